@@ -1,0 +1,8 @@
+//! Reads, explains and converts the event traces of real-time and embedded software.
+#![forbid(unsafe_code)]
+
+pub mod analysis;
+pub mod export;
+pub mod format;
+pub mod input;
+pub mod model;
