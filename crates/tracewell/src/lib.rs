@@ -1,5 +1,5 @@
 //! Reads, explains and converts the event traces of real-time and embedded software.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod analysis;
 pub mod export;

@@ -1,1 +1,203 @@
-//! input
+//! Inputs: opening, mapping, recognising, and feeding a reader.
+//!
+//! A regular file is mapped and shown to its reader as a whole; anything else (a pipe, a terminal,
+//! a device) is read in pieces. A text that encodes a memory image is turned into that image first.
+//! What the bytes mean is the reader's business ([`crate::format`]).
+
+mod error;
+pub mod image;
+mod map;
+mod settings;
+mod window;
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+pub use error::InputError;
+pub use map::Bytes;
+pub use settings::Settings;
+
+use crate::format::{self, Format};
+use crate::model::{Diagnostics, Severity, Sink, Trace};
+
+/// How much of an input is looked at to recognise its format.
+const RECOGNISED_BY: usize = 64 * 1024;
+
+/// An input whose format is known, ready to be read.
+#[derive(Debug)]
+pub struct Input {
+    path: PathBuf,
+    content: Content,
+    format: &'static Format,
+    settings: Settings,
+    remarks: Diagnostics,
+}
+
+enum Content {
+    Whole(Bytes),
+    Stream { start: Vec<u8>, rest: Box<dyn Read + Send> },
+}
+
+impl std::fmt::Debug for Content {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Whole(bytes) => write!(f, "Whole({} bytes)", bytes.len()),
+            Self::Stream { start, .. } => write!(f, "Stream({} bytes so far)", start.len()),
+        }
+    }
+}
+
+impl Input {
+    /// Opens a file, or standard input for `-`, and recognises what it is.
+    ///
+    /// # Errors
+    /// Where it cannot be opened or read, where nothing known is recognised in it, and where the
+    /// settings name a format or an option that is not there.
+    pub fn open(path: &Path, settings: Settings) -> Result<Self, InputError> {
+        let content = if path == Path::new("-") {
+            let stdin = io::stdin();
+            if stdin.is_terminal() {
+                return Err(InputError::Terminal);
+            }
+            stream(Box::new(stdin))
+        } else {
+            open(path)
+        };
+        let content = content.map_err(|source| InputError::io(path, source))?;
+        Self::recognise(path.to_owned(), content, settings)
+    }
+
+    /// Takes bytes that are in memory already; `name` stands for a path in messages.
+    ///
+    /// # Errors
+    /// As [`Input::open`], but for input and output.
+    pub fn from_bytes(name: &str, bytes: Vec<u8>, settings: Settings) -> Result<Self, InputError> {
+        Self::recognise(name.into(), Content::Whole(Bytes::Owned(bytes)), settings)
+    }
+
+    fn recognise(path: PathBuf, content: Content, settings: Settings) -> Result<Self, InputError> {
+        let mut remarks = Diagnostics::default();
+        let content = decoded_text(&path, content, &settings, &mut remarks)?;
+        let start = content.start();
+        let format = match &settings.format {
+            Some(name) => {
+                format::by_name(name).ok_or_else(|| InputError::NoSuchFormat(name.clone()))?
+            }
+            None => format::recognise(start)
+                .ok_or_else(|| InputError::unrecognised(&path, content.start()))?,
+        };
+        Ok(Self { path, content, format, settings, remarks })
+    }
+
+    /// The path as given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The format that was recognised or asked for.
+    pub fn format(&self) -> &'static Format {
+        self.format
+    }
+
+    /// Size in bytes, where it is known before reading.
+    pub fn size(&self) -> Option<u64> {
+        match &self.content {
+            Content::Whole(bytes) => Some(bytes.len() as u64),
+            Content::Stream { .. } => None,
+        }
+    }
+
+    /// Takes a stream into memory, so that it can be read more than once.
+    ///
+    /// # Errors
+    /// Where reading fails.
+    pub fn load(&mut self) -> Result<(), InputError> {
+        let Content::Stream { start, rest } = &mut self.content else { return Ok(()) };
+        let mut bytes = std::mem::take(start);
+        rest.read_to_end(&mut bytes).map_err(|source| InputError::io(&self.path, source))?;
+        self.content = Content::Whole(Bytes::Owned(bytes));
+        Ok(())
+    }
+
+    /// Reads the events into a sink and returns what describes them. A stream can be read once, a
+    /// file or a stream after [`Input::load`] as often as wanted.
+    ///
+    /// # Errors
+    /// Where reading fails and where nothing of the format is there. Damage is no error; it is
+    /// told in the trace.
+    pub fn read(&mut self, sink: &mut dyn Sink) -> Result<Trace, InputError> {
+        let mut decoder = (self.format.decoder)(&self.settings.options)?;
+        let mut trace = decoder.trace();
+        if let Some(schema) = &self.settings.schema {
+            trace.schema = schema.clone();
+        }
+        match &mut self.content {
+            Content::Whole(bytes) => {
+                let input = format::Input { offset: 0, bytes, last: true };
+                decoder
+                    .decode(input, &mut trace, sink)
+                    .map_err(|error| InputError::read(&self.path, error))?;
+            }
+            Content::Stream { start, rest } => {
+                let stream = io::Cursor::new(std::mem::take(start)).chain(rest);
+                window::drive(stream, decoder.as_mut(), &mut trace, sink)
+                    .map_err(|error| error.at(&self.path))?;
+            }
+        }
+        trace.diagnostics.prepend(&self.remarks);
+        Ok(trace)
+    }
+}
+
+impl Content {
+    fn start(&self) -> &[u8] {
+        match self {
+            Self::Whole(bytes) => bytes.get(..RECOGNISED_BY).unwrap_or(bytes),
+            Self::Stream { start, .. } => start,
+        }
+    }
+}
+
+fn open(path: &Path) -> io::Result<Content> {
+    let file = File::open(path)?;
+    let kind = file.metadata()?.file_type();
+    if kind.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if kind.is_file() { Ok(Content::Whole(Bytes::map(&file)?)) } else { stream(Box::new(file)) }
+}
+
+/// Reads enough of a stream to recognise it.
+fn stream(mut rest: Box<dyn Read + Send>) -> io::Result<Content> {
+    let mut start = Vec::new();
+    rest.by_ref().take(RECOGNISED_BY as u64).read_to_end(&mut start)?;
+    Ok(Content::Stream { start, rest })
+}
+
+/// The memory image that a text encodes; anything else comes back as it was.
+fn decoded_text(
+    path: &Path,
+    content: Content,
+    settings: &Settings,
+    remarks: &mut Diagnostics,
+) -> Result<Content, InputError> {
+    // A dump whose first bytes are a known binary format is never taken for text.
+    if settings.format.is_none() && format::recognise(content.start()).is_some() {
+        return Ok(content);
+    }
+    let Some(encoding) = image::recognise(content.start()) else { return Ok(content) };
+    let text = match content {
+        Content::Whole(bytes) => bytes,
+        Content::Stream { mut start, mut rest } => {
+            rest.read_to_end(&mut start).map_err(|source| InputError::io(path, source))?;
+            Bytes::Owned(start)
+        }
+    };
+    let decoded = image::decode(encoding, &text);
+    remarks.add(Severity::Note, None, format!("decoded from {encoding}"));
+    for diagnostic in &decoded.diagnostics {
+        remarks.add(diagnostic.severity, diagnostic.offset, diagnostic.to_string());
+    }
+    Ok(Content::Whole(Bytes::Owned(decoded.image.into_bytes())))
+}

@@ -1,1 +1,24 @@
-//! model
+//! The model in the middle: what every reader produces and every sink consumes.
+//!
+//! Events travel as columnar [`Batch`]es; what describes them (clock, contexts, objects, schema,
+//! losses) is the [`Trace`], which grows while the events arrive. Nothing here knows a dialect,
+//! opens a file or prints.
+
+mod batch;
+mod clock;
+mod context;
+mod diagnostic;
+mod loss;
+mod object;
+pub mod schema;
+mod sink;
+mod trace;
+
+pub use batch::{Batch, Columns, EventRef, NO_PRIORITY, Records, Span};
+pub use clock::{Clock, Counter, Direction, Rate, RateError};
+pub use context::{Context, ContextId, ContextKind, Contexts};
+pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use loss::{Loss, LossCause, LossCount, Losses};
+pub use object::{Lifetime, Object, ObjectId, Objects};
+pub use sink::{Flow, Sink};
+pub use trace::{Fact, FactForm, PayloadLayout, Trace};

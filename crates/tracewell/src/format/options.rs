@@ -1,0 +1,92 @@
+//! What a user says about an input that its bytes do not tell: `-O key=value`.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+/// An option of a format, for help texts.
+#[derive(Clone, Copy, Debug)]
+pub struct OptionHelp {
+    /// The key.
+    pub key: &'static str,
+    /// What the value looks like.
+    pub value: &'static str,
+    /// What it says, in a line.
+    pub help: &'static str,
+}
+
+/// An option that a format does not have, or whose value it cannot use.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("option '{key}': {message}")]
+pub struct OptionError {
+    key: String,
+    message: String,
+}
+
+impl OptionError {
+    /// An error about the option `key`; the message says what was expected and found.
+    pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { key: key.into(), message: message.into() }
+    }
+}
+
+/// Options as typed, in order; a later one of the same key wins.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    list: Vec<(String, String)>,
+}
+
+impl Options {
+    /// Adds `key=value`.
+    ///
+    /// # Errors
+    /// Where there is no `=`.
+    pub fn add(&mut self, text: &str) -> Result<(), OptionError> {
+        let Some((key, value)) = text.split_once('=') else {
+            return Err(OptionError::new(text, "expected key=value"));
+        };
+        self.list.push((key.trim().to_owned(), value.trim().to_owned()));
+        Ok(())
+    }
+
+    /// Fails on the first key that is not among `known`.
+    pub fn check(&self, known: &[OptionHelp]) -> Result<(), OptionError> {
+        let unknown = |key: &str| known.iter().all(|option| option.key != key);
+        match self.list.iter().find(|(key, _)| unknown(key)) {
+            None => Ok(()),
+            Some((key, _)) => {
+                let keys: Vec<_> = known.iter().map(|option| option.key).collect();
+                let message = format!("no such option here; there are {}", keys.join(", "));
+                Err(OptionError::new(key, message))
+            }
+        }
+    }
+
+    /// The value of `key` as typed.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.list.iter().rev().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
+    }
+
+    /// The value of `key`, parsed.
+    ///
+    /// # Errors
+    /// Where the value does not parse; the message is that of its type.
+    pub fn parse<T: FromStr<Err: Display>>(&self, key: &str) -> Result<Option<T>, OptionError> {
+        let value = self.get(key).map(str::parse).transpose();
+        value.map_err(|error: T::Err| OptionError::new(key, error.to_string()))
+    }
+
+    /// The value of `key` as a number: decimal, or hexadecimal with `0x`.
+    ///
+    /// # Errors
+    /// Where the value is no number of 64 bits.
+    pub fn number(&self, key: &str) -> Result<Option<u64>, OptionError> {
+        let Some(text) = self.get(key) else { return Ok(None) };
+        let digits = text.replace('_', "");
+        let number = match digits.strip_prefix("0x") {
+            Some(hex) => u64::from_str_radix(hex, 16),
+            None => digits.parse(),
+        };
+        let message = || format!("expected a number, decimal or with 0x, found '{text}'");
+        number.map(Some).map_err(|_| OptionError::new(key, message()))
+    }
+}

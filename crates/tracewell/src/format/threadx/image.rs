@@ -1,0 +1,178 @@
+//! Where registry and events of an image lie, and how much of them is there.
+//!
+//! Addresses are the target's; file offset = address - base in the target's arithmetic. A reader
+//! may not trust any of them: sections that do not fit are read in sequence instead, as they lie
+//! in every image that a kernel wrote.
+
+use tracewell_wire::threadx::{Header, HeaderError, Layout, Width};
+
+use crate::format::ReadError;
+use crate::model::{Diagnostics, Severity};
+
+/// Name fields longer than this are taken for damage.
+const LONGEST_NAME: u16 = 4096;
+
+/// The sections of an image; offsets count from the image's first byte.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Image {
+    pub(super) layout: Layout,
+    pub(super) header: Header,
+    /// Offset of registry slot 0.
+    pub(super) registry: usize,
+    /// Number of registry slots by the header.
+    pub(super) registry_slots: usize,
+    /// Offset of event slot 0.
+    pub(super) events: usize,
+    /// Number of event slots by the header.
+    pub(super) event_slots: usize,
+}
+
+impl Image {
+    /// Reads the header at the start of `bytes`, which lie at `offset` in the source.
+    ///
+    /// # Errors
+    /// Where no section can be found by this header.
+    pub(super) fn read(
+        bytes: &[u8],
+        offset: u64,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<Self, ReadError> {
+        let (layout, header) =
+            Header::read(bytes).map_err(|error| header_error(error, bytes, offset))?;
+        let name_at = offset + 4 * layout.width.bytes() as u64 + 2;
+        if !(1..=LONGEST_NAME).contains(&layout.name_size) {
+            let found = layout.name_size;
+            let message = format!("object_name_size: expected 1 to {LONGEST_NAME}, found {found}");
+            return Err(ReadError { offset: name_at, message });
+        }
+        let mut remarks = Remarks { diagnostics, layout, offset };
+        let distance = |from: u64, to: u64| to.wrapping_sub(from) & layout.width.max();
+        let registry_size = remarks.section(
+            3,
+            "registry_end",
+            distance(header.registry_start, header.registry_end),
+        );
+        let buffer_size =
+            remarks.section(6, "buffer_end", distance(header.buffer_start, header.buffer_end));
+        if buffer_size == 0 {
+            remarks.add(Severity::Warning, 7, "buffer_end is not behind buffer_start: no events");
+        }
+        let registry = distance(header.trace_base_address, header.registry_start);
+        let events = distance(header.trace_base_address, header.buffer_start);
+        let registry_slots = registry_size / layout.registry_slot_size();
+        let event_slots = buffer_size / layout.event_size();
+        let in_sequence = layout.header_size() + registry_slots * layout.registry_slot_size();
+        let mut place = |word, name: &str, computed: u64, sequential: usize| {
+            remarks.place(word, name, computed, sequential, bytes.len())
+        };
+        let image = Self {
+            layout,
+            header,
+            registry: place(3, "registry_start", registry, layout.header_size()),
+            registry_slots,
+            events: place(6, "buffer_start", events, in_sequence),
+            event_slots,
+        };
+        image.remark_on_values(&mut remarks);
+        Ok(image)
+    }
+
+    /// Offset past the last event slot: how many bytes of the image there should be.
+    pub(super) fn end(&self) -> usize {
+        let events = self.event_slots.saturating_mul(self.layout.event_size());
+        let registry = self.registry_slots.saturating_mul(self.layout.registry_slot_size());
+        self.events.saturating_add(events).max(self.registry.saturating_add(registry))
+    }
+
+    /// Whole event slots that `bytes` hold, from the first on.
+    pub(super) fn slots<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        let size = self.layout.event_size();
+        let rest = bytes.get(self.events..).unwrap_or_default();
+        let slots = (rest.len() / size).min(self.event_slots);
+        rest.get(..slots * size).unwrap_or_default()
+    }
+
+    /// The slot that `buffer_current` points at, if it points at one.
+    pub(super) fn current_slot(&self) -> Option<usize> {
+        let current = self.header.buffer_current.wrapping_sub(self.header.buffer_start);
+        let distance = current & self.layout.width.max();
+        let size = self.layout.event_size() as u64;
+        let slot = usize::try_from(distance / size).ok()?;
+        (distance % size == 0 && slot < self.event_slots).then_some(slot)
+    }
+
+    fn remark_on_values(&self, remarks: &mut Remarks<'_>) {
+        if self.header.reserved != Header::RESERVED {
+            let [a, b, c] = self.header.reserved;
+            let message = format!(
+                "reserved words: kernels store AAAAAAAA BBBBBBBB CCCCCCCC, found {a:X} {b:X} {c:X}"
+            );
+            remarks.add(Severity::Note, 9, message);
+        }
+        if self.header.timer_valid_mask == 0 {
+            let message =
+                "timer_valid_mask is 0: no bit of the time stamps counts, all ticks are 0";
+            remarks.add(Severity::Warning, 1, message);
+        }
+        if self.layout.width == Width::Bits64 {
+            let message = "ULONG has 64 bits on this target: TraceX cannot read such a dump";
+            remarks.add(Severity::Note, 0, message);
+        }
+    }
+}
+
+struct Remarks<'a> {
+    diagnostics: &'a mut Diagnostics,
+    layout: Layout,
+    offset: u64,
+}
+
+impl Remarks<'_> {
+    /// Adds a remark about word `word` of the header.
+    fn add(&mut self, severity: Severity, word: usize, message: impl Into<String>) {
+        let offset = self.offset + (word * self.layout.width.bytes()) as u64;
+        self.diagnostics.add(severity, offset, message);
+    }
+
+    /// The size of a section, 0 where its end lies before its start.
+    fn section(&mut self, word: usize, name: &str, size: u64) -> usize {
+        let behind = size > self.layout.width.max() / 2;
+        if behind {
+            self.add(Severity::Warning, word, format!("{name} lies before the section's start"));
+        }
+        if behind { 0 } else { usize::try_from(size).unwrap_or(usize::MAX) }
+    }
+
+    /// The offset of a section: by its address where that lies in the file, else in sequence.
+    fn place(
+        &mut self,
+        word: usize,
+        name: &str,
+        computed: u64,
+        sequential: usize,
+        length: usize,
+    ) -> usize {
+        let computed = usize::try_from(computed).unwrap_or(usize::MAX);
+        if computed == sequential {
+            return sequential;
+        }
+        let inside = computed >= self.layout.header_size() && computed < length;
+        let taken = if inside { computed } else { sequential };
+        let message = format!(
+            "{name}: expected offset {sequential} (sections follow each other), \
+             found {computed}; reading at {taken}"
+        );
+        self.add(Severity::Warning, word, message);
+        taken
+    }
+}
+
+fn header_error(error: HeaderError, bytes: &[u8], offset: u64) -> ReadError {
+    let message = match error {
+        HeaderError::TooShort { .. } => {
+            format!("too short: {error}, found {}", bytes.len())
+        }
+        HeaderError::NotThreadX { .. } => error.to_string(),
+    };
+    ReadError { offset, message }
+}

@@ -1,0 +1,251 @@
+//! Clocks: how a counter's stamps become ticks, and ticks become time.
+//!
+//! Ticks stay ticks until they are shown. The conversion to nanoseconds is exact: a rational rate,
+//! a 128-bit intermediate, rounded down once.
+
+use std::fmt;
+use std::num::NonZeroU64;
+use std::str::FromStr;
+
+/// Whether a counter's stamps grow or shrink with time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// Later stamps are larger.
+    Up,
+    /// Later stamps are smaller.
+    Down,
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Up => "up",
+            Self::Down => "down",
+        })
+    }
+}
+
+/// A counter that goes round: its range and its direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Counter {
+    /// Bits of a raw stamp that count.
+    pub mask: u64,
+    /// The largest value; after it (or, counting down, before 0) the counter starts again. For a
+    /// counter of n bits this is 2^n - 1.
+    pub last: u64,
+    /// Which way it counts.
+    pub direction: Direction,
+}
+
+impl Counter {
+    /// A counter of all bits of `mask`, with modulus `mask + 1`.
+    pub const fn of_mask(mask: u64, direction: Direction) -> Self {
+        Self { mask, last: mask, direction }
+    }
+
+    /// The part of a raw stamp that counts: masked, and brought below the modulus.
+    #[inline]
+    pub const fn stamp(&self, raw: u64) -> u64 {
+        let masked = raw & self.mask;
+        if masked <= self.last { masked } else { masked % self.last.wrapping_add(1) }
+    }
+
+    /// Ticks from one stamp to the next, less than one modulus: longer gaps cannot be told from
+    /// shorter ones. Both stamps come from [`Counter::stamp`].
+    #[inline]
+    pub const fn elapsed(&self, earlier: u64, later: u64) -> u64 {
+        let (from, to) = match self.direction {
+            Direction::Up => (earlier, later),
+            Direction::Down => (later, earlier),
+        };
+        let round = if to < from { self.last.wrapping_add(1) } else { 0 };
+        to.wrapping_sub(from).wrapping_add(round)
+    }
+
+    /// The stamp that this counter shows `ticks` after it showed `origin`.
+    pub fn stamp_after(&self, origin: u64, ticks: u64) -> u64 {
+        let modulus = u128::from(self.last) + 1;
+        let advance = u128::from(ticks) % modulus;
+        let origin = u128::from(origin) % modulus;
+        let stamp = match self.direction {
+            Direction::Up => (origin + advance) % modulus,
+            Direction::Down => (origin + modulus - advance) % modulus,
+        };
+        // A remainder of a modulus of at most 2^64 fits.
+        stamp as u64
+    }
+}
+
+/// Ticks per second as an exact ratio.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rate {
+    ticks: NonZeroU64,
+    seconds: NonZeroU64,
+}
+
+impl Rate {
+    /// `ticks` in every `seconds` seconds; `None` where one of them is 0.
+    pub fn new(ticks: u64, seconds: u64) -> Option<Self> {
+        Some(Self { ticks: NonZeroU64::new(ticks)?, seconds: NonZeroU64::new(seconds)? })
+    }
+
+    /// The ratio as (ticks, seconds).
+    pub const fn ratio(self) -> (u64, u64) {
+        (self.ticks.get(), self.seconds.get())
+    }
+
+    /// Nanoseconds that so many ticks last, rounded down; `u64::MAX` where that is more than
+    /// 584 years.
+    #[inline]
+    pub fn nanoseconds(self, ticks: u64) -> u64 {
+        // Two 64-bit factors fit 128 bits, and so does a remainder below 2^64 times 10^9.
+        let (ticks, denominator) = (u128::from(ticks), u128::from(self.ticks.get()));
+        let product = ticks * u128::from(self.seconds.get());
+        let whole = (product / denominator).saturating_mul(1_000_000_000);
+        let rest = product % denominator * 1_000_000_000 / denominator;
+        u64::try_from(whole.saturating_add(rest)).unwrap_or(u64::MAX)
+    }
+
+    /// Ticks that pass in so many nanoseconds, rounded up, so that `nanoseconds` of the result is
+    /// not before the given time.
+    pub fn ticks(self, nanoseconds: u64) -> u64 {
+        let denominator = u128::from(self.seconds.get()) * 1_000_000_000;
+        let product = u128::from(nanoseconds).checked_mul(u128::from(self.ticks.get()));
+        let ticks = product.map(|product| product.div_ceil(denominator));
+        ticks.and_then(|ticks| u64::try_from(ticks).ok()).unwrap_or(u64::MAX)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ratio() {
+            (ticks, 1) => write!(f, "{ticks}"),
+            (ticks, seconds) => write!(f, "{ticks}/{seconds}"),
+        }
+    }
+}
+
+/// A text is not a rate.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "expected ticks per second such as 1000000, 80MHz, 32.768kHz or 1000000/3, found '{found}'"
+)]
+pub struct RateError {
+    found: String,
+}
+
+impl FromStr for Rate {
+    type Err = RateError;
+
+    /// Reads ticks per second: `1000000`, `32.768kHz`, `80MHz`, `1 GHz`, or a ratio `1000000/3`.
+    fn from_str(text: &str) -> Result<Self, RateError> {
+        rate(text.trim()).ok_or_else(|| RateError { found: text.to_owned() })
+    }
+}
+
+fn rate(text: &str) -> Option<Rate> {
+    if let Some((ticks, seconds)) = text.split_once('/') {
+        return Rate::new(ticks.trim().parse().ok()?, seconds.trim().parse().ok()?);
+    }
+    let lower = text.to_ascii_lowercase();
+    let units = [("khz", 3), ("mhz", 6), ("ghz", 9), ("hz", 0)];
+    let (number, power) = units
+        .iter()
+        .find_map(|(unit, power)| Some((lower.strip_suffix(unit)?.trim_end(), *power)))
+        .unwrap_or((lower.as_str(), 0));
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = format!("{whole}{fraction}");
+    if fraction.len() > 9 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let ticks = digits.parse::<u64>().ok()?.checked_mul(10_u64.pow(power))?;
+    let seconds = 10_u64.pow(u32::try_from(fraction.len()).ok()?);
+    let divisor = greatest_common_divisor(ticks, seconds);
+    Rate::new(ticks.checked_div(divisor)?, seconds / divisor)
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+/// The clock of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Clock {
+    /// Ticks per second, where anything says so.
+    pub rate: Option<Rate>,
+    /// The counter behind the stamps.
+    pub counter: Counter,
+    /// Stamp of the first event, as the counter showed it.
+    pub first_stamp: u64,
+}
+
+impl Clock {
+    /// Nanoseconds since the first event, where the rate is known.
+    #[inline]
+    pub fn nanoseconds(&self, ticks: u64) -> Option<u64> {
+        self.rate.map(|rate| rate.nanoseconds(ticks))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_rate_is_read_from_what_people_write() {
+        let read = |text: &str| text.parse::<Rate>().map(Rate::ratio).ok();
+        assert_eq!(read("1000000"), Some((1_000_000, 1)));
+        assert_eq!(read("32.768kHz"), Some((32_768, 1)));
+        assert_eq!(read(" 80 MHz "), Some((80_000_000, 1)));
+        assert_eq!(read("0.5"), Some((1, 2)));
+        assert_eq!(read("1000000/3"), Some((1_000_000, 3)));
+        for bad in ["", "0", "MHz", "1/0", "-5", "1e6", "99999999999999999999"] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_down_counter_of_sixteen_bits_wraps() {
+        let counter = Counter::of_mask(0xFFFF, Direction::Down);
+        assert_eq!(counter.elapsed(5, 3), 2);
+        assert_eq!(counter.elapsed(3, 0xFFFF), 4);
+        assert_eq!(counter.stamp(0xAB_1234), 0x1234);
+    }
+
+    #[test]
+    fn a_modulus_need_not_be_a_power_of_two() {
+        let counter =
+            Counter { mask: u64::from(u32::MAX), last: 999_999_999, direction: Direction::Up };
+        assert_eq!(counter.elapsed(999_999_990, 10), 20);
+        assert_eq!(counter.stamp(1_000_000_007), 7);
+    }
+
+    #[test]
+    fn conversion_is_exact_where_floats_are_not() {
+        let rate = Rate::new(3, 1).unwrap();
+        assert_eq!(rate.nanoseconds(u64::MAX / 1_000_000_000), 6_148_914_691_000_000_000);
+        assert_eq!(rate.nanoseconds(1), 333_333_333);
+        assert_eq!(Rate::new(1_000_000_000, 1).unwrap().nanoseconds(u64::MAX), u64::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn stamp_after_undoes_elapsed(
+            last in 0..=u64::MAX, a: u64, b: u64, down: bool,
+        ) {
+            let direction = if down { Direction::Down } else { Direction::Up };
+            let counter = Counter { mask: u64::MAX, last, direction };
+            let (a, b) = (counter.stamp(a), counter.stamp(b));
+            prop_assert_eq!(counter.stamp_after(a, counter.elapsed(a, b)), b);
+        }
+
+        #[test]
+        fn ticks_of_a_time_are_not_before_it(
+            ticks in 1..=u64::from(u32::MAX), seconds in 1..1000_u64, ns in 0..=u64::from(u32::MAX),
+        ) {
+            let rate = Rate::new(ticks, seconds).unwrap();
+            prop_assert!(rate.nanoseconds(rate.ticks(ns)) >= ns);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Objects: what events act on. An address may name several, one after the other.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+/// Position of an object in [`Objects`]: dense, from 0, in the order of the source.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ObjectId(pub u32);
+
+/// From when to when an object lived, in ticks; `None` where the trace does not show it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Lifetime {
+    /// Ticks of its creation.
+    pub from: Option<u64>,
+    /// Ticks of its deletion.
+    pub until: Option<u64>,
+}
+
+impl Lifetime {
+    /// Whether the object may have lived at that time. Creation and deletion themselves count.
+    #[inline]
+    pub fn contains(&self, ticks: u64) -> bool {
+        self.from.is_none_or(|from| from <= ticks) && self.until.is_none_or(|until| ticks <= until)
+    }
+}
+
+/// An object of a trace.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// Address or other key as recorded.
+    pub key: u64,
+    /// Type code of the dialect, to be looked up in the schema.
+    pub kind: u32,
+    /// Name as recorded; bytes of no declared encoding, possibly empty.
+    pub name: Vec<u8>,
+    /// Name for people: the recorded one with unprintable bytes escaped, or made from kind and key.
+    pub label: String,
+    /// Parameters as recorded, by kind.
+    pub parameters: Vec<u64>,
+    /// Priority at registration, for threads of kernels that record it.
+    pub priority: Option<u16>,
+    /// Whether it was alive when the trace was saved, where the dialect says so.
+    pub alive: Option<bool>,
+    /// Creation and deletion as far as the trace shows them.
+    pub lifetime: Lifetime,
+    /// The source's own record of it; empty for an object that was made up for an unregistered
+    /// context.
+    pub record: Vec<u8>,
+}
+
+/// All objects of a trace, by number and by key.
+#[derive(Debug, Default)]
+pub struct Objects {
+    list: Vec<Object>,
+    by_key: HashMap<u64, Vec<ObjectId>, RandomState>,
+}
+
+impl Objects {
+    /// Adds an object.
+    pub fn add(&mut self, object: Object) -> ObjectId {
+        let id = ObjectId(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
+        self.by_key.entry(object.key).or_default().push(id);
+        self.list.push(object);
+        id
+    }
+
+    /// The object of this number.
+    #[inline]
+    pub fn get(&self, id: ObjectId) -> Option<&Object> {
+        self.list.get(id.0 as usize)
+    }
+
+    /// The object of this number, to note its lifetime.
+    pub fn get_mut(&mut self, id: ObjectId) -> Option<&mut Object> {
+        self.list.get_mut(id.0 as usize)
+    }
+
+    /// All objects that ever had this key, in the order of the source.
+    #[inline]
+    pub fn with_key(&self, key: u64) -> &[ObjectId] {
+        self.by_key.get(&key).map_or(&[], Vec::as_slice)
+    }
+
+    /// The object that a key named at a time: of the wanted kind if there is one (where a kind is
+    /// wanted), alive then if there is one; the first in the order of the source otherwise.
+    pub fn at(&self, key: u64, ticks: u64, kind: Option<u32>) -> Option<(ObjectId, &Object)> {
+        let known = self.with_key(key);
+        let candidates = || known.iter().filter_map(|&id| Some((id, self.get(id)?)));
+        let of_kind = |object: &Object| kind.is_none_or(|kind| kind == object.kind);
+        candidates()
+            .find(|(_, object)| of_kind(object) && object.lifetime.contains(ticks))
+            .or_else(|| candidates().find(|(_, object)| of_kind(object)))
+            .or_else(|| candidates().next())
+    }
+
+    /// All of them, in order of their numbers.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (ObjectId, &Object)> {
+        self.list.iter().enumerate().map(|(index, object)| (ObjectId(index as u32), object))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}

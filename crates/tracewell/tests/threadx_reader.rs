@@ -1,0 +1,161 @@
+//! The ThreadX reader against the expected answers of every dump: all columns, all rows.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use support::{number, read, shared, table};
+use tracewell::model::{ContextKind, FactForm};
+use tracewell_wire::ByteOrder;
+use tracewell_wire::threadx::{Event, Layout, PriorityWord, RegistrySlot, Width};
+
+/// Dumps with a folder of expected answers beside them.
+fn dumps() -> Vec<(PathBuf, PathBuf)> {
+    let mut folders = vec![support::fixture("threadx")];
+    folders.extend(
+        shared().iter().flat_map(|s| ["linux", "real"].map(|set| s.join("data/threadx").join(set))),
+    );
+    let mut dumps: Vec<_> = folders
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flatten()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "trx"))
+        .map(|path| (path.clone(), path.with_extension("")))
+        .filter(|(_, answers)| answers.is_dir())
+        .collect();
+    dumps.sort();
+    assert!(!dumps.is_empty());
+    dumps
+}
+
+fn layout(trace: &tracewell::model::Trace) -> Layout {
+    let order = match trace.facts.iter().find(|f| f.name == "byte_order").unwrap().form {
+        FactForm::Text("big") => ByteOrder::Big,
+        _ => ByteOrder::Little,
+    };
+    let width = if trace.fact("ulong_bits") == Some(64) { Width::Bits64 } else { Width::Bits32 };
+    Layout { order, width, name_size: trace.fact("object_name_size").unwrap() as u16 }
+}
+
+#[test]
+fn events_agree_with_the_expected_answers() {
+    for (dump, answers) in dumps() {
+        if answers.join("events.tsv").exists() {
+            // TraceX takes the mask for the modulus, whatever the clock.
+            check_events(&dump, &answers.join("events.tsv"));
+        }
+    }
+}
+
+fn check_events(dump: &Path, answers: &Path) {
+    let (trace, kept) = read(dump, &["modulus=4294967296"]);
+    let mask = trace.fact("timer_valid_mask").unwrap();
+    let modulus = format!("modulus={}", mask + 1);
+    let (trace, kept) =
+        if mask == 0xFFFF_FFFF { (trace, kept) } else { read(dump, &[modulus.as_str()]) };
+    let expected: Vec<_> =
+        table(answers).into_iter().filter(|row| row["inserted"] == "0").collect();
+    assert_eq!(kept.rows.len(), expected.len(), "{}", dump.display());
+    for (row, expected) in kept.rows.iter().zip(&expected) {
+        let event = Event::read(layout(&trace), &row.record).unwrap();
+        let words = |name: &str| number(&expected[name]);
+        let context = trace.contexts.get(row.context).unwrap();
+        let place = format!("{} event {}", dump.display(), row.seq);
+        assert_eq!(context.key, words("context"), "{place}");
+        assert_eq!(event.id_word, words("raw_id"), "{place}");
+        assert_eq!(event.priority_word, words("raw_priority"), "{place}");
+        assert_eq!(u64::from(row.id), words("id"), "{place}");
+        assert_eq!(event.stamp & mask, words("time_stamp"), "{place}");
+        assert_eq!(row.ticks, words("relative_ticks"), "{place}");
+        let info = ["info1", "info2", "info3", "info4"];
+        for (index, name) in info.into_iter().enumerate() {
+            let argument = trace.payload.argument(&row.payload, index);
+            assert_eq!(argument, Some(words(name)), "{place} {name}");
+        }
+        let threshold = match event.priority() {
+            PriorityWord::Thread { threshold: Some(t), .. } => t.to_string(),
+            _ => "-".to_owned(),
+        };
+        assert_eq!(threshold, expected["threshold"], "{place}");
+        if context.kind == ContextKind::Thread {
+            assert_eq!(u64::from(row.priority.unwrap()), words("priority"), "{place}");
+        } else {
+            assert_eq!(row.priority, None, "{place}");
+        }
+    }
+}
+
+#[test]
+fn objects_agree_with_the_expected_answers() {
+    for (dump, answers) in dumps() {
+        if answers.join("objects.tsv").exists() {
+            check_objects(&dump, &answers.join("objects.tsv"));
+        }
+    }
+}
+
+fn check_objects(dump: &Path, answers: &Path) {
+    let (trace, _) = read(dump, &[]);
+    let expected = table(answers);
+    assert_eq!(trace.objects.len(), expected.len(), "{}", dump.display());
+    for ((_, object), expected) in trace.objects.iter().zip(&expected) {
+        let place = format!("{} object {}", dump.display(), expected["index"]);
+        assert_eq!(u64::from(object.kind), number(&expected["type"]), "{place}");
+        assert_eq!(object.key, number(&expected["address"]), "{place}");
+        let slot = RegistrySlot::read(layout(&trace), &object.record);
+        let bytes = slot.map_or((0, 0), |slot| (slot.reserved1, slot.reserved2));
+        assert_eq!(u64::from(bytes.0), number(&expected["reserved1"]), "{place}");
+        assert_eq!(u64::from(bytes.1), number(&expected["reserved2"]), "{place}");
+        let parameter = |index: usize| object.parameters.get(index).copied().unwrap_or(0);
+        assert_eq!(parameter(0), number(&expected["param1"]), "{place}");
+        assert_eq!(parameter(1), number(&expected["param2"]), "{place}");
+        if expected["name"] == "Un-named Thread" {
+            assert_eq!(object.label, format!("thread 0x{:08X}", object.key), "{place}");
+        } else {
+            assert_eq!(object.label, expected["name"], "{place}");
+        }
+    }
+}
+
+#[test]
+fn headers_agree_with_the_expected_answers() {
+    for (dump, answers) in dumps() {
+        if !answers.join("header.tsv").exists() {
+            continue;
+        }
+        let (trace, _) = read(&dump, &[]);
+        let mut compared = 0;
+        for row in table(&answers.join("header.tsv")) {
+            if let Some(fact) = trace.fact(&row["field"]) {
+                assert_eq!(fact, number(&row["value"]), "{} {}", dump.display(), row["field"]);
+                compared += 1;
+            }
+        }
+        assert_eq!(compared, 14, "{}", dump.display());
+    }
+}
+
+#[test]
+fn cores_of_smp_dumps_are_kept() {
+    for (dump, answers) in dumps() {
+        if !answers.join("events_raw.tsv").exists() {
+            continue;
+        }
+        let (trace, kept) = read(&dump, &[]);
+        let expected = table(&answers.join("events_raw.tsv"));
+        assert_eq!(kept.rows.len(), expected.len(), "{}", dump.display());
+        for (row, expected) in kept.rows.iter().zip(&expected) {
+            let event = Event::read(layout(&trace), &row.record).unwrap();
+            let place = format!("{} event {}", dump.display(), row.seq);
+            assert_eq!(u64::from(row.cpu), number(&expected["core"]), "{place}");
+            assert_eq!(u64::from(row.id), number(&expected["id"]), "{place}");
+            assert_eq!(event.context, number(&expected["context"]), "{place}");
+            assert_eq!(event.priority_word, number(&expected["priority_word"]), "{place}");
+            assert_eq!(event.stamp, number(&expected["time_stamp"]), "{place}");
+            for (index, name) in ["info1", "info2", "info3", "info4"].into_iter().enumerate() {
+                assert_eq!(event.info[index], number(&expected[name]), "{place} {name}");
+            }
+        }
+    }
+}
