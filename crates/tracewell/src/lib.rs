@@ -6,3 +6,6 @@ pub mod export;
 pub mod format;
 pub mod input;
 pub mod model;
+pub mod report;
+pub mod select;
+pub mod text;

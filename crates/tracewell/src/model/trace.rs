@@ -93,6 +93,8 @@ pub struct Trace {
     pub losses: Losses,
     /// What the reader had to say.
     pub diagnostics: Diagnostics,
+    /// The highest core number that is known to occur, plus one.
+    pub cpus: u16,
     /// Events read so far.
     pub events: u64,
     /// Ticks of the last event read so far; the first one has 0.

@@ -71,6 +71,7 @@ impl Decoder for ThreadxDecoder {
             objects: Objects::default(),
             losses: Losses::default(),
             diagnostics: Diagnostics::default(),
+            cpus: 1,
             events: 0,
             span: 0,
         }
@@ -151,6 +152,7 @@ impl ThreadxDecoder {
         let current = self.oldest.or(image.current_slot());
         let mask = image.header.timer_valid_mask;
         let survey = Survey::walk(slots, mask, current);
+        trace.cpus = survey.cpus;
         trace.clock = survey.clock(mask, self.known, &mut trace.diagnostics);
         let ring = Ring { slots, expected: image.event_slots, current, offset };
         let pieces = ring.pieces(&mut trace.diagnostics);

@@ -62,11 +62,12 @@ impl<'a> Slots<'a> {
         self.event(slot).map(|event| event.context != context::UNUSED)
     }
 
-    /// Shows the raw stamps of some slots, up to the first unused one; false if there is one.
+    /// Shows slot number, raw stamp and id word of some slots, up to the first unused one; false
+    /// if there is one.
     #[inline]
-    pub(super) fn stamps(&self, range: Range<usize>, see: impl FnMut(usize, u64)) -> bool {
+    pub(super) fn walk(&self, range: Range<usize>, see: impl FnMut(usize, u64, u64)) -> bool {
         let bytes = self.bytes(range.clone());
-        for_each_layout!(self, bytes, stamps(range.start, see))
+        for_each_layout!(self, bytes, walk(range.start, see))
     }
 
     /// The slot before which the stamps of slots `0..end` go back, if they do so exactly once.
@@ -111,16 +112,16 @@ fn word<const N: usize, const BIG: bool>(slot: &[u8; N], index: usize) -> u64 {
 }
 
 #[inline(always)]
-fn stamps<const N: usize, const BIG: bool>(
+fn walk<const N: usize, const BIG: bool>(
     slots: &[[u8; N]],
     first: usize,
-    mut see: impl FnMut(usize, u64),
+    mut see: impl FnMut(usize, u64, u64),
 ) -> bool {
     for (index, slot) in slots.iter().enumerate() {
         if word::<N, BIG>(slot, 0) == context::UNUSED {
             return false;
         }
-        see(first + index, word::<N, BIG>(slot, 3));
+        see(first + index, word::<N, BIG>(slot, 3), word::<N, BIG>(slot, 2));
     }
     true
 }

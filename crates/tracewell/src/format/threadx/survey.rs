@@ -29,12 +29,15 @@ pub(super) struct Survey {
     pub(super) decreases: usize,
     /// Whether every stamp walked over is below 10^9.
     pub(super) nanoseconds: bool,
+    /// The highest core number walked over, plus one.
+    pub(super) cpus: u16,
 }
 
 impl Survey {
     /// Walks until both answers stand.
     pub(super) fn walk(slots: Slots<'_>, mask: u64, current: Option<usize>) -> Self {
-        let mut survey = Self { nanoseconds: mask == u64::from(u32::MAX), ..Self::default() };
+        let mut survey =
+            Self { nanoseconds: mask == u64::from(u32::MAX), cpus: 1, ..Self::default() };
         let mut previous = 0;
         for start in (0..slots.len()).step_by(BLOCK) {
             let end = (start + BLOCK).min(slots.len());
@@ -65,7 +68,9 @@ impl Survey {
             && current.is_none_or(|first| first + 1 < range.start || first >= range.end);
         let mut largest = 0;
         let mut counts = (0, 0);
-        let whole = slots.stamps(range.clone(), |slot, raw| {
+        let mut cores = 0;
+        let whole = slots.walk(range.clone(), |slot, raw, id_word| {
+            cores |= id_word;
             let stamp = raw & mask;
             largest = stamp.max(largest);
             if plain || !skipped(slot) {
@@ -77,6 +82,8 @@ impl Survey {
         self.increases += counts.0;
         self.decreases += counts.1;
         self.nanoseconds &= largest < NANOSECONDS;
+        // Bits joined by OR are no core number, but not below the highest one either.
+        self.cpus = self.cpus.max(u16::from((cores >> 24) as u8) + 1);
         whole
     }
 

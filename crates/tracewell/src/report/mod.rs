@@ -1,0 +1,308 @@
+//! Text for people: one aligned line an event, marks where events are missing, a summary.
+//!
+//! | column | content |
+//! |---|---|
+//! | SEQ | number of the event in the trace |
+//! | TIME or TICKS | since the first event: seconds where the clock's rate is known, else ticks |
+//! | DELTA | since the line before: microseconds or ticks |
+//! | CPU | only where more than one core recorded |
+//! | CONTEXT | who was running; `>` before it where that changed |
+//! | PRI | priority of the context |
+//! | EVENT | what it did |
+//! | ARGUMENTS | with decoded values |
+//!
+//! What programs read is an export ([`crate::export`]).
+
+mod columns;
+
+use std::io::{self, Write};
+
+use crate::model::{Batch, ContextId, EventRef, Flow, Loss, LossCause, Losses, Sink, Trace};
+use crate::select::{Selection, Selector};
+use crate::text::{
+    Describer, LineWriter, PerEvent, Tail, put_decimal, put_left, put_right, put_seconds,
+};
+use columns::Columns;
+
+/// What a report looks like and what is in it.
+#[derive(Clone, Debug, Default)]
+pub struct ReportOptions {
+    /// Whether contexts that take over and losses are coloured (ANSI escapes).
+    pub color: bool,
+    /// A line to begin with: the input's name, say.
+    pub title: Option<String>,
+    /// Which events are shown.
+    pub selection: Selection,
+}
+
+/// A sink that writes a line for each selected event.
+#[derive(Debug)]
+pub struct Report<W> {
+    lines: LineWriter<W>,
+    options: ReportOptions,
+    selector: Option<Selector>,
+    tail: Option<Tail>,
+    columns: Option<Columns>,
+    contexts: Vec<Cell>,
+    labels: PerEvent<Cell>,
+    describer: Describer,
+    shown: Shown,
+}
+
+/// Text of a field and how many characters it has.
+#[derive(Debug)]
+struct Cell {
+    text: Box<[u8]>,
+    characters: usize,
+}
+
+impl Cell {
+    fn new(text: &str) -> Self {
+        Self { text: text.as_bytes().into(), characters: text.chars().count() }
+    }
+}
+
+/// What was shown so far.
+#[derive(Debug, Default)]
+struct Shown {
+    events: u64,
+    by_context: Vec<u64>,
+    /// Ticks and context of the line before.
+    before: Option<(u64, ContextId)>,
+}
+
+impl<W: Write> Report<W> {
+    /// Makes a report; nothing is written before the first event.
+    pub fn new(out: W, options: ReportOptions) -> Self {
+        let tail = options.selection.tail.map(Tail::new);
+        let selector = Selector::new(options.selection.clone());
+        Self {
+            lines: LineWriter::new(out),
+            selector: (!selector.takes_all()).then_some(selector),
+            tail,
+            options,
+            columns: None,
+            contexts: Vec::new(),
+            labels: PerEvent::default(),
+            describer: Describer::default(),
+            shown: Shown::default(),
+        }
+    }
+
+    /// Writes the summary and gives the writer back.
+    ///
+    /// # Errors
+    /// The first error of the writer, whenever it came.
+    pub fn finish(mut self, trace: &Trace) -> io::Result<W> {
+        self.begin(trace);
+        if let Some(tail) = self.tail.take() {
+            tail.put(&mut self.lines);
+        }
+        self.summary(trace);
+        self.lines.finish()
+    }
+
+    /// Writes title and column names once.
+    fn begin(&mut self, trace: &Trace) {
+        if self.columns.is_some() {
+            return;
+        }
+        let columns = Columns::of(trace);
+        let title = self.options.title.take();
+        for line in title.into_iter().chain([heading(trace), String::new(), columns.names()]) {
+            self.lines.buffer().extend_from_slice(line.as_bytes());
+            self.lines.line_end();
+        }
+        self.columns = Some(columns);
+    }
+
+    #[inline]
+    fn line(&mut self, trace: &Trace, event: &EventRef<'_>) -> Flow {
+        let Some(columns) = self.columns else { return Flow::Continue(()) };
+        let changed = self.shown.before.is_none_or(|(_, context)| context != event.context);
+        let before = self.shown.before.map_or(event.ticks, |(ticks, _)| ticks);
+        let context = self.contexts.get(event.context.index());
+        let out = self.lines.buffer();
+        let start = out.len();
+        put_right(out, event.seq, columns.seq);
+        put_time(out, trace, event.ticks, before, columns);
+        if columns.cpu > 0 {
+            put_right(out, u64::from(event.cpu), columns.cpu);
+        }
+        let bold = self.options.color && changed;
+        out.extend_from_slice(if changed { b"  >" } else { b"   " });
+        out.extend_from_slice(if bold { b"\x1b[1m" } else { b"" });
+        if let Some(Cell { text, characters }) = context {
+            put_left(out, text, *characters, columns.context);
+        }
+        out.extend_from_slice(if bold { b"\x1b[0m" } else { b"" });
+        match event.priority {
+            Some(priority) => put_right(out, u64::from(priority), columns.priority),
+            None => put_left(out, b"    -", 5, columns.priority),
+        }
+        out.extend_from_slice(b"  ");
+        let label = self.labels.get(event.id, || label(trace, event.id));
+        put_left(out, &label.text, label.characters, columns.event);
+        self.describer.put(out, trace, event);
+        while out.last() == Some(&b' ') {
+            out.pop();
+        }
+        self.shown.note(event);
+        self.end(start)
+    }
+
+    fn end(&mut self, start: usize) -> Flow {
+        if let Some(tail) = &mut self.tail {
+            tail.take(self.lines.buffer(), start);
+            return Flow::Continue(());
+        }
+        if self.lines.line_end() { Flow::Continue(()) } else { Flow::Break(()) }
+    }
+
+    fn summary(&mut self, trace: &Trace) {
+        let mut lines = vec![String::new()];
+        let span = match trace.clock.nanoseconds(trace.span) {
+            Some(ns) => format!("{} ticks ({} s)", trace.span, seconds(ns)),
+            None => format!("{} ticks", trace.span),
+        };
+        lines.push(format!("events  {} read, {} shown", trace.events, self.shown.events));
+        lines.push(format!("span    {span}"));
+        lines.push(format!("lost    {}", lost(&trace.losses)));
+        lines.push(String::new());
+        lines.extend(self.shown.contexts(trace));
+        for line in lines {
+            self.lines.buffer().extend_from_slice(line.as_bytes());
+            self.lines.line_end();
+        }
+    }
+}
+
+impl<W: Write> Sink for Report<W> {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.begin(trace);
+        let known = self.contexts.len();
+        let new = trace.contexts.iter().skip(known).map(|(_, context)| Cell::new(&context.name));
+        self.contexts.extend(new);
+        for event in batch.events() {
+            if let Some(selector) = &mut self.selector
+                && !selector.takes(trace, &event)?
+            {
+                continue;
+            }
+            self.line(trace, &event)?;
+        }
+        Flow::Continue(())
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.begin(trace);
+        let how_many = match (loss.events, loss.cause) {
+            (Some(1), _) => "1 event".to_owned(),
+            (Some(events), _) => format!("{events} events"),
+            (None, LossCause::Overwritten) => "earlier events".to_owned(),
+            (None, _) => "an unknown number of events".to_owned(),
+        };
+        let line = format!(
+            "-------- lost here: {how_many}, {}, at byte {} --------",
+            loss.cause.as_str(),
+            loss.offset
+        );
+        let (before, after) = if self.options.color { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
+        let start = self.lines.buffer().len();
+        self.lines.buffer().extend_from_slice(format!("{before}{line}{after}").as_bytes());
+        self.end(start)
+    }
+}
+
+impl Shown {
+    #[inline]
+    fn note(&mut self, event: &EventRef<'_>) {
+        let index = event.context.index();
+        if index >= self.by_context.len() {
+            self.by_context.resize(index + 1, 0);
+        }
+        self.by_context[index] += 1;
+        self.events += 1;
+        self.before = Some((event.ticks, event.context));
+    }
+
+    /// Lines of a table of contexts and their events, most events first.
+    fn contexts(&self, trace: &Trace) -> Vec<String> {
+        let mut rows: Vec<_> = trace
+            .contexts
+            .iter()
+            .filter_map(|(id, context)| Some((*self.by_context.get(id.index())?, context)))
+            .filter(|(events, _)| *events > 0)
+            .collect();
+        rows.sort_by_key(|(events, _)| std::cmp::Reverse(*events));
+        let heading = format!("{:>9}  {:<10}  CONTEXT", "EVENTS", "KEY");
+        let row = |(events, context): &(u64, &crate::model::Context)| {
+            format!("{events:>9}  {:<10}  {}", context.key_text, context.name)
+        };
+        std::iter::once(heading).chain(rows.iter().map(row)).collect()
+    }
+}
+
+fn label(trace: &Trace, id: u32) -> Cell {
+    let event = trace.schema.event(id);
+    // A type that stands for a range of ids does not say which one it was.
+    if event.id == id {
+        Cell::new(&event.label)
+    } else {
+        Cell::new(&format!("{} {id}", event.label))
+    }
+}
+
+#[inline]
+fn put_time(out: &mut Vec<u8>, trace: &Trace, ticks: u64, before: u64, columns: Columns) {
+    // A clock that goes back within a source makes no negative time; the line before stands.
+    let elapsed = ticks.saturating_sub(before);
+    match trace.clock.rate {
+        None => {
+            put_right(out, ticks, columns.time);
+            put_right(out, elapsed, columns.delta);
+        }
+        Some(rate) => {
+            let time = rate.nanoseconds(ticks);
+            put_seconds(out, time, columns.time);
+            let delta = time.saturating_sub(rate.nanoseconds(before));
+            put_right(out, delta / 1000, columns.delta - 4);
+            out.push(b'.');
+            let fraction = delta % 1000;
+            out.extend_from_slice(&[100, 10, 1].map(|place| b'0' + (fraction / place % 10) as u8));
+        }
+    }
+}
+
+fn seconds(nanoseconds: u64) -> String {
+    let mut out = Vec::new();
+    put_seconds(&mut out, nanoseconds, 0);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// A line on the format and its clock.
+fn heading(trace: &Trace) -> String {
+    let clock = &trace.clock;
+    let rate = match clock.rate {
+        Some(rate) => format!("{rate} ticks per second"),
+        None => "rate unknown (-O rate=TICKS_PER_SECOND)".to_owned(),
+    };
+    let direction = clock.counter.direction;
+    format!("{} trace, counter 0..{} {direction}, {rate}", trace.format, clock.counter.last)
+}
+
+/// What is missing, in a line.
+fn lost(losses: &Losses) -> String {
+    let causes = losses.iter().map(|(cause, count)| {
+        let mut text = Vec::new();
+        put_decimal(&mut text, count.events);
+        let known = String::from_utf8_lossy(&text).into_owned();
+        match (count.events, count.unknown) {
+            (0, _) => format!("unknown number {}", cause.as_str()),
+            (_, 0) => format!("{known} {}", cause.as_str()),
+            _ => format!("{known} and more {}", cause.as_str()),
+        }
+    });
+    let causes: Vec<_> = causes.collect();
+    if causes.is_empty() { "nothing".to_owned() } else { causes.join(", ") }
+}

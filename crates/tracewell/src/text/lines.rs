@@ -1,0 +1,95 @@
+//! Where lines go: a buffer in front of a writer, and the last few lines of a long list.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+
+/// Bytes that are collected before they are written.
+const BUFFER: usize = 64 * 1024;
+
+/// A buffer of text in front of a writer. The first error is kept and given back at the end.
+#[derive(Debug)]
+pub struct LineWriter<W> {
+    writer: W,
+    buffer: Vec<u8>,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> LineWriter<W> {
+    /// Puts a buffer in front of a writer.
+    pub fn new(writer: W) -> Self {
+        Self { writer, buffer: Vec::with_capacity(2 * BUFFER), error: None }
+    }
+
+    /// The buffer to append to. Call [`LineWriter::line_end`] after each line.
+    #[inline]
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.buffer
+    }
+
+    /// Ends a line; false when writing has failed and nothing more is wanted.
+    #[inline]
+    pub fn line_end(&mut self) -> bool {
+        self.buffer.push(b'\n');
+        self.buffer.len() < BUFFER || self.flush()
+    }
+
+    fn flush(&mut self) -> bool {
+        if self.error.is_none()
+            && let Err(error) = self.writer.write_all(&self.buffer)
+        {
+            self.error = Some(error);
+        }
+        self.buffer.clear();
+        self.error.is_none()
+    }
+
+    /// Writes what is left and gives the writer back.
+    ///
+    /// # Errors
+    /// The first error of the writer, whenever it came.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.flush();
+        match self.error {
+            Some(error) => Err(error),
+            None => self.writer.flush().map(|()| self.writer),
+        }
+    }
+}
+
+/// The last lines of a list, kept until it ends.
+#[derive(Debug)]
+pub struct Tail {
+    lines: VecDeque<Vec<u8>>,
+    most: usize,
+}
+
+impl Tail {
+    /// Keeps at most so many lines.
+    pub fn new(most: usize) -> Self {
+        Self { lines: VecDeque::new(), most }
+    }
+
+    /// Takes the bytes of `buffer` from `start` on as a line, dropping the oldest if need be.
+    pub fn take(&mut self, buffer: &mut Vec<u8>, start: usize) {
+        let mut line = Vec::new();
+        if self.lines.len() >= self.most {
+            line = self.lines.pop_front().unwrap_or_default();
+            line.clear();
+        }
+        if self.most > 0 {
+            line.extend_from_slice(buffer.get(start..).unwrap_or_default());
+            self.lines.push_back(line);
+        }
+        buffer.truncate(start);
+    }
+
+    /// Gives the lines out, oldest first.
+    pub fn put<W: Write>(self, lines: &mut LineWriter<W>) {
+        for line in self.lines {
+            lines.buffer().extend_from_slice(&line);
+            if !lines.line_end() {
+                return;
+            }
+        }
+    }
+}
