@@ -20,7 +20,7 @@ mod ring;
 mod slots;
 mod survey;
 
-use tracewell_wire::threadx::Header;
+use tracewell_wire::threadx::{Header, HeaderError};
 
 use super::{Confidence, Format, OptionHelp};
 
@@ -65,8 +65,10 @@ const OPTIONS: &[OptionHelp] = &[
 ];
 
 fn recognise(start: &[u8]) -> Option<Confidence> {
-    if Header::read(start).is_ok() {
-        return Some(Confidence::Certain);
+    match Header::read(start) {
+        Ok(_) => Some(Confidence::Certain),
+        // The id is there and the input ends inside the header: the reader says so best.
+        Err(HeaderError::TooShort { .. }) if start.len() >= 4 => Some(Confidence::Possible),
+        Err(_) => locate::locate(start, locate::DEFAULT_SEARCH).map(|_| Confidence::Possible),
     }
-    locate::locate(start, locate::DEFAULT_SEARCH).map(|_| Confidence::Possible)
 }

@@ -1,0 +1,442 @@
+//! The ThreadX reader on damaged, odd and hostile input: one test for each condition of the
+//! format's robustness table, then every truncation and every changed byte of small dumps.
+
+#[path = "support/dump.rs"]
+mod dump;
+mod support;
+
+use dump::{BASE, Dump, USUAL, event, thread};
+use support::{Kept, fixture, settings};
+use tracewell::format::{FORMATS, Input as Window, Options, Progress};
+use tracewell::input::{Input, InputError};
+use tracewell::model::{Direction, LossCause, Severity, Trace};
+use tracewell_wire::ByteOrder;
+use tracewell_wire::threadx::{Event, Layout, Width};
+
+fn read_with(bytes: Vec<u8>, options: &[&str]) -> Result<(Trace, Kept), InputError> {
+    let mut kept = Kept::default();
+    let trace = Input::from_bytes("dump", bytes, settings(options))?.read(&mut kept)?;
+    Ok((trace, kept))
+}
+
+fn read(dump: &Dump) -> (Trace, Kept) {
+    read_with(dump.bytes(), &[]).unwrap()
+}
+
+fn error(bytes: &[u8]) -> String {
+    read_with(bytes.to_vec(), &[]).unwrap_err().to_string()
+}
+
+/// Messages of this severity, each with its place.
+fn remarks(trace: &Trace, severity: Severity) -> Vec<String> {
+    let of = trace.diagnostics.iter().filter(|d| d.severity == severity);
+    of.map(ToString::to_string).collect()
+}
+
+fn stamps(kept: &Kept) -> Vec<u64> {
+    kept.rows.iter().map(|row| Event::read(USUAL, &row.record).unwrap().stamp).collect()
+}
+
+#[test]
+fn an_empty_or_very_short_input_is_an_error() {
+    assert!(error(b"").contains("an empty input"), "{}", error(b""));
+    assert!(error(b"BT").contains("too short"), "{}", error(b"BT"));
+}
+
+#[test]
+fn an_unknown_id_is_an_error_that_shows_the_bytes() {
+    let message = error(b"\x7FELF\x02\x01\x01\0\0\0\0");
+    assert!(message.contains("expected one of the formats threadx"), "{message}");
+    assert!(message.contains("7F 45 4C 46"), "{message}");
+}
+
+#[test]
+fn a_truncated_header_is_an_error_that_says_how_many_bytes_are_needed() {
+    let bytes = Dump::small(USUAL).bytes();
+    let message = error(&bytes[..47]);
+    assert!(message.contains("at least 48 bytes, found 47"), "{message}");
+}
+
+#[test]
+fn names_of_1_to_4096_bytes_are_accepted() {
+    for name_size in [1, 16, 63, 64, 255, 4096] {
+        let (trace, kept) = read(&Dump::small(Layout { name_size, ..USUAL }));
+        assert_eq!((kept.rows.len(), trace.objects.len()), (6, 2), "{name_size}");
+        assert_eq!(trace.diagnostics.worst(), None, "{name_size}");
+    }
+    for name_size in [0, 4097] {
+        let message = error(&Dump::small(Layout { name_size, ..USUAL }).bytes());
+        assert!(message.contains("at byte 18: object_name_size"), "{message}");
+    }
+}
+
+#[test]
+fn a_registry_without_slots_is_accepted() {
+    let dump = Dump::new(USUAL, Vec::new(), Dump::small(USUAL).events, 6);
+    let (trace, kept) = read(&dump);
+    assert_eq!(kept.rows.len(), 6);
+    assert_eq!(trace.diagnostics.worst(), None);
+    assert_eq!(trace.objects.iter().next().unwrap().1.label, "thread 0x21000100");
+}
+
+#[test]
+fn a_truncated_registry_keeps_what_is_there() {
+    let bytes = Dump::small(USUAL).bytes();
+    let (trace, kept) = read_with(bytes[..48 + 48 + 20].to_vec(), &[]).unwrap();
+    assert_eq!((trace.objects.len(), kept.rows.len()), (1, 0));
+    let damage = remarks(&trace, Severity::Damage);
+    assert!(damage[0].contains("registry: expected 2 slots, found 1"), "{damage:?}");
+    assert!(damage[0].contains("at byte 96"), "{damage:?}");
+}
+
+#[test]
+fn no_room_for_events_is_a_warning() {
+    let mut dump = Dump::small(USUAL);
+    for end in [dump.header.buffer_start, dump.header.buffer_start - 4] {
+        dump.header.buffer_end = end;
+        let (trace, kept) = read(&dump);
+        assert_eq!(kept.rows.len(), 0);
+        assert!(!remarks(&trace, Severity::Warning).is_empty());
+    }
+}
+
+#[test]
+fn a_file_that_ends_inside_the_events_keeps_complete_slots() {
+    let bytes = Dump::small(USUAL).bytes();
+    let (trace, kept) = read_with(bytes[..48 + 96 + 3 * 32 + 31].to_vec(), &[]).unwrap();
+    assert_eq!(stamps(&kept), [100, 110, 120]);
+    let damage = remarks(&trace, Severity::Damage);
+    assert_eq!(damage.len(), 1, "{damage:?}");
+    assert!(damage[0].contains("at byte 240"), "{damage:?}");
+    assert_eq!(kept.losses.len(), 1);
+    assert_eq!((kept.losses[0].cause, kept.losses[0].events), (LossCause::Truncated, None));
+}
+
+#[test]
+fn a_wrapped_file_that_ends_early_counts_what_is_missing_in_its_place() {
+    let bytes = Dump::wrapped(USUAL).bytes();
+    let (trace, kept) = read_with(bytes[..bytes.len() - 40].to_vec(), &[]).unwrap();
+    assert_eq!(stamps(&kept), [503, 504, 505, 1000, 1001, 1002]);
+    let gaps: Vec<_> = kept.losses.iter().map(|l| (l.before, l.events, l.cause)).collect();
+    assert_eq!(gaps, [(0, None, LossCause::Overwritten), (3, Some(2), LossCause::Truncated)]);
+    assert_eq!(trace.losses.events(), None);
+}
+
+#[test]
+fn a_file_that_ends_inside_unused_slots_is_fine() {
+    let bytes = Dump::small(USUAL).bytes();
+    let (trace, kept) = read_with(bytes[..bytes.len() - 20].to_vec(), &[]).unwrap();
+    assert_eq!(kept.rows.len(), 6);
+    assert_eq!(trace.diagnostics.worst(), None);
+    assert!(trace.losses.is_empty());
+}
+
+#[test]
+fn a_trace_without_events_is_an_empty_trace() {
+    let events = vec![Event::UNUSED; 8];
+    let (trace, kept) = read(&Dump::new(USUAL, vec![thread(1, "a")], events, 0));
+    assert_eq!((kept.rows.len(), trace.span), (0, 0));
+    assert_eq!(trace.diagnostics.worst(), None);
+}
+
+#[test]
+fn slot_0_unused_means_an_empty_trace() {
+    let mut dump = Dump::small(USUAL);
+    dump.events[0].context = 0;
+    let (trace, kept) = read(&dump);
+    assert_eq!(kept.rows.len(), 0);
+    assert_eq!(trace.diagnostics.worst(), Some(Severity::Warning));
+}
+
+#[test]
+fn a_current_pointer_that_points_at_no_slot_keeps_file_order() {
+    let start = Dump::wrapped(USUAL).header.buffer_start;
+    for current in [0, start + 5, start + 8 * 32, start - 32] {
+        let mut dump = Dump::wrapped(USUAL);
+        dump.header.buffer_current = current;
+        let (trace, kept) = read(&dump);
+        assert_eq!(stamps(&kept)[..4], [1000, 1001, 1002, 503], "{current:#x}");
+        let damage = remarks(&trace, Severity::Damage);
+        assert!(damage[0].contains("try -O oldest=3"), "{damage:?}");
+        let (_, kept) = read_with(dump.bytes(), &["oldest=3"]).unwrap();
+        assert_eq!(stamps(&kept)[..4], [503, 504, 505, 506], "{current:#x}");
+    }
+}
+
+#[test]
+fn bytes_behind_the_last_slot_are_ignored() {
+    let mut bytes = Dump::small(USUAL).bytes();
+    bytes.extend_from_slice(&[0xAA; 1000]);
+    let (trace, kept) = read_with(bytes, &[]).unwrap();
+    assert_eq!(kept.rows.len(), 6);
+    assert_eq!(trace.diagnostics.worst(), None);
+}
+
+#[test]
+fn other_reserved_words_are_a_note() {
+    let mut dump = Dump::small(USUAL);
+    dump.header.reserved = [1, 2, 3];
+    let (trace, kept) = read(&dump);
+    assert_eq!(kept.rows.len(), 6);
+    assert_eq!(trace.diagnostics.worst(), Some(Severity::Note));
+}
+
+#[test]
+fn a_mask_of_0_makes_all_ticks_0_and_warns() {
+    let mut dump = Dump::small(USUAL);
+    dump.header.timer_valid_mask = 0;
+    let (trace, kept) = read(&dump);
+    assert!(kept.rows.iter().all(|row| row.ticks == 0));
+    assert_eq!(kept.rows.len(), 6);
+    assert_eq!(remarks(&trace, Severity::Warning).len(), 1);
+}
+
+#[test]
+fn an_unregistered_context_becomes_one_thread() {
+    let mut dump = Dump::small(USUAL);
+    for slot in [1, 3, 5] {
+        dump.events[slot].context = 0x2222_0000;
+    }
+    let (trace, _) = read(&dump);
+    let made: Vec<_> = trace.objects.iter().filter(|(_, o)| o.key == 0x2222_0000).collect();
+    assert_eq!(made.len(), 1);
+    assert_eq!(made[0].1.label, "thread 0x22220000");
+}
+
+#[test]
+fn a_context_whose_address_is_first_registered_as_something_else_is_its_thread() {
+    let mut dump = Dump::small(USUAL);
+    let mut queue = thread(0x2100_0000, "queue");
+    queue.object_type = 3;
+    dump = Dump::new(USUAL, vec![queue, dump.objects[0], dump.objects[1]], dump.events, 6);
+    let (trace, kept) = read(&dump);
+    assert_eq!(trace.contexts.get(kept.rows[1].context).unwrap().name, "alpha");
+    assert_eq!(trace.objects.len(), 3);
+}
+
+#[test]
+fn odd_names_are_escaped_and_empty_ones_become_addresses() {
+    let mut dump = Dump::small(USUAL);
+    dump.objects[0].name = b"\x01\xFFx";
+    dump.objects[1].name = b"";
+    let (trace, _) = read(&dump);
+    let labels: Vec<_> = trace.objects.iter().map(|(_, o)| o.label.clone()).collect();
+    assert_eq!(labels, [r"\x01\xffx", "thread 0x21000100"]);
+    assert_eq!(trace.objects.iter().next().unwrap().1.name, b"\x01\xFFx");
+}
+
+#[test]
+fn sections_that_do_not_follow_each_other_are_read_where_the_addresses_say() {
+    let mut dump = Dump::small(USUAL);
+    let mut bytes = dump.bytes();
+    // The events move 32 bytes up.
+    bytes.splice(48 + 96..48 + 96, [0x55; 32]);
+    dump.header.buffer_start += 32;
+    dump.header.buffer_end += 32;
+    dump.header.buffer_current += 32;
+    dump.header.write(USUAL, &mut bytes).unwrap();
+    let (trace, kept) = read_with(bytes, &[]).unwrap();
+    assert_eq!(kept.rows.len(), 6);
+    assert_eq!(trace.diagnostics.worst(), Some(Severity::Warning));
+}
+
+#[test]
+fn sections_outside_the_file_are_read_in_sequence() {
+    let mut dump = Dump::small(USUAL);
+    dump.header.trace_base_address = 0x1000;
+    let (trace, kept) = read(&dump);
+    assert_eq!(kept.rows.len(), 6);
+    assert_eq!(remarks(&trace, Severity::Warning).len(), 2);
+}
+
+#[test]
+fn a_dump_inside_a_larger_image_is_found() {
+    let dump = Dump::small(USUAL).bytes();
+    for before in [1, 4, 1000, 65_000] {
+        let mut bytes = vec![0xE5; before];
+        bytes.extend_from_slice(&dump);
+        bytes.extend_from_slice(&[0xE5; 77]);
+        let (_, kept) = read_with(bytes.clone(), &[]).unwrap();
+        assert_eq!(kept.rows.len(), 6, "{before}");
+        let (_, kept) = read_with(bytes, &[&format!("offset={before}")]).unwrap();
+        assert_eq!(kept.rows.len(), 6, "{before}");
+    }
+    let mut far = vec![0xE5; 100_000];
+    far.extend_from_slice(&dump);
+    assert!(read_with(far.clone(), &[]).is_err());
+    assert!(read_with(far, &["search=200000"]).is_err(), "the format is not recognised");
+}
+
+#[test]
+fn an_unused_slot_between_used_ones_is_one_damaged_record() {
+    let mut dump = Dump::small(USUAL);
+    dump.events[2].context = 0;
+    let (trace, kept) = read(&dump);
+    assert_eq!(stamps(&kept), [100, 110, 130, 140, 150]);
+    assert_eq!(kept.losses.len(), 1);
+    assert_eq!((kept.losses[0].before, kept.losses[0].events), (2, Some(1)));
+    assert_eq!(trace.losses.damaged(), 1);
+}
+
+#[test]
+fn the_direction_rule_is_a_majority_and_a_tie_counts_down() {
+    let of = |stamps: [u64; 6], options: &[&str]| {
+        let mut dump = Dump::small(USUAL);
+        for (event, stamp) in dump.events.iter_mut().zip(stamps) {
+            event.stamp = stamp;
+        }
+        read_with(dump.bytes(), options).unwrap().0.clock.counter.direction
+    };
+    assert_eq!(of([1, 2, 3, 4, 5, 6], &[]), Direction::Up);
+    assert_eq!(of([6, 5, 4, 3, 2, 1], &[]), Direction::Down);
+    assert_eq!(of([5, 5, 5, 5, 5, 5], &[]), Direction::Down);
+    // The first two slots are not compared: two increases against two decreases.
+    assert_eq!(of([1, 2, 3, 2, 3, 2], &[]), Direction::Down);
+    assert_eq!(of([6, 5, 4, 3, 2, 1], &["direction=up"]), Direction::Up);
+}
+
+#[test]
+fn a_mask_hides_junk_and_a_counter_wraps_at_it() {
+    let mut dump = Dump::small(USUAL);
+    dump.header.timer_valid_mask = 0x00FF_FFFF;
+    let stamps = [0xAB_FF_FFFE, 0xAB_FF_FFFF, 0xCD_00_0001, 0x11_00_0002, 0x00_00_0003, 4];
+    for (event, stamp) in dump.events.iter_mut().zip(stamps) {
+        event.stamp = stamp;
+    }
+    let (_, kept) = read(&dump);
+    let ticks: Vec<_> = kept.rows.iter().map(|row| row.ticks).collect();
+    assert_eq!(ticks, [0, 1, 3, 4, 5, 6]);
+}
+
+#[test]
+fn nanoseconds_of_the_second_are_recognised() {
+    let mut dump = Dump::small(USUAL);
+    let stamps = [999_999_000, 999_999_100, 999_999_200, 999_999_900, 100, 200];
+    for (event, stamp) in dump.events.iter_mut().zip(stamps) {
+        event.stamp = stamp;
+    }
+    let (trace, kept) = read(&dump);
+    let ticks: Vec<_> = kept.rows.iter().map(|row| row.ticks).collect();
+    assert_eq!(ticks, [0, 100, 200, 900, 1100, 1200]);
+    assert_eq!(trace.clock.nanoseconds(1200), Some(1200));
+    let (trace, kept) = read_with(dump.bytes(), &["modulus=4294967296"]).unwrap();
+    assert_eq!(kept.rows[4].ticks, 900 + 3_294_967_496);
+    assert_eq!(trace.clock.rate, None);
+}
+
+#[test]
+fn a_clock_that_goes_both_ways_is_a_warning() {
+    let mut dump = Dump::small(USUAL);
+    dump.events =
+        (0..200).map(|n| event(0x2100_0000, 83, if n % 5 == 4 { n } else { n + 50 })).collect();
+    dump = Dump::new(USUAL, dump.objects, dump.events, 0);
+    let (trace, _) = read(&dump);
+    let warnings = remarks(&trace, Severity::Warning);
+    assert!(warnings[0].contains("the clock goes both ways"), "{warnings:?}");
+}
+
+#[test]
+fn wide_words_and_both_orders_are_read_alike() {
+    let expected = read(&Dump::small(USUAL)).1;
+    for width in [Width::Bits32, Width::Bits64] {
+        for order in [ByteOrder::Little, ByteOrder::Big] {
+            let (trace, kept) = read(&Dump::small(Layout { order, width, name_size: 32 }));
+            let rows = |kept: &Kept| -> Vec<_> {
+                kept.rows.iter().map(|r| (r.ticks, r.context, r.id, r.priority)).collect()
+            };
+            assert_eq!(rows(&kept), rows(&expected));
+            let third = trace.payload.argument(&kept.rows[0].payload, 2);
+            assert_eq!(third, Some(3));
+            assert_eq!(trace.fact("trace_base_address"), Some(BASE));
+        }
+    }
+}
+
+/// Reads as a file and as a stream in pieces; both must say the same.
+fn decode_in_pieces(bytes: &[u8], piece: usize) -> Option<Kept> {
+    let mut decoder = (FORMATS[0].decoder)(&Options::default()).unwrap();
+    let mut trace = decoder.trace();
+    let mut kept = Kept::default();
+    let (mut start, mut end) = (0, 0);
+    loop {
+        end = bytes.len().min(end + piece);
+        let window =
+            Window { offset: start as u64, bytes: &bytes[start..end], last: end == bytes.len() };
+        match decoder.decode(window, &mut trace, &mut kept) {
+            Err(_) => return None,
+            Ok(Progress::Done) => return Some(kept),
+            Ok(Progress::More { consumed, .. }) => {
+                assert!(end < bytes.len(), "a decoder must end with its input");
+                start += consumed;
+            }
+        }
+    }
+}
+
+#[test]
+fn cutting_the_input_does_not_matter() {
+    for dump in [Dump::small(USUAL), Dump::wrapped(USUAL)] {
+        let mut bytes = vec![0xE5; 40];
+        bytes.extend_from_slice(&dump.bytes());
+        let whole = decode_in_pieces(&bytes, bytes.len());
+        assert!(whole.as_ref().is_some_and(|kept| !kept.rows.is_empty()));
+        for piece in [1, 3, 50, 333] {
+            assert_eq!(decode_in_pieces(&bytes, piece), whole, "{piece}");
+        }
+    }
+}
+
+/// Reads anything; the answer does not matter, that there is one does.
+fn survives(bytes: &[u8]) -> usize {
+    let mut kept = Kept::default();
+    let mut decoder = (FORMATS[0].decoder)(&Options::default()).unwrap();
+    let mut trace = decoder.trace();
+    let window = Window { offset: 0, bytes, last: true };
+    let done = decoder.decode(window, &mut trace, &mut kept);
+    assert!(matches!(done, Ok(Progress::Done) | Err(_)));
+    // Nothing is made up: there is a slot in the input for each event.
+    assert!(kept.rows.len() * 32 <= bytes.len());
+    assert!(trace.objects.len() * 17 <= bytes.len() + kept.rows.len() * 32);
+    kept.rows.len()
+}
+
+#[test]
+fn every_truncation_keeps_all_complete_slots() {
+    for layout in [USUAL, Layout { order: ByteOrder::Big, width: Width::Bits64, ..USUAL }] {
+        let bytes = Dump::small(layout).bytes();
+        let events = layout.header_size() + 2 * layout.registry_slot_size();
+        for end in 0..bytes.len() {
+            let complete = end.saturating_sub(events) / layout.event_size();
+            assert_eq!(survives(&bytes[..end]), complete.min(6), "{end}");
+        }
+    }
+}
+
+#[test]
+fn every_changed_byte_is_survived() {
+    for dump in [Dump::small(USUAL), Dump::wrapped(USUAL)] {
+        let bytes = dump.bytes();
+        for at in 0..bytes.len() {
+            for change in 1..=255_u8 {
+                let mut changed = bytes.clone();
+                changed[at] ^= change;
+                survives(&changed);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_flipped_bit_and_truncation_of_a_real_kernels_dump_is_survived() {
+    let Ok(bytes) = std::fs::read(fixture("threadx/tiny.trx")) else {
+        panic!("the fixture is part of the project")
+    };
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1 << (at % 8);
+        survives(&changed);
+        if at % 7 == 0 {
+            survives(&bytes[..at]);
+        }
+    }
+}
