@@ -1,1 +1,3 @@
-//! format
+//! One folder per trace format.
+
+pub mod threadx;

@@ -1,0 +1,3 @@
+//! Reader of ThreadX event trace images (`.trx`).
+
+pub mod locate;

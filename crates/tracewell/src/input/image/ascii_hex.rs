@@ -1,0 +1,99 @@
+//! Bare hex: pairs of digits, blanks and line ends anywhere between them, no addresses.
+//!
+//! Commas and `0x` before a pair are accepted too, so that an array from a C source reads as well.
+//! A pair that cannot be read becomes a byte 0: what follows it keeps its place.
+
+use super::Decoded;
+use super::diagnostic::{Cause, Diagnostics, Place, shown};
+use super::digits;
+use super::lines::mark_length;
+use super::memory::MemoryImage;
+
+struct Decoder<'a> {
+    text: &'a [u8],
+    next: usize,
+    line: u64,
+    line_start: usize,
+    bytes: Vec<u8>,
+    diagnostics: Diagnostics,
+}
+
+pub(super) fn decode(text: &[u8]) -> Decoded {
+    let mut decoder = Decoder::new(text);
+    decoder.run();
+    let Decoder { bytes, diagnostics, .. } = decoder;
+    Decoded { image: MemoryImage::from_bytes(0, bytes), diagnostics }
+}
+
+/// How many pairs a text has and how many of them are damaged.
+pub(super) fn pairs(text: &[u8]) -> (u64, u64) {
+    let mut decoder = Decoder::new(text);
+    decoder.run();
+    (decoder.bytes.len() as u64, decoder.diagnostics.count(Cause::Character))
+}
+
+const fn is_between(character: u8) -> bool {
+    character.is_ascii_whitespace() || character == b','
+}
+
+impl<'a> Decoder<'a> {
+    fn new(text: &'a [u8]) -> Self {
+        let start = mark_length(text);
+        Self {
+            text,
+            next: start,
+            line: 1,
+            line_start: start,
+            bytes: Vec::with_capacity(text.len() / 2),
+            diagnostics: Diagnostics::default(),
+        }
+    }
+
+    fn run(&mut self) {
+        loop {
+            self.whole_pairs();
+            match self.text.get(self.next..) {
+                None | Some([]) => return,
+                Some([b'\n', ..]) => {
+                    self.next += 1;
+                    self.line += 1;
+                    self.line_start = self.next;
+                }
+                Some([between, ..]) if is_between(*between) => self.next += 1,
+                Some([b'0', b'x' | b'X', ..]) => self.next += 2,
+                Some(rest) => self.damaged_pair(rest),
+            }
+        }
+    }
+
+    /// Takes pairs as long as nothing stands between them.
+    fn whole_pairs(&mut self) {
+        let rest = &self.text[self.next..];
+        for pair in rest.chunks_exact(2) {
+            let (high, low) = (digits::value(pair[0]), digits::value(pair[1]));
+            if high | low > 0x0F {
+                return;
+            }
+            self.bytes.push(high << 4 | low);
+            self.next += 2;
+        }
+    }
+
+    /// Takes what stands where a pair should be, two characters or one before a blank.
+    fn damaged_pair(&mut self, rest: &[u8]) {
+        let first_is_digit = digits::value(rest[0]) != digits::NOT_A_DIGIT;
+        let second = rest.get(1).copied();
+        let index = self.next + usize::from(first_is_digit);
+        let at =
+            Place { line: self.line, column: (index - self.line_start) as u64 + 1, offset: index };
+        self.diagnostics.report(Cause::Character, at, || {
+            let found =
+                self.text.get(index).map_or("the end of the text".to_owned(), |c| shown(*c));
+            let which =
+                if first_is_digit { "the second digit of a pair" } else { "a pair of digits" };
+            format!("expected {which}, found {found}; the byte is taken as 00")
+        });
+        self.bytes.push(0);
+        self.next += if second.is_some_and(|second| !is_between(second)) { 2 } else { 1 };
+    }
+}
