@@ -84,3 +84,125 @@ fn is_plausible(layout: Layout, header: &Header) -> bool {
         && (buffer.end - buffer.start).is_multiple_of(layout.event_size() as u64)
         && (buffer.start..=buffer.end).contains(&current)
 }
+
+#[cfg(test)]
+mod tests {
+    use tracewell_wire::ByteOrder;
+    use tracewell_wire::threadx::Width;
+
+    use super::*;
+    use crate::input::image::Encoding;
+
+    const NARROW: Layout = Layout { order: ByteOrder::Little, width: Width::Bits32, name_size: 32 };
+    const WIDE: Layout = Layout { width: Width::Bits64, ..NARROW };
+
+    /// A header with two registry slots and four events.
+    fn header(layout: Layout, base: u64) -> Header {
+        let at = |offset: usize| base.wrapping_add(offset as u64) & layout.width.max();
+        let registry = layout.header_size();
+        let buffer = registry + 2 * layout.registry_slot_size();
+        Header {
+            timer_valid_mask: 0xFFFF_FFFF,
+            trace_base_address: base,
+            registry_start: at(registry),
+            registry_end: at(buffer),
+            buffer_start: at(buffer),
+            buffer_end: at(buffer + 4 * layout.event_size()),
+            buffer_current: at(buffer + layout.event_size()),
+            reserved1: 0,
+            reserved: Header::RESERVED,
+        }
+    }
+
+    /// The header behind as many bytes as asked for, with nothing after it.
+    fn image(offset: usize, layout: Layout, header: &Header) -> Vec<u8> {
+        let mut bytes = vec![0; offset + layout.header_size()];
+        header.write(layout, &mut bytes[offset..]).expect("there is room");
+        bytes
+    }
+
+    #[test]
+    fn every_layout_is_found_at_every_alignment() {
+        for order in [ByteOrder::Little, ByteOrder::Big] {
+            for layout in [Layout { order, ..NARROW }, Layout { order, ..WIDE }] {
+                let header = header(layout, 0x2000_1000);
+                for offset in 0..9 {
+                    let found = locate(&image(offset, layout, &header), DEFAULT_SEARCH_LIMIT);
+                    assert_eq!(found, Some(Located { offset, layout, header }));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_offsets_below_the_limit_are_tried() {
+        for layout in [NARROW, WIDE, Layout { order: ByteOrder::Big, ..WIDE }] {
+            let bytes = image(100, layout, &header(layout, 0x1000));
+            assert_eq!(locate(&bytes, 100), None);
+            assert_eq!(locate(&bytes, 101).map(|found| found.offset), Some(100));
+            assert_eq!(locate(&bytes, usize::MAX).map(|found| found.offset), Some(100));
+        }
+    }
+
+    #[test]
+    fn addresses_may_wrap_around_the_target_s_memory() {
+        for (layout, base) in [(NARROW, 0xFFFF_FFF0), (WIDE, u64::MAX - 15)] {
+            let bytes = image(4, layout, &header(layout, base));
+            assert_eq!(locate(&bytes, 5).map(|found| found.offset), Some(4));
+        }
+    }
+
+    #[test]
+    fn a_header_whose_numbers_do_not_fit_is_passed_over() {
+        let good = header(NARROW, 0x1000);
+        let bad = [
+            Header { registry_start: good.registry_start - 4, ..good },
+            Header { registry_end: good.registry_end - 1, ..good },
+            Header { registry_start: good.registry_end, registry_end: good.registry_start, ..good },
+            Header { buffer_start: good.registry_start, ..good },
+            Header { buffer_end: good.buffer_end + 1, ..good },
+            Header { buffer_end: good.buffer_start - 32, ..good },
+            Header { buffer_current: good.buffer_end + 32, ..good },
+            Header { buffer_current: 0, ..good },
+            Header { trace_base_address: good.buffer_end, ..good },
+        ];
+        for header in bad {
+            let bytes = image(1, NARROW, &header);
+            assert_eq!(locate(&bytes, DEFAULT_SEARCH_LIMIT), None, "{header:?}");
+            let both = [bytes, image(0, NARROW, &good)].concat();
+            assert_eq!(locate(&both, DEFAULT_SEARCH_LIMIT).map(|found| found.offset), Some(49));
+        }
+        for name_size in [0, 4097] {
+            let layout = Layout { name_size, ..NARROW };
+            assert_eq!(locate(&image(1, layout, &header(layout, 0)), DEFAULT_SEARCH_LIMIT), None);
+        }
+    }
+
+    #[test]
+    fn the_current_slot_may_be_the_end_of_the_buffer() {
+        let good = header(NARROW, 0x1000);
+        let header = Header { buffer_current: good.buffer_end, ..good };
+        assert!(locate(&image(1, NARROW, &header), DEFAULT_SEARCH_LIMIT).is_some());
+    }
+
+    #[test]
+    fn at_offset_0_the_id_is_enough() {
+        let header = Header { buffer_current: 0, ..header(NARROW, 0x1000) };
+        let found = locate(&image(0, NARROW, &header), DEFAULT_SEARCH_LIMIT);
+        assert_eq!(found, Some(Located { offset: 0, layout: NARROW, header }));
+    }
+
+    #[test]
+    fn each_segment_of_an_image_is_searched() {
+        let s3 = |address: u32, data: &[u8]| {
+            let digits: String = data.iter().map(|byte| format!("{byte:02X}")).collect();
+            format!("S3{:02X}{address:08X}{digits}00\n", data.len() + 5)
+        };
+        let bytes = image(3, NARROW, &header(NARROW, 0x2000_0003));
+        let text = s3(0, b"vector table") + &s3(0x2000_0000, &bytes);
+        let image = Encoding::SRecord.decode(text.as_bytes()).image;
+        let (segment, found) = locate_in_image(&image, DEFAULT_SEARCH_LIMIT).expect("it is there");
+        assert_eq!((segment.address(), found.offset), (0x2000_0000, 3));
+        assert_eq!(segment.address_of(found.offset), found.header.trace_base_address);
+    }
+}

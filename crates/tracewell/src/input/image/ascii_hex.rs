@@ -97,3 +97,70 @@ impl<'a> Decoder<'a> {
         self.next += if second.is_some_and(|second| !is_between(second)) { 2 } else { 1 };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(decoded: &Decoded) -> Vec<String> {
+        decoded.diagnostics.listed().iter().map(ToString::to_string).collect()
+    }
+
+    fn bytes(decoded: &Decoded) -> &[u8] {
+        decoded.image.segments().first().map_or(&[], |segment| segment.bytes())
+    }
+
+    #[test]
+    fn blanks_commas_and_prefixes_may_stand_between_pairs() {
+        for text in ["42545854", "\r\n42 54\t58\n\n54 ", "0x42, 0X54,\n0x5854", "\u{FEFF}42545854"]
+        {
+            let decoded = decode(text.as_bytes());
+            assert_eq!(faults(&decoded), [""; 0], "{text}");
+            assert_eq!(bytes(&decoded), b"BTXT", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_pair_that_cannot_be_read_keeps_its_place() {
+        for (pair, fault) in [
+            (
+                "g4",
+                "line 2, column 3: expected a pair of digits, found 'g'; the byte is taken as 00",
+            ),
+            (
+                "4g",
+                "line 2, column 4: expected the second digit of a pair, found 'g'; \
+                 the byte is taken as 00",
+            ),
+            (
+                "4 ",
+                "line 2, column 4: expected the second digit of a pair, found ' '; \
+                 the byte is taken as 00",
+            ),
+            (
+                "g\n",
+                "line 2, column 3: expected a pair of digits, found 'g'; the byte is taken as 00",
+            ),
+        ] {
+            let decoded = decode(format!("41\n42{pair}43").as_bytes());
+            assert_eq!(faults(&decoded), [fault]);
+            assert_eq!(bytes(&decoded), b"AB\0C");
+        }
+    }
+
+    #[test]
+    fn a_text_may_not_end_within_a_pair() {
+        let decoded = decode(b"41 4");
+        assert_eq!(
+            faults(&decoded),
+            ["line 1, column 5: expected the second digit of a pair, found the end of the text; \
+              the byte is taken as 00"]
+        );
+        assert_eq!(decoded.diagnostics.listed()[0].offset, 4);
+    }
+
+    #[test]
+    fn a_text_without_pairs_is_an_empty_image() {
+        assert_eq!(decode(b" \n").image, MemoryImage::default());
+    }
+}

@@ -135,7 +135,8 @@ impl Decoder {
             }
             (kind, _) => self.diagnostics.report(Cause::RecordType, line.place(7), || {
                 format!(
-                    "expected a record type from 00 to 05, found {kind:02X}; the record is not used"
+                    "expected a record type from 00 to 05, found {kind:02X}; \
+                     the record is not used"
                 )
             }),
         }
@@ -154,4 +155,166 @@ fn place(builder: &mut Builder, base: Base, offset: u16, data: &[u8], line: &Lin
     let (before, after) = data.split_at(room);
     builder.push(base + offset, before, line.place(0));
     builder.push(wrapped, after, line.place(0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Severity;
+    use super::*;
+
+    const END: &str = ":00000001FF\n";
+
+    /// A record with the right checksum.
+    fn record(kind: u8, offset: u16, data: &[u8]) -> String {
+        let [high, low] = offset.to_be_bytes();
+        let mut bytes = vec![data.len() as u8, high, low, kind];
+        bytes.extend(data);
+        let sum = bytes.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+        bytes.push(sum.wrapping_neg());
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+        format!(":{digits}\n")
+    }
+
+    fn faults(decoded: &Decoded) -> Vec<String> {
+        decoded.diagnostics.listed().iter().map(ToString::to_string).collect()
+    }
+
+    fn segments(decoded: &Decoded) -> Vec<(u64, &[u8])> {
+        decoded.image.segments().iter().map(|s| (s.address(), s.bytes())).collect()
+    }
+
+    /// Decodes what must be without fault.
+    fn clean(text: &str) -> Decoded {
+        let decoded = decode(text.as_bytes());
+        assert_eq!(faults(&decoded), [""; 0]);
+        decoded
+    }
+
+    #[test]
+    fn line_ends_blanks_and_lower_case_do_not_matter() {
+        let text = "\n  :02000000aBcD86 \t\r\n\r\n:00000001ff";
+        assert_eq!(segments(&clean(text)), [(0, &[0xAB, 0xCD][..])]);
+    }
+
+    #[test]
+    fn a_linear_base_is_the_upper_half_of_the_address() {
+        let text = record(4, 0, &[0x20, 0x01]) + &record(0, 0xFFFF, b"ab") + END;
+        assert_eq!(segments(&clean(&text)), [(0x2001_FFFF, &b"ab"[..])]);
+    }
+
+    #[test]
+    fn a_linear_address_wraps_at_4_gib() {
+        let text = record(4, 0, &[0xFF, 0xFF]) + &record(0, 0xFFFF, b"ab") + END;
+        assert_eq!(segments(&clean(&text)), [(0, &b"b"[..]), (0xFFFF_FFFF, b"a")]);
+    }
+
+    #[test]
+    fn a_segment_base_counts_sixteens_and_its_offsets_wrap_at_64_kib() {
+        let far = record(2, 0, &[0x10, 0x00]) + &record(0, 0x0010, b"ab") + END;
+        assert_eq!(segments(&clean(&far)), [(0x1_0010, &b"ab"[..])]);
+        let wrapping = record(2, 0, &[0x10, 0x00]) + &record(0, 0xFFFF, b"ab") + END;
+        let decoded = clean(&wrapping);
+        let [segment] = decoded.image.segments() else { panic!("the gap is small: one segment") };
+        assert_eq!((segment.address(), segment.bytes().len()), (0x1_0000, 0x1_0000));
+        assert_eq!((segment.bytes()[0], segment.bytes()[0xFFFF]), (b'b', b'a'));
+    }
+
+    #[test]
+    fn start_addresses_are_passed_over() {
+        let text = record(3, 0, &[0; 4]) + &record(5, 0, &[0; 4]) + &record(0, 0, b"a") + END;
+        assert_eq!(segments(&clean(&text)), [(0, &b"a"[..])]);
+    }
+
+    #[test]
+    fn records_in_any_order_are_sorted_by_address() {
+        let text = record(0, 2, b"cd") + &record(0, 0, b"ab") + END;
+        assert_eq!(segments(&clean(&text)), [(0, &b"abcd"[..])]);
+    }
+
+    #[test]
+    fn a_wrong_checksum_is_a_warning_and_the_data_is_kept() {
+        let decoded = decode(b":02000000ABCD87\n:00000001FF\n");
+        assert_eq!(
+            faults(&decoded),
+            ["line 1, column 14: expected checksum 86, found 87; the record is used"]
+        );
+        assert_eq!(decoded.diagnostics.listed()[0].severity(), Severity::Warning);
+        assert_eq!(segments(&decoded), [(0, &[0xAB, 0xCD][..])]);
+    }
+
+    #[test]
+    fn a_bad_line_is_told_and_reading_goes_on() {
+        for (bad, fault) in [
+            (
+                "oops",
+                "line 1, column 1: expected ':' at the start of a record, found 'o'; \
+                 the line is not used",
+            ),
+            (
+                " :0100x00041BE",
+                "line 1, column 7: expected a hexadecimal digit, found 'x'; \
+                 the record is not used",
+            ),
+            (
+                ":0200000041B",
+                "line 1, column 13: expected 14 digits in this record, found 11; \
+                 the record is not used",
+            ),
+            (
+                ":",
+                "line 1, column 2: expected 10 digits in this record, found 0; \
+                 the record is not used",
+            ),
+            (
+                ":00000006FA",
+                "line 1, column 8: expected a record type from 00 to 05, found 06; \
+                 the record is not used",
+            ),
+            (
+                ":0100000420DB",
+                "line 1, column 2: expected 2 data bytes in a record of type 04, found 1; \
+                 the record is not used",
+            ),
+        ] {
+            let text = format!("{bad}\r\n{}{END}", record(0, 0x10, b"a"));
+            let decoded = decode(text.as_bytes());
+            assert_eq!(faults(&decoded), [fault]);
+            assert_eq!(decoded.diagnostics.listed()[0].severity(), Severity::Error);
+            assert_eq!(segments(&decoded), [(0x10, &b"a"[..])]);
+        }
+    }
+
+    #[test]
+    fn text_behind_a_checksum_is_ignored() {
+        let decoded = decode(b":0100000041BE ; A\n:00000001FF\n");
+        assert_eq!(
+            faults(&decoded),
+            ["line 1, column 14: expected the end of the line after the checksum, found ' '; \
+              it is ignored"]
+        );
+        assert_eq!(segments(&decoded), [(0, &b"A"[..])]);
+    }
+
+    #[test]
+    fn a_missing_end_is_a_warning_at_the_end_of_the_text() {
+        let decoded = decode(b":0100000041BE\n");
+        assert_eq!(
+            faults(&decoded),
+            ["line 2, column 1: expected an end record (type 01) before the end of the text; \
+              the text may be cut"]
+        );
+        assert_eq!(decoded.diagnostics.listed()[0].offset, 14);
+    }
+
+    #[test]
+    fn nothing_is_read_behind_the_end() {
+        let text = format!("{END}\n{}{}", record(0, 0, b"a"), record(0, 0, b"b"));
+        let decoded = decode(text.as_bytes());
+        assert_eq!(
+            faults(&decoded),
+            ["line 3, column 1: expected nothing after the end record; \
+              this line and what follows is not read"]
+        );
+        assert_eq!(segments(&decoded), []);
+    }
 }

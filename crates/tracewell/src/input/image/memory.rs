@@ -227,3 +227,83 @@ impl Segment {
         Self { address: span.address, bytes, filled: span.filled }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build(records: &[(u64, &[u8])], text_length: usize) -> (MemoryImage, Vec<String>) {
+        let mut builder = Builder::default();
+        let mut diagnostics = Diagnostics::default();
+        for (index, (address, bytes)) in records.iter().enumerate() {
+            let line = index as u64 + 1;
+            builder.push(*address, bytes, Place { line, column: 1, offset: index });
+        }
+        let image = builder.finish(text_length, &mut diagnostics);
+        (image, diagnostics.listed().iter().map(ToString::to_string).collect())
+    }
+
+    fn segment(address: u64, bytes: &[u8]) -> Segment {
+        Segment { address, bytes: bytes.to_vec(), filled: Vec::new() }
+    }
+
+    #[test]
+    fn small_gaps_are_filled_and_remembered() {
+        let (image, faults) = build(&[(14, b"cd"), (10, b"ab")], 0);
+        let filled = std::iter::once(2..4).collect();
+        let expected = Segment { address: 10, bytes: b"ab\0\0cd".to_vec(), filled };
+        assert_eq!((image.segments(), faults.len()), (&[expected][..], 0));
+        assert_eq!(image.segments()[0].address_of(4), 14);
+    }
+
+    #[test]
+    fn bytes_far_apart_stay_apart() {
+        let (image, _) = build(&[(0xFFFF_FFFF, b"b"), (0, b"a")], 100);
+        assert_eq!(image.segments(), [segment(0, b"a"), segment(0xFFFF_FFFF, b"b")]);
+    }
+
+    #[test]
+    fn all_filling_together_is_bounded_by_the_length_of_the_text() {
+        let text_length = 1000;
+        let limit = LEAST_FILL + text_length as u64;
+        let (image, _) = build(&[(0, b"a"), (limit + 1, b"b")], text_length);
+        assert_eq!(image.segments().len(), 1);
+        let (image, _) = build(&[(0, b"a"), (limit + 2, b"b")], text_length);
+        assert_eq!(image.segments().len(), 2);
+        let half = limit / 2;
+        let records = [(0, &b"a"[..]), (half, b"b"), (2 * half, b"c"), (3 * half, b"d")];
+        let (image, _) = build(&records, text_length);
+        let lengths: Vec<usize> = image.segments().iter().map(|s| s.bytes().len()).collect();
+        assert_eq!(lengths, [2 * half as usize + 1, 1]);
+    }
+
+    #[test]
+    fn the_later_of_two_records_wins_and_a_difference_is_told() {
+        let (image, faults) = build(&[(0, b"abcd"), (0x10, b"efgh"), (2, b"cxyz")], 0);
+        assert_eq!(image.segments()[0].bytes()[..8], *b"abcxyz\0\0");
+        assert_eq!(
+            faults,
+            ["line 3, column 1: the records from this line on change 1 of the bytes given \
+              before: the byte at address 0x00000003 was 64 and becomes 78; the later value is used"]
+        );
+    }
+
+    #[test]
+    fn the_same_bytes_twice_are_no_fault() {
+        let (image, faults) = build(&[(0, b"abcd"), (0, b"ab"), (1, b"bc")], 0);
+        assert_eq!((image.segments(), faults.len()), (&[segment(0, b"abcd")][..], 0));
+    }
+
+    #[test]
+    fn a_zero_given_in_a_text_differs_from_a_filled_one() {
+        let (_, faults) = build(&[(0, b"a"), (4, b"b"), (2, b"x")], 0);
+        assert_eq!(faults.len(), 0, "a gap that is filled later is no conflict");
+        let (_, faults) = build(&[(0, b"a\0"), (4, b"b"), (1, b"x")], 0);
+        assert_eq!(faults.len(), 1);
+    }
+
+    #[test]
+    fn no_records_are_no_segments() {
+        assert_eq!(build(&[(7, b"")], 0).0.segments(), []);
+    }
+}

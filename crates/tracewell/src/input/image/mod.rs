@@ -6,7 +6,7 @@
 //! | Motorola S-record | `S31557DC51A04254…10` | 16, 24 or 32 bits, by record |
 //! | bare hex | `42 54 58 54 …` | none: the first byte is at address 0 |
 //!
-//! Ask [`recognise`] which one it is and let [`Encoding::decode`] read it. Damage never stops the
+//! Ask [`recognise()`] which one it is and let [`Encoding::decode`] read it. Damage never stops the
 //! reading: each fault becomes a [`TextDiagnostic`] that names line and column, and what is whole
 //! is kept. Memory stays within a small multiple of the text's size whatever the addresses say.
 //!

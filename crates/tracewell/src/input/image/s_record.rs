@@ -100,7 +100,10 @@ impl Decoder {
         let Some(address_size) = address_size(kind) else {
             self.diagnostics.report(Cause::RecordType, line.place(1), || {
                 let found = shown(kind);
-                format!("expected a record type from 0 to 9 but not 4, found {found}; the record is not used")
+                format!(
+                    "expected a record type from 0 to 9 but not 4, found {found}; \
+                     the record is not used"
+                )
             });
             return;
         };
@@ -118,7 +121,10 @@ impl Decoder {
             self.diagnostics.report(Cause::Length, line.place(ROW), || {
                 let (kind, least) = (char::from(kind), address_size + 1);
                 let found = self.record.bytes().len() - 1;
-                format!("expected a length of at least {least} in an S{kind} record, found {found}; the record is not used")
+                format!(
+                    "expected a length of at least {least} in an S{kind} record, found {found}; \
+                     the record is not used"
+                )
             });
             return;
         };
@@ -144,5 +150,116 @@ impl Decoder {
                 format!("expected {announced} data records before this one, found {read}")
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(decoded: &Decoded) -> Vec<String> {
+        decoded.diagnostics.listed().iter().map(ToString::to_string).collect()
+    }
+
+    fn segments(decoded: &Decoded) -> Vec<(u64, &[u8])> {
+        decoded.image.segments().iter().map(|s| (s.address(), s.bytes())).collect()
+    }
+
+    #[test]
+    fn addresses_of_16_24_and_32_bits_are_honoured() {
+        let decoded = decode(
+            b"S00600004844521B\nS104001041AA\ns205123456411d\n\
+              S306FEDCBA98418C\nS5030003F9\nS70500000000FA\n",
+        );
+        assert_eq!(faults(&decoded), [""; 0]);
+        let a = &b"A"[..];
+        assert_eq!(segments(&decoded), [(0x10, a), (0x12_3456, a), (0xFEDC_BA98, a)]);
+    }
+
+    #[test]
+    fn every_end_record_ends() {
+        for end in ["S70500000000FA", "S804000000FB", "S9030000FC"] {
+            assert_eq!(faults(&decode(end.as_bytes())), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn a_wrong_checksum_is_a_warning_and_the_data_is_kept() {
+        let decoded = decode(b"S104001041AB\nS9030000FC\n");
+        assert_eq!(
+            faults(&decoded),
+            ["line 1, column 11: expected checksum AA, found AB; the record is used"]
+        );
+        assert_eq!(segments(&decoded), [(0x10, &b"A"[..])]);
+    }
+
+    #[test]
+    fn a_count_that_does_not_agree_is_a_warning() {
+        for (count, announced) in [("S5030002FA", 2), ("S604000003F8", 3)] {
+            let decoded = decode(format!("S104001041AA\n{count}\nS9030000FC\n").as_bytes());
+            assert_eq!(
+                faults(&decoded),
+                [format!(
+                    "line 2, column 5: expected {announced} data records before this one, found 1"
+                )]
+            );
+        }
+    }
+
+    #[test]
+    fn a_bad_line_is_told_and_reading_goes_on() {
+        for (bad, fault) in [
+            (
+                "oops",
+                "line 1, column 1: expected 'S' at the start of a record, found 'o'; \
+                 the line is not used",
+            ),
+            ("S", "line 1, column 2: expected a record type after 'S', found the end of the line"),
+            (
+                "S4030000FC",
+                "line 1, column 2: expected a record type from 0 to 9 but not 4, found '4'; \
+                 the record is not used",
+            ),
+            (
+                "S104001\x1B41AA",
+                "line 1, column 8: expected a hexadecimal digit, found byte 0x1B; \
+                 the record is not used",
+            ),
+            (
+                "S1040010",
+                "line 1, column 9: expected 10 digits in this record, found 6; \
+                 the record is not used",
+            ),
+            (
+                "S30400000000",
+                "line 1, column 3: expected a length of at least 5 in an S3 record, found 4; \
+                 the record is not used",
+            ),
+            (
+                "S100FF",
+                "line 1, column 3: expected a length of at least 3 in an S1 record, found 0; \
+                 the record is not used",
+            ),
+        ] {
+            let decoded = decode(format!("{bad}\nS104001041AA\nS9030000FC\n").as_bytes());
+            assert_eq!(segments(&decoded), [(0x10, &b"A"[..])], "{bad}");
+            assert_eq!(faults(&decoded), [fault]);
+        }
+    }
+
+    #[test]
+    fn a_missing_end_and_text_behind_the_end_are_warnings() {
+        assert_eq!(
+            faults(&decode(b"S104001041AA")),
+            ["line 1, column 13: expected an end record (S7, S8 or S9) before the end of the \
+              text; the text may be cut"]
+        );
+        let decoded = decode(b"S9030000FC\nS104001041AA\n");
+        assert_eq!(
+            faults(&decoded),
+            ["line 2, column 1: expected nothing after the end record; \
+              this line and what follows is not read"]
+        );
+        assert_eq!(segments(&decoded), []);
     }
 }
