@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 #[path = "../../../fuzz/src/lib.rs"]
-#[allow(unreachable_pub, reason = "public where it is the fuzz crate's library")]
+#[expect(unreachable_pub, reason = "public where it is the fuzz crate's library")]
 mod targets;
 
 fn run(target: &str, entry: fn(&[u8])) {

@@ -101,14 +101,14 @@ impl Decoder {
                 let found = self.record.checksum();
                 record::report_checksum(&mut self.diagnostics, line, end, expected, found);
                 record::report_trailing(&mut self.diagnostics, line, end);
-                self.record(line);
+                self.apply(line);
             }
             Err(damage) => record::report_damage(&mut self.diagnostics, line, 1, damage),
         }
     }
 
     /// Does what the record that was just read asks for.
-    fn record(&mut self, line: &Line<'_>) {
+    fn apply(&mut self, line: &Line<'_>) {
         let [_, high, low, kind, rest @ ..] = self.record.bytes() else { return };
         let data = rest.split_last().map_or(&[][..], |(_, data)| data);
         match (*kind, data) {

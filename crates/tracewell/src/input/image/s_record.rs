@@ -108,13 +108,13 @@ impl Decoder {
             return;
         };
         match self.record.read(row, BEYOND_LENGTH) {
-            Ok(length) => self.whole(line, kind, address_size, ROW + length),
+            Ok(length) => self.apply(line, kind, address_size, ROW + length),
             Err(damage) => record::report_damage(&mut self.diagnostics, line, ROW, damage),
         }
     }
 
     /// Does what the record that was just read asks for.
-    fn whole(&mut self, line: &Line<'_>, kind: u8, address_size: usize, end: usize) {
+    fn apply(&mut self, line: &Line<'_>, kind: u8, address_size: usize, end: usize) {
         let body = self.record.bytes().get(1..).and_then(|rest| rest.split_last());
         let Some((address, data)) = body.and_then(|(_, body)| body.split_at_checked(address_size))
         else {
