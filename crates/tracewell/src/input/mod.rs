@@ -78,7 +78,7 @@ impl Input {
 
     fn recognise(path: PathBuf, content: Content, settings: Settings) -> Result<Self, InputError> {
         let mut remarks = Diagnostics::default();
-        let content = decoded_text(&path, content, &settings, &mut remarks)?;
+        let content = decoded_text(&path, content, &mut remarks)?;
         let start = content.start();
         let format = match &settings.format {
             Some(name) => {
@@ -179,11 +179,10 @@ fn stream(mut rest: Box<dyn Read + Send>) -> io::Result<Content> {
 fn decoded_text(
     path: &Path,
     content: Content,
-    settings: &Settings,
     remarks: &mut Diagnostics,
 ) -> Result<Content, InputError> {
     // A dump whose first bytes are a known binary format is never taken for text.
-    if settings.format.is_none() && format::recognise(content.start()).is_some() {
+    if format::recognise(content.start()).is_some() {
         return Ok(content);
     }
     let Some(encoding) = image::recognise(content.start()) else { return Ok(content) };
@@ -194,10 +193,34 @@ fn decoded_text(
             Bytes::Owned(start)
         }
     };
-    let decoded = image::decode(encoding, &text);
-    remarks.add(Severity::Note, None, format!("decoded from {encoding}"));
-    for diagnostic in &decoded.diagnostics {
-        remarks.add(diagnostic.severity, diagnostic.offset, diagnostic.to_string());
+    let decoded = encoding.decode(&text);
+    remarks.add(Severity::Note, None, format!("decoded from {}", encoding.name()));
+    for fault in decoded.diagnostics.listed() {
+        let severity = match fault.severity() {
+            image::Severity::Warning => Severity::Warning,
+            image::Severity::Error => Severity::Damage,
+        };
+        remarks.add(severity, None, fault.to_string());
     }
-    Ok(Content::Whole(Bytes::Owned(decoded.image.into_bytes())))
+    let segment = trace_segment(decoded.image, remarks);
+    Ok(Content::Whole(Bytes::Owned(segment)))
+}
+
+/// The bytes of the segment that a format recognises, of the first one where none is.
+fn trace_segment(image: image::MemoryImage, remarks: &mut Diagnostics) -> Vec<u8> {
+    let mut segments = image.into_segments();
+    let known = |segment: &image::Segment| {
+        let bytes = segment.bytes();
+        format::recognise(bytes.get(..RECOGNISED_BY).unwrap_or(bytes)).is_some()
+    };
+    let found = segments.iter().position(known).unwrap_or(0);
+    if segments.len() > 1 {
+        let message = format!(
+            "the image has {} segments far from each other; reading the one at address 0x{:X}",
+            segments.len(),
+            segments.get(found).map_or(0, image::Segment::address)
+        );
+        remarks.add(Severity::Note, None, message);
+    }
+    if segments.is_empty() { Vec::new() } else { segments.swap_remove(found).into_bytes() }
 }

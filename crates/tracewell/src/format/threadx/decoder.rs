@@ -53,7 +53,7 @@ pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
     Ok(Box::new(ThreadxDecoder {
         known: Known { rate: options.parse("rate")?, direction, modulus },
         offset: size("offset")?,
-        search: size("search")?.unwrap_or(locate::DEFAULT_SEARCH),
+        search: size("search")?.unwrap_or(locate::DEFAULT_SEARCH_LIMIT),
         oldest: size("oldest")?,
     }))
 }
@@ -125,7 +125,7 @@ impl ThreadxDecoder {
                     return Ok(Start::Wanted(self.search));
                 }
                 match locate::locate(input.bytes, self.search) {
-                    Some(start) => Ok(Start::At(start)),
+                    Some(found) => Ok(Start::At(found.offset)),
                     // The error of the place where a dump should begin says most.
                     None => Ok(Start::At(at)),
                 }

@@ -69,6 +69,6 @@ fn recognise(start: &[u8]) -> Option<Confidence> {
         Ok(_) => Some(Confidence::Certain),
         // The id is there and the input ends inside the header: the reader says so best.
         Err(HeaderError::TooShort { .. }) if start.len() >= 4 => Some(Confidence::Possible),
-        Err(_) => locate::locate(start, locate::DEFAULT_SEARCH).map(|_| Confidence::Possible),
+        Err(_) => locate::locate(start, locate::DEFAULT_SEARCH_LIMIT).map(|_| Confidence::Possible),
     }
 }

@@ -1,0 +1,50 @@
+//! Runs the fuzzers' corpus through the fuzz targets' own functions, on stable and without a
+//! fuzzer: what was found once stays fixed.
+
+use std::fs;
+use std::path::Path;
+
+#[path = "../../../fuzz/src/lib.rs"]
+#[expect(unreachable_pub, reason = "public where it is the fuzz crate's library")]
+mod targets;
+
+fn run(target: &str, entry: fn(&[u8])) {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
+    let files: Vec<_> = fs::read_dir(&corpus).expect("the target has a corpus folder").collect();
+    assert!(!files.is_empty(), "{} is empty", corpus.display());
+    for file in files {
+        let path = file.expect("the folder can be listed").path();
+        println!("{}", path.display()); // Shown only for the file that fails.
+        entry(&fs::read(path).expect("a corpus file can be read"));
+    }
+}
+
+#[test]
+fn wire_threadx() {
+    run("wire_threadx", targets::wire_threadx);
+}
+
+#[test]
+fn threadx() {
+    run("threadx", targets::threadx);
+}
+
+#[test]
+fn threadx_edited() {
+    run("threadx_edited", targets::threadx_edited);
+}
+
+#[test]
+fn intel_hex() {
+    run("intel_hex", targets::intel_hex);
+}
+
+#[test]
+fn s_record() {
+    run("s_record", targets::s_record);
+}
+
+#[test]
+fn ascii_hex() {
+    run("ascii_hex", targets::ascii_hex);
+}

@@ -1,0 +1,173 @@
+//! What the fuzz targets do with their bytes, and what must hold whatever the bytes are.
+//!
+//! The test `crates/tracewell/tests/corpus.rs` includes this file and runs the corpus through it,
+//! so it uses nothing but the public interface of the crates under test.
+
+use tracewell::format::threadx::locate::locate;
+use tracewell::format::{self, Input, Options, Progress};
+use tracewell::input::image::{Cause, Decoded, Diagnostics, Encoding, MemoryImage, recognise};
+use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
+use tracewell_wire::threadx::{Event, Header, Layout, RegistrySlot};
+
+/// Reads header, registry slots and events; what was read must survive being written again.
+pub fn wire_threadx(data: &[u8]) {
+    if let Some(found) = locate(data, data.len()) {
+        assert!(found.offset + found.layout.header_size() <= data.len());
+    }
+    let Ok((layout, header)) = Header::read(data) else { return };
+    let mut written = [0; 96];
+    header.write(layout, &mut written).expect("no header has more than 96 bytes");
+    let read_again = Header::read(&written[..layout.header_size()]);
+    // With a mask of 0 a narrow header's width shows in its other fields only.
+    if header.timer_valid_mask != 0 {
+        assert_eq!(read_again, Ok((layout, header)));
+    }
+    let slots = &data[layout.header_size()..];
+    slots.chunks_exact(layout.registry_slot_size()).for_each(|slot| registry_slot(layout, slot));
+    slots.chunks_exact(layout.event_size()).for_each(|slot| event(layout, slot));
+}
+
+fn registry_slot(layout: Layout, bytes: &[u8]) {
+    let slot = RegistrySlot::read(layout, bytes).expect("a chunk is as long as a slot");
+    assert!(slot.name.len() <= usize::from(layout.name_size));
+    assert!(slot.priority().is_none_or(|priority| priority <= 1023));
+    let mut written = bytes.to_vec();
+    slot.write(layout, &mut written).expect("the copy is as long as the slot");
+    let again = RegistrySlot::read(layout, &written).expect("the copy is as long as the slot");
+    // Writing leaves room for the NUL, so a name that fills its field loses its last byte.
+    let kept = slot.name.len().min(usize::from(layout.name_size).saturating_sub(1));
+    assert_eq!(again, RegistrySlot { name: &slot.name[..kept], ..slot });
+}
+
+fn event(layout: Layout, bytes: &[u8]) {
+    let event = Event::read(layout, bytes).expect("a chunk is as long as an event");
+    let _ = (event.priority(), event.unexpected_id_bits());
+    let mut written = bytes.to_vec();
+    event.write(layout, &mut written).expect("the copy is as long as the event");
+    assert_eq!(written, bytes);
+}
+
+/// Reads any bytes as a dump, whole and in pieces.
+pub fn threadx(data: &[u8]) {
+    let whole = decode(data, data.len().max(1));
+    let piece = 1 + data.len() / 3;
+    assert_eq!(decode(data, piece), whole);
+    if let Some(tally) = whole {
+        assert!(tally.events * 32 <= data.len() as u64, "an event needs a slot");
+        assert!(tally.objects as u64 * 17 <= data.len() as u64 + 32 * tally.events);
+    }
+}
+
+/// Reads a kernel's dump after some edits: three bytes each say where (two) and what (one).
+pub fn threadx_edited(data: &[u8]) {
+    let mut dump = include_bytes!("../corpus/threadx/head.trx").to_vec();
+    let (edits, cut) = data.as_chunks::<3>();
+    for [low, high, value] in edits {
+        let at = usize::from(u16::from_le_bytes([*low, *high])) % dump.len();
+        dump[at] = *value;
+    }
+    let keep = cut.iter().fold(0, |sum, byte| sum * 256 + usize::from(*byte));
+    dump.truncate(dump.len() - keep % dump.len());
+    threadx(&dump);
+}
+
+/// What came out of a decoder.
+#[derive(PartialEq, Eq, Debug, Default)]
+struct Tally {
+    events: u64,
+    objects: usize,
+    ticks: u64,
+    gaps: u64,
+}
+
+impl Sink for Tally {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        for event in batch.events() {
+            assert_eq!(event.seq, self.events);
+            assert!(event.ticks >= self.ticks, "ticks go back");
+            assert!(trace.contexts.get(event.context).is_some(), "no such context");
+            self.ticks = event.ticks;
+            self.events += 1;
+        }
+        Flow::Continue(())
+    }
+
+    fn loss(&mut self, _: &Trace, loss: &Loss) -> Flow {
+        assert_eq!(loss.before, self.events);
+        self.gaps += 1;
+        Flow::Continue(())
+    }
+}
+
+/// Shows a decoder a growing window; `None` where it refuses the bytes.
+fn decode(data: &[u8], piece: usize) -> Option<Tally> {
+    let format = format::by_name("threadx").expect("it is in the list");
+    let mut decoder = (format.decoder)(&Options::default()).expect("it needs no options");
+    let (mut trace, mut tally) = (decoder.trace(), Tally::default());
+    let mut end = 0;
+    loop {
+        end = data.len().min(end + piece);
+        let input = Input { offset: 0, bytes: &data[..end], last: end == data.len() };
+        match decoder.decode(input, &mut trace, &mut tally) {
+            Err(_) => return None,
+            Ok(Progress::More { consumed, .. }) => {
+                assert!(end < data.len() && consumed == 0, "a ring is seen whole");
+            }
+            Ok(Progress::Done) => break,
+        }
+    }
+    assert_eq!((trace.events, trace.span), (tally.events, tally.ticks));
+    tally.objects = trace.objects.len();
+    Some(tally)
+}
+
+/// Decodes Intel HEX.
+pub fn intel_hex(data: &[u8]) {
+    text(Encoding::IntelHex, data);
+}
+
+/// Decodes S-records.
+pub fn s_record(data: &[u8]) {
+    text(Encoding::SRecord, data);
+}
+
+/// Decodes bare hex.
+pub fn ascii_hex(data: &[u8]) {
+    text(Encoding::AsciiHex, data);
+}
+
+fn text(encoding: Encoding, data: &[u8]) {
+    let _ = recognise(data);
+    let Decoded { image, diagnostics } = encoding.decode(data);
+    check_image(&image, data.len());
+    check_diagnostics(&diagnostics, data);
+}
+
+/// Segments are in order, do not touch, and are no larger than the text allows.
+fn check_image(image: &MemoryImage, text_length: usize) {
+    let mut end = None;
+    let mut total = 0;
+    for segment in image.segments() {
+        assert!(!segment.bytes().is_empty());
+        assert!(end.is_none_or(|end| end < segment.address()));
+        end = Some(segment.address_of(segment.bytes().len()));
+        total += segment.bytes().len();
+        for gap in segment.filled() {
+            assert!(segment.bytes()[gap.clone()].iter().all(|&byte| byte == 0));
+        }
+    }
+    assert!(total <= 2 * text_length + 64 * 1024);
+}
+
+/// Places are in the text, line and column agree with the offset, and the list is bounded.
+fn check_diagnostics(diagnostics: &Diagnostics, text: &[u8]) {
+    assert!(diagnostics.listed().len() as u64 <= 100 * Cause::ALL.len() as u64);
+    let mark = if text.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    for diagnostic in diagnostics.listed() {
+        let before = &text[mark..diagnostic.offset.max(mark)];
+        let lines = before.iter().filter(|&&character| character == b'\n').count() as u64;
+        let column = before.iter().rev().take_while(|&&character| character != b'\n').count();
+        let found = (diagnostic.line, diagnostic.column);
+        assert_eq!(found, (lines + 1, column as u64 + 1), "{diagnostic:?}");
+    }
+}
