@@ -19,9 +19,7 @@ use std::io::{self, Write};
 
 use crate::model::{Batch, ContextId, EventRef, Flow, Loss, LossCause, Losses, Sink, Trace};
 use crate::select::{Selection, Selector};
-use crate::text::{
-    Describer, LineWriter, PerEvent, Tail, put_decimal, put_left, put_right, put_seconds,
-};
+use crate::text::{Describer, LineWriter, Literal, PerEvent, Tail, TextBuffer};
 use columns::Columns;
 
 /// What a report looks like and what is in it.
@@ -43,23 +41,10 @@ pub struct Report<W> {
     selector: Option<Selector>,
     tail: Option<Tail>,
     columns: Option<Columns>,
-    contexts: Vec<Cell>,
-    labels: PerEvent<Cell>,
+    contexts: Vec<Literal>,
+    labels: PerEvent<Literal>,
     describer: Describer,
     shown: Shown,
-}
-
-/// Text of a field and how many characters it has.
-#[derive(Debug)]
-struct Cell {
-    text: Box<[u8]>,
-    characters: usize,
-}
-
-impl Cell {
-    fn new(text: &str) -> Self {
-        Self { text: text.as_bytes().into(), characters: text.chars().count() }
-    }
 }
 
 /// What was shown so far.
@@ -110,7 +95,7 @@ impl<W: Write> Report<W> {
         let columns = Columns::of(trace);
         let title = self.options.title.take();
         for line in title.into_iter().chain([heading(trace), String::new(), columns.names()]) {
-            self.lines.buffer().extend_from_slice(line.as_bytes());
+            self.lines.buffer().text(line);
             self.lines.line_end();
         }
         self.columns = Some(columns);
@@ -124,29 +109,29 @@ impl<W: Write> Report<W> {
         let context = self.contexts.get(event.context.index());
         let out = self.lines.buffer();
         let start = out.len();
-        put_right(out, event.seq, columns.seq);
+        out.right(event.seq, columns.seq);
         put_time(out, trace, event.ticks, before, columns);
         if columns.cpu > 0 {
-            put_right(out, u64::from(event.cpu), columns.cpu);
+            out.right(u64::from(event.cpu), columns.cpu);
         }
         let bold = self.options.color && changed;
-        out.extend_from_slice(if changed { b"  >" } else { b"   " });
-        out.extend_from_slice(if bold { b"\x1b[1m" } else { b"" });
-        if let Some(Cell { text, characters }) = context {
-            put_left(out, text, *characters, columns.context);
+        out.text(if changed { b"  >" } else { b"   " });
+        if bold {
+            out.text("\x1b[1m");
         }
-        out.extend_from_slice(if bold { b"\x1b[0m" } else { b"" });
+        if let Some(context) = context {
+            out.literal(context);
+        }
+        if bold {
+            out.text("\x1b[0m");
+        }
         match event.priority {
-            Some(priority) => put_right(out, u64::from(priority), columns.priority),
-            None => put_left(out, b"    -", 5, columns.priority),
+            Some(priority) => out.right(u64::from(priority), columns.priority),
+            None => out.text(b"    -"),
         }
-        out.extend_from_slice(b"  ");
-        let label = self.labels.get(event.id, || label(trace, event.id));
-        put_left(out, &label.text, label.characters, columns.event);
+        out.literal(self.labels.get(event.id, || label(trace, event.id, columns)));
         self.describer.put(out, trace, event);
-        while out.last() == Some(&b' ') {
-            out.pop();
-        }
+        out.trim_end();
         self.shown.note(event);
         self.end(start)
     }
@@ -171,7 +156,7 @@ impl<W: Write> Report<W> {
         lines.push(String::new());
         lines.extend(self.shown.contexts(trace));
         for line in lines {
-            self.lines.buffer().extend_from_slice(line.as_bytes());
+            self.lines.buffer().text(line);
             self.lines.line_end();
         }
     }
@@ -181,8 +166,9 @@ impl<W: Write> Sink for Report<W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.begin(trace);
         let known = self.contexts.len();
-        let new = trace.contexts.iter().skip(known).map(|(_, context)| Cell::new(&context.name));
-        self.contexts.extend(new);
+        let width = self.columns.map_or(0, |columns| columns.context);
+        let new = trace.contexts.iter().skip(known);
+        self.contexts.extend(new.map(|(_, context)| Literal::padded(&context.name, width)));
         for event in batch.events() {
             if let Some(selector) = &mut self.selector
                 && !selector.takes(trace, &event)?
@@ -209,7 +195,7 @@ impl<W: Write> Sink for Report<W> {
         );
         let (before, after) = if self.options.color { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
         let start = self.lines.buffer().len();
-        self.lines.buffer().extend_from_slice(format!("{before}{line}{after}").as_bytes());
+        self.lines.buffer().text(format!("{before}{line}{after}"));
         self.end(start)
     }
 }
@@ -243,41 +229,40 @@ impl Shown {
     }
 }
 
-fn label(trace: &Trace, id: u32) -> Cell {
+fn label(trace: &Trace, id: u32, columns: Columns) -> Literal {
     let event = trace.schema.event(id);
+    let width = columns.event;
     // A type that stands for a range of ids does not say which one it was.
     if event.id == id {
-        Cell::new(&event.label)
+        Literal::new(format!("  {:<width$}", event.label))
     } else {
-        Cell::new(&format!("{} {id}", event.label))
+        Literal::new(format!("  {:<width$}", format!("{} {id}", event.label)))
     }
 }
 
 #[inline]
-fn put_time(out: &mut Vec<u8>, trace: &Trace, ticks: u64, before: u64, columns: Columns) {
+fn put_time(out: &mut TextBuffer, trace: &Trace, ticks: u64, before: u64, columns: Columns) {
     // A clock that goes back within a source makes no negative time; the line before stands.
     let elapsed = ticks.saturating_sub(before);
     match trace.clock.rate {
         None => {
-            put_right(out, ticks, columns.time);
-            put_right(out, elapsed, columns.delta);
+            out.right(ticks, columns.time);
+            out.right(elapsed, columns.delta);
         }
         Some(rate) => {
             let time = rate.nanoseconds(ticks);
-            put_seconds(out, time, columns.time);
+            out.seconds(time, columns.time);
             let delta = time.saturating_sub(rate.nanoseconds(before));
-            put_right(out, delta / 1000, columns.delta - 4);
-            out.push(b'.');
+            out.right(delta / 1000, columns.delta - 4);
+            out.byte(b'.');
             let fraction = delta % 1000;
-            out.extend_from_slice(&[100, 10, 1].map(|place| b'0' + (fraction / place % 10) as u8));
+            out.text([100, 10, 1].map(|place| b'0' + (fraction / place % 10) as u8));
         }
     }
 }
 
 fn seconds(nanoseconds: u64) -> String {
-    let mut out = Vec::new();
-    put_seconds(&mut out, nanoseconds, 0);
-    String::from_utf8_lossy(&out).into_owned()
+    format!("{}.{:09}", nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000)
 }
 
 /// A line on the format and its clock.
@@ -294,9 +279,7 @@ fn heading(trace: &Trace) -> String {
 /// What is missing, in a line.
 fn lost(losses: &Losses) -> String {
     let causes = losses.iter().map(|(cause, count)| {
-        let mut text = Vec::new();
-        put_decimal(&mut text, count.events);
-        let known = String::from_utf8_lossy(&text).into_owned();
+        let known = count.events;
         match (count.events, count.unknown) {
             (0, _) => format!("unknown number {}", cause.as_str()),
             (_, 0) => format!("{known} {}", cause.as_str()),

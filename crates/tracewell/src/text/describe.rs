@@ -1,7 +1,6 @@
 //! The arguments of an event as people read them: `mutex=plain mutex, wait option=forever`.
 
-use super::number::{put_decimal, put_hex};
-use super::per_event::PerEvent;
+use super::{Literal, PerEvent, TextBuffer};
 use crate::model::schema::{ArgumentKind, EventType, TableId};
 use crate::model::{EventRef, Trace};
 
@@ -18,20 +17,20 @@ struct Piece {
     /// Position among the arguments.
     index: usize,
     /// `, ` where another comes before, then the name and `=`.
-    prefix: Box<[u8]>,
+    prefix: Literal,
     kind: ArgumentKind,
 }
 
 impl Describer {
     /// Appends the arguments of an event. Words that the schema does not name are left out.
     #[inline]
-    pub fn put(&mut self, out: &mut Vec<u8>, trace: &Trace, event: &EventRef<'_>) {
+    pub fn put(&mut self, out: &mut TextBuffer, trace: &Trace, event: &EventRef<'_>) {
         let pieces = self.plans.get(event.id, || plan(trace.schema.event(event.id)));
         for piece in pieces.iter() {
             let Some(value) = trace.payload.argument(event.payload, piece.index) else { return };
-            out.extend_from_slice(&piece.prefix);
+            out.literal(&piece.prefix);
             match piece.kind {
-                ArgumentKind::Unsigned => put_decimal(out, value),
+                ArgumentKind::Unsigned => out.decimal(value),
                 ArgumentKind::Signed => put_signed(out, trace, value),
                 ArgumentKind::Object(kind) => {
                     self.names.put(out, trace, event.ticks, kind, value);
@@ -55,7 +54,7 @@ fn plan(event: &EventType) -> Vec<Piece> {
         }
         let separator = if pieces.is_empty() { "" } else { ", " };
         let name = spoken(&argument.name, argument.kind);
-        let prefix = format!("{separator}{name}=").into_bytes().into();
+        let prefix = Literal::new(format!("{separator}{name}="));
         pieces.push(Piece { index, prefix, kind: argument.kind });
     }
     pieces
@@ -70,51 +69,51 @@ fn spoken(name: &str, kind: ArgumentKind) -> String {
     name.replace('_', " ")
 }
 
-fn put_address(out: &mut Vec<u8>, trace: &Trace, value: u64) {
-    out.extend_from_slice(b"0x");
-    put_hex(out, value, trace.payload.digits());
+fn put_address(out: &mut TextBuffer, trace: &Trace, value: u64) {
+    out.text("0x");
+    out.hexadecimal(value, trace.payload.digits());
 }
 
-fn put_signed(out: &mut Vec<u8>, trace: &Trace, value: u64) {
+fn put_signed(out: &mut TextBuffer, trace: &Trace, value: u64) {
     let signed =
         if trace.payload.digits() == 8 { i64::from(value as u32 as i32) } else { value as i64 };
     if signed < 0 {
-        out.push(b'-');
+        out.byte(b'-');
     }
-    put_decimal(out, signed.unsigned_abs());
+    out.decimal(signed.unsigned_abs());
 }
 
-fn put_enum(out: &mut Vec<u8>, trace: &Trace, table: TableId, value: u64) {
+fn put_enum(out: &mut TextBuffer, trace: &Trace, table: TableId, value: u64) {
     match trace.schema.enum_name(table, value) {
-        Some(name) => out.extend_from_slice(name.as_bytes()),
-        None => put_decimal(out, value),
+        Some(name) => out.text(name),
+        None => out.decimal(value),
     }
 }
 
-fn put_flags(out: &mut Vec<u8>, trace: &Trace, table: TableId, value: u64) {
+fn put_flags(out: &mut TextBuffer, trace: &Trace, table: TableId, value: u64) {
     let mut rest = value;
     let mut separator = "";
     for (bits, name) in trace.schema.flags(table) {
         if bits & value == bits && bits != 0 {
-            out.extend_from_slice(separator.as_bytes());
-            out.extend_from_slice(name.as_bytes());
+            out.text(separator);
+            out.text(name);
             rest &= !bits;
             separator = "|";
         }
     }
     if rest != 0 || separator.is_empty() {
-        out.extend_from_slice(separator.as_bytes());
+        out.text(separator);
         put_address(out, trace, rest);
     }
 }
 
-fn put_ipv4(out: &mut Vec<u8>, value: u64) {
+fn put_ipv4(out: &mut TextBuffer, value: u64) {
     let [_, _, _, _, octets @ ..] = value.to_be_bytes();
     for (index, octet) in octets.into_iter().enumerate() {
         if index > 0 {
-            out.push(b'.');
+            out.byte(b'.');
         }
-        put_decimal(out, u64::from(octet));
+        out.decimal(u64::from(octet));
     }
 }
 
@@ -122,7 +121,7 @@ fn put_ipv4(out: &mut Vec<u8>, value: u64) {
 #[derive(Debug)]
 struct Names {
     /// Directly mapped: address, wanted kind (0 for any), name.
-    entries: Vec<Option<(u64, u32, Box<[u8]>)>>,
+    entries: Vec<Option<(u64, u32, Literal)>>,
     /// Objects known when the entries were made.
     objects: usize,
 }
@@ -135,7 +134,14 @@ impl Default for Names {
 
 impl Names {
     #[inline]
-    fn put(&mut self, out: &mut Vec<u8>, trace: &Trace, ticks: u64, kind: Option<u32>, key: u64) {
+    fn put(
+        &mut self,
+        out: &mut TextBuffer,
+        trace: &Trace,
+        ticks: u64,
+        kind: Option<u32>,
+        key: u64,
+    ) {
         if trace.objects.len() != self.objects {
             self.entries.fill(None);
             self.objects = trace.objects.len();
@@ -144,7 +150,7 @@ impl Names {
         // The golden ratio spreads control blocks that lie at equal distances.
         let slot = ((key as u32).wrapping_add(wanted).wrapping_mul(0x9E37_79B1) >> 22) as usize;
         match &self.entries[slot] {
-            Some((k, w, name)) if (*k, *w) == (key, wanted) => out.extend_from_slice(name),
+            Some((k, w, name)) if (*k, *w) == (key, wanted) => out.literal(name),
             _ => self.look_up(out, trace, ticks, kind, key, slot),
         }
     }
@@ -152,7 +158,7 @@ impl Names {
     #[cold]
     fn look_up(
         &mut self,
-        out: &mut Vec<u8>,
+        out: &mut TextBuffer,
         trace: &Trace,
         ticks: u64,
         kind: Option<u32>,
@@ -161,12 +167,13 @@ impl Names {
     ) {
         let start = out.len();
         match trace.objects.at(key, ticks, kind) {
-            Some((_, object)) => out.extend_from_slice(object.label.as_bytes()),
-            None if key == 0 => out.extend_from_slice(b"none"),
+            Some((_, object)) => out.text(&object.label),
+            None if key == 0 => out.text("none"),
             None => put_address(out, trace, key),
         }
         if trace.objects.with_key(key).len() < 2 {
-            self.entries[slot] = Some((key, kind.unwrap_or(0), out[start..].into()));
+            self.entries[slot] =
+                Some((key, kind.unwrap_or(0), Literal::new(&out.as_bytes()[start..])));
         }
     }
 }

@@ -3,43 +3,45 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
+use super::TextBuffer;
+
 /// Bytes that are collected before they are written.
-const BUFFER: usize = 64 * 1024;
+const ENOUGH: usize = 64 * 1024;
 
 /// A buffer of text in front of a writer. The first error is kept and given back at the end.
 #[derive(Debug)]
 pub struct LineWriter<W> {
     writer: W,
-    buffer: Vec<u8>,
+    buffer: TextBuffer,
     error: Option<io::Error>,
 }
 
 impl<W: Write> LineWriter<W> {
     /// Puts a buffer in front of a writer.
     pub fn new(writer: W) -> Self {
-        Self { writer, buffer: Vec::with_capacity(2 * BUFFER), error: None }
+        Self { writer, buffer: TextBuffer::default(), error: None }
     }
 
     /// The buffer to append to. Call [`LineWriter::line_end`] after each line.
     #[inline]
-    pub fn buffer(&mut self) -> &mut Vec<u8> {
+    pub fn buffer(&mut self) -> &mut TextBuffer {
         &mut self.buffer
     }
 
     /// Ends a line; false when writing has failed and nothing more is wanted.
     #[inline]
     pub fn line_end(&mut self) -> bool {
-        self.buffer.push(b'\n');
-        self.buffer.len() < BUFFER || self.flush()
+        self.buffer.byte(b'\n');
+        self.buffer.len() < ENOUGH || self.flush()
     }
 
     fn flush(&mut self) -> bool {
         if self.error.is_none()
-            && let Err(error) = self.writer.write_all(&self.buffer)
+            && let Err(error) = self.writer.write_all(self.buffer.as_bytes())
         {
             self.error = Some(error);
         }
-        self.buffer.clear();
+        self.buffer.truncate(0);
         self.error.is_none()
     }
 
@@ -69,15 +71,15 @@ impl Tail {
         Self { lines: VecDeque::new(), most }
     }
 
-    /// Takes the bytes of `buffer` from `start` on as a line, dropping the oldest if need be.
-    pub fn take(&mut self, buffer: &mut Vec<u8>, start: usize) {
+    /// Takes the text of `buffer` from byte `start` on as a line, dropping the oldest if need be.
+    pub fn take(&mut self, buffer: &mut TextBuffer, start: usize) {
         let mut line = Vec::new();
         if self.lines.len() >= self.most {
             line = self.lines.pop_front().unwrap_or_default();
             line.clear();
         }
         if self.most > 0 {
-            line.extend_from_slice(buffer.get(start..).unwrap_or_default());
+            line.extend_from_slice(buffer.as_bytes().get(start..).unwrap_or_default());
             self.lines.push_back(line);
         }
         buffer.truncate(start);
@@ -86,7 +88,7 @@ impl Tail {
     /// Gives the lines out, oldest first.
     pub fn put<W: Write>(self, lines: &mut LineWriter<W>) {
         for line in self.lines {
-            lines.buffer().extend_from_slice(&line);
+            lines.buffer().text(&line);
             if !lines.line_end() {
                 return;
             }

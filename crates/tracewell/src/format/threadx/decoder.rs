@@ -22,6 +22,9 @@ use crate::model::{
 /// Events of a batch: their columns and the slots they come from stay in the second-level cache.
 const BATCH: usize = 4096;
 
+/// Bytes of the header of a target whose words have 64 bits.
+const LONGEST_HEADER: usize = 96;
+
 #[derive(Debug)]
 struct ThreadxDecoder {
     known: Known,
@@ -91,7 +94,7 @@ impl Decoder for ThreadxDecoder {
         let offset = input.offset + start as u64;
         // Remarks are kept only from the call that sees the whole image.
         let mut diagnostics = Diagnostics::default();
-        let image = Image::read(bytes, offset, &mut diagnostics)?;
+        let image = Image::read(bytes, offset, input.last, &mut diagnostics)?;
         if bytes.len() < image.end() && !input.last {
             let wanted = start.saturating_add(image.end());
             return Ok(Progress::More { consumed: 0, wanted });
@@ -117,9 +120,12 @@ impl ThreadxDecoder {
     fn start(&self, input: &Input<'_>) -> Result<Start, ReadError> {
         let at = self.offset.unwrap_or(0);
         let here = input.bytes.get(at..).unwrap_or_default();
+        if here.len() < LONGEST_HEADER && !input.last {
+            // The width of a header shows only in its last words.
+            return Ok(Start::Wanted(at.saturating_add(LONGEST_HEADER)));
+        }
         match Header::read(here) {
             Ok(_) => Ok(Start::At(at)),
-            Err(HeaderError::TooShort { needed }) if !input.last => Ok(Start::Wanted(at + needed)),
             Err(HeaderError::NotThreadX { .. }) if self.offset.is_none() => {
                 if input.bytes.len() < self.search && !input.last {
                     return Ok(Start::Wanted(self.search));

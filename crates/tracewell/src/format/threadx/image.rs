@@ -28,13 +28,15 @@ pub(super) struct Image {
 }
 
 impl Image {
-    /// Reads the header at the start of `bytes`, which lie at `offset` in the source.
+    /// Reads the header at the start of `bytes`, which lie at `offset` in the source. While more
+    /// bytes may follow (`last` not set), sections are believed to lie where the addresses say.
     ///
     /// # Errors
     /// Where no section can be found by this header.
     pub(super) fn read(
         bytes: &[u8],
         offset: u64,
+        last: bool,
         diagnostics: &mut Diagnostics,
     ) -> Result<Self, ReadError> {
         let (layout, header) =
@@ -62,8 +64,9 @@ impl Image {
         let registry_slots = registry_size / layout.registry_slot_size();
         let event_slots = buffer_size / layout.event_size();
         let in_sequence = layout.header_size() + registry_slots * layout.registry_slot_size();
+        let end = if last { bytes.len() } else { usize::MAX };
         let mut place = |word, name: &str, computed: u64, sequential: usize| {
-            remarks.place(word, name, computed, sequential, bytes.len())
+            remarks.place(word, name, computed, sequential, end)
         };
         let image = Self {
             layout,
@@ -150,13 +153,13 @@ impl Remarks<'_> {
         name: &str,
         computed: u64,
         sequential: usize,
-        length: usize,
+        end: usize,
     ) -> usize {
         let computed = usize::try_from(computed).unwrap_or(usize::MAX);
         if computed == sequential {
             return sequential;
         }
-        let inside = computed >= self.layout.header_size() && computed < length;
+        let inside = computed >= self.layout.header_size() && computed < end;
         let taken = if inside { computed } else { sequential };
         let message = format!(
             "{name}: expected offset {sequential} (sections follow each other), \

@@ -191,7 +191,7 @@ fn fill<const N: usize, const BIG: bool>(
             break;
         }
         let stamp = counter.stamp(word::<N, BIG>(slot, 3));
-        ticks = ticks.wrapping_add(counter.elapsed(previous, stamp));
+        ticks = ticks.saturating_add(counter.elapsed(previous, stamp));
         previous = stamp;
         let id_word = word::<N, BIG>(slot, 2);
         let special = key == context::INTERRUPT || key == context::INITIALIZATION;

@@ -13,6 +13,9 @@
 //! A JSON value tree for each event would cost more than everything else together, so lines are
 //! put together here; a test compares them with a JSON library's reading.
 
+mod escape;
+mod keys;
+
 use std::io::{self, Write};
 
 use super::{Export, ExportError, ExportNames};
@@ -20,7 +23,9 @@ use crate::format::Options;
 use crate::input::Input;
 use crate::model::{Batch, ContextId, EventRef, Flow, Loss, Sink, Trace};
 use crate::select::{Selection, Selector};
-use crate::text::{Describer, LineWriter, PerEvent, Tail, put_decimal};
+use crate::text::{Describer, LineWriter, Literal, PerEvent, Tail, TextBuffer};
+use escape::{escape_from, put_text};
+use keys::{Absent, Keys};
 
 /// JSON lines as an export.
 pub static JSON_LINES: Export = Export {
@@ -93,21 +98,21 @@ const COLUMNS: [&str; 11] = [
 pub struct EventWriter<W> {
     lines: LineWriter<W>,
     format: EventFormat,
+    keys: Keys,
     selector: Option<Selector>,
     tail: Option<Tail>,
-    contexts: Vec<Box<[u8]>>,
+    contexts: Vec<Literal>,
     events: PerEvent<EventPlan>,
     describer: Describer,
-    scratch: Vec<u8>,
 }
 
 /// What is the same in every line of an event id.
 #[derive(Debug)]
 struct EventPlan {
     /// Id and name, up to the first argument.
-    head: Box<[u8]>,
+    head: Literal,
     /// Before the value of each argument: separator and name. Words beyond have no schema.
-    args: Vec<Box<[u8]>>,
+    args: Vec<Literal>,
 }
 
 impl<W: Write> EventWriter<W> {
@@ -120,7 +125,7 @@ impl<W: Write> EventWriter<W> {
             EventFormat::Csv => Some(","),
         };
         if let Some(separator) = separator {
-            lines.buffer().extend_from_slice(COLUMNS.join(separator).as_bytes());
+            lines.buffer().text(COLUMNS.join(separator));
             lines.line_end();
         }
         let tail = selection.tail.map(Tail::new);
@@ -128,12 +133,12 @@ impl<W: Write> EventWriter<W> {
         Self {
             lines,
             format,
+            keys: Keys::of(format),
             selector: (!selector.takes_all()).then_some(selector),
             tail,
             contexts: Vec::new(),
             events: PerEvent::default(),
             describer: Describer::default(),
-            scratch: Vec::new(),
         }
     }
 
@@ -171,44 +176,45 @@ impl<W: Write> EventWriter<W> {
             let next = ContextId(self.contexts.len() as u32);
             self.contexts.push(context_plan(format, trace, next));
         }
-        let context = self.contexts.get(event.context.index()).map_or(&[][..], |plan| plan);
+        let context = self.contexts.get(event.context.index());
         let time = trace.clock.nanoseconds(event.ticks);
         let out = self.lines.buffer();
-        let keys = Keys::of(format);
-        out.extend_from_slice(keys.seq);
-        put_decimal(out, event.seq);
-        out.extend_from_slice(keys.ticks);
-        put_decimal(out, event.ticks);
-        put_optional(out, keys.time_ns, time, keys.absent);
-        out.extend_from_slice(keys.cpu);
-        put_decimal(out, u64::from(event.cpu));
-        out.extend_from_slice(context);
-        put_optional(out, keys.priority, event.priority.map(u64::from), keys.absent);
+        let keys = &self.keys;
+        out.literal(&keys.seq);
+        out.decimal(event.seq);
+        out.literal(&keys.ticks);
+        out.decimal(event.ticks);
+        put_optional(out, &keys.time_ns, time, keys.absent);
+        out.literal(&keys.cpu);
+        out.decimal(u64::from(event.cpu));
+        if let Some(context) = context {
+            out.literal(context);
+        }
+        put_optional(out, &keys.priority, event.priority.map(u64::from), keys.absent);
     }
 
     fn arguments(&mut self, trace: &Trace, event: &EventRef<'_>) {
         let format = self.format;
         let plan = self.events.get(event.id, || event_plan(format, trace, event.id));
         let out = self.lines.buffer();
-        out.extend_from_slice(&plan.head);
+        out.literal(&plan.head);
         for index in 0..trace.payload.arguments(event.payload) {
             let value = trace.payload.argument(event.payload, index).unwrap_or(0);
             match plan.args.get(index) {
-                Some(prefix) => out.extend_from_slice(prefix),
-                None => out.extend_from_slice(&argument_plan(format, index, None)),
+                Some(prefix) => out.literal(prefix),
+                None => out.literal(&argument_plan(format, index, None)),
             }
-            put_decimal(out, value);
+            out.decimal(value);
         }
     }
 
     fn text(&mut self, trace: &Trace, event: &EventRef<'_>) {
-        let keys = Keys::of(self.format);
         let out = self.lines.buffer();
-        out.extend_from_slice(keys.text);
-        self.scratch.clear();
-        self.describer.put(&mut self.scratch, trace, event);
-        put_text(self.format, out, &self.scratch);
-        out.extend_from_slice(keys.end);
+        out.literal(&self.keys.text);
+        let start = out.len();
+        self.describer.put(out, trace, event);
+        escape_from(self.format, out, start);
+        out.literal(&self.keys.end);
     }
 }
 
@@ -240,179 +246,66 @@ impl<W: Write> Sink for EventWriter<W> {
                 format!(",,,,,,,,lost,lost={lost} cause={cause} offset={offset},")
             }
         };
-        self.lines.buffer().extend_from_slice(line.as_bytes());
+        self.lines.buffer().text(line);
         self.end(start)
     }
 }
 
-/// What stands between the values of a line.
-struct Keys {
-    seq: &'static [u8],
-    ticks: &'static [u8],
-    time_ns: &'static [u8],
-    cpu: &'static [u8],
-    priority: &'static [u8],
-    text: &'static [u8],
-    end: &'static [u8],
-    /// Whether the key of an absent value is left out, too.
-    absent: Absent,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Absent {
-    LeftOut,
-    Empty,
-}
-
-impl Keys {
-    fn of(format: EventFormat) -> &'static Self {
-        static JSON: Keys = Keys {
-            seq: br#"{"seq":"#,
-            ticks: br#","ticks":"#,
-            time_ns: br#","time_ns":"#,
-            cpu: br#","cpu":"#,
-            priority: br#","priority":"#,
-            text: br#"},"text":""#,
-            end: br#""}"#,
-            absent: Absent::LeftOut,
-        };
-        static TSV: Keys = Keys {
-            seq: b"",
-            ticks: b"\t",
-            time_ns: b"\t",
-            cpu: b"\t",
-            priority: b"\t",
-            text: b"\t",
-            end: b"",
-            absent: Absent::Empty,
-        };
-        static CSV: Keys = Keys {
-            seq: b"",
-            ticks: b",",
-            time_ns: b",",
-            cpu: b",",
-            priority: b",",
-            text: b",",
-            end: b"",
-            absent: Absent::Empty,
-        };
-        match format {
-            EventFormat::JsonLines => &JSON,
-            EventFormat::Tsv => &TSV,
-            EventFormat::Csv => &CSV,
-        }
-    }
-}
-
-fn put_optional(out: &mut Vec<u8>, key: &[u8], value: Option<u64>, absent: Absent) {
+fn put_optional(out: &mut TextBuffer, key: &Literal, value: Option<u64>, absent: Absent) {
     match value {
         Some(value) => {
-            out.extend_from_slice(key);
-            put_decimal(out, value);
+            out.literal(key);
+            out.decimal(value);
         }
-        None if absent == Absent::Empty => out.extend_from_slice(key),
+        None if absent == Absent::Empty => out.literal(key),
         None => {}
     }
 }
 
-fn context_plan(format: EventFormat, trace: &Trace, id: ContextId) -> Box<[u8]> {
-    let Some(context) = trace.contexts.get(id) else { return Box::default() };
+fn context_plan(format: EventFormat, trace: &Trace, id: ContextId) -> Literal {
+    let Some(context) = trace.contexts.get(id) else { return Literal::new("") };
     let between: [&[u8]; 3] = match format {
         EventFormat::JsonLines => [br#","context":""#, br#"","context_name":""#, b"\""],
         EventFormat::Tsv => [b"\t", b"\t", b""],
         EventFormat::Csv => [b",", b",", b""],
     };
-    let mut plan = Vec::new();
-    plan.extend_from_slice(between[0]);
+    let mut plan = TextBuffer::default();
+    plan.text(between[0]);
     put_text(format, &mut plan, context.key_text.as_bytes());
-    plan.extend_from_slice(between[1]);
+    plan.text(between[1]);
     put_text(format, &mut plan, context.name.as_bytes());
-    plan.extend_from_slice(between[2]);
-    plan.into()
+    plan.text(between[2]);
+    Literal::new(plan.as_bytes())
 }
 
 fn event_plan(format: EventFormat, trace: &Trace, id: u32) -> EventPlan {
     let event = trace.schema.event(id);
-    let mut head = Vec::new();
+    let mut head = TextBuffer::default();
     let [before_id, before_name, after]: [&[u8]; 3] = match format {
         EventFormat::JsonLines => [br#","id":"#, br#","name":""#, br#"","args":{"#],
         EventFormat::Tsv => [b"\t", b"\t", b"\t"],
         EventFormat::Csv => [b",", b",", b","],
     };
-    head.extend_from_slice(before_id);
-    put_decimal(&mut head, u64::from(id));
-    head.extend_from_slice(before_name);
+    head.text(before_id);
+    head.decimal(u64::from(id));
+    head.text(before_name);
     put_text(format, &mut head, event.name.as_bytes());
-    head.extend_from_slice(after);
+    head.text(after);
     let named = event.args.iter().enumerate();
     let args = named.map(|(index, arg)| argument_plan(format, index, Some(&arg.name))).collect();
-    EventPlan { head: head.into(), args }
+    EventPlan { head: Literal::new(head.as_bytes()), args }
 }
 
-fn argument_plan(format: EventFormat, index: usize, name: Option<&str>) -> Box<[u8]> {
+fn argument_plan(format: EventFormat, index: usize, name: Option<&str>) -> Literal {
     let unnamed = format!("arg{}", index + 1);
-    let mut plan = Vec::new();
+    let mut plan = TextBuffer::default();
     if index > 0 {
-        plan.push(if format == EventFormat::JsonLines { b',' } else { b' ' });
+        plan.byte(if format == EventFormat::JsonLines { b',' } else { b' ' });
     }
     if format == EventFormat::JsonLines {
-        plan.push(b'"');
+        plan.byte(b'"');
     }
     put_text(format, &mut plan, name.unwrap_or(&unnamed).as_bytes());
-    plan.extend_from_slice(if format == EventFormat::JsonLines { b"\":" } else { b"=" });
-    plan.into()
-}
-
-/// Appends text in the format's way of writing it. Text comes from files: it may hold anything.
-fn put_text(format: EventFormat, out: &mut Vec<u8>, text: &[u8]) {
-    match format {
-        EventFormat::JsonLines => put_json(out, text),
-        EventFormat::Tsv => put_tsv(out, text),
-        EventFormat::Csv => put_csv(out, text),
-    }
-}
-
-fn put_json(out: &mut Vec<u8>, text: &[u8]) {
-    let plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
-    if text.iter().all(|&byte| plain(byte)) {
-        return out.extend_from_slice(text);
-    }
-    for &byte in text {
-        match byte {
-            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            0..0x20 => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
-            _ => out.push(byte),
-        }
-    }
-}
-
-fn put_tsv(out: &mut Vec<u8>, text: &[u8]) {
-    if !text.iter().any(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b'\\')) {
-        return out.extend_from_slice(text);
-    }
-    for &byte in text {
-        match byte {
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            _ => out.push(byte),
-        }
-    }
-}
-
-fn put_csv(out: &mut Vec<u8>, text: &[u8]) {
-    if !text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
-        return out.extend_from_slice(text);
-    }
-    out.push(b'"');
-    for &byte in text {
-        if byte == b'"' {
-            out.push(b'"');
-        }
-        out.push(byte);
-    }
-    out.push(b'"');
+    plan.text(if format == EventFormat::JsonLines { "\":" } else { "=" });
+    Literal::new(plan.as_bytes())
 }

@@ -1,0 +1,294 @@
+//! A buffer of text that is cheap to append to.
+//!
+//! A line consists of some forty short pieces, and for pieces of a few bytes the price of an
+//! append is a call to copy so many bytes as only the processor knows. So short pieces are copied
+//! in whole blocks of fixed size, which are a load and a store, and the end is moved on by their
+//! real length; the next piece overwrites what was too much. Numbers are made eight digits at a
+//! time in one register.
+
+/// Text that is appended again and again, held in a block that can be copied whole.
+#[derive(Clone, Debug)]
+pub struct Literal {
+    head: [u8; BLOCK],
+    /// Bytes of the text, more than a block where it is long.
+    length: usize,
+    rest: Box<[u8]>,
+}
+
+const BLOCK: usize = 32;
+
+impl Literal {
+    /// Takes a text of any length; up to 32 bytes are fast.
+    pub fn new(text: impl AsRef<[u8]>) -> Self {
+        let text = text.as_ref();
+        let mut head = [b' '; BLOCK];
+        let short = text.len().min(BLOCK);
+        head[..short].copy_from_slice(&text[..short]);
+        Self { head, length: text.len(), rest: text[short..].into() }
+    }
+
+    /// Takes a text and pads it with blanks to a width in characters.
+    pub fn padded(text: &str, width: usize) -> Self {
+        Self::new(format!("{text:<width$}"))
+    }
+}
+
+/// A growing text.
+#[derive(Debug)]
+pub struct TextBuffer {
+    bytes: Vec<u8>,
+    end: usize,
+}
+
+/// Blanks to pad with.
+const BLANKS: [u8; BLOCK] = [b' '; BLOCK];
+
+impl Default for TextBuffer {
+    fn default() -> Self {
+        Self { bytes: vec![0; 1024], end: 0 }
+    }
+}
+
+impl TextBuffer {
+    /// The text so far.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.end]
+    }
+
+    /// Bytes of the text so far.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.end
+    }
+
+    /// Whether there is no text.
+    pub fn is_empty(&self) -> bool {
+        self.end == 0
+    }
+
+    /// Drops the text from byte `length` on; nothing happens where it is not that long.
+    pub fn truncate(&mut self, length: usize) {
+        self.end = self.end.min(length);
+    }
+
+    /// The next bytes, to be overwritten.
+    #[inline]
+    fn room<const N: usize>(&mut self) -> &mut [u8; N] {
+        if self.bytes.len() < self.end + N {
+            self.grow(N);
+        }
+        match self.bytes[self.end..].first_chunk_mut() {
+            Some(room) => room,
+            // The line above has made the room.
+            None => unreachable!(),
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, more: usize) {
+        self.bytes.resize(2 * self.bytes.len() + more, 0);
+    }
+
+    /// Appends one byte.
+    #[inline]
+    pub fn byte(&mut self, byte: u8) {
+        *self.room() = [byte];
+        self.end += 1;
+    }
+
+    /// Appends any text.
+    #[inline]
+    pub fn text(&mut self, text: impl AsRef<[u8]>) {
+        let text = text.as_ref();
+        if self.bytes.len() < self.end + text.len() {
+            self.grow(text.len());
+        }
+        self.bytes[self.end..self.end + text.len()].copy_from_slice(text);
+        self.end += text.len();
+    }
+
+    /// Appends a prepared text.
+    #[inline]
+    pub fn literal(&mut self, literal: &Literal) {
+        *self.room() = literal.head;
+        self.end += literal.length.min(BLOCK);
+        if literal.length > BLOCK {
+            self.text(&literal.rest);
+        }
+    }
+
+    /// Appends blanks.
+    #[inline]
+    pub fn blanks(&mut self, mut count: usize) {
+        while count > BLOCK {
+            *self.room() = BLANKS;
+            self.end += BLOCK;
+            count -= BLOCK;
+        }
+        *self.room() = BLANKS;
+        self.end += count;
+    }
+
+    /// Takes blanks from the end.
+    #[inline]
+    pub fn trim_end(&mut self) {
+        while self.end > 0 && self.bytes[self.end - 1] == b' ' {
+            self.end -= 1;
+        }
+    }
+
+    /// Appends a number in decimal.
+    #[inline]
+    pub fn decimal(&mut self, value: u64) {
+        if value < 10 {
+            self.byte(b'0' + value as u8);
+        } else if value < 100_000_000 {
+            let length = length(value);
+            let digits = eight_digits(value) | ASCII_ZEROS;
+            *self.room() = (digits >> (64 - 8 * length)).to_le_bytes();
+            self.end += length;
+        } else {
+            self.decimal(value / 100_000_000);
+            self.eight(value % 100_000_000);
+        }
+    }
+
+    /// Appends eight digits of a number below 10^8.
+    #[inline]
+    fn eight(&mut self, value: u64) {
+        *self.room() = (eight_digits(value) | ASCII_ZEROS).to_le_bytes();
+        self.end += 8;
+    }
+
+    /// Appends a number in decimal, right-aligned in a field; a longer number is not cut.
+    #[inline]
+    pub fn right(&mut self, value: u64, width: usize) {
+        if value < 100_000_000 && (8..=16).contains(&width) {
+            // Of leading zeros one bit goes: a blank is 0x20, '0' is 0x30.
+            let leading = (1_u64 << (64 - 8 * length(value))) - 1;
+            let text = (eight_digits(value) | ASCII_ZEROS) & !(leading & DIGIT_BITS);
+            *self.room() = [b' '; 16];
+            self.end += width - 8;
+            *self.room() = text.to_le_bytes();
+            self.end += 8;
+        } else {
+            let digits = value.checked_ilog10().unwrap_or(0) as usize + 1;
+            self.blanks(width.saturating_sub(digits));
+            self.decimal(value);
+        }
+    }
+
+    /// Appends a number in upper-case hexadecimal with 8 or 16 digits, without `0x`.
+    #[inline]
+    pub fn hexadecimal(&mut self, value: u64, digits: usize) {
+        if digits > 8 {
+            *self.room() = eight_hexadecimal((value >> 32) as u32);
+            self.end += 8;
+        }
+        *self.room() = eight_hexadecimal(value as u32);
+        self.end += 8;
+    }
+
+    /// Appends nanoseconds as seconds with nine decimals, right-aligned in a field.
+    #[inline]
+    pub fn seconds(&mut self, nanoseconds: u64, width: usize) {
+        let (seconds, fraction) = (nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000);
+        self.right(seconds, width.saturating_sub(10));
+        self.byte(b'.');
+        self.byte(b'0' + (fraction / 100_000_000) as u8);
+        self.eight(fraction % 100_000_000);
+    }
+}
+
+const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
+const DIGIT_BITS: u64 = 0x1010_1010_1010_1010;
+
+/// Decimal digits of a number below 10^8, at least 1.
+///
+/// Where the next piece goes hangs on this alone, so it is made without the digits, which may then
+/// be worked out while the next pieces are under way.
+#[inline]
+fn length(value: u64) -> usize {
+    let above = [10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000];
+    1 + above.into_iter().map(|power| usize::from(value >= power)).sum::<usize>()
+}
+
+/// The eight digits of a number below 10^8, one a byte, the most significant in the lowest byte.
+///
+/// The number is halved into groups of four, two and one digits, all groups of a step side by side
+/// in one register; 10486/2^20 and 103/2^10 are 1/100 and 1/10 for all values that come.
+#[inline]
+fn eight_digits(value: u64) -> u64 {
+    let fours = (value / 10_000) | ((value % 10_000) << 32);
+    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007F_0000_007F;
+    let twos = hundreds | ((fours - 100 * hundreds) << 16);
+    let tens = ((twos * 103) >> 10) & 0x000F_000F_000F_000F;
+    tens | ((twos - 10 * tens) << 8)
+}
+
+#[inline]
+fn eight_hexadecimal(value: u32) -> [u8; 8] {
+    // Spread the nibbles to bytes, the most significant first in memory.
+    let spread = u64::from(value);
+    let spread = ((spread & 0xFFFF) << 32) | (spread >> 16);
+    let spread = ((spread & 0x0000_00FF_0000_00FF) << 16) | ((spread >> 8) & 0x0000_00FF_0000_00FF);
+    let nibbles = ((spread & 0x000F_000F_000F_000F) << 8) | ((spread >> 4) & 0x000F_000F_000F_000F);
+    // Adding 6 carries into bit 4 for the nibbles from 10 on, which are letters.
+    let letters = ((nibbles + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101;
+    (nibbles + ASCII_ZEROS + letters * 7).to_le_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(put: impl Fn(&mut TextBuffer)) -> String {
+        let mut buffer = TextBuffer::default();
+        put(&mut buffer);
+        String::from_utf8(buffer.as_bytes().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn fields_are_as_wide_as_asked_and_never_cut() {
+        assert_eq!(text(|b| b.right(42, 5)), "   42");
+        assert_eq!(text(|b| b.right(0, 8)), "       0");
+        assert_eq!(text(|b| b.right(123_456_789, 3)), "123456789");
+        assert_eq!(text(|b| b.blanks(77)), " ".repeat(77));
+        assert_eq!(text(|b| b.literal(&Literal::padded("a\u{e4}", 4))), "a\u{e4}  ");
+    }
+
+    #[test]
+    fn long_literals_are_whole_and_short_ones_leave_no_trace() {
+        let long = "x".repeat(100);
+        assert_eq!(text(|b| b.literal(&Literal::new(&long))), long);
+        let short = |b: &mut TextBuffer| {
+            b.literal(&Literal::new("ab"));
+            b.byte(b'c');
+        };
+        assert_eq!(text(short), "abc");
+    }
+
+    #[test]
+    fn the_buffer_grows() {
+        let many = |b: &mut TextBuffer| (0..5000).for_each(|_| b.decimal(1));
+        assert_eq!(text(many), "1".repeat(5000));
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_written_as_the_standard_library_writes_them(
+            value: u64, shift in 0..64, width in 0..40_usize,
+        ) {
+            let value = value >> shift;
+            prop_assert_eq!(text(|b| b.decimal(value)), value.to_string());
+            prop_assert_eq!(text(|b| b.right(value, width)), format!("{value:>width$}"));
+            prop_assert_eq!(text(|b| b.hexadecimal(value, 16)), format!("{value:016X}"));
+            let low = value as u32;
+            prop_assert_eq!(text(|b| b.hexadecimal(value, 8)), format!("{low:08X}"));
+            let seconds = format!("{}.{:09}", value / 1_000_000_000, value % 1_000_000_000);
+            prop_assert_eq!(text(|b| b.seconds(value, width)), format!("{seconds:>width$}"));
+        }
+    }
+}
