@@ -72,7 +72,7 @@ impl TextBuffer {
     }
 
     /// The next bytes, to be overwritten.
-    #[inline]
+    #[inline(always)]
     fn room<const N: usize>(&mut self) -> &mut [u8; N] {
         if self.bytes.len() < self.end + N {
             self.grow(N);
@@ -108,7 +108,7 @@ impl TextBuffer {
     }
 
     /// Appends a prepared text.
-    #[inline]
+    #[inline(always)]
     pub fn literal(&mut self, literal: &Literal) {
         *self.room() = literal.head;
         self.end += literal.length.min(BLOCK);
@@ -138,7 +138,7 @@ impl TextBuffer {
     }
 
     /// Appends a number in decimal.
-    #[inline]
+    #[inline(always)]
     pub fn decimal(&mut self, value: u64) {
         if value < 10 {
             self.byte(b'0' + value as u8);
@@ -148,9 +148,14 @@ impl TextBuffer {
             *self.room() = (digits >> (64 - 8 * length)).to_le_bytes();
             self.end += length;
         } else {
-            self.decimal(value / 100_000_000);
-            self.eight(value % 100_000_000);
+            self.long_decimal(value);
         }
+    }
+
+    #[inline(never)]
+    fn long_decimal(&mut self, value: u64) {
+        self.decimal(value / 100_000_000);
+        self.eight(value % 100_000_000);
     }
 
     /// Appends eight digits of a number below 10^8.

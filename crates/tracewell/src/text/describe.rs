@@ -86,7 +86,10 @@ fn put_signed(out: &mut TextBuffer, trace: &Trace, value: u64) {
 fn put_enum(out: &mut TextBuffer, trace: &Trace, table: TableId, value: u64) {
     match trace.schema.enum_name(table, value) {
         Some(name) => out.text(name),
-        None => out.decimal(value),
+        None => {
+            out.decimal(value);
+            out.text(trace.schema.unit(table));
+        }
     }
 }
 

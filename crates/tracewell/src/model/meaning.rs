@@ -1,0 +1,66 @@
+//! The shared vocabulary: what an event asserts about scheduling, whatever system recorded it.
+//!
+//! Analyses and the timeline use meanings only, so each works for every dialect. An event that says
+//! nothing about scheduling has no meaning here, which does not make it less of an event.
+
+/// What an event asserts. "Subject" is the context it is about: the recording one unless the
+/// schema names an argument; "object" and "next" are arguments, too.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Meaning {
+    /// The subject is running from here on.
+    Runs,
+    /// The subject became ready to run.
+    Ready,
+    /// The subject stopped being ready; the value says why.
+    Blocks,
+    /// The subject's time slice expired.
+    SliceExpired,
+    /// The subject gave way to others of its priority.
+    Yields,
+    /// An interrupt service routine began; the value is its number.
+    InterruptEnter,
+    /// An interrupt service routine ended; the value is its number.
+    InterruptExit,
+    /// The subject asks for exclusive ownership of the object. That it got it is said by no event:
+    /// it goes on, or blocks.
+    Lock,
+    /// The subject gives up ownership of the object.
+    Unlock,
+    /// The subject waits for the object: a count, flags, a message, memory.
+    Wait,
+    /// The subject makes available what others wait for at the object.
+    Post,
+    /// The subject puts a message into the object.
+    Send,
+    /// The subject asks for a message from the object.
+    Receive,
+    /// The subject asks for memory from the object.
+    Allocate,
+    /// The subject gives memory back to the object.
+    Free,
+    /// The object begins to live.
+    Create,
+    /// The object ceases to live.
+    Delete,
+    /// The subject sleeps for a time, the value.
+    Sleeps,
+    /// The subject's priority is changed to the value.
+    PriorityChange,
+    /// A job of the subject was released: its period or its event has come.
+    Release,
+    /// The subject's job is done.
+    Complete,
+    /// The subject's deadline passed before its job was done.
+    DeadlineMissed,
+    /// The subject used up its budget.
+    BudgetExhausted,
+    /// The subject, a state machine, entered a state, the value.
+    StateEntered,
+    /// A mark of the application.
+    Mark,
+    /// A number of the application, the value.
+    Value,
+    /// Events are missing here.
+    Lost,
+}

@@ -1,0 +1,208 @@
+//! What event ids mean: names, arguments, meanings. A schema is a data file, one a dialect.
+//!
+//! The keys of the file are explained at the head of `schemas/threadx.toml`.
+//!
+//! ```
+//! use tracewell::model::Meaning;
+//! use tracewell::model::schema::{ArgumentKind, Schema};
+//!
+//! let schema = Schema::threadx();
+//! let event = schema.event(52);
+//! assert_eq!((event.name.as_str(), event.label.as_str()), ("TX_TRACE_MUTEX_GET", "tx_mutex_get"));
+//! assert_eq!(event.means.unwrap().meaning, Meaning::Lock);
+//! assert_eq!(event.args[0].name, "mutex_ptr");
+//! assert!(matches!(event.args[0].kind, ArgumentKind::Object(Some(5))));
+//! assert_eq!(schema.event(5000).name, "USER_EVENT");
+//! ```
+
+mod parse;
+
+use std::ops::RangeInclusive;
+use std::sync::{Arc, OnceLock};
+
+pub use parse::SchemaError;
+
+use super::Meaning;
+
+/// A table of names for numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TableId(u16);
+
+/// How an argument is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArgumentKind {
+    /// A number, shown in decimal.
+    Unsigned,
+    /// A number in two's complement of the word's width.
+    Signed,
+    /// Bits, shown in hexadecimal.
+    Hex,
+    /// An address of memory.
+    Address,
+    /// The key of an object, of this type code where it is known.
+    Object(Option<u32>),
+    /// One of the numbers of a table; others are shown in decimal with the table's unit.
+    Enum(TableId),
+    /// A set of the bits of a table; others are shown in hexadecimal.
+    Flags(TableId),
+    /// An IPv4 address in host order.
+    Ipv4,
+    /// Recorded and named by nobody: shown by its position where all words are shown.
+    Unnamed,
+}
+
+/// An argument of an event.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Argument {
+    /// Name in `snake_case`, unique within its event.
+    pub name: String,
+    /// How it is read.
+    pub kind: ArgumentKind,
+}
+
+/// A meaning with its participants: positions of arguments, `None` where the event has none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Means {
+    /// What is asserted.
+    pub meaning: Meaning,
+    /// Argument that names the context it is about; the recording one where there is none.
+    pub subject: Option<usize>,
+    /// Argument that names the object it acts on.
+    pub object: Option<usize>,
+    /// Argument that names the context that runs next.
+    pub next: Option<usize>,
+    /// Argument with the number that the meaning speaks of.
+    pub value: Option<usize>,
+}
+
+/// What an event id means.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EventType {
+    /// The id, or the first id of the range that this type stands for.
+    pub id: u32,
+    /// Name in the dialect's own words.
+    pub name: String,
+    /// Name for people.
+    pub label: String,
+    /// Group of events that belong together.
+    pub family: String,
+    /// Bits of the dialect's event filter that select it; 0 where it has none.
+    pub filter: u32,
+    /// Arguments in the order recorded.
+    pub args: Vec<Argument>,
+    /// What it asserts about scheduling.
+    pub means: Option<Means>,
+}
+
+/// A type of objects.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ObjectKind {
+    /// Type code as recorded.
+    pub code: u32,
+    /// Name in the dialect's own words.
+    pub symbol: String,
+    /// Noun for people.
+    pub label: String,
+    /// Names of its parameters as recorded at creation.
+    pub parameters: Vec<String>,
+}
+
+/// Names for numbers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Table {
+    names: Vec<(u64, String)>,
+    unit: String,
+}
+
+/// The events, objects and tables of a dialect.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    events: Vec<EventType>,
+    /// Position in `events`, plus one, by id; ids beyond are only in ranges.
+    by_id: Vec<u16>,
+    ranges: Vec<(RangeInclusive<u32>, EventType)>,
+    unknown: EventType,
+    kinds: Vec<ObjectKind>,
+    tables: Vec<Table>,
+}
+
+impl Schema {
+    /// The schema of ThreadX, FileX, NetX and USBX.
+    pub fn threadx() -> Arc<Self> {
+        static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
+        let parse = || {
+            let text = include_str!("../../../../../schemas/threadx.toml");
+            match Self::parse(text, "schemas/threadx.toml") {
+                Ok(schema) => Arc::new(schema),
+                // The text is part of the program, and a test reads it.
+                Err(error) => unreachable!("{error}"),
+            }
+        };
+        SCHEMA.get_or_init(parse).clone()
+    }
+
+    /// What an id means: its own entry, that of a range it lies in, or that of unknown ids.
+    #[inline]
+    pub fn event(&self, id: u32) -> &EventType {
+        let position = self.by_id.get(id as usize).copied().unwrap_or(0);
+        match usize::from(position).checked_sub(1).and_then(|index| self.events.get(index)) {
+            Some(event) => event,
+            None => self.event_of_range(id),
+        }
+    }
+
+    fn event_of_range(&self, id: u32) -> &EventType {
+        let range = self.ranges.iter().find(|(range, _)| range.contains(&id));
+        range.map_or(&self.unknown, |(_, event)| event)
+    }
+
+    /// Whether an id has an entry of its own.
+    pub fn defines(&self, id: u32) -> bool {
+        self.by_id.get(id as usize).is_some_and(|position| *position != 0)
+    }
+
+    /// All events with entries of their own.
+    pub fn events(&self) -> &[EventType] {
+        &self.events
+    }
+
+    /// Adds an entry, for an event of the application, say. False where the id has one already or
+    /// is beyond what a table can hold (65535).
+    pub fn define(&mut self, event: EventType) -> bool {
+        let id = event.id as usize;
+        if self.defines(event.id) || id > usize::from(u16::MAX) {
+            return false;
+        }
+        if id >= self.by_id.len() {
+            self.by_id.resize(id + 1, 0);
+        }
+        // There are fewer entries than ids.
+        let Ok(position) = u16::try_from(self.events.len() + 1) else { return false };
+        self.by_id[id] = position;
+        self.events.push(event);
+        true
+    }
+
+    /// The type of objects with this code.
+    pub fn object_kind(&self, code: u32) -> Option<&ObjectKind> {
+        self.kinds.iter().find(|kind| kind.code == code)
+    }
+
+    /// The name that a table has for a number.
+    pub fn enum_name(&self, table: TableId, value: u64) -> Option<&str> {
+        let names = &self.tables.get(usize::from(table.0))?.names;
+        let found = names.iter().find(|(number, _)| *number == value);
+        found.map(|(_, name)| name.as_str())
+    }
+
+    /// What to write behind a number that a table has no name for: ` ticks`, say.
+    pub fn unit(&self, table: TableId) -> &str {
+        self.tables.get(usize::from(table.0)).map_or("", |table| &table.unit)
+    }
+
+    /// The bits of a table with their names.
+    pub fn flags(&self, table: TableId) -> impl Iterator<Item = (u64, &str)> {
+        let names = self.tables.get(usize::from(table.0)).map(|table| &table.names);
+        names.into_iter().flatten().map(|(bits, name)| (*bits, name.as_str()))
+    }
+}
