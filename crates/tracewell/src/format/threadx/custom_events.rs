@@ -1,1 +1,210 @@
-//! stub
+//! Names of user events from TraceX's custom event file (`.trxc`).
+//!
+//! Lines before one that is exactly `Start` are comments; definitions follow, one a line, until a
+//! line that is exactly `End`, or the end of the file:
+//!
+//! ```text
+//! number, name, abbreviation, (r, g, b), (r, g, b), label1, label2, label3, label4
+//! ```
+//!
+//! TraceX stops at the first bad line and takes blank lines for bad. Here every bad line is told,
+//! blanks around a field do not count, and blank lines and lines that begin with `#` or `//` are
+//! comments anywhere.
+
+use std::fmt;
+
+use crate::model::Meaning;
+use crate::model::schema::{Argument, ArgumentKind, EventType, Means, Schema};
+
+/// A definition of the file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CustomEvent {
+    /// Event id; TraceX documents 4096 to 65535 and accepts every id that it does not know.
+    pub id: u32,
+    /// Name, and the label of reports.
+    pub name: String,
+    /// At most three characters for the event's icon.
+    pub abbreviation: String,
+    /// Colours of the icon as red, green, blue: top half and bottom half.
+    pub colors: [[u8; 3]; 2],
+    /// Captions of the four information words.
+    pub labels: [String; 4],
+}
+
+/// A line that cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CustomEventError {
+    /// Line of the file, from 1.
+    pub line: usize,
+    /// What was expected and what was found.
+    pub message: String,
+}
+
+impl fmt::Display for CustomEventError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+/// Reads the definitions of a file. Bytes that are no UTF-8 are replaced.
+pub fn parse(text: &[u8]) -> (Vec<CustomEvent>, Vec<CustomEventError>) {
+    let text = String::from_utf8_lossy(text);
+    let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+    if !lines.by_ref().any(|(_, line)| line == "Start") {
+        let line = text.lines().count() + 1;
+        let message = "expected a line 'Start', found the end of the file".to_owned();
+        return (Vec::new(), vec![CustomEventError { line, message }]);
+    }
+    let (mut events, mut errors) = (Vec::new(), Vec::new());
+    for (line, text) in lines.take_while(|(_, line)| *line != "End") {
+        if text.is_empty() || text.starts_with('#') || text.starts_with("//") {
+            continue;
+        }
+        match definition(text) {
+            Ok(event) => events.push(event),
+            Err(message) => errors.push(CustomEventError { line, message }),
+        }
+    }
+    (events, errors)
+}
+
+/// Gives a schema the names of a file. Definitions of ids that it has already come back.
+pub fn define(schema: &mut Schema, events: Vec<CustomEvent>) -> Vec<CustomEvent> {
+    events.into_iter().filter(|event| !schema.define(event_type(event))).collect()
+}
+
+fn event_type(event: &CustomEvent) -> EventType {
+    let mut args: Vec<Argument> = Vec::new();
+    for (index, label) in event.labels.iter().enumerate() {
+        let words = label.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let mut name = words.collect::<Vec<_>>().join("_").to_lowercase();
+        if name.is_empty() || args.iter().any(|argument| argument.name == name) {
+            name = format!("arg{}", index + 1);
+        }
+        args.push(Argument { name, kind: ArgumentKind::Hex });
+    }
+    let meaning = Meaning::Mark;
+    EventType {
+        id: event.id,
+        name: event.name.clone(),
+        label: event.name.clone(),
+        family: "user".to_owned(),
+        filter: 0x8000_0000,
+        args,
+        means: Some(Means { meaning, subject: None, object: None, next: None, value: None }),
+    }
+}
+
+fn definition(line: &str) -> Result<CustomEvent, String> {
+    let fields: Vec<_> = line.split(',').map(str::trim).collect();
+    let [number, name, abbreviation, r1, g1, b1, r2, g2, b2, labels @ ..] = fields.as_slice()
+    else {
+        return Err(format!("expected 13 fields with commas between, found {}", fields.len()));
+    };
+    let Some(labels) = labels.first_chunk::<4>() else {
+        return Err(format!("expected 13 fields with commas between, found {}", fields.len()));
+    };
+    let id = number.parse().map_err(|_| format!("expected an event number, found '{number}'"))?;
+    if name.is_empty() {
+        return Err("expected a name in the second field, found nothing".to_owned());
+    }
+    if !(1..=3).contains(&abbreviation.chars().count()) {
+        return Err(format!(
+            "expected an abbreviation of 1 to 3 characters, found '{abbreviation}'"
+        ));
+    }
+    if let Some(empty) = labels.iter().position(|label| label.is_empty()) {
+        return Err(format!("expected a label in field {}, found nothing", empty + 10));
+    }
+    Ok(CustomEvent {
+        id,
+        name: (*name).to_owned(),
+        abbreviation: (*abbreviation).to_owned(),
+        colors: [color([r1, g1, b1])?, color([r2, g2, b2])?],
+        labels: labels.map(str::to_owned),
+    })
+}
+
+fn color([red, green, blue]: [&str; 3]) -> Result<[u8; 3], String> {
+    let wrong = || format!("expected a colour such as (255, 128, 0), found '{red},{green},{blue}'");
+    let red = red.strip_prefix('(').ok_or_else(wrong)?;
+    let blue = blue.strip_suffix(')').ok_or_else(wrong)?;
+    let part = |text: &str| text.trim().parse::<u8>().map_err(|_| wrong());
+    Ok([part(red)?, part(green)?, part(blue)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const GOOD: &str = "4096, Frame sent, FS, (0, 0, 255), (0, 0, 0), Length, Port, Queue, Left";
+
+    fn read(lines: &[&str]) -> (Vec<CustomEvent>, Vec<String>) {
+        let (events, errors) = parse(lines.join("\r\n").as_bytes());
+        (events, errors.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn definitions_stand_between_start_and_end() {
+        let other = GOOD.replace("4096", "5000");
+        let lines = ["comment, 1", "Start", "", "# a", GOOD, "// b", &other, "End", "4097, x"];
+        let (events, errors) = read(&lines);
+        assert_eq!(errors, Vec::<String>::new());
+        assert_eq!(events.iter().map(|event| event.id).collect::<Vec<_>>(), [4096, 5000]);
+        assert_eq!(events[0].colors, [[0, 0, 255], [0, 0, 0]]);
+        assert_eq!(events[0].labels, ["Length", "Port", "Queue", "Left"]);
+    }
+
+    #[test]
+    fn every_bad_line_is_told() {
+        let bad = [
+            "Start",
+            "4096, Frame sent, FS",
+            &GOOD.replace("4096", "many"),
+            &GOOD.replace("Frame sent", ""),
+            &GOOD.replace("FS", "FSND"),
+            &GOOD.replace("(0, 0, 255)", "(0, 0, 256)"),
+            &GOOD.replace("(0, 0, 255)", "0, 0, 255"),
+            &GOOD.replace("Queue", " "),
+            GOOD,
+        ];
+        let (events, errors) = read(&bad);
+        assert_eq!(events.len(), 1);
+        assert_eq!(
+            errors,
+            [
+                "line 2: expected 13 fields with commas between, found 3",
+                "line 3: expected an event number, found 'many'",
+                "line 4: expected a name in the second field, found nothing",
+                "line 5: expected an abbreviation of 1 to 3 characters, found 'FSND'",
+                "line 6: expected a colour such as (255, 128, 0), found '(0,0,256)'",
+                "line 7: expected a colour such as (255, 128, 0), found '0,0,255'",
+                "line 8: expected a label in field 12, found nothing",
+            ]
+        );
+        let (_, errors) = read(&["nothing"]);
+        assert_eq!(errors, ["line 2: expected a line 'Start', found the end of the file"]);
+    }
+
+    #[test]
+    fn user_events_get_names_and_built_in_ids_keep_theirs() {
+        let mut schema = Schema::clone(&Schema::threadx());
+        let (events, _) = read(&["Start", GOOD, &GOOD.replace("4096", "83")]);
+        let refused = define(&mut schema, events);
+        assert_eq!(refused.iter().map(|event| event.id).collect::<Vec<_>>(), [83]);
+        assert_eq!(schema.event(4096).label, "Frame sent");
+        assert_eq!(schema.event(4096).args[1].name, "port");
+        assert_eq!(schema.event(4097).name, "USER_EVENT");
+        assert_eq!(schema.event(83).name, "TX_TRACE_SEMAPHORE_GET");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text: Vec<u8>) {
+            let _ = parse(&text);
+            let _ = parse(&[b"Start\n".as_slice(), &text].concat());
+        }
+    }
+}

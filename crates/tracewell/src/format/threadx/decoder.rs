@@ -15,8 +15,8 @@ use super::{FORMAT, OPTIONS};
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
 use crate::model::schema::Schema;
 use crate::model::{
-    Batch, Clock, Columns, Contexts, Counter, Diagnostics, Direction, Fact, FactForm, Flow, Loss,
-    LossCause, Losses, Objects, PayloadLayout, Records, Severity, Sink, Trace,
+    Batch, Clock, Columns, Contexts, Counter, Diagnostics, Direction, Fact, FactForm, Flow,
+    Lifetimes, Loss, LossCause, Losses, Objects, PayloadLayout, Records, Severity, Sink, Trace,
 };
 
 /// Events of a batch: their columns and the slots they come from stay in the second-level cache.
@@ -163,7 +163,16 @@ impl ThreadxDecoder {
         let ring = Ring { slots, expected: image.event_slots, current, offset };
         let pieces = ring.pieces(&mut trace.diagnostics);
         let state = Unwrapping::new(trace.clock.counter);
-        Delivery { slots, offset, trace, sink, state, columns: Columns::default() }.all(&pieces)
+        Delivery {
+            slots,
+            offset,
+            trace,
+            sink,
+            state,
+            columns: Columns::default(),
+            lifetimes: Lifetimes::default(),
+        }
+        .all(&pieces)
     }
 }
 
@@ -175,6 +184,7 @@ struct Delivery<'a> {
     sink: &'a mut dyn Sink,
     state: Unwrapping,
     columns: Columns,
+    lifetimes: Lifetimes,
 }
 
 impl Delivery<'_> {
@@ -225,6 +235,7 @@ impl Delivery<'_> {
             let batch = Batch { first: self.trace.events, columns: &self.columns, records };
             self.trace.events += filled as u64;
             self.trace.span = self.state.ticks();
+            self.lifetimes.follow(self.trace, &batch);
             self.sink.events(self.trace, &batch)?;
         }
         std::ops::ControlFlow::Continue(filled)

@@ -1,0 +1,79 @@
+//! From when to when objects lived, as far as creations and deletions are in the trace.
+//!
+//! A key may name several objects one after the other: a control block whose memory was used
+//! again. A creation in the trace begins the life of the key's next object in the order of the
+//! source that has not lived yet; a deletion ends the life of the one that lives.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::schema::Means;
+use super::{Batch, Meaning, ObjectId, Trace};
+
+/// Follows creations and deletions over the batches of a trace.
+#[derive(Debug, Default)]
+pub struct Lifetimes {
+    /// What ids say, remembered; ids beyond the table are looked up.
+    means: Vec<Option<Option<Means>>>,
+    /// Which of a key's objects lives now, as a position in its list.
+    living: HashMap<u64, usize, RandomState>,
+}
+
+/// Ids below this are remembered.
+const REMEMBERED: u32 = 1 << 12;
+
+impl Lifetimes {
+    /// Notes the creations and deletions of a batch in the objects of its trace.
+    pub fn follow(&mut self, trace: &mut Trace, batch: &Batch<'_>) {
+        for (row, id) in batch.columns.id.iter().enumerate() {
+            let Some(means) = self.birth_or_death(trace, *id) else { continue };
+            let Some(event) = batch.event(row) else { continue };
+            let key = means.object.and_then(|index| trace.payload.argument(event.payload, index));
+            match (key, means.meaning) {
+                (Some(key), Meaning::Create) => self.create(trace, key, event.ticks),
+                (Some(key), _) => self.delete(trace, key, event.ticks),
+                (None, _) => {}
+            }
+        }
+    }
+
+    #[inline]
+    fn birth_or_death(&mut self, trace: &Trace, id: u32) -> Option<Means> {
+        let relevant = |means: &Means| matches!(means.meaning, Meaning::Create | Meaning::Delete);
+        let look_up = || trace.schema.event(id).means.filter(relevant);
+        if id >= REMEMBERED {
+            // Ids this large are the application's own: marks and numbers.
+            return None;
+        }
+        let index = id as usize;
+        if index >= self.means.len() {
+            self.means.resize(index + 1, None);
+        }
+        *self.means[index].get_or_insert_with(look_up)
+    }
+
+    fn create(&mut self, trace: &mut Trace, key: u64, ticks: u64) {
+        let known = trace.objects.with_key(key).len();
+        let position = self.living.get(&key).map_or(0, |position| position + 1);
+        // The registry may have recycled a slot: its last object then lives again.
+        let position = position.min(known.saturating_sub(1));
+        self.living.insert(key, position);
+        if let Some(object) = living(trace, key, position) {
+            object.lifetime.from = Some(ticks);
+            object.lifetime.until = None;
+        }
+    }
+
+    fn delete(&mut self, trace: &mut Trace, key: u64, ticks: u64) {
+        let position = *self.living.entry(key).or_insert(0);
+        if let Some(object) = living(trace, key, position) {
+            object.lifetime.until = Some(ticks);
+        }
+    }
+}
+
+fn living(trace: &mut Trace, key: u64, position: usize) -> Option<&mut super::Object> {
+    let id: ObjectId = *trace.objects.with_key(key).get(position)?;
+    trace.objects.get_mut(id)
+}
