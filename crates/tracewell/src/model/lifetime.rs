@@ -8,49 +8,49 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::schema::Means;
+use super::schema::{EventType, Means, Schema};
 use super::{Batch, Meaning, ObjectId, Trace};
 
 /// Follows creations and deletions over the batches of a trace.
 #[derive(Debug, Default)]
 pub struct Lifetimes {
-    /// What ids say, remembered; ids beyond the table are looked up.
-    means: Vec<Option<Option<Means>>>,
+    /// Whether an id is a creation or a deletion, by id.
+    relevant: Vec<bool>,
     /// Which of a key's objects lives now, as a position in its list.
     living: HashMap<u64, usize, RandomState>,
 }
 
-/// Ids below this are remembered.
-const REMEMBERED: u32 = 1 << 12;
-
 impl Lifetimes {
+    /// Prepares for the ids of a schema.
+    pub fn new(schema: &Schema) -> Self {
+        let mut relevant = Vec::new();
+        for event in schema.events().iter().filter(|event| birth_or_death(event).is_some()) {
+            let id = event.id as usize;
+            relevant.resize(relevant.len().max(id + 1), false);
+            relevant[id] = true;
+        }
+        Self { relevant, living: HashMap::default() }
+    }
+
     /// Notes the creations and deletions of a batch in the objects of its trace.
     pub fn follow(&mut self, trace: &mut Trace, batch: &Batch<'_>) {
         for (row, id) in batch.columns.id.iter().enumerate() {
-            let Some(means) = self.birth_or_death(trace, *id) else { continue };
-            let Some(event) = batch.event(row) else { continue };
-            let key = means.object.and_then(|index| trace.payload.argument(event.payload, index));
-            match (key, means.meaning) {
-                (Some(key), Meaning::Create) => self.create(trace, key, event.ticks),
-                (Some(key), _) => self.delete(trace, key, event.ticks),
-                (None, _) => {}
+            if self.relevant.get(*id as usize) == Some(&true) {
+                self.note(trace, batch, row);
             }
         }
     }
 
-    #[inline]
-    fn birth_or_death(&mut self, trace: &Trace, id: u32) -> Option<Means> {
-        let relevant = |means: &Means| matches!(means.meaning, Meaning::Create | Meaning::Delete);
-        let look_up = || trace.schema.event(id).means.filter(relevant);
-        if id >= REMEMBERED {
-            // Ids this large are the application's own: marks and numbers.
-            return None;
+    #[cold]
+    fn note(&mut self, trace: &mut Trace, batch: &Batch<'_>, row: usize) {
+        let Some(event) = batch.event(row) else { return };
+        let Some(means) = birth_or_death(trace.schema.event(event.id)) else { return };
+        let key = means.object.and_then(|index| trace.payload.argument(event.payload, index));
+        match (key, means.meaning) {
+            (Some(key), Meaning::Create) => self.create(trace, key, event.ticks),
+            (Some(key), _) => self.delete(trace, key, event.ticks),
+            (None, _) => {}
         }
-        let index = id as usize;
-        if index >= self.means.len() {
-            self.means.resize(index + 1, None);
-        }
-        *self.means[index].get_or_insert_with(look_up)
     }
 
     fn create(&mut self, trace: &mut Trace, key: u64, ticks: u64) {
@@ -71,6 +71,10 @@ impl Lifetimes {
             object.lifetime.until = Some(ticks);
         }
     }
+}
+
+fn birth_or_death(event: &EventType) -> Option<Means> {
+    event.means.filter(|means| matches!(means.meaning, Meaning::Create | Meaning::Delete))
 }
 
 fn living(trace: &mut Trace, key: u64, position: usize) -> Option<&mut super::Object> {

@@ -7,7 +7,7 @@ mod describe;
 mod lines;
 mod per_event;
 
-pub use buffer::{Literal, TextBuffer};
+pub use buffer::{Literal, Room, TextBuffer};
 pub use describe::Describer;
 pub use lines::{LineWriter, Tail};
 pub use per_event::PerEvent;

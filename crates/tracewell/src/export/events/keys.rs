@@ -1,7 +1,7 @@
 //! What stands between the values of a line, by format.
 
 use super::EventFormat;
-use crate::text::Literal;
+use crate::text::{Literal, Room};
 
 /// What stands between the values of a line. Context, event and argument names are not here: they
 /// differ from event to event.
@@ -15,6 +15,8 @@ pub(super) struct Keys {
     pub(super) text: Literal,
     pub(super) end: Literal,
     pub(super) absent: Absent,
+    /// Bytes that keys and values take at most.
+    pub(super) room: usize,
 }
 
 /// What becomes of the key of an absent value.
@@ -25,6 +27,9 @@ pub(super) enum Absent {
     /// It stays, with nothing behind it.
     Empty,
 }
+
+/// Six keys of at most 32 bytes and five numbers.
+const ROOM: usize = 6 * 32 + 5 * Room::NUMBER;
 
 impl Keys {
     pub(super) fn of(format: EventFormat) -> Self {
@@ -38,6 +43,7 @@ impl Keys {
                 text: Literal::new(r#"},"text":""#),
                 end: Literal::new(r#""}"#),
                 absent: Absent::LeftOut,
+                room: ROOM,
             },
             EventFormat::Tsv => Self::separated("\t"),
             EventFormat::Csv => Self::separated(","),
@@ -47,6 +53,6 @@ impl Keys {
     fn separated(separator: &str) -> Self {
         let [ticks, time_ns, cpu, priority, text] = [(); 5].map(|()| Literal::new(separator));
         let [seq, end] = [(); 2].map(|()| Literal::new(""));
-        Self { seq, ticks, time_ns, cpu, priority, text, end, absent: Absent::Empty }
+        Self { seq, ticks, time_ns, cpu, priority, text, end, absent: Absent::Empty, room: ROOM }
     }
 }

@@ -6,8 +6,8 @@
 //! order recorded; a word that the schema does not name is `arg1`, `arg2`, …) and `text`. A gap is
 //! a line of its own: `{"lost":N or null,"cause":…,"offset":…}`.
 //!
-//! The tables have the same fields as columns, empty where a JSON line leaves a key out; `args`
-//! are `name=value` with blanks between. In a gap's row `seq` is empty, `name` is `lost`, `args`
+//! The tables have the same fields as columns but `text`, empty where a JSON line leaves a key out;
+//! `args` are `name=value` with blanks between. In a gap's row `seq` is empty, `name` is `lost`, `args`
 //! holds `lost=`, `cause=` and `offset=`.
 //!
 //! A JSON value tree for each event would cost more than everything else together, so lines are
@@ -23,7 +23,7 @@ use crate::format::Options;
 use crate::input::Input;
 use crate::model::{Batch, ContextId, EventRef, Flow, Loss, Sink, Trace};
 use crate::select::{Selection, Selector};
-use crate::text::{Describer, LineWriter, Literal, PerEvent, Tail, TextBuffer};
+use crate::text::{Describer, LineWriter, Literal, PerEvent, Room, Tail, TextBuffer};
 use escape::{escape_from, put_text};
 use keys::{Absent, Keys};
 
@@ -79,19 +79,8 @@ pub enum EventFormat {
     Csv,
 }
 
-const COLUMNS: [&str; 11] = [
-    "seq",
-    "ticks",
-    "time_ns",
-    "cpu",
-    "context",
-    "context_name",
-    "priority",
-    "id",
-    "name",
-    "args",
-    "text",
-];
+const COLUMNS: [&str; 10] =
+    ["seq", "ticks", "time_ns", "cpu", "context", "context_name", "priority", "id", "name", "args"];
 
 /// A sink that writes every selected event.
 #[derive(Debug)]
@@ -113,6 +102,8 @@ struct EventPlan {
     head: Literal,
     /// Before the value of each argument: separator and name. Words beyond have no schema.
     args: Vec<Literal>,
+    /// Bytes that all of it takes at most.
+    room: usize,
 }
 
 impl<W: Write> EventWriter<W> {
@@ -155,9 +146,10 @@ impl<W: Write> EventWriter<W> {
 
     fn line(&mut self, trace: &Trace, event: &EventRef<'_>) -> Flow {
         let start = self.lines.buffer().len();
-        self.head(trace, event);
-        self.arguments(trace, event);
-        self.text(trace, event);
+        self.values(trace, event);
+        if self.format == EventFormat::JsonLines {
+            self.text(trace, event);
+        }
         self.end(start)
     }
 
@@ -170,40 +162,36 @@ impl<W: Write> EventWriter<W> {
         if self.lines.line_end() { Flow::Continue(()) } else { Flow::Break(()) }
     }
 
-    fn head(&mut self, trace: &Trace, event: &EventRef<'_>) {
+    /// Everything up to the last named argument, in room that is asked for once.
+    fn values(&mut self, trace: &Trace, event: &EventRef<'_>) {
         let format = self.format;
         while self.contexts.len() < trace.contexts.len() {
             let next = ContextId(self.contexts.len() as u32);
             self.contexts.push(context_plan(format, trace, next));
         }
-        let context = self.contexts.get(event.context.index());
-        let time = trace.clock.nanoseconds(event.ticks);
-        let out = self.lines.buffer();
-        let keys = &self.keys;
-        out.literal(&keys.seq);
-        out.decimal(event.seq);
-        out.literal(&keys.ticks);
-        out.decimal(event.ticks);
-        put_optional(out, &keys.time_ns, time, keys.absent);
-        out.literal(&keys.cpu);
-        out.decimal(u64::from(event.cpu));
-        if let Some(context) = context {
-            out.literal(context);
-        }
-        put_optional(out, &keys.priority, event.priority.map(u64::from), keys.absent);
-    }
-
-    fn arguments(&mut self, trace: &Trace, event: &EventRef<'_>) {
-        let format = self.format;
+        let Some(context) = self.contexts.get(event.context.index()) else { return };
         let plan = self.events.get(event.id, || event_plan(format, trace, event.id));
+        let keys = &self.keys;
         let out = self.lines.buffer();
-        out.literal(&plan.head);
-        for index in 0..trace.payload.arguments(event.payload) {
+        let time = trace.clock.nanoseconds(event.ticks);
+        let mut room = out
+            .room(keys.room + context.len() + plan.room)
+            .literal(&keys.seq)
+            .decimal(event.seq)
+            .literal(&keys.ticks)
+            .decimal(event.ticks);
+        room = optional(room, &keys.time_ns, time, keys.absent);
+        room = room.literal(&keys.cpu).decimal(u64::from(event.cpu)).literal(context);
+        room = optional(room, &keys.priority, event.priority.map(u64::from), keys.absent);
+        room = room.literal(&plan.head);
+        for (index, prefix) in plan.args.iter().enumerate() {
+            let Some(value) = trace.payload.argument(event.payload, index) else { break };
+            room = room.literal(prefix).decimal(value);
+        }
+        room.done();
+        for index in plan.args.len()..trace.payload.arguments(event.payload) {
             let value = trace.payload.argument(event.payload, index).unwrap_or(0);
-            match plan.args.get(index) {
-                Some(prefix) => out.literal(prefix),
-                None => out.literal(&argument_plan(format, index, None)),
-            }
+            out.literal(&argument_plan(format, index, None));
             out.decimal(value);
         }
     }
@@ -240,10 +228,10 @@ impl<W: Write> Sink for EventWriter<W> {
                 format!(r#"{{"lost":{lost},"cause":"{cause}","offset":{offset}}}"#)
             }
             EventFormat::Tsv => {
-                format!("\t\t\t\t\t\t\t\tlost\tlost={lost} cause={cause} offset={offset}\t")
+                format!("\t\t\t\t\t\t\t\tlost\tlost={lost} cause={cause} offset={offset}")
             }
             EventFormat::Csv => {
-                format!(",,,,,,,,lost,lost={lost} cause={cause} offset={offset},")
+                format!(",,,,,,,,lost,lost={lost} cause={cause} offset={offset}")
             }
         };
         self.lines.buffer().text(line);
@@ -251,14 +239,12 @@ impl<W: Write> Sink for EventWriter<W> {
     }
 }
 
-fn put_optional(out: &mut TextBuffer, key: &Literal, value: Option<u64>, absent: Absent) {
+#[inline(always)]
+fn optional<'a>(room: Room<'a>, key: &Literal, value: Option<u64>, absent: Absent) -> Room<'a> {
     match value {
-        Some(value) => {
-            out.literal(key);
-            out.decimal(value);
-        }
-        None if absent == Absent::Empty => out.literal(key),
-        None => {}
+        Some(value) => room.literal(key).decimal(value),
+        None if absent == Absent::Empty => room.literal(key),
+        None => room,
     }
 }
 
@@ -292,8 +278,10 @@ fn event_plan(format: EventFormat, trace: &Trace, id: u32) -> EventPlan {
     put_text(format, &mut head, event.name.as_bytes());
     head.text(after);
     let named = event.args.iter().enumerate();
-    let args = named.map(|(index, arg)| argument_plan(format, index, Some(&arg.name))).collect();
-    EventPlan { head: Literal::new(head.as_bytes()), args }
+    let args: Vec<_> =
+        named.map(|(index, arg)| argument_plan(format, index, Some(&arg.name))).collect();
+    let room = head.len() + args.iter().map(|arg| arg.len() + Room::NUMBER).sum::<usize>();
+    EventPlan { head: Literal::new(head.as_bytes()), args, room }
 }
 
 fn argument_plan(format: EventFormat, index: usize, name: Option<&str>) -> Literal {

@@ -163,16 +163,9 @@ impl ThreadxDecoder {
         let ring = Ring { slots, expected: image.event_slots, current, offset };
         let pieces = ring.pieces(&mut trace.diagnostics);
         let state = Unwrapping::new(trace.clock.counter);
-        Delivery {
-            slots,
-            offset,
-            trace,
-            sink,
-            state,
-            columns: Columns::default(),
-            lifetimes: Lifetimes::default(),
-        }
-        .all(&pieces)
+        let lifetimes = Lifetimes::new(&trace.schema);
+        Delivery { slots, offset, trace, sink, state, columns: Columns::default(), lifetimes }
+            .all(&pieces)
     }
 }
 
