@@ -59,7 +59,7 @@ impl<'a> Object<'a> {
         Self::new(object::TIMER, pointer, name, [initial, reschedule])
     }
 
-    /// A queue; its size in bytes, the size of one message in 32-bit words.
+    /// A queue; its size in bytes, the size of one message in words of the target.
     pub const fn queue(pointer: u64, name: &'a [u8], size: u64, message_words: u64) -> Self {
         Self::new(object::QUEUE, pointer, name, [size, message_words])
     }
@@ -99,9 +99,9 @@ impl<'a> Object<'a> {
     pub(super) fn as_enable_finds_it(self, word_bytes: u64) -> Self {
         let (parameter1, parameter2) = match self.kind {
             object::TIMER => (0, self.parameter2),
-            // Size in bytes = capacity * words per message * bytes per 32-bit word.
+            // Size in bytes = capacity in messages * words per message * bytes per word.
             object::QUEUE => {
-                let message_bytes = self.parameter2.saturating_mul(4).max(1);
+                let message_bytes = self.parameter2.saturating_mul(word_bytes).max(1);
                 ((self.parameter1 / message_bytes).saturating_mul(word_bytes), 0)
             }
             object::SEMAPHORE => (0, 0),

@@ -63,7 +63,7 @@ impl Registry {
         }
         let index = self.choose(memory, object.pointer)?;
         self.available -= 1;
-        self.search_start = (index + 1) % self.slots;
+        self.search_start = if index + 1 < self.slots { index + 1 } else { 0 };
         self.fill(memory, index, object)?;
         Some(index)
     }
