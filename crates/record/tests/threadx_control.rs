@@ -10,7 +10,7 @@ use tracewell_record::threadx::{
     Big32, Big64, Context, Little32, Little64, Object, Options, Status, Target, Trace,
 };
 use tracewell_wire::threadx::ids::{self, class};
-use tracewell_wire::threadx::{Header, Width};
+use tracewell_wire::threadx::{Event, Header, Width};
 
 #[test]
 fn memory_one_byte_short_is_a_size_error_and_stays_untouched() {
@@ -115,20 +115,9 @@ fn enable_records_running_twice_in_the_callers_context() {
     let context = Context::thread(MAIN, 5, 3).on_core(2);
     trace.enable(&mut memory, 1, &Options::default(), [], context).unwrap();
     let events = Image::read(trace.image()).events();
-    let words = |stamp| (MAIN, 0x8003_0005, 0x0200_0006, stamp, [0; 4]);
-    let found = events.map_words();
-    assert_eq!(found, [words(1), words(2)]);
-}
-
-trait Words {
-    fn map_words(&self) -> Vec<(u64, u64, u64, u64, [u64; 4])>;
-}
-
-impl Words for Vec<tracewell_wire::threadx::Event> {
-    fn map_words(&self) -> Vec<(u64, u64, u64, u64, [u64; 4])> {
-        let words = self.iter().map(|e| (e.context, e.priority_word, e.id_word, e.stamp, e.info));
-        words.collect()
-    }
+    let words = |e: &Event| (e.context, e.priority_word, e.id_word, e.stamp, e.info);
+    let expected = [1, 2].map(|stamp| (MAIN, 0x8003_0005, 0x0200_0006, stamp, [0; 4]));
+    assert_eq!(events.iter().map(words).collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -184,7 +173,7 @@ fn a_filter_takes_classes_out_until_they_are_put_back() {
     let mut memory = [0; 1024];
     let mut trace = Trace::new(counting());
     enable(&mut trace, &mut memory, 0);
-    let mut record = |trace: &mut Trace<'_, _>| {
+    let record = |trace: &mut Trace<'_, _>| {
         trace.insert(main_thread(), 52, [0; 4], class::MUTEX);
         trace.insert(main_thread(), 60, [0; 4], class::QUEUE);
         assert_eq!(trace.user_event(main_thread(), 5000, [0; 4]), Ok(()));

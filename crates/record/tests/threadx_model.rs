@@ -135,7 +135,7 @@ impl Twin {
         let stops = |&at: &usize| [0, pointer].contains(&self.registry[at].pointer);
         let available = || round().filter(|&at| self.registry[at].available);
         let untyped = || available().find(|&at| self.registry[at].kind == 0);
-        round().find(stops).or_else(untyped).or_else(|| available().last())
+        round().find(stops).or_else(untyped).or_else(|| available().next_back())
     }
 
     fn register(&mut self, kind: u8, pointer: u64) -> Option<usize> {

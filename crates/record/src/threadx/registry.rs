@@ -8,8 +8,9 @@
 //! the next round starts behind the slot taken, or at the slot that was freed last
 //! ```
 //!
-//! Since a slot without a type has no pointer either and stops the round, a remembered slot always
-//! has a type: in effect the *last* available slot of the round is taken.
+//! A slot that was never used has no pointer and stops the round, so what is remembered has a type
+//! unless somebody registered an object of type 0: in effect the *last* available slot of the round
+//! is taken.
 //!
 //! The count of available slots falls on every registration, even when an object takes the slot
 //! that it has already, and grows on every unregistration; at 0 nothing is registered. It may
