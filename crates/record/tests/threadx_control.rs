@@ -39,7 +39,7 @@ fn enabling_twice_is_not_done_but_the_size_is_checked_first() {
 
 #[test]
 fn services_of_a_trace_that_is_off_say_so_or_do_nothing() {
-    let mut trace = Trace::new(counting());
+    let mut trace = Trace::new(|| panic!("nothing is recorded, so the clock is not read"));
     assert_eq!(trace.disable().unwrap_err(), Status::NotDone);
     assert_eq!(trace.user_event(main_thread(), 4096, [0; 4]), Err(Status::NotDone));
     assert_eq!(trace.register(&support::semaphore(1)), None);
@@ -83,6 +83,22 @@ fn the_header_says_where_everything_is() {
     header_says_where_everything_is::<Big32>();
     header_says_where_everything_is::<Little64>();
     header_says_where_everything_is::<Big64>();
+}
+
+/// The first bytes of an image for a target.
+fn first_bytes<T: Target>() -> [u8; 8] {
+    let mut memory = [0; 256];
+    let mut trace = Trace::<_, T>::for_target(Masked { clock: counting(), mask: 0x0102_0304 });
+    enable(&mut trace, &mut memory, 0);
+    *trace.image().first_chunk().unwrap()
+}
+
+#[test]
+fn the_target_decides_order_and_width_of_the_id() {
+    assert_eq!(first_bytes::<Little32>(), *b"BTXT\x04\x03\x02\x01");
+    assert_eq!(first_bytes::<Big32>(), *b"TXTB\x01\x02\x03\x04");
+    assert_eq!(first_bytes::<Little64>(), *b"BTXT\0\0\0\0");
+    assert_eq!(first_bytes::<Big64>(), *b"\0\0\0\0TXTB");
 }
 
 #[test]

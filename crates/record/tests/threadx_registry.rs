@@ -156,7 +156,7 @@ fn bytes_behind_a_name_stay_as_they_were() {
     with_slots(1, |trace| {
         trace.register(&Object::event_flags(A, b"long name"));
         trace.unregister(A);
-        trace.register(&Object::event_flags(B, b"new"));
+        trace.register(&Object::event_flags(B, b"new\0er"));
         assert_eq!(trace.image()[48 + 16..48 + 16 + 9], *b"new\0 name");
     });
 }
