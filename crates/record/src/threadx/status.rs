@@ -3,6 +3,9 @@
 use core::fmt;
 
 /// Why a trace service did nothing.
+///
+/// The kernel's third code, `TX_FEATURE_NOT_ENABLED` (0xFF), is what a kernel built without tracing
+/// returns from all of them; a program without tracing has no [`Trace`](super::Trace) at all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
     /// `TX_SIZE_ERROR`: the memory does not hold the header, the registry and one event.
