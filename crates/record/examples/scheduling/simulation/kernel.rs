@@ -1,0 +1,366 @@
+//! The simulated kernel: time, threads, interrupts, and who runs next.
+//!
+//! One loop: the most urgent ready thread is given the processor; a due interrupt takes it away;
+//! otherwise the thread works until the next interrupt or makes its next call. Nothing here knows
+//! what the application is for.
+
+use tracewell_record::clock::Clock;
+use tracewell_record::threadx::{Context, Isr, Little32, Object, Options, Trace};
+
+use super::services::{Flags, Mutex, Queue, Semaphore, Timer};
+
+const CYCLES_PER_US: u64 = 100;
+const CYCLES_PER_TICK: u64 = 1_000 * CYCLES_PER_US;
+const END: u64 = 60 * CYCLES_PER_TICK;
+const SERVICE: u64 = 90;
+const INTERNAL: u64 = 35;
+const SWITCH: u64 = 140;
+
+const TICK_ISR: u64 = 0;
+const UART_ISR: u64 = 7;
+
+const IMAGE_ADDRESS: u64 = 0x2001_0000;
+const CONTROL_BLOCKS: u64 = 0x2000_0400;
+const STACKS: u64 = 0x2000_2000;
+const STACK_SIZE: u64 = 0x400;
+const SYSTEM_STACK_TOP: u64 = 0x2000_8000;
+const REGISTRY_SLOTS: usize = 16;
+
+/// Number of the thread that belongs to the kernel: it resumes sleepers and calls timers.
+const TIMER_THREAD: usize = 0;
+
+/// Thread states as events record them.
+pub(crate) mod state {
+    pub(crate) const READY: u64 = 0;
+    pub(crate) const SUSPENDED: u64 = 3;
+    pub(crate) const SLEEP: u64 = 4;
+    pub(crate) const QUEUE: u64 = 5;
+    pub(crate) const SEMAPHORE: u64 = 6;
+    pub(crate) const EVENT_FLAGS: u64 = 7;
+    pub(crate) const MUTEX: u64 = 13;
+    pub(crate) const PRIORITY_CHANGE: u64 = 14;
+}
+
+/// What a thread does next; a thread repeats its steps for ever.
+#[derive(Clone, Copy)]
+pub(super) enum Step {
+    Work {
+        us: u64,
+    },
+    Sleep {
+        ticks: u64,
+    },
+    SemaphoreGet(usize),
+    MutexGet(usize),
+    MutexPut(usize),
+    QueueSend(usize),
+    QueueReceive(usize),
+    FlagsGet {
+        group: usize,
+        flags: u64,
+    },
+    FlagsSet {
+        group: usize,
+        flags: u64,
+    },
+    TimeGet,
+    UserEvent(u32),
+    /// The timer thread's only step.
+    ExpireTimers,
+}
+
+/// The 100 MHz cycle counter.
+pub(super) struct Cycles(u64);
+
+impl Clock for Cycles {
+    fn ticks(&mut self) -> u64 {
+        self.0
+    }
+}
+
+pub(super) struct Thread {
+    pub(super) address: u64,
+    /// The present priority; differs from `own_priority` while one is inherited.
+    pub(super) priority: u16,
+    pub(super) own_priority: u16,
+    pub(super) state: u64,
+    /// Tick at which a sleeper is resumed.
+    pub(super) wake_at: u64,
+    stack_start: u64,
+    steps: &'static [Step],
+    next_step: usize,
+    work_left: u64,
+    /// Threads of one priority run in the order in which they became ready.
+    ready_since: u64,
+    user_events: u64,
+}
+
+/// Which code runs, as far as contexts of events tell it.
+enum Mode {
+    Initialization,
+    Threads,
+    Interrupt,
+}
+
+pub(super) struct Kernel<'m> {
+    pub(super) trace: Trace<'m, Cycles, Little32>,
+    pub(super) threads: Vec<Thread>,
+    pub(super) semaphores: Vec<Semaphore>,
+    pub(super) mutexes: Vec<Mutex>,
+    pub(super) queues: Vec<Queue>,
+    pub(super) flags: Vec<Flags>,
+    pub(super) timers: Vec<Timer>,
+    /// Ticks since the start.
+    pub(super) time: u64,
+    mode: Mode,
+    /// Who has the processor; nobody while the system is idle.
+    running: Option<usize>,
+    objects: u64,
+    resumes: u64,
+    next_uart: u64,
+    random: u32,
+}
+
+impl<'m> Kernel<'m> {
+    /// A kernel with its timer thread, that traces from the beginning of initialization.
+    pub(super) fn start(memory: &'m mut [u8]) -> Self {
+        let mut kernel = Self {
+            trace: Trace::for_target(Cycles(25_000)),
+            threads: Vec::new(),
+            semaphores: Vec::new(),
+            mutexes: Vec::new(),
+            queues: Vec::new(),
+            flags: Vec::new(),
+            timers: Vec::new(),
+            time: 0,
+            mode: Mode::Initialization,
+            running: None,
+            objects: 0,
+            resumes: 0,
+            next_uart: 150 * CYCLES_PER_US,
+            random: 1,
+        };
+        let name = "System Timer Thread";
+        let timer_thread = kernel.new_thread(name, 0, &[Step::ExpireTimers]);
+        let options = Options { base_address: Some(IMAGE_ADDRESS), ..Options::default() };
+        let context = kernel.context();
+        kernel
+            .trace
+            .enable(memory, REGISTRY_SLOTS, &options, [timer_thread], context)
+            .expect("the memory was sized for the trace");
+        kernel
+    }
+
+    /// Adds a thread that is not ready yet; the object that names it.
+    pub(super) fn new_thread(
+        &mut self,
+        name: &'static str,
+        priority: u16,
+        steps: &'static [Step],
+    ) -> Object<'static> {
+        let address = self.new_control_block();
+        let stack_start = STACKS + STACK_SIZE * self.threads.len() as u64;
+        self.threads.push(Thread {
+            address,
+            priority,
+            own_priority: priority,
+            state: state::SUSPENDED,
+            wake_at: 0,
+            stack_start,
+            steps,
+            next_step: 0,
+            work_left: 0,
+            ready_since: 0,
+            user_events: 0,
+        });
+        Object::thread(address, name.as_bytes(), priority, stack_start, STACK_SIZE)
+    }
+
+    /// An address for one more object.
+    pub(super) fn new_control_block(&mut self) -> u64 {
+        self.objects += 1;
+        CONTROL_BLOCKS + 0xC0 * (self.objects - 1)
+    }
+
+    /// Schedules until the end of the simulated time.
+    pub(super) fn run(&mut self) {
+        self.mode = Mode::Threads;
+        while self.now() < END {
+            self.dispatch();
+            if self.now() >= self.next_interrupt() {
+                self.interrupt();
+            } else if let Some(thread) = self.running {
+                self.proceed(thread);
+            } else {
+                let idle = self.next_interrupt() - self.now();
+                self.advance(idle);
+            }
+        }
+    }
+
+    pub(super) fn stop(mut self) {
+        self.trace.disable().expect("nothing else switches the trace off");
+    }
+
+    /// The most urgent ready thread; of several the one that is ready for longest.
+    fn selected(&self) -> Option<usize> {
+        let ready = (0..self.threads.len()).filter(|&at| self.threads[at].state == state::READY);
+        ready.min_by_key(|&at| (self.threads[at].priority, self.threads[at].ready_since))
+    }
+
+    fn dispatch(&mut self) {
+        let selected = self.selected();
+        if selected != self.running {
+            self.running = selected;
+            self.advance(SWITCH);
+        }
+    }
+
+    /// Lets a thread work until it is done or interrupted, or makes its next call.
+    fn proceed(&mut self, thread: usize) {
+        let until_interrupt = self.next_interrupt() - self.now();
+        let Thread { work_left, steps, next_step, .. } = &mut self.threads[thread];
+        if *work_left > 0 {
+            let worked = until_interrupt.min(*work_left);
+            *work_left -= worked;
+            self.advance(worked);
+            return;
+        }
+        let step = steps[*next_step];
+        *next_step = (*next_step + 1) % steps.len();
+        self.call(thread, step);
+    }
+
+    fn call(&mut self, thread: usize, step: Step) {
+        match step {
+            Step::Work { us } => self.threads[thread].work_left = us * CYCLES_PER_US,
+            Step::Sleep { ticks } => self.sleep(thread, ticks),
+            Step::SemaphoreGet(at) => self.semaphore_get(thread, at),
+            Step::MutexGet(at) => self.mutex_get(thread, at),
+            Step::MutexPut(at) => self.mutex_put(thread, at),
+            Step::QueueSend(at) => self.queue_send(thread, at),
+            Step::QueueReceive(at) => self.queue_receive(thread, at),
+            Step::FlagsGet { group, flags } => self.flags_get(thread, group, flags),
+            Step::FlagsSet { group, flags } => self.flags_set(group, flags),
+            Step::TimeGet => self.time_get(),
+            Step::UserEvent(id) => {
+                self.threads[thread].user_events += 1;
+                self.user_event(id, self.threads[thread].user_events);
+            }
+            Step::ExpireTimers => {
+                self.expire_timers();
+                self.suspend(thread, state::SUSPENDED);
+            }
+        }
+    }
+
+    fn next_tick(&self) -> u64 {
+        (self.time + 1) * CYCLES_PER_TICK
+    }
+
+    fn next_interrupt(&self) -> u64 {
+        self.next_tick().min(self.next_uart)
+    }
+
+    fn interrupt(&mut self) {
+        let tick = self.next_tick() <= self.next_uart;
+        let number = if tick { TICK_ISR } else { UART_ISR };
+        let stack = SYSTEM_STACK_TOP - 0x38;
+        let isr = Isr { number, stack, system_state: 1, preempt_disable: 0 };
+        self.mode = Mode::Interrupt;
+        self.trace.isr_enter(self.context(), isr);
+        self.advance(SERVICE);
+        if tick {
+            self.tick();
+        } else {
+            self.uart();
+        }
+        self.advance(INTERNAL);
+        self.trace.isr_exit(self.context(), isr);
+        self.mode = Mode::Threads;
+    }
+
+    fn tick(&mut self) {
+        self.time += 1;
+        if self.timers_are_due() && self.threads[TIMER_THREAD].state == state::SUSPENDED {
+            self.resume(TIMER_THREAD);
+        }
+    }
+
+    fn uart(&mut self) {
+        let bytes = 1 + u64::from(self.random % 16);
+        self.user_event(super::application::BYTES_RECEIVED, bytes);
+        self.semaphore_put(super::application::UART_RX);
+        // A linear congruential generator: bytes come 1.2 to 4.2 ms apart.
+        self.random = self.random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223) >> 1;
+        self.next_uart += (1_200 + u64::from(self.random >> 8) % 3_000) * CYCLES_PER_US;
+    }
+
+    /// Makes a thread ready and records it, with the thread that runs next as a consequence.
+    pub(super) fn resume(&mut self, thread: usize) {
+        self.advance(INTERNAL);
+        let Thread { address, state, .. } = self.threads[thread];
+        let (context, stack, next) = (self.context(), self.stack(0x50), self.next_address());
+        let entry = self.trace.thread_resume(context, address, state, stack, next);
+        self.resumes += 1;
+        self.threads[thread].ready_since = self.resumes;
+        self.threads[thread].state = state::READY;
+        self.trace.set_next_thread(entry, self.next_address());
+    }
+
+    /// Takes a thread out of the ready ones and records it, with the thread that runs next.
+    pub(super) fn suspend(&mut self, thread: usize, state: u64) {
+        self.advance(INTERNAL);
+        let address = self.threads[thread].address;
+        let (context, stack, next) = (self.context(), self.stack(0x50), self.next_address());
+        let entry = self.trace.thread_suspend(context, address, state, stack, next);
+        self.threads[thread].state = state;
+        self.trace.set_next_thread(entry, self.next_address());
+    }
+
+    /// Records the call of a service, which samples its arguments before it acts.
+    pub(super) fn service(&mut self, id: u32, info: [u64; 4], class: u32) {
+        self.advance(SERVICE);
+        self.trace.insert(self.context(), id, info, class);
+    }
+
+    fn user_event(&mut self, id: u32, count: u64) {
+        self.advance(INTERNAL);
+        let recorded = self.trace.user_event(self.context(), id, [count, self.time, 0, 0]);
+        recorded.expect("the trace is on while the system runs");
+    }
+
+    /// An address so many bytes below the top of the stack in use.
+    pub(super) fn stack(&self, depth: u64) -> u64 {
+        match (&self.mode, self.running) {
+            (Mode::Threads, Some(at)) => self.threads[at].stack_start + STACK_SIZE - depth,
+            _ => SYSTEM_STACK_TOP - depth,
+        }
+    }
+
+    pub(super) fn context(&self) -> Context {
+        let running = self.running.map(|at| &self.threads[at]);
+        match (&self.mode, running) {
+            (Mode::Initialization, _) => Context::INITIALIZATION,
+            (Mode::Interrupt, interrupted) => {
+                Context::interrupt(interrupted.map_or(0, |thread| thread.address))
+            }
+            (Mode::Threads, thread) => {
+                let Thread { address, priority, .. } = *thread.expect("only threads make calls");
+                Context::thread(address, priority, priority)
+            }
+        }
+    }
+
+    fn next_address(&self) -> u64 {
+        self.selected().map_or(0, |at| self.threads[at].address)
+    }
+
+    fn now(&mut self) -> u64 {
+        self.trace.clock().0
+    }
+
+    fn advance(&mut self, cycles: u64) {
+        self.trace.clock().0 += cycles;
+    }
+}
