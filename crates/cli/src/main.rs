@@ -1,1 +1,18 @@
-fn main() {}
+//! The program `tracewell`: reads the command line, runs one verb, turns its outcome into an exit
+//! status. What a verb does is in `verbs/`, one file each; what several share is beside this file.
+#![forbid(unsafe_code)]
+
+mod args;
+mod outcome;
+mod output;
+mod progress;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = args::Cli::parse();
+    cli.run().exit_code()
+}

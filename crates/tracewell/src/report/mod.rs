@@ -14,6 +14,7 @@
 //! What programs read is an export ([`crate::export`]).
 
 mod columns;
+pub mod info;
 
 use std::io::{self, Write};
 
@@ -233,7 +234,7 @@ fn label(trace: &Trace, id: u32, columns: Columns) -> Literal {
     let event = trace.schema.event(id);
     let width = columns.event;
     // A type that stands for a range of ids does not say which one it was.
-    if event.id == id {
+    if trace.schema.defines(id) {
         Literal::new(format!("  {:<width$}", event.label))
     } else {
         Literal::new(format!("  {:<width$}", format!("{} {id}", event.label)))
@@ -267,13 +268,16 @@ fn seconds(nanoseconds: u64) -> String {
 
 /// A line on the format and its clock.
 fn heading(trace: &Trace) -> String {
+    format!("{} trace, {}", trace.format, heading_of_clock(trace))
+}
+
+fn heading_of_clock(trace: &Trace) -> String {
     let clock = &trace.clock;
     let rate = match clock.rate {
         Some(rate) => format!("{rate} ticks per second"),
         None => "rate unknown (-O rate=TICKS_PER_SECOND)".to_owned(),
     };
-    let direction = clock.counter.direction;
-    format!("{} trace, counter 0..{} {direction}, {rate}", trace.format, clock.counter.last)
+    format!("counter 0..{} counting {}, {rate}", clock.counter.last, clock.counter.direction)
 }
 
 /// What is missing, in a line.

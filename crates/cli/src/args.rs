@@ -1,0 +1,179 @@
+//! The command line as typed. Help texts, completions and manual pages are made from it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use tracewell::format::threadx::custom_events;
+use tracewell::input::Settings;
+use tracewell::model::schema::Schema;
+use tracewell::select::{Bound, Selection};
+
+use crate::outcome::{Failure, Outcome};
+use crate::verbs;
+
+/// Reads, explains and converts the event traces of real-time and embedded software.
+#[derive(Debug, Parser)]
+#[command(name = "tracewell", version, arg_required_else_help = true, propagate_version = true)]
+#[command(after_help = "Examples:
+  tracewell report trace.trx                     what happened, for people
+  tracewell events trace.trx | jq .name          every event, for programs
+  tracewell convert trace.trx -o be.trx -T order=big
+  tracewell info --json trace.trx
+
+Exit status: 0 done, 1 a check failed, 2 bad usage, 3 unreadable or damaged input (what could be
+read was still printed), 4 other input or output error.")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Formats(verbs::formats::Formats),
+    Info(verbs::info::Info),
+    Events(verbs::events::Events),
+    Report(verbs::report::Report),
+    Convert(verbs::convert::Convert),
+    Completions(verbs::completions::Completions),
+    Man(verbs::man::Man),
+}
+
+impl Cli {
+    /// Runs the verb.
+    pub(crate) fn run(&self) -> Outcome {
+        match &self.verb {
+            Verb::Formats(verb) => verb.run(),
+            Verb::Info(verb) => verb.run(),
+            Verb::Events(verb) => verb.run(),
+            Verb::Report(verb) => verb.run(),
+            Verb::Convert(verb) => verb.run(),
+            Verb::Completions(verb) => verb.run(),
+            Verb::Man(verb) => verb.run(),
+        }
+    }
+}
+
+/// What can be said about an input.
+#[derive(Debug, Args)]
+pub(crate) struct InputArgs {
+    /// Take the input for this format instead of recognising it
+    #[arg(long, value_name = "NAME")]
+    format_in: Option<String>,
+
+    /// Say what the input's bytes do not tell, such as rate=100MHz; see `tracewell formats`
+    #[arg(short = 'O', value_name = "KEY=VALUE")]
+    options: Vec<String>,
+
+    /// Names of user events, in TraceX's custom event format (.trxc)
+    #[arg(long, value_name = "FILE")]
+    custom_events: Vec<PathBuf>,
+
+    /// Show notes about the input, too, not only warnings and damage
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+impl InputArgs {
+    /// The settings that these arguments make.
+    pub(crate) fn settings(&self) -> Result<Settings, Failure> {
+        let mut settings = Settings { format: self.format_in.clone(), ..Settings::default() };
+        for option in &self.options {
+            settings.options.add(option).map_err(Failure::usage)?;
+        }
+        settings.schema = self.schema()?;
+        Ok(settings)
+    }
+
+    fn schema(&self) -> Result<Option<Arc<Schema>>, Failure> {
+        if self.custom_events.is_empty() {
+            return Ok(None);
+        }
+        let mut schema = Schema::clone(&Schema::threadx());
+        for path in &self.custom_events {
+            let text = std::fs::read(path).map_err(|error| Failure::io(path, &error))?;
+            let (events, errors) = custom_events::parse(&text);
+            for error in errors {
+                eprintln!("tracewell: {}: {error}", path.display());
+            }
+            for event in custom_events::define(&mut schema, events) {
+                let (path, id) = (path.display(), event.id);
+                eprintln!("tracewell: {path}: event {id} has a name already, ignored");
+            }
+        }
+        Ok(Some(Arc::new(schema)))
+    }
+}
+
+/// Which events to show.
+#[derive(Debug, Args)]
+pub(crate) struct SelectionArgs {
+    /// Only events of this context: a name (`*` for any text) or a key; may be repeated
+    #[arg(long, value_name = "NAME")]
+    context: Vec<String>,
+
+    /// Only events of this name, label or id; may be repeated
+    #[arg(long, value_name = "NAME")]
+    event: Vec<String>,
+
+    /// Only events with an argument that refers to this object: a name or an address
+    #[arg(long, value_name = "NAME")]
+    object: Vec<String>,
+
+    /// Not before this time: ticks since the first event, or 1.5s, 20ms, 7us, 300ns
+    #[arg(long, value_name = "TIME")]
+    from: Option<Bound>,
+
+    /// Not after this time
+    #[arg(long, value_name = "TIME")]
+    to: Option<Bound>,
+
+    /// At most the first N of the selected events
+    #[arg(long, value_name = "N")]
+    head: Option<u64>,
+
+    /// At most the last N of the selected events
+    #[arg(long, value_name = "N")]
+    tail: Option<usize>,
+}
+
+impl SelectionArgs {
+    /// The selection that these arguments make.
+    pub(crate) fn selection(&self) -> Selection {
+        Selection {
+            contexts: self.context.clone(),
+            events: self.event.clone(),
+            objects: self.object.clone(),
+            from: self.from,
+            to: self.to,
+            head: self.head,
+            tail: self.tail,
+        }
+    }
+}
+
+/// When to colour.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Color {
+    /// Whether to colour what goes to standard output.
+    pub(crate) fn on(self) -> bool {
+        use std::io::IsTerminal;
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => {
+                let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+                !refused && std::io::stdout().is_terminal()
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What became of a verb, and the one place where that becomes an exit status.
+
+use std::fmt::Display;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use tracewell::export::ExportError;
+use tracewell::input::InputError;
+use tracewell::model::{Severity, Trace};
+use tracewell::select::SelectionError;
+
+/// What became of a verb; the worst of its inputs counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Outcome {
+    /// Done.
+    Done,
+    /// The arguments cannot be used.
+    Usage,
+    /// An input is unreadable or damaged.
+    Damaged,
+    /// An input or output cannot be opened, read or written.
+    Io,
+}
+
+impl Outcome {
+    /// The exit status of the command-line contract.
+    pub(crate) fn exit_code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Done => 0,
+            Self::Usage => 2,
+            Self::Damaged => 3,
+            Self::Io => 4,
+        })
+    }
+}
+
+/// A failure that was put into words.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    outcome: Outcome,
+    message: String,
+}
+
+impl Failure {
+    /// The arguments cannot be used.
+    pub(crate) fn usage(message: impl Display) -> Self {
+        Self { outcome: Outcome::Usage, message: message.to_string() }
+    }
+
+    /// A file cannot be read or written. A closed pipe is no failure.
+    pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
+        let outcome = match error.kind() {
+            io::ErrorKind::BrokenPipe => Outcome::Done,
+            _ => Outcome::Io,
+        };
+        Self { outcome, message: format!("{}: {error}", path.display()) }
+    }
+
+    /// Tells the failure and returns what it means.
+    pub(crate) fn tell(self) -> Outcome {
+        if self.outcome != Outcome::Done {
+            eprintln!("tracewell: {}", self.message);
+        }
+        self.outcome
+    }
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Self {
+        let outcome = match &error {
+            InputError::Io { .. } => Outcome::Io,
+            InputError::Read { .. } | InputError::Unrecognised { .. } => Outcome::Damaged,
+            InputError::NoSuchFormat(_) | InputError::Option(_) | InputError::Terminal => {
+                Outcome::Usage
+            }
+        };
+        Self { outcome, message: error.to_string() }
+    }
+}
+
+impl From<SelectionError> for Failure {
+    fn from(error: SelectionError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl Failure {
+    /// An export to this path failed.
+    pub(crate) fn export(path: &Path, error: ExportError) -> Self {
+        match error {
+            ExportError::Input(error) => error.into(),
+            ExportError::Option(error) => Self::usage(error),
+            ExportError::NotPossible(message) => Self::usage(message),
+            ExportError::Write(error) => Self::io(path, &error),
+        }
+    }
+}
+
+/// Tells what the reader had to say about an input, and returns what it means.
+pub(crate) fn tell_remarks(path: &Path, trace: &Trace, verbose: bool) -> Outcome {
+    let least = if verbose { Severity::Note } else { Severity::Warning };
+    for remark in trace.diagnostics.iter().filter(|remark| remark.severity >= least) {
+        eprintln!("tracewell: {}: {remark}", path.display());
+    }
+    match trace.diagnostics.more() {
+        0 => {}
+        more => eprintln!("tracewell: {}: and {more} more remarks", path.display()),
+    }
+    match trace.diagnostics.worst() {
+        Some(Severity::Damage) => Outcome::Damaged,
+        _ => Outcome::Done,
+    }
+}

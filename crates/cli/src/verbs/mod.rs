@@ -1,0 +1,47 @@
+//! The verbs, one file each. A verb's doc comment is its help.
+
+pub(crate) mod completions;
+pub(crate) mod convert;
+pub(crate) mod events;
+pub(crate) mod formats;
+pub(crate) mod info;
+pub(crate) mod man;
+pub(crate) mod report;
+
+use std::path::{Path, PathBuf};
+
+use tracewell::input::Input;
+use tracewell::model::{Sink, Trace};
+
+use crate::args::InputArgs;
+use crate::outcome::{Failure, Outcome, tell_remarks};
+use crate::progress::Progress;
+
+/// Runs `work` for each file. One bad file does not stop the others; the worst outcome counts.
+fn for_each_file(
+    files: &[PathBuf],
+    args: &InputArgs,
+    mut work: impl FnMut(&mut Input) -> Result<Trace, Failure>,
+) -> Outcome {
+    let mut worst = Outcome::Done;
+    for file in files {
+        let done = args.settings().and_then(|settings| {
+            let mut input = Input::open(file, settings)?;
+            let trace = work(&mut input)?;
+            Ok(tell_remarks(file, &trace, args.verbose))
+        });
+        worst = worst.max(done.unwrap_or_else(Failure::tell));
+    }
+    worst
+}
+
+/// Reads an input into a sink, with progress on a terminal.
+fn read(input: &mut Input, sink: &mut dyn Sink) -> Result<Trace, Failure> {
+    let size = input.size();
+    Ok(input.read(&mut Progress::new(sink, size))?)
+}
+
+/// A title for output about several files.
+fn title(files: &[PathBuf], path: &Path) -> Option<String> {
+    (files.len() > 1).then(|| format!("==> {} <==", path.display()))
+}
