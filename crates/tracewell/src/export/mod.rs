@@ -7,6 +7,7 @@
 
 pub mod events;
 pub mod threadx;
+pub mod tracex_dump;
 
 use std::io::{self, Write};
 
@@ -57,7 +58,7 @@ pub enum ExportError {
 
 /// Every format that can be written.
 pub static EXPORTS: &[&Export] =
-    &[&threadx::EXPORT, &events::JSON_LINES, &events::TSV, &events::CSV];
+    &[&threadx::EXPORT, &tracex_dump::EXPORT, &events::JSON_LINES, &events::TSV, &events::CSV];
 
 /// The format of this name.
 pub fn by_name(name: &str) -> Option<&'static Export> {

@@ -19,7 +19,7 @@ use super::{Export, ExportError, ExportNames};
 use crate::format::{OptionError, OptionHelp, Options, threadx};
 use crate::input::Input;
 use crate::model::{
-    Batch, ContextKind, Counter, EventRef, FactForm, Flow, Loss, LossCause, Object, Sink, Trace,
+    Batch, ContextKind, Counter, EventRef, Flow, Loss, LossCause, Object, Sink, Trace,
 };
 
 /// The export's entry in the list.
@@ -125,7 +125,7 @@ impl Source {
             let mask = trace.clock.counter.mask & u64::from(u32::MAX);
             return Self::Other(Counter::of_mask(mask, trace.clock.counter.direction));
         }
-        Self::Threadx(source_layout(trace))
+        Self::Threadx(threadx::layout(trace))
     }
 
     fn event(self, trace: &Trace, event: &EventRef<'_>) -> Result<Event, String> {
@@ -134,17 +134,6 @@ impl Source {
                 .ok_or_else(|| "the record is not a whole event slot".to_owned()),
             Self::Other(counter) => other_event(trace, event, counter),
         }
-    }
-}
-
-fn source_layout(trace: &Trace) -> Layout {
-    let big = trace.facts.iter().any(|fact| fact.form == FactForm::Text("big"));
-    let wide = trace.fact("ulong_bits") == Some(64);
-    let name_size = trace.fact("object_name_size").and_then(|size| u16::try_from(size).ok());
-    Layout {
-        order: if big { ByteOrder::Big } else { ByteOrder::Little },
-        width: if wide { Width::Bits64 } else { Width::Bits32 },
-        name_size: name_size.unwrap_or(32),
     }
 }
 

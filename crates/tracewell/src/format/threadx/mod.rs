@@ -20,9 +20,10 @@ mod ring;
 mod slots;
 mod survey;
 
-use tracewell_wire::threadx::{Header, HeaderError};
+use tracewell_wire::threadx::{Header, HeaderError, Layout, Width};
 
 use super::{Confidence, Format, OptionHelp};
+use crate::model::{PayloadLayout, Trace};
 
 /// The format's entry in the list of formats.
 pub static FORMAT: Format = Format {
@@ -63,6 +64,14 @@ const OPTIONS: &[OptionHelp] = &[
         help: "event slot to begin with, where the header's pointer is damaged",
     },
 ];
+
+/// The layout of the records of a trace that this format has read.
+pub fn layout(trace: &Trace) -> Layout {
+    let PayloadLayout::Words { order, bytes } = trace.payload;
+    let width = if bytes == 8 { Width::Bits64 } else { Width::Bits32 };
+    let name_size = trace.fact("object_name_size").and_then(|size| u16::try_from(size).ok());
+    Layout { order, width, name_size: name_size.unwrap_or(32) }
+}
 
 fn recognise(start: &[u8]) -> Option<Confidence> {
     match Header::read(start) {

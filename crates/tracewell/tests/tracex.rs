@@ -1,0 +1,294 @@
+//! TraceX's analyses and dump text against the answers of TraceX's own reader library, for every dump
+//! that has some: all columns, all rows, no tolerance.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use support::{number, settings, shared, table};
+use tracewell::analysis::tracex::Trace;
+use tracewell::export::tracex_dump::load;
+use tracewell::export::{ExportNames, by_name};
+use tracewell::format::Options;
+use tracewell::input::{Input, Settings};
+
+/// Dumps with a folder of answers beside them: our own fixtures, and the shared ones if there.
+fn dumps() -> Vec<(PathBuf, PathBuf)> {
+    let mut folders = vec![support::fixture("threadx")];
+    folders.extend(
+        shared().iter().flat_map(|s| ["linux", "real"].map(|set| s.join("data/threadx").join(set))),
+    );
+    let mut dumps: Vec<_> = folders
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flatten()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "trx"))
+        .map(|path| (path.clone(), path.with_extension("")))
+        .filter(|(_, answers)| answers.join("events.tsv").exists())
+        .collect();
+    dumps.sort();
+    assert!(!dumps.is_empty());
+    dumps
+}
+
+/// Runs a check on every dump that has this answer.
+fn each(answer: &str, check: impl Fn(&str, &Trace, &Path)) {
+    let mut checked = 0;
+    for (dump, answers) in dumps() {
+        let path = answers.join(answer);
+        if path.exists() {
+            let mut input = Input::open(&dump, settings(&[])).unwrap();
+            let (_, trace) = load(&mut input).unwrap();
+            check(&dump.display().to_string(), &trace, &path);
+            checked += 1;
+        }
+    }
+    assert!(checked > 0, "{answer}");
+}
+
+const UNKNOWN: u64 = 0xFFFF_FFFF;
+
+#[test]
+fn events_agree() {
+    each("events.tsv", |dump, trace, answers| {
+        let rows = table(answers);
+        assert_eq!(trace.events.len(), rows.len(), "{dump}");
+        for (event, row) in trace.events.iter().zip(&rows) {
+            let place = format!("{dump} event {}", row["index"]);
+            let is = |column: &str, value: u64| {
+                assert_eq!(value, number(&row[column]), "{place} {column}");
+            };
+            is("context", event.context.into());
+            is("id", event.id().into());
+            is("priority", event.priority.into());
+            is("time_stamp", event.stamp.into());
+            is("relative_ticks", event.ticks);
+            for (index, column) in ["info1", "info2", "info3", "info4"].into_iter().enumerate() {
+                is(column, event.info[index].into());
+            }
+            is("next_context", event.next.into());
+            is("thread_index", event.thread as u64);
+            is("priority_inversion_end", event.inversion_end as u64);
+            is("bad_priority_inversion_end", event.bad_inversion_end as u64);
+            is("inserted", event.inserted.into());
+            let threshold = event.threshold.map_or("-".to_owned(), |t| t.to_string());
+            assert_eq!(threshold, row["threshold"], "{place}");
+            if event.inserted {
+                assert_eq!((row["raw_id"].as_str(), row["raw_priority"].as_str()), ("-", "-"));
+            } else {
+                is("raw_id", event.id_word.into());
+                is("raw_priority", event.priority_word.into());
+            }
+        }
+    });
+}
+
+#[test]
+fn objects_agree() {
+    each("objects.tsv", |dump, trace, answers| {
+        let rows = table(answers);
+        assert_eq!(trace.objects.len(), rows.len(), "{dump}");
+        let mut summaries = trace.thread_summaries().into_iter();
+        for (object, row) in trace.objects.iter().zip(&rows) {
+            let place = format!("{dump} object {}", row["index"]);
+            let is = |column: &str, value: u64| {
+                assert_eq!(value, number(&row[column]), "{place} {column}");
+            };
+            is("type", object.kind.into());
+            is("address", object.address.into());
+            is("param1", object.parameter1.into());
+            is("param2", object.parameter2.into());
+            is("reserved1", object.reserved1.into());
+            is("reserved2", object.reserved2.into());
+            assert_eq!(String::from_utf8_lossy(&object.name), row["name"], "{place}");
+            if !object.is_thread() {
+                assert_eq!(row["total_events"], "-", "{place}");
+                continue;
+            }
+            let summary = summaries.next().unwrap();
+            let low = |range: Option<(u32, u32)>| range.map_or(UNKNOWN, |(low, _)| low.into());
+            let high = |range: Option<(u32, u32)>| range.map_or(UNKNOWN, |(_, high)| high.into());
+            is("lowest_priority", low(summary.priority));
+            is("highest_priority", high(summary.priority));
+            is("lowest_threshold", low(summary.threshold));
+            is("highest_threshold", high(summary.threshold));
+            is("total_events", summary.recorded);
+        }
+    });
+}
+
+#[test]
+fn profiles_agree() {
+    each("profile.tsv", |dump, trace, answers| {
+        let profile = trace.profile();
+        let rows = table(answers);
+        assert_eq!(rows.len(), profile.threads.len() + 2, "{dump}");
+        let max = trace.max_ticks().max(1);
+        for row in rows {
+            let ticks = match row["kind"].as_str() {
+                "idle" => profile.idle,
+                "interrupt" => profile.interrupt,
+                _ => profile.threads[number(&row["thread_index"]) as usize],
+            };
+            assert_eq!(ticks, number(&row["ticks"]), "{dump} {row:?}");
+            assert_eq!(ticks * 100 / max, number(&row["percent_integer"]), "{dump} {row:?}");
+        }
+    });
+}
+
+#[test]
+fn statistics_agree() {
+    each("stats.tsv", |dump, trace, answers| {
+        let (s, f, n) = (trace.statistics(), trace.filex(), trace.netx());
+        let inserted = trace.events.iter().filter(|event| event.inserted).count();
+        let known: Vec<(&str, u64)> = vec![
+            ("raw_events", (trace.events.len() - inserted) as u64),
+            ("inserted_running_events", inserted as u64),
+            ("events", trace.events.len() as u64),
+            ("threads", trace.threads.len() as u64),
+            ("objects", trace.objects.len() as u64),
+            ("max_relative_ticks", trace.max_ticks().max(1)),
+            ("context_switches", s.context_switches),
+            ("thread_preemptions", s.preemptions),
+            ("time_slices", s.time_slices),
+            ("thread_suspensions", s.suspensions),
+            ("thread_resumptions", s.resumptions),
+            ("interrupts", s.interrupts),
+            ("nested_interrupts", s.nested_interrupts),
+            ("deterministic_priority_inversions", trace.inversions.0.into()),
+            ("nondeterministic_priority_inversions", trace.inversions.1.into()),
+            ("media_opens", f.media_opens.into()),
+            ("media_closes", f.media_closes.into()),
+            ("media_aborts", f.media_aborts.into()),
+            ("media_flushes", f.media_flushes.into()),
+            ("directory_reads", f.directory_reads.into()),
+            ("directory_writes", f.directory_writes.into()),
+            ("directory_cache_misses", f.directory_cache_misses.into()),
+            ("file_opens", f.file_opens.into()),
+            ("file_closes", f.file_closes.into()),
+            ("file_bytes_read", f.file_bytes_read.into()),
+            ("file_bytes_written", f.file_bytes_written.into()),
+            ("logical_sector_reads", f.logical_sector_reads.into()),
+            ("logical_sector_writes", f.logical_sector_writes.into()),
+            ("logical_sector_cache_misses", f.logical_sector_cache_misses.into()),
+            ("arp_requests_sent", n.arp_requests_sent.into()),
+            ("arp_responses_sent", n.arp_responses_sent.into()),
+            ("arp_requests_received", n.arp_requests_received.into()),
+            ("arp_responses_received", n.arp_responses_received.into()),
+            ("packet_allocations", n.packet_allocations.into()),
+            ("packet_releases", n.packet_releases.into()),
+            ("empty_allocations", n.empty_allocations.into()),
+            ("invalid_releases", n.invalid_releases.into()),
+            ("ip_packets_sent", n.ip_packets_sent.into()),
+            ("ip_bytes_sent", n.ip_bytes_sent.into()),
+            ("ip_packets_received", n.ip_packets_received.into()),
+            ("ip_bytes_received", n.ip_bytes_received.into()),
+            ("pings_sent", n.pings_sent.into()),
+            ("ping_responses", n.ping_responses.into()),
+            ("tcp_client_connections", n.tcp_client_connections.into()),
+            ("tcp_server_connections", n.tcp_server_connections.into()),
+            ("tcp_packets_sent", n.tcp_packets_sent.into()),
+            ("tcp_bytes_sent", n.tcp_bytes_sent.into()),
+            ("tcp_packets_received", n.tcp_packets_received.into()),
+            ("tcp_bytes_received", n.tcp_bytes_received.into()),
+            ("udp_packets_sent", n.udp_packets_sent.into()),
+            ("udp_bytes_sent", n.udp_bytes_sent.into()),
+            ("udp_packets_received", n.udp_packets_received.into()),
+            ("udp_bytes_received", n.udp_bytes_received.into()),
+        ];
+        let rows = table(answers);
+        assert_eq!(rows.len(), known.len(), "{dump}");
+        for row in rows {
+            let value =
+                known.iter().find(|(name, _)| *name == row["name"]).map(|(_, value)| *value);
+            assert_eq!(value, Some(number(&row["value"])), "{dump} {row:?}");
+        }
+    });
+}
+
+#[test]
+fn threads_agree() {
+    each("threads.tsv", |dump, trace, answers| {
+        let (summaries, stacks) = (trace.thread_summaries(), trace.stack_usage());
+        let rows = table(answers);
+        assert_eq!(rows.len(), summaries.len(), "{dump}");
+        for ((row, summary), stack) in rows.iter().zip(summaries).zip(stacks) {
+            let is = |column: &str, value: u64| {
+                assert_eq!(value, number(&row[column]), "{dump} {row:?} {column}");
+            };
+            is("suspensions", summary.suspensions);
+            is("resumptions", summary.resumptions);
+            is("total_events", summary.events);
+            is("stack_size", stack.size.into());
+            is("minimum_available", stack.minimum_available.into());
+            is("stack_event", stack.event as u64);
+        }
+    });
+}
+
+#[test]
+fn popular_services_agree() {
+    each("popular.tsv", |dump, trace, answers| {
+        let row = |scope: &str, thread: &str, (id, count): &(u16, u64)| {
+            [scope.to_owned(), thread.to_owned(), id.to_string(), count.to_string()]
+        };
+        let mut found: Vec<_> =
+            trace.popular_services().iter().map(|s| row("system", "-", s)).collect();
+        for (thread, services) in trace.popular_services_of_threads().iter().enumerate() {
+            found.extend(services.iter().map(|s| row("thread", &thread.to_string(), s)));
+        }
+        let columns = ["scope", "thread_index", "event_id", "count"];
+        let expected: Vec<_> =
+            table(answers).iter().map(|row| columns.map(|column| row[column].clone())).collect();
+        assert_eq!(found, expected, "{dump}");
+    });
+}
+
+#[test]
+fn status_changes_agree() {
+    each("status.tsv", |dump, trace, answers| {
+        let changes = trace.status_changes();
+        let found = changes.iter().enumerate().flat_map(|(thread, list)| {
+            list.iter().map(move |c| (thread as u64, c.event as u64, u64::from(c.status)))
+        });
+        let expected = table(answers);
+        let expected = expected.iter().map(|row| {
+            (number(&row["thread_index"]), number(&row["start_event"]), number(&row["status"]))
+        });
+        assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{dump}");
+    });
+}
+
+#[test]
+fn dump_texts_are_the_same_to_the_byte() {
+    let mut compared = 0;
+    for (dump, answers) in dumps() {
+        let Ok(expected) = std::fs::read(answers.join("dump.txt")) else { continue };
+        let names = ExportNames {
+            input: dump.file_name().unwrap().to_string_lossy().into_owned(),
+            output: "dump.txt".to_owned(),
+        };
+        let mut input = Input::open(&dump, Settings::default()).unwrap();
+        let mut found = Vec::new();
+        let export = by_name("tracex-dump").unwrap();
+        (export.write)(&mut input, &Options::default(), &names, &mut found).unwrap();
+        let different = found.split(|b| *b == b'\n').zip(expected.split(|b| *b == b'\n'));
+        let different = different.enumerate().find(|(_, (found, expected))| found != expected);
+        let shown = different.map(|(line, (found, expected))| {
+            (line + 1, String::from_utf8_lossy(found), String::from_utf8_lossy(expected))
+        });
+        assert_eq!(shown, None, "{}", dump.display());
+        assert!(found == expected, "{}", dump.display());
+        compared += 1;
+    }
+    assert!(compared > 0);
+}
+
+#[test]
+fn a_trace_with_words_of_64_bits_is_refused() {
+    let wide = support::fixture("threadx/wide.trx");
+    let mut input = Input::open(&wide, Settings::default()).unwrap();
+    let message = load(&mut input).unwrap_err().to_string();
+    assert!(message.contains("TraceX cannot read a trace whose ULONG has 64 bits"), "{message}");
+}
