@@ -13,7 +13,6 @@ use tracewell::export::{ExportNames, by_extension, by_name};
 use tracewell::format::Options;
 use tracewell::input::{Input, Settings};
 use tracewell::model::{LossCause, Trace};
-use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::{Event, Layout, RegistrySlot, Width};
 
 fn convert(bytes: Vec<u8>, options: &[&str]) -> Result<Vec<u8>, String> {
@@ -35,16 +34,13 @@ fn read(bytes: Vec<u8>) -> (Trace, Kept) {
     (trace, kept)
 }
 
-/// Everything that must survive, without the layout that may change.
-fn essence(bytes: Vec<u8>) -> (Vec<(u64, Event)>, Vec<(u8, u64, u64, u64, Vec<u8>)>, bool) {
+/// Everything that must survive, without the layout that may change: ticks and words of events,
+/// registry slots, and whether older events were overwritten.
+type Essence = (Vec<(u64, Event)>, Vec<(u8, u64, u64, u64, Vec<u8>)>, bool);
+
+fn essence(bytes: Vec<u8>) -> Essence {
     let (trace, kept) = read(bytes);
-    let wide = trace.fact("ulong_bits") == Some(64);
-    let big = trace.fact("byte_order") == Some(0x5458_5442);
-    let layout = Layout {
-        order: if big { ByteOrder::Big } else { ByteOrder::Little },
-        width: if wide { Width::Bits64 } else { Width::Bits32 },
-        name_size: trace.fact("object_name_size").unwrap() as u16,
-    };
+    let layout = tracewell::format::threadx::layout(&trace);
     let rows = kept.rows.iter().map(|r| (r.ticks, Event::read(layout, &r.record).unwrap()));
     let rows = rows.collect();
     let slots = trace.objects.iter().filter_map(|(_, o)| RegistrySlot::read(layout, &o.record));

@@ -5,9 +5,9 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use support::{number, read, shared, table};
-use tracewell::model::{ContextKind, FactForm};
-use tracewell_wire::ByteOrder;
-use tracewell_wire::threadx::{Event, Layout, PriorityWord, RegistrySlot, Width};
+use tracewell::format::threadx::layout;
+use tracewell::model::ContextKind;
+use tracewell_wire::threadx::{Event, PriorityWord, RegistrySlot};
 
 /// Dumps with a folder of expected answers beside them.
 fn dumps() -> Vec<(PathBuf, PathBuf)> {
@@ -27,15 +27,6 @@ fn dumps() -> Vec<(PathBuf, PathBuf)> {
     dumps.sort();
     assert!(!dumps.is_empty());
     dumps
-}
-
-fn layout(trace: &tracewell::model::Trace) -> Layout {
-    let order = match trace.facts.iter().find(|f| f.name == "byte_order").unwrap().form {
-        FactForm::Text("big") => ByteOrder::Big,
-        _ => ByteOrder::Little,
-    };
-    let width = if trace.fact("ulong_bits") == Some(64) { Width::Bits64 } else { Width::Bits32 };
-    Layout { order, width, name_size: trace.fact("object_name_size").unwrap() as u16 }
 }
 
 #[test]

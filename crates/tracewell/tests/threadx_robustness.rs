@@ -299,7 +299,7 @@ fn the_direction_rule_is_a_majority_and_a_tie_counts_down() {
 fn a_mask_hides_junk_and_a_counter_wraps_at_it() {
     let mut dump = Dump::small(USUAL);
     dump.header.timer_valid_mask = 0x00FF_FFFF;
-    let stamps = [0xAB_FF_FFFE, 0xAB_FF_FFFF, 0xCD_00_0001, 0x11_00_0002, 0x00_00_0003, 4];
+    let stamps = [0xABFF_FFFE, 0xABFF_FFFF, 0xCD00_0001, 0x1100_0002, 3, 4];
     for (event, stamp) in dump.events.iter_mut().zip(stamps) {
         event.stamp = stamp;
     }

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Deref;
 
-use memmap2::{Advice, Mmap};
+use memmap2::Mmap;
 
 /// The bytes of a whole input.
 #[derive(Debug)]
@@ -38,7 +38,8 @@ impl Bytes {
         // safe code: no length is read twice.
         let map = unsafe { Mmap::map(file) }?;
         // Advice is for speed only; a system without it reads all the same.
-        let _ = map.advise(Advice::Sequential);
+        #[cfg(unix)]
+        let _ = map.advise(memmap2::Advice::Sequential);
         Ok(Self::Mapped(map))
     }
 }

@@ -43,7 +43,7 @@ fn special_in_csv(byte: u8) -> bool {
 fn put_json(out: &mut TextBuffer, text: &[u8]) {
     for &byte in text {
         match byte {
-            b'"' | b'\\' => out.text(&[b'\\', byte]),
+            b'"' | b'\\' => out.text([b'\\', byte]),
             b'\n' => out.text(b"\\n"),
             b'\t' => out.text(b"\\t"),
             0..0x20 => out.text(format!("\\u{byte:04x}")),

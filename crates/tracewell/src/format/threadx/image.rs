@@ -101,7 +101,7 @@ impl Image {
         let distance = current & self.layout.width.max();
         let size = self.layout.event_size() as u64;
         let slot = usize::try_from(distance / size).ok()?;
-        (distance % size == 0 && slot < self.event_slots).then_some(slot)
+        (distance.is_multiple_of(size) && slot < self.event_slots).then_some(slot)
     }
 
     fn remark_on_values(&self, remarks: &mut Remarks<'_>) {

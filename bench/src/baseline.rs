@@ -1,0 +1,34 @@
+//! Baselines in C: compiled where the benchmark runs, with the compiler that is there.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Compiles `baseline/NAME.c` into a folder with `cc -O2`.
+///
+/// # Errors
+/// Where there is no C compiler, or it does not like the source.
+pub fn compile(name: &str, folder: &Path) -> io::Result<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("baseline").join(name);
+    let program = folder.join(name);
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let status = Command::new(&compiler)
+        .args(["-O2", "-std=c99", "-Wall", "-Wextra", "-Werror", "-o"])
+        .arg(&program)
+        .arg(source.with_extension("c"))
+        .status()
+        .map_err(|error| io::Error::other(format!("{compiler}: {error}")))?;
+    if status.success() { Ok(program) } else { Err(io::Error::other(format!("{compiler} failed"))) }
+}
+
+/// Runs a program on a file; returns what it printed.
+///
+/// # Errors
+/// Where it cannot be run or fails.
+pub fn output(program: &Path, file: &Path) -> io::Result<String> {
+    let output = Command::new(program).arg(file).stderr(Stdio::inherit()).output()?;
+    if !output.status.success() {
+        return Err(io::Error::other(format!("{} failed", program.display())));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}

@@ -1,0 +1,209 @@
+//! Runs all benchmarks and prints a table: `bench [--size 256MiB] [--rounds 7] [--check]`.
+//!
+//! `--check` runs everything once on a small trace, to see that it works and that baseline and
+//! candidate agree; its times mean nothing.
+#![forbid(unsafe_code)]
+
+use std::error::Error;
+use std::fs::File;
+use std::hint::black_box;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tracewell::input::{Input, Settings};
+use tracewell::model::{Batch, Flow, Sink, Trace};
+use tracewell_bench::{baseline, median, size, trace};
+use tracewell_record::threadx as record;
+use tracewell_wire::threadx::ids;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> Result<()> {
+    let plan = Plan::from_arguments()?;
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("large.trx");
+    let events = trace::events_in(plan.size, trace::USUAL);
+    let mut out = BufWriter::new(File::create(&file)?);
+    trace::write(&mut out, trace::USUAL, events)?;
+    out.flush()?;
+    println!("{events} events, {} MiB, medians of {} rounds\n", plan.size >> 20, plan.rounds);
+    println!("| work | baseline | Tracewell | ratio |\n|---|---|---|---|");
+    decode(&plan, &file, folder.path())?;
+    text(&plan, &file, folder.path())?;
+    insert(&plan);
+    memory(&file)?;
+    Ok(())
+}
+
+struct Plan {
+    size: u64,
+    rounds: usize,
+}
+
+impl Plan {
+    fn from_arguments() -> Result<Self> {
+        let mut plan = Self { size: 256 << 20, rounds: 7 };
+        let mut arguments = std::env::args().skip(1);
+        while let Some(argument) = arguments.next() {
+            let mut value = || arguments.next().unwrap_or_default();
+            match argument.as_str() {
+                "--check" => plan = Self { size: 1 << 20, rounds: 1 },
+                "--rounds" => plan.rounds = value().parse()?,
+                "--size" => plan.size = size(&value()).ok_or("a size such as 256MiB")?,
+                _ => return Err("usage: bench [--size 256MiB] [--rounds 7] [--check]".into()),
+            }
+        }
+        Ok(plan)
+    }
+}
+
+/// A row: nanoseconds an event of both, and how many times as fast the candidate is.
+fn row(work: &str, baseline: &str, ours: f64, theirs: f64) {
+    println!("| {work} | {baseline}: {theirs:.1} ns | {ours:.1} ns | {:.2} × |", theirs / ours);
+}
+
+/// Counts what the baseline counts, from batches.
+#[derive(Default)]
+struct Counts {
+    events: u64,
+    semaphore_gets: u64,
+}
+
+impl Sink for Counts {
+    fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
+        self.events += batch.len() as u64;
+        self.semaphore_gets += batch.columns.id.iter().filter(|id| **id == 83).count() as u64;
+        Flow::Continue(())
+    }
+}
+
+fn decode(plan: &Plan, file: &Path, folder: &Path) -> Result<()> {
+    let program = baseline::compile("sum", folder)?;
+    let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+    for _ in 0..plan.rounds {
+        let printed = baseline::output(&program, file)?;
+        let figures: Vec<u64> =
+            printed.split_whitespace().map(str::parse).collect::<std::result::Result<_, _>>()?;
+        let [nanoseconds, events, sum, gets] = figures[..] else { return Err(printed.into()) };
+        let start = Instant::now();
+        let mut counts = Counts::default();
+        let read = Input::open(file, Settings::default())?.read(&mut counts)?;
+        let spent = start.elapsed();
+        assert_eq!((counts.events, read.span, counts.semaphore_gets), (events, sum, gets));
+        theirs.push(nanoseconds as f64 / events as f64);
+        ours.push(spent.as_nanos() as f64 / events as f64);
+    }
+    row("decode to batches", "C, sum deltas and count ids", median(&mut ours), median(&mut theirs));
+    Ok(())
+}
+
+fn text(plan: &Plan, file: &Path, folder: &Path) -> Result<()> {
+    let printf = baseline::compile("text", folder)?;
+    let program = program()?;
+    let events = trace::events_in(plan.size, trace::USUAL) as f64;
+    let commands: [(&str, &[&str]); 3] = [
+        ("`events --format tsv`", &["events", "--format", "tsv"]),
+        ("`events --format jsonl`", &["events"]),
+        ("`report`", &["report"]),
+    ];
+    for (name, arguments) in commands {
+        let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+        for _ in 0..plan.rounds {
+            theirs.push(timed(Command::new(&printf).arg(file))? / events);
+            ours.push(timed(Command::new(&program).args(arguments).arg(file))? / events);
+        }
+        row(name, "C, one printf of nine fields", median(&mut ours), median(&mut theirs));
+    }
+    Ok(())
+}
+
+/// Nanoseconds of a whole process that writes to nowhere.
+fn timed(command: &mut Command) -> Result<f64> {
+    let start = Instant::now();
+    let status = command.stdout(Stdio::null()).status()?;
+    if !status.success() {
+        return Err(format!("{command:?} failed").into());
+    }
+    Ok(start.elapsed().as_nanos() as f64)
+}
+
+/// The program beside this one, built with the same profile.
+fn program() -> Result<PathBuf> {
+    let program = std::env::current_exe()?.with_file_name("tracewell");
+    if program.exists() {
+        return Ok(program);
+    }
+    Err(format!("{} is not there: build tracewell-cli with the same profile", program.display())
+        .into())
+}
+
+/// Events that are recorded between two looks at the clock.
+const INSERTS: u64 = 1_000_000;
+
+fn insert(plan: &Plan) {
+    let (mut theirs, mut ours, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    let mut memory = vec![0; 1 << 16];
+    for _ in 0..plan.rounds {
+        theirs.push(plain_stores(&mut memory));
+        ours.push(inserts(&mut memory, true));
+        refused.push(inserts(&mut memory, false));
+    }
+    let theirs = median(&mut theirs);
+    let baseline = "Rust, store 32 bytes and advance";
+    row("record an event, stamp given", baseline, median(&mut ours), theirs);
+    row("record an event that is filtered out", baseline, median(&mut refused), theirs);
+}
+
+fn plain_stores(memory: &mut [u8]) -> f64 {
+    let slots = memory.len() / 32;
+    let start = Instant::now();
+    let mut slot = 0;
+    for stamp in 0..INSERTS as u32 {
+        let words =
+            [0x2000_0000, 0x8005_0005, 83, black_box(stamp), 1, 2, 3, 4].map(u32::to_le_bytes);
+        memory[32 * slot..32 * slot + 32].copy_from_slice(words.as_flattened());
+        slot = if slot + 1 == slots { 0 } else { slot + 1 };
+    }
+    black_box(&memory);
+    start.elapsed().as_nanos() as f64 / INSERTS as f64
+}
+
+fn inserts(memory: &mut [u8], wanted: bool) -> f64 {
+    let mut stamp = 0;
+    let mut trace: record::Trace<'_, _> = record::Trace::new(move || {
+        stamp += 1;
+        black_box(stamp)
+    });
+    let context = record::Context::thread(0x2000_0000, 5, 5);
+    let enabled = trace.enable(memory, 4, &record::Options::default(), [], context);
+    assert!(enabled.is_ok());
+    if !wanted {
+        trace.event_filter(ids::class::SEMAPHORE);
+    }
+    let start = Instant::now();
+    for _ in 0..INSERTS {
+        let _ =
+            black_box(trace.insert(black_box(context), 83, [1, 2, 3, 4], ids::class::SEMAPHORE));
+    }
+    start.elapsed().as_nanos() as f64 / INSERTS as f64
+}
+
+/// Peak anonymous memory of a report of the trace at hand; `--size 1GiB` makes it a large one.
+fn memory(file: &Path) -> Result<()> {
+    let mut report =
+        Command::new(program()?).arg("report").arg(file).stdout(Stdio::null()).spawn()?;
+    let status = format!("/proc/{}/status", report.id());
+    let mut peak = 0;
+    while report.try_wait()?.is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let anonymous = text.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+        let kib = anonymous.and_then(|line| line.split_whitespace().next()?.parse().ok());
+        peak = peak.max(kib.unwrap_or(0));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let size = file.metadata()?.len() >> 20;
+    println!("\nAnonymous memory of `report` on {size} MiB: at most {peak} KiB");
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! Makes a large ThreadX dump: `make-trace SIZE FILE [big] [64]`, SIZE such as 1GiB.
+#![forbid(unsafe_code)]
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use tracewell_bench::{size, trace};
+use tracewell_wire::ByteOrder;
+use tracewell_wire::threadx::Width;
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let [bytes, file, choices @ ..] = arguments.as_slice() else { return usage() };
+    let Some(bytes) = size(bytes) else { return usage() };
+    let mut layout = trace::USUAL;
+    for choice in choices {
+        match choice.as_str() {
+            "big" => layout.order = ByteOrder::Big,
+            "64" => layout.width = Width::Bits64,
+            _ => return usage(),
+        }
+    }
+    let events = trace::events_in(bytes, layout);
+    let written = File::create(file).map(BufWriter::new).and_then(|mut out| {
+        trace::write(&mut out, layout, events)?;
+        out.flush()
+    });
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failed(&error, file),
+    }
+}
+
+fn usage() -> ExitCode {
+    eprintln!("usage: make-trace SIZE FILE [big] [64]    (SIZE such as 64KiB, 256MiB, 1GiB)");
+    ExitCode::from(2)
+}
+
+fn failed(error: &io::Error, file: &str) -> ExitCode {
+    eprintln!("make-trace: {file}: {error}");
+    ExitCode::from(4)
+}

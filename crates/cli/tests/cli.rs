@@ -1,0 +1,248 @@
+//! The program from outside: what it prints, where, and with which exit status. The golden outputs
+//! are in `tests/golden/`; `SNAPSHOTS=overwrite cargo test` writes them anew: read the difference.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use snapbox::{assert_data_eq, file};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tracewell/tests/fixtures/threadx").join(name)
+}
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/scheduling.trx")
+}
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    command.stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str], file: &Path) -> Output {
+    program().args(arguments).arg(file).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn status(output: &Output) -> Option<i32> {
+    output.status.code()
+}
+
+/// A file in a folder of its own.
+fn written(bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.trx");
+    std::fs::write(&path, bytes).unwrap();
+    (folder, path)
+}
+
+#[test]
+fn report_is_as_the_golden_file_shows() {
+    let output = run(&["report", "-O", "rate=10MHz", "--head", "60"], &fixture("tiny.trx"));
+    assert_data_eq!(stdout(&output), file!["golden/report.txt"]);
+    assert_eq!((status(&output), stderr(&output)), (Some(0), String::new()));
+}
+
+#[test]
+fn info_is_as_the_golden_files_show() {
+    let output = run(&["info"], &fixture("tiny.trx"));
+    assert_data_eq!(stdout(&output), file!["golden/info.txt"]);
+    let output = run(&["info", "--json", "-O", "rate=10MHz"], &fixture("tiny.trx"));
+    assert_data_eq!(stdout(&output), file!["golden/info.json"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let keys = ["format", "options", "clock", "events", "span_ns", "contexts", "objects", "losses"];
+    assert!(keys.iter().all(|key| json.get(key).is_some()), "{json:#}");
+    assert_eq!((&json["events"], &json["span_ns"]), (&197.into(), &11_438_100.into()));
+}
+
+#[test]
+fn formats_are_as_the_golden_file_shows() {
+    let output = program().arg("formats").output().unwrap();
+    assert_data_eq!(stdout(&output), file!["golden/formats.txt"]);
+    let output = program().args(["formats", "--json"]).output().unwrap();
+    assert!(serde_json::from_str::<serde_json::Value>(&stdout(&output)).is_ok());
+}
+
+#[test]
+fn the_example_shows_what_the_readme_says() {
+    let output = run(&["report"], &example());
+    let text = stdout(&output);
+    for word in ["control", "tx_queue_send", "tx_mutex_get", "interrupt enter", "lost    nothing"] {
+        assert!(text.contains(word), "{word}");
+    }
+    let (_folder, dump) = written(b"");
+    let arguments = ["convert", "--to", "tracex-dump", "-o", dump.to_str().unwrap()];
+    assert_eq!(status(&run(&arguments, &example())), Some(0));
+    let dump = std::fs::read_to_string(dump).unwrap();
+    let inversions = dump.lines().find(|line| line.starts_with("Priority Inversions:")).unwrap();
+    assert!(!inversions.ends_with(" 0/0"), "{inversions}");
+}
+
+#[test]
+fn every_event_is_a_line() {
+    let lines = |arguments: &[&str]| stdout(&run(arguments, &fixture("tiny.trx"))).lines().count();
+    assert_eq!(lines(&["events"]), 197);
+    assert_eq!(lines(&["events", "--format", "tsv"]), 198);
+    assert_eq!(lines(&["events", "--format", "csv"]), 198);
+    assert_eq!(lines(&["events", "--event", "tx_mutex_get"]), 6);
+    assert_eq!(lines(&["events", "--head", "5"]), 5);
+    assert_eq!(lines(&["events", "--tail", "7"]), 7);
+}
+
+#[test]
+fn all_encodings_of_a_dump_give_the_same_events() {
+    let expected = stdout(&run(&["events"], &fixture("tiny.trx")));
+    for name in ["tiny_be.trx", "tiny.hex", "tiny.srec", "tiny.txt"] {
+        let output = run(&["events"], &fixture(name));
+        assert!(stdout(&output) == expected, "{name}");
+        assert_eq!((status(&output), stderr(&output)), (Some(0), String::new()), "{name}");
+    }
+}
+
+#[test]
+fn standard_input_is_read_like_a_file() {
+    let bytes = std::fs::read(fixture("tiny.trx")).unwrap();
+    let mut child = program()
+        .args(["events", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let feeder = std::thread::spawn(move || stdin.write_all(&bytes));
+    let output = child.wait_with_output().unwrap();
+    feeder.join().unwrap().unwrap();
+    assert!(stdout(&output) == stdout(&run(&["events"], &fixture("tiny.trx"))));
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let mut child = program()
+        .arg("events")
+        .arg(example())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = [0; 1];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((status(&output), stderr(&output)), (Some(0), String::new()));
+}
+
+#[test]
+fn a_missing_file_is_status_4() {
+    let output = run(&["info"], Path::new("no/such/file.trx"));
+    assert_eq!(status(&output), Some(4));
+    assert!(stderr(&output).starts_with("tracewell: no/such/file.trx: "), "{}", stderr(&output));
+}
+
+#[test]
+fn an_unreadable_file_is_status_3_and_says_what_was_found() {
+    let (_folder, path) = written(b"\x7FELF\x02\x01\x01\0");
+    let output = run(&["report"], &path);
+    assert_eq!(status(&output), Some(3));
+    assert!(stderr(&output).contains("found bytes 7F 45 4C 46"), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "");
+}
+
+#[test]
+fn a_damaged_file_is_status_3_and_what_is_readable_is_printed() {
+    let bytes = std::fs::read(fixture("tiny.trx")).unwrap();
+    let (_folder, path) = written(&bytes[..4000]);
+    let output = run(&["events"], &path);
+    assert_eq!(status(&output), Some(3));
+    let text = stdout(&output);
+    assert_eq!(text.lines().count(), 70, "69 whole slots and the gap");
+    assert!(
+        text.lines().last().unwrap().starts_with(r#"{"lost":null,"cause":"truncated""#),
+        "{text}"
+    );
+    let message = stderr(&output);
+    assert!(
+        message.contains("damaged: at byte 3984: the input ends inside the events"),
+        "{message}"
+    );
+}
+
+#[test]
+fn one_bad_file_does_not_stop_the_others() {
+    let output = program().arg("events").arg("missing").arg(fixture("tiny.trx")).output().unwrap();
+    assert_eq!((status(&output), stdout(&output).lines().count()), (Some(4), 197));
+}
+
+#[test]
+fn bad_usage_is_status_2() {
+    let refused = |arguments: &[&str]| {
+        let output = run(arguments, &fixture("tiny.trx"));
+        assert_eq!(status(&output), Some(2), "{arguments:?}");
+        stderr(&output)
+    };
+    assert!(refused(&["events", "--format", "xml"]).contains("possible values: jsonl, tsv, csv"));
+    assert!(refused(&["info", "-O", "speed=1"]).contains("option 'speed': no such option here"));
+    assert!(refused(&["info", "-O", "rate=fast"]).contains("expected ticks per second"));
+    assert!(refused(&["report", "--from", "1ms"]).contains("times need a clock of known rate"));
+    assert!(refused(&["info", "--format-in", "rkh2"]).contains("there is no format 'rkh2'"));
+    assert!(refused(&["convert", "-o", "x.bin"]).contains("does not say its format"));
+}
+
+#[test]
+fn custom_events_give_user_events_names() {
+    let (_folder, names) = written(
+        b"Start\n5000, Frame sent, FS, (0, 0, 255), (0, 0, 0), Length, Marker, Queue, Left\nbad\nEnd\n",
+    );
+    let arguments = ["events", "--event", "Frame sent", "--custom-events", names.to_str().unwrap()];
+    let output = run(&arguments, &fixture("tiny.trx"));
+    let text = stdout(&output);
+    assert!(
+        text.contains(r#""name":"Frame sent","args":{"length":0,"marker":3735928559"#),
+        "{text}"
+    );
+    assert!(stderr(&output).contains("line 3: expected 13 fields"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_failed_conversion_leaves_the_output_as_it_was() {
+    let (folder, path) = written(b"precious");
+    let arguments = ["convert", "-T", "order=odd", "-o", path.to_str().unwrap()];
+    assert_eq!(status(&run(&arguments, &fixture("tiny.trx"))), Some(2));
+    assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_converted_dump_has_the_same_events() {
+    let (_folder, path) = written(b"");
+    let arguments = ["convert", "-T", "order=big", "-o", path.to_str().unwrap()];
+    assert_eq!(status(&run(&arguments, &fixture("tiny.trx"))), Some(0));
+    assert!(stdout(&run(&["events"], &path)) == stdout(&run(&["events"], &fixture("tiny.trx"))));
+}
+
+#[test]
+fn colour_appears_when_asked_for_only() {
+    let escapes =
+        |arguments: &[&str]| stdout(&run(arguments, &fixture("tiny.trx"))).contains('\x1b');
+    assert!(!escapes(&["report"]));
+    assert!(escapes(&["report", "--color", "always"]));
+}
+
+#[test]
+fn completions_and_manual_pages_are_made() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = program().args(["completions", shell]).output().unwrap();
+        assert!(stdout(&output).contains("tracewell"), "{shell}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(status(&run(&["man"], folder.path())), Some(0));
+    let page = std::fs::read_to_string(folder.path().join("tracewell-report.1")).unwrap();
+    assert!(page.contains("what happened"), "{page}");
+}

@@ -1,0 +1,67 @@
+//! Rules about crates: how many each tree has, and what may be in it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// Most crates in the tree of a crate, itself and the other crates of this workspace included.
+const LIMITS: [(&str, usize); 3] =
+    [("tracewell-wire", 1), ("tracewell-record", 2), ("tracewell-cli", 80)];
+
+/// Crates that nobody who only wants the program may have to compile.
+const ENGINES: [&str; 3] = ["arrow", "parquet", "datafusion"];
+
+/// A fault for each tree that breaks a rule.
+pub(crate) fn check(root: &Path) -> Vec<String> {
+    LIMITS
+        .iter()
+        .flat_map(|(name, limit)| match tree(root, name) {
+            Ok(crates) => faults(name, *limit, &crates),
+            Err(message) => vec![message],
+        })
+        .collect()
+}
+
+/// The crates that a crate is built from, build scripts included.
+fn tree(root: &Path, name: &str) -> Result<BTreeSet<String>, String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let arguments = ["tree", "--prefix", "none", "--edges", "normal,build", "--package", name];
+    let output = Command::new(cargo).args(arguments).current_dir(root).output();
+    let output = output.map_err(|error| format!("cargo tree: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("cargo tree: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let named = |line: &str| {
+        let mut words = line.split_whitespace();
+        Some(format!("{} {}", words.next()?, words.next()?))
+    };
+    Ok(text.lines().filter_map(named).collect())
+}
+
+fn faults(name: &str, limit: usize, crates: &BTreeSet<String>) -> Vec<String> {
+    let mut faults = Vec::new();
+    if crates.len() > limit {
+        faults.push(format!("{name}: at most {limit} crates, found {}", crates.len()));
+    }
+    let is_engine = |found: &&String| {
+        let word = found.split(' ').next().unwrap_or(found);
+        ENGINES.iter().any(|engine| word == *engine || word.starts_with(&format!("{engine}-")))
+    };
+    faults.extend(crates.iter().filter(is_engine).map(|found| format!("{name}: has {found}")));
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_crates_and_engines_are_faults() {
+        let crates = ["a v1", "arrow-array v59", "arrows v1"].map(str::to_owned).into();
+        let found = faults("tracewell-cli", 2, &crates);
+        let expected =
+            ["tracewell-cli: at most 2 crates, found 3", "tracewell-cli: has arrow-array v59"];
+        assert_eq!(found, expected);
+    }
+}
