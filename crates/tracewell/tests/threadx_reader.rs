@@ -2,32 +2,12 @@
 
 mod support;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use support::{number, read, shared, table};
+use support::{dumps, number, read, table};
 use tracewell::format::threadx::layout;
 use tracewell::model::ContextKind;
 use tracewell_wire::threadx::{Event, PriorityWord, RegistrySlot};
-
-/// Dumps with a folder of expected answers beside them.
-fn dumps() -> Vec<(PathBuf, PathBuf)> {
-    let mut folders = vec![support::fixture("threadx")];
-    folders.extend(
-        shared().iter().flat_map(|s| ["linux", "real"].map(|set| s.join("data/threadx").join(set))),
-    );
-    let mut dumps: Vec<_> = folders
-        .iter()
-        .filter_map(|folder| std::fs::read_dir(folder).ok())
-        .flatten()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|e| e == "trx"))
-        .map(|path| (path.clone(), path.with_extension("")))
-        .filter(|(_, answers)| answers.is_dir())
-        .collect();
-    dumps.sort();
-    assert!(!dumps.is_empty());
-    dumps
-}
 
 #[test]
 fn events_agree_with_the_expected_answers() {

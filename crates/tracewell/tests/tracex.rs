@@ -3,34 +3,14 @@
 
 mod support;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use support::{number, settings, shared, table};
+use support::{dumps, number, settings, table};
 use tracewell::analysis::tracex::Trace;
 use tracewell::export::tracex_dump::load;
 use tracewell::export::{ExportNames, by_name};
 use tracewell::format::Options;
 use tracewell::input::{Input, Settings};
-
-/// Dumps with a folder of answers beside them: our own fixtures, and the shared ones if there.
-fn dumps() -> Vec<(PathBuf, PathBuf)> {
-    let mut folders = vec![support::fixture("threadx")];
-    folders.extend(
-        shared().iter().flat_map(|s| ["linux", "real"].map(|set| s.join("data/threadx").join(set))),
-    );
-    let mut dumps: Vec<_> = folders
-        .iter()
-        .filter_map(|folder| std::fs::read_dir(folder).ok())
-        .flatten()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "trx"))
-        .map(|path| (path.clone(), path.with_extension("")))
-        .filter(|(_, answers)| answers.join("events.tsv").exists())
-        .collect();
-    dumps.sort();
-    assert!(!dumps.is_empty());
-    dumps
-}
 
 /// Runs a check on every dump that has this answer.
 fn each(answer: &str, check: impl Fn(&str, &Trace, &Path)) {

@@ -19,8 +19,8 @@ pub mod info;
 use std::io::{self, Write};
 
 use crate::model::{Batch, ContextId, EventRef, Flow, Loss, LossCause, Losses, Sink, Trace};
-use crate::select::{Selection, Selector};
-use crate::text::{Describer, LineWriter, Literal, PerEvent, Tail, TextBuffer};
+use crate::select::Selection;
+use crate::text::{Describer, Listing, Literal, PerEvent, TextBuffer};
 use columns::Columns;
 
 /// What a report looks like and what is in it.
@@ -37,10 +37,8 @@ pub struct ReportOptions {
 /// A sink that writes a line for each selected event.
 #[derive(Debug)]
 pub struct Report<W> {
-    lines: LineWriter<W>,
+    lines: Listing<W>,
     options: ReportOptions,
-    selector: Option<Selector>,
-    tail: Option<Tail>,
     columns: Option<Columns>,
     contexts: Vec<Literal>,
     labels: PerEvent<Literal>,
@@ -60,12 +58,8 @@ struct Shown {
 impl<W: Write> Report<W> {
     /// Makes a report; nothing is written before the first event.
     pub fn new(out: W, options: ReportOptions) -> Self {
-        let tail = options.selection.tail.map(Tail::new);
-        let selector = Selector::new(options.selection.clone());
         Self {
-            lines: LineWriter::new(out),
-            selector: (!selector.takes_all()).then_some(selector),
-            tail,
+            lines: Listing::new(out, options.selection.clone()),
             options,
             columns: None,
             contexts: Vec::new(),
@@ -81,9 +75,7 @@ impl<W: Write> Report<W> {
     /// The first error of the writer, whenever it came.
     pub fn finish(mut self, trace: &Trace) -> io::Result<W> {
         self.begin(trace);
-        if let Some(tail) = self.tail.take() {
-            tail.put(&mut self.lines);
-        }
+        self.lines.end();
         self.summary(trace);
         self.lines.finish()
     }
@@ -96,8 +88,7 @@ impl<W: Write> Report<W> {
         let columns = Columns::of(trace);
         let title = self.options.title.take();
         for line in title.into_iter().chain([heading(trace), String::new(), columns.names()]) {
-            self.lines.buffer().text(line);
-            self.lines.line_end();
+            self.lines.line(line);
         }
         self.columns = Some(columns);
     }
@@ -134,15 +125,7 @@ impl<W: Write> Report<W> {
         self.describer.put(out, trace, event);
         out.trim_end();
         self.shown.note(event);
-        self.end(start)
-    }
-
-    fn end(&mut self, start: usize) -> Flow {
-        if let Some(tail) = &mut self.tail {
-            tail.take(self.lines.buffer(), start);
-            return Flow::Continue(());
-        }
-        if self.lines.line_end() { Flow::Continue(()) } else { Flow::Break(()) }
+        self.lines.end_line(start)
     }
 
     fn summary(&mut self, trace: &Trace) {
@@ -157,8 +140,7 @@ impl<W: Write> Report<W> {
         lines.push(String::new());
         lines.extend(self.shown.contexts(trace));
         for line in lines {
-            self.lines.buffer().text(line);
-            self.lines.line_end();
+            self.lines.line(line);
         }
     }
 }
@@ -171,12 +153,9 @@ impl<W: Write> Sink for Report<W> {
         let new = trace.contexts.iter().skip(known);
         self.contexts.extend(new.map(|(_, context)| Literal::padded(&context.name, width)));
         for event in batch.events() {
-            if let Some(selector) = &mut self.selector
-                && !selector.takes(trace, &event)?
-            {
-                continue;
+            if self.lines.takes(trace, &event)? {
+                self.line(trace, &event)?;
             }
-            self.line(trace, &event)?;
         }
         Flow::Continue(())
     }
@@ -197,7 +176,7 @@ impl<W: Write> Sink for Report<W> {
         let (before, after) = if self.options.color { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
         let start = self.lines.buffer().len();
         self.lines.buffer().text(format!("{before}{line}{after}"));
-        self.end(start)
+        self.lines.end_line(start)
     }
 }
 

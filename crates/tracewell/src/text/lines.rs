@@ -1,6 +1,5 @@
-//! Where lines go: a buffer in front of a writer, and the last few lines of a long list.
+//! Where lines go: a buffer in front of a writer.
 
-use std::collections::VecDeque;
 use std::io::{self, Write};
 
 use super::TextBuffer;
@@ -54,44 +53,6 @@ impl<W: Write> LineWriter<W> {
         match self.error {
             Some(error) => Err(error),
             None => self.writer.flush().map(|()| self.writer),
-        }
-    }
-}
-
-/// The last lines of a list, kept until it ends.
-#[derive(Debug)]
-pub struct Tail {
-    lines: VecDeque<Vec<u8>>,
-    most: usize,
-}
-
-impl Tail {
-    /// Keeps at most so many lines.
-    pub fn new(most: usize) -> Self {
-        Self { lines: VecDeque::new(), most }
-    }
-
-    /// Takes the text of `buffer` from byte `start` on as a line, dropping the oldest if need be.
-    pub fn take(&mut self, buffer: &mut TextBuffer, start: usize) {
-        let mut line = Vec::new();
-        if self.lines.len() >= self.most {
-            line = self.lines.pop_front().unwrap_or_default();
-            line.clear();
-        }
-        if self.most > 0 {
-            line.extend_from_slice(buffer.as_bytes().get(start..).unwrap_or_default());
-            self.lines.push_back(line);
-        }
-        buffer.truncate(start);
-    }
-
-    /// Gives the lines out, oldest first.
-    pub fn put<W: Write>(self, lines: &mut LineWriter<W>) {
-        for line in self.lines {
-            lines.buffer().text(&line);
-            if !lines.line_end() {
-                return;
-            }
         }
     }
 }

@@ -5,9 +5,11 @@
 mod buffer;
 mod describe;
 mod lines;
+mod listing;
 mod per_event;
 
 pub use buffer::{Literal, Room, TextBuffer};
 pub use describe::Describer;
-pub use lines::{LineWriter, Tail};
+pub use lines::LineWriter;
+pub use listing::Listing;
 pub use per_event::PerEvent;

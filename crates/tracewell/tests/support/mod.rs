@@ -25,6 +25,24 @@ pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
+/// ThreadX dumps with a folder of answers beside them: our own fixtures, and the shared ones where
+/// they are there.
+pub fn dumps() -> Vec<(PathBuf, PathBuf)> {
+    let shared = shared().into_iter().map(|shared| shared.join("data/threadx"));
+    let sets = shared.flat_map(|threadx| ["linux", "real"].map(|set| threadx.join(set)));
+    let mut dumps: Vec<_> = std::iter::once(fixture("threadx"))
+        .chain(sets)
+        .flat_map(|folder| std::fs::read_dir(&folder).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "trx"))
+        .map(|path| (path.clone(), path.with_extension("")))
+        .filter(|(_, answers)| answers.is_dir())
+        .collect();
+    dumps.sort();
+    assert!(!dumps.is_empty());
+    dumps
+}
+
 /// A table with a line of column names, tab-separated: one map a row.
 pub fn table(path: &Path) -> Vec<HashMap<String, String>> {
     let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

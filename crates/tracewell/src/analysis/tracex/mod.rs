@@ -29,7 +29,8 @@
 //!     stamp: 10,
 //!     ..Event::UNUSED
 //! };
-//! let trace = Trace::new(Facts::default(), true, [], [event, Event { stamp: 25, ..event }]);
+//! let facts = Facts { timer_valid_mask: 0xFFFF_FFFF, ..Facts::default() };
+//! let trace = Trace::new(facts, true, [], [event, Event { stamp: 25, ..event }]);
 //! assert_eq!(trace.profile().threads, [15]);
 //! ```
 

@@ -22,8 +22,8 @@ use super::{Export, ExportError, ExportNames};
 use crate::format::Options;
 use crate::input::Input;
 use crate::model::{Batch, ContextId, EventRef, Flow, Loss, Sink, Trace};
-use crate::select::{Selection, Selector};
-use crate::text::{Describer, LineWriter, Literal, PerEvent, Room, Tail, TextBuffer};
+use crate::select::Selection;
+use crate::text::{Describer, Listing, Literal, PerEvent, Room, TextBuffer};
 use escape::{escape_from, put_text};
 use keys::{Absent, Keys};
 
@@ -85,11 +85,9 @@ const COLUMNS: [&str; 10] =
 /// A sink that writes every selected event.
 #[derive(Debug)]
 pub struct EventWriter<W> {
-    lines: LineWriter<W>,
+    lines: Listing<W>,
     format: EventFormat,
     keys: Keys,
-    selector: Option<Selector>,
-    tail: Option<Tail>,
     contexts: Vec<Literal>,
     events: PerEvent<EventPlan>,
     describer: Describer,
@@ -109,24 +107,19 @@ struct EventPlan {
 impl<W: Write> EventWriter<W> {
     /// Makes a writer; tables begin with a line of column names.
     pub fn new(out: W, format: EventFormat, selection: Selection) -> Self {
-        let mut lines = LineWriter::new(out);
+        let mut lines = Listing::new(out, selection);
         let separator = match format {
             EventFormat::JsonLines => None,
             EventFormat::Tsv => Some("\t"),
             EventFormat::Csv => Some(","),
         };
         if let Some(separator) = separator {
-            lines.buffer().text(COLUMNS.join(separator));
-            lines.line_end();
+            lines.line(COLUMNS.join(separator));
         }
-        let tail = selection.tail.map(Tail::new);
-        let selector = Selector::new(selection);
         Self {
             lines,
             format,
             keys: Keys::of(format),
-            selector: (!selector.takes_all()).then_some(selector),
-            tail,
             contexts: Vec::new(),
             events: PerEvent::default(),
             describer: Describer::default(),
@@ -137,10 +130,7 @@ impl<W: Write> EventWriter<W> {
     ///
     /// # Errors
     /// The first error of the writer, whenever it came.
-    pub fn finish(mut self) -> io::Result<W> {
-        if let Some(tail) = self.tail.take() {
-            tail.put(&mut self.lines);
-        }
+    pub fn finish(self) -> io::Result<W> {
         self.lines.finish()
     }
 
@@ -150,16 +140,7 @@ impl<W: Write> EventWriter<W> {
         if self.format == EventFormat::JsonLines {
             self.text(trace, event);
         }
-        self.end(start)
-    }
-
-    /// Ends a line, or moves it to the last lines.
-    fn end(&mut self, start: usize) -> Flow {
-        if let Some(tail) = &mut self.tail {
-            tail.take(self.lines.buffer(), start);
-            return Flow::Continue(());
-        }
-        if self.lines.line_end() { Flow::Continue(()) } else { Flow::Break(()) }
+        self.lines.end_line(start)
     }
 
     /// Everything up to the last named argument, in room that is asked for once.
@@ -209,12 +190,9 @@ impl<W: Write> EventWriter<W> {
 impl<W: Write> Sink for EventWriter<W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         for event in batch.events() {
-            if let Some(selector) = &mut self.selector
-                && !selector.takes(trace, &event)?
-            {
-                continue;
+            if self.lines.takes(trace, &event)? {
+                self.line(trace, &event)?;
             }
-            self.line(trace, &event)?;
         }
         Flow::Continue(())
     }
@@ -235,7 +213,7 @@ impl<W: Write> Sink for EventWriter<W> {
             }
         };
         self.lines.buffer().text(line);
-        self.end(start)
+        self.lines.end_line(start)
     }
 }
 
