@@ -1,16 +1,21 @@
 //! TraceX's analyses and dump text against the answers of TraceX's own reader library, for every dump
 //! that has some: all columns, all rows, no tolerance.
 
+#[path = "support/dump.rs"]
+mod dump;
 mod support;
 
 use std::path::Path;
 
+use dump::{Dump, USUAL, thread};
+use proptest::prelude::*;
 use support::{dumps, number, settings, table};
 use tracewell::analysis::tracex::Trace;
 use tracewell::export::tracex_dump::load;
 use tracewell::export::{ExportNames, by_name};
 use tracewell::format::Options;
 use tracewell::input::{Input, Settings};
+use tracewell_wire::threadx::Event;
 
 /// Runs a check on every dump that has this answer.
 fn each(answer: &str, check: impl Fn(&str, &Trace, &Path)) {
@@ -271,4 +276,57 @@ fn a_trace_with_words_of_64_bits_is_refused() {
     let mut input = Input::open(&wide, Settings::default()).unwrap();
     let message = load(&mut input).unwrap_err().to_string();
     assert!(message.contains("TraceX cannot read a trace whose ULONG has 64 bits"), "{message}");
+}
+
+/// Loads and dumps anything; the answer does not matter, that there is one does.
+fn survives(bytes: Vec<u8>) {
+    let Ok(mut input) = Input::from_bytes("dump", bytes, Settings::default()) else { return };
+    let export = by_name("tracex-dump").unwrap();
+    let names = ExportNames::default();
+    let _ = (export.write)(&mut input, &Options::default(), &names, &mut std::io::sink());
+    if let Ok((_, trace)) = load(&mut input) {
+        trace.popular_services_of_threads();
+        trace.status_changes();
+    }
+}
+
+#[test]
+fn changed_bytes_are_survived() {
+    for dump in [Dump::small(USUAL), Dump::wrapped(USUAL)] {
+        let bytes = dump.bytes();
+        for at in 0..bytes.len() {
+            for value in [0, 0x7F, 0xFF] {
+                let mut changed = bytes.clone();
+                changed[at] = value;
+                survives(changed);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    /// Few contexts and the ids with rules of their own, so that the rules meet each other.
+    #[test]
+    fn any_order_of_kernel_events_is_survived(
+        words in proptest::collection::vec(
+            (0..6_usize, 0..10_usize, any::<[u8; 4]>(), any::<u8>()), 0..200,
+        ),
+    ) {
+        let contexts = [0xFFFF_FFFF, 0xF0F0_F0F0, 0x2100_0000, 0x2100_0100, 0x2200_0000, 1];
+        let ids = [1, 2, 3, 4, 5, 6, 52, 57, 100, 109];
+        let word = |byte: u8| [0, 1, 0x2100_0000, 0x2100_0100, 0x2200_0000][usize::from(byte) % 5];
+        let events = words.iter().map(|(context, id, info, stamp)| Event {
+            context: contexts[*context],
+            priority_word: word(info[0]) | u64::from(*stamp),
+            id_word: ids[*id],
+            stamp: u64::from(*stamp),
+            info: info.map(word),
+        });
+        let events: Vec<_> = events.collect();
+        if !events.is_empty() {
+            let registry = vec![thread(0x2100_0000, "alpha"), thread(0x2100_0100, "beta")];
+            survives(Dump::new(USUAL, registry, events, 0).bytes());
+        }
+    }
 }
