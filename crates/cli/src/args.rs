@@ -1,58 +1,15 @@
-//! The command line as typed. Help texts, completions and manual pages are made from it.
+//! Arguments that several verbs share, and what they mean.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use tracewell::format::threadx::custom_events;
 use tracewell::input::Settings;
 use tracewell::model::schema::Schema;
 use tracewell::select::{Bound, Selection};
 
-use crate::outcome::{Failure, Outcome};
-use crate::verbs;
-
-/// Reads, explains and converts the event traces of real-time and embedded software.
-#[derive(Debug, Parser)]
-#[command(name = "tracewell", version, arg_required_else_help = true, propagate_version = true)]
-#[command(after_help = "Examples:
-  tracewell report trace.trx                     what happened, for people
-  tracewell events trace.trx | jq .name          every event, for programs
-  tracewell convert trace.trx -o be.trx -T order=big
-  tracewell info --json trace.trx
-
-Exit status: 0 done, 1 a check failed, 2 bad usage, 3 unreadable or damaged input (what could be
-read was still printed), 4 other input or output error.")]
-pub(crate) struct Cli {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Debug, Subcommand)]
-enum Verb {
-    Formats(verbs::formats::Formats),
-    Info(verbs::info::Info),
-    Events(verbs::events::Events),
-    Report(verbs::report::Report),
-    Convert(verbs::convert::Convert),
-    Completions(verbs::completions::Completions),
-    Man(verbs::man::Man),
-}
-
-impl Cli {
-    /// Runs the verb.
-    pub(crate) fn run(&self) -> Outcome {
-        match &self.verb {
-            Verb::Formats(verb) => verb.run(),
-            Verb::Info(verb) => verb.run(),
-            Verb::Events(verb) => verb.run(),
-            Verb::Report(verb) => verb.run(),
-            Verb::Convert(verb) => verb.run(),
-            Verb::Completions(verb) => verb.run(),
-            Verb::Man(verb) => verb.run(),
-        }
-    }
-}
+use crate::outcome::Failure;
 
 /// What can be said about an input.
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod command;
 mod outcome;
 mod output;
 mod progress;
@@ -13,6 +14,5 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let cli = args::Cli::parse();
-    cli.run().exit_code()
+    command::Cli::parse().run().exit_code()
 }

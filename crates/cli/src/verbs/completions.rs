@@ -1,9 +1,8 @@
 //! `tracewell completions`: a script that completes arguments in a shell.
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::args::Cli;
 use crate::outcome::{Failure, Outcome};
 use crate::output;
 
@@ -17,9 +16,9 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) fn run(&self) -> Outcome {
+    pub(crate) fn run(&self, mut command: Command) -> Outcome {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "tracewell", &mut script);
+        clap_complete::generate(self.shell, &mut command, "tracewell", &mut script);
         match std::io::Write::write_all(&mut output::stdout(), &script) {
             Ok(()) => Outcome::Done,
             Err(error) => Failure::io(output::stdout_path(), &error).tell(),

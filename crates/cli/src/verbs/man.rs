@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 
-use crate::args::Cli;
 use crate::outcome::{Failure, Outcome};
 
 /// Write manual pages, one a verb, into a folder
@@ -19,9 +18,9 @@ pub(crate) struct Man {
 }
 
 impl Man {
-    pub(crate) fn run(&self) -> Outcome {
+    pub(crate) fn run(&self, command: Command) -> Outcome {
         let written = fs::create_dir_all(&self.folder)
-            .and_then(|()| clap_mangen::generate_to(Cli::command(), &self.folder));
+            .and_then(|()| clap_mangen::generate_to(command, &self.folder));
         match written {
             Ok(()) => Outcome::Done,
             Err(error) => Failure::io(&self.folder, &error).tell(),
