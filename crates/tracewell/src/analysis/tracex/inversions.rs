@@ -5,6 +5,10 @@
 //! kept: an object that is in no slot is taken for the first one, the start of an inversion is one
 //! variable for all of them, and a get that does not wait opens one, too.
 
+use std::collections::{BTreeSet, HashMap};
+
+use foldhash::fast::RandomState;
+
 use super::next_context::Positions;
 use super::trace::{Event, INITIALIZATION, Trace};
 
@@ -14,10 +18,46 @@ const MUTEX_PUT: u16 = 57;
 /// A mutex that a more urgent thread waits for.
 #[derive(Clone, Copy)]
 struct Window {
-    mutex: usize,
     blocked: u32,
     blocked_priority: u32,
     owner: u32,
+}
+
+/// The open windows, by mutex and by what turns them bad.
+#[derive(Default)]
+struct Windows {
+    by_mutex: HashMap<usize, Window, RandomState>,
+    /// Blocked priority, owner, mutex: an event looks at those more urgent than itself only.
+    by_urgency: BTreeSet<(u32, u32, usize)>,
+}
+
+impl Windows {
+    fn open(&mut self, mutex: usize, window: Window) {
+        self.by_urgency.insert((window.blocked_priority, window.owner, mutex));
+        self.by_mutex.insert(mutex, window);
+    }
+
+    fn close(&mut self, mutex: usize) -> Option<Window> {
+        let window = self.by_mutex.remove(&mutex)?;
+        self.by_urgency.remove(&(window.blocked_priority, window.owner, mutex));
+        Some(window)
+    }
+
+    /// The mutexes that a thread of this priority turns bad, in TraceX's order.
+    fn turned_bad(&self, context: u32, priority: u32) -> Vec<usize> {
+        let mut bad = Vec::new();
+        let mut level = self.by_urgency.first().map(|(priority, ..)| *priority);
+        // Level by level, past the run of windows whose owner the thread itself is.
+        while let Some(blocked) = level.filter(|blocked| *blocked < priority) {
+            let before = (blocked, 0, 0)..(blocked, context, 0);
+            let after = (blocked, context, usize::MAX)..(blocked + 1, 0, 0);
+            let others = self.by_urgency.range(before).chain(self.by_urgency.range(after));
+            bad.extend(others.filter(|(_, owner, _)| *owner != context).map(|(.., mutex)| *mutex));
+            level = self.by_urgency.range((blocked + 1, 0, 0)..).next().map(|(p, ..)| *p);
+        }
+        bad.sort_unstable();
+        bad
+    }
 }
 
 /// Marks the events at which inversions start; returns how many there are, deterministic first.
@@ -27,7 +67,7 @@ pub(super) fn find(trace: &mut Trace) -> (u32, u32) {
         trace,
         positions: Positions::new(&events),
         priorities: vec![None; trace.objects.len().max(1)],
-        windows: Vec::new(),
+        windows: Windows::default(),
         start: 0,
         counts: (0, 0),
     };
@@ -50,7 +90,7 @@ struct Search<'a> {
     trace: &'a Trace,
     positions: Positions,
     priorities: Vec<Option<u32>>,
-    windows: Vec<Window>,
+    windows: Windows,
     start: usize,
     counts: (u32, u32),
 }
@@ -69,17 +109,12 @@ impl Search<'_> {
         match event.id() {
             MUTEX_GET if self.opens(&event, priority, mutex) => {
                 self.counts.0 += 1;
-                self.windows.push(Window {
-                    mutex,
-                    blocked: event.context,
-                    blocked_priority: priority,
-                    owner: event.info[2],
-                });
+                let (blocked, owner) = (event.context, event.info[2]);
+                self.windows.open(mutex, Window { blocked, blocked_priority: priority, owner });
                 self.start = k;
             }
-            MUTEX_PUT if event.info[2] == 1 && self.window(mutex).is_some() => {
-                if let Some(position) = self.window(mutex) {
-                    let window = self.windows.remove(position);
+            MUTEX_PUT if event.info[2] == 1 && self.windows.by_mutex.contains_key(&mutex) => {
+                if let Some(window) = self.windows.close(mutex) {
                     events[self.start].inversion_end = self.end(window.blocked, k);
                 }
             }
@@ -87,33 +122,21 @@ impl Search<'_> {
         }
     }
 
-    fn window(&self, mutex: usize) -> Option<usize> {
-        self.windows.iter().position(|window| window.mutex == mutex)
-    }
-
     fn opens(&self, event: &Event, priority: u32, mutex: usize) -> bool {
         let owner = event.info[2];
         owner != 0
             && owner != event.context
             && self.priorities[self.object(owner)].is_some_and(|of_owner| priority < of_owner)
-            && self.window(mutex).is_none()
+            && !self.windows.by_mutex.contains_key(&mutex)
     }
 
     fn turn_bad(&mut self, events: &mut [Event], k: usize, priority: u32) {
-        let context = events[k].context;
-        let is_bad =
-            |window: &Window| context != window.owner && priority > window.blocked_priority;
-        let mut bad: Vec<_> =
-            self.windows.iter().filter(|window| is_bad(window)).copied().collect();
-        if bad.is_empty() {
-            return;
-        }
-        self.windows.retain(|window| !is_bad(window));
         // TraceX goes through its objects, and the last one leaves its mark.
-        bad.sort_by_key(|window| window.mutex);
-        for window in bad {
-            self.counts.1 += 1;
-            events[self.start].bad_inversion_end = self.end(window.blocked, k);
+        for mutex in self.windows.turned_bad(events[k].context, priority) {
+            if let Some(window) = self.windows.close(mutex) {
+                self.counts.1 += 1;
+                events[self.start].bad_inversion_end = self.end(window.blocked, k);
+            }
         }
     }
 

@@ -76,7 +76,7 @@ fn running(
 
 /// What an event tells about the urgency of contexts: its own, and that of a thread it creates.
 fn note(event: &Event, mut tell: impl FnMut(u32, Urgency)) {
-    if event.id() == THREAD_CREATE {
+    if event.id() == THREAD_CREATE && event.info[0] != event.context {
         // TraceX leaves the threshold of such a thread at 0.
         tell(event.info[0], (event.info[1], Some(0)));
     }
