@@ -155,7 +155,12 @@ impl ThreadxDecoder {
         registry::read(image, bytes, offset, trace);
         let slots = Slots::new(image.slots(bytes), layout);
         let offset = offset + image.events as u64;
-        let current = self.oldest.or(image.current_slot());
+        let oldest = self.oldest.filter(|slot| *slot < image.event_slots);
+        if oldest != self.oldest {
+            let message = format!("oldest: expected a slot below {}", image.event_slots);
+            trace.diagnostics.add(Severity::Warning, None, message);
+        }
+        let current = oldest.or(image.current_slot());
         let mask = image.header.timer_valid_mask;
         let survey = Survey::walk(slots, mask, current);
         trace.cpus = survey.cpus;

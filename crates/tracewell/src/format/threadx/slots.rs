@@ -62,12 +62,20 @@ impl<'a> Slots<'a> {
         self.event(slot).map(|event| event.context != context::UNUSED)
     }
 
-    /// Shows slot number, raw stamp and id word of some slots, up to the first unused one; false
-    /// if there is one.
-    #[inline]
-    pub(super) fn walk(&self, range: Range<usize>, see: impl FnMut(usize, u64, u64)) -> bool {
-        let bytes = self.bytes(range.clone());
-        for_each_layout!(self, bytes, walk(range.start, see))
+    /// Walks over some slots, used or not, of which the one before had the masked stamp `previous`.
+    pub(super) fn tally(&self, range: Range<usize>, mask: u64, previous: u64) -> Tally {
+        let bytes = self.bytes(range);
+        for_each_layout!(self, bytes, tally(mask, previous))
+    }
+
+    /// The first unused slot among some.
+    pub(super) fn first_unused(&self, mut range: Range<usize>) -> Option<usize> {
+        range.find(|&slot| self.used(slot) == Some(false))
+    }
+
+    /// The raw stamp in a slot.
+    pub(super) fn stamp(&self, slot: usize) -> Option<u64> {
+        self.event(slot).map(|event| event.stamp)
     }
 
     /// The slot before which the stamps of slots `0..end` go back, if they do so exactly once.
@@ -111,19 +119,38 @@ fn word<const N: usize, const BIG: bool>(slot: &[u8; N], index: usize) -> u64 {
     }
 }
 
-#[inline(always)]
-fn walk<const N: usize, const BIG: bool>(
-    slots: &[[u8; N]],
-    first: usize,
-    mut see: impl FnMut(usize, u64, u64),
-) -> bool {
-    for (index, slot) in slots.iter().enumerate() {
-        if word::<N, BIG>(slot, 0) == context::UNUSED {
-            return false;
-        }
-        see(first + index, word::<N, BIG>(slot, 3), word::<N, BIG>(slot, 2));
+/// What a walk over some slots counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Tally {
+    /// Slots whose masked stamp is larger than the one before.
+    pub(super) increases: usize,
+    /// Slots whose masked stamp is smaller.
+    pub(super) decreases: usize,
+    /// The largest masked stamp.
+    pub(super) largest: u64,
+    /// The last masked stamp.
+    pub(super) last: u64,
+    /// All id words joined by OR.
+    pub(super) ids: u64,
+    /// Whether a slot is unused.
+    pub(super) unused: bool,
+}
+
+/// No branch depends on what a slot holds, so that the loop runs at the speed of memory.
+#[inline(never)]
+fn tally<const N: usize, const BIG: bool>(slots: &[[u8; N]], mask: u64, previous: u64) -> Tally {
+    let mut tally =
+        Tally { increases: 0, decreases: 0, largest: 0, last: previous, ids: 0, unused: false };
+    for slot in slots {
+        let stamp = word::<N, BIG>(slot, 3) & mask;
+        tally.increases += usize::from(stamp > tally.last);
+        tally.decreases += usize::from(stamp < tally.last);
+        tally.largest = tally.largest.max(stamp);
+        tally.last = stamp;
+        tally.ids |= word::<N, BIG>(slot, 2);
+        tally.unused |= word::<N, BIG>(slot, 0) == context::UNUSED;
     }
-    true
+    tally
 }
 
 /// The state that goes from one batch to the next.
@@ -177,8 +204,8 @@ fn fill<const N: usize, const BIG: bool>(
     context_of: &mut dyn FnMut(u64) -> ContextId,
     columns: &mut Columns,
 ) -> usize {
-    let counter = state.counter;
     let Some(first) = slots.first() else { return 0 };
+    let counter = state.counter;
     let origin = counter.stamp(word::<N, BIG>(first, 3));
     let mut previous = state.previous.unwrap_or(origin);
     let mut ticks = state.ticks;

@@ -7,6 +7,8 @@
 //!
 //! The walk ends as soon as the slots that are left cannot change the answer.
 
+use std::ops::Range;
+
 use super::slots::Slots;
 use crate::model::{Clock, Counter, Diagnostics, Direction, Rate, Severity};
 
@@ -56,34 +58,30 @@ impl Survey {
     fn block(
         &mut self,
         slots: Slots<'_>,
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         mask: u64,
         previous: &mut u64,
         current: Option<usize>,
     ) -> bool {
-        let skipped = |slot: usize| {
-            slot < 2 || current.is_some_and(|first| slot == first || slot == first + 1)
-        };
-        let plain = !range.clone().any(|slot| slot < 2)
-            && current.is_none_or(|first| first + 1 < range.start || first >= range.end);
-        let mut largest = 0;
-        let mut counts = (0, 0);
-        let mut cores = 0;
-        let whole = slots.walk(range.clone(), |slot, raw, id_word| {
-            cores |= id_word;
-            let stamp = raw & mask;
-            largest = stamp.max(largest);
-            if plain || !skipped(slot) {
-                counts.0 += usize::from(stamp > *previous);
-                counts.1 += usize::from(stamp < *previous);
-            }
-            *previous = stamp;
-        });
-        self.increases += counts.0;
-        self.decreases += counts.1;
-        self.nanoseconds &= largest < NANOSECONDS;
+        let mut tally = slots.tally(range.clone(), mask, *previous);
+        let whole = !tally.unused;
+        let mut used = range;
+        if !whole {
+            used.end = slots.first_unused(used.clone()).unwrap_or(used.end);
+            tally = slots.tally(used.clone(), mask, *previous);
+        }
+        for slot in skipped(current).filter(|slot| used.contains(slot)) {
+            let stamp = |slot: usize| slots.stamp(slot).unwrap_or(0) & mask;
+            let before = slot.checked_sub(1).map_or(0, stamp);
+            tally.increases -= usize::from(stamp(slot) > before);
+            tally.decreases -= usize::from(stamp(slot) < before);
+        }
+        *previous = tally.last;
+        self.increases += tally.increases;
+        self.decreases += tally.decreases;
+        self.nanoseconds &= tally.largest < NANOSECONDS;
         // Bits joined by OR are no core number, but not below the highest one either.
-        self.cpus = self.cpus.max(u16::from((cores >> 24) as u8) + 1);
+        self.cpus = self.cpus.max(u16::from((tally.ids >> 24) as u8) + 1);
         whole
     }
 
@@ -118,6 +116,12 @@ impl Survey {
         }
         Clock { rate, counter, first_stamp: 0 }
     }
+}
+
+/// Slots whose stamps are not compared with the ones before, each once.
+fn skipped(current: Option<usize>) -> impl Iterator<Item = usize> {
+    let oldest = current.into_iter().flat_map(|slot| slot..slot + 2);
+    (0..2).chain(oldest.filter(|slot| *slot >= 2))
 }
 
 /// Slots between two looks at whether the answer stands.
