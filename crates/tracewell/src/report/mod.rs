@@ -6,7 +6,7 @@
 //! | TIME or TICKS | since the first event: seconds where the clock's rate is known, else ticks |
 //! | DELTA | since the line before: microseconds or ticks |
 //! | CPU | only where more than one core recorded |
-//! | CONTEXT | who was running; `>` before it where that changed |
+//! | CONTEXT | who was running; `>` before it where it took over the core |
 //! | PRI | priority of the context |
 //! | EVENT | what it did |
 //! | ARGUMENTS | with decoded values |
@@ -51,8 +51,10 @@ pub struct Report<W> {
 struct Shown {
     events: u64,
     by_context: Vec<u64>,
-    /// Ticks and context of the line before.
-    before: Option<(u64, ContextId)>,
+    /// Ticks of the line before.
+    before: Option<u64>,
+    /// Context of the line before of each core.
+    running: Vec<Option<ContextId>>,
 }
 
 impl<W: Write> Report<W> {
@@ -96,8 +98,8 @@ impl<W: Write> Report<W> {
     #[inline]
     fn line(&mut self, trace: &Trace, event: &EventRef<'_>) -> Flow {
         let Some(columns) = self.columns else { return Flow::Continue(()) };
-        let changed = self.shown.before.is_none_or(|(_, context)| context != event.context);
-        let before = self.shown.before.map_or(event.ticks, |(ticks, _)| ticks);
+        let before = self.shown.before.unwrap_or(event.ticks);
+        let changed = self.shown.note(event);
         let context = self.contexts.get(event.context.index());
         let out = self.lines.buffer();
         let start = out.len();
@@ -124,7 +126,6 @@ impl<W: Write> Report<W> {
         out.literal(self.labels.get(event.id, || label(trace, event.id, columns)));
         self.describer.put(out, trace, event);
         out.trim_end();
-        self.shown.note(event);
         self.lines.end_line(start)
     }
 
@@ -134,7 +135,7 @@ impl<W: Write> Report<W> {
             Some(ns) => format!("{} ticks ({} s)", trace.span, seconds(ns)),
             None => format!("{} ticks", trace.span),
         };
-        lines.push(format!("events  {} read, {} shown", trace.events, self.shown.events));
+        lines.push(format!("events  {} read, {} selected", trace.events, self.shown.events));
         lines.push(format!("span    {span}"));
         lines.push(format!("lost    {}", lost(&trace.losses)));
         lines.push(String::new());
@@ -181,15 +182,20 @@ impl<W: Write> Sink for Report<W> {
 }
 
 impl Shown {
+    /// Counts an event; whether its context took over its core.
     #[inline]
-    fn note(&mut self, event: &EventRef<'_>) {
-        let index = event.context.index();
-        if index >= self.by_context.len() {
-            self.by_context.resize(index + 1, 0);
+    fn note(&mut self, event: &EventRef<'_>) -> bool {
+        let (context, cpu) = (event.context.index(), usize::from(event.cpu));
+        if context >= self.by_context.len() {
+            self.by_context.resize(context + 1, 0);
         }
-        self.by_context[index] += 1;
+        if cpu >= self.running.len() {
+            self.running.resize(cpu + 1, None);
+        }
+        self.by_context[context] += 1;
         self.events += 1;
-        self.before = Some((event.ticks, event.context));
+        self.before = Some(event.ticks);
+        self.running[cpu].replace(event.context) != Some(event.context)
     }
 
     /// Lines of a table of contexts and their events, most events first.
