@@ -44,7 +44,7 @@ fn every_object_type_of_the_reference_table_is_there() {
 }
 
 #[test]
-fn labels_and_names_are_unique() {
+fn names_are_unique_and_labels_are_there() {
     let schema = Schema::threadx();
     let mut names: Vec<_> = schema.events().iter().map(|event| &event.name).collect();
     names.sort();

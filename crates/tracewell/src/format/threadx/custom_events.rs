@@ -78,8 +78,9 @@ fn event_type(event: &CustomEvent) -> EventType {
     for (index, label) in event.labels.iter().enumerate() {
         let words = label.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let mut name = words.collect::<Vec<_>>().join("_").to_lowercase();
-        if name.is_empty() || args.iter().any(|argument| argument.name == name) {
-            name = format!("arg{}", index + 1);
+        // Labels of one event must differ; a label may look like a made-up name, too.
+        while name.is_empty() || args.iter().any(|argument| argument.name == name) {
+            name = format!("{name}arg{}", index + 1);
         }
         args.push(Argument { name, kind: ArgumentKind::Hex });
     }
@@ -186,6 +187,18 @@ mod tests {
         );
         let (_, errors) = read(&["nothing"]);
         assert_eq!(errors, ["line 2: expected a line 'Start', found the end of the file"]);
+    }
+
+    #[test]
+    fn argument_names_differ_whatever_the_labels() {
+        for labels in ["arg2, !, x, y", "arg3, a, a, b", "a, a, a, a", "!, !, arg1, arg2"] {
+            let (events, _) = read(&["Start", &GOOD.replace("Length, Port, Queue, Left", labels)]);
+            let mut names: Vec<_> =
+                event_type(&events[0]).args.into_iter().map(|a| a.name).collect();
+            names.sort();
+            names.dedup();
+            assert_eq!(names.len(), 4, "{labels}");
+        }
     }
 
     #[test]
