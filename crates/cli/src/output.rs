@@ -1,4 +1,5 @@
-//! Where results go: standard output, or a file that appears only when it is whole.
+//! Where results go: standard output, a file that appears only when it is whole, or whatever else
+//! is at a path already (a pipe, a device), which is written to and never replaced.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -17,27 +18,40 @@ pub(crate) fn stdout_path() -> &'static Path {
 }
 
 /// Runs `write` on a file beside `path` that takes its place when all went well, or on standard
-/// output for `-`. A failure leaves what was at `path` before.
+/// output for `-`. A failure leaves what was at `path` before. A symbolic link stays one: its target
+/// is replaced. What exists and is no regular file is written to as it is.
 pub(crate) fn write_whole<T>(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     if path == Path::new("-") {
-        let mut out = BufWriter::with_capacity(1 << 16, stdout());
-        let result = write(&mut out)?;
-        out.flush().map_err(|error| Failure::io(stdout_path(), &error))?;
-        return Ok(result);
+        return buffered(stdout(), stdout_path(), write);
     }
-    let partial = partial_path(path);
+    match fs::metadata(path) {
+        Ok(there) if !there.is_file() => {
+            let out = File::options().write(true).open(path);
+            buffered(out.map_err(|error| Failure::io(path, &error))?, path, write)
+        }
+        Ok(_) => {
+            let target = fs::canonicalize(path).map_err(|error| Failure::io(path, &error))?;
+            replace(&target, path, write)
+        }
+        // Nothing is there, or nothing that can be looked at: making the file tells which.
+        Err(_) => replace(path, path, write),
+    }
+}
+
+/// Writes a file beside `target` and renames it; `path` is what the user called it.
+fn replace<T>(
+    target: &Path,
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let partial = partial_path(target);
     let written = File::create(&partial)
         .map_err(|error| Failure::io(path, &error))
-        .and_then(|file| {
-            let mut out = BufWriter::with_capacity(1 << 16, file);
-            let result = write(&mut out)?;
-            out.flush().map_err(|error| Failure::io(path, &error))?;
-            Ok(result)
-        })
-        .and_then(|result| match fs::rename(&partial, path) {
+        .and_then(|file| buffered(file, path, write))
+        .and_then(|result| match fs::rename(&partial, target) {
             Ok(()) => Ok(result),
             Err(error) => Err(Failure::io(path, &error)),
         });
@@ -46,6 +60,17 @@ pub(crate) fn write_whole<T>(
         let _ = fs::remove_file(&partial);
     }
     written
+}
+
+fn buffered<T>(
+    out: impl Write,
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mut out = BufWriter::with_capacity(1 << 16, out);
+    let result = write(&mut out)?;
+    out.flush().map_err(|error| Failure::io(path, &error))?;
+    Ok(result)
 }
 
 fn partial_path(path: &Path) -> PathBuf {

@@ -219,6 +219,37 @@ fn a_failed_conversion_leaves_the_output_as_it_was() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_symbolic_link_stays_one_and_its_target_is_replaced() {
+    let (folder, target) = written(b"old");
+    let link = folder.path().join("link.csv");
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    let arguments = ["convert", "-o", link.to_str().unwrap()];
+    assert_eq!(status(&run(&arguments, &fixture("tiny.trx"))), Some(0));
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(std::fs::read_to_string(&target).unwrap().starts_with("seq,ticks"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_is_written_to_and_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    let arguments = ["convert", "--to", "csv", "-o", pipe.to_str().unwrap()];
+    let output = run(&arguments, &fixture("tiny.trx"));
+    let kind = std::fs::symlink_metadata(&pipe).unwrap().file_type();
+    assert!(kind.is_fifo(), "the pipe was replaced");
+    assert_eq!(status(&output), Some(0));
+    assert_eq!(reader.join().unwrap().lines().count(), 198);
+}
+
 #[test]
 fn a_converted_dump_has_the_same_events() {
     let (_folder, path) = written(b"");
