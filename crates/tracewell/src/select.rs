@@ -210,18 +210,20 @@ const REMEMBERED_IDS: usize = 1 << 16;
 /// Whether a text is like a pattern in which `*` stands for any text; case does not count.
 fn like(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {
-        return false;
-    };
-    let mut last = None;
-    for part in parts {
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-        last = Some(part);
-    }
-    // The text must end where the pattern does, and the last part may occur more than once.
-    rest.is_empty() || last.is_some_and(|part| rest.ends_with(part))
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
+    let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
+    // Both ends first, so that what is between them is searched only there.
+    let between = text.strip_prefix(first).and_then(|text| text.strip_suffix(last));
+    between.is_some_and(|between| {
+        let mut rest = between;
+        middle.split('*').all(|part| match rest.find(part) {
+            Some(at) => {
+                rest = &rest[at + part.len()..];
+                true
+            }
+            None => false,
+        })
+    })
 }
 
 /// Whether a pattern is this number, decimal or hexadecimal with `0x`.
@@ -242,6 +244,8 @@ mod tests {
         assert!(like("*", "") && like("low", "Low") && like("a*a", "a a a"));
         assert!(!like("low", "slow") && !like("lo", "low") && !like("a*a", "a"));
         assert!(!like("tx_*_get", "tx_semaphore_get_2"));
+        assert!(like("*aa", "aaa") && like("*000", "log0000") && like("a*b*c", "a-b-b-c"));
+        assert!(!like("aa*aa", "aaa") && !like("a*b*c", "a-c"));
     }
 
     #[test]

@@ -443,3 +443,29 @@ fn every_flipped_bit_and_truncation_of_a_real_kernels_dump_is_survived() {
         }
     }
 }
+
+#[test]
+fn a_file_that_ends_before_the_events_has_lost_an_unknown_number() {
+    let bytes = Dump::small(USUAL).bytes();
+    for end in [48, 48 + 96, 48 + 96 + 31] {
+        let (trace, kept) = read_with(bytes[..end].to_vec(), &[]).unwrap();
+        assert_eq!(kept.rows.len(), 0, "{end}");
+        assert_eq!(kept.losses.len(), 1, "{end}");
+        assert_eq!((kept.losses[0].cause, kept.losses[0].events), (LossCause::Truncated, None));
+        assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage), "{end}");
+    }
+}
+
+#[test]
+fn cores_are_counted_by_the_highest_number_however_late_it_comes() {
+    let with_core = |core: u64, at: usize| {
+        let mut events: Vec<_> =
+            (0..20_000).map(|n| event(0x2100_0000, 83, 2_000_000_000 + n)).collect();
+        events[0].id_word |= 1 << 24;
+        events[at].id_word |= core << 24;
+        let registry = vec![thread(0x2100_0000, "a")];
+        read(&Dump::new(USUAL, registry, events, 0)).0.cpus
+    };
+    assert_eq!(with_core(2, 5), 3, "cores 0, 1 and 2 are three");
+    assert_eq!(with_core(7, 19_000), 8, "behind where the clock's direction stands");
+}

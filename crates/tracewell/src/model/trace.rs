@@ -93,7 +93,7 @@ pub struct Trace {
     pub losses: Losses,
     /// What the reader had to say.
     pub diagnostics: Diagnostics,
-    /// The highest core number that is known to occur, plus one.
+    /// The highest core number seen so far, plus one; may grow with each batch.
     pub cpus: u16,
     /// Events read so far.
     pub events: u64,

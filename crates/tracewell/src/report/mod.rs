@@ -95,6 +95,18 @@ impl<W: Write> Report<W> {
         self.columns = Some(columns);
     }
 
+    /// Writes the column names again, with one for cores, where a second core turns up late.
+    fn widen(&mut self, trace: &Trace) {
+        let columns = Columns::of(trace);
+        if let Some(before) = &mut self.columns
+            && before.cpu < columns.cpu
+        {
+            before.cpu = columns.cpu;
+            let names = before.names();
+            self.lines.line(names);
+        }
+    }
+
     #[inline]
     fn line(&mut self, trace: &Trace, event: &EventRef<'_>) -> Flow {
         let Some(columns) = self.columns else { return Flow::Continue(()) };
@@ -149,6 +161,7 @@ impl<W: Write> Report<W> {
 impl<W: Write> Sink for Report<W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.begin(trace);
+        self.widen(trace);
         let known = self.contexts.len();
         let width = self.columns.map_or(0, |columns| columns.context);
         let new = trace.contexts.iter().skip(known);

@@ -233,6 +233,9 @@ impl Delivery<'_> {
             let batch = Batch { first: self.trace.events, columns: &self.columns, records };
             self.trace.events += filled as u64;
             self.trace.span = self.state.ticks();
+            // The survey may have ended before a core first recorded.
+            let core = self.columns.cpu.iter().max().copied().unwrap_or(0);
+            self.trace.cpus = self.trace.cpus.max(core + 1);
             self.lifetimes.follow(self.trace, &batch);
             self.sink.events(self.trace, &batch)?;
         }

@@ -54,6 +54,9 @@ impl Ring<'_> {
             );
             diagnostics.add(Severity::Damage, offset, message);
         }
+        if there == 0 && self.expected > 0 {
+            return vec![Piece::Gap { events: None, cause: LossCause::Truncated, slot: 0 }];
+        }
         if !self.used(0) {
             if self.current.is_some_and(|current| current != 0) && there > 0 {
                 let message =

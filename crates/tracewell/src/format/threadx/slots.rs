@@ -130,8 +130,8 @@ pub(super) struct Tally {
     pub(super) largest: u64,
     /// The last masked stamp.
     pub(super) last: u64,
-    /// All id words joined by OR.
-    pub(super) ids: u64,
+    /// The highest core number.
+    pub(super) core: u8,
     /// Whether a slot is unused.
     pub(super) unused: bool,
 }
@@ -140,14 +140,14 @@ pub(super) struct Tally {
 #[inline(never)]
 fn tally<const N: usize, const BIG: bool>(slots: &[[u8; N]], mask: u64, previous: u64) -> Tally {
     let mut tally =
-        Tally { increases: 0, decreases: 0, largest: 0, last: previous, ids: 0, unused: false };
+        Tally { increases: 0, decreases: 0, largest: 0, last: previous, core: 0, unused: false };
     for slot in slots {
         let stamp = word::<N, BIG>(slot, 3) & mask;
         tally.increases += usize::from(stamp > tally.last);
         tally.decreases += usize::from(stamp < tally.last);
         tally.largest = tally.largest.max(stamp);
         tally.last = stamp;
-        tally.ids |= word::<N, BIG>(slot, 2);
+        tally.core = tally.core.max((word::<N, BIG>(slot, 2) >> 24) as u8);
         tally.unused |= word::<N, BIG>(slot, 0) == context::UNUSED;
     }
     tally

@@ -80,8 +80,7 @@ impl Survey {
         self.increases += tally.increases;
         self.decreases += tally.decreases;
         self.nanoseconds &= tally.largest < NANOSECONDS;
-        // Bits joined by OR are no core number, but not below the highest one either.
-        self.cpus = self.cpus.max(u16::from((tally.ids >> 24) as u8) + 1);
+        self.cpus = self.cpus.max(u16::from(tally.core) + 1);
         whole
     }
 
