@@ -37,7 +37,9 @@ impl Date {
     /// Days since 1 January 1970; `None` for what is no day or lies before.
     pub fn days(self) -> Option<u64> {
         let Self { year, month, day } = self;
-        if year < 1970 || year > 1_000_000 || !(1..=12).contains(&month) || !(1..=31).contains(&day)
+        if !(1970..=1_000_000).contains(&year)
+            || !(1..=12).contains(&month)
+            || !(1..=31).contains(&day)
         {
             return None;
         }

@@ -13,6 +13,7 @@ impl Parser<'_> {
         let mut stanza = Stanza {
             comments: Vec::new(),
             key: Key::Id(0),
+            key_text: self.slice(self.peek()).to_owned(),
             key_span,
             version: Version::default(),
             level: None,

@@ -55,6 +55,8 @@ pub struct Stanza {
     pub comments: Vec<String>,
     /// Which events it is for.
     pub key: Key,
+    /// The key as written.
+    pub key_text: String,
     /// Where the key stands.
     pub key_span: Span,
     /// Its version.
@@ -187,14 +189,22 @@ pub enum Pattern {
     Number(Number),
 }
 
-/// A number as written, for its value hangs on what it is compared with.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A number; two that are written in different ways are equal.
+#[derive(Clone, Debug)]
 pub struct Number {
     /// The digits as written, with sign and `0x`.
     pub text: String,
     /// The value; a negative one in two's complement.
     pub value: u64,
 }
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl Eq for Number {}
 
 /// What a case runs: a string alone, or a block.
 #[derive(Clone, Debug)]
