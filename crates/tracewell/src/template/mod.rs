@@ -39,7 +39,7 @@ mod parser;
 mod program;
 mod source;
 pub mod syntax;
-// pub mod update;
+pub mod update;
 
 pub use compile::Compiled;
 pub use entry::{Around, Entry, EntryError, Environment, Names, NoNames};
