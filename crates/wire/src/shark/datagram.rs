@@ -144,7 +144,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The four bytes before a datagram of this length.
-    pub const fn prefix(length: u32) -> [u8; Self::PREFIX] {
+    pub const fn prefix(length: u32) -> [u8; 4] {
         length.to_le_bytes()
     }
 }

@@ -30,14 +30,66 @@ pub const TASK_TIMER: u8 = 0x92;
 pub const INTERRUPT_START: u8 = 0x03;
 /// A device interrupt ended: its number.
 pub const INTERRUPT_END: u8 = 0x13;
+/// A job could not be accepted: context, scheduling level.
+pub const TASK_DISABLE: u8 = 0xA2;
+/// A deadline passed: context.
+pub const TASK_DEADLINE_MISS: u8 = 0xB2;
+/// A job used more than its worst case: context.
+pub const TASK_WCET_VIOLATION: u8 = 0xC2;
 /// A context was loaded at task level: context.
 pub const CONTEXT_SWITCH: u8 = 0x15;
+/// Who waits lends its urgency: the context that will run, the context that was chosen.
+pub const INHERITANCE: u8 = 0x25;
+/// A mutex is asked for: context, address of the mutex.
+pub const SET_MUTEX_LOCK: u8 = 0x16;
+/// A mutex is given up: context, address of the mutex.
+pub const SET_MUTEX_UNLOCK: u8 = 0x36;
+/// A semaphore is waited for, whether that blocks or not: context, index of the semaphore.
+pub const SET_MUTEX_WAIT: u8 = 0x46;
+/// A semaphore is posted: context, index of the semaphore.
+pub const SET_MUTEX_POST: u8 = 0x56;
+/// A server has its budget again: 0, address of the budget.
+pub const SERVER_REPLENISH: u8 = 0x18;
+/// A server's budget is used up: 0, address of the budget.
+pub const SERVER_EXHAUST: u8 = 0x28;
+/// A server has something to serve: context or 0, address of the budget.
+pub const SERVER_ACTIVE: u8 = 0x58;
+/// A timer of the kernel was set.
+pub const TIMER_POST: u8 = 0x0B;
+/// A timer of the kernel was cancelled.
+pub const TIMER_DELETE: u8 = 0x1B;
 /// The timer interrupt began.
 pub const TIMER_WAKEUP_START: u8 = 0x2B;
 /// The timer interrupt ended: the context that will run.
 pub const TIMER_WAKEUP_END: u8 = 0x3B;
 /// A command in the shape of an event: go to the next chunk. Never stored.
 pub const NEXT_CHUNK: u8 = 0xFF;
+
+/// Whether a code's first parameter is a context.
+pub const fn names_context(code: u8) -> bool {
+    matches!(
+        code,
+        TRACE_START
+            | ID
+            | TASK_CREATE
+            | TASK_ACTIVATE
+            | TASK_END
+            | TASK_END_CYCLE
+            | TASK_SCHEDULE
+            | TASK_TIMER
+            | TASK_DISABLE
+            | TASK_DEADLINE_MISS
+            | TASK_WCET_VIOLATION
+            | CONTEXT_SWITCH
+            | INHERITANCE
+            | SET_MUTEX_LOCK
+            | SET_MUTEX_UNLOCK
+            | SET_MUTEX_WAIT
+            | SET_MUTEX_POST
+            | SERVER_ACTIVE
+            | TIMER_WAKEUP_END
+    )
+}
 
 /// The low nibble of a code: which family it belongs to.
 pub const fn family(code: u8) -> u8 {
