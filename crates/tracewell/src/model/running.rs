@@ -105,17 +105,19 @@ impl<T: Copy + PartialEq> Running<T> {
     /// This one was loaded.
     #[inline]
     pub fn load(&mut self, task: T) {
-        if self.task.is_none() || (!self.choices_told && self.depth == 0) {
-            self.record(task);
+        let changes = self.task.is_none() || (!self.choices_told && self.depth == 0);
+        if changes && self.task() != Some(task) {
+            self.task = Some(Choice::plain(task));
         }
     }
 
-    /// This one recorded an event outside interrupts.
+    /// This one recorded an event outside interrupts: those that were being served have ended.
     #[inline]
     pub fn record(&mut self, task: T) {
         if self.task() != Some(task) {
             self.task = Some(Choice::plain(task));
         }
+        (self.depth, self.chosen) = (0, None);
     }
 
     /// Nobody is ready any more.

@@ -15,6 +15,7 @@
 
 mod columns;
 pub mod info;
+pub mod scheduling;
 
 use std::io::{self, Write};
 
