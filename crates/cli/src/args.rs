@@ -26,6 +26,14 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "FILE")]
     custom_events: Vec<PathBuf>,
 
+    /// Names of tasks, a pid and a name a line, where the trace has pids only
+    #[arg(long, value_name = "FILE")]
+    names: Option<PathBuf>,
+
+    /// Read the files as parts of one run, in this order
+    #[arg(long)]
+    pub(crate) join: bool,
+
     /// Show notes about the input, too, not only warnings and damage
     #[arg(short, long)]
     pub(crate) verbose: bool,
@@ -37,6 +45,11 @@ impl InputArgs {
         let mut settings = Settings { format: self.format_in.clone(), ..Settings::default() };
         for option in &self.options {
             settings.options.add(option).map_err(Failure::usage)?;
+        }
+        if let Some(path) = &self.names {
+            let names = std::fs::read(path).map_err(|error| Failure::io(path, &error))?;
+            // A name that is no UTF-8 is shown as well as it can be.
+            settings.options.set("names", String::from_utf8_lossy(&names) + "\n");
         }
         settings.schema = self.schema()?;
         Ok(settings)

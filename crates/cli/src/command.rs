@@ -11,6 +11,7 @@ use crate::verbs;
 #[command(after_help = "Examples:
   tracewell report trace.trx                     what happened, for people
   tracewell events trace.trx | jq .name          every event, for programs
+  tracewell analyze trace.dat                    what the scheduler did
   tracewell convert trace.trx -o be.trx -T order=big
   tracewell info --json trace.trx
 
@@ -27,6 +28,7 @@ enum Verb {
     Info(verbs::info::Info),
     Events(verbs::events::Events),
     Report(verbs::report::Report),
+    Analyze(verbs::analyze::Analyze),
     Convert(verbs::convert::Convert),
     Completions(verbs::completions::Completions),
     Man(verbs::man::Man),
@@ -40,6 +42,7 @@ impl Cli {
             Verb::Info(verb) => verb.run(),
             Verb::Events(verb) => verb.run(),
             Verb::Report(verb) => verb.run(),
+            Verb::Analyze(verb) => verb.run(),
             Verb::Convert(verb) => verb.run(),
             Verb::Completions(verb) => verb.run(Self::command()),
             Verb::Man(verb) => verb.run(Self::command()),

@@ -1,5 +1,6 @@
 //! The verbs, one file each. A verb's doc comment is its help.
 
+pub(crate) mod analyze;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod events;
@@ -17,18 +18,19 @@ use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome, tell_remarks};
 use crate::progress::Progress;
 
-/// Runs `work` for each file. One bad file does not stop the others; the worst outcome counts.
+/// Runs `work` for each file, or once for all of them where they are joined. One bad file does not stop the others; the worst outcome counts.
 fn for_each_file(
     files: &[PathBuf],
     args: &InputArgs,
     mut work: impl FnMut(&mut Input) -> Result<Trace, Failure>,
 ) -> Outcome {
     let mut worst = Outcome::Done;
-    for file in files {
+    let each = if args.join { files.len() } else { 1 };
+    for run in files.chunks(each.max(1)) {
         let done = args.settings().and_then(|settings| {
-            let mut input = Input::open(file, settings)?;
+            let mut input = Input::open_run(run, settings)?;
             let trace = work(&mut input)?;
-            Ok(tell_remarks(file, &trace, args.verbose))
+            Ok(tell_remarks(input.path(), &trace, args.verbose))
         });
         worst = worst.max(done.unwrap_or_else(Failure::tell));
     }

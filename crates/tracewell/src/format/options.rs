@@ -48,6 +48,11 @@ impl Options {
         Ok(())
     }
 
+    /// Adds a key with a value that is taken as it is.
+    pub fn set(&mut self, key: &str, value: impl Into<String>) {
+        self.list.push((key.to_owned(), value.into()));
+    }
+
     /// Fails on the first key that is not among `known`.
     pub fn check(&self, known: &[OptionHelp]) -> Result<(), OptionError> {
         let unknown = |key: &str| known.iter().all(|option| option.key != key);

@@ -39,6 +39,35 @@ pub enum PayloadLayout {
         /// Bytes of a word: 4 or 8.
         bytes: u8,
     },
+    /// Little-endian numbers at fixed places of the payload, of at most 32 bits.
+    Fields(&'static [Field]),
+}
+
+/// A number within a payload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Field {
+    /// Its first byte.
+    pub offset: usize,
+    /// Its length in bytes: 2, or 4.
+    pub bytes: u8,
+    /// A byte of the payload and the bits in it that say, if one is set, that the number was not
+    /// written.
+    pub absent: Option<(usize, u8)>,
+}
+
+impl Field {
+    #[inline]
+    fn read(self, payload: &[u8]) -> Option<u64> {
+        let absent = |(at, bits): (usize, u8)| payload.get(at).is_some_and(|b| b & bits != 0);
+        if self.absent.is_some_and(absent) {
+            return None;
+        }
+        let bytes = payload.get(self.offset..)?;
+        Some(match self.bytes {
+            2 => u64::from(u16::from_le_bytes(*bytes.first_chunk()?)),
+            _ => u64::from(u32::from_le_bytes(*bytes.first_chunk()?)),
+        })
+    }
 }
 
 impl PayloadLayout {
@@ -52,14 +81,18 @@ impl PayloadLayout {
             Self::Words { order, .. } => {
                 Some(u64::from(order.u32(*payload.get(4 * index..)?.first_chunk()?)))
             }
+            Self::Fields(fields) => fields.get(index)?.read(payload),
         }
     }
 
     /// Number of arguments of a payload.
     #[inline]
-    pub const fn arguments(self, payload: &[u8]) -> usize {
+    pub fn arguments(self, payload: &[u8]) -> usize {
         match self {
             Self::Words { bytes, .. } => payload.len() / bytes as usize,
+            Self::Fields(fields) => {
+                fields.iter().take_while(|field| field.read(payload).is_some()).count()
+            }
         }
     }
 
@@ -68,6 +101,7 @@ impl PayloadLayout {
     pub const fn digits(self) -> usize {
         match self {
             Self::Words { bytes, .. } => 2 * bytes as usize,
+            Self::Fields(_) => 8,
         }
     }
 }

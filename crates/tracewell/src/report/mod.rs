@@ -15,6 +15,7 @@
 
 mod columns;
 pub mod info;
+pub mod scheduling;
 
 use std::io::{self, Write};
 
@@ -243,15 +244,14 @@ fn label(trace: &Trace, id: u32, columns: Columns) -> Literal {
 fn put_time(out: &mut TextBuffer, trace: &Trace, ticks: u64, before: u64, columns: Columns) {
     // A clock that goes back within a source makes no negative time; the line before stands.
     let elapsed = ticks.saturating_sub(before);
-    match trace.clock.rate {
+    match trace.clock.nanoseconds(ticks) {
         None => {
             out.right(ticks, columns.time);
             out.right(elapsed, columns.delta);
         }
-        Some(rate) => {
-            let time = rate.nanoseconds(ticks);
+        Some(time) => {
             out.seconds(time, columns.time);
-            let delta = time.saturating_sub(rate.nanoseconds(before));
+            let delta = time.saturating_sub(trace.clock.nanoseconds(before).unwrap_or(time));
             out.right(delta / 1000, columns.delta - 4);
             out.byte(b'.');
             let fraction = delta % 1000;

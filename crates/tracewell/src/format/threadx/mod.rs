@@ -20,6 +20,7 @@ mod ring;
 mod slots;
 mod survey;
 
+use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::{Header, HeaderError, Layout, Width};
 
 use super::{Confidence, Format, OptionHelp};
@@ -67,7 +68,9 @@ const OPTIONS: &[OptionHelp] = &[
 
 /// The layout of the records of a trace that this format has read.
 pub fn layout(trace: &Trace) -> Layout {
-    let PayloadLayout::Words { order, bytes } = trace.payload;
+    let PayloadLayout::Words { order, bytes } = trace.payload else {
+        return Layout { order: ByteOrder::Little, width: Width::Bits32, name_size: 32 };
+    };
     let width = if bytes == 8 { Width::Bits64 } else { Width::Bits32 };
     let name_size = trace.fact("object_name_size").and_then(|size| u16::try_from(size).ok());
     Layout { order, width, name_size: name_size.unwrap_or(32) }

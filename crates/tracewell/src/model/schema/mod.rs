@@ -130,15 +130,24 @@ impl Schema {
     /// The schema of ThreadX, FileX, NetX and USBX.
     pub fn threadx() -> Arc<Self> {
         static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
-        let parse = || {
-            let text = include_str!("../../../../../schemas/threadx.toml");
-            match Self::parse(text, "schemas/threadx.toml") {
-                Ok(schema) => Arc::new(schema),
-                // The text is part of the program, and a test reads it.
-                Err(error) => unreachable!("{error}"),
-            }
+        let text = include_str!("../../../../../schemas/threadx.toml");
+        Self::built_in(&SCHEMA, text, "schemas/threadx.toml")
+    }
+
+    /// The schema of the S.Ha.R.K. kernel's new tracer.
+    pub fn shark() -> Arc<Self> {
+        static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
+        let text = include_str!("../../../../../schemas/shark.toml");
+        Self::built_in(&SCHEMA, text, "schemas/shark.toml")
+    }
+
+    fn built_in(schema: &OnceLock<Arc<Self>>, text: &str, file: &str) -> Arc<Self> {
+        let parse = || match Self::parse(text, file) {
+            Ok(schema) => Arc::new(schema),
+            // The text is part of the program, and a test reads it.
+            Err(error) => unreachable!("{error}"),
         };
-        SCHEMA.get_or_init(parse).clone()
+        schema.get_or_init(parse).clone()
     }
 
     /// What an id means: its own entry, that of a range it lies in, or that of unknown ids.
