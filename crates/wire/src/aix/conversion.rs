@@ -83,7 +83,7 @@ impl TimeConversion {
     }
 
     /// Hook word and data word of the entry that carries it as variable data.
-    pub const fn hook_and_word(env: Env) -> (HookWord, u64) {
+    const fn hook_and_word(env: Env) -> (HookWord, u64) {
         let sub_hook = ids::TIME_CONVERSION;
         let hook = match env {
             Env::Bits32 => {

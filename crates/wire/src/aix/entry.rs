@@ -305,17 +305,30 @@ impl<'a> Entry<'a> {
         data: &[u8],
         bytes: &mut [u8],
     ) -> Result<usize, EntryError> {
+        Self::open_generic(hook, word, data.len(), bytes)?.copy_from_slice(data);
+        Self::generic_length(hook.env(), data.len())
+    }
+
+    /// As [`Entry::write_generic`], all but the variable data, whose place is returned.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn open_generic(
+        hook: HookWord,
+        word: u64,
+        data: usize,
+        bytes: &mut [u8],
+    ) -> Result<&mut [u8], EntryError> {
         let env = hook.env();
-        let length = Self::generic_length(env, data.len())?;
-        let bytes = room(bytes, length)?;
-        put_hook(generic_hook(hook, data.len() as u16), bytes);
+        let bytes = room(bytes, Self::generic_length(env, data)?)?;
+        put_hook(generic_hook(hook, data as u16), bytes);
         let w = env.word_bytes();
         let (head, tail) = bytes.split_at_mut(2 * w);
         put_word(env, &mut head[w..], word);
-        let (body, padding) = tail.split_at_mut(data.len());
-        body.copy_from_slice(data);
+        let (place, padding) = tail.split_at_mut(data);
         padding.fill(0);
-        Ok(length)
+        Ok(place)
     }
 }
 

@@ -1,5 +1,8 @@
 //! The six NUL-terminated texts of a file header, which hook 003 repeats.
 
+use crate::aix::hook::{Env, HookType, HookWord, HookWord32, HookWord64};
+use crate::aix::{Entry, EntryError, ids};
+
 /// Who recorded, for the heading of a report. No encoding is declared; a text ends at its first NUL.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Texts<'a> {
@@ -52,6 +55,29 @@ impl<'a> Texts<'a> {
             rest = behind;
         }
         Some(())
+    }
+
+    /// Writes the entry of hook 003 at the start of `bytes`: the wall clock in seconds since 1970, cut
+    /// to 32 bits where words have no more, and the texts as variable data. Its length.
+    ///
+    /// # Errors
+    /// Those of [`Entry::write_generic`].
+    pub fn write_entry(
+        &self,
+        env: Env,
+        seconds: u64,
+        bytes: &mut [u8],
+    ) -> Result<usize, EntryError> {
+        let id = ids::TRACE_HEADER;
+        let hook = match env {
+            Env::Bits32 => HookWord::Bits32(HookWord32::new(id, HookType::Trcgent, 0)),
+            Env::Bits64 => HookWord::Bits64(HookWord64::generic(id, 0)),
+        };
+        let length = Entry::generic_length(env, self.length())?;
+        let place = Entry::open_generic(hook, seconds, self.length(), bytes)?;
+        // The place is exactly as long as the texts.
+        let _ = self.write(place);
+        Ok(length)
     }
 
     fn up_to_nul(&self) -> impl Iterator<Item = &'a [u8]> {
