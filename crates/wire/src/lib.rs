@@ -21,6 +21,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod aix;
 mod order;
 pub mod shark;
 pub mod threadx;
