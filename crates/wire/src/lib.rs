@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 mod order;
+pub mod rkh;
 pub mod threadx;
 
 pub use order::ByteOrder;

@@ -9,6 +9,7 @@
 
 mod decoder;
 mod options;
+pub mod rkh;
 pub mod threadx;
 
 pub use decoder::{Decoder, Input, Progress, ReadError};
@@ -41,7 +42,7 @@ pub struct Format {
 }
 
 /// Every format that can be read.
-pub static FORMATS: &[&Format] = &[&threadx::FORMAT];
+pub static FORMATS: &[&Format] = &[&threadx::FORMAT, &rkh::FORMAT];
 
 /// The format of this name.
 pub fn by_name(name: &str) -> Option<&'static Format> {

@@ -15,6 +15,8 @@ pub enum ContextKind {
     Interrupt,
     /// The system before its scheduler started.
     Initialization,
+    /// The system itself, where nobody else is named: idle loop, scheduler, interrupts.
+    System,
 }
 
 impl ContextKind {
@@ -24,6 +26,7 @@ impl ContextKind {
             Self::Thread => "thread",
             Self::Interrupt => "interrupt",
             Self::Initialization => "initialization",
+            Self::System => "system",
         }
     }
 }
@@ -67,6 +70,11 @@ impl Contexts {
     #[inline]
     pub fn get(&self, id: ContextId) -> Option<&Context> {
         self.list.get(id.index())
+    }
+
+    /// The context of this number, to give it a name that turned up later.
+    pub fn get_mut(&mut self, id: ContextId) -> Option<&mut Context> {
+        self.list.get_mut(id.index())
     }
 
     /// The context with this key, if one was seen.

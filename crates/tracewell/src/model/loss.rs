@@ -11,6 +11,8 @@ pub enum LossCause {
     Truncated,
     /// A record is there but cannot be what the dialect allows.
     Damaged,
+    /// The numbers of the records before and after leave some out.
+    Missing,
 }
 
 impl LossCause {
@@ -20,6 +22,7 @@ impl LossCause {
             Self::Overwritten => "overwritten",
             Self::Truncated => "truncated",
             Self::Damaged => "damaged",
+            Self::Missing => "missing",
         }
     }
 }
@@ -29,7 +32,8 @@ impl LossCause {
 pub struct Loss {
     /// Number of the event that follows the gap.
     pub before: u64,
-    /// How many events are missing, where that can be known.
+    /// How many events are missing, where that can be known. 0 where another loss counts them: a
+    /// damaged record of a stream whose records are numbered.
     pub events: Option<u64>,
     /// Why they are missing.
     pub cause: LossCause,
@@ -84,6 +88,7 @@ impl Losses {
 
     /// Records that were there but could not be used.
     pub fn damaged(&self) -> u64 {
-        self.by_cause.get(&LossCause::Damaged).map_or(0, |count| count.events)
+        let damaged = self.by_cause.get(&LossCause::Damaged);
+        damaged.map_or(0, |count| count.events.max(count.gaps))
     }
 }

@@ -15,6 +15,7 @@ mod object;
 pub mod schema;
 mod sink;
 mod trace;
+pub mod values;
 
 pub use batch::{Batch, Columns, EventRef, NO_PRIORITY, Records, Span};
 pub use clock::{Clock, Counter, Direction, Rate, RateError};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tracewell_wire::ByteOrder;
 
 use super::schema::Schema;
-use super::{Clock, Contexts, Diagnostics, Losses, Objects};
+use super::{Clock, Contexts, Diagnostics, Losses, Objects, values};
 
 /// How a fact is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,10 +39,16 @@ pub enum PayloadLayout {
         /// Bytes of a word: 4 or 8.
         bytes: u8,
     },
+    /// A row of values that the decoder made: [`values`].
+    Values {
+        /// Hexadecimal digits of an address of the target.
+        digits: u8,
+    },
 }
 
 impl PayloadLayout {
-    /// Argument number `index` (from 0) of a payload; `None` where it has fewer.
+    /// Argument number `index` (from 0) of a payload; `None` where it has fewer, and where this
+    /// argument is not recorded with the source's settings.
     #[inline]
     pub fn argument(self, payload: &[u8], index: usize) -> Option<u64> {
         match self {
@@ -52,22 +58,25 @@ impl PayloadLayout {
             Self::Words { order, .. } => {
                 Some(u64::from(order.u32(*payload.get(4 * index..)?.first_chunk()?)))
             }
+            Self::Values { .. } => values::value(payload, index),
         }
     }
 
     /// Number of arguments of a payload.
     #[inline]
-    pub const fn arguments(self, payload: &[u8]) -> usize {
+    pub fn arguments(self, payload: &[u8]) -> usize {
         match self {
-            Self::Words { bytes, .. } => payload.len() / bytes as usize,
+            Self::Words { bytes, .. } => payload.len() / usize::from(bytes),
+            Self::Values { .. } => values::slots(payload),
         }
     }
 
-    /// Hexadecimal digits of a whole word: 8 or 16.
+    /// Hexadecimal digits of a whole word, or of an address: 4, 8 or 16.
     #[inline]
     pub const fn digits(self) -> usize {
         match self {
             Self::Words { bytes, .. } => 2 * bytes as usize,
+            Self::Values { digits } => digits as usize,
         }
     }
 }

@@ -20,6 +20,7 @@ mod ring;
 mod slots;
 mod survey;
 
+use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::{Header, HeaderError, Layout, Width};
 
 use super::{Confidence, Format, OptionHelp};
@@ -67,8 +68,11 @@ const OPTIONS: &[OptionHelp] = &[
 
 /// The layout of the records of a trace that this format has read.
 pub fn layout(trace: &Trace) -> Layout {
-    let PayloadLayout::Words { order, bytes } = trace.payload;
-    let width = if bytes == 8 { Width::Bits64 } else { Width::Bits32 };
+    let (order, width) = match trace.payload {
+        PayloadLayout::Words { order, bytes: 8 } => (order, Width::Bits64),
+        PayloadLayout::Words { order, .. } => (order, Width::Bits32),
+        PayloadLayout::Values { .. } => (ByteOrder::Little, Width::Bits32),
+    };
     let name_size = trace.fact("object_name_size").and_then(|size| u16::try_from(size).ok());
     Layout { order, width, name_size: name_size.unwrap_or(32) }
 }
