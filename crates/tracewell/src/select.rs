@@ -194,13 +194,16 @@ impl Selector {
             }
         }
         self.objects_seen = trace.objects.len();
-        let named = |index: usize| {
-            let value = trace.payload.argument(event.payload, index);
-            value.is_some_and(|v| self.objects.contains(&v) || wanted.iter().any(|w| is_key(w, v)))
+        let named = |index: usize, kind: Option<u32>| {
+            let Some(value) = trace.payload.argument(event.payload, index) else { return false };
+            let key = trace.schema.key(kind, value);
+            self.objects.contains(&key) || wanted.iter().any(|w| is_key(w, value))
         };
         let args = &trace.schema.event(event.id).args;
-        let refers = |kind: &ArgumentKind| matches!(kind, ArgumentKind::Object(_));
-        args.iter().enumerate().any(|(index, arg)| refers(&arg.kind) && named(index))
+        args.iter().enumerate().any(|(index, arg)| match arg.kind {
+            ArgumentKind::Object(kind) => named(index, kind),
+            _ => false,
+        })
     }
 }
 

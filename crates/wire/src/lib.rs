@@ -23,6 +23,7 @@
 
 pub mod aix;
 mod order;
+pub mod rkh;
 pub mod shark;
 pub mod threadx;
 

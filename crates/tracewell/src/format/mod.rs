@@ -9,6 +9,7 @@
 
 mod decoder;
 mod options;
+pub mod rkh;
 pub mod shark;
 pub mod threadx;
 
@@ -42,7 +43,7 @@ pub struct Format {
 }
 
 /// Every format that can be read.
-pub static FORMATS: &[&Format] = &[&threadx::FORMAT, &shark::FORMAT];
+pub static FORMATS: &[&Format] = &[&threadx::FORMAT, &rkh::FORMAT, &shark::FORMAT];
 
 /// The format of this name.
 pub fn by_name(name: &str) -> Option<&'static Format> {

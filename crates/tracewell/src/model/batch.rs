@@ -58,6 +58,7 @@ pub struct Records<'a> {
 enum Shape<'a> {
     Fixed { size: usize, payload: usize },
     Variable(&'a [Span]),
+    Decoded { spans: &'a [Span], payloads: &'a [u8] },
 }
 
 impl<'a> Records<'a> {
@@ -72,6 +73,12 @@ impl<'a> Records<'a> {
         Self { bytes, offset, shape: Shape::Variable(spans) }
     }
 
+    /// Records of different lengths whose payloads the decoder has made: one span each, in which
+    /// `payload` is a position in `payloads`. A payload goes to the beginning of the next one.
+    pub fn decoded(bytes: &'a [u8], offset: u64, spans: &'a [Span], payloads: &'a [u8]) -> Self {
+        Self { bytes, offset, shape: Shape::Decoded { spans, payloads } }
+    }
+
     /// The whole record of event `row` as it lies in the source; empty where there is no such row.
     #[inline]
     pub fn record(&self, row: usize) -> &'a [u8] {
@@ -82,6 +89,12 @@ impl<'a> Records<'a> {
     /// The payload of event `row`: the bytes that the schema's arguments describe.
     #[inline]
     pub fn payload(&self, row: usize) -> &'a [u8] {
+        if let Shape::Decoded { spans, payloads } = self.shape {
+            let start = |row: usize| spans.get(row).map(|span| span.payload as usize);
+            let Some(payload) = start(row) else { return &[] };
+            let end = start(row + 1).unwrap_or(payloads.len());
+            return payloads.get(payload..end).unwrap_or_default();
+        }
         let (_, payload, end) = self.bounds(row);
         self.bytes.get(payload..end).unwrap_or_default()
     }
@@ -99,9 +112,11 @@ impl<'a> Records<'a> {
                 let start = row.saturating_mul(size);
                 (start, start.saturating_add(payload), start.saturating_add(size))
             }
-            Shape::Variable(spans) => spans.get(row).map_or((0, 0, 0), |span| {
-                (span.start as usize, span.payload as usize, span.end as usize)
-            }),
+            Shape::Variable(spans) | Shape::Decoded { spans, .. } => {
+                spans.get(row).map_or((0, 0, 0), |span| {
+                    (span.start as usize, span.payload as usize, span.end as usize)
+                })
+            }
         }
     }
 }
@@ -185,6 +200,15 @@ mod tests {
         assert_eq!((records.record(1), records.payload(1)), (&b"d"[..], &b"d"[..]));
         assert_eq!(records.offset(1), 103);
         assert_eq!(records.record(2), b"");
+    }
+
+    #[test]
+    fn decoded_payloads_go_to_the_beginning_of_the_next() {
+        let spans = [Span { start: 1, payload: 0, end: 3 }, Span { start: 3, payload: 2, end: 4 }];
+        let records = Records::decoded(b"abcd", 100, &spans, b"12345");
+        assert_eq!((records.record(0), records.payload(0)), (&b"bc"[..], &b"12"[..]));
+        assert_eq!((records.record(1), records.payload(1)), (&b"d"[..], &b"345"[..]));
+        assert_eq!((records.offset(1), records.payload(2)), (103, &b""[..]));
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub enum ContextKind {
     Initialization,
     /// The trace does not tell who it was.
     Unknown,
+    /// The system itself, where nobody else is named: idle loop, scheduler, interrupts.
+    System,
 }
 
 impl ContextKind {
@@ -27,6 +29,7 @@ impl ContextKind {
             Self::Interrupt => "interrupt",
             Self::Initialization => "initialization",
             Self::Unknown => "unknown",
+            Self::System => "system",
         }
     }
 }

@@ -13,6 +13,8 @@ pub enum LossCause {
     Damaged,
     /// It was recorded and lost on its way.
     Dropped,
+    /// The numbers of the records before and after leave some out.
+    Missing,
 }
 
 impl LossCause {
@@ -23,6 +25,7 @@ impl LossCause {
             Self::Truncated => "truncated",
             Self::Damaged => "damaged",
             Self::Dropped => "dropped",
+            Self::Missing => "missing",
         }
     }
 }
@@ -32,7 +35,8 @@ impl LossCause {
 pub struct Loss {
     /// Number of the event that follows the gap.
     pub before: u64,
-    /// How many events are missing, where that can be known.
+    /// How many events are missing, where that can be known. 0 where another loss counts them: a
+    /// damaged record of a stream whose records are numbered.
     pub events: Option<u64>,
     /// Why they are missing.
     pub cause: LossCause,
@@ -87,6 +91,7 @@ impl Losses {
 
     /// Records that were there but could not be used.
     pub fn damaged(&self) -> u64 {
-        self.by_cause.get(&LossCause::Damaged).map_or(0, |count| count.events)
+        let damaged = self.by_cause.get(&LossCause::Damaged);
+        damaged.map_or(0, |count| count.events.max(count.gaps))
     }
 }

@@ -84,6 +84,23 @@ pub enum Meaning {
     TimerCancelled,
     /// The subject, a state machine, entered a state, the value.
     StateEntered,
+    /// The subject, a state machine, left a state, the value.
+    StateLeft,
+    /// The subject, a state machine, changes from one state, the object, to another, the value.
+    Transition,
+    /// An event, the value, is handed to the subject, a state machine: its step begins, to end with
+    /// `Complete` or `Unhandled`.
+    Dispatch,
+    /// The subject, a state machine, did not take the event it was handed.
+    Unhandled,
+    /// A timer, the object, begins to count for the subject; the value is the first delay.
+    TimerStart,
+    /// A timer, the object, stops counting.
+    TimerStop,
+    /// A timer, the object, has run out.
+    TimerExpired,
+    /// A condition that the program takes for granted does not hold; the value is the place.
+    AssertionFailed,
     /// A mark of the application.
     Mark,
     /// A number of the application, the value.

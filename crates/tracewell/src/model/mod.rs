@@ -16,6 +16,7 @@ mod running;
 pub mod schema;
 mod sink;
 mod trace;
+pub mod values;
 
 pub use batch::{Batch, Columns, EventRef, NO_PRIORITY, Records, Span};
 pub use clock::{Clock, Counter, Direction, Rate, RateChange, RateError};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tracewell_wire::ByteOrder;
 
 use super::schema::Schema;
-use super::{Clock, Contexts, Diagnostics, Losses, Objects};
+use super::{Clock, Contexts, Diagnostics, Losses, Objects, values};
 
 /// How a fact is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +41,11 @@ pub enum PayloadLayout {
     },
     /// Little-endian numbers at fixed places of the payload, of at most 32 bits.
     Fields(&'static [Field]),
+    /// A row of values that the decoder made: [`values`].
+    Values {
+        /// Hexadecimal digits of an address of the target.
+        digits: u8,
+    },
 }
 
 /// A number within a payload.
@@ -71,7 +76,8 @@ impl Field {
 }
 
 impl PayloadLayout {
-    /// Argument number `index` (from 0) of a payload; `None` where it has fewer.
+    /// Argument number `index` (from 0) of a payload; `None` where it has fewer, and where this
+    /// argument is not recorded with the source's settings.
     #[inline]
     pub fn argument(self, payload: &[u8], index: usize) -> Option<u64> {
         match self {
@@ -82,6 +88,7 @@ impl PayloadLayout {
                 Some(u64::from(order.u32(*payload.get(4 * index..)?.first_chunk()?)))
             }
             Self::Fields(fields) => fields.get(index)?.read(payload),
+            Self::Values { .. } => values::value(payload, index),
         }
     }
 
@@ -89,19 +96,21 @@ impl PayloadLayout {
     #[inline]
     pub fn arguments(self, payload: &[u8]) -> usize {
         match self {
-            Self::Words { bytes, .. } => payload.len() / bytes as usize,
+            Self::Words { bytes, .. } => payload.len() / usize::from(bytes),
             Self::Fields(fields) => {
                 fields.iter().take_while(|field| field.read(payload).is_some()).count()
             }
+            Self::Values { .. } => values::slots(payload),
         }
     }
 
-    /// Hexadecimal digits of a whole word: 8 or 16.
+    /// Hexadecimal digits of a whole word, or of an address: 4, 8 or 16.
     #[inline]
     pub const fn digits(self) -> usize {
         match self {
             Self::Words { bytes, .. } => 2 * bytes as usize,
             Self::Fields(_) => 8,
+            Self::Values { digits } => digits as usize,
         }
     }
 }

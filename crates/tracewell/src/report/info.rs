@@ -149,7 +149,7 @@ fn write_objects(trace: &Trace, out: &mut String) -> std::fmt::Result {
         let life = object.lifetime;
         details.extend(life.from.map(|ticks| format!("created={ticks}")));
         details.extend(life.until.map(|ticks| format!("deleted={ticks}")));
-        let key = key_text(trace, object.key);
+        let key = object_key_text(trace, object);
         let kind = kind_label(trace, object);
         let line =
             format!("{key}  {alive:<6}{kind:<16}{:<32}  {}", object.label, details.join(" "));
@@ -160,6 +160,11 @@ fn write_objects(trace: &Trace, out: &mut String) -> std::fmt::Result {
 
 fn key_text(trace: &Trace, key: u64) -> String {
     format!("0x{key:0digits$X}", digits = trace.payload.digits())
+}
+
+/// The key as an argument gives it.
+fn object_key_text(trace: &Trace, object: &Object) -> String {
+    key_text(trace, object.key.wrapping_sub(trace.schema.key(Some(object.kind), 0)))
 }
 
 fn kind_label(trace: &Trace, object: &Object) -> String {
@@ -240,7 +245,7 @@ fn object_json(trace: &Trace, object: &Object) -> Value {
         })
         .collect();
     json!({
-        "key": key_text(trace, object.key),
+        "key": object_key_text(trace, object),
         "kind": kind_label(trace, object),
         "type": object.kind,
         "name": object.label,

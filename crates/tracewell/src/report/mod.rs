@@ -178,6 +178,7 @@ impl<W: Write> Sink for Report<W> {
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
         self.begin(trace);
         let how_many = match (loss.events, loss.cause) {
+            (Some(0), _) => "a record".to_owned(),
             (Some(1), _) => "1 event".to_owned(),
             (Some(events), _) => format!("{events} events"),
             (None, LossCause::Overwritten) => "earlier events".to_owned(),
@@ -283,6 +284,7 @@ fn lost(losses: &Losses) -> String {
     let causes = losses.iter().map(|(cause, count)| {
         let known = count.events;
         match (count.events, count.unknown) {
+            (0, 0) => format!("{} records {}", count.gaps, cause.as_str()),
             (0, _) => format!("unknown number {}", cause.as_str()),
             (_, 0) => format!("{known} {}", cause.as_str()),
             _ => format!("{known} and more {}", cause.as_str()),

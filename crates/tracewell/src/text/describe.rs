@@ -2,6 +2,7 @@
 
 use super::{Literal, PerEvent, TextBuffer};
 use crate::model::schema::{ArgumentKind, EventType, TableId};
+use crate::model::values::{self, ListItem};
 use crate::model::{EventRef, Trace};
 
 /// Writes decoded arguments; remembers how each event id is written and what addresses name.
@@ -27,7 +28,7 @@ impl Describer {
     pub fn put(&mut self, out: &mut TextBuffer, trace: &Trace, event: &EventRef<'_>) {
         let pieces = self.plans.get(event.id, || plan(trace.schema.event(event.id)));
         for piece in pieces.iter() {
-            let Some(value) = trace.payload.argument(event.payload, piece.index) else { return };
+            let Some(value) = trace.payload.argument(event.payload, piece.index) else { continue };
             out.literal(&piece.prefix);
             match piece.kind {
                 ArgumentKind::Unsigned => out.decimal(value),
@@ -38,6 +39,12 @@ impl Describer {
                 ArgumentKind::Enum(table) => put_enum(out, trace, table, value),
                 ArgumentKind::Flags(table) => put_flags(out, trace, table, value),
                 ArgumentKind::Ipv4 => put_ipv4(out, value),
+                ArgumentKind::Text => put_shown(out, values::bytes(event.payload, value)),
+                ArgumentKind::Bytes => put_bytes(out, values::bytes(event.payload, value)),
+                ArgumentKind::List => {
+                    let list = values::bytes(event.payload, value);
+                    put_list(out, &mut self.names, trace, event.ticks, list);
+                }
                 ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed => {
                     put_address(out, trace, value);
                 }
@@ -54,7 +61,11 @@ fn plan(event: &EventType) -> Vec<Piece> {
         }
         let separator = if pieces.is_empty() { "" } else { ", " };
         let name = spoken(&argument.name, argument.kind);
-        let prefix = Literal::new(format!("{separator}{name}="));
+        let prefix = match argument.kind {
+            // Its items stand for themselves.
+            ArgumentKind::List => Literal::new(separator),
+            _ => Literal::new(format!("{separator}{name}=")),
+        };
         pieces.push(Piece { index, prefix, kind: argument.kind });
     }
     pieces
@@ -120,6 +131,51 @@ fn put_ipv4(out: &mut TextBuffer, value: u64) {
     }
 }
 
+/// Appends text of no declared encoding: as it is if it can be shown, escaped otherwise.
+pub(crate) fn put_shown(out: &mut TextBuffer, text: &[u8]) {
+    match std::str::from_utf8(text) {
+        Ok(shown) if !shown.chars().any(char::is_control) => out.text(shown),
+        _ => out.text(text.escape_ascii().to_string()),
+    }
+}
+
+/// Appends bytes as pairs of hexadecimal digits.
+pub(crate) fn put_bytes(out: &mut TextBuffer, bytes: &[u8]) {
+    for byte in bytes {
+        out.hexadecimal(u64::from(*byte), 2);
+    }
+}
+
+fn put_list(out: &mut TextBuffer, names: &mut Names, trace: &Trace, ticks: u64, list: &[u8]) {
+    for (index, item) in values::list_items(list).enumerate() {
+        if index > 0 {
+            out.text(", ");
+        }
+        match item {
+            // The sign counts as one of the characters.
+            ListItem::Signed(value, width) => {
+                out.text(format!("{value:0width$}", width = usize::from(width)));
+            }
+            ListItem::Unsigned(value, width) => {
+                out.text(format!("{value:0width$}", width = usize::from(width)));
+            }
+            ListItem::Hex(value, width) => {
+                out.text(format!("0x{value:0width$X}", width = usize::from(width)));
+            }
+            ListItem::Text(text) => put_shown(out, text),
+            ListItem::Bytes(bytes) => {
+                out.byte(b'[');
+                put_bytes(out, bytes);
+                out.byte(b']');
+            }
+            ListItem::Object(key, kind) => {
+                let kind = (kind > 0).then_some(u32::from(kind));
+                names.put(out, trace, ticks, kind, key);
+            }
+        }
+    }
+}
+
 /// Names of addresses, remembered where an address names one object for the whole trace.
 #[derive(Debug)]
 struct Names {
@@ -169,12 +225,15 @@ impl Names {
         slot: usize,
     ) {
         let start = out.len();
-        match trace.objects.at(key, ticks, kind) {
+        let object = trace.schema.key(kind, key);
+        match trace.objects.at(object, ticks, kind) {
             Some((_, object)) => out.text(&object.label),
+            // A number of its own kind is no address.
+            None if object != key => out.decimal(key),
             None if key == 0 => out.text("none"),
             None => put_address(out, trace, key),
         }
-        if trace.objects.with_key(key).len() < 2 {
+        if trace.objects.with_key(object).len() < 2 {
             self.entries[slot] =
                 Some((key, kind.unwrap_or(0), Literal::new(&out.as_bytes()[start..])));
         }

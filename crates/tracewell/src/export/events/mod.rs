@@ -15,6 +15,7 @@
 
 mod escape;
 mod keys;
+mod values;
 
 use std::io::{self, Write};
 
@@ -100,6 +101,8 @@ struct EventPlan {
     head: Literal,
     /// Before the value of each argument: separator and name. Words beyond have no schema.
     args: Vec<Literal>,
+    /// Whether an argument is more than a number.
+    has_bytes: bool,
     /// Bytes that all of it takes at most.
     room: usize,
 }
@@ -165,8 +168,12 @@ impl<W: Write> EventWriter<W> {
         room = room.literal(&keys.cpu).decimal(u64::from(event.cpu)).literal(context);
         room = optional(room, &keys.priority, event.priority.map(u64::from), keys.absent);
         room = room.literal(&plan.head);
+        if plan.has_bytes {
+            room.done();
+            return values::put(out, format, trace, event, &plan.args);
+        }
         for (index, prefix) in plan.args.iter().enumerate() {
-            let Some(value) = trace.payload.argument(event.payload, index) else { break };
+            let Some(value) = trace.payload.argument(event.payload, index) else { continue };
             room = room.literal(prefix).decimal(value);
         }
         room.done();
@@ -259,7 +266,8 @@ fn event_plan(format: EventFormat, trace: &Trace, id: u32) -> EventPlan {
     let args: Vec<_> =
         named.map(|(index, arg)| argument_plan(format, index, Some(&arg.name))).collect();
     let room = head.len() + args.iter().map(|arg| arg.len() + Room::NUMBER).sum::<usize>();
-    EventPlan { head: Literal::new(head.as_bytes()), args, room }
+    let has_bytes = event.args.iter().any(|arg| values::has_bytes(arg.kind));
+    EventPlan { head: Literal::new(head.as_bytes()), args, has_bytes, room }
 }
 
 fn argument_plan(format: EventFormat, index: usize, name: Option<&str>) -> Literal {

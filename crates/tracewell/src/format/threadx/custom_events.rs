@@ -82,7 +82,7 @@ fn event_type(event: &CustomEvent) -> EventType {
         while name.is_empty() || args.iter().any(|argument| argument.name == name) {
             name = format!("{name}arg{}", index + 1);
         }
-        args.push(Argument { name, kind: ArgumentKind::Hex });
+        args.push(Argument { name, kind: ArgumentKind::Hex, encoding: String::new() });
     }
     let meaning = Meaning::Mark;
     EventType {

@@ -68,10 +68,11 @@ const OPTIONS: &[OptionHelp] = &[
 
 /// The layout of the records of a trace that this format has read.
 pub fn layout(trace: &Trace) -> Layout {
-    let PayloadLayout::Words { order, bytes } = trace.payload else {
-        return Layout { order: ByteOrder::Little, width: Width::Bits32, name_size: 32 };
+    let (order, width) = match trace.payload {
+        PayloadLayout::Words { order, bytes: 8 } => (order, Width::Bits64),
+        PayloadLayout::Words { order, .. } => (order, Width::Bits32),
+        _ => (ByteOrder::Little, Width::Bits32),
     };
-    let width = if bytes == 8 { Width::Bits64 } else { Width::Bits32 };
     let name_size = trace.fact("object_name_size").and_then(|size| u16::try_from(size).ok());
     Layout { order, width, name_size: name_size.unwrap_or(32) }
 }

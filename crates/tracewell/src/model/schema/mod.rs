@@ -47,6 +47,12 @@ pub enum ArgumentKind {
     Flags(TableId),
     /// An IPv4 address in host order.
     Ipv4,
+    /// Text of no declared encoding.
+    Text,
+    /// Bytes, shown in hexadecimal.
+    Bytes,
+    /// Values that say themselves what they are.
+    List,
     /// Recorded and named by nobody: shown by its position where all words are shown.
     Unnamed,
 }
@@ -58,6 +64,8 @@ pub struct Argument {
     pub name: String,
     /// How it is read.
     pub kind: ArgumentKind,
+    /// How it is written in a record, in the dialect's own words; empty where all are words.
+    pub encoding: String,
 }
 
 /// A meaning with its participants: positions of arguments, `None` where the event has none.
@@ -105,6 +113,9 @@ pub struct ObjectKind {
     pub label: String,
     /// Names of its parameters as recorded at creation.
     pub parameters: Vec<String>,
+    /// What is added to an argument to get the object's key: 0 for addresses, something else for
+    /// numbers, which are no addresses.
+    pub keys: u64,
 }
 
 /// Names for numbers.
@@ -125,6 +136,18 @@ pub struct Schema {
     kinds: Vec<ObjectKind>,
     tables: Vec<Table>,
 }
+
+/// The dialects of RKH with their schemas, oldest first.
+const RKH: [(&str, &str); 8] = [
+    ("2.0-pre", include_str!("../../../../../schemas/rkh-2.0-pre.toml")),
+    ("2.0", include_str!("../../../../../schemas/rkh-2.0.toml")),
+    ("2.2", include_str!("../../../../../schemas/rkh-2.2.toml")),
+    ("2.3", include_str!("../../../../../schemas/rkh-2.3.toml")),
+    ("2.4.3", include_str!("../../../../../schemas/rkh-2.4.3.toml")),
+    ("2.4.4", include_str!("../../../../../schemas/rkh-2.4.4.toml")),
+    ("2.4.5", include_str!("../../../../../schemas/rkh-2.4.5.toml")),
+    ("3.4", include_str!("../../../../../schemas/rkh-3.4.toml")),
+];
 
 impl Schema {
     /// The schema of ThreadX, FileX, NetX and USBX.
@@ -148,6 +171,19 @@ impl Schema {
             Err(error) => unreachable!("{error}"),
         };
         schema.get_or_init(parse).clone()
+    }
+
+    /// The schema of the RKH versions of a dialect's name: `3.4`, `2.4.5`, and so on.
+    pub fn rkh(dialect: &str) -> Option<Arc<Self>> {
+        static SCHEMAS: [OnceLock<Arc<Schema>>; RKH.len()] = [const { OnceLock::new() }; RKH.len()];
+        let index = RKH.iter().position(|(name, _)| *name == dialect)?;
+        let (name, text) = RKH[index];
+        let parse = || match Self::parse(text, &format!("schemas/rkh-{name}.toml")) {
+            Ok(schema) => Arc::new(schema),
+            // The text is part of the program, and a test reads it.
+            Err(error) => unreachable!("{error}"),
+        };
+        Some(SCHEMAS[index].get_or_init(parse).clone())
     }
 
     /// What an id means: its own entry, that of a range it lies in, or that of unknown ids.
@@ -192,9 +228,33 @@ impl Schema {
         true
     }
 
+    /// Adds the events of another schema with `base` added to their ids. Both must have the same
+    /// tables and types of objects, as the dialects of one system do.
+    pub fn adopt(&mut self, other: &Self, base: u32) {
+        for event in &other.events {
+            self.define(EventType { id: event.id + base, ..event.clone() });
+        }
+        for (range, event) in &other.ranges {
+            let moved = EventType { id: event.id + base, ..event.clone() };
+            self.ranges.push((range.start() + base..=range.end() + base, moved));
+        }
+    }
+
+    /// The first type of objects with this symbol.
+    pub fn object_kind_by_symbol(&self, symbol: &str) -> Option<&ObjectKind> {
+        self.kinds.iter().find(|kind| kind.symbol == symbol)
+    }
+
     /// The type of objects with this code.
     pub fn object_kind(&self, code: u32) -> Option<&ObjectKind> {
         self.kinds.iter().find(|kind| kind.code == code)
+    }
+
+    /// The key of the object that an argument of this kind names.
+    #[inline]
+    pub fn key(&self, kind: Option<u32>, argument: u64) -> u64 {
+        let keys = kind.and_then(|code| self.object_kind(code)).map_or(0, |kind| kind.keys);
+        argument.wrapping_add(keys)
     }
 
     /// The name that a table has for a number.

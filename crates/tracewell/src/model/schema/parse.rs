@@ -41,6 +41,8 @@ struct Kind {
     label: String,
     #[serde(default)]
     parameters: Vec<String>,
+    #[serde(default)]
+    keys: u64,
 }
 
 #[derive(Deserialize)]
@@ -131,6 +133,7 @@ fn build(file: File) -> Result<Schema, Fault> {
             symbol: k.symbol,
             label: k.label,
             parameters: k.parameters,
+            keys: k.keys,
         })
         .collect();
     names.extend(kinds.iter().map(|k| (k.label.clone(), ArgumentKind::Object(Some(k.code)))));
@@ -173,7 +176,8 @@ fn event_type(event: Event, names: &BTreeMap<String, ArgumentKind>) -> Result<Ev
     Ok(EventType { id: event.id.into_inner(), name, label, family, filter, args, means })
 }
 
-/// Arguments from `name: kind`, `name` for a number, `_` for a word without a name.
+/// Arguments from `name: kind`, `name` for a number, `_` for a word without a name; ` as ` and
+/// what follows it are the encoding.
 fn arguments(
     texts: &[Spanned<String>],
     names: &BTreeMap<String, ArgumentKind>,
@@ -182,8 +186,10 @@ fn arguments(
     let mut arguments = Vec::new();
     for (position, text) in texts.iter().enumerate() {
         let at = text.span().start;
-        let (name, kind) = match text.get_ref().split_once(':') {
-            None => (text.get_ref().trim(), None),
+        let (argument, encoding) =
+            text.get_ref().split_once(" as ").unwrap_or((text.get_ref(), ""));
+        let (name, kind) = match argument.split_once(':') {
+            None => (argument.trim(), None),
             Some((name, kind)) => (name.trim(), Some(kind.trim())),
         };
         let kind = match (name, kind) {
@@ -204,7 +210,7 @@ fn arguments(
         if !seen.insert(name.clone()) {
             return Err((at, format!("two arguments are called '{name}'")));
         }
-        arguments.push(Argument { name, kind });
+        arguments.push(Argument { name, kind, encoding: encoding.trim().to_owned() });
     }
     Ok(arguments)
 }
@@ -217,6 +223,9 @@ fn argument_kind(kind: &str, names: &BTreeMap<String, ArgumentKind>) -> Option<A
         "address" => ArgumentKind::Address,
         "object" => ArgumentKind::Object(None),
         "ipv4" => ArgumentKind::Ipv4,
+        "text" => ArgumentKind::Text,
+        "bytes" => ArgumentKind::Bytes,
+        "list" => ArgumentKind::List,
         other => *names.get(other)?,
     })
 }

@@ -1,0 +1,71 @@
+//! Arguments that are more than numbers: texts, bytes and lists. In JSON they are strings, strings of
+//! hexadecimal digits and arrays; in tables the same without quotes.
+
+use super::EventFormat;
+use super::escape::{escape_from, put_text};
+use crate::model::schema::ArgumentKind;
+use crate::model::values::{self, ListItem};
+use crate::model::{EventRef, Trace};
+use crate::text::{Literal, TextBuffer, put_bytes, put_shown};
+
+/// Whether an argument of this kind is more than a number.
+pub(super) fn has_bytes(kind: ArgumentKind) -> bool {
+    matches!(kind, ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::List)
+}
+
+/// Appends the arguments of an event, each behind its prefix.
+pub(super) fn put(
+    out: &mut TextBuffer,
+    format: EventFormat,
+    trace: &Trace,
+    event: &EventRef<'_>,
+    prefixes: &[Literal],
+) {
+    let start = out.len();
+    let args = &trace.schema.event(event.id).args;
+    for (index, (prefix, arg)) in prefixes.iter().zip(args).enumerate() {
+        let Some(value) = trace.payload.argument(event.payload, index) else { continue };
+        out.literal(prefix);
+        let bytes = values::bytes(event.payload, value);
+        match arg.kind {
+            ArgumentKind::Text => quoted(out, format, |out| put_shown(out, bytes)),
+            ArgumentKind::Bytes => quoted(out, format, |out| put_bytes(out, bytes)),
+            ArgumentKind::List => put_list(out, format, bytes),
+            _ => out.decimal(value),
+        }
+    }
+    if format != EventFormat::JsonLines {
+        // A cell is escaped as a whole.
+        escape_from(format, out, start);
+    }
+}
+
+fn put_list(out: &mut TextBuffer, format: EventFormat, list: &[u8]) {
+    out.byte(b'[');
+    for (index, item) in values::list_items(list).enumerate() {
+        if index > 0 {
+            out.byte(b',');
+        }
+        match item {
+            ListItem::Signed(value, _) => out.text(value.to_string()),
+            ListItem::Unsigned(value, _) | ListItem::Hex(value, _) | ListItem::Object(value, _) => {
+                out.decimal(value);
+            }
+            ListItem::Text(text) => quoted(out, format, |out| put_shown(out, text)),
+            ListItem::Bytes(bytes) => quoted(out, format, |out| put_bytes(out, bytes)),
+        }
+    }
+    out.byte(b']');
+}
+
+/// Appends a value between quotes in JSON, as it is in a table.
+fn quoted(out: &mut TextBuffer, format: EventFormat, put: impl FnOnce(&mut TextBuffer)) {
+    if format != EventFormat::JsonLines {
+        return put(out);
+    }
+    let mut value = TextBuffer::default();
+    put(&mut value);
+    out.byte(b'"');
+    put_text(format, out, value.as_bytes());
+    out.byte(b'"');
+}

@@ -1,0 +1,89 @@
+//! How many frames became what, as facts of the trace.
+
+use tracewell_wire::rkh::{Dialect, Settings};
+
+use crate::model::{Fact, FactForm};
+
+/// Frames by what became of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Counts {
+    /// Read with all arguments; the configuration record is one.
+    pub(super) good: u64,
+    pub(super) bad_checksum: u64,
+    /// Shorter than their header.
+    pub(super) short: u64,
+    pub(super) unknown_id: u64,
+    /// Arguments that do not fill the record exactly.
+    pub(super) bad_args: u64,
+    /// Given up by the sender: an escape before the flag.
+    pub(super) aborted: u64,
+    /// Longer than any frame can be.
+    pub(super) oversize: u64,
+    pub(super) sequence_gaps: u64,
+    pub(super) lost_frames: u64,
+    pub(super) restarts: u64,
+    /// Bytes before the first flag, and those that follow a frame that is too long.
+    pub(super) dropped_bytes: u64,
+    /// Bytes after the last flag.
+    pub(super) tail_bytes: u64,
+}
+
+impl Counts {
+    pub(super) fn facts(
+        &self,
+        dialect: Dialect,
+        version: u16,
+        settings: &Settings,
+        numbers: [Option<u8>; 2],
+    ) -> Vec<Fact> {
+        let text = |name, text| Fact { name, value: 0, form: FactForm::Text(text) };
+        let number = |name, value| Fact { name, value, form: FactForm::Decimal };
+        let size = |name, bytes: u8| number(name, u64::from(bytes));
+        let switch = |name, on| Fact {
+            name,
+            value: u64::from(on),
+            form: FactForm::Text(if on { "on" } else { "off" }),
+        };
+        let s = settings;
+        let mut facts = vec![text("dialect", dialect.as_str())];
+        if version != 0 {
+            facts.push(Fact {
+                name: "version",
+                value: u64::from(version),
+                form: FactForm::Hexadecimal,
+            });
+        }
+        facts.extend([
+            size("id_bytes", s.id),
+            switch("sequence", s.sequence),
+            size("stamp_bytes", s.stamp),
+            switch("checksum", s.checksum),
+            size("pointer_bytes", s.pointer),
+            size("function_bytes", s.function),
+            size("signal_bytes", s.signal),
+            size("event_size_bytes", s.event_size),
+            size("block_count_bytes", s.block_count),
+            size("block_size_bytes", s.block_size),
+            size("queue_count_bytes", s.queue_count),
+            size("timer_bytes", s.timer_ticks),
+            switch("sender", s.sender),
+            switch("queue_low_water", s.queue_low_water),
+            switch("pool_low_water", s.pool_low_water),
+            number("good", self.good),
+            number("bad_checksum", self.bad_checksum),
+            number("short", self.short),
+            number("unknown_id", self.unknown_id),
+            number("bad_args", self.bad_args),
+            number("aborted", self.aborted),
+            number("oversize", self.oversize),
+            number("sequence_gaps", self.sequence_gaps),
+            number("lost_frames", self.lost_frames),
+            number("restarts", self.restarts),
+            number("dropped_bytes", self.dropped_bytes),
+            number("tail_bytes", self.tail_bytes),
+        ]);
+        let numbers = ["first_seq", "last_seq"].into_iter().zip(numbers);
+        facts.extend(numbers.filter_map(|(name, n)| Some(number(name, u64::from(n?)))));
+        facts
+    }
+}

@@ -1,0 +1,153 @@
+//! The reader's state between windows, and the loop over a window.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use tracewell_wire::rkh::{Dialect, Settings};
+
+use super::FORMAT;
+use super::counts::Counts;
+use super::frames::{Pending, Piece};
+use super::options::Known;
+use super::plan::Plans;
+use super::session::Session;
+use super::symbols::Symbols;
+use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
+use crate::model::schema::Schema;
+use crate::model::{
+    Clock, ContextId, Contexts, Diagnostics, Losses, Objects, PayloadLayout, Sink, Trace,
+};
+
+/// Bytes that are cut into frames at a time: positions in a batch have 32 bits.
+const PIECE: usize = 1 << 24;
+
+/// Makes a reader with the options of this format.
+pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
+    let known = Known::from_options(options)?;
+    Ok(Box::new(RkhDecoder {
+        known,
+        dialect: known.dialect,
+        bases: vec![known.dialect],
+        base: 0,
+        stamped: false,
+        version: 0,
+        settings: known.settings,
+        plans: None,
+        own_schema: true,
+        session: Session::new(&known.settings),
+        symbols: Symbols::default(),
+        counts: Counts::default(),
+        hunting: true,
+        warned: false,
+        framework: ContextId::default(),
+        running: None,
+        pending: Pending::default(),
+    }))
+}
+
+/// What is known of the stream so far.
+#[derive(Debug)]
+pub(super) struct RkhDecoder {
+    pub(super) known: Known,
+    pub(super) dialect: Dialect,
+    /// The dialects spoken so far; the ids of number `n` are shown with `256 n` added.
+    pub(super) bases: Vec<Dialect>,
+    /// What is added to a code at the moment to make the id of an event.
+    pub(super) base: u32,
+    /// Of the last configuration record, 0 where there was none or it does not say.
+    pub(super) version: u16,
+    pub(super) settings: Settings,
+    pub(super) plans: Option<Plans>,
+    /// Whether the schema is one of ours: a user's own serves for every version.
+    pub(super) own_schema: bool,
+    pub(super) session: Session,
+    /// Whether a stamp was seen.
+    pub(super) stamped: bool,
+    pub(super) symbols: Symbols,
+    pub(super) counts: Counts,
+    /// Whether bytes are dropped until the next flag.
+    pub(super) hunting: bool,
+    /// Whether other settings were suggested already.
+    pub(super) warned: bool,
+    /// The context of events between steps.
+    pub(super) framework: ContextId,
+    /// The active object whose step is going on.
+    pub(super) running: Option<ContextId>,
+    pub(super) pending: Pending,
+}
+
+impl Decoder for RkhDecoder {
+    fn trace(&self) -> Trace {
+        let counter = self.session.counter();
+        Trace {
+            format: FORMAT.name,
+            facts: Vec::new(),
+            schema: schema(self.dialect),
+            payload: PayloadLayout::Values { digits: 2 * self.settings.pointer },
+            clock: Clock { rate: self.known.rate, changes: Vec::new(), counter, first_stamp: 0 },
+            contexts: Contexts::default(),
+            objects: Objects::default(),
+            losses: Losses::default(),
+            diagnostics: Diagnostics::default(),
+            cpus: 1,
+            events: 0,
+            span: 0,
+        }
+    }
+
+    fn decode(
+        &mut self,
+        input: Input<'_>,
+        trace: &mut Trace,
+        sink: &mut dyn Sink,
+    ) -> Result<Progress, ReadError> {
+        self.begin(trace);
+        let mut consumed = 0;
+        loop {
+            let end = input.bytes.len().min(consumed + PIECE);
+            let bytes = input.bytes.get(consumed..end).unwrap_or_default();
+            let last = input.last && end == input.bytes.len();
+            let offset = input.offset + consumed as u64;
+            let read = Piece { state: self, bytes, offset, trace, sink }.read(last);
+            self.note_facts(trace);
+            match read {
+                ControlFlow::Break(()) => return Ok(Progress::Done),
+                ControlFlow::Continue(_) if last => return Ok(Progress::Done),
+                ControlFlow::Continue(done) => consumed += done,
+            }
+            if end == input.bytes.len() {
+                let wanted = end - consumed + 1;
+                return Ok(Progress::More { consumed, wanted });
+            }
+        }
+    }
+}
+
+impl RkhDecoder {
+    /// What has to wait for the trace: its schema may be the user's.
+    fn begin(&mut self, trace: &mut Trace) {
+        if self.plans.is_none() {
+            self.own_schema = Arc::ptr_eq(&trace.schema, &schema(self.dialect));
+            self.plan(trace);
+            self.framework = super::symbols::framework(trace);
+            Symbols::add_static_pool(trace);
+        }
+    }
+
+    /// Makes the plans anew, for a schema or settings that have changed.
+    pub(super) fn plan(&mut self, trace: &Trace) {
+        let plans = Plans::new(&trace.schema, self.base, self.dialect, &self.settings);
+        self.plans = Some(plans);
+    }
+
+    fn note_facts(&self, trace: &mut Trace) {
+        let numbers = [self.session.first_number, self.session.last_number()];
+        trace.facts = self.counts.facts(self.dialect, self.version, &self.settings, numbers);
+    }
+}
+
+/// The schema of a dialect.
+pub(super) fn schema(dialect: Dialect) -> Arc<Schema> {
+    // Every dialect has a schema; a test reads them all.
+    Schema::rkh(dialect.as_str()).unwrap_or_else(Schema::threadx)
+}

@@ -1,0 +1,176 @@
+//! Names of objects and active objects, from when to when they hold.
+//!
+//! A symbol record holds from where it stands to the next one of the same key, and to the next
+//! configuration record: a target that starts again may put other things in the same places.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use tracewell_wire::rkh::{Dialect, Symbol};
+
+use crate::model::schema::{EventType, Schema};
+use crate::model::{
+    Context, ContextId, ContextKind, Lifetime, Object, ObjectId, PayloadLayout, Trace, values,
+};
+
+/// Type codes of the schema that this file makes objects of.
+mod kind {
+    pub(super) const OBJECT: u32 = 1;
+    pub(super) const ACTIVE_OBJECT: u32 = 2;
+    pub(super) const EVENT_POOL: u32 = 10;
+}
+
+/// The key of the context in which nobody's step is going on.
+const FRAMEWORK: u64 = u64::MAX;
+
+/// What a symbol record names, and in which slots it says so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct SymbolPlan {
+    kind: u32,
+    /// What is added to the number to get the key.
+    keys: u64,
+    owner: Option<usize>,
+    key: usize,
+    name: usize,
+}
+
+impl SymbolPlan {
+    /// The plan of an event that names something: its own name ends with the type's symbol.
+    pub(super) fn of(schema: &Schema, event: &EventType, dialect: Dialect) -> Option<Self> {
+        let position = |name: &str| event.args.iter().position(|argument| argument.name == name);
+        let name = position("nm")?;
+        let key = name.checked_sub(1)?;
+        let symbol = event.name.rsplit('_').next()?;
+        let (kind, keys) = match symbol {
+            // Counted from 0 here, from 1 in all other records, where 0 is no pool.
+            "EPOOL" if dialect == Dialect::V3_4 => (kind::EVENT_POOL, 1),
+            "EPOOL" => (kind::OBJECT, 0),
+            _ => (schema.object_kind_by_symbol(symbol)?.code, 0),
+        };
+        Some(Self {
+            kind,
+            keys: schema.key(Some(kind), keys),
+            owner: key.checked_sub(1),
+            key,
+            name,
+        })
+    }
+}
+
+/// The names that hold at the moment.
+#[derive(Debug, Default)]
+pub(super) struct Symbols {
+    holding: HashMap<(u32, u64), ObjectId, RandomState>,
+    /// The active object that was looked up last.
+    last: Option<(u64, ContextId)>,
+}
+
+impl Symbols {
+    /// Notes what a symbol record with these values says.
+    pub(super) fn add(&mut self, trace: &mut Trace, plan: &SymbolPlan, row: &[u8], ticks: u64) {
+        let argument = |index| trace.payload.argument(row, index);
+        let (Some(number), Some(name)) = (argument(plan.key), argument(plan.name)) else { return };
+        let owner = plan.owner.and_then(argument);
+        let recorded = values::bytes(row, name);
+        let key = number.wrapping_add(plan.keys);
+        let label = label(recorded);
+        let before = self.holding.get(&(plan.kind, key)).copied();
+        if let Some(object) = before.and_then(|id| trace.objects.get_mut(id)) {
+            if object.label == label {
+                return;
+            }
+            object.lifetime.until = Some(ticks);
+        }
+        let known = !trace.objects.with_key(key).is_empty();
+        let object = trace.objects.add(Object {
+            key,
+            kind: plan.kind,
+            name: recorded.to_vec(),
+            label: label.clone(),
+            parameters: owner.into_iter().collect(),
+            priority: None,
+            alive: None,
+            lifetime: Lifetime { from: known.then_some(ticks), until: None },
+            record: Vec::new(),
+        });
+        self.holding.insert((plan.kind, key), object);
+        if plan.kind == kind::ACTIVE_OBJECT {
+            let context = self.active_object(trace, key);
+            if let Some(context) = trace.contexts.get_mut(context) {
+                (context.name, context.object) = (label, Some(object));
+            }
+        }
+    }
+
+    /// Pool 0 stands for events that come from no pool.
+    pub(super) fn add_static_pool(trace: &mut Trace) {
+        let key = trace.schema.key(Some(kind::EVENT_POOL), 0);
+        if key != 0 && trace.objects.with_key(key).is_empty() {
+            let name = "static";
+            trace.objects.add(Object {
+                key,
+                kind: kind::EVENT_POOL,
+                name: name.into(),
+                label: name.to_owned(),
+                parameters: Vec::new(),
+                priority: None,
+                alive: None,
+                lifetime: Lifetime::default(),
+                record: Vec::new(),
+            });
+        }
+    }
+
+    /// Ends all names: what follows may mean something else.
+    pub(super) fn forget(&mut self, trace: &mut Trace, ticks: u64) {
+        for (_, id) in self.holding.drain() {
+            if let Some(object) = trace.objects.get_mut(id) {
+                object.lifetime.until = Some(ticks);
+            }
+        }
+    }
+
+    /// The context of an active object, by its address.
+    #[inline]
+    pub(super) fn active_object(&mut self, trace: &mut Trace, key: u64) -> ContextId {
+        match self.last {
+            Some((last, id)) if last == key => id,
+            _ => {
+                let id = active_object(trace, key);
+                self.last = Some((key, id));
+                id
+            }
+        }
+    }
+}
+
+#[cold]
+fn active_object(trace: &mut Trace, key: u64) -> ContextId {
+    if let Some(known) = trace.contexts.find(key) {
+        return known;
+    }
+    let key_text = key_text(trace.payload, key);
+    let name = format!("active object {key_text}");
+    let kind = ContextKind::Thread;
+    trace.contexts.add(Context { key, key_text, kind, name, object: None })
+}
+
+/// The context of events between the steps of active objects.
+pub(super) fn framework(trace: &mut Trace) -> ContextId {
+    let (key_text, name) = ("-".to_owned(), "framework".to_owned());
+    let kind = ContextKind::System;
+    trace.contexts.add(Context { key: FRAMEWORK, key_text, kind, name, object: None })
+}
+
+fn key_text(payload: PayloadLayout, key: u64) -> String {
+    format!("0x{key:0digits$X}", digits = payload.digits())
+}
+
+/// A name for people: without one leading `&`, unprintable bytes escaped.
+fn label(recorded: &[u8]) -> String {
+    let spoken = Symbol { owner: None, key: 0, name: recorded }.spoken();
+    match std::str::from_utf8(spoken) {
+        Ok(text) if !text.chars().any(char::is_control) => text.to_owned(),
+        _ => spoken.escape_ascii().to_string(),
+    }
+}

@@ -1,0 +1,152 @@
+//! Payloads made by a decoder: decoded values in a row, with the bytes behind them.
+//!
+//! Where a dialect's records are packed (sizes that settings choose, escapes, texts in the middle),
+//! its decoder writes each event's arguments in this form once, and everybody else finds argument
+//! `i` without knowing the dialect.
+//!
+//! | offset | bytes | content |
+//! |---|---|---|
+//! | 0 | 4 | bit `i` is set where value `i` is there |
+//! | 4 | 4 | number of slots, at most 32 |
+//! | 8 | 8 each | slots: a number, or for a text, bytes or a list their place: [`place`] |
+//! | | | the bytes of texts and lists |
+//!
+//! All numbers are little-endian. It is a form in memory only; nothing of it is ever stored.
+
+/// Bytes before the first slot.
+pub const HEAD: usize = 8;
+
+/// The most slots of a row.
+pub const MOST_SLOTS: usize = 32;
+
+/// The first word of a row: which slots are filled, and how many there are.
+#[inline]
+pub const fn head(present: u32, slots: u32) -> u64 {
+    present as u64 | (slots as u64) << 32
+}
+
+/// The slot of a text, of bytes, or of a list: where they begin in the row, and how many there are.
+#[inline]
+pub const fn place(start: u32, length: u32) -> u64 {
+    start as u64 | (length as u64) << 32
+}
+
+/// The value in a slot; `None` where it is not there.
+#[inline]
+pub(super) fn value(row: &[u8], index: usize) -> Option<u64> {
+    if index >= MOST_SLOTS || word(row, 0)? >> index & 1 == 0 {
+        return None;
+    }
+    word(row, HEAD + 8 * index)
+}
+
+/// Number of slots, filled or not.
+#[inline]
+pub(super) fn slots(row: &[u8]) -> usize {
+    word(row, 0).map_or(0, |head| (head >> 32) as usize)
+}
+
+/// The bytes that a slot names.
+#[inline]
+pub fn bytes(row: &[u8], slot: u64) -> &[u8] {
+    let (start, length) = (slot as u32 as usize, (slot >> 32) as usize);
+    row.get(start..start.saturating_add(length)).unwrap_or_default()
+}
+
+#[inline]
+fn word(row: &[u8], at: usize) -> Option<u64> {
+    row.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+}
+
+/// A value that says itself what it is: an item of a list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ListItem<'a> {
+    /// A number to be shown in decimal, with at least so many characters, its sign among them.
+    Signed(i64, u8),
+    /// A number to be shown in decimal, with at least so many digits.
+    Unsigned(u64, u8),
+    /// Bits to be shown in hexadecimal, with at least so many digits.
+    Hex(u64, u8),
+    /// Text of no declared encoding.
+    Text(&'a [u8]),
+    /// Bytes.
+    Bytes(&'a [u8]),
+    /// The key of an object of this type code; of any type where it is 0.
+    Object(u64, u8),
+}
+
+impl ListItem<'_> {
+    /// Appends the item to the bytes of a list.
+    pub fn write(&self, list: &mut Vec<u8>) {
+        let (kind, detail, value, bytes): (u8, u8, u64, &[u8]) = match *self {
+            Self::Signed(value, width) => (0, width, value.cast_unsigned(), &[]),
+            Self::Unsigned(value, width) => (1, width, value, &[]),
+            Self::Hex(value, width) => (2, width, value, &[]),
+            Self::Text(text) => (3, 0, text.len() as u64, text),
+            Self::Bytes(bytes) => (4, 0, bytes.len() as u64, bytes),
+            Self::Object(key, kind) => (5, kind, key, &[]),
+        };
+        list.extend([kind, detail]);
+        list.extend(value.to_le_bytes());
+        list.extend(bytes);
+    }
+}
+
+/// The items of a list's bytes; ends early where they are no list.
+pub fn list_items(bytes: &[u8]) -> impl Iterator<Item = ListItem<'_>> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        let ([kind, detail], after) = rest.split_first_chunk()?;
+        let (value, after) = after.split_first_chunk()?;
+        let value = u64::from_le_bytes(*value);
+        let inline = if matches!(kind, 3 | 4) { usize::try_from(value).ok()? } else { 0 };
+        let (inline, after) = after.split_at_checked(inline)?;
+        rest = after;
+        Some(match kind {
+            0 => ListItem::Signed(value.cast_signed(), *detail),
+            1 => ListItem::Unsigned(value, *detail),
+            2 => ListItem::Hex(value, *detail),
+            3 => ListItem::Text(inline),
+            4 => ListItem::Bytes(inline),
+            5 => ListItem::Object(value, *detail),
+            _ => return None,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_that_is_not_filled_has_no_value() {
+        let row: Vec<_> = [head(0b101, 3), 7, 8, place(32, 2)]
+            .into_iter()
+            .flat_map(u64::to_le_bytes)
+            .chain(*b"hi!")
+            .collect();
+        assert_eq!(
+            [0, 1, 2, 3].map(|index| value(&row, index).is_some()),
+            [true, false, true, false]
+        );
+        assert_eq!((value(&row, 0), slots(&row)), (Some(7), 3));
+        assert_eq!(bytes(&row, value(&row, 2).unwrap()), b"hi");
+        assert_eq!(bytes(&row, place(34, 2)), b"");
+    }
+
+    #[test]
+    fn lists_come_back_as_written() {
+        let items = [
+            ListItem::Signed(-3, 4),
+            ListItem::Unsigned(u64::MAX, 0),
+            ListItem::Hex(0xBEEF, 8),
+            ListItem::Text(b"text"),
+            ListItem::Bytes(&[0, 255]),
+            ListItem::Object(0x2000_0000, 2),
+        ];
+        let mut list = Vec::new();
+        items.iter().for_each(|item| item.write(&mut list));
+        assert_eq!(list_items(&list).collect::<Vec<_>>(), items);
+        assert_eq!(list_items(&list[..list.len() - 1]).count(), items.len() - 1);
+    }
+}

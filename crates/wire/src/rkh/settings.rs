@@ -1,0 +1,68 @@
+//! What a target's compile-time settings make of the sizes of its records.
+
+/// Sizes in bytes and switches of a target; which macro sets each is in the field's text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// Event id: 1, 2 or 4 (`RKH_CFG_TRC_SIZEOF_TE_ID`); 1 inside the library.
+    pub id: u8,
+    /// Whether records have a sequence number (`RKH_CFG_TRC_NSEQ_EN`).
+    pub sequence: bool,
+    /// Time stamp: 1, 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_TSTAMP`); 0 where there is none
+    /// (`RKH_CFG_TRC_TSTAMP_EN`).
+    pub stamp: u8,
+    /// Whether records have a checksum (`RKH_CFG_TRC_CHK_EN`).
+    pub checksum: bool,
+    /// Address: 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_PTR`; any value but 16 acts as 32).
+    pub pointer: u8,
+    /// Address of a function: 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_FUN_PTR`); not announced.
+    pub function: u8,
+    /// Signal: 1, 2 or 4 (`RKH_CFG_FWK_SIZEOF_EVT`).
+    pub signal: u8,
+    /// Size of an event: 1, 2 or 4 (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
+    pub event_size: u8,
+    /// Count of memory blocks: 1, 2 or 4 (`RKH_CFG_MP_SIZEOF_NBLOCK`).
+    pub block_count: u8,
+    /// Size of a memory block: 1, 2 or 4 (`RKH_CFG_MP_SIZEOF_BSIZE`).
+    pub block_size: u8,
+    /// Count of queue elements: 1, 2 or 4 (`RKH_CFG_QUE_SIZEOF_NELEM`).
+    pub queue_count: u8,
+    /// Timer ticks: 1, 2 or 4 (`RKH_CFG_TMR_SIZEOF_NTIMER`).
+    pub timer_ticks: u8,
+    /// Whether records name the sender of an event (`RKH_CFG_SMA_TRC_SNDR_EN`).
+    pub sender: bool,
+    /// Whether queue records have a low-water mark (`RKH_CFG_QUE_GET_LWMARK_EN`).
+    pub queue_low_water: bool,
+    /// Whether pool records have a low-water mark (`RKH_CFG_MP_GET_LWM_EN`).
+    pub pool_low_water: bool,
+}
+
+impl Settings {
+    /// Bytes before the arguments of every record but a bare configuration record.
+    #[inline]
+    pub const fn header(&self) -> usize {
+        self.id as usize + self.sequence as usize + self.stamp as usize
+    }
+}
+
+impl Default for Settings {
+    /// The settings that Trazer assumes, with the low-water marks off.
+    fn default() -> Self {
+        Self {
+            id: 1,
+            sequence: true,
+            stamp: 4,
+            checksum: true,
+            pointer: 4,
+            function: 4,
+            signal: 1,
+            event_size: 2,
+            block_count: 1,
+            block_size: 1,
+            queue_count: 1,
+            timer_ticks: 2,
+            sender: false,
+            queue_low_water: false,
+            pool_low_water: false,
+        }
+    }
+}
