@@ -174,7 +174,8 @@ fn rate(text: &str) -> Option<Rate> {
     Rate::new(ticks.checked_div(divisor)?, seconds / divisor)
 }
 
-fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+/// The greatest number that divides both; the other one where one is 0.
+pub(crate) fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 

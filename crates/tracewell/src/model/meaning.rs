@@ -101,6 +101,10 @@ pub enum Meaning {
     TimerExpired,
     /// A condition that the program takes for granted does not hold; the value is the place.
     AssertionFailed,
+    /// The subject enters a service of the system, the value.
+    Call,
+    /// The subject comes back from a service of the system, the value.
+    Return,
     /// A mark of the application.
     Mark,
     /// A number of the application, the value.

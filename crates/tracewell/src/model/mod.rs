@@ -19,6 +19,7 @@ mod trace;
 pub mod values;
 
 pub use batch::{Batch, Columns, EventRef, NO_PRIORITY, Records, Span};
+pub(crate) use clock::greatest_common_divisor;
 pub use clock::{Clock, Counter, Direction, Rate, RateChange, RateError};
 pub use context::{Context, ContextId, ContextKind, Contexts};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};

@@ -122,6 +122,8 @@ pub struct Trace {
     pub format: &'static str,
     /// The source's own properties, in the order of the source.
     pub facts: Vec<Fact>,
+    /// The source's own texts, such as the name of the system, in the order of the source.
+    pub texts: Vec<(&'static str, String)>,
     /// What event ids mean.
     pub schema: Arc<Schema>,
     /// How payloads divide into arguments.
@@ -145,6 +147,12 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// A text of the source; empty where it has none of this name.
+    pub fn text(&self, name: &str) -> &str {
+        let text = self.texts.iter().find(|(known, _)| *known == name);
+        text.map_or("", |(_, text)| text)
+    }
+
     /// The value of one of the source's own properties.
     pub fn fact(&self, name: &str) -> Option<u64> {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value)

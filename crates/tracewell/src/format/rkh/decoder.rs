@@ -82,6 +82,7 @@ impl Decoder for RkhDecoder {
         Trace {
             format: FORMAT.name,
             facts: Vec::new(),
+            texts: Vec::new(),
             schema: schema(self.dialect),
             payload: PayloadLayout::Values { digits: 2 * self.settings.pointer },
             clock: Clock { rate: self.known.rate, changes: Vec::new(), counter, first_stamp: 0 },

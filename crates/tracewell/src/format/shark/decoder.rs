@@ -11,7 +11,7 @@ use super::order::{Merge, Step};
 use super::runs::Survey;
 use super::tasks::Tasks;
 use super::{FORMAT, OPTIONS, PARAMETERS, clock};
-use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
+use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError, parts_of};
 use crate::model::schema::Schema;
 use crate::model::{
     Batch, Clock, Columns, Contexts, Counter, Diagnostics, Direction, Fact, FactForm, Flow, Loss,
@@ -48,17 +48,8 @@ pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
         rate: options.parse("rate")?,
         names: names.map_err(|message| OptionError::new("names", message))?.unwrap_or_default(),
         kind: options.get("kind").map(kind).transpose()?,
-        parts: options.get("parts").map(parts).transpose()?.unwrap_or_default(),
+        parts: parts_of(options)?,
     }))
-}
-
-/// Where further parts begin, in order.
-fn parts(text: &str) -> Result<Vec<usize>, OptionError> {
-    let message = || format!("expected byte positions in order such as 4000,8000, found '{text}'");
-    let error = || OptionError::new("parts", message());
-    let parts: Result<Vec<usize>, _> = text.split(',').map(|part| part.trim().parse()).collect();
-    let parts = parts.map_err(|_| error())?;
-    if parts.is_sorted() { Ok(parts) } else { Err(error()) }
 }
 
 impl Decoder for SharkDecoder {
@@ -67,6 +58,7 @@ impl Decoder for SharkDecoder {
         Trace {
             format: FORMAT.name,
             facts: Vec::new(),
+            texts: Vec::new(),
             schema: Schema::shark(),
             payload: PayloadLayout::Fields(PARAMETERS),
             clock: Clock { rate: self.rate, changes: Vec::new(), counter, first_stamp: 0 },

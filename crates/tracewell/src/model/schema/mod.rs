@@ -164,6 +164,13 @@ impl Schema {
         Self::built_in(&SCHEMA, text, "schemas/shark.toml")
     }
 
+    /// The schema of the hooks of AIX trace.
+    pub fn aix() -> Arc<Self> {
+        static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
+        let text = include_str!("../../../../../schemas/aix.toml");
+        Self::built_in(&SCHEMA, text, "schemas/aix.toml")
+    }
+
     fn built_in(schema: &OnceLock<Arc<Self>>, text: &str, file: &str) -> Arc<Self> {
         let parse = || match Self::parse(text, file) {
             Ok(schema) => Arc::new(schema),
