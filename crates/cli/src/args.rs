@@ -118,6 +118,7 @@ impl SelectionArgs {
             to: self.to,
             head: self.head,
             tail: self.tail,
+            ..Selection::default()
         }
     }
 }

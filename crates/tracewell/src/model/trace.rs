@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tracewell_wire::ByteOrder;
 
 use super::schema::Schema;
-use super::{Clock, Contexts, Diagnostics, Losses, Objects, values};
+use super::{Clock, Context, Contexts, Diagnostics, Losses, Objects, values};
 
 /// How a fact is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -151,6 +151,14 @@ impl Trace {
     pub fn text(&self, name: &str) -> &str {
         let text = self.texts.iter().find(|(known, _)| *known == name);
         text.map_or("", |(_, text)| text)
+    }
+
+    /// The id of a context's process, where its system has processes and the trace tells: the
+    /// parameter `pid` of the object that describes it.
+    pub fn process_of(&self, context: &Context) -> Option<u64> {
+        let object = self.objects.get(context.object?)?;
+        let names = &self.schema.object_kind(object.kind)?.parameters;
+        object.parameters.get(names.iter().position(|name| name == "pid")?).copied()
     }
 
     /// The value of one of the source's own properties.

@@ -45,6 +45,8 @@ pub struct Report<W> {
     labels: PerEvent<Literal>,
     describer: Describer,
     shown: Shown,
+    /// Whether the selection ended before the trace did.
+    broke_off: bool,
 }
 
 /// What was shown so far.
@@ -69,6 +71,7 @@ impl<W: Write> Report<W> {
             labels: PerEvent::default(),
             describer: Describer::default(),
             shown: Shown::default(),
+            broke_off: false,
         }
     }
 
@@ -148,9 +151,19 @@ impl<W: Write> Report<W> {
             Some(ns) => format!("{} ticks ({} s)", trace.span, seconds(ns)),
             None => format!("{} ticks", trace.span),
         };
-        lines.push(format!("events  {} read, {} selected", trace.events, self.shown.events));
-        lines.push(format!("span    {span}"));
-        lines.push(format!("lost    {}", lost(&trace.losses)));
+        let selected = self.shown.events;
+        let shown = match self.options.selection.tail {
+            Some(tail) if (tail as u64) < selected => format!(", the last {tail} shown"),
+            _ => String::new(),
+        };
+        if self.broke_off {
+            // What follows was not read: nothing is said of the trace as a whole.
+            lines.push(format!("events  {selected} selected{shown}; the rest was not read"));
+        } else {
+            lines.push(format!("events  {} read, {selected} selected{shown}", trace.events));
+            lines.push(format!("span    {span}"));
+            lines.push(format!("lost    {}", lost(&trace.losses)));
+        }
         lines.push(String::new());
         lines.extend(self.shown.contexts(trace));
         for line in lines {
@@ -161,6 +174,7 @@ impl<W: Write> Report<W> {
 
 impl<W: Write> Sink for Report<W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.lines.begin(trace)?;
         self.begin(trace);
         self.widen(trace);
         let known = self.contexts.len();
@@ -168,8 +182,13 @@ impl<W: Write> Sink for Report<W> {
         let new = trace.contexts.iter().skip(known);
         self.contexts.extend(new.map(|(_, context)| Literal::padded(&context.name, width)));
         for event in batch.events() {
-            if self.lines.takes(trace, &event)? {
-                self.line(trace, &event)?;
+            match self.lines.takes(trace, &event) {
+                Flow::Continue(true) => self.line(trace, &event)?,
+                Flow::Continue(false) => {}
+                Flow::Break(()) => {
+                    self.broke_off = true;
+                    return Flow::Break(());
+                }
             }
         }
         Flow::Continue(())
@@ -192,7 +211,7 @@ impl<W: Write> Sink for Report<W> {
         let (before, after) = if self.options.color { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
         let start = self.lines.buffer().len();
         self.lines.buffer().text(format!("{before}{line}{after}"));
-        self.lines.end_line(start)
+        self.lines.end_mark(start)
     }
 }
 
@@ -222,23 +241,20 @@ impl Shown {
             .filter(|(events, _)| *events > 0)
             .collect();
         rows.sort_by_key(|(events, _)| std::cmp::Reverse(*events));
-        let heading = format!("{:>9}  {:<10}  CONTEXT", "EVENTS", "KEY");
+        if rows.is_empty() {
+            return Vec::new();
+        }
+        let width = trace.payload.digits() + 2;
+        let heading = format!("{:>9}  {:<width$}  CONTEXT", "EVENTS", "KEY");
         let row = |(events, context): &(u64, &crate::model::Context)| {
-            format!("{events:>9}  {:<10}  {}", context.key_text, context.name)
+            format!("{events:>9}  {:<width$}  {}", context.key_text, context.name)
         };
         std::iter::once(heading).chain(rows.iter().map(row)).collect()
     }
 }
 
 fn label(trace: &Trace, id: u32, columns: Columns) -> Literal {
-    let event = trace.schema.event(id);
-    let width = columns.event;
-    // A type that stands for a range of ids does not say which one it was.
-    if trace.schema.defines(id) {
-        Literal::new(format!("  {:<width$}", event.label))
-    } else {
-        Literal::new(format!("  {:<width$}", format!("{} {id}", event.label)))
-    }
+    Literal::new(format!("  {:<width$}", trace.schema.label(id), width = columns.event))
 }
 
 #[inline]

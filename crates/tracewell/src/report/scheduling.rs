@@ -12,7 +12,7 @@
 use serde_json::{Value, json};
 
 use crate::analysis::scheduling::{Figures, InterruptSource, Range, Server, Task};
-use crate::model::{Context, Trace};
+use crate::model::Trace;
 
 /// The figures as a JSON object.
 pub fn json(trace: &Trace, figures: &Figures) -> Value {
@@ -61,7 +61,7 @@ fn task_json(trace: &Trace, task: &Task) -> Value {
     let response_max = some(response, jobs.response_max_nanoseconds);
     json!({
         "context": context.map(|context| context.key_text.as_str()),
-        "pid": context.and_then(|context| pid(trace, context)),
+        "pid": context.and_then(|context| trace.process_of(context)),
         "name": context.map(|context| context.name.as_str()),
         "first_ticks": task.first_ticks,
         "execution_ticks": execution.ticks,
@@ -90,13 +90,6 @@ fn task_json(trace: &Trace, task: &Task) -> Value {
         "lock_blocks": locks.blocks,
         "lock_wait_max_ticks": some(locks.wait, locks.wait.max),
     })
-}
-
-/// The process id of a context, where its system has such and tells.
-fn pid(trace: &Trace, context: &Context) -> Option<u64> {
-    let object = trace.objects.get(context.object?)?;
-    let names = &trace.schema.object_kind(object.kind)?.parameters;
-    object.parameters.get(names.iter().position(|name| name == "pid")?).copied()
 }
 
 fn server_json(trace: &Trace, server: &Server) -> Value {

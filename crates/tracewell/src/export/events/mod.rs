@@ -201,6 +201,7 @@ impl<W: Write> EventWriter<W> {
 
 impl<W: Write> Sink for EventWriter<W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.lines.begin(trace)?;
         for event in batch.events() {
             if self.lines.takes(trace, &event)? {
                 self.line(trace, &event)?;
@@ -225,7 +226,7 @@ impl<W: Write> Sink for EventWriter<W> {
             }
         };
         self.lines.buffer().text(line);
-        self.lines.end_line(start)
+        self.lines.end_mark(start)
     }
 }
 

@@ -208,6 +208,12 @@ impl Schema {
         range.map_or(&self.unknown, |(_, event)| event)
     }
 
+    /// What a report calls an id: with the number, where its entry stands for more than one.
+    pub fn label(&self, id: u32) -> String {
+        let label = &self.event(id).label;
+        if self.defines(id) { label.clone() } else { format!("{label} {id}") }
+    }
+
     /// Whether an id has an entry of its own.
     pub fn defines(&self, id: u32) -> bool {
         self.by_id.get(id as usize).is_some_and(|position| *position != 0)
