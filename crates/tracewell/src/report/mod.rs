@@ -16,6 +16,7 @@
 mod columns;
 pub mod info;
 pub mod scheduling;
+pub mod trcrpt;
 
 use std::io::{self, Write};
 
@@ -196,18 +197,7 @@ impl<W: Write> Sink for Report<W> {
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
         self.begin(trace);
-        let how_many = match (loss.events, loss.cause) {
-            (Some(0), _) => "a record".to_owned(),
-            (Some(1), _) => "1 event".to_owned(),
-            (Some(events), _) => format!("{events} events"),
-            (None, LossCause::Overwritten) => "earlier events".to_owned(),
-            (None, _) => "an unknown number of events".to_owned(),
-        };
-        let line = format!(
-            "-------- lost here: {how_many}, {}, at byte {} --------",
-            loss.cause.as_str(),
-            loss.offset
-        );
+        let line = loss_line(loss);
         let (before, after) = if self.options.color { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
         let start = self.lines.buffer().len();
         self.lines.buffer().text(format!("{before}{line}{after}"));
@@ -251,6 +241,18 @@ impl Shown {
         };
         std::iter::once(heading).chain(rows.iter().map(row)).collect()
     }
+}
+
+/// The mark of a gap.
+fn loss_line(loss: &Loss) -> String {
+    let how_many = match (loss.events, loss.cause) {
+        (Some(1), _) => "1 event".to_owned(),
+        (Some(events), _) => format!("{events} events"),
+        (None, LossCause::Overwritten) => "earlier events".to_owned(),
+        (None, _) => "an unknown number of events".to_owned(),
+    };
+    let (cause, offset) = (loss.cause.as_str(), loss.offset);
+    format!("-------- lost here: {how_many}, {cause}, at byte {offset} --------")
 }
 
 fn label(trace: &Trace, id: u32, columns: Columns) -> Literal {

@@ -69,6 +69,35 @@ impl Program {
         self.templates.iter()
     }
 
+    /// Whether it remembers something from one event to the next, or ends the report: then events
+    /// must be formatted in order.
+    pub fn remembers(&self) -> bool {
+        let remembers = |operation: &Operation| {
+            matches!(
+                operation,
+                Operation::StartTimer | Operation::EndTimer | Operation::Act(Action::Stop)
+            )
+        };
+        self.skips() || self.operations.iter().any(remembers)
+    }
+
+    /// Whether it leaves events out.
+    pub fn skips(&self) -> bool {
+        self.operations.contains(&Operation::Act(Action::Skip))
+    }
+
+    /// Whether it prints which system call an event is in.
+    pub fn asks_for_calls(&self) -> bool {
+        let asks = |operation: &Operation| match operation {
+            Operation::PrintQuantity(quantity)
+            | Operation::PrintQuantityAs(quantity, _)
+            | Operation::Load(quantity)
+            | Operation::LoadAs(quantity, _) => *quantity == Quantity::SystemCall,
+            _ => false,
+        };
+        self.operations.iter().any(asks)
+    }
+
     /// Bytes that the operations and their tables take, without texts.
     pub fn size(&self) -> usize {
         size_of_val(&*self.operations)

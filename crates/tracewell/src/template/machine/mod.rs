@@ -24,6 +24,7 @@ pub use lines::Lines;
 use super::entry::{Around, Entry};
 use super::program::{Program, TemplateId};
 use super::syntax::Level;
+use crate::text::TextBuffer;
 use run::Run;
 use timers::Timers;
 
@@ -61,6 +62,19 @@ pub struct Marks {
     pub missing: u64,
     /// Events that no template was there for.
     pub undefined: u64,
+}
+
+impl Marks {
+    /// Both together.
+    #[must_use]
+    pub fn sum(self, other: Self) -> Self {
+        Self {
+            truncated: self.truncated + other.truncated,
+            limits: self.limits + other.limits,
+            missing: self.missing + other.missing,
+            undefined: self.undefined + other.undefined,
+        }
+    }
 }
 
 /// Hook ids of templates that stand in for others.
@@ -131,6 +145,14 @@ impl Machine {
         let (word, digits) = entry.hook_word();
         let id = super::syntax::Key::Id(entry.id);
         self.lines.put(&format!("UNDEFINED TRACE ID {id} hookword {word:0digits$X}"));
+        self.lines.end(Outcome::Shown);
+        &self.lines
+    }
+
+    /// Takes a text of one line as what an event prints, for events that have no template.
+    pub fn show(&mut self, text: &TextBuffer) -> &Lines {
+        self.lines.begin(Level::default());
+        self.lines.buffer().text(text.as_bytes());
         self.lines.end(Outcome::Shown);
         &self.lines
     }
