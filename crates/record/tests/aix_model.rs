@@ -288,7 +288,7 @@ fn sessions() -> impl Strategy<Value = Session<'static>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn the_buffers_hold_what_the_twin_remembers(
