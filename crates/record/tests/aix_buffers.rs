@@ -172,7 +172,9 @@ fn circular_mode_keeps_the_newest_and_marks_what_it_lost_in_front() {
 fn a_log_that_is_full_starts_over_and_says_how_often() {
     let mut memory = [0; MEMORY];
     let mut trace = Trace::new(counting(), Machine::default());
-    let session = Session { log_size: Some(4096), ..Session::default() };
+    // A long header, which every log begins with.
+    let command = &[b'x'; 350];
+    let session = Session { log_size: Some(4096), command, ..Session::default() };
     start(&mut trace, &mut memory, session);
     let header = trace.header(0).unwrap().length();
     let (mut log, mut restarts) = (Vec::new(), 0);

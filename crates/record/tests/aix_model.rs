@@ -60,7 +60,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         4 => Just(Operation::Excluded),
         8 => Just(Operation::On),
         4 => Just(Operation::Off),
-        20 => Just(Operation::Drain),
+        60 => Just(Operation::Drain),
         1 => Just(Operation::Stop),
         1 => Just(Operation::Discard),
     ]
