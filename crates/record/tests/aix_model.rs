@@ -9,7 +9,7 @@ use aix_support::{Event, drain};
 use aix_twin::{Item, Twin, Waiting};
 use proptest::prelude::*;
 use tracewell_record::aix::{
-    Chunk, Context, DISCARDBUFS, EventList, LogFull, Machine, Mode, Outcome, Session, Trace,
+    Chunk, Context, DISCARDBUFS, EventList, LogFull, Machine, Mode, Options, Outcome, Trace,
 };
 use tracewell_record::clock::{Clock, Masked};
 use tracewell_wire::ByteOrder;
@@ -221,23 +221,23 @@ impl<C: Clock> Both<'_, C> {
     }
 }
 
-fn twins_agree(machine: Machine<'_>, memory: usize, session: Session<'_>, calls: &[Operation]) {
+fn twins_agree(machine: Machine<'_>, memory: usize, options: Options<'_>, calls: &[Operation]) {
     let mut memory = vec![0xEE; memory];
     let mut trace = Trace::new(slow_clock(), machine);
-    let front = Twin::front(session.mode);
-    let parts = if session.mode == Mode::Alternate { 2 } else { 1 };
+    let front = Twin::front(options.mode);
+    let parts = if options.mode == Mode::Alternate { 2 } else { 1 };
     let capacity = memory.len() / parts / 8 * 8 - front;
     let context = Context { cpu: 0, tid: None, pid: Some(7) };
-    if trace.trcstart(context, &mut memory, session).is_err() {
+    if trace.trcstart(context, &mut memory, options).is_err() {
         return;
     }
     let header = trace.header(0).unwrap();
-    let mut twin = Twin::new(session.mode, machine.env, capacity, header.length());
-    twin.log_size = session.log_size.map(|size| size as usize);
-    twin.log_full = session.log_full;
+    let mut twin = Twin::new(options.mode, machine.env, capacity, header.length());
+    twin.log_size = options.log_size.map(|size| size as usize);
+    twin.log_full = options.log_full;
     let order = machine.order;
     let mut both = Both { trace, twin, order, readings: 0, calls: 0 };
-    both.start(session);
+    both.start(options);
     both.compare();
     for operation in calls {
         both.act(operation);
@@ -253,23 +253,23 @@ fn twins_agree(machine: Machine<'_>, memory: usize, session: Session<'_>, calls:
 
 impl<C> Both<'_, C> {
     /// The heading and the time conversion, which no other test here needs to look into, and TRACE ON.
-    fn start(&mut self, session: Session<'_>) {
+    fn start(&mut self, options: Options<'_>) {
         self.readings = 1;
         let (tick, env) = (tick_of(1), self.twin.env);
-        let texts = [b"\0\0\0\0\0", session_text(session.mode), b"\0"].concat();
+        let texts = [b"\0\0\0\0\0", mode_text(options.mode), b"\0"].concat();
         let number = |number: u64| number.to_be_bytes();
         let conversion = [number(1), number(1), number(2)].concat();
         for (id, word, data) in [("003", 0, texts), ("00A", 0x25C, conversion)] {
             let (id, words, data) = (id.to_owned(), vec![word], Some(data));
             self.twin.put(Item { tick, cpu: 0, env, id, words, data });
         }
-        if !session.deferred {
+        if !options.deferred {
             self.twin.switch(true, tick, 0);
         }
     }
 }
 
-fn session_text(mode: Mode) -> &'static [u8] {
+fn mode_text(mode: Mode) -> &'static [u8] {
     match mode {
         Mode::Alternate => b"alternate",
         Mode::Circular => b"circular",
@@ -277,13 +277,13 @@ fn session_text(mode: Mode) -> &'static [u8] {
     }
 }
 
-fn sessions() -> impl Strategy<Value = Session<'static>> {
+fn options() -> impl Strategy<Value = Options<'static>> {
     let mode = prop_oneof![Just(Mode::Alternate), Just(Mode::Circular), Just(Mode::Single)];
     let log_size = prop::option::of(1000_u64..6000);
     let log_full = prop_oneof![Just(LogFull::Wrap), Just(LogFull::Stop)];
     (mode, log_size, log_full, any::<bool>()).prop_map(|(mode, log_size, log_full, deferred)| {
         let events = EventList::Except(&[EXCLUDED]);
-        Session { mode, log_size, log_full, deferred, events, ..Session::default() }
+        Options { mode, log_size, log_full, deferred, events, ..Options::default() }
     })
 }
 
@@ -295,12 +295,12 @@ proptest! {
         little: bool,
         narrow: bool,
         memory in 400_usize..3000,
-        session in sessions(),
+        options in options(),
         calls in prop::collection::vec(operation(), 0..150),
     ) {
         let order = if little { ByteOrder::Little } else { ByteOrder::Big };
         let env = if narrow { Env::Bits32 } else { Env::Bits64 };
         let machine = Machine { order, env, ..Machine::default() };
-        twins_agree(machine, memory, session, &calls);
+        twins_agree(machine, memory, options, &calls);
     }
 }

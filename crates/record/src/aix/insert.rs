@@ -123,7 +123,7 @@ impl<C: Clock> Trace<'_, C> {
         else {
             return Outcome::Off;
         };
-        if !channel.session.events.admits(hook.id()) {
+        if !channel.options.events.admits(hook.id()) {
             return Outcome::Excluded;
         }
         let moment = Moment { context, tick: self.ticks.now() };

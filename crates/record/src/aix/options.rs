@@ -1,4 +1,4 @@
-//! What a trace knows of the machine, and what a session is asked for.
+//! What a trace knows of the machine, and what it is asked for when it starts.
 //!
 //! Flags in brackets are those of AIX's `trace` command for the same thing.
 
@@ -52,9 +52,9 @@ pub enum Mode {
     /// missed and counted.
     #[default]
     Alternate,
-    /// One buffer, newest entries over oldest; drained when the session has stopped (`-l`).
+    /// One buffer, newest entries over oldest; drained when the channel has stopped (`-l`).
     Circular,
-    /// One buffer; the session stops when it is full (`-f`).
+    /// One buffer; the channel stops when it is full (`-f`).
     Single,
 }
 
@@ -98,13 +98,13 @@ pub enum LogFull {
     /// The log starts over.
     #[default]
     Wrap,
-    /// The session stops (`-s`).
+    /// The channel stops (`-s`).
     Stop,
 }
 
-/// A trace session: what `trcstart` is asked for.
+/// What `trcstart` is asked for; AIX passes a string of flags.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Session<'m> {
+pub struct Options<'m> {
     /// A generic channel, 1 to 7, instead of the event trace, 0 (`-g`).
     pub generic: bool,
     /// Do not record before `trcon` (`-d`).

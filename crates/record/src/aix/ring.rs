@@ -90,7 +90,7 @@ impl Ring {
         [mark, self.older.clone(), FIRST..self.next]
     }
 
-    /// What can be drained next of a stopped session.
+    /// What can be drained next of a stopped channel.
     pub(super) fn waiting(&self) -> Option<Range<usize>> {
         self.parts().into_iter().skip(self.drained).find(|part| !part.is_empty())
     }

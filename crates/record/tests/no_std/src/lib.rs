@@ -4,7 +4,7 @@
 //! be no allocator. Either stops the build.
 #![no_std]
 
-use tracewell_record::aix::{self, Machine, Session};
+use tracewell_record::aix::{self, Machine};
 use tracewell_record::clock::EventCounter;
 use tracewell_record::threadx::{Context, Object, Options, Trace};
 
@@ -37,7 +37,7 @@ pub extern "C" fn record(memory: &mut [u8; 512]) -> i32 {
 pub extern "C" fn record_aix(memory: &mut [u8; 2048]) -> i32 {
     let mut trace = aix::Trace::new(EventCounter::default(), Machine::default());
     let context = aix::Context::thread(0, 1, 2);
-    let Ok(channel) = trace.trcstart(context, memory, Session::default()) else { return -1 };
+    let Ok(channel) = trace.trcstart(context, memory, aix::Options::default()) else { return -1 };
     trace.trchkl(context, 0x1000_0000, [1, 2]);
     if trace.trcstop(context, channel).is_err() {
         return -1;
