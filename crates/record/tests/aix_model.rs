@@ -1,5 +1,5 @@
-//! Random calls to the AIX recorder and to a slow twin of it; what a reader finds in the buffers must
-//! be what the twin remembers.
+//! Random calls to the AIX recorder and to a slow twin of it; what a reader finds in the buffers
+//! must be what the twin remembers.
 
 mod aix_support;
 #[allow(unreachable_pub)]
@@ -252,7 +252,8 @@ fn twins_agree(machine: Machine<'_>, memory: usize, options: Options<'_>, calls:
 }
 
 impl<C> Both<'_, C> {
-    /// The heading and the time conversion, which no other test here needs to look into, and TRACE ON.
+    /// The heading and the time conversion, which no other test here needs to look into, and TRACE
+    /// ON.
     fn start(&mut self, options: Options<'_>) {
         self.readings = 1;
         let (tick, env) = (tick_of(1), self.twin.env);

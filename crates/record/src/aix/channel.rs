@@ -136,8 +136,8 @@ impl<'m> Channel<'m> {
         self.counts.missed += 1;
     }
 
-    /// Gives the full buffer to the log and goes on in the other; false where the log is full and the
-    /// channel has to stop for that.
+    /// Gives the full buffer to the log and goes on in the other; false where the log is full and
+    /// the channel has to stop for that.
     fn turn(&mut self, moment: Moment) -> bool {
         let Store::Alternate(pair) = &mut self.store else { return false };
         self.log_used += pair.filling().filled().len() as u64;

@@ -2,7 +2,9 @@
 //!
 //! Documented: what starts, which channel it gets, the results, the two flags of `trcstop` and that
 //! they exclude each other, that a buffer has at most half the size of the log (all of it in single
-//! mode). From memory, unverified: what the two flags do. Our decisions are marked.
+//! mode). From memory, unverified: what the two flags do. Our decisions: that a start takes the first
+//! free generic channel, that the rule about the log is about *one* of two alternate buffers, and
+//! those that are marked.
 
 use tracewell_wire::aix::{Entry, Frame, TimeConversion, ids};
 
@@ -23,8 +25,8 @@ pub const CHANNELS: usize = 8;
 
 /// The trace facility: up to eight channels, each in memory of its own, with one clock.
 ///
-/// No call allocates or blocks. Recording takes constant time, in circular mode with a factor for the
-/// frames that a large one overwrites; a list of events is looked through.
+/// No call allocates or blocks. Recording takes constant time, in circular mode with a factor for
+/// the frames that a large one overwrites; a list of events is looked through.
 pub struct Trace<'m, C> {
     pub(super) ticks: Ticks<C>,
     pub(super) machine: Machine<'m>,
@@ -108,12 +110,12 @@ impl<'m, C: Clock> Trace<'m, C> {
     /// Starts a trace in `memory` and returns its channel: 0 for the event trace, the first free
     /// one of 1 to 7 for a generic one.
     ///
-    /// Its first entries are hook 003, the heading of a report, and hook 00A with the time conversion;
-    /// then, unless it is deferred, TRACE ON (hook 001).
+    /// Its first entries are hook 003, the heading of a report, and hook 00A with the time
+    /// conversion; then, unless it is deferred, TRACE ON (hook 001).
     ///
-    /// Of the memory, [`Mode::Alternate`] makes two buffers and the other modes one, to the multiple
-    /// of 8 below. An entry that does not fit into an empty buffer with some 200 bytes of marks is
-    /// always missed: buffers of 5 kB take all.
+    /// Of the memory, [`Mode::Alternate`] makes two buffers and the other modes one, to the
+    /// multiple of 8 below. An entry that does not fit into an empty buffer with some 200 bytes of
+    /// marks is always missed: buffers of 5 kB take all.
     ///
     /// # Errors
     /// In this order: [`StartError::NoChannel`], [`StartError::TextsTooLong`],
@@ -170,8 +172,8 @@ impl<'m, C: Clock> Trace<'m, C> {
         self.switch(context, channel, State::Off, Channel::switch_on)
     }
 
-    /// Switches recording off, with a TRACE OFF event (hook 002) if it was on. It can be switched on
-    /// again.
+    /// Switches recording off, with a TRACE OFF event (hook 002) if it was on. It can be switched
+    /// on again.
     ///
     /// # Errors
     /// [`ControlError::NotStarted`], [`ControlError::Stopped`].
@@ -198,8 +200,8 @@ impl<'m, C: Clock> Trace<'m, C> {
         Ok(())
     }
 
-    /// Stops a channel for good, with a TRACE OFF event if it was on. What is in its buffers waits to
-    /// be drained; then [`Trace::finish`] gives the memory back.
+    /// Stops a channel for good, with a TRACE OFF event if it was on. What is in its buffers waits
+    /// to be drained; then [`Trace::finish`] gives the memory back.
     ///
     /// `channel` may have one flag: with [`DISCARDBUFS`], what waits is thrown away, and counted.
     /// With [`SERIAL`], the call is not done before the log is complete. As nothing blocks here, it

@@ -84,8 +84,8 @@ impl<'m, C> Trace<'m, C> {
         self.channel(channel)?.waiting()
     }
 
-    /// Says that what [`Trace::waiting`] shows is in the log, and gives its place free; whether there
-    /// was anything.
+    /// Says that what [`Trace::waiting`] shows is in the log, and gives its place free; whether
+    /// there was anything.
     pub fn drained(&mut self, channel: u32) -> bool {
         let channel = self.channel_mut(channel).filter(|channel| channel.waiting().is_some());
         channel.map(|channel| channel.drained()).is_some()

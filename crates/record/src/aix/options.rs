@@ -1,6 +1,8 @@
 //! What a trace knows of the machine, and what it is asked for when it starts.
 //!
-//! Flags in brackets are those of AIX's `trace` command for the same thing.
+//! Flags in brackets are those of AIX's `trace` command for the same thing. Documented: their
+//! syntax, the three modes, the lists. From memory, unverified: `-s`, and that a log for each CPU stands
+//! beside a base. Our decision: what the base has that the others have not.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{Env, HookId, TimeConversion};
@@ -117,8 +119,8 @@ pub struct Options<'m> {
     pub log_size: Option<u64>,
     /// What to do at that limit. Matters in [`Mode::Alternate`] alone.
     pub log_full: LogFull,
-    /// The log is that of one CPU beside a base log (`-C`), which has the heading, the time conversion
-    /// and TRACE ON and OFF, so that they are left out here.
+    /// The log is that of one CPU beside a base log (`-C`), which has the heading, the time
+    /// conversion and TRACE ON and OFF, so that they are left out here.
     pub per_cpu: bool,
     /// Wall clock now, in nanoseconds since 1970, UTC.
     pub wall_clock_ns: u64,

@@ -1,6 +1,7 @@
 //! What is written: a caller's entry, or one of those that the trace records by itself.
 //!
-//! The layouts of the trace's own entries are stated beside their ids, in `tracewell_wire::aix::ids`.
+//! The layouts of the trace's own entries are stated beside their ids, in
+//! `tracewell_wire::aix::ids`.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{
