@@ -2,9 +2,9 @@
 //!
 //! Documented: what starts, which channel it gets, the results, the two flags of `trcstop` and that
 //! they exclude each other, that a buffer has at most half the size of the log (all of it in single
-//! mode). From memory, unverified: what the two flags do. Our decisions: that a start takes the first
-//! free generic channel, that the rule about the log is about *one* of two alternate buffers, and
-//! those that are marked.
+//! mode). From memory, unverified: what the two flags do. Our decisions: that a start takes the
+//! first free generic channel, that the rule about the log is about *one* of two alternate buffers,
+//! and those that are marked.
 
 use tracewell_wire::aix::{Entry, Frame, TimeConversion, ids};
 

@@ -1,8 +1,8 @@
 //! What a trace knows of the machine, and what it is asked for when it starts.
 //!
 //! Flags in brackets are those of AIX's `trace` command for the same thing. Documented: their
-//! syntax, the three modes, the lists. From memory, unverified: `-s`, and that a log for each CPU stands
-//! beside a base. Our decision: what the base has that the others have not.
+//! syntax, the three modes, the lists. From memory, unverified: `-s`, and that a log for each CPU
+//! stands beside a base. Our decision: what the base has that the others have not.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{Env, HookId, TimeConversion};

@@ -4,8 +4,8 @@
 //!
 //! * **Entries** ([`Entry`], [`HookWord32`], [`HookWord64`], [`ids`]): what AIX's trace calls
 //!   record, without time stamp, thread id and processor id, which AIX keeps in places that are not
-//! public. IBM's manual pages call these bytes the format buffer: hook word and data, always
-//! big-endian.
+//!   public. IBM's manual pages call these bytes the format buffer: hook word and data, always
+//!   big-endian.
 //! * **The container** ([`FileHeader`], [`Frame`]), magic `TWX1`: *our own*. The layout of a native
 //!   AIX log (`trchdr` and what follows) is not public, so nothing here reads or writes one.
 //!
