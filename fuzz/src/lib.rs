@@ -9,6 +9,10 @@ use tracewell::input::image::{Cause, Decoded, Diagnostics, Encoding, MemoryImage
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
 use tracewell_wire::threadx::{Event, Header, Layout, RegistrySlot};
 
+mod wire_aix;
+
+pub use wire_aix::wire_aix;
+
 /// Reads header, registry slots and events; what was read must survive being written again.
 pub fn wire_threadx(data: &[u8]) {
     if let Some(found) = locate(data, data.len()) {

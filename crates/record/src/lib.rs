@@ -5,8 +5,8 @@
 //! interrupt lock, no clock. The caller brings the memory, a [`clock`] and, where interrupts or
 //! several cores record, the exclusion between them.
 //!
-//! One module per trace system: [`threadx`] writes the memory image that TraceX reads, [`aix`] takes
-//! the trace calls of AIX.
+//! One module per trace system: [`threadx`] writes the memory image that TraceX reads, [`aix`]
+//! takes the trace calls of AIX.
 //!
 //! ```
 //! use tracewell_record::threadx::{Context, Object, Options, Trace};

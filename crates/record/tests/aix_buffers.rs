@@ -1,9 +1,9 @@
-//! How AIX trace sessions use their buffers and their log, and where losses are marked.
+//! How AIX trace channels use their buffers and their log, and where losses are marked.
 
 mod aix_support;
 
 use aix_support::{Event, THREAD, counting, drain, short_ids, stopped};
-use tracewell_record::aix::{LogFull, Machine, Mode, Outcome, Session, Trace};
+use tracewell_record::aix::{LogFull, Machine, Mode, Options, Outcome, Trace};
 use tracewell_record::clock::Clock;
 use tracewell_wire::aix::{Env, ids};
 
@@ -12,8 +12,8 @@ const HKWD: u32 = 0x1000_0000;
 /// Bytes of memory that make alternate buffers of 1 kB.
 const MEMORY: usize = 2048;
 
-fn start<'m, C: Clock>(trace: &mut Trace<'m, C>, memory: &'m mut [u8], session: Session<'m>) {
-    assert_eq!(trace.trcstart(THREAD, memory, session).unwrap(), 0);
+fn start<'m, C: Clock>(trace: &mut Trace<'m, C>, memory: &'m mut [u8], options: Options<'m>) {
+    assert_eq!(trace.trcstart(THREAD, memory, options).unwrap(), 0);
 }
 
 /// Records events that count up from `first` as long as they are recorded; how many.
@@ -38,7 +38,7 @@ fn losses(events: &[Event]) -> Vec<(usize, u64, u64)> {
 fn alternate_buffers_take_turns_and_nothing_is_lost_while_they_are_drained() {
     let mut memory = [0; MEMORY];
     let mut trace = Trace::new(counting(), Machine::default());
-    start(&mut trace, &mut memory, Session::default());
+    start(&mut trace, &mut memory, Options::default());
     let mut log = Vec::new();
     for number in 0..500 {
         assert_eq!(trace.trchkl(THREAD, HKWD, [number]), Outcome::Recorded);
@@ -54,7 +54,7 @@ fn alternate_buffers_take_turns_and_nothing_is_lost_while_they_are_drained() {
 fn a_waiting_buffer_stays_the_same_while_the_other_fills() {
     let mut memory = [0; MEMORY];
     let mut trace = Trace::new(counting(), Machine::default());
-    start(&mut trace, &mut memory, Session::default());
+    start(&mut trace, &mut memory, Options::default());
     assert_eq!(trace.waiting(0), None);
     let mut number = 0;
     while trace.waiting(0).is_none() {
@@ -70,7 +70,7 @@ fn a_waiting_buffer_stays_the_same_while_the_other_fills() {
 fn missed_entries_are_marked_before_the_first_that_is_stored_again() {
     let mut memory = [0; MEMORY];
     let mut trace = Trace::new(counting(), Machine { env: Env::Bits32, ..Machine::default() });
-    start(&mut trace, &mut memory, Session::default());
+    start(&mut trace, &mut memory, Options::default());
     let first = fill(&mut trace, 0);
     for _ in 0..9 {
         assert_eq!(trace.trchkl(THREAD, HKWD, [999]), Outcome::Missed);
@@ -95,7 +95,7 @@ fn missed_entries_are_marked_before_the_first_that_is_stored_again() {
 fn a_stop_in_full_buffers_still_says_what_was_missed() {
     let mut memory = [0; MEMORY];
     let mut trace = Trace::new(counting(), Machine::default());
-    start(&mut trace, &mut memory, Session::default());
+    start(&mut trace, &mut memory, Options::default());
     fill(&mut trace, 0);
     let log = stopped(&mut trace, 0);
     assert_eq!(short_ids(&log[log.len() - 3..]), ["100", "006", "002"]);
@@ -107,7 +107,7 @@ fn an_entry_too_large_for_a_buffer_is_missed_and_others_go_on() {
     for mode in [Mode::Alternate, Mode::Circular] {
         let mut memory = [0; MEMORY];
         let mut trace = Trace::new(counting(), Machine::default());
-        start(&mut trace, &mut memory, Session { mode, ..Session::default() });
+        start(&mut trace, &mut memory, Options { mode, ..Options::default() });
         let large = [0; 4096];
         trace.trchkl(THREAD, HKWD, [1]);
         let hook = tracewell_wire::aix::HookWord32(HKWD).into();
@@ -125,7 +125,7 @@ fn an_entry_too_large_for_a_buffer_is_missed_and_others_go_on() {
 fn single_mode_stops_when_the_buffer_is_full() {
     let mut memory = [0; MEMORY];
     let mut trace = Trace::new(counting(), Machine::default());
-    start(&mut trace, &mut memory, Session { mode: Mode::Single, ..Session::default() });
+    start(&mut trace, &mut memory, Options { mode: Mode::Single, ..Options::default() });
     let count = fill(&mut trace, 0);
     assert!(!trace.is_on(0));
     assert_eq!(trace.trchkl(THREAD, HKWD, [999]), Outcome::Off);
@@ -140,7 +140,7 @@ fn a_single_buffer_is_not_given_out_before_the_stop() {
     for mode in [Mode::Single, Mode::Circular] {
         let mut memory = [0; MEMORY];
         let mut trace = Trace::new(counting(), Machine::default());
-        start(&mut trace, &mut memory, Session { mode, ..Session::default() });
+        start(&mut trace, &mut memory, Options { mode, ..Options::default() });
         trace.trchkl(THREAD, HKWD, [0]);
         assert_eq!(trace.waiting(0), None);
         assert!(!trace.drained(0));
@@ -152,7 +152,7 @@ fn a_single_buffer_is_not_given_out_before_the_stop() {
 fn circular_mode_keeps_the_newest_and_marks_what_it_lost_in_front() {
     let mut memory = [0; 1024];
     let mut trace = Trace::new(counting(), Machine::default());
-    start(&mut trace, &mut memory, Session { mode: Mode::Circular, ..Session::default() });
+    start(&mut trace, &mut memory, Options { mode: Mode::Circular, ..Options::default() });
     for number in 0..1000 {
         assert_eq!(trace.trchkl(THREAD, HKWD, [number]), Outcome::Recorded);
     }
@@ -172,8 +172,10 @@ fn circular_mode_keeps_the_newest_and_marks_what_it_lost_in_front() {
 fn a_log_that_is_full_starts_over_and_says_how_often() {
     let mut memory = [0; MEMORY];
     let mut trace = Trace::new(counting(), Machine::default());
-    let session = Session { log_size: Some(4096), ..Session::default() };
-    start(&mut trace, &mut memory, session);
+    // A long header, which every log begins with.
+    let command = &[b'x'; 350];
+    let options = Options { log_size: Some(4096), command, ..Options::default() };
+    start(&mut trace, &mut memory, options);
     let header = trace.header(0).unwrap().length();
     let (mut log, mut restarts) = (Vec::new(), 0);
     for number in 0..500 {
@@ -198,11 +200,11 @@ fn a_log_that_is_full_starts_over_and_says_how_often() {
 }
 
 #[test]
-fn a_session_may_stop_when_the_log_is_full() {
+fn a_channel_may_stop_when_the_log_is_full() {
     let mut memory = [0; MEMORY];
     let mut trace = Trace::new(counting(), Machine::default());
-    let session = Session { log_size: Some(4096), log_full: LogFull::Stop, ..Session::default() };
-    start(&mut trace, &mut memory, session);
+    let options = Options { log_size: Some(4096), log_full: LogFull::Stop, ..Options::default() };
+    start(&mut trace, &mut memory, options);
     let (mut log, mut number) = (Vec::new(), 0);
     while trace.is_on(0) {
         trace.trchkl(THREAD, HKWD, [number]);

@@ -1,10 +1,10 @@
-//! Starting, switching, stopping and ending AIX trace sessions.
+//! Starting, switching, stopping and ending AIX traces.
 
 mod aix_support;
 
 use aix_support::{THREAD, counting, drain, short_ids, stopped};
 use tracewell_record::aix::{
-    CHANNELS, ControlError, DISCARDBUFS, Machine, Mode, Outcome, SERIAL, Session, StartError,
+    CHANNELS, ControlError, DISCARDBUFS, Machine, Mode, Options, Outcome, SERIAL, StartError,
     StartRefused, Trace,
 };
 use tracewell_wire::ByteOrder;
@@ -26,18 +26,18 @@ fn machine() -> Machine<'static> {
     }
 }
 
-fn generic() -> Session<'static> {
-    Session { generic: true, ..Session::default() }
+fn generic() -> Options<'static> {
+    Options { generic: true, ..Options::default() }
 }
 
 #[test]
-fn a_session_starts_with_heading_time_conversion_and_trace_on() {
+fn a_trace_starts_with_heading_time_conversion_and_trace_on() {
     for env in [Env::Bits32, Env::Bits64] {
         let mut memory = [0; 2048];
         let mut trace = Trace::new(counting(), Machine { env, ..machine() });
         let wall_clock_ns = 1_772_442_000_999_999_999;
-        let session = Session { command: b"trace -a", wall_clock_ns, ..Session::default() };
-        let channel = trace.trcstart(THREAD, &mut memory, session).unwrap();
+        let options = Options { command: b"trace -a", wall_clock_ns, ..Options::default() };
+        let channel = trace.trcstart(THREAD, &mut memory, options).unwrap();
         let events = stopped(&mut trace, channel);
         assert_eq!(short_ids(&events), ["003", "00A", "001", "002"]);
         assert!(events.iter().all(|event| event.head.env == env));
@@ -53,9 +53,9 @@ fn the_header_says_what_was_asked_for() {
     let (mut first, mut second) = ([0; 2048], [0; 2048]);
     let mut trace = Trace::new(counting(), machine());
     assert_eq!(trace.header(1), None);
-    let session = Session { mode: Mode::Circular, per_cpu: true, wall_clock_ns: 7, ..generic() };
+    let options = Options { mode: Mode::Circular, per_cpu: true, wall_clock_ns: 7, ..generic() };
     trace.trcstart(THREAD, &mut first, generic()).unwrap();
-    let channel = trace.trcstart(THREAD, &mut second, session).unwrap();
+    let channel = trace.trcstart(THREAD, &mut second, options).unwrap();
     let header = trace.header(channel).unwrap();
     assert_eq!((header.channel, header.start_tick, header.wall_clock_ns), (2, 2, 7));
     assert_eq!((header.order, header.env), (ByteOrder::Big, Env::Bits32));
@@ -73,8 +73,8 @@ fn the_header_says_what_was_asked_for() {
 fn the_log_of_one_cpu_has_only_its_events() {
     let mut memory = [0; 2048];
     let mut trace = Trace::new(counting(), machine());
-    let session = Session { per_cpu: true, ..Session::default() };
-    let channel = trace.trcstart(THREAD, &mut memory, session).unwrap();
+    let options = Options { per_cpu: true, ..Options::default() };
+    let channel = trace.trcstart(THREAD, &mut memory, options).unwrap();
     trace.trchkl(THREAD, HKWD, []);
     trace.trcoff(THREAD, channel).unwrap();
     assert_eq!(trace.trchkl(THREAD, HKWD, []), Outcome::Off);
@@ -85,8 +85,8 @@ fn the_log_of_one_cpu_has_only_its_events() {
 fn switching_is_recorded_once_and_events_between_are_not() {
     let mut memory = [0; 2048];
     let mut trace = Trace::new(counting(), machine());
-    let session = Session { deferred: true, ..Session::default() };
-    let channel = trace.trcstart(THREAD, &mut memory, session).unwrap();
+    let options = Options { deferred: true, ..Options::default() };
+    let channel = trace.trcstart(THREAD, &mut memory, options).unwrap();
     assert!(!trace.is_on(channel));
     assert_eq!(trace.trchkl(THREAD, HKWD, []), Outcome::Off);
     for on in [false, true, true, false, false, true] {
@@ -106,8 +106,8 @@ fn channels_are_0_and_then_1_to_7() {
     let mut memories = [[0; 2048]; CHANNELS + 2];
     let [event, again, generics @ ..] = &mut memories;
     let mut trace = Trace::new(counting(), machine());
-    assert_eq!(trace.trcstart(THREAD, event, Session::default()).unwrap(), 0);
-    let refused = trace.trcstart(THREAD, again, Session::default()).unwrap_err();
+    assert_eq!(trace.trcstart(THREAD, event, Options::default()).unwrap(), 0);
+    let refused = trace.trcstart(THREAD, again, Options::default()).unwrap_err();
     assert_eq!(refused.reason, StartError::NoChannel);
     let started = generics.each_mut().map(|memory| trace.trcstart(THREAD, memory, generic()).ok());
     let expected = [1, 2, 3, 4, 5, 6, 7].map(Some);
@@ -118,13 +118,13 @@ fn channels_are_0_and_then_1_to_7() {
 }
 
 #[test]
-fn a_refused_session_gives_its_memory_back_untouched() {
+fn a_refused_start_gives_its_memory_back_untouched() {
     let mut trace = Trace::new(counting(), machine());
     let mut memory = [0xEE; 4096];
     let pointer = memory.as_ptr();
     let long = [b'x'; 4096];
-    let session = Session { command: &long, ..Session::default() };
-    let StartRefused { reason, memory } = trace.trcstart(THREAD, &mut memory, session).unwrap_err();
+    let options = Options { command: &long, ..Options::default() };
+    let StartRefused { reason, memory } = trace.trcstart(THREAD, &mut memory, options).unwrap_err();
     assert_eq!(reason, StartError::TextsTooLong);
     assert_eq!((memory.as_ptr(), &memory[..]), (pointer, &[0xEE; 4096][..]));
 }
@@ -133,15 +133,15 @@ fn a_refused_session_gives_its_memory_back_untouched() {
 fn the_least_memory_that_is_asked_for_is_enough_and_no_byte_less() {
     for mode in [Mode::Alternate, Mode::Circular, Mode::Single] {
         for command in [&b""[..], &[b'x'; 300]] {
-            let session = Session { mode, command, ..Session::default() };
+            let options = Options { mode, command, ..Options::default() };
             let mut trace = Trace::new(counting(), Machine::default());
-            let refused = trace.trcstart(THREAD, &mut [], session).unwrap_err();
+            let refused = trace.trcstart(THREAD, &mut [], options).unwrap_err();
             let StartError::MemoryTooSmall { needed } = refused.reason else { panic!() };
             let mut memory = vec![0; needed];
-            let less = trace.trcstart(THREAD, &mut memory[1..], session).unwrap_err().reason;
+            let less = trace.trcstart(THREAD, &mut memory[1..], options).unwrap_err().reason;
             assert_eq!(less, StartError::MemoryTooSmall { needed });
             let mut trace = Trace::new(counting(), Machine::default());
-            let channel = trace.trcstart(THREAD, &mut memory, session).unwrap();
+            let channel = trace.trcstart(THREAD, &mut memory, options).unwrap();
             assert_eq!(short_ids(&stopped(&mut trace, channel)), ["003", "00A", "001", "002"]);
         }
     }
@@ -155,10 +155,10 @@ fn a_buffer_has_at_most_half_the_size_of_the_log_or_all_of_it_in_single_mode() {
         let mut trace = Trace::new(counting(), Machine::default());
         // In single mode the log also has its header.
         let needed = if mode == Mode::Single { by_rule + 96 + 5 + 7 } else { by_rule };
-        let session = |size| Session { mode, log_size: Some(size), ..Session::default() };
-        let refused = trace.trcstart(THREAD, &mut memory, session(needed - 1)).unwrap_err();
+        let options = |size| Options { mode, log_size: Some(size), ..Options::default() };
+        let refused = trace.trcstart(THREAD, &mut memory, options(needed - 1)).unwrap_err();
         assert_eq!(refused.reason, StartError::LogTooSmall { needed });
-        assert_eq!(trace.trcstart(THREAD, refused.memory, session(needed)).unwrap(), 0);
+        assert_eq!(trace.trcstart(THREAD, refused.memory, options(needed)).unwrap(), 0);
     }
 }
 
@@ -166,7 +166,7 @@ fn a_buffer_has_at_most_half_the_size_of_the_log_or_all_of_it_in_single_mode() {
 fn serial_and_discardbufs_exclude_each_other() {
     let mut memory = [0; 2048];
     let mut trace = Trace::new(counting(), machine());
-    let channel = trace.trcstart(THREAD, &mut memory, Session::default()).unwrap();
+    let channel = trace.trcstart(THREAD, &mut memory, Options::default()).unwrap();
     let both = trace.trcstop(THREAD, channel | SERIAL | DISCARDBUFS);
     assert_eq!(both, Err(ControlError::Flags));
     assert!(trace.is_on(channel));
@@ -191,8 +191,8 @@ fn discarded_entries_are_counted_and_never_seen() {
     for mode in [Mode::Alternate, Mode::Circular, Mode::Single] {
         let mut memory = [0; 2048];
         let mut trace = Trace::new(counting(), machine());
-        let session = Session { mode, ..Session::default() };
-        let channel = trace.trcstart(THREAD, &mut memory, session).unwrap();
+        let options = Options { mode, ..Options::default() };
+        let channel = trace.trcstart(THREAD, &mut memory, options).unwrap();
         for _ in 0..100 {
             trace.trchkl(THREAD, HKWD, []);
         }
@@ -206,11 +206,11 @@ fn discarded_entries_are_counted_and_never_seen() {
 }
 
 #[test]
-fn a_session_ends_when_it_has_stopped_and_is_drained() {
+fn a_channel_ends_when_it_has_stopped_and_is_drained() {
     let mut memory = [0; 2048];
     let mut trace = Trace::new(counting(), machine());
     assert_eq!(trace.finish(0), Err(ControlError::NotStarted));
-    let channel = trace.trcstart(THREAD, &mut memory, Session::default()).unwrap();
+    let channel = trace.trcstart(THREAD, &mut memory, Options::default()).unwrap();
     assert_eq!(trace.finish(channel), Err(ControlError::Running));
     trace.trcstop(THREAD, channel).unwrap();
     assert_eq!(trace.trcstop(THREAD, channel), Ok(()));

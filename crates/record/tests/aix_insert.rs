@@ -3,7 +3,7 @@
 mod aix_support;
 
 use aix_support::{Event, THREAD, counting, short_ids, stopped};
-use tracewell_record::aix::{Context, EventList, Machine, Outcome, Session, Trace};
+use tracewell_record::aix::{Context, EventList, Machine, Options, Outcome, Trace};
 use tracewell_record::clock::{Clock, Masked};
 use tracewell_wire::aix::{
     EntryError, Env, HookId, HookType, HookWord32, HookWord64, MAX_DATA_LENGTH,
@@ -17,7 +17,7 @@ const GENERIC: HookWord32 = HookWord32(0x1000_0000);
 fn recorded<C: Clock>(clock: C, act: impl FnOnce(&mut Trace<'_, C>)) -> Vec<Event> {
     let mut memory = [0; 4 * 5000];
     let mut trace = Trace::new(clock, Machine::default());
-    let channel = trace.trcstart(THREAD, &mut memory, Session::default()).unwrap();
+    let channel = trace.trcstart(THREAD, &mut memory, Options::default()).unwrap();
     act(&mut trace);
     let events = stopped(&mut trace, channel);
     assert_eq!(short_ids(&events[..3]), ["003", "00A", "001"]);
@@ -182,14 +182,14 @@ fn ticks_of_a_narrow_clock_are_unwrapped() {
 fn only_generic_calls_reach_a_generic_channel() {
     let (mut first, mut second) = ([0; 2048], [0; 2048]);
     let mut trace = Trace::new(counting(), Machine::default());
-    let generic = Session { generic: true, ..Session::default() };
+    let generic = Options { generic: true, ..Options::default() };
     let channel = trace.trcstart(THREAD, &mut first, generic).unwrap();
     assert_eq!(channel, 1);
     assert_eq!(trace.trchook(THREAD, PLAIN, [0; 5]), Outcome::Off);
     assert_eq!(trace.trcgen(THREAD, 0, GENERIC.into(), 1, b""), Outcome::Off);
     assert_eq!(trace.trcgen(THREAD, 8, GENERIC.into(), 1, b""), Outcome::Off);
     assert_eq!(trace.trcgen(THREAD, u32::MAX, GENERIC.into(), 1, b""), Outcome::Off);
-    trace.trcstart(THREAD, &mut second, Session::default()).unwrap();
+    trace.trcstart(THREAD, &mut second, Options::default()).unwrap();
     assert_eq!(trace.trchook(THREAD, PLAIN, [0; 5]), Outcome::Recorded);
     assert_eq!(trace.trcgen(THREAD, 1, GENERIC.into(), 1, b"x"), Outcome::Recorded);
     let generic = stopped(&mut trace, 1);
@@ -209,8 +209,8 @@ fn lists_choose_among_the_callers_events_alone() {
     for (events, first, second) in cases {
         let mut memory = [0; 2048];
         let mut trace = Trace::new(counting(), Machine::default());
-        let session = Session { events, ..Session::default() };
-        let channel = trace.trcstart(THREAD, &mut memory, session).unwrap();
+        let options = Options { events, ..Options::default() };
+        let channel = trace.trcstart(THREAD, &mut memory, options).unwrap();
         let outcome = |admitted| if admitted { Outcome::Recorded } else { Outcome::Excluded };
         assert_eq!(trace.trchkl(THREAD, 0x1000_0000, []), outcome(first));
         let generic = trace.trcgen(THREAD, 0, HookWord32(0x2000_0000).into(), 1, b"");

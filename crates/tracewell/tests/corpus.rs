@@ -25,6 +25,11 @@ fn wire_threadx() {
 }
 
 #[test]
+fn wire_aix() {
+    run("wire_aix", targets::wire_aix);
+}
+
+#[test]
 fn threadx() {
     run("threadx", targets::threadx);
 }

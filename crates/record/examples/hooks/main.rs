@@ -4,9 +4,9 @@
 //! cargo run -p tracewell-record --example hooks -- examples/hooks.twx
 //! ```
 //!
-//! Three files come out: the base `hooks.twx` with the heading, the time conversion and TRACE ON and
-//! OFF, and one for each CPU, `hooks.twx-0` and `hooks.twx-1`. The simulation is deterministic: the
-//! same bytes come out on every machine.
+//! Three files come out: the base `hooks.twx` with the heading, the time conversion and TRACE ON
+//! and OFF, and one for each CPU, `hooks.twx-0` and `hooks.twx-1`. The simulation is deterministic:
+//! the same bytes come out on every machine.
 //!
 //! # The hooks, and their data words
 //!

@@ -1,18 +1,18 @@
 //! One buffer that fills once, and the pair of them that takes turns.
 //!
-//! A buffer keeps room at its end for what closes a session: a hook 006, if entries were missed, and
+//! A buffer keeps room at its end for what closes a trace: a hook 006, if entries were missed, and
 //! TRACE OFF.
 
 use core::ops::Range;
 
 use super::record::{OWN_1_SIZE, OWN_2_SIZE};
 
-/// Bytes at the end of a buffer for the entries that close a session.
+/// Bytes at the end of a buffer for the entries that close a trace.
 pub(super) const TAIL: usize = OWN_1_SIZE + OWN_2_SIZE;
 /// Bytes at the start of a buffer for hooks 005 and 006.
 pub(super) const MARKS: usize = OWN_1_SIZE + OWN_2_SIZE;
 
-/// A stretch of memory that fills from its start; offsets are those of the session's memory.
+/// A stretch of memory that fills from its start; offsets are those of the channel's memory.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Buffer {
     start: usize,
@@ -52,7 +52,7 @@ impl Buffer {
         self.has_room(size).then(|| self.take(size))?
     }
 
-    /// A place for a frame that closes the session, in the tail if need be.
+    /// A place for a frame that closes the trace, in the tail if need be.
     pub(super) fn take(&mut self, size: usize) -> Option<usize> {
         let at = self.next;
         if size > self.end - at {
@@ -95,7 +95,7 @@ impl Pair {
         self.waiting = true;
     }
 
-    /// What can be drained: the full one, or the last one of a stopped session.
+    /// What can be drained: the full one, or the last one of a stopped channel.
     pub(super) fn waiting(&self, stopped: bool) -> Option<&Buffer> {
         let last = &self.buffers[self.filling];
         match self.waiting {

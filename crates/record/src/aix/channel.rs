@@ -1,4 +1,4 @@
-//! One session: its buffers, and the order in which entries and marks of lost ones go into them.
+//! One channel: its buffers, and the order in which entries and marks of lost ones go into them.
 //!
 //! Not here: which calls are made when (`control.rs`, `insert.rs`), how a ring overwrites
 //! (`ring.rs`).
@@ -13,7 +13,7 @@ use super::drain::Chunk;
 use super::options::LogFull;
 use super::record::{OWN_2_LENGTH, OWN_2_SIZE, Record};
 use super::ring::Ring;
-use super::{Context, Counts, Mode, Outcome, Session};
+use super::{Context, Counts, Mode, Options, Outcome};
 
 /// A place in memory, in the way of a mode.
 pub(super) enum Store {
@@ -53,7 +53,7 @@ pub(super) struct Channel<'m> {
     pub(super) memory: &'m mut [u8],
     pub(super) store: Store,
     pub(super) state: State,
-    pub(super) session: Session<'m>,
+    pub(super) options: Options<'m>,
     pub(super) env: Env,
     pub(super) order: ByteOrder,
     pub(super) start_tick: u64,
@@ -136,14 +136,14 @@ impl<'m> Channel<'m> {
         self.counts.missed += 1;
     }
 
-    /// Gives the full buffer to the log and goes on in the other; false where the log is full and the
-    /// session has to stop for that.
+    /// Gives the full buffer to the log and goes on in the other; false where the log is full and
+    /// the channel has to stop for that.
     fn turn(&mut self, moment: Moment) -> bool {
         let Store::Alternate(pair) = &mut self.store else { return false };
         self.log_used += pair.filling().filled().len() as u64;
         let capacity = pair.filling().capacity() as u64;
-        let log_is_full = self.session.log_size.is_some_and(|size| self.log_used + capacity > size);
-        if log_is_full && self.session.log_full == LogFull::Stop {
+        let log_is_full = self.options.log_size.is_some_and(|size| self.log_used + capacity > size);
+        if log_is_full && self.options.log_full == LogFull::Stop {
             return false;
         }
         pair.turn();
@@ -193,7 +193,7 @@ impl<'m> Channel<'m> {
         let was_on = self.state == State::On;
         self.state = State::Stopped;
         self.mark_missed(moment);
-        if was_on && !self.session.per_cpu {
+        if was_on && !self.options.per_cpu {
             let channel = u64::from(self.number);
             self.take(moment, &Record::own_1(self.env, ids::TRACE_OFF, channel));
         }

@@ -1,8 +1,10 @@
-//! Sessions: `trcstart`, `trcon`, `trcoff`, `trcstop`.
+//! Control: `trcstart`, `trcon`, `trcoff`, `trcstop`.
 //!
 //! Documented: what starts, which channel it gets, the results, the two flags of `trcstop` and that
 //! they exclude each other, that a buffer has at most half the size of the log (all of it in single
-//! mode). From memory, unverified: what the two flags do. Our decisions are marked.
+//! mode). From memory, unverified: what the two flags do. Our decisions: that a start takes the
+//! first free generic channel, that the rule about the log is about *one* of two alternate buffers,
+//! and those that are marked.
 
 use tracewell_wire::aix::{Entry, Frame, TimeConversion, ids};
 
@@ -10,7 +12,7 @@ use super::buffers::{MARKS, TAIL};
 use super::channel::{Channel, Moment, State, Store};
 use super::record::{OWN_1_SIZE, OWN_2_SIZE, Record};
 use super::ticks::Ticks;
-use super::{Context, ControlError, Counts, Machine, Mode, Session, StartError, StartRefused};
+use super::{Context, ControlError, Counts, Machine, Mode, Options, StartError, StartRefused};
 use crate::clock::Clock;
 
 /// Flag of [`Trace::trcstop`]: not done before the log is complete.
@@ -21,10 +23,10 @@ pub const DISCARDBUFS: u32 = 0x2000_0000;
 /// Number of channels: the event trace and seven generic ones.
 pub const CHANNELS: usize = 8;
 
-/// The trace facility: up to eight sessions, each in memory of its own, with one clock.
+/// The trace facility: up to eight channels, each in memory of its own, with one clock.
 ///
-/// No call allocates or blocks. Recording takes constant time, in circular mode with a factor for the
-/// frames that a large one overwrites; a list of events is looked through.
+/// No call allocates or blocks. Recording takes constant time, in circular mode with a factor for
+/// the frames that a large one overwrites; a list of events is looked through.
 pub struct Trace<'m, C> {
     pub(super) ticks: Ticks<C>,
     pub(super) machine: Machine<'m>,
@@ -40,7 +42,7 @@ impl<'m, C> Trace<'m, C> {
         self.channels.get_mut(usize::try_from(number).ok()?)?.as_mut()
     }
 
-    /// How many entries went where; `None` where no session has the channel.
+    /// How many entries went where; `None` where the channel is not started.
     pub fn counts(&self, channel: u32) -> Option<Counts> {
         self.channel(channel).map(Channel::counts)
     }
@@ -56,11 +58,11 @@ impl<'m, C> Trace<'m, C> {
         free.map(|number| number as u32).ok_or(StartError::NoChannel)
     }
 
-    /// The number that a session gets, if it can start in so much memory, and the length of its
+    /// The number that a channel gets, if it can start in so much memory, and the length of its
     /// header.
-    fn admit(&self, session: &Session<'m>, length: usize) -> Result<(u32, usize), StartError> {
-        let number = self.free_channel(session.generic)?;
-        let header = self.header_of(session, number, 0);
+    fn admit(&self, options: &Options<'m>, length: usize) -> Result<(u32, usize), StartError> {
+        let number = self.free_channel(options.generic)?;
+        let header = self.header_of(options, number, 0);
         let env = self.machine.env;
         let heading = Entry::generic_length(env, header.texts.length());
         let heading = heading.map_err(|_| StartError::TextsTooLong)?;
@@ -68,31 +70,31 @@ impl<'m, C> Trace<'m, C> {
         let conversion = Frame::size(conversion.unwrap_or_default());
         let first = Frame::size(heading) + conversion + OWN_1_SIZE;
         let smallest = TAIL + first.max(MARKS + OWN_2_SIZE);
-        if Store::capacity(session.mode, length) < smallest {
-            let needed = match session.mode {
+        if Store::capacity(options.mode, length) < smallest {
+            let needed = match options.mode {
                 Mode::Alternate => 2 * smallest,
                 Mode::Single => smallest,
                 Mode::Circular => smallest + OWN_2_SIZE,
             };
             return Err(StartError::MemoryTooSmall { needed });
         }
-        check_log_size(session, length, header.length())?;
+        check_log_size(options, length, header.length())?;
         Ok((number, header.length()))
     }
 }
 
-fn check_log_size(session: &Session<'_>, length: usize, header: usize) -> Result<(), StartError> {
-    let buffer = Store::capacity(session.mode, length) as u64;
-    let by_rule = if session.mode == Mode::Single { buffer } else { 2 * buffer };
+fn check_log_size(options: &Options<'_>, length: usize, header: usize) -> Result<(), StartError> {
+    let buffer = Store::capacity(options.mode, length) as u64;
+    let by_rule = if options.mode == Mode::Single { buffer } else { 2 * buffer };
     let needed = by_rule.max(header as u64 + buffer);
-    match session.log_size {
+    match options.log_size {
         Some(size) if size < needed => Err(StartError::LogTooSmall { needed }),
         _ => Ok(()),
     }
 }
 
 impl<'m, C: Clock> Trace<'m, C> {
-    /// A trace facility without sessions.
+    /// A trace facility whose channels are all free.
     ///
     /// The clock may wrap: ticks are unwrapped as long as it is read once a period at least, which
     /// each recorded event does.
@@ -105,15 +107,15 @@ impl<'m, C: Clock> Trace<'m, C> {
         &mut self.ticks.clock
     }
 
-    /// Starts a session in `memory` and returns its channel: 0 for the event trace, the first free
+    /// Starts a trace in `memory` and returns its channel: 0 for the event trace, the first free
     /// one of 1 to 7 for a generic one.
     ///
-    /// Its first entries are hook 003, the heading of a report, and hook 00A with the time conversion;
-    /// then, unless it is deferred, TRACE ON (hook 001).
+    /// Its first entries are hook 003, the heading of a report, and hook 00A with the time
+    /// conversion; then, unless it is deferred, TRACE ON (hook 001).
     ///
-    /// Of the memory, [`Mode::Alternate`] makes two buffers and the other modes one, to the multiple
-    /// of 8 below. An entry that does not fit into an empty buffer with some 200 bytes of marks is
-    /// always missed: buffers of 5 kB take all.
+    /// Of the memory, [`Mode::Alternate`] makes two buffers and the other modes one, to the
+    /// multiple of 8 below. An entry that does not fit into an empty buffer with some 200 bytes of
+    /// marks is always missed: buffers of 5 kB take all.
     ///
     /// # Errors
     /// In this order: [`StartError::NoChannel`], [`StartError::TextsTooLong`],
@@ -122,19 +124,19 @@ impl<'m, C: Clock> Trace<'m, C> {
         &mut self,
         context: Context,
         memory: &'m mut [u8],
-        session: Session<'m>,
+        options: Options<'m>,
     ) -> Result<u32, StartRefused<'m>> {
-        let (number, header_length) = match self.admit(&session, memory.len()) {
+        let (number, header_length) = match self.admit(&options, memory.len()) {
             Ok(admitted) => admitted,
             Err(reason) => return Err(StartRefused { reason, memory }),
         };
         let moment = Moment { context, tick: self.ticks.now() };
         let mut channel = Channel {
             number,
-            store: Store::new(session.mode, memory.len(), self.machine.order),
+            store: Store::new(options.mode, memory.len(), self.machine.order),
             memory,
             state: State::Off,
-            session,
+            options,
             env: self.machine.env,
             order: self.machine.order,
             start_tick: moment.tick,
@@ -143,10 +145,10 @@ impl<'m, C: Clock> Trace<'m, C> {
             header_length: header_length as u64,
             missed_here: 0,
         };
-        if !session.per_cpu {
+        if !options.per_cpu {
             self.put_heading(&mut channel, moment);
         }
-        if !session.deferred {
+        if !options.deferred {
             channel.switch_on(moment);
         }
         self.channels[number as usize] = Some(channel);
@@ -155,8 +157,8 @@ impl<'m, C: Clock> Trace<'m, C> {
 
     fn put_heading(&self, channel: &mut Channel<'m>, moment: Moment) {
         let env = self.machine.env;
-        let texts = self.header_of(&channel.session, channel.number, moment.tick).texts;
-        let seconds = channel.session.wall_clock_ns / 1_000_000_000;
+        let texts = self.header_of(&channel.options, channel.number, moment.tick).texts;
+        let seconds = channel.options.wall_clock_ns / 1_000_000_000;
         channel.put(moment, &Record::Heading { env, seconds, texts });
         let conversion = self.machine.conversion;
         channel.put(moment, &Record::Conversion { env, conversion });
@@ -170,7 +172,8 @@ impl<'m, C: Clock> Trace<'m, C> {
         self.switch(context, channel, State::Off, Channel::switch_on)
     }
 
-    /// Switches recording off, with a TRACE OFF event (hook 002) if it was on. The session goes on.
+    /// Switches recording off, with a TRACE OFF event (hook 002) if it was on. It can be switched
+    /// on again.
     ///
     /// # Errors
     /// [`ControlError::NotStarted`], [`ControlError::Stopped`].
@@ -197,8 +200,8 @@ impl<'m, C: Clock> Trace<'m, C> {
         Ok(())
     }
 
-    /// Stops a session for good, with a TRACE OFF event if it was on. What is in its buffers waits to
-    /// be drained; then [`Trace::finish`] gives the memory back.
+    /// Stops a channel for good, with a TRACE OFF event if it was on. What is in its buffers waits
+    /// to be drained; then [`Trace::finish`] gives the memory back.
     ///
     /// `channel` may have one flag: with [`DISCARDBUFS`], what waits is thrown away, and counted.
     /// With [`SERIAL`], the call is not done before the log is complete. As nothing blocks here, it
@@ -227,16 +230,16 @@ impl<'m, C: Clock> Trace<'m, C> {
         }
     }
 
-    /// Ends a stopped session whose buffers are drained: its memory comes back, its channel is free.
+    /// Ends a stopped channel whose buffers are drained: its memory comes back, its number is free.
     ///
     /// # Errors
     /// [`ControlError::NotStarted`], [`ControlError::Running`], [`ControlError::Draining`].
     pub fn finish(&mut self, channel: u32) -> Result<&'m mut [u8], ControlError> {
-        let session = self.channel(channel).ok_or(ControlError::NotStarted)?;
-        if session.state != State::Stopped {
+        let started = self.channel(channel).ok_or(ControlError::NotStarted)?;
+        if started.state != State::Stopped {
             return Err(ControlError::Running);
         }
-        if session.waiting().is_some() {
+        if started.waiting().is_some() {
             return Err(ControlError::Draining);
         }
         let ended = self.channels[channel as usize].take();
@@ -252,14 +255,14 @@ impl Channel<'_> {
 
     fn switch_off(&mut self, moment: Moment) {
         self.put_switch(moment, ids::TRACE_OFF);
-        // A full buffer may have stopped the session.
+        // A full buffer may have stopped the channel.
         if self.state == State::On {
             self.state = State::Off;
         }
     }
 
     fn put_switch(&mut self, moment: Moment, id: tracewell_wire::aix::HookId) {
-        if !self.session.per_cpu {
+        if !self.options.per_cpu {
             self.put(moment, &Record::own_1(self.env, id, u64::from(self.number)));
         }
     }

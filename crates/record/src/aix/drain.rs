@@ -3,12 +3,12 @@
 //! The trace writes no file. Its caller asks what is waiting, writes it to the log, and says so:
 //!
 //! ```
-//! # use tracewell_record::aix::{Context, Machine, Session, Trace};
+//! # use tracewell_record::aix::{Context, Machine, Options, Trace};
 //! # let mut memory = [0; 2048];
 //! # let mut ticks = 0;
 //! # let mut trace = Trace::new(|| { ticks += 1; ticks }, Machine::default());
 //! # let context = Context::default();
-//! # let channel = trace.trcstart(context, &mut memory, Session::default()).unwrap();
+//! # let channel = trace.trcstart(context, &mut memory, Options::default()).unwrap();
 //! # trace.trcstop(context, channel).unwrap();
 //! let mut log = vec![0; 4096];
 //! let header = trace.header(channel).unwrap().write(&mut log).unwrap();
@@ -39,17 +39,17 @@ pub struct Chunk<'a> {
 }
 
 impl<'m, C> Trace<'m, C> {
-    /// What the log of a channel begins with; `None` where no session has the channel.
+    /// What the log of a channel begins with; `None` where the channel is not started.
     ///
-    /// The same as long as the session lasts, so it may be written at any time.
+    /// The same until the channel is finished, so it may be written at any time.
     pub fn header(&self, channel: u32) -> Option<FileHeader<'m>> {
-        let session = self.channel(channel)?;
-        Some(self.header_of(&session.session, channel, session.start_tick))
+        let started = self.channel(channel)?;
+        Some(self.header_of(&started.options, channel, started.start_tick))
     }
 
     pub(super) fn header_of(
         &self,
-        session: &super::Session<'m>,
+        options: &super::Options<'m>,
         channel: u32,
         start_tick: u64,
     ) -> FileHeader<'m> {
@@ -57,9 +57,9 @@ impl<'m, C> Trace<'m, C> {
         FileHeader {
             order: machine.order,
             env: machine.env,
-            per_cpu: session.per_cpu,
-            circular: session.mode == super::Mode::Circular,
-            wall_clock_ns: session.wall_clock_ns,
+            per_cpu: options.per_cpu,
+            circular: options.mode == super::Mode::Circular,
+            wall_clock_ns: options.wall_clock_ns,
             start_tick,
             conversion: machine.conversion,
             cpus: machine.cpus,
@@ -70,22 +70,22 @@ impl<'m, C> Trace<'m, C> {
                 node: machine.node,
                 machine: machine.machine,
                 address: machine.address,
-                command: session.command,
-                buffering: session.mode.text(),
+                command: options.command,
+                buffering: options.mode.text(),
             },
         }
     }
 
     /// What the log gets next, if anything is waiting: the full buffer in alternate mode, and in
-    /// every mode what is left of a stopped session.
+    /// every mode what is left of a stopped channel.
     ///
     /// The same bytes until [`Trace::drained`], while recording goes on elsewhere.
     pub fn waiting(&self, channel: u32) -> Option<Chunk<'_>> {
         self.channel(channel)?.waiting()
     }
 
-    /// Says that what [`Trace::waiting`] shows is in the log, and gives its place free; whether there
-    /// was anything.
+    /// Says that what [`Trace::waiting`] shows is in the log, and gives its place free; whether
+    /// there was anything.
     pub fn drained(&mut self, channel: u32) -> bool {
         let channel = self.channel_mut(channel).filter(|channel| channel.waiting().is_some());
         channel.map(|channel| channel.drained()).is_some()

@@ -1,9 +1,9 @@
 //! Recording: the trace calls, and the macros around them.
 //!
-//! AIX has each call twice: for programs (`utrchook`, `utrchook64`, `trcgen`, `trcgent`) and for the
-//! kernel (`trchook`, `trchook64`, `trcgenk`, `trcgenkt`). The two differ in who may call them, not
-//! in what is recorded (documented), so here is one function for both; the [`Context`] says who
-//! calls.
+//! AIX has each call twice: for programs (`utrchook`, `utrchook64`, `trcgen`, `trcgent`) and for
+//! the kernel (`trchook`, `trchook64`, `trcgenk`, `trcgenkt`). Documented: who may call which, and
+//! that the arguments are the same. That the same is recorded is our reading, so here is one
+//! function for both; the [`Context`] says who calls.
 //!
 //! Every event is time-stamped, since AIX 5.3 TL5 whatever call or macro recorded it (documented).
 //! The `t` forms still leave their mark in the hook word.
@@ -80,9 +80,9 @@ impl<C: Clock> Trace<'_, C> {
 
     /// Records a generic event: one data word and up to 4096 bytes (`trcgen`, `trcgenk`, `TRCGEN`).
     ///
-    /// The hook word says the environment (that a 64-bit program passes a 64-bit one is our decision);
-    /// type and length in it are replaced. In a 32-bit entry the upper half of the data word is cut
-    /// off.
+    /// The hook word says the environment (that a 64-bit program passes a 64-bit one is our
+    /// decision); type and length in it are replaced. In a 32-bit entry the upper half of the data
+    /// word is cut off.
     #[doc(alias = "trcgenk")]
     pub fn trcgen(
         &mut self,
@@ -123,7 +123,7 @@ impl<C: Clock> Trace<'_, C> {
         else {
             return Outcome::Off;
         };
-        if !channel.session.events.admits(hook.id()) {
+        if !channel.options.events.admits(hook.id()) {
             return Outcome::Excluded;
         }
         let moment = Moment { context, tick: self.ticks.now() };

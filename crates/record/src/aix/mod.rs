@@ -6,7 +6,7 @@
 //! `trcrpt` cannot read them and nothing here claims so.
 //!
 //! ```
-//! use tracewell_record::aix::{Context, Machine, Outcome, Session, Trace};
+//! use tracewell_record::aix::{Context, Machine, Outcome, Options, Trace};
 //! use tracewell_wire::aix::{Entry, Frame, HookWord32};
 //!
 //! let mut memory = [0; 4096];
@@ -14,7 +14,7 @@
 //! let mut trace = Trace::new(|| { timebase += 512; timebase }, Machine::default());
 //! let thread = Context::thread(0, 4242, 70_001);
 //!
-//! let channel = trace.trcstart(thread, &mut memory, Session::default()).unwrap();
+//! let channel = trace.trcstart(thread, &mut memory, Options::default()).unwrap();
 //! assert_eq!(trace.trchkl(thread, 0x0100_0000, [1, 2]), Outcome::Recorded);
 //! trace.trcgen(thread, channel, HookWord32(0x0110_0000).into(), 3, b"text");
 //! trace.trcstop(thread, channel).unwrap();
@@ -37,7 +37,7 @@
 //! # Several CPUs
 //!
 //! One [`Trace`] under a lock records all CPUs in order. Or each CPU has a [`Trace`] of its own, in
-//! memory of its own, whose session is [`Session::per_cpu`]; heading, time conversion and TRACE ON
+//! memory of its own, started with [`Options::per_cpu`]; heading, time conversion and TRACE ON
 //! and OFF are then in the log of one more that is not, the base.
 //!
 //! # What is lost, and where that stands
@@ -72,5 +72,5 @@ pub use context::Context;
 pub use control::{CHANNELS, DISCARDBUFS, SERIAL, Trace};
 pub use drain::Chunk;
 pub use insert::{EVENT_TRACE, trchkl, trchklt};
-pub use options::{EventList, LogFull, Machine, Mode, Session};
+pub use options::{EventList, LogFull, Machine, Mode, Options};
 pub use status::{ControlError, Counts, Outcome, StartError, StartRefused};

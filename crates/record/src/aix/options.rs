@@ -1,6 +1,8 @@
-//! What a trace knows of the machine, and what a session is asked for.
+//! What a trace knows of the machine, and what it is asked for when it starts.
 //!
-//! Flags in brackets are those of AIX's `trace` command for the same thing.
+//! Flags in brackets are those of AIX's `trace` command for the same thing. Documented: their
+//! syntax, the three modes, the lists. From memory, unverified: `-s`, and that a log for each CPU
+//! stands beside a base. Our decision: what the base has that the others have not.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{Env, HookId, TimeConversion};
@@ -52,9 +54,9 @@ pub enum Mode {
     /// missed and counted.
     #[default]
     Alternate,
-    /// One buffer, newest entries over oldest; drained when the session has stopped (`-l`).
+    /// One buffer, newest entries over oldest; drained when the channel has stopped (`-l`).
     Circular,
-    /// One buffer; the session stops when it is full (`-f`).
+    /// One buffer; the channel stops when it is full (`-f`).
     Single,
 }
 
@@ -98,13 +100,13 @@ pub enum LogFull {
     /// The log starts over.
     #[default]
     Wrap,
-    /// The session stops (`-s`).
+    /// The channel stops (`-s`).
     Stop,
 }
 
-/// A trace session: what `trcstart` is asked for.
+/// What `trcstart` is asked for; AIX passes a string of flags.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Session<'m> {
+pub struct Options<'m> {
     /// A generic channel, 1 to 7, instead of the event trace, 0 (`-g`).
     pub generic: bool,
     /// Do not record before `trcon` (`-d`).
@@ -117,8 +119,8 @@ pub struct Session<'m> {
     pub log_size: Option<u64>,
     /// What to do at that limit. Matters in [`Mode::Alternate`] alone.
     pub log_full: LogFull,
-    /// The log is that of one CPU beside a base log (`-C`), which has the heading, the time conversion
-    /// and TRACE ON and OFF, so that they are left out here.
+    /// The log is that of one CPU beside a base log (`-C`), which has the heading, the time
+    /// conversion and TRACE ON and OFF, so that they are left out here.
     pub per_cpu: bool,
     /// Wall clock now, in nanoseconds since 1970, UTC.
     pub wall_clock_ns: u64,

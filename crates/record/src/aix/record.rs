@@ -1,6 +1,7 @@
 //! What is written: a caller's entry, or one of those that the trace records by itself.
 //!
-//! The layouts of the trace's own entries are stated beside their ids, in `tracewell_wire::aix::ids`.
+//! The layouts of the trace's own entries are stated beside their ids, in
+//! `tracewell_wire::aix::ids`.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{
@@ -94,3 +95,16 @@ pub(super) const OWN_1_SIZE: usize = Frame::size(16);
 pub(super) const OWN_2_LENGTH: usize = 24;
 /// Bytes of its frame.
 pub(super) const OWN_2_SIZE: usize = Frame::size(OWN_2_LENGTH);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_without_room_is_the_largest_number() {
+        let counts = [7, u64::from(u32::MAX) + 1];
+        let in_env = |env| counts.map(|count| word_of(env, count));
+        assert_eq!(in_env(Env::Bits32), [7, u64::from(u32::MAX)]);
+        assert_eq!(in_env(Env::Bits64), counts);
+    }
+}

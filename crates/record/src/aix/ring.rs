@@ -45,8 +45,8 @@ impl Ring {
         (length & !7).saturating_sub(FIRST)
     }
 
-    /// A place for a frame; where it is. At most as many frames are overwritten as fit into its size
-    /// twice.
+    /// A place for a frame; where it is. At most as many frames are overwritten as fit into its
+    /// size twice.
     pub(super) fn reserve(&mut self, memory: &[u8], size: usize) -> Option<usize> {
         if size > self.end - FIRST {
             return None;
@@ -90,7 +90,7 @@ impl Ring {
         [mark, self.older.clone(), FIRST..self.next]
     }
 
-    /// What can be drained next of a stopped session.
+    /// What can be drained next of a stopped channel.
     pub(super) fn waiting(&self) -> Option<Range<usize>> {
         self.parts().into_iter().skip(self.drained).find(|part| !part.is_empty())
     }

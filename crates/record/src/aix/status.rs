@@ -9,9 +9,9 @@ use tracewell_wire::aix::EntryError;
 pub enum Outcome {
     /// It is in a buffer.
     Recorded,
-    /// The channel has no session, or it is off or stopped.
+    /// The channel is not started, off or stopped.
     Off,
-    /// The session's list of events leaves it out.
+    /// The channel's list of events leaves it out.
     Excluded,
     /// There was no room. It is counted, and a hook 006 will stand in its place.
     Missed,
@@ -19,8 +19,8 @@ pub enum Outcome {
     Refused(EntryError),
 }
 
-/// How many entries went where since the session started. Entries that the trace records by itself
-/// count like others.
+/// How many entries went where since the channel was started. Entries that the trace records by
+/// itself count like others.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
     /// Stored in a buffer.
@@ -40,15 +40,15 @@ pub struct Counts {
 /// Why a controlling call did nothing, or not all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ControlError {
-    /// No session has this channel, or there is no such channel.
+    /// The channel is not started, or there is no such channel.
     NotStarted,
     /// The flags of `trcstop` exclude each other.
     Flags,
-    /// The session has stopped, so that it cannot be switched on or off.
+    /// The channel has stopped, so that it cannot be switched on or off.
     Stopped,
-    /// The session has not stopped yet.
+    /// The channel has not stopped yet.
     Running,
-    /// The session has stopped, but its buffers are not drained yet.
+    /// The channel has stopped, but its buffers are not drained yet.
     Draining,
 }
 
@@ -60,18 +60,18 @@ impl ControlError {
 impl fmt::Display for ControlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotStarted => "no trace session has this channel",
+            Self::NotStarted => "the trace channel is not started",
             Self::Flags => "SERIAL and DISCARDBUFS exclude each other",
-            Self::Stopped => "the trace session has stopped",
-            Self::Running => "the trace session has not stopped yet",
-            Self::Draining => "the buffers of the stopped trace session are not drained yet",
+            Self::Stopped => "the trace channel has stopped",
+            Self::Running => "the trace channel has not stopped yet",
+            Self::Draining => "the buffers of the stopped trace channel are not drained yet",
         })
     }
 }
 
 impl core::error::Error for ControlError {}
 
-/// Why no session was started.
+/// Why no trace was started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StartError {
     /// The event trace is running, or all seven generic channels are.
@@ -104,7 +104,7 @@ impl fmt::Display for StartError {
 
 impl core::error::Error for StartError {}
 
-/// A session that was refused: the reason, and the memory back, untouched.
+/// A start that was refused: the reason, and the memory back, untouched.
 #[derive(PartialEq, Eq)]
 pub struct StartRefused<'m> {
     /// Why.

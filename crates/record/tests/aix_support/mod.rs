@@ -92,7 +92,7 @@ pub fn short_ids(events: &[Event]) -> Vec<String> {
 
 /// Drains what is waiting; a chunk that starts the log over takes away what is in `log`.
 pub fn drain<C>(trace: &mut Trace<'_, C>, channel: u32, log: &mut Vec<Event>) {
-    let order = trace.header(channel).expect("the session exists").order;
+    let order = trace.header(channel).expect("the channel is started").order;
     while let Some(Chunk { bytes, starts_over }) = trace.waiting(channel) {
         if starts_over {
             log.clear();
@@ -102,9 +102,9 @@ pub fn drain<C>(trace: &mut Trace<'_, C>, channel: u32, log: &mut Vec<Event>) {
     }
 }
 
-/// Stops a session and returns all that was not drained before.
+/// Stops a channel and returns all that was not drained before.
 pub fn stopped<C: Clock>(trace: &mut Trace<'_, C>, channel: u32) -> Vec<Event> {
-    trace.trcstop(THREAD, channel).expect("the session exists");
+    trace.trcstop(THREAD, channel).expect("the channel is started");
     let mut log = Vec::new();
     drain(trace, channel, &mut log);
     log

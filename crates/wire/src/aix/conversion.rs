@@ -76,9 +76,8 @@ impl TimeConversion {
             Env::Bits32 => entry.word(1)?,
             Env::Bits64 => u64::from(entry.hook_data()),
         };
-        let it = entry.id() == ids::TRACE_UTILITY
-            && entry.is_generic()
-            && sub_hook == u64::from(ids::TIME_CONVERSION);
+        let it = entry.id() == ids::TRACE_UTILITY && sub_hook == u64::from(ids::TIME_CONVERSION);
+        // A plain entry has no variable data, which is too short.
         it.then(|| Self::read(entry.variable_data()))?
     }
 

@@ -7,8 +7,8 @@
 //! | 8 | 16 | generic entries: variable data, zero-padded to a word |
 //!
 //! Documented: the types and what follows them, the flags, what the lengths count, the limit of
-//! 4096 data bytes. Our decision: the padding and its size; that a 64-bit length counts the data word
-//! of a generic entry; that the length of a plain one is a multiple of 8 up to 40.
+//! 4096 data bytes. Our decision: the padding and its size; that a 64-bit length counts the data
+//! word of a generic entry; that the length of a plain one is a multiple of 8 up to 40.
 
 use core::fmt;
 
@@ -194,8 +194,8 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The low 16 bits of the hook word: hook data, which in a generic 32-bit entry is the length of
-    /// the variable data, or the sub-hook of a 64-bit one.
+    /// The low 16 bits of the hook word: hook data, which in a generic 32-bit entry is the length
+    /// of the variable data, or the sub-hook of a 64-bit one.
     pub const fn hook_data(&self) -> u16 {
         match self.hook {
             HookWord::Bits32(word) => word.data(),

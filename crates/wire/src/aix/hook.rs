@@ -107,8 +107,8 @@ impl fmt::Display for HookId {
 
 /// Which call recorded a 32-bit entry, and so what follows its hook word. Documented.
 ///
-/// Types of 8 and above were recorded by a call that asked for a time stamp. Since AIX 5.3 TL5 every
-/// event has one, whatever its type says.
+/// Types of 8 and above were recorded by a call that asked for a time stamp. Since AIX 5.3 TL5
+/// every event has one, whatever its type says.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum HookType {
     /// One data word and variable data.

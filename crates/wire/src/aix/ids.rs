@@ -1,10 +1,10 @@
 //! Hook ids that a recorder must know: those of the trace facility itself, and those that a report
 //! needs to name processes and processors.
 //!
-//! Ids, and that reports need the second group: documented. Ids below 010 belong to the trace
-//! facility (documented). Which data words the entries have is documented for none but
-//! [`TRACE_UTILITY`]; the layouts below are our decision, and what this project records. Names of all
-//! other hooks are data (templates), not code.
+//! Ids, what they tell, and that reports need the second group: documented. Ids below 010 belong to
+//! the trace facility (documented). In which data words the facts stand is documented for none but
+//! [`TRACE_UTILITY`]; the layouts below are our decision, and what this project records. Names of
+//! all other hooks are data (templates), not code.
 
 use super::HookId;
 

@@ -2,9 +2,10 @@
 //!
 //! Two layers, and they differ in how sure they are:
 //!
-//! * **Entries** ([`Entry`], [`HookWord32`], [`HookWord64`], [`ids`]): what AIX's trace calls record,
-//!   without time stamp, thread id and processor id, which AIX keeps in places that are not public.
-//!   IBM's manual pages call these bytes the format buffer: hook word and data, always big-endian.
+//! * **Entries** ([`Entry`], [`HookWord32`], [`HookWord64`], [`ids`]): what AIX's trace calls
+//!   record, without time stamp, thread id and processor id, which AIX keeps in places that are not
+//!   public. IBM's manual pages call these bytes the format buffer: hook word and data, always
+//!   big-endian.
 //! * **The container** ([`FileHeader`], [`Frame`]), magic `TWX1`: *our own*. The layout of a native
 //!   AIX log (`trchdr` and what follows) is not public, so nothing here reads or writes one.
 //!

@@ -1,6 +1,6 @@
-//! One log: a trace session, and the bytes that were drained from it.
+//! One log: a trace, and the bytes that were drained from it.
 
-use tracewell_record::aix::{Context, Machine, Session, Trace};
+use tracewell_record::aix::{Context, Machine, Options, Trace};
 use tracewell_record::clock::Clock;
 
 pub(super) struct Log<'m, C> {
@@ -15,11 +15,11 @@ impl<'m, C: Clock> Log<'m, C> {
         machine: Machine<'m>,
         memory: &'m mut [u8],
         context: Context,
-        session: Session<'m>,
+        options: Options<'m>,
     ) -> Self {
         let mut trace = Trace::new(clock, machine);
-        let channel = trace.trcstart(context, memory, session).expect("the memory is large enough");
-        let header = trace.header(channel).expect("the session has started");
+        let channel = trace.trcstart(context, memory, options).expect("the memory is large enough");
+        let header = trace.header(channel).expect("the trace has started");
         let mut bytes = vec![0; header.length()];
         header.write(&mut bytes).expect("there is room for the header");
         Self { trace, channel, bytes }
@@ -34,7 +34,7 @@ impl<'m, C: Clock> Log<'m, C> {
     }
 
     pub(super) fn stop(mut self, context: Context) -> Vec<u8> {
-        self.trace.trcstop(context, self.channel).expect("the session has started");
+        self.trace.trcstop(context, self.channel).expect("the trace has started");
         self.drain();
         self.bytes
     }

@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 
-use tracewell_record::aix::{Context, Machine, Session, Trace};
+use tracewell_record::aix::{Context, Machine, Options, Trace};
 use tracewell_record::clock::{Clock, Masked};
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{
@@ -88,12 +88,12 @@ fn described() -> Machine<'static> {
     }
 }
 
-fn session(per_cpu: bool) -> Session<'static> {
-    Session {
+fn options(per_cpu: bool) -> Options<'static> {
+    Options {
         per_cpu,
         wall_clock_ns: WALL_CLOCK_NS,
         command: b"trace -a -C all -o hooks.twx",
-        ..Session::default()
+        ..Options::default()
     }
 }
 
@@ -101,7 +101,7 @@ impl<'m> System<'m> {
     /// Starts the trace; both CPUs are idle.
     pub(super) fn start(now: &'m Cell<u64>, memory: &'m mut Memory) -> Self {
         let start =
-            |memory, per_cpu| Log::start(timer(now), described(), memory, DAEMON, session(per_cpu));
+            |memory, per_cpu| Log::start(timer(now), described(), memory, DAEMON, options(per_cpu));
         let base = start(&mut memory.base, false);
         let cpus = memory.cpus.each_mut().map(|memory| start(memory, true));
         Self { now, base, cpus, running: IDLE }

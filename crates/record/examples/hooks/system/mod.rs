@@ -1,6 +1,7 @@
 //! A small AIX system of two CPUs, and the trace that its kernel and programs record.
 //!
-//! `script` is what happens, `machine` knows who runs and records it, `log` is the trace daemon's part.
+//! `script` is what happens, `machine` knows who runs and records it, `log` is the trace daemon's
+//! part.
 
 mod log;
 mod machine;

@@ -1,5 +1,5 @@
-//! What happens: a shell starts a 32-bit program that reads records, and a 64-bit program that sorts
-//! them with two threads on two CPUs.
+//! What happens: a shell starts a 32-bit program that reads records, and a 64-bit program that
+//! sorts them with two threads on two CPUs.
 //!
 //! While the second worker spills, the trace daemon does not get to run for a while, both buffers
 //! of its CPU are full, and entries are missed: a hook 006 says how many.

@@ -50,9 +50,9 @@ impl FrameHead {
     const HAS_TID: u8 = 1;
     const HAS_PID: u8 = 2;
 
-    /// Writes a frame for an entry of `length` bytes at the start of `bytes`, all but the entry, and
-    /// returns the place of the entry. `None`, and nothing written, where they are too few or no
-    /// entry has that length.
+    /// Writes a frame for an entry of `length` bytes at the start of `bytes`, all but the entry,
+    /// and returns the place of the entry. `None`, and nothing written, where they are too few or
+    /// no entry has that length.
     #[inline]
     pub fn write(self, order: ByteOrder, length: usize, bytes: &mut [u8]) -> Option<&mut [u8]> {
         if !is_entry_length(self.env, length) {
@@ -106,8 +106,8 @@ impl<'a> Frame<'a> {
         FrameHead::LENGTH + entry_length.next_multiple_of(8)
     }
 
-    /// Reads the frame at the start of `bytes`, with its size. Padding, flags without meaning and ids
-    /// that the flags call unknown are not judged.
+    /// Reads the frame at the start of `bytes`, with its size. Padding, flags without meaning and
+    /// ids that the flags call unknown are not judged.
     ///
     /// # Errors
     /// [`ReadError::Incomplete`] where the bytes end too early, those of an empty slice included;

@@ -22,7 +22,8 @@ use super::{Damage, ReadError, Texts};
 use crate::ByteOrder;
 use crate::aix::{Env, TimeConversion};
 
-/// The longest header that is believed, in bytes: a stream must not wait for four gigabytes of texts.
+/// The longest header that is believed, in bytes: a stream must not wait for four gigabytes of
+/// texts.
 pub const MAX_HEADER_LENGTH: usize = 65_536;
 
 /// Bytes of everything but the texts.

@@ -3,7 +3,8 @@
 use crate::aix::hook::{Env, HookType, HookWord, HookWord32, HookWord64};
 use crate::aix::{Entry, EntryError, ids};
 
-/// Who recorded, for the heading of a report. No encoding is declared; a text ends at its first NUL.
+/// Who recorded, for the heading of a report. No encoding is declared; a text ends at its first
+/// NUL.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Texts<'a> {
     /// Operating system and release.
@@ -57,8 +58,8 @@ impl<'a> Texts<'a> {
         Some(())
     }
 
-    /// Writes the entry of hook 003 at the start of `bytes`: the wall clock in seconds since 1970, cut
-    /// to 32 bits where words have no more, and the texts as variable data. Its length.
+    /// Writes the entry of hook 003 at the start of `bytes`: the wall clock in seconds since 1970,
+    /// cut to 32 bits where words have no more, and the texts as variable data. Its length.
     ///
     /// # Errors
     /// Those of [`Entry::write_generic`].
