@@ -12,23 +12,23 @@ use tracewell::select::{Bound, Selection};
 use crate::outcome::Failure;
 
 /// What can be said about an input.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct InputArgs {
     /// Take the input for this format instead of recognising it
     #[arg(long, value_name = "NAME")]
-    format_in: Option<String>,
+    pub(crate) format_in: Option<String>,
 
     /// Say what the input's bytes do not tell, such as rate=100MHz; see `tracewell formats`
     #[arg(short = 'O', value_name = "KEY=VALUE")]
-    options: Vec<String>,
+    pub(crate) options: Vec<String>,
 
     /// Names of user events, in TraceX's custom event format (.trxc)
     #[arg(long, value_name = "FILE")]
-    custom_events: Vec<PathBuf>,
+    pub(crate) custom_events: Vec<PathBuf>,
 
     /// Names of tasks, a pid and a name a line, where the trace has pids only
     #[arg(long, value_name = "FILE")]
-    names: Option<PathBuf>,
+    pub(crate) names: Option<PathBuf>,
 
     /// Read the files as parts of one run, in this order
     #[arg(long)]

@@ -44,7 +44,7 @@ impl Analyze {
             let text = if self.json {
                 format!("{:#}\n", scheduling::json(&trace, &figures))
             } else {
-                let title = title(&self.files, input.path()).map(|title| title + "\n");
+                let title = title(&self.files, &self.input, input.path()).map(|title| title + "\n");
                 title.unwrap_or_default() + &scheduling::text(&trace, &figures)
             };
             output::stdout()

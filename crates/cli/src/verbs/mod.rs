@@ -8,6 +8,8 @@ pub(crate) mod formats;
 pub(crate) mod info;
 pub(crate) mod man;
 pub(crate) mod report;
+pub(crate) mod template;
+pub(crate) mod trcrpt;
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +21,7 @@ use crate::outcome::{Failure, Outcome, tell_remarks};
 use crate::progress::Progress;
 
 /// Runs `work` for each file, or once for all of them where they are joined. One bad file does not stop the others; the worst outcome counts.
-fn for_each_file(
+pub(crate) fn for_each_file(
     files: &[PathBuf],
     args: &InputArgs,
     mut work: impl FnMut(&mut Input) -> Result<Trace, Failure>,
@@ -38,12 +40,12 @@ fn for_each_file(
 }
 
 /// Reads an input into a sink, with progress on a terminal.
-fn read(input: &mut Input, sink: &mut dyn Sink) -> Result<Trace, Failure> {
+pub(crate) fn read(input: &mut Input, sink: &mut dyn Sink) -> Result<Trace, Failure> {
     let size = input.size();
     Ok(input.read(&mut Progress::new(sink, size))?)
 }
 
-/// A title for output about several files.
-fn title(files: &[PathBuf], path: &Path) -> Option<String> {
-    (files.len() > 1).then(|| format!("==> {} <==", path.display()))
+/// A title for output about several traces.
+pub(crate) fn title(files: &[PathBuf], args: &InputArgs, path: &Path) -> Option<String> {
+    (files.len() > 1 && !args.join).then(|| format!("==> {} <==", path.display()))
 }

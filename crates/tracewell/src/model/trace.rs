@@ -161,6 +161,14 @@ impl Trace {
         object.parameters.get(names.iter().position(|name| name == "pid")?).copied()
     }
 
+    /// Nanoseconds since 1970 of an event, where the trace tells when it was recorded: the facts
+    /// `wall_clock_ns` and `start_tick` are of the same moment.
+    pub fn wall_clock_ns(&self, ticks: u64) -> Option<u64> {
+        let wall = self.fact("wall_clock_ns")?;
+        let since = self.clock.first_stamp.checked_sub(self.fact("start_tick")?)?;
+        wall.checked_add(self.clock.nanoseconds(since.checked_add(ticks)?)?)
+    }
+
     /// The value of one of the source's own properties.
     pub fn fact(&self, name: &str) -> Option<u64> {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value)

@@ -9,6 +9,8 @@ pub enum Bound {
     Ticks(u64),
     /// Nanoseconds since the first event; needs a clock of known rate.
     Nanoseconds(u64),
+    /// Nanoseconds since 1970; needs a trace that knows when it was recorded. Not typed this way.
+    WallClock(u64),
 }
 
 /// A text is not a point of time.

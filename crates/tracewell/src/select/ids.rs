@@ -44,6 +44,19 @@ impl FromStr for IdPattern {
     }
 }
 
+impl std::fmt::Display for IdPattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let digits = format!("{:04X}", self.value);
+        let open = self.mask != u32::MAX;
+        let kept = if open { 4 - self.mask.trailing_zeros() as usize / 4 } else { 4 };
+        match (open, digits.strip_suffix('0')) {
+            (true, _) => write!(f, "{}*", digits.get(..kept).unwrap_or_default()),
+            (false, Some(short)) => f.write_str(short),
+            (false, None) => f.write_str(&digits),
+        }
+    }
+}
+
 /// A named group of ids.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {

@@ -55,6 +55,9 @@ pub enum SelectionError {
         "times need a clock of known rate: give ticks, or the rate with -O rate=TICKS_PER_SECOND"
     )]
     NoRate,
+    /// A date was given and the trace does not know when it was recorded.
+    #[error("dates need a trace that says when it was recorded, which this one does not")]
+    NoWallClock,
 }
 
 impl Selection {
@@ -66,6 +69,10 @@ impl Selection {
         let timed = |bound: Option<Bound>| matches!(bound, Some(Bound::Nanoseconds(_)));
         if trace.clock.rate.is_none() && (timed(self.from) || timed(self.to)) {
             return Err(SelectionError::NoRate);
+        }
+        let dated = |bound: Option<Bound>| matches!(bound, Some(Bound::WallClock(_)));
+        if trace.wall_clock_ns(0).is_none() && (dated(self.from) || dated(self.to)) {
+            return Err(SelectionError::NoWallClock);
         }
         Ok(())
     }
@@ -113,10 +120,12 @@ impl Selector {
         let before = |bound| match bound {
             Bound::Ticks(ticks) => event.ticks < ticks,
             Bound::Nanoseconds(ns) => trace.clock.nanoseconds(event.ticks) < Some(ns),
+            Bound::WallClock(ns) => trace.wall_clock_ns(event.ticks) < Some(ns),
         };
         let after = |bound| match bound {
             Bound::Ticks(ticks) => event.ticks > ticks,
             Bound::Nanoseconds(ns) => trace.clock.nanoseconds(event.ticks) > Some(ns),
+            Bound::WallClock(ns) => trace.wall_clock_ns(event.ticks) > Some(ns),
         };
         if self.selection.to.is_some_and(after) {
             return ControlFlow::Break(());

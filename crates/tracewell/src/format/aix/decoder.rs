@@ -3,7 +3,7 @@
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{
-    Entry, FileHeader, FrameHead, ReadError as WireError, TimeConversion, ids,
+    Entry, FileHeader, Frame, FrameHead, ReadError as WireError, TimeConversion, ids,
 };
 
 use super::frames::Frames;
@@ -32,7 +32,7 @@ struct AixDecoder {
 }
 
 /// What goes on from batch to batch.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     processes: Processes,
     /// Tick of the first event.
@@ -42,15 +42,17 @@ struct State {
     columns: Columns,
     rows: Vec<u8>,
     spans: Vec<Span>,
-    /// Frames of the batch, where they do not lie side by side.
+    /// Frames of the batch.
     frames: Vec<u8>,
+    /// Their byte order.
+    order: ByteOrder,
 }
 
 /// Makes a reader with the options of this format.
 pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
     options.check(OPTIONS)?;
     let parts = parts_of(options)?;
-    Ok(Box::new(AixDecoder { parts, order: None, state: State::default() }))
+    Ok(Box::new(AixDecoder { parts, order: None, state: State::new() }))
 }
 
 impl Decoder for AixDecoder {
@@ -93,6 +95,7 @@ impl Decoder for AixDecoder {
                 Ok((header, length)) => {
                     note_header(trace, &header);
                     at = length;
+                    self.state.order = header.order;
                     *self.order.insert(header.order)
                 }
                 Err(wanted) => return Ok(Progress::More { consumed: 0, wanted }),
@@ -123,6 +126,7 @@ impl AixDecoder {
                 Ok(Ok((header, at))) => {
                     if start == 0 {
                         note_header(trace, &header);
+                        self.state.order = header.order;
                     }
                     trace.cpus = trace.cpus.max(u16::try_from(header.cpus).unwrap_or(u16::MAX));
                     let (order, conversion) = (header.order, header.conversion);
@@ -165,13 +169,13 @@ fn read_header(
 /// Takes over what the header of the first file says.
 fn note_header(trace: &mut Trace, header: &FileHeader<'_>) {
     let decimal = |name, value| Fact { name, value, form: FactForm::Decimal };
-    let order = match header.order {
-        ByteOrder::Little => "little",
-        ByteOrder::Big => "big",
+    let (order, code) = match header.order {
+        ByteOrder::Little => ("little", 1),
+        ByteOrder::Big => ("big", 2),
     };
     let TimeConversion { multiplier, divisor } = header.conversion;
     trace.facts = vec![
-        Fact { name: "byte_order", value: 0, form: FactForm::Text(order) },
+        Fact { name: "byte_order", value: code, form: FactForm::Text(order) },
         decimal("environment", u64::from(header.env.bits())),
         decimal("wall_clock_ns", header.wall_clock_ns),
         decimal("start_tick", header.start_tick),
@@ -251,7 +255,7 @@ impl Delivery<'_> {
     fn item(&mut self, item: Item<'_>) -> Flow {
         let offset = self.offset + item.offset as u64;
         match item.what {
-            What::Entry(head, entry, record) => self.entry(head, &entry, record)?,
+            What::Entry(head, entry, bytes) => self.entry(head, &entry, bytes)?,
             What::Loss(message, events, missing) => {
                 self.trace.diagnostics.add(Severity::Damage, offset, message);
                 let cause = match missing {
@@ -275,7 +279,7 @@ impl Delivery<'_> {
         self.sink.loss(self.trace, &loss)
     }
 
-    fn entry(&mut self, head: FrameHead, entry: &Entry<'_>, record: &[u8]) -> Flow {
+    fn entry(&mut self, head: FrameHead, entry: &Entry<'_>, bytes: &[u8]) -> Flow {
         let tick = self.state.unwrapped(head.cpu, head.tick);
         let first = *self.state.first.get_or_insert(tick);
         if self.trace.events == 0 && self.state.spans.is_empty() {
@@ -296,9 +300,14 @@ impl Delivery<'_> {
         columns.id.push(u32::from(entry.id().0));
         columns.priority.push(NO_PRIORITY);
         // Less than 2 MiB of both.
-        let (start, payload) = (state.frames.len() as u32, state.rows.len() as u32);
-        state.frames.extend(record);
-        state.spans.push(Span { start, payload, end: state.frames.len() as u32 });
+        let (start, payload) = (state.frames.len(), state.rows.len() as u32);
+        // All files in the byte order of the first.
+        state.frames.resize(start + Frame::size(bytes.len()), 0);
+        if let Some(place) = head.write(state.order, bytes.len(), &mut state.frames[start..]) {
+            place.copy_from_slice(bytes);
+        }
+        let end = (start + FrameHead::LENGTH + bytes.len()) as u32;
+        state.spans.push(Span { start: start as u32, payload, end });
         row::write(entry, &mut state.rows);
         self.trace.cpus = self.trace.cpus.max(head.cpu.saturating_add(1));
         state.processes.follow(self.trace, &head, entry, ticks);
@@ -345,6 +354,19 @@ impl Delivery<'_> {
 const MOST_PROCESSORS: usize = 4096;
 
 impl State {
+    fn new() -> Self {
+        Self {
+            processes: Processes::default(),
+            first: None,
+            stamps: Vec::new(),
+            columns: Columns::default(),
+            rows: Vec::new(),
+            spans: Vec::new(),
+            frames: Vec::new(),
+            order: ByteOrder::Big,
+        }
+    }
+
     /// A stamp of 32 bits that goes back within a processor has wrapped: 2^32 is added from there on.
     fn unwrapped(&mut self, cpu: u16, tick: u64) -> u64 {
         const ROUND: u64 = 1 << 32;

@@ -10,7 +10,7 @@ use tracewell_wire::aix::{Entry, EntryError, Frame, FrameHead, ReadError};
 /// What comes next in a file.
 #[derive(Debug)]
 pub(super) enum Next<'a> {
-    /// A good entry, and the bytes of its frame without the padding.
+    /// A good entry, and its bytes.
     Entry(FrameHead, Entry<'a>, &'a [u8]),
     /// A frame whose entry cannot be what it says.
     BadEntry(EntryError),
@@ -56,9 +56,8 @@ impl<'a> Frames<'a> {
             Err(error) => return self.search(error),
         };
         self.at += size;
-        let record = rest.get(..FrameHead::LENGTH + frame.entry.len()).unwrap_or_default();
         match Entry::read(frame.head.env, frame.entry) {
-            Ok(entry) => Next::Entry(frame.head, entry, record),
+            Ok(entry) => Next::Entry(frame.head, entry, frame.entry),
             Err(error) => Next::BadEntry(error),
         }
     }

@@ -82,7 +82,7 @@ pub(super) enum Taken<'a> {
 /// Takes the next thing from a file.
 pub(super) fn take<'a>(frames: &mut Frames<'a>) -> Taken<'a> {
     Taken::What(match frames.next() {
-        Next::Entry(head, entry, record) => What::Entry(head, entry, record),
+        Next::Entry(head, entry, bytes) => What::Entry(head, entry, bytes),
         Next::BadEntry(error) => What::Loss(error.to_string(), Some(1), Missing::Damaged),
         Next::NoFrame(error, further) => {
             frames.at = further.map_or(frames.bytes.len(), |bytes| frames.at + bytes);

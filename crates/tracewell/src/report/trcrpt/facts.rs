@@ -56,7 +56,7 @@ impl Facts {
         self.margin = heading::margin(trace, &settings.options);
         self.hooks = trace.format == "aix";
         if self.of_day_ns.is_none() {
-            self.of_day_ns = heading::origin_ns(trace).map(|ns| ns % NANOSECONDS_OF_DAY);
+            self.of_day_ns = trace.wall_clock_ns(0).map(|ns| ns % NANOSECONDS_OF_DAY);
         }
         let mut last = None;
         for event in events {

@@ -100,10 +100,3 @@ pub(super) fn margin(trace: &Trace, options: &Options) -> usize {
     let names = columns(trace, options);
     names.len() - (3 * LEVEL + "INTERRUPT".len())
 }
-
-/// Nanoseconds from 1970 to the first event, where the trace tells.
-pub(super) fn origin_ns(trace: &Trace) -> Option<u64> {
-    let wall = trace.fact("wall_clock_ns")?;
-    let before = trace.clock.first_stamp.checked_sub(trace.fact("start_tick")?)?;
-    wall.checked_add(trace.clock.nanoseconds(before)?)
-}

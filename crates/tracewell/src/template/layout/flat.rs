@@ -24,7 +24,7 @@ impl Flat {
             ItemKind::Value(value) => Self::value(value),
             ItemKind::Switch(switch) => Self::switch(switch),
             ItemKind::Loop(value, body) => {
-                format!("LOOP {} {{{}}}", Self::value(value), Self::items(body))
+                format!("LOOP {} {}", Self::value(value), Self::block(body))
             }
             ItemKind::Flags(flags) => Self::flags(flags, next),
             ItemKind::Assign(assignments) => {
@@ -40,6 +40,14 @@ impl Flat {
                 format!("{name}({})", Self::list(key.as_slice()))
             }
         }
+    }
+
+    /// A block; a blank keeps its braces from those of a definition.
+    fn block(items: &[Item]) -> String {
+        let flat = Self::items(items);
+        let before = if flat.starts_with('{') { " " } else { "" };
+        let after = if flat.ends_with('}') { " " } else { "" };
+        format!("{{{before}{flat}{after}}}")
     }
 
     /// A text as an item: line ends and tabs alone are marks.
@@ -82,7 +90,7 @@ impl Flat {
     pub(super) fn case(case: &Case) -> String {
         let body = match &case.body {
             Body::Text(text) => Self::quoted(text),
-            Body::Block(items) => format!("{{{}}}", Self::items(items)),
+            Body::Block(items) => Self::block(items),
         };
         format!("{} {body}", Self::pattern(&case.pattern))
     }
