@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Trace};
-use tracewell_bench::{baseline, median, size, trace};
+use tracewell_bench::{baseline, median, shark, size, trace};
 use tracewell_record::threadx as record;
 use tracewell_wire::threadx::ids;
 
@@ -31,6 +31,7 @@ fn main() -> Result<()> {
     println!("{events} events, {} MiB, medians of {} rounds\n", plan.size >> 20, plan.rounds);
     println!("| work | baseline | Tracewell | ratio |\n|---|---|---|---|");
     decode(&plan, &file, folder.path())?;
+    decode_shark(&plan, folder.path())?;
     text(&plan, &file, folder.path())?;
     insert(&plan);
     memory(&file)?;
@@ -65,37 +66,60 @@ fn row(work: &str, baseline: &str, ours: f64, theirs: f64) {
 }
 
 /// Counts what the baseline counts, from batches.
-#[derive(Default)]
 struct Counts {
     events: u64,
-    semaphore_gets: u64,
+    /// The id that is counted, and how often it came.
+    id: u32,
+    of_id: u64,
+}
+
+impl Counts {
+    fn of(id: u32) -> Self {
+        Self { events: 0, id, of_id: 0 }
+    }
 }
 
 impl Sink for Counts {
     fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
         self.events += batch.len() as u64;
-        self.semaphore_gets += batch.columns.id.iter().filter(|id| **id == 83).count() as u64;
+        self.of_id += batch.columns.id.iter().filter(|id| **id == self.id).count() as u64;
         Flow::Continue(())
     }
 }
 
 fn decode(plan: &Plan, file: &Path, folder: &Path) -> Result<()> {
     let program = baseline::compile("sum", folder)?;
+    race(plan, "decode to batches", &program, file, 83)
+}
+
+fn decode_shark(plan: &Plan, folder: &Path) -> Result<()> {
+    let program = baseline::compile("shark", folder)?;
+    let file = folder.join("large.dat");
+    let mut out = BufWriter::new(File::create(&file)?);
+    shark::write(&mut out, shark::records_in(plan.size))?;
+    out.flush()?;
+    let id = u32::from(tracewell_wire::shark::ids::TASK_SCHEDULE);
+    race(plan, "decode S.Ha.R.K. records to batches", &program, &file, id)?;
+    Ok(std::fs::remove_file(file)?)
+}
+
+/// A baseline that sums the steps of a file's stamps and counts its ids, against a reader.
+fn race(plan: &Plan, work: &str, program: &Path, file: &Path, id: u32) -> Result<()> {
     let (mut theirs, mut ours) = (Vec::new(), Vec::new());
     for _ in 0..plan.rounds {
-        let printed = baseline::output(&program, file)?;
+        let printed = baseline::output(program, file)?;
         let figures: Vec<u64> =
             printed.split_whitespace().map(str::parse).collect::<std::result::Result<_, _>>()?;
-        let [nanoseconds, events, sum, gets] = figures[..] else { return Err(printed.into()) };
+        let [nanoseconds, events, sum, of_id] = figures[..] else { return Err(printed.into()) };
         let start = Instant::now();
-        let mut counts = Counts::default();
+        let mut counts = Counts::of(id);
         let read = Input::open(file, Settings::default())?.read(&mut counts)?;
         let spent = start.elapsed();
-        assert_eq!((counts.events, read.span, counts.semaphore_gets), (events, sum, gets));
+        assert_eq!((counts.events, read.span, counts.of_id), (events, sum, of_id));
         theirs.push(nanoseconds as f64 / events as f64);
         ours.push(spent.as_nanos() as f64 / events as f64);
     }
-    row("decode to batches", "C, sum deltas and count ids", median(&mut ours), median(&mut theirs));
+    row(work, "C, sum deltas and count ids", median(&mut ours), median(&mut theirs));
     Ok(())
 }
 

@@ -88,14 +88,22 @@ impl State {
             *to_ticks = record.tsc.wrapping_sub(self.first);
             *to_id = u32::from(code);
             *to_context = context;
-            match EFFECTS[usize::from(code)] {
-                Effect::None => {}
-                effect => {
-                    self.ticks = *to_ticks;
-                    if effect == Effect::Named && filled > 0 && self.replaces(&record) {
-                        break;
+            let effect = EFFECTS[usize::from(code)];
+            let named = self.tasks.known(record.par1);
+            // One branch for all records that change nothing: which kind comes next cannot be foreseen.
+            let quiet = (effect == Effect::None)
+                | ((effect == Effect::Mention) & named.is_some())
+                | ((effect == Effect::Load) & (named == self.running.task()) & named.is_some());
+            if !quiet {
+                match self.usual(effect, &record, context) {
+                    Some((by, next)) => (*to_context, context) = (by, next),
+                    None => {
+                        self.ticks = *to_ticks;
+                        if effect == Effect::Named && filled > 0 && self.replaces(&record) {
+                            break;
+                        }
+                        context = self.apply(effect, &record, trace, to_context);
                     }
-                    context = self.apply(effect, &record, trace, to_context);
                 }
             }
             filled += 1;
@@ -103,6 +111,41 @@ impl State {
         columns.resize(filled);
         self.ticks = columns.ticks.last().copied().unwrap_or(self.ticks);
         filled
+    }
+
+    /// What [`State::apply`] does, where the tasks are known and nothing is new: who recorded this
+    /// record and who records the next one.
+    #[inline(always)]
+    fn usual(
+        &mut self,
+        effect: Effect,
+        record: &Record,
+        context: ContextId,
+    ) -> Option<(ContextId, ContextId)> {
+        match effect {
+            Effect::Schedule if record.par2 == u32::from(record.par1) => {
+                let task = self.tasks.known(record.par1)?;
+                self.running.choose(task, task);
+                Some((context, if self.running.in_interrupt() { context } else { task }))
+            }
+            Effect::Enter => {
+                let interrupt = self.interrupt?;
+                self.running.enter();
+                Some((interrupt, interrupt))
+            }
+            Effect::Exit | Effect::ExitTo => {
+                let continues = match effect {
+                    Effect::ExitTo => Some(self.tasks.known(record.par1)?),
+                    _ => None,
+                };
+                // Once somebody runs, somebody does after every interrupt.
+                self.running.task()?;
+                self.running.exit(continues);
+                let task = self.running.task()?;
+                Some((context, if self.running.in_interrupt() { context } else { task }))
+            }
+            _ => None,
+        }
     }
 
     fn replaces(&self, record: &Record) -> bool {

@@ -30,24 +30,38 @@ struct Task {
 #[derive(Debug)]
 pub(super) struct Tasks {
     by_number: Vec<Option<Task>>,
+    /// The same for the hot loop: contexts of tasks that were used, [`NONE`] for other numbers.
+    used: Vec<ContextId>,
     names: Names,
 }
 
+/// No context has this number: there would be more contexts than records.
+const NONE: ContextId = ContextId(u32::MAX);
+
 impl Tasks {
     pub(super) fn new(names: Names) -> Self {
-        Self { by_number: vec![None; 1 << 16], names }
+        Self { by_number: vec![None; 1 << 16], used: vec![NONE; 1 << 16], names }
+    }
+
+    /// The task that a number names, if it did something before.
+    #[inline]
+    pub(super) fn known(&self, number: u16) -> Option<ContextId> {
+        Some(self.used[usize::from(number)]).filter(|context| *context != NONE)
     }
 
     /// The task that a number names; one without pid where it names none yet.
-    #[inline]
     pub(super) fn met(&mut self, trace: &mut Trace, number: u16, used: bool) -> ContextId {
-        match &mut self.by_number[usize::from(number)] {
+        let context = match &mut self.by_number[usize::from(number)] {
             Some(task) => {
                 task.used |= used;
                 task.context
             }
             None => self.begin(trace, number, None, None, used),
+        };
+        if used {
+            self.used[usize::from(number)] = context;
         }
+        context
     }
 
     /// Whether `id` or `task_create` with this pid makes a number name another task than before.
@@ -114,6 +128,7 @@ impl Tasks {
             object: Some(object),
         });
         self.by_number[usize::from(number)] = Some(Task { context, pid, used });
+        self.used[usize::from(number)] = NONE;
         context
     }
 
