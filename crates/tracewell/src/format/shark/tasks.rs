@@ -5,6 +5,9 @@
 //! `task_create` gives it to a new task, `task_end` ends the task's life (its last switch still
 //! names it). A number that turns up without either is a task without pid until one of them names it.
 
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
 use tracewell_wire::shark::ids;
 
 use super::names::Names;
@@ -29,8 +32,9 @@ struct Task {
 /// The tasks that the context numbers name now.
 #[derive(Debug)]
 pub(super) struct Tasks {
-    by_number: Vec<Option<Task>>,
-    /// The same for the hot loop: contexts of tasks that were used, [`NONE`] for other numbers.
+    by_number: HashMap<u16, Task, RandomState>,
+    /// The same for the hot loop: contexts of tasks that were used, [`NONE`] for other numbers. As
+    /// long as the numbers need that came.
     used: Vec<ContextId>,
     names: Names,
 }
@@ -40,18 +44,18 @@ const NONE: ContextId = ContextId(u32::MAX);
 
 impl Tasks {
     pub(super) fn new(names: Names) -> Self {
-        Self { by_number: vec![None; 1 << 16], used: vec![NONE; 1 << 16], names }
+        Self { by_number: HashMap::default(), used: Vec::new(), names }
     }
 
     /// The task that a number names, if it did something before.
     #[inline]
     pub(super) fn known(&self, number: u16) -> Option<ContextId> {
-        Some(self.used[usize::from(number)]).filter(|context| *context != NONE)
+        self.used.get(usize::from(number)).copied().filter(|context| *context != NONE)
     }
 
     /// The task that a number names; one without pid where it names none yet.
     pub(super) fn met(&mut self, trace: &mut Trace, number: u16, used: bool) -> ContextId {
-        let context = match &mut self.by_number[usize::from(number)] {
+        let context = match self.by_number.get_mut(&number) {
             Some(task) => {
                 task.used |= used;
                 task.context
@@ -59,14 +63,23 @@ impl Tasks {
             None => self.begin(trace, number, None, None, used),
         };
         if used {
-            self.used[usize::from(number)] = context;
+            self.note_used(number, context);
         }
         context
     }
 
+    #[cold]
+    fn note_used(&mut self, number: u16, context: ContextId) {
+        let index = usize::from(number);
+        if index >= self.used.len() {
+            self.used.resize(index + 1, NONE);
+        }
+        self.used[index] = context;
+    }
+
     /// Whether `id` or `task_create` with this pid makes a number name another task than before.
     pub(super) fn replaces(&self, number: u16, pid: u32, created: bool) -> bool {
-        self.by_number[usize::from(number)].is_some_and(|task| match task.pid {
+        self.by_number.get(&number).is_some_and(|task| match task.pid {
             None => created && task.used,
             Some(known) => created || known != pid,
         })
@@ -75,13 +88,13 @@ impl Tasks {
     /// A task exists (`id`), or is created.
     pub(super) fn named(&mut self, trace: &mut Trace, number: u16, pid: u32, ticks: Option<u64>) {
         let created = ticks.is_some();
-        match self.by_number[usize::from(number)] {
+        match self.by_number.get(&number).copied() {
             Some(_) if self.replaces(number, pid, created) => {
                 self.begin(trace, number, Some(pid), ticks, false);
             }
             Some(Task { pid: Some(_), .. }) => {}
             Some(Task { context, used, .. }) => {
-                self.by_number[usize::from(number)] = Some(Task { context, pid: Some(pid), used });
+                self.by_number.insert(number, Task { context, pid: Some(pid), used });
                 let name = self.name(number, Some(pid));
                 rename(trace, context, name, pid, ticks);
             }
@@ -127,8 +140,10 @@ impl Tasks {
             name,
             object: Some(object),
         });
-        self.by_number[usize::from(number)] = Some(Task { context, pid, used });
-        self.used[usize::from(number)] = NONE;
+        self.by_number.insert(number, Task { context, pid, used });
+        if let Some(used) = self.used.get_mut(usize::from(number)) {
+            *used = NONE;
+        }
         context
     }
 
