@@ -35,6 +35,11 @@ fn threadx_edited() {
 }
 
 #[test]
+fn shark() {
+    run("shark", targets::shark);
+}
+
+#[test]
 fn intel_hex() {
     run("intel_hex", targets::intel_hex);
 }
