@@ -217,6 +217,62 @@ fn packets_are_placed_by_number_and_a_missing_one_is_a_gap_between_its_neighbour
 }
 
 #[test]
+fn nothing_is_reckoned_across_a_gap() {
+    let (main, other) = (0x100, 0x108);
+    let begin = [
+        record(0, ids::TRACE_START, main, 1000),
+        record(10, ids::TASK_ACTIVATE, other, 0),
+        record(11, ids::TASK_SCHEDULE, other, 0x108),
+    ];
+    let filled = (0..57).map(|n| point(20 + n, 0));
+    let first: Vec<_> = begin.into_iter().chain(filled).collect();
+    let last = [
+        record(1000, ids::TASK_END_CYCLE, other, 1),
+        record(1001, ids::TASK_SCHEDULE, main, 0x100),
+        record(1002, ids::TASK_TIMER, other, 1),
+        record(1010, ids::TASK_SCHEDULE, other, 0x108),
+        record(1020, ids::TASK_END_CYCLE, other, 1),
+    ];
+    let capture = [packet(1, &first), packet(3, &last)].concat();
+    let mut sink = Scheduling::default();
+    let trace = open(capture, &[]).unwrap().read(&mut sink).unwrap();
+    let figures = sink.figures(&trace);
+    // From 76 to 1000 nobody knows; from there to 1001 nobody is known to run yet.
+    assert_eq!((figures.gaps, figures.gap_ticks, figures.charged_ticks), (1, 924, 76 + 19));
+    let jobs = figures.tasks[1].jobs;
+    assert_eq!((jobs.activations, jobs.across_gaps, jobs.orphan_completions), (2, 1, 1));
+    assert_eq!((jobs.response.count, jobs.response.max, jobs.release_gap.count), (1, 18, 0));
+    assert_eq!(figures.tasks[1].execution.ticks, 65 + 10);
+    // The same without a gap.
+    let mut sink = Scheduling::default();
+    let whole: Vec<_> = first.iter().chain(&last).copied().collect();
+    let trace = open(bytes(&whole), &["kind=records"]).unwrap().read(&mut sink).unwrap();
+    let figures = sink.figures(&trace);
+    assert_eq!((figures.gaps, figures.charged_ticks), (0, 1020));
+    let jobs = figures.tasks[1].jobs;
+    assert_eq!((jobs.across_gaps, jobs.orphan_completions), (0, 0));
+    assert_eq!((jobs.response.max, jobs.release_gap.max), (990, 992));
+}
+
+#[test]
+fn times_in_which_a_family_was_filtered_are_told() {
+    let filter = ids::filter_record(ids::family::MUTEX);
+    let records = [
+        point(1, 0),
+        record(2, filter, 1, 0),
+        record(3, filter, 1, 0),
+        record(5, filter, 0, 0),
+        record(7, ids::filter_record(ids::family::TIMER), 1, 0),
+        point(9, 0),
+    ];
+    let mut sink = Scheduling::default();
+    let trace = open(bytes(&records), &[]).unwrap().read(&mut sink).unwrap();
+    let hidden: Vec<_> =
+        sink.figures(&trace).hidden.iter().map(|h| (h.id, h.from, h.until)).collect();
+    assert_eq!(hidden, [(0xF6, 1, 4), (0xFB, 6, 8)]);
+}
+
+#[test]
 fn chunks_that_were_sent_one_after_the_other_are_no_ring() {
     // A packet that is not full ends its chunk.
     let capture = [packet(1, &[point(20, 2)]), packet(2, &[point(10, 1)])].concat();

@@ -99,6 +99,11 @@ impl Brackets {
         }
     }
 
+    /// Events are missing: what was open has no known end.
+    pub(super) fn gap(&mut self) {
+        self.open.clear();
+    }
+
     pub(super) fn finish(&mut self) -> Interrupts {
         std::mem::take(&mut self.figures)
     }

@@ -76,6 +76,12 @@ impl Requests {
         }
     }
 
+    /// Events are missing: waits have no known end.
+    pub(super) fn gap(&mut self) {
+        self.tasks.all().for_each(|task| task.waits_since = None);
+        (self.before, self.last) = (None, None);
+    }
+
     pub(super) fn of(&mut self, task: ContextId) -> Locks {
         self.tasks.at(task).figures
     }

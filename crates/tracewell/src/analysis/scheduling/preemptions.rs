@@ -88,6 +88,11 @@ impl Switches {
         self.tasks.at(task).exhausted = false;
     }
 
+    /// Events are missing: why the next choice is made is not known.
+    pub(super) fn gap(&mut self) {
+        self.preempting = false;
+    }
+
     pub(super) fn of(&mut self, task: ContextId) -> Preemptions {
         self.tasks.at(task).figures
     }

@@ -65,6 +65,11 @@ impl State {
         Self { first, ticks: 0, running, tasks, interrupt: None, unknown: None }
     }
 
+    /// Records are missing: who runs behind the gap is not known.
+    pub(super) fn gap(&mut self) {
+        self.running = Running::default();
+    }
+
     /// Ticks of the last record.
     pub(super) fn ticks(&self) -> u64 {
         self.ticks
