@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 
 pub mod baseline;
+pub mod shark;
+pub mod templates;
 pub mod trace;
 
 /// The middle one of some measurements, which are sorted by this; 0 where there is none.

@@ -40,6 +40,11 @@ fn threadx_edited() {
 }
 
 #[test]
+fn shark() {
+    run("shark", targets::shark);
+}
+
+#[test]
 fn intel_hex() {
     run("intel_hex", targets::intel_hex);
 }

@@ -109,6 +109,10 @@ pub enum Meaning {
     Mark,
     /// A number of the application, the value.
     Value,
-    /// Events are missing here.
+    /// Events of a kind are recorded no more, or again where the value is 0: a filter was set.
+    Hides,
+    /// Events are missing from here on.
     Lost,
+    /// Events are missing up to here.
+    LostEnd,
 }

@@ -1,17 +1,18 @@
 //! The figures of [`crate::analysis::scheduling`]: text for people, JSON for programs.
 //!
 //! Keys of the JSON object: `format`, `events`, `span_ticks`, `span_ns`, `charged_ticks` (execution and interrupts
-//! together), `gaps` (places where events are missing, in which nothing is counted), `interrupts` (`brackets`,
+//! together), `gaps` (places where events are missing), `gap_ticks`, `hidden[]` (`filter`, `from_ticks`, `until_ticks`: kinds of events that
+//! were not recorded), `interrupts` (`brackets`,
 //! `ticks`, `ns`, `sources[]`), `tasks[]`, `servers[]`. Keys of a task: `context`, `pid`, `name`, `first_ticks`;
 //! `execution_ticks`, `execution_ns`, `execution_for_other_ticks`, `dispatches`; `activations`, `completions`,
-//! `orphan_completions`, `pending_jobs`; `responses`, `response_min_ticks`, `response_mean_ticks`, `response_max_ticks`,
+//! `orphan_completions`, `jobs_across_gaps`, `pending_jobs`; `responses`, `response_min_ticks`, `response_mean_ticks`, `response_max_ticks`,
 //! `response_max_ns`, `start_latency_max_ticks`, `release_gap_min_ticks`, `release_gap_max_ticks`,
 //! `release_jitter_ticks`; `preemptions`, `throttled`; `deadline_misses`, `lateness_max_ticks`, `wcet_violations`;
 //! `lock_requests`, `lock_blocks`, `lock_wait_max_ticks`. What nothing tells is null.
 
 use serde_json::{Value, json};
 
-use crate::analysis::scheduling::{Figures, InterruptSource, Range, Server, Task};
+use crate::analysis::scheduling::{Figures, Hidden, InterruptSource, Range, Server, Task};
 use crate::model::Trace;
 
 /// The figures as a JSON object.
@@ -23,7 +24,9 @@ pub fn json(trace: &Trace, figures: &Figures) -> Value {
         "span_ticks": trace.span,
         "span_ns": trace.clock.nanoseconds(trace.span),
         "charged_ticks": figures.charged_ticks,
-        "gaps": figures.losses,
+        "gaps": figures.gaps,
+        "gap_ticks": figures.gap_ticks,
+        "hidden": figures.hidden.iter().map(|hidden| hidden_json(trace, hidden)).collect::<Vec<_>>(),
         "interrupts": {
             "brackets": interrupts.brackets,
             "ticks": interrupts.ticks,
@@ -50,6 +53,14 @@ fn source_json(source: &InterruptSource) -> Value {
     })
 }
 
+fn hidden_json(trace: &Trace, hidden: &Hidden) -> Value {
+    json!({
+        "filter": trace.schema.event(hidden.id).label,
+        "from_ticks": hidden.from,
+        "until_ticks": hidden.until,
+    })
+}
+
 fn some(range: Range, figure: u64) -> Option<u64> {
     (range.count > 0).then_some(figure)
 }
@@ -71,6 +82,7 @@ fn task_json(trace: &Trace, task: &Task) -> Value {
         "activations": jobs.activations,
         "completions": jobs.completions,
         "orphan_completions": jobs.orphan_completions,
+        "jobs_across_gaps": jobs.across_gaps,
         "pending_jobs": jobs.pending,
         "responses": response.count,
         "response_min_ticks": some(response, response.min),
@@ -118,20 +130,25 @@ pub fn text(trace: &Trace, figures: &Figures) -> String {
             trace.events, figures.charged_ticks, trace.span
         ),
     ];
-    if figures.losses > 0 {
+    if figures.gaps > 0 {
+        let (places, ticks) = (figures.gaps, figures.gap_ticks);
         lines.push(format!(
-            "events are missing in {} places: what happened there is in no figure",
-            figures.losses
+            "events are missing in {places} places, {ticks} ticks in all: what happened there is in no figure"
         ));
     }
-    let busy = figures.tasks.iter().map(|task| task_row(trace, task));
+    for Hidden { id, from, until } in &figures.hidden {
+        let filter = &trace.schema.event(*id).label;
+        lines.push(format!("not recorded from tick {from} to {until}: {filter}"));
+    }
+    let known = trace.span.saturating_sub(figures.gap_ticks);
+    let busy = figures.tasks.iter().map(|task| task_row(trace, task, known));
     section(&mut lines, &EXECUTION, busy.collect());
     let with_jobs = |task: &&Task| task.jobs.activations + task.jobs.completions > 0;
     let jobs = figures.tasks.iter().filter(with_jobs).map(|task| job_row(trace, task));
     section(&mut lines, &JOBS, jobs.collect());
     let locking = figures.tasks.iter().filter(|task| task.locks.requests > 0);
     section(&mut lines, &LOCKS, locking.map(|task| lock_row(trace, task)).collect());
-    let sources = figures.interrupts.sources.iter().map(|source| source_row(trace, source));
+    let sources = figures.interrupts.sources.iter().map(|source| source_row(trace, source, known));
     section(&mut lines, &INTERRUPTS, sources.collect());
     let servers = figures.servers.iter().map(|server| server_row(trace, server));
     section(&mut lines, &SERVERS, servers.collect());
@@ -218,14 +235,14 @@ fn name(trace: &Trace, task: &Task) -> String {
     trace.contexts.get(task.context).map_or_else(String::new, |context| context.name.clone())
 }
 
-fn task_row(trace: &Trace, task: &Task) -> [String; 9] {
+fn task_row(trace: &Trace, task: &Task, known: u64) -> [String; 9] {
     let (execution, lost) = (&task.execution, &task.preemptions);
     let context = trace.contexts.get(task.context).map(|context| context.key_text.clone());
     [
         name(trace, task),
         context.unwrap_or_default(),
         duration(trace, execution.ticks),
-        percent(execution.ticks, trace.span),
+        percent(execution.ticks, known),
         duration(trace, execution.for_other_ticks),
         execution.dispatches.to_string(),
         lost.count.to_string(),
@@ -261,12 +278,12 @@ fn lock_row(trace: &Trace, task: &Task) -> [String; 4] {
     ]
 }
 
-fn source_row(trace: &Trace, source: &InterruptSource) -> [String; 6] {
+fn source_row(trace: &Trace, source: &InterruptSource, known: u64) -> [String; 6] {
     [
         source.number.map_or_else(|| "timer".to_owned(), |number| number.to_string()),
         source.count.to_string(),
         duration(trace, source.ticks),
-        percent(source.ticks, trace.span),
+        percent(source.ticks, known),
         duration(trace, source.min_ticks),
         duration(trace, source.max_ticks),
     ]

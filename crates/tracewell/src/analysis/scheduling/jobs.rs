@@ -58,6 +58,9 @@ pub struct Jobs {
     pub completions: u64,
     /// Completions without a release in the trace.
     pub orphan_completions: u64,
+    /// Jobs that were not done where events are missing. Of these nothing more is known; a completion
+    /// behind the gap may be an orphan.
+    pub across_gaps: u64,
     /// Jobs released and not done at the end of the trace.
     pub pending: u64,
     /// From release to completion, in ticks.
@@ -88,7 +91,15 @@ struct Task {
     /// When the deadline of the oldest of them passed.
     missed: Option<u64>,
     last_release: Option<Release>,
-    /// Whether it was chosen before any release was seen.
+    /// What was seen since the trace, or what is behind a gap, began.
+    seen: Seen,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    release: bool,
+    completion: bool,
+    /// It was chosen before any release.
     chosen_before_release: bool,
 }
 
@@ -134,6 +145,13 @@ impl Releases {
         }
     }
 
+    /// Events are missing: nobody knows which jobs were done in between, so that the trace begins in
+    /// the middle once more.
+    pub(super) fn gap(&mut self) {
+        self.from_the_start = false;
+        self.tasks.all().for_each(Task::gap);
+    }
+
     pub(super) fn of(&mut self, task: ContextId) -> Jobs {
         let task = self.tasks.at(task);
         Jobs { pending: task.waiting.len() as u64, ..task.jobs }
@@ -151,12 +169,13 @@ impl Task {
         }
         self.last_release = Some(Release { ticks, told_as, choices, told_twice: false });
         self.jobs.activations += 1;
+        self.seen.release = true;
         self.waiting.push_back(ticks);
     }
 
     fn chosen(&mut self, ticks: u64, runs_itself: bool) {
         match self.waiting.front() {
-            None if self.jobs.activations == 0 => self.chosen_before_release = true,
+            None if !self.seen.release => self.seen.chosen_before_release = true,
             Some(release) if runs_itself && !self.started => {
                 self.started = true;
                 self.jobs.start_latency.add(ticks.saturating_sub(*release));
@@ -166,21 +185,27 @@ impl Task {
     }
 
     fn complete(&mut self, trace: &Trace, ticks: u64, from_the_start: bool) {
-        let began_before =
-            !from_the_start && self.jobs.completions == 0 && self.chosen_before_release;
+        let first = !std::mem::replace(&mut self.seen.completion, true);
+        let began_before = !from_the_start && first && self.seen.chosen_before_release;
         self.jobs.completions += 1;
         let release = if began_before { None } else { self.waiting.pop_front() };
         let Some(release) = release else {
             self.jobs.orphan_completions += 1;
             return;
         };
+        self.started = false;
         self.jobs.response.add(ticks.saturating_sub(release));
         let spent = nanoseconds(trace, release..ticks);
         self.jobs.response_max_nanoseconds = self.jobs.response_max_nanoseconds.max(spent);
         if let Some(missed) = self.missed.take() {
             self.jobs.lateness.add(ticks.saturating_sub(missed));
         }
-        self.started = false;
+    }
+
+    fn gap(&mut self) {
+        self.jobs.across_gaps += self.waiting.len() as u64;
+        let jobs = self.jobs;
+        *self = Self { jobs, ..Self::default() };
     }
 
     fn deadline_missed(&mut self, ticks: u64) {

@@ -8,6 +8,7 @@
 //! | `jobs` | when were jobs released, started, done; how late |
 //! | `preemptions` | who lost the processor without giving it up |
 //! | `locks` | who asked for a mutex and had to wait |
+//! | `filters` | which kinds of events were not recorded, and when |
 //! | `servers` | what became of the budgets of servers |
 //! | `per` | tables with a row a context |
 //!
@@ -15,10 +16,11 @@
 //! that tells it. Times are ticks; nanoseconds of an interval are the difference of the times of its
 //! ends, so that sums hold where the clock's rate changes.
 //!
-//! The figures are functions of the events that are there. Where events are missing ([`Figures::losses`])
-//! they are not corrected.
+//! Where events are missing, nobody knows who runs until an event tells, and no interval, wait or bracket
+//! goes on behind the gap. Jobs that were not done then are counted apart.
 
 mod execution;
+mod filters;
 mod interrupts;
 mod jobs;
 mod locks;
@@ -28,6 +30,7 @@ mod servers;
 mod step;
 
 pub use execution::Execution;
+pub use filters::Hidden;
 pub use interrupts::{InterruptSource, Interrupts};
 pub use jobs::{Jobs, Range};
 pub use locks::Locks;
@@ -35,9 +38,10 @@ pub use preemptions::Preemptions;
 pub use servers::Server;
 
 use crate::model::{
-    Batch, ContextId, ContextKind, EventRef, Flow, Loss, Meaning, Running, Sink, Trace,
+    Batch, ContextId, ContextKind, EventRef, Flow, Loss, Meaning, OnBehalf, Running, Sink, Trace,
 };
 use execution::Executions;
+use filters::Filters;
 use interrupts::Brackets;
 use jobs::Releases;
 use locks::Requests;
@@ -58,13 +62,26 @@ pub struct Scheduling {
     switches: Switches,
     requests: Requests,
     budgets: Budgets,
-    losses: u64,
+    filters: Filters,
+    gaps: Gaps,
+}
+
+/// Places where events are missing.
+#[derive(Debug, Default)]
+struct Gaps {
+    count: u64,
+    /// Ticks in them.
+    ticks: u64,
+    /// Whether the next event is the first one behind a gap.
+    open: bool,
+    /// Ticks of the event before.
+    before: u64,
 }
 
 /// What is followed on each core.
 #[derive(Debug, Default)]
 struct Core {
-    running: Running<ContextId>,
+    running: Running<OnBehalf>,
     /// Ticks from which on what runs has not been charged yet.
     since: u64,
 }
@@ -98,8 +115,12 @@ pub struct Figures {
     /// Ticks of execution and interrupts together: the trace's span but for times of which nobody
     /// knows who ran, or when nobody did.
     pub charged_ticks: u64,
-    /// Gaps in the trace: with some, what happened in them is in no figure.
-    pub losses: u64,
+    /// Places where events are missing.
+    pub gaps: u64,
+    /// Ticks in them; of these nobody knows who ran.
+    pub gap_ticks: u64,
+    /// Kinds of events that were not recorded for a time, in the order in which that ended.
+    pub hidden: Vec<Hidden>,
 }
 
 impl Sink for Scheduling {
@@ -110,15 +131,37 @@ impl Sink for Scheduling {
         Flow::Continue(())
     }
 
-    fn loss(&mut self, _: &Trace, _: &Loss) -> Flow {
-        self.losses += 1;
+    fn loss(&mut self, trace: &Trace, _: &Loss) -> Flow {
+        self.gap(trace);
         Flow::Continue(())
     }
 }
 
 impl Scheduling {
+    /// Events are missing: nobody knows who runs behind the gap, and what was going on before it.
+    fn gap(&mut self, trace: &Trace) {
+        for core in &mut self.cores {
+            self.executions.charge(trace, &core.running, core.since..self.gaps.before);
+            *core = Core { running: Running::default(), since: self.gaps.before };
+        }
+        self.releases.gap();
+        self.requests.gap();
+        self.switches.gap();
+        self.brackets.gap();
+        self.gaps.count += u64::from(!self.gaps.open);
+        self.gaps.open = true;
+    }
+
     fn event(&mut self, trace: &Trace, event: &EventRef<'_>) {
         let step = Step::of(trace, event);
+        if std::mem::take(&mut self.gaps.open) {
+            self.gaps.ticks += step.ticks.saturating_sub(self.gaps.before);
+        }
+        self.gaps.before = step.ticks;
+        if step.meaning == Some(Meaning::Lost) {
+            return self.gap(trace);
+        }
+        self.filters.take(event.id, &step);
         let cpu = usize::from(event.cpu);
         if cpu >= self.cores.len() {
             self.cores.resize_with(cpu + 1, Core::default);
@@ -164,7 +207,9 @@ impl Scheduling {
             tasks,
             interrupts,
             servers: self.budgets.finish(),
-            losses: self.losses,
+            gaps: self.gaps.count,
+            gap_ticks: self.gaps.ticks,
+            hidden: self.filters.finish(trace.span),
         }
     }
 

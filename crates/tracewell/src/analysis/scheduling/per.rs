@@ -24,4 +24,9 @@ impl<T: Default> PerContext<T> {
         }
         &mut self.rows[index]
     }
+
+    /// All rows there are.
+    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut T> {
+        self.rows.iter_mut()
+    }
 }

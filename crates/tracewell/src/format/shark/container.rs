@@ -146,7 +146,9 @@ fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, remarks: &mut Dia
         let first = at + ChunkHeader::SIZE;
         let here = part.end - first;
         let area = usize::try_from(header.area()).unwrap_or(usize::MAX);
-        areas.add(first..first + area.min(here), remarks);
+        // Of an area that is cut off, the last record may be cut, too: one loss for both.
+        let readable = if area > here { here - here % Record::SIZE } else { area };
+        areas.add(first..first + readable, remarks);
         if area > here {
             let message = format!("the chunk has {area} bytes for records, found {here}");
             remarks.add(Severity::Damage, first as u64, message);

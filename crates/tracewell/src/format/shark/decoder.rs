@@ -196,6 +196,7 @@ impl Delivery<'_> {
     fn missing(&mut self, Missing { events, cause }: Missing, at: usize) -> Flow {
         let loss = Loss { before: self.trace.events, events, cause, offset: at as u64 };
         self.trace.losses.add(&loss);
+        self.state.gap();
         self.sink.loss(self.trace, &loss)
     }
 

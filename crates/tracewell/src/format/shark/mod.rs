@@ -33,7 +33,7 @@ use crate::model::Field;
 pub static FORMAT: Format = Format {
     name: "shark",
     description: "S.Ha.R.K. new tracer: files, chunk images, captures of its UDP datagrams",
-    recognised_by: "TRACER-V1.0 in a capture, the chunk id 0xFFAAFFBB, or records of known events in order of time",
+    recognised_by: "TRACER-V1.0 in a capture, the id 0xFFAAFFBB of a chunk, or records of known events",
     options: OPTIONS,
     recognise,
     decoder: decoder::new,
@@ -53,8 +53,8 @@ const OPTIONS: &[OptionHelp] = &[
     },
     OptionHelp {
         key: "kind",
-        value: "records|chunk|capture",
-        help: "what the input is, instead of recognising it",
+        value: "KIND",
+        help: "what the input is instead of recognising it: records, chunk or capture",
     },
     OptionHelp {
         key: "parts",

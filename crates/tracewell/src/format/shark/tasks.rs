@@ -5,10 +5,13 @@
 //! `task_create` gives it to a new task, `task_end` ends the task's life (its last switch still
 //! names it). A number that turns up without either is a task without pid until one of them names it.
 
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
 use tracewell_wire::shark::ids;
 
 use super::names::Names;
-use crate::model::{Context, ContextId, ContextKind, Lifetime, Object, Trace};
+use crate::model::{Context, ContextId, ContextKind, Lifetime, MaybeContext, Object, Trace};
 
 /// Type code of tasks in the schema.
 const TASK: u32 = 1;
@@ -29,30 +32,41 @@ struct Task {
 /// The tasks that the context numbers name now.
 #[derive(Debug)]
 pub(super) struct Tasks {
-    by_number: Vec<Option<Task>>,
+    by_number: HashMap<u16, Task, RandomState>,
+    /// The same for the hot loop: the task of each number, if it was used.
+    used: Box<[MaybeContext; 1 << 16]>,
     names: Names,
 }
 
 impl Tasks {
     pub(super) fn new(names: Names) -> Self {
-        Self { by_number: vec![None; 1 << 16], names }
+        Self { by_number: HashMap::default(), used: Box::new([MaybeContext::NONE; 1 << 16]), names }
+    }
+
+    /// The task that a number names, if it did something before.
+    #[inline]
+    pub(super) fn known(&self, number: u16) -> MaybeContext {
+        self.used[usize::from(number)]
     }
 
     /// The task that a number names; one without pid where it names none yet.
-    #[inline]
     pub(super) fn met(&mut self, trace: &mut Trace, number: u16, used: bool) -> ContextId {
-        match &mut self.by_number[usize::from(number)] {
+        let context = match self.by_number.get_mut(&number) {
             Some(task) => {
                 task.used |= used;
                 task.context
             }
             None => self.begin(trace, number, None, None, used),
+        };
+        if used {
+            self.used[usize::from(number)] = context.into();
         }
+        context
     }
 
     /// Whether `id` or `task_create` with this pid makes a number name another task than before.
     pub(super) fn replaces(&self, number: u16, pid: u32, created: bool) -> bool {
-        self.by_number[usize::from(number)].is_some_and(|task| match task.pid {
+        self.by_number.get(&number).is_some_and(|task| match task.pid {
             None => created && task.used,
             Some(known) => created || known != pid,
         })
@@ -61,13 +75,13 @@ impl Tasks {
     /// A task exists (`id`), or is created.
     pub(super) fn named(&mut self, trace: &mut Trace, number: u16, pid: u32, ticks: Option<u64>) {
         let created = ticks.is_some();
-        match self.by_number[usize::from(number)] {
+        match self.by_number.get(&number).copied() {
             Some(_) if self.replaces(number, pid, created) => {
                 self.begin(trace, number, Some(pid), ticks, false);
             }
             Some(Task { pid: Some(_), .. }) => {}
             Some(Task { context, used, .. }) => {
-                self.by_number[usize::from(number)] = Some(Task { context, pid: Some(pid), used });
+                self.by_number.insert(number, Task { context, pid: Some(pid), used });
                 let name = self.name(number, Some(pid));
                 rename(trace, context, name, pid, ticks);
             }
@@ -113,7 +127,8 @@ impl Tasks {
             name,
             object: Some(object),
         });
-        self.by_number[usize::from(number)] = Some(Task { context, pid, used });
+        self.by_number.insert(number, Task { context, pid, used });
+        self.used[usize::from(number)] = MaybeContext::NONE;
         context
     }
 
