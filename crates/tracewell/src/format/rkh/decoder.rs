@@ -83,7 +83,7 @@ impl Decoder for RkhDecoder {
             format: FORMAT.name,
             facts: Vec::new(),
             schema: schema(self.dialect),
-            payload: PayloadLayout::Values { digits: 2 * self.settings.pointer },
+            payload: PayloadLayout::Values { digits: 8 },
             clock: Clock { rate: self.known.rate, counter, first_stamp: 0 },
             contexts: Contexts::default(),
             objects: Objects::default(),

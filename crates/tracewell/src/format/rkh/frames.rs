@@ -19,8 +19,7 @@ use super::row::{Rows, SLACK};
 use super::session::Order;
 use crate::model::schema::Schema;
 use crate::model::{
-    Batch, Columns, Flow, Loss, LossCause, NO_PRIORITY, PayloadLayout, Rate, Records, Severity,
-    Sink, Span, Trace,
+    Batch, Columns, Flow, Loss, LossCause, NO_PRIORITY, Rate, Records, Severity, Sink, Span, Trace,
 };
 
 /// Events of a batch.
@@ -359,7 +358,6 @@ impl Piece<'_> {
         state.session.configure(&state.settings);
         state.plan(self.trace);
         let trace = &mut *self.trace;
-        trace.payload = PayloadLayout::Values { digits: 2 * state.settings.pointer };
         trace.clock.counter = state.session.counter();
         let announced = Rate::new(u64::from(configuration.stamps_per_second), 1);
         trace.clock.rate = state.known.rate.or(announced).or(trace.clock.rate);

@@ -3,7 +3,7 @@
 //! A symbol record holds from where it stands to the next one of the same key, and to the next
 //! configuration record: a target that starts again may put other things in the same places.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 use tracewell_wire::rkh::{Dialect, Symbol};
@@ -61,6 +61,8 @@ impl SymbolPlan {
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     holding: HashMap<(u32, u64), ObjectId, RandomState>,
+    /// Types and keys that had a name before the last configuration record.
+    ended: HashSet<(u32, u64), RandomState>,
     /// The active object that was looked up last.
     last: Option<(u64, ContextId)>,
 }
@@ -81,7 +83,7 @@ impl Symbols {
             }
             object.lifetime.until = Some(ticks);
         }
-        let known = !trace.objects.with_key(key).is_empty();
+        let again = before.is_some() || self.ended.contains(&(plan.kind, key));
         let object = trace.objects.add(Object {
             key,
             kind: plan.kind,
@@ -90,7 +92,7 @@ impl Symbols {
             parameters: owner.into_iter().collect(),
             priority: None,
             alive: None,
-            lifetime: Lifetime { from: known.then_some(ticks), until: None },
+            lifetime: Lifetime { from: again.then_some(ticks), until: None },
             record: Vec::new(),
         });
         self.holding.insert((plan.kind, key), object);
@@ -123,7 +125,8 @@ impl Symbols {
 
     /// Ends all names: what follows may mean something else.
     pub(super) fn forget(&mut self, trace: &mut Trace, ticks: u64) {
-        for (_, id) in self.holding.drain() {
+        for (named, id) in self.holding.drain() {
+            self.ended.insert(named);
             if let Some(object) = trace.objects.get_mut(id) {
                 object.lifetime.until = Some(ticks);
             }
