@@ -58,13 +58,23 @@ impl SymbolPlan {
 }
 
 /// The names that hold at the moment.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Symbols {
     holding: HashMap<(u32, u64), ObjectId, RandomState>,
     /// Types and keys that had a name before the last configuration record.
     ended: HashSet<(u32, u64), RandomState>,
-    /// The active object that was looked up last.
-    last: Option<(u64, ContextId)>,
+    /// Active objects that were looked up, by some bits of their addresses.
+    seen: [Option<(u64, ContextId)>; SEEN],
+}
+
+/// A power of two; no program has so many active objects.
+const SEEN: usize = 64;
+
+impl Default for Symbols {
+    fn default() -> Self {
+        let (holding, ended) = (HashMap::default(), HashSet::default());
+        Self { holding, ended, seen: [None; SEEN] }
+    }
 }
 
 impl Symbols {
@@ -136,11 +146,14 @@ impl Symbols {
     /// The context of an active object, by its address.
     #[inline]
     pub(super) fn active_object(&mut self, trace: &mut Trace, key: u64) -> ContextId {
-        match self.last {
-            Some((last, id)) if last == key => id,
+        // The golden ratio spreads control blocks that lie at equal distances.
+        let slot = (key as u32).wrapping_mul(0x9E37_79B1) >> 26;
+        let seen = &mut self.seen[slot as usize % SEEN];
+        match seen {
+            Some((known, id)) if *known == key => *id,
             _ => {
                 let id = active_object(trace, key);
-                self.last = Some((key, id));
+                *seen = Some((key, id));
                 id
             }
         }
