@@ -35,6 +35,16 @@ fn threadx_edited() {
 }
 
 #[test]
+fn wire_rkh() {
+    run("wire_rkh", targets::wire_rkh);
+}
+
+#[test]
+fn rkh() {
+    run("rkh", targets::rkh);
+}
+
+#[test]
 fn intel_hex() {
     run("intel_hex", targets::intel_hex);
 }

@@ -93,7 +93,9 @@ impl Configuration {
     pub fn recognise(frame: &[u8]) -> Option<Self> {
         // Most frames are told apart by their first byte.
         match frame.first()? {
-            0xAC | 0xAD | 0xAE | 0x0C | 0x0E if frame.len() <= LONGEST => Self::recognise_known(frame),
+            0xAC | 0xAD | 0xAE | 0x0C | 0x0E if frame.len() <= LONGEST => {
+                Self::recognise_known(frame)
+            }
             _ => None,
         }
     }
