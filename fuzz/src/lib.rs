@@ -152,16 +152,20 @@ pub fn wire_rkh(data: &[u8]) {
     }
 }
 
-/// Reads any bytes as an RKH stream, whole and in pieces; the first byte chooses settings.
+/// Reads any bytes as an RKH stream, whole and in pieces; the first byte chooses settings, or that
+/// they are to be found.
 pub fn rkh(data: &[u8]) {
     let (first, data) = data.split_first().unwrap_or((&0, &[]));
     let mut options = Options::default();
     let dialect = rkh::Dialect::ALL[usize::from(first & 7)];
     let checksum = if first & 8 == 0 { "on" } else { "off" };
     let id = 1 << (first >> 4 & 3).min(2);
+    let told = first & 0x80 == 0;
     for option in [format!("dialect={dialect}"), format!("checksum={checksum}"), format!("id={id}")]
     {
-        options.add(&option).expect("it has a value");
+        if told {
+            options.add(&option).expect("it has a value");
+        }
     }
     let whole = stream("rkh", &options, data, data.len().max(1));
     let piece = 1 + data.len() / 3;
