@@ -9,6 +9,7 @@ use tracewell::format::{self, Input, Options, Progress};
 use tracewell::input::image::{Cause, Decoded, Diagnostics, Encoding, MemoryImage, recognise};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
 use tracewell::report::scheduling::text;
+use tracewell_wire::rkh;
 use tracewell_wire::threadx::{Event, Header, Layout, RegistrySlot};
 
 mod wire_aix;
@@ -158,6 +159,81 @@ fn decode(format: &str, options: &Options, data: &[u8], piece: usize) -> Option<
     assert_eq!((trace.events, trace.span), (tally.events, tally.ticks));
     tally.objects = trace.objects.len();
     Some(tally)
+}
+
+/// Cuts any bytes into frames; what was read must survive being written again.
+pub fn wire_rkh(data: &[u8]) {
+    let mut end = 0;
+    for cut in rkh::Cutter::new(data) {
+        assert!(end <= cut.start && cut.start < cut.end && data[cut.end] == rkh::FLAG);
+        end = cut.end + 1;
+        let stuffed = &data[cut.start..cut.end];
+        let mut room = vec![0; stuffed.len()];
+        let mut in_place = stuffed.to_vec();
+        let outcome = rkh::unstuff(stuffed, &mut room);
+        assert_eq!(rkh::unstuff_in_place(&mut in_place), outcome);
+        let rkh::Unstuffed::Frame(length) = outcome else { continue };
+        assert_eq!(in_place[..length], room[..length]);
+        let frame = &room[..length];
+        let mut again = vec![0; 2 * length + 3];
+        let written = rkh::encode(frame, true, &mut again).expect("there is room");
+        assert_eq!(
+            rkh::unstuff_in_place(&mut again[..written - 1]),
+            rkh::Unstuffed::Frame(length + 1)
+        );
+        assert!(again.starts_with(frame) && rkh::checksum::holds(&again[..=length]));
+        if let Some(found) = rkh::Configuration::recognise(frame) {
+            let mut payload = [0; 13];
+            assert!(found.write_payload(&mut payload).is_some());
+        }
+        let mut items = rkh::Items::new(frame, rkh::Settings::default());
+        assert!(items.by_ref().count() <= length);
+    }
+}
+
+/// Reads any bytes as an RKH stream, whole and in pieces; the first byte chooses settings, or that
+/// they are to be found.
+pub fn rkh(data: &[u8]) {
+    let (first, data) = data.split_first().unwrap_or((&0, &[]));
+    let mut options = Options::default();
+    let dialect = rkh::Dialect::ALL[usize::from(first & 7)];
+    let checksum = if first & 8 == 0 { "on" } else { "off" };
+    let id = 1 << (first >> 4 & 3).min(2);
+    let told = first & 0x80 == 0;
+    for option in [format!("dialect={dialect}"), format!("checksum={checksum}"), format!("id={id}")]
+    {
+        if told {
+            options.add(&option).expect("it has a value");
+        }
+    }
+    let whole = stream("rkh", &options, data, data.len().max(1));
+    let piece = 1 + data.len() / 3;
+    assert_eq!(stream("rkh", &options, data, piece), whole);
+    assert!(whole.events * 2 <= data.len() as u64, "an event needs an id and a flag");
+    assert!(whole.objects as u64 <= whole.events + 1, "an object needs a record");
+}
+
+/// Shows a decoder of a stream a window that grows at its end and shrinks at its start.
+fn stream(format: &str, options: &Options, data: &[u8], piece: usize) -> Tally {
+    let format = format::by_name(format).expect("it is in the list");
+    let mut decoder = (format.decoder)(options).expect("the options are good");
+    let (mut trace, mut tally) = (decoder.trace(), Tally::default());
+    let (mut start, mut end) = (0, 0);
+    loop {
+        end = data.len().min(end + piece);
+        let last = end == data.len();
+        let input = Input { offset: start as u64, bytes: &data[start..end], last };
+        match decoder.decode(input, &mut trace, &mut tally).expect("a stream is never refused") {
+            Progress::Done => break,
+            Progress::More { consumed, .. } => {
+                assert!(!last);
+                start += consumed;
+            }
+        }
+    }
+    assert_eq!((trace.events, trace.span), (tally.events, tally.ticks));
+    tally.objects = trace.objects.len();
+    tally
 }
 
 /// Decodes Intel HEX.

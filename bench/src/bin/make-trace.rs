@@ -1,11 +1,12 @@
-//! Makes a large ThreadX dump: `make-trace SIZE FILE [big] [64]`, SIZE such as 1GiB.
+//! Makes a large trace: `make-trace SIZE FILE [big] [64]` a ThreadX dump, `make-trace SIZE FILE rkh` an
+//! RKH stream; SIZE such as 1GiB.
 #![forbid(unsafe_code)]
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use tracewell_bench::{size, trace};
+use tracewell_bench::{rkh, size, trace};
 use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::Width;
 
@@ -13,6 +14,10 @@ fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let [bytes, file, choices @ ..] = arguments.as_slice() else { return usage() };
     let Some(bytes) = size(bytes) else { return usage() };
+    if *choices == ["rkh"] {
+        let (stream, _) = rkh::stream(usize::try_from(bytes).unwrap_or(usize::MAX));
+        return ended(std::fs::write(file, stream), file);
+    }
     let mut layout = trace::USUAL;
     for choice in choices {
         match choice.as_str() {
@@ -26,18 +31,22 @@ fn main() -> ExitCode {
         trace::write(&mut out, layout, events)?;
         out.flush()
     });
-    match written {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => failed(&error, file),
-    }
+    ended(written, file)
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: make-trace SIZE FILE [big] [64]    (SIZE such as 64KiB, 256MiB, 1GiB)");
+    eprintln!(
+        "usage: make-trace SIZE FILE [big] [64] | SIZE FILE rkh    (SIZE such as 64KiB, 256MiB, 1GiB)"
+    );
     ExitCode::from(2)
 }
 
-fn failed(error: &io::Error, file: &str) -> ExitCode {
-    eprintln!("make-trace: {file}: {error}");
-    ExitCode::from(4)
+fn ended(written: io::Result<()>, file: &str) -> ExitCode {
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("make-trace: {file}: {error}");
+            ExitCode::from(4)
+        }
+    }
 }

@@ -45,6 +45,16 @@ fn shark() {
 }
 
 #[test]
+fn wire_rkh() {
+    run("wire_rkh", targets::wire_rkh);
+}
+
+#[test]
+fn rkh() {
+    run("rkh", targets::rkh);
+}
+
+#[test]
 fn intel_hex() {
     run("intel_hex", targets::intel_hex);
 }

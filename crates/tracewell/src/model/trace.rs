@@ -43,7 +43,7 @@ pub enum PayloadLayout {
     Fields(&'static [Field]),
     /// A row of values that the decoder made: [`values`].
     Values {
-        /// Hexadecimal digits of an address of the target.
+        /// Hexadecimal digits to show an address with: 8 or 16.
         digits: u8,
     },
 }
@@ -104,7 +104,7 @@ impl PayloadLayout {
         }
     }
 
-    /// Hexadecimal digits of a whole word, or of an address: 4, 8 or 16.
+    /// Hexadecimal digits of a whole word, or of an address: 8 or 16.
     #[inline]
     pub const fn digits(self) -> usize {
         match self {

@@ -150,8 +150,10 @@ pub(crate) fn put_shown(out: &mut TextBuffer, text: &[u8]) {
 
 /// Appends bytes as pairs of hexadecimal digits.
 pub(crate) fn put_bytes(out: &mut TextBuffer, bytes: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     for byte in bytes {
-        out.hexadecimal(u64::from(*byte), 2);
+        out.byte(DIGITS[usize::from(byte >> 4)]);
+        out.byte(DIGITS[usize::from(byte & 15)]);
     }
 }
 

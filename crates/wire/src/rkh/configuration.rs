@@ -93,7 +93,9 @@ impl Configuration {
     pub fn recognise(frame: &[u8]) -> Option<Self> {
         // Most frames are told apart by their first byte.
         match frame.first()? {
-            0xAC | 0x0C | 0xAD | 0xAE if frame.len() <= LONGEST => Self::recognise_known(frame),
+            0xAC | 0xAD | 0xAE | 0x0C | 0x0E if frame.len() <= LONGEST => {
+                Self::recognise_known(frame)
+            }
             _ => None,
         }
     }
@@ -152,9 +154,9 @@ impl Configuration {
         found.version = u16::from_le_bytes([v0, v1]);
         found.stamps_per_second = u16::from_le_bytes([h0, h1]);
         found.settings.event_size = size(d)?;
-        (found.settings.block_size, found.most_pools) = (size(e >> 4)?, e & 15);
+        (found.settings.block_size, found.most_pools) = (block_size(e >> 4)?, e & 15);
         found.apply(flags);
-        (flags & !switches::KNOWN == 0).then_some(found)
+        (flags & !switches::KNOWN == 0 && d >> 4 == 0).then_some(found)
     }
 
     fn ten(payload: &[u8; 10]) -> Option<Self> {
@@ -162,7 +164,7 @@ impl Configuration {
         let mut found = Self::five(&rest)?;
         found.form = Form::Ten;
         found.version = u16::from_le_bytes([v0, v1]);
-        (found.settings.block_size, found.most_pools) = (size(last >> 4)?, last & 15);
+        (found.settings.block_size, found.most_pools) = (block_size(last >> 4)?, last & 15);
         found.apply(u32::from(u16::from_le_bytes([f0, f1])) | found.flags);
         (found.version == 0x2403).then_some(found)
     }
@@ -182,7 +184,7 @@ impl Configuration {
 
     /// What the three bytes say that all forms share.
     fn of_sizes(form: Form, [a, b, c]: [u8; 3], stamp: bool) -> Option<Self> {
-        let (stamp_size, pointer) = (size(a)?, address(b >> 4)?);
+        let (stamp_size, pointer) = (stamp_size(a)?, address(b >> 4)?);
         let settings = Settings {
             stamp: if stamp { stamp_size } else { 0 },
             pointer,
@@ -262,6 +264,25 @@ const fn address(half: u8) -> Option<u8> {
         2 => Some(2),
         1 | 4 | 8 => Some(4),
         _ => None,
+    }
+}
+
+/// The size of a block, whose half-byte a number of pools above 15 may have been or-ed to.
+const fn block_size(half: u8) -> Option<u8> {
+    match half & 15 {
+        0 => None,
+        1 => Some(1),
+        2 | 3 => Some(2),
+        _ => Some(4),
+    }
+}
+
+/// The size of a stamp: a target writes 2 bytes if it is told anything but 1 and 4.
+const fn stamp_size(half: u8) -> Option<u8> {
+    match half & 15 {
+        0 => None,
+        bytes @ (1 | 4) => Some(bytes),
+        _ => Some(2),
     }
 }
 

@@ -57,7 +57,7 @@ impl<'a> Cutter<'a> {
     }
 
     /// The next flag, with whether an escape stands between it and the one before.
-    #[inline]
+    #[inline(always)]
     fn flag(&mut self) -> Option<Cut> {
         while self.flags == 0 {
             self.escaped |= self.escapes != 0;

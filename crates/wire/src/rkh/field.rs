@@ -128,7 +128,7 @@ impl FromStr for Field {
         let found = FieldType::NAMES.into_iter().find(|(known, _)| *known == name);
         let (_, field_type) = found.ok_or("no such type of argument")?;
         let condition = match condition {
-            "" => Condition::Always,
+            "" if !text.ends_with('?') => Condition::Always,
             "sender" => Condition::Sender,
             "qlwm" => Condition::QueueLowWater,
             "mplwm" => Condition::PoolLowWater,

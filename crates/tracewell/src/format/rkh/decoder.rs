@@ -8,6 +8,7 @@ use tracewell_wire::rkh::{Dialect, Settings};
 use super::FORMAT;
 use super::counts::Counts;
 use super::frames::{Pending, Piece};
+use super::guess::{self, Guess};
 use super::options::Known;
 use super::plan::Plans;
 use super::session::Session;
@@ -15,7 +16,7 @@ use super::symbols::Symbols;
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
 use crate::model::schema::Schema;
 use crate::model::{
-    Clock, ContextId, Contexts, Diagnostics, Losses, Objects, PayloadLayout, Sink, Trace,
+    Clock, ContextId, Contexts, Diagnostics, Losses, Objects, PayloadLayout, Severity, Sink, Trace,
 };
 
 /// Bytes that are cut into frames at a time: positions in a batch have 32 bits.
@@ -84,7 +85,7 @@ impl Decoder for RkhDecoder {
             facts: Vec::new(),
             texts: Vec::new(),
             schema: schema(self.dialect),
-            payload: PayloadLayout::Values { digits: 2 * self.settings.pointer },
+            payload: PayloadLayout::Values { digits: 8 },
             clock: Clock { rate: self.known.rate, changes: Vec::new(), counter, first_stamp: 0 },
             contexts: Contexts::default(),
             objects: Objects::default(),
@@ -102,7 +103,9 @@ impl Decoder for RkhDecoder {
         trace: &mut Trace,
         sink: &mut dyn Sink,
     ) -> Result<Progress, ReadError> {
-        self.begin(trace);
+        if !self.begin(&input, trace) {
+            return Ok(Progress::More { consumed: 0, wanted: input.bytes.len() + 1 });
+        }
         let mut consumed = 0;
         loop {
             let end = input.bytes.len().min(consumed + PIECE);
@@ -125,14 +128,41 @@ impl Decoder for RkhDecoder {
 }
 
 impl RkhDecoder {
-    /// What has to wait for the trace: its schema may be the user's.
-    fn begin(&mut self, trace: &mut Trace) {
-        if self.plans.is_none() {
-            self.own_schema = Arc::ptr_eq(&trace.schema, &schema(self.dialect));
-            self.plan(trace);
-            self.framework = super::symbols::framework(trace);
-            Symbols::add_static_pool(trace);
+    /// What has to wait for the trace, whose schema may be the user's, and for the first bytes, which
+    /// may have to tell the settings; false where more of them are needed.
+    fn begin(&mut self, input: &Input<'_>, trace: &mut Trace) -> bool {
+        if self.plans.is_some() {
+            return true;
         }
+        self.own_schema = Arc::ptr_eq(&trace.schema, &schema(self.dialect));
+        if self.own_schema && !self.known.told && !self.guess(input, trace) {
+            return false;
+        }
+        self.plan(trace);
+        self.framework = super::symbols::framework(trace);
+        Symbols::add_static_pool(trace);
+        true
+    }
+
+    /// Finds settings that nobody told; false where more bytes are needed.
+    fn guess(&mut self, input: &Input<'_>, trace: &mut Trace) -> bool {
+        let enough = input.last || input.bytes.len() >= guess::LOOKED_AT;
+        let start = input.bytes.get(..guess::LOOKED_AT).unwrap_or(input.bytes);
+        let guess = guess::guess(start, &self.settings);
+        if !enough && !matches!(guess, Guess::Told) {
+            return false;
+        }
+        if let Guess::Found(dialect, settings) = guess {
+            (self.dialect, self.bases) = (dialect, vec![dialect]);
+            self.settings = settings;
+            self.settings.function = self.known.function.unwrap_or(settings.function);
+            self.session = Session::new(&self.settings);
+            trace.schema = schema(dialect);
+            trace.clock.counter = self.session.counter();
+            let message = "no configuration record tells the settings: these explain the frames";
+            trace.diagnostics.add(Severity::Note, input.offset, message);
+        }
+        true
     }
 
     /// Makes the plans anew, for a schema or settings that have changed.

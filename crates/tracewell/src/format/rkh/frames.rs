@@ -14,13 +14,13 @@ use tracewell_wire::rkh::{
 };
 
 use super::decoder::{RkhDecoder, schema};
-use super::plan::Step;
+use super::plan::{Plan, Plans, Step};
 use super::row::{Rows, SLACK};
 use super::session::Order;
+use super::symbols::SymbolPlan;
 use crate::model::schema::Schema;
 use crate::model::{
-    Batch, Columns, Flow, Loss, LossCause, NO_PRIORITY, PayloadLayout, Rate, Records, Severity,
-    Sink, Span, Trace,
+    Batch, Columns, Flow, Loss, LossCause, NO_PRIORITY, Rate, Records, Severity, Sink, Span, Trace,
 };
 
 /// Events of a batch.
@@ -196,54 +196,52 @@ impl Piece<'_> {
         self.push(frame.cut, header.id, code, arguments)
     }
 
-    /// Adds a row to every column.
+    /// Adds an event to the batch.
     #[inline]
     fn push(&mut self, cut: Cut, id: u32, code: Option<u8>, arguments: Arguments<'_>) -> Flow {
-        let row = self.state.pending.rows.end();
-        let known = self.state.add(code, arguments);
-        if known.is_err() {
-            self.state.pending.rows.empty();
-        }
-        let plan = code.and_then(|code| self.state.plans.as_ref()?.get(code));
-        let (step, symbol) = match plan {
-            Some(plan) if known.is_ok() => (plan.step, plan.symbol),
-            _ => (Step::Elsewhere, None),
-        };
+        let state = &mut *self.state;
+        let rows = &mut state.pending.rows;
+        let row = rows.end();
+        let added = add(&state.plans, rows, &state.settings, code, arguments);
+        let (step, symbol) = added.map_or((Step::Elsewhere, None), |p| (p.step, p.symbol));
         let context = match step {
-            Step::Elsewhere => self.state.running.unwrap_or(self.state.framework),
+            Step::Elsewhere => state.running.unwrap_or(state.framework),
             Step::Of(slot) | Step::Ends(slot) => {
-                let address = self.state.pending.rows.value(row, slot);
-                let context = self.state.symbols.active_object(self.trace, address);
-                self.state.running = matches!(step, Step::Of(_)).then_some(context);
+                let context = state.symbols.active_object(self.trace, rows.value(row, slot));
+                state.running = matches!(step, Step::Of(_)).then_some(context);
                 context
             }
         };
         let id = match code {
-            Some(code) => self.state.base + u32::from(code),
+            Some(code) => state.base + u32::from(code),
             None => id.saturating_add(NO_CODE),
         };
-        let pending = &mut self.state.pending;
-        pending.columns.ticks.push(self.state.session.ticks());
-        pending.columns.cpu.push(0);
-        pending.columns.context.push(context);
-        pending.columns.id.push(id);
-        pending.columns.priority.push(NO_PRIORITY);
+        let fault = added.err();
         // A piece is shorter than 2^32 bytes, and so are the rows of a batch.
         let [start, end, payload] = [cut.start, cut.end, row].map(|at| at as u32);
-        pending.spans.push(Span { start, payload, end });
-        match known {
-            Ok(()) => self.state.counts.good += 1,
-            Err(fault) => self.not_understood(fault, cut, id),
+        state.pending.columns.ticks.push(state.session.ticks());
+        state.pending.columns.context.push(context);
+        state.pending.columns.id.push(id);
+        state.pending.spans.push(Span { start, payload, end });
+        state.counts.good += u64::from(fault.is_none());
+        if let Some(fault) = fault {
+            self.state.pending.rows.empty();
+            self.not_understood(fault, cut, id);
         }
         if let Some(symbol) = symbol {
-            // Events before this one keep what their addresses were called then.
-            let row = self.state.pending.rows.bytes().get(row..).unwrap_or_default().to_vec();
-            self.flush()?;
-            let ticks = self.state.session.ticks();
-            self.state.symbols.add(self.trace, &symbol, &row, ticks);
-        } else if self.state.pending.spans.len() >= BATCH {
-            self.flush()?;
+            return self.name(&symbol, row);
         }
+        if self.state.pending.spans.len() >= BATCH { self.flush() } else { Flow::Continue(()) }
+    }
+
+    /// Notes what the last event, whose row begins at byte `row`, says of a name.
+    #[cold]
+    fn name(&mut self, symbol: &SymbolPlan, row: usize) -> Flow {
+        let row = self.state.pending.rows.bytes().get(row..).unwrap_or_default().to_vec();
+        // Events before this one keep what their addresses were called then.
+        self.flush()?;
+        let ticks = self.state.session.ticks();
+        self.state.symbols.add(self.trace, symbol, &row, ticks);
         Flow::Continue(())
     }
 
@@ -328,13 +326,16 @@ impl Piece<'_> {
         if pending.spans.is_empty() {
             return Flow::Continue(());
         }
+        pending.columns.cpu.resize(pending.spans.len(), 0);
+        pending.columns.priority.resize(pending.spans.len(), NO_PRIORITY);
         let (spans, payloads) = (&pending.spans, pending.rows.bytes());
         let records = Records::decoded(self.bytes, self.offset, spans, payloads);
         let batch = Batch { first: self.trace.events, columns: &pending.columns, records };
         self.trace.events += spans.len() as u64;
         self.trace.span = self.state.session.ticks();
         let flow = self.sink.events(self.trace, &batch);
-        pending.columns.resize(0);
+        let Columns { ticks, context, id, .. } = &mut pending.columns;
+        (ticks.clear(), context.clear(), id.clear());
         pending.spans.clear();
         pending.rows.clear();
         flow
@@ -359,7 +360,6 @@ impl Piece<'_> {
         state.session.configure(&state.settings);
         state.plan(self.trace);
         let trace = &mut *self.trace;
-        trace.payload = PayloadLayout::Values { digits: 2 * state.settings.pointer };
         trace.clock.counter = state.session.counter();
         let announced = Rate::new(u64::from(configuration.stamps_per_second), 1);
         trace.clock.rate = state.known.rate.or(announced).or(trace.clock.rate);
@@ -376,23 +376,12 @@ struct Arguments<'a> {
 }
 
 impl RkhDecoder {
-    /// Adds the row of a record.
-    #[inline]
-    fn add(&mut self, code: Option<u8>, arguments: Arguments<'_>) -> Result<(), Fault> {
-        let plans = self.plans.as_ref();
-        let Some((code, plan)) = code.and_then(|code| Some((code, plans?.get(code)?))) else {
-            return Err(Fault::UnknownId);
-        };
-        let Arguments { bytes, length } = arguments;
-        let fits = self.pending.rows.add(plan, code, &self.settings, bytes, length);
-        if fits { Ok(()) } else { Err(Fault::BadArguments) }
-    }
-
     /// Whether a record is what its id says.
     fn check(&mut self, code: Option<u8>, arguments: Arguments<'_>) -> Result<(), Fault> {
-        let row = self.pending.rows.end();
-        self.add(code, arguments)?;
-        self.pending.rows.truncate(row);
+        let rows = &mut self.pending.rows;
+        let row = rows.end();
+        add(&self.plans, rows, &self.settings, code, arguments)?;
+        rows.truncate(row);
         Ok(())
     }
 
@@ -416,6 +405,23 @@ impl RkhDecoder {
         both.adopt(&schema(dialect), self.base);
         Arc::new(both)
     }
+}
+
+/// Adds the row of a record; which plan it followed.
+#[inline]
+fn add<'a>(
+    plans: &'a Option<Plans>,
+    rows: &mut Rows,
+    settings: &Settings,
+    code: Option<u8>,
+    arguments: Arguments<'_>,
+) -> Result<&'a Plan, Fault> {
+    let plans = plans.as_ref();
+    let Some((code, plan)) = code.and_then(|code| Some((code, plans?.get(code)?))) else {
+        return Err(Fault::UnknownId);
+    };
+    let Arguments { bytes, length } = arguments;
+    if rows.add(plan, code, settings, bytes, length) { Ok(plan) } else { Err(Fault::BadArguments) }
 }
 
 impl Header {

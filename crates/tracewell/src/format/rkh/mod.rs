@@ -3,6 +3,7 @@
 //! | file | what it settles |
 //! |---|---|
 //! | `options` | what a user says of a stream that has no configuration record |
+//! | `guess` | settings that nobody told, by what the frames look like |
 //! | `plan` | the schema's arguments under some settings: where each lies in a record |
 //! | `row` | a record's arguments into a row of values: the hot loop |
 //! | `session` | sequence numbers, stamps, restarts of the target |
@@ -17,6 +18,7 @@
 mod counts;
 mod decoder;
 mod frames;
+mod guess;
 mod options;
 mod plan;
 mod row;

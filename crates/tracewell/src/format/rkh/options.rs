@@ -6,7 +6,8 @@ use crate::format::{OptionError, OptionHelp, Options};
 use crate::model::Rate;
 
 /// The options of this format. A configuration record overrides all but `fptr` and `rate`, which it
-/// does not tell, or not exactly.
+/// does not tell, or not exactly. Without one, and without options, settings are found by the
+/// frames.
 pub(super) const OPTIONS: &[OptionHelp] = &[
     OptionHelp {
         key: "dialect",
@@ -51,6 +52,8 @@ pub(super) struct Known {
     /// Given by the user, so that no configuration record overrides it.
     pub(super) function: Option<u8>,
     pub(super) rate: Option<Rate>,
+    /// Whether the user said anything of the dialect or of the sizes.
+    pub(super) told: bool,
 }
 
 impl Known {
@@ -83,7 +86,9 @@ impl Known {
         let function = size(options, "fptr", &[2, 4])?;
         settings.function = function.unwrap_or(settings.pointer);
         let dialect = options.parse("dialect")?.unwrap_or(Dialect::V3_4);
-        Ok(Self { dialect, settings, function, rate: options.parse("rate")? })
+        let told = |option: &OptionHelp| !matches!(option.key, "rate" | "fptr");
+        let told = OPTIONS.iter().any(|option| told(option) && options.get(option.key).is_some());
+        Ok(Self { dialect, settings, function, rate: options.parse("rate")?, told })
     }
 }
 

@@ -21,11 +21,18 @@ pub(super) enum Step {
     Ends(u8),
 }
 
+/// The most arguments of a record whose places are fixed, so that all can be read without a loop
+/// whose end a processor would have to guess.
+pub(super) const FIXED_SLOTS: usize = 8;
+
+/// The most bytes of such arguments.
+pub(super) const FIXED_BYTES: usize = 32;
+
 /// A number at a fixed place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Slot {
-    pub(super) offset: u16,
-    pub(super) shift: u8,
+    /// Below [`FIXED_BYTES`].
+    pub(super) offset: u8,
     /// 0 for an argument that is not there.
     pub(super) mask: u32,
 }
@@ -43,8 +50,15 @@ pub(super) struct Plan {
 /// Whether the arguments lie at fixed places.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
-    /// Numbers only: so many bytes in all.
-    Fixed { bytes: usize, slots: Vec<Slot> },
+    /// At most [`FIXED_SLOTS`] numbers in at most [`FIXED_BYTES`] bytes.
+    Fixed {
+        /// Bytes in all.
+        bytes: usize,
+        /// Arguments that could be there.
+        count: usize,
+        /// Their places; slots behind them are empty.
+        slots: [Slot; FIXED_SLOTS],
+    },
     /// One after the other; `None` for those that are not there.
     Sequence(Vec<Option<FieldType>>),
 }
@@ -90,25 +104,19 @@ fn plan(schema: &Schema, event: &EventType, dialect: Dialect, settings: &Setting
 }
 
 fn fixed(types: &[Option<FieldType>], settings: &Settings) -> Option<Shape> {
-    let (mut offset, mut slots) = (0_u16, Vec::new());
-    for field in types {
-        let Some(field) = field else {
-            slots.push(Slot::default());
-            continue;
+    let (mut bytes, mut slots) = (0_u8, [Slot::default(); FIXED_SLOTS]);
+    for (slot, field) in slots.iter_mut().zip(types) {
+        let Some(field) = field else { continue };
+        let size = match field {
+            FieldType::HighHalf | FieldType::LowHalf | FieldType::Number => return None,
+            _ => field.bytes(settings)?,
         };
-        let bytes = field.bytes(settings)?;
-        let (shift, mask) = match (field, bytes) {
-            (FieldType::Number, _) => return None,
-            (FieldType::HighHalf, _) => (4, 15),
-            (FieldType::LowHalf, _) => (0, 15),
-            (_, 1) => (0, 0xFF),
-            (_, 2) => (0, 0xFFFF),
-            _ => (0, u32::MAX),
-        };
-        slots.push(Slot { offset, shift, mask });
-        offset += u16::from(bytes);
+        *slot = Slot { offset: bytes, mask: u32::MAX >> (32 - 8 * u32::from(size)) };
+        bytes += size;
     }
-    Some(Shape::Fixed { bytes: usize::from(offset), slots })
+    let bytes = usize::from(bytes);
+    let fits = types.len() <= FIXED_SLOTS && bytes <= FIXED_BYTES;
+    fits.then_some(Shape::Fixed { bytes, count: types.len(), slots })
 }
 
 fn step(event: &EventType) -> Step {

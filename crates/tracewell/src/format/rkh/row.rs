@@ -2,11 +2,12 @@
 
 use tracewell_wire::rkh::{FieldType, Item, Items, Settings};
 
-use super::plan::{Plan, Shape, Slot, number};
+use super::plan::{FIXED_BYTES, FIXED_SLOTS, Plan, Shape, Slot, number};
 use crate::model::values::{self, HEAD, ListItem};
 
-/// Bytes behind the arguments that may be looked at, though they mean nothing.
-pub(super) const SLACK: usize = 3;
+/// Bytes behind the arguments that may be looked at, though they mean nothing: so many that four
+/// bytes can be read wherever an argument at a fixed place may begin.
+pub(super) const SLACK: usize = FIXED_BYTES + 4;
 
 /// Rows of a batch, one after the other.
 #[derive(Debug, Default)]
@@ -67,12 +68,16 @@ impl Rows {
         length: usize,
     ) -> bool {
         match &plan.shape {
-            Shape::Fixed { bytes: expected, slots } => {
-                if length != *expected {
-                    return false;
+            Shape::Fixed { bytes: expected, count, slots } => {
+                let bytes = bytes.first_chunk();
+                let Some(bytes) = bytes.filter(|_| length == *expected) else { return false };
+                let mut row = [plan.head.to_le_bytes(); 1 + FIXED_SLOTS];
+                for (word, slot) in row.iter_mut().skip(1).zip(slots) {
+                    *word = load(bytes, *slot).to_le_bytes();
                 }
-                self.words.push(plan.head.to_le_bytes());
-                self.words.extend(slots.iter().map(|slot| load(bytes, *slot).to_le_bytes()));
+                let end = self.words.len() + 1 + count;
+                self.words.extend_from_slice(&row);
+                self.words.truncate(end);
                 true
             }
             Shape::Sequence(types) => {
@@ -126,6 +131,12 @@ impl Rows {
         let before = self.tail.len();
         match field {
             FieldType::Number => return Some(number(code)),
+            FieldType::HighHalf => return Some(u64::from(rest.first()? >> 4)),
+            FieldType::LowHalf => {
+                let (byte, after) = rest.split_first()?;
+                *rest = after;
+                return Some(u64::from(byte & 15));
+            }
             FieldType::Text => {
                 let end = rest.iter().position(|byte| *byte == 0)?;
                 self.tail.extend(rest.get(..end)?);
@@ -152,12 +163,13 @@ impl Rows {
     }
 }
 
+/// The number in a slot, 0 in an empty one.
 #[inline]
-fn load(bytes: &[u8], slot: Slot) -> u64 {
-    let at = usize::from(slot.offset);
-    let word = bytes.get(at..at + 4).and_then(|bytes| bytes.first_chunk());
-    let word = word.map_or(0, |bytes| u32::from_le_bytes(*bytes));
-    u64::from(word >> slot.shift & slot.mask)
+fn load(bytes: &[u8; SLACK], slot: Slot) -> u64 {
+    // The remainder changes nothing, but shows that no place is out of bounds.
+    let at = usize::from(slot.offset) % (SLACK - 3);
+    let word = u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    u64::from(word & slot.mask)
 }
 
 /// An item in the model's words.

@@ -3,7 +3,7 @@
 //! A symbol record holds from where it stands to the next one of the same key, and to the next
 //! configuration record: a target that starts again may put other things in the same places.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 use tracewell_wire::rkh::{Dialect, Symbol};
@@ -58,11 +58,23 @@ impl SymbolPlan {
 }
 
 /// The names that hold at the moment.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Symbols {
     holding: HashMap<(u32, u64), ObjectId, RandomState>,
-    /// The active object that was looked up last.
-    last: Option<(u64, ContextId)>,
+    /// Types and keys that had a name before the last configuration record.
+    ended: HashSet<(u32, u64), RandomState>,
+    /// Active objects that were looked up, by some bits of their addresses.
+    seen: [Option<(u64, ContextId)>; SEEN],
+}
+
+/// A power of two; no program has so many active objects.
+const SEEN: usize = 64;
+
+impl Default for Symbols {
+    fn default() -> Self {
+        let (holding, ended) = (HashMap::default(), HashSet::default());
+        Self { holding, ended, seen: [None; SEEN] }
+    }
 }
 
 impl Symbols {
@@ -81,7 +93,7 @@ impl Symbols {
             }
             object.lifetime.until = Some(ticks);
         }
-        let known = !trace.objects.with_key(key).is_empty();
+        let again = before.is_some() || self.ended.contains(&(plan.kind, key));
         let object = trace.objects.add(Object {
             key,
             kind: plan.kind,
@@ -90,7 +102,7 @@ impl Symbols {
             parameters: owner.into_iter().collect(),
             priority: None,
             alive: None,
-            lifetime: Lifetime { from: known.then_some(ticks), until: None },
+            lifetime: Lifetime { from: again.then_some(ticks), until: None },
             record: Vec::new(),
         });
         self.holding.insert((plan.kind, key), object);
@@ -123,7 +135,8 @@ impl Symbols {
 
     /// Ends all names: what follows may mean something else.
     pub(super) fn forget(&mut self, trace: &mut Trace, ticks: u64) {
-        for (_, id) in self.holding.drain() {
+        for (named, id) in self.holding.drain() {
+            self.ended.insert(named);
             if let Some(object) = trace.objects.get_mut(id) {
                 object.lifetime.until = Some(ticks);
             }
@@ -133,11 +146,14 @@ impl Symbols {
     /// The context of an active object, by its address.
     #[inline]
     pub(super) fn active_object(&mut self, trace: &mut Trace, key: u64) -> ContextId {
-        match self.last {
-            Some((last, id)) if last == key => id,
+        // The golden ratio spreads control blocks that lie at equal distances.
+        let slot = (key as u32).wrapping_mul(0x9E37_79B1) >> 26;
+        let seen = &mut self.seen[slot as usize % SEEN];
+        match seen {
+            Some((known, id)) if *known == key => *id,
             _ => {
                 let id = active_object(trace, key);
-                self.last = Some((key, id));
+                *seen = Some((key, id));
                 id
             }
         }

@@ -1,0 +1,218 @@
+//! Settings of a stream that nobody told: those under which most frames make sense.
+//!
+//! A stream that is joined late has no configuration record. But frames bear witness: an id has
+//! arguments of a known length under some settings and of another under others. For every dialect
+//! and every shape of header the sizes are moved, one at a time, as long as more frames fit; the
+//! best of all wins if it explains nearly every frame. What no frame speaks of stays as it was.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use tracewell_wire::rkh::{
+    Configuration, Cutter, Dialect, Field, LONGEST_FRAME, Settings, Unstuffed, checksum, ids,
+    unstuff,
+};
+
+use super::decoder::schema;
+
+/// Bytes of a stream that are looked at.
+pub(super) const LOOKED_AT: usize = 8192;
+
+/// Fewer frames say nothing.
+const LEAST_FRAMES: usize = 8;
+
+/// What a look at the beginning of a stream says.
+pub(super) enum Guess {
+    /// A configuration record will tell.
+    Told,
+    /// Nearly all frames make sense so.
+    Found(Dialect, Settings),
+    /// Nothing explains the frames.
+    Unknown,
+}
+
+/// Whole frames at the beginning of a stream.
+struct Sample {
+    frames: Vec<Vec<u8>>,
+    checksum: bool,
+}
+
+/// Looks at the first bytes of a stream.
+pub(super) fn guess(bytes: &[u8], told: &Settings) -> Guess {
+    let Some(sample) = Sample::new(bytes) else { return Guess::Told };
+    if sample.frames.len() < LEAST_FRAMES {
+        return Guess::Unknown;
+    }
+    let told = Settings { checksum: sample.checksum, ..*told };
+    let best = Dialect::ALL
+        .into_iter()
+        .flat_map(|dialect| candidates(&sample, dialect, told))
+        .max_by_key(|(score, ..)| *score);
+    match best {
+        // A frame that fits counts two.
+        Some((score, dialect, settings)) if 10 * score.fits >= 18 * sample.frames.len() => {
+            Guess::Found(dialect, settings)
+        }
+        _ => Guess::Unknown,
+    }
+}
+
+impl Sample {
+    /// `None` where one of the frames is a configuration record.
+    fn new(bytes: &[u8]) -> Option<Self> {
+        let mut cutter = Cutter::new(bytes);
+        cutter.skip_to_flag();
+        let mut frames = Vec::new();
+        let mut room = [0; LONGEST_FRAME];
+        for cut in cutter {
+            let stuffed = bytes.get(cut.start..cut.end).unwrap_or_default();
+            let Unstuffed::Frame(length) = unstuff(stuffed, &mut room) else { continue };
+            let frame = room.get(..length).unwrap_or_default();
+            if Configuration::recognise(frame).is_some() {
+                return None;
+            }
+            frames.push(frame.to_vec());
+        }
+        let good = frames.iter().filter(|frame| checksum::holds(frame)).count();
+        let checksum = 2 * good > frames.len();
+        if checksum {
+            frames.retain(|frame| checksum::holds(frame));
+            frames.iter_mut().for_each(|frame| frame.truncate(frame.len() - 1));
+        }
+        Some(Self { frames, checksum })
+    }
+
+    /// How many neighbours have numbers that follow each other, if a number stands at `at`.
+    fn in_sequence(&self, at: usize) -> usize {
+        let follows = |pair: &&[Vec<u8>]| match pair {
+            [a, b] => a.get(at).zip(b.get(at)).is_some_and(|(a, b)| a.wrapping_add(1) == *b),
+            _ => false,
+        };
+        self.frames.windows(2).filter(follows).count()
+    }
+
+    /// How many frames have the same code and the same length.
+    fn kinds(&self, id: u8, dialect: Dialect) -> Vec<(u8, usize, usize)> {
+        let mut kinds = HashMap::<_, usize, RandomState>::default();
+        for frame in &self.frames {
+            let Some(bytes) = frame.get(..usize::from(id)) else { continue };
+            let number = bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte));
+            if let Some(code) = ids::code(number, id, dialect.has_groups()) {
+                *kinds.entry((code, frame.len())).or_default() += 1;
+            }
+        }
+        kinds.into_iter().map(|((code, length), count)| (code, length, count)).collect()
+    }
+}
+
+/// How much of a sample makes sense; compared field by field.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Score {
+    /// Two for a frame of exactly the right length, one for a text that may have it.
+    fits: usize,
+    /// Neighbours whose numbers follow each other.
+    in_sequence: usize,
+}
+
+type Candidate = (Score, Dialect, Settings);
+
+/// The best sizes for each shape of header.
+fn candidates(sample: &Sample, dialect: Dialect, told: Settings) -> Vec<Candidate> {
+    let schema = schema(dialect);
+    let fields: Vec<Option<Vec<Field>>> = (0..256)
+        .map(|code| {
+            let event = schema.event(code);
+            let known = event.family != "unknown";
+            known.then(|| event.args.iter().filter_map(|arg| arg.encoding.parse().ok()).collect())
+        })
+        .collect();
+    // The width of ids became a setting with 2.4.5.
+    let widths: &[u8] = if dialect >= Dialect::V2_4_5 { &[1, 2, 4] } else { &[1] };
+    let mut found = Vec::new();
+    for &id in widths {
+        let kinds = sample.kinds(id, dialect);
+        let in_sequence = sample.in_sequence(usize::from(id));
+        let sequence = 2 * in_sequence > sample.frames.len();
+        for stamp in [0, 1, 2, 4] {
+            let start = Settings { id, sequence, stamp, ..told };
+            let (fits, settings) = climb(&kinds, &fields, start);
+            let in_sequence = if sequence { in_sequence } else { 0 };
+            found.push((Score { fits, in_sequence }, dialect, settings));
+        }
+    }
+    found
+}
+
+/// Moves one setting at a time as long as more frames fit.
+fn climb(
+    kinds: &[(u8, usize, usize)],
+    fields: &[Option<Vec<Field>>],
+    start: Settings,
+) -> (usize, Settings) {
+    let mut best = (fits(kinds, fields, &start), start);
+    loop {
+        let mut better = best;
+        for neighbour in neighbours(&best.1) {
+            let fits = fits(kinds, fields, &neighbour);
+            if fits > better.0 {
+                better = (fits, neighbour);
+            }
+        }
+        if better.0 == best.0 {
+            return best;
+        }
+        best = better;
+    }
+}
+
+/// The settings that differ in one size or one switch, or in a count and its low-water mark: a count
+/// of four bytes looks like two counts of two.
+fn neighbours(from: &Settings) -> Vec<Settings> {
+    let sizes: [fn(&mut Settings, u8); 6] = [
+        |s, size| s.signal = size,
+        |s, size| s.event_size = size,
+        |s, size| s.block_count = size,
+        |s, size| s.block_size = size,
+        |s, size| s.queue_count = size,
+        |s, size| s.timer_ticks = size,
+    ];
+    let switches: [fn(&mut Settings); 9] = [
+        |s| (s.block_count, s.pool_low_water) = (1, !s.pool_low_water),
+        |s| (s.block_count, s.pool_low_water) = (2, !s.pool_low_water),
+        |s| (s.queue_count, s.queue_low_water) = (1, !s.queue_low_water),
+        |s| (s.queue_count, s.queue_low_water) = (2, !s.queue_low_water),
+        |s| s.sender = !s.sender,
+        |s| s.queue_low_water = !s.queue_low_water,
+        |s| s.pool_low_water = !s.pool_low_water,
+        |s| s.pointer = 6 - s.pointer,
+        |s| (s.pointer, s.function) = (6 - s.pointer, 6 - s.function),
+    ];
+    let changed = |change: &dyn Fn(&mut Settings)| {
+        let mut settings = *from;
+        change(&mut settings);
+        settings
+    };
+    let resized = sizes.iter().flat_map(|set| [1, 2, 4].map(|size| changed(&|s| set(s, size))));
+    let switched = switches.iter().map(|switch| changed(&|s| switch(s)));
+    resized.chain(switched).collect()
+}
+
+/// Two for each frame of the right length, one for each that has a text in it and may have it.
+fn fits(kinds: &[(u8, usize, usize)], fields: &[Option<Vec<Field>>], settings: &Settings) -> usize {
+    let fit = |&(code, length, count): &(u8, usize, usize)| {
+        let fields = fields.get(usize::from(code))?.as_ref()?;
+        let (mut expected, mut text) = (settings.header(), false);
+        for field in fields.iter().filter(|field| field.condition.holds(settings)) {
+            match field.field_type.bytes(settings) {
+                Some(bytes) => expected += usize::from(bytes),
+                None => text = true,
+            }
+        }
+        match text {
+            false if length == expected => Some(2 * count),
+            true if length >= expected => Some(count),
+            _ => None,
+        }
+    };
+    kinds.iter().filter_map(fit).sum()
+}

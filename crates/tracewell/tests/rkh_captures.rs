@@ -1,0 +1,231 @@
+//! RKH captures against their answers: every frame, every argument, every loss, in order.
+//!
+//! The answers come from a decoder that was written for them alone, and agree with Trazer's output
+//! for every file that Trazer reads.
+
+#[path = "support/rkh.rs"]
+mod streams;
+mod support;
+
+use std::collections::HashMap;
+
+use streams::{Capture, captures};
+use support::{Kept, Row, number, read, table};
+use tracewell::model::schema::ArgumentKind;
+use tracewell::model::values::{self, ListItem};
+use tracewell::model::{Loss, LossCause, Trace};
+use tracewell_wire::rkh::{Unstuffed, ids, unstuff};
+
+fn decoded(capture: &Capture) -> (Trace, Kept) {
+    let options: Vec<_> = capture.options.iter().map(String::as_str).collect();
+    read(&capture.path, &options)
+}
+
+#[test]
+fn counts_are_those_of_the_answers() {
+    for capture in captures() {
+        let (trace, kept) = decoded(&capture);
+        let name = capture.path.display();
+        for (column, fact) in [
+            ("good", "good"),
+            ("bad_checksum", "bad_checksum"),
+            ("short", "short"),
+            ("unknown_id", "unknown_id"),
+            ("bad_args", "bad_args"),
+            ("aborted", "aborted"),
+            ("sequence_gaps", "sequence_gaps"),
+            ("lost_frames", "lost_frames"),
+            ("tail_bytes", "tail_bytes"),
+        ] {
+            assert_eq!(
+                trace.fact(fact),
+                Some(number(&capture.expected[column])),
+                "{name} {column}"
+            );
+        }
+        assert_eq!(kept.rows.len() as u64, number(&capture.expected["good"]), "{name}");
+        assert_eq!(trace.losses.events().unwrap(), number(&capture.expected["lost_frames"]));
+        for row in table(&capture.path.with_extension("summary.tsv")) {
+            let (what, value) = (&row["what"], number(&row["value"]));
+            match what.strip_prefix("count:") {
+                Some(event) => {
+                    let found = kept.rows.iter().filter(|row| named(&trace, row.id) == *event);
+                    assert_eq!(found.count() as u64, value, "{name} {event}");
+                }
+                None if what.ends_with("_seq") => assert_eq!(trace.fact(what), Some(value)),
+                None => {}
+            }
+        }
+    }
+}
+
+/// The name of an event as the answers write it.
+fn named(trace: &Trace, id: u32) -> String {
+    let name = &trace.schema.event(id).name;
+    let name = name.trim_start_matches("RKH_TE_").trim_start_matches("RKH_TRCE_");
+    if name == "USER" { format!("USR{}", ids::number(id as u8)) } else { name.to_owned() }
+}
+
+#[test]
+fn every_frame_is_as_the_answers_say() {
+    for capture in captures() {
+        let (trace, kept) = decoded(&capture);
+        let name = capture.path.display();
+        let (mut rows, mut losses) = (kept.rows.iter(), kept.losses.iter().peekable());
+        let mut clock = Unwrapped::default();
+        for expected in table(&capture.path.with_extension("frames.tsv")) {
+            let at = format!("{name}: frame {} at {}", expected["n"], expected["offset"]);
+            let before = rows.len();
+            if expected["status"] == "ok" {
+                let row = rows.next().unwrap_or_else(|| panic!("{at}: no event"));
+                check_event(&trace, row, &expected, &mut clock, &at);
+            } else {
+                let loss = losses.next().unwrap_or_else(|| panic!("{at}: no loss"));
+                check_loss(loss, (kept.rows.len() - before) as u64, &expected, &at);
+            }
+        }
+        assert_eq!((rows.len(), losses.len()), (0, 0), "{name}");
+    }
+}
+
+fn check_loss(loss: &Loss, before: u64, expected: &HashMap<String, String>, at: &str) {
+    let (cause, events) = match expected["status"].as_str() {
+        "gap" => (LossCause::Missing, number(&expected["args"]["lost=".len()..])),
+        "badchk" | "aborted" => (LossCause::Damaged, 0),
+        other => panic!("{at}: {other}"),
+    };
+    let offset = number(&expected["offset"]);
+    assert_eq!(*loss, Loss { before, events: Some(events), cause, offset }, "{at}");
+}
+
+/// Stamps of the answers as ticks.
+#[derive(Default)]
+struct Unwrapped {
+    first: Option<u64>,
+    last: u64,
+    rounds: u64,
+}
+
+impl Unwrapped {
+    fn ticks(&mut self, stamp: u64, bytes: u64) -> u64 {
+        if stamp < self.last {
+            self.rounds += 1 << (8 * bytes);
+        }
+        self.last = stamp;
+        let now = stamp + self.rounds;
+        now - *self.first.get_or_insert(now)
+    }
+}
+
+fn check_event(
+    trace: &Trace,
+    row: &Row,
+    expected: &HashMap<String, String>,
+    clock: &mut Unwrapped,
+    at: &str,
+) {
+    assert_eq!(shown(trace, row), expected["event"], "{at}");
+    assert_eq!(row.record.len() as u64, number(&expected["raw_len"]), "{at}");
+    let width = trace.fact("id_bytes").unwrap() as usize;
+    let groups = trace.schema.event(0).name.starts_with("RKH_TE_");
+    let id = ids::id(row.id as u8, width as u8, groups);
+    assert_eq!(u64::from(id), number(&expected["id"]), "{at}");
+    if !expected["ts"].is_empty() {
+        let ticks = clock.ticks(number(&expected["ts"]), trace.fact("stamp_bytes").unwrap());
+        assert_eq!(row.ticks, ticks, "{at}");
+        let mut frame = [0; 1024];
+        assert!(matches!(unstuff(&row.record, &mut frame), Unstuffed::Frame(_)), "{at}");
+        assert_eq!(u64::from(frame[width]), number(&expected["seq"]), "{at}");
+    }
+    if trace.schema.event(row.id).name == "RKH_TE_USER" {
+        assert_eq!(user_event(trace, row), without_sizes(&expected["args"]), "{at}");
+    } else {
+        check_arguments(trace, row, &words(&expected["args"]), at);
+    }
+}
+
+/// `name=value` pairs with blanks between; texts have quotes and may have blanks.
+fn words(text: &str) -> Vec<(String, String)> {
+    let mut words = Vec::new();
+    let mut rest = text;
+    while let Some((name, after)) = rest.split_once('=') {
+        let end = match after.strip_prefix('"') {
+            Some(text) => text.find('"').unwrap() + 2,
+            None => after.find(' ').unwrap_or(after.len()),
+        };
+        words.push((name.trim().to_owned(), after[..end].to_owned()));
+        rest = &after[end..];
+    }
+    words
+}
+
+fn check_arguments(trace: &Trace, row: &Row, expected: &[(String, String)], at: &str) {
+    let args = &trace.schema.event(row.id).args;
+    let found: Vec<_> = args
+        .iter()
+        .enumerate()
+        .filter_map(|(index, arg)| Some((arg, trace.payload.argument(&row.payload, index)?)))
+        .collect();
+    assert_eq!(found.len(), expected.len(), "{at}");
+    for ((arg, value), (name, text)) in found.iter().zip(expected) {
+        // The configuration record's fields have our own names here.
+        assert!(arg.name == *name || row.payload.len() > 90, "{at}: {} {name}", arg.name);
+        if let Some(text) = text.strip_prefix('"') {
+            let bytes = values::bytes(&row.payload, *value);
+            assert_eq!(bytes, text.trim_end_matches('"').as_bytes(), "{at}");
+        } else if text == "?" {
+            assert_eq!(*value, 0, "{at}");
+        } else if text.starts_with("0x") || text.parse::<u64>().is_ok() {
+            assert_eq!(*value, number(text), "{at}: {name}");
+        } else {
+            let ArgumentKind::Object(kind) = arg.kind else { panic!("{at}: {name}") };
+            assert_eq!(label(trace, row, kind, *value).as_ref(), Some(text), "{at}");
+        }
+    }
+}
+
+/// The name of an event, of a user event the one that the target gave it, if it did.
+fn shown(trace: &Trace, row: &Row) -> String {
+    let args = &trace.schema.event(row.id).args;
+    let given = match (args.first().map(|arg| arg.kind), trace.payload.argument(&row.payload, 0)) {
+        (Some(ArgumentKind::Object(Some(12))), Some(index)) => label(trace, row, Some(12), index),
+        _ => None,
+    };
+    given.unwrap_or_else(|| named(trace, row.id))
+}
+
+fn label(trace: &Trace, row: &Row, kind: Option<u32>, value: u64) -> Option<String> {
+    let object = trace.objects.at(trace.schema.key(kind, value), row.ticks, kind);
+    object.map(|(_, object)| object.label.clone())
+}
+
+/// The items of a user event as the answers write them, without the sizes of numbers.
+fn user_event(trace: &Trace, row: &Row) -> String {
+    let list = trace.payload.argument(&row.payload, 1).unwrap();
+    let object = |kind, key| {
+        label(trace, row, kind, key).unwrap_or_else(|| match kind {
+            Some(9) => key.to_string(),
+            _ => format!("0x{key:X}"),
+        })
+    };
+    let items = values::list_items(values::bytes(&row.payload, list)).map(|item| match item {
+        ListItem::Signed(value, width) => format!("i/{width}={value}"),
+        ListItem::Unsigned(value, width) => format!("u/{width}={value}"),
+        ListItem::Hex(value, width) => format!("x/{width}=0x{value:X}"),
+        ListItem::Text(text) => format!("str=\"{}\"", text.escape_ascii()),
+        ListItem::Bytes(bytes) => {
+            let pairs: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("mem={}", pairs.join(" "))
+        }
+        ListItem::Object(key, 6) => format!("fun={}", object(Some(6), key)),
+        ListItem::Object(key, 9) => format!("sig={}", object(Some(9), key)),
+        ListItem::Object(key, _) => format!("obj={}", object(None, key)),
+    });
+    items.collect::<Vec<_>>().join(" ")
+}
+
+fn without_sizes(text: &str) -> String {
+    ["i8/", "i16/", "i32/", "u8/", "u16/", "u32/", "x32/"]
+        .iter()
+        .fold(text.to_owned(), |text, sized| text.replace(sized, &format!("{}/", &sized[..1])))
+}

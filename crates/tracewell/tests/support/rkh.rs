@@ -1,0 +1,121 @@
+//! RKH captures with their answers, and streams made to measure.
+#![allow(dead_code, unreachable_pub, reason = "each test crate uses a part of this")]
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use tracewell_wire::rkh::{Settings, encode};
+
+use super::support::{fixture, shared, table};
+
+/// A capture, and what the user has to say about it.
+#[derive(Debug)]
+pub struct Capture {
+    pub path: PathBuf,
+    pub options: Vec<String>,
+    /// Its row of the table of answers.
+    pub expected: HashMap<String, String>,
+}
+
+/// The captures that are there: our own, and those outside the project where they are there.
+pub fn captures() -> Vec<Capture> {
+    let outside = shared().map(|shared| shared.join("data/rkh"));
+    let sets = outside.iter().flat_map(|rkh| ["linux", "real"].map(|set| rkh.join(set)));
+    let captures: Vec<_> = std::iter::once(fixture("rkh"))
+        .chain(sets)
+        .flat_map(|folder: PathBuf| set(&folder))
+        .collect();
+    assert!(captures.len() >= 3);
+    captures
+}
+
+fn set(folder: &Path) -> Vec<Capture> {
+    let settings = folder.join("captures.tsv");
+    let settings = if settings.exists() { table(&settings) } else { Vec::new() };
+    let capture = |expected: HashMap<String, String>| {
+        let path = folder.join(&expected["file"]);
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let options = match name.split('-').nth(1) {
+            // Of the dialect before 2.0; no record in them says so.
+            Some("2012") => vec!["dialect=2.0-pre".to_owned()],
+            Some("a") if name.ends_with("late") => {
+                let row = settings.iter().find(|row| row["file"] == name).unwrap();
+                options(row)
+            }
+            _ => Vec::new(),
+        };
+        Capture { path, options, expected }
+    };
+    table(&folder.join("expected.tsv")).into_iter().map(capture).collect()
+}
+
+/// The options that say what a row of the table of settings says.
+fn options(row: &HashMap<String, String>) -> Vec<String> {
+    let keys = [
+        ("id", "id_bytes"),
+        ("seq", "seq"),
+        ("ts", "ts_bytes"),
+        ("checksum", "checksum"),
+        ("ptr", "ptr"),
+        ("fptr", "fptr"),
+        ("sig", "sig"),
+        ("ntimer", "ntimer"),
+        ("nblock", "nblock"),
+        ("bsize", "bsize"),
+        ("nelem", "nelem"),
+        ("esize", "esize"),
+        ("sender", "sender"),
+        ("que-lwm", "que_lwm"),
+        ("mp-lwm", "mp_lwm"),
+        ("rate", "ts_hz"),
+    ];
+    keys.iter().map(|(key, column)| format!("{key}={}", row[*column])).collect()
+}
+
+/// A stream in the making.
+#[derive(Debug)]
+pub struct Stream {
+    pub settings: Settings,
+    pub bytes: Vec<u8>,
+    number: u8,
+}
+
+impl Stream {
+    /// Begins with the flag.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, bytes: vec![0x7E], number: 0 }
+    }
+
+    /// Adds a record with the next number.
+    pub fn record(&mut self, id: u32, stamp: u32, arguments: &[u8]) -> &mut Self {
+        let s = self.settings;
+        let mut frame = id.to_le_bytes()[..usize::from(s.id)].to_vec();
+        if s.sequence {
+            frame.push(self.number);
+            self.number = self.number.wrapping_add(1);
+        }
+        frame.extend(&stamp.to_le_bytes()[..usize::from(s.stamp)]);
+        frame.extend(arguments);
+        self.frame(&frame)
+    }
+
+    /// Adds a frame as it is, with a checksum if the settings have one.
+    pub fn frame(&mut self, frame: &[u8]) -> &mut Self {
+        let mut room = vec![0; 2 * frame.len() + 4];
+        let length = encode(frame, self.settings.checksum, &mut room).unwrap();
+        self.bytes.extend(&room[..length]);
+        self
+    }
+
+    /// Adds bytes as they are.
+    pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
+        self.bytes.extend(bytes);
+        self
+    }
+
+    /// The next record has this number.
+    pub fn number(&mut self, number: u8) -> &mut Self {
+        self.number = number;
+        self
+    }
+}
