@@ -35,16 +35,18 @@ pub(super) fn entry<'a>(
     }
     // Ids beyond those of hooks have templates by name only.
     let id = u16::try_from(event.id).unwrap_or(0);
-    scratch.clear();
     match trace.payload {
         PayloadLayout::Words { order, bytes } => {
             let environment = environment(usize::from(bytes));
+            // The word in front is there from the event before.
+            scratch.truncate(environment.word());
             scratch.resize(environment.word(), 0);
             scratch.extend_from_slice(event.payload);
             Some(Entry::of_event(id, environment, order, scratch))
         }
         PayloadLayout::Fields(_) | PayloadLayout::Values { .. } => {
             let environment = environment(trace.payload.digits() / 2);
+            scratch.clear();
             scratch.resize(environment.word(), 0);
             arguments(trace, event, environment.word(), scratch);
             Some(Entry::of_event(id, environment, ByteOrder::Little, scratch))

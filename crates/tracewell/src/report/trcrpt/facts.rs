@@ -1,8 +1,9 @@
 //! What is the same for all events of a context or of an id, worked out once.
 
+use super::formatter::Row;
 use super::heading::{PID, PROCESS_NAME, TID};
 use super::{Settings, heading};
-use crate::model::{ContextId, EventRef, Trace};
+use crate::model::{Batch, ContextId, Trace};
 use crate::template::syntax::Key;
 use crate::template::{Program, TemplateId};
 use crate::text::{Literal, PerEvent};
@@ -45,28 +46,33 @@ pub(super) struct IdFacts {
 const NANOSECONDS_OF_DAY: u64 = 86_400_000_000_000;
 
 impl Facts {
-    /// Works out what the events of a batch need.
-    pub(super) fn prepare<'a>(
+    /// Works out what the chosen events of a batch need.
+    pub(super) fn prepare(
         &mut self,
         trace: &Trace,
         program: &Program,
         settings: &Settings,
-        events: impl Iterator<Item = EventRef<'a>>,
+        batch: &Batch<'_>,
+        rows: &[Row],
     ) {
         self.margin = heading::margin(trace, &settings.options);
         self.hooks = trace.format == "aix";
         if self.of_day_ns.is_none() {
             self.of_day_ns = trace.wall_clock_ns(0).map(|ns| ns % NANOSECONDS_OF_DAY);
         }
-        let mut last = None;
-        for event in events {
-            while self.contexts.len() <= event.context.index() {
-                let id = ContextId(self.contexts.len() as u32);
-                self.contexts.push(context(trace, id, event.ticks));
-            }
-            if last.replace(event.id) != Some(event.id) {
-                let hooks = self.hooks;
-                self.ids.get(event.id, || id(trace, program, event.id, hooks));
+        let columns = batch.columns;
+        let known = self.contexts.len() as u32..trace.contexts.len() as u32;
+        self.contexts.extend(known.map(|id| {
+            // As it was when it first ran.
+            let row = columns.context.iter().position(|context| context.0 == id);
+            let ticks = row.and_then(|row| columns.ticks.get(row)).copied();
+            context(trace, ContextId(id), ticks.unwrap_or(trace.span))
+        }));
+        for row in rows {
+            let Some(event) = columns.id.get(row.index) else { continue };
+            if self.ids.find(*event).is_none() {
+                let facts = id(trace, program, *event, self.hooks);
+                self.ids.get(*event, || facts);
             }
         }
     }

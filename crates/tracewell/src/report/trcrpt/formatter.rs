@@ -45,6 +45,34 @@ pub(super) struct Formatter {
     scratch: Vec<u8>,
     /// What an event without a template prints.
     plain: TextBuffer,
+    /// Ticks of the event before, and the same in nanoseconds; of the first event, too.
+    before: Known,
+    first: Known,
+}
+
+/// A time that was worked out: for most lines it is that of the line before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    ticks: u64,
+    ns: Option<u64>,
+}
+
+impl Known {
+    #[inline]
+    fn ns(&mut self, trace: &Trace, ticks: u64) -> Option<u64> {
+        if self.ns.is_none() || self.ticks != ticks {
+            *self = Self { ticks, ns: trace.clock.nanoseconds(ticks) };
+        }
+        self.ns
+    }
+}
+
+/// The times of an event in nanoseconds, where the clock's rate is known.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    now: u64,
+    first: u64,
+    before: u64,
 }
 
 /// Names in a trace at a time.
@@ -86,6 +114,7 @@ impl Formatter {
         };
         let call = row.call.map(|call| call_name(trace, call)).unwrap_or_default();
         let names = NamesAt { trace, ticks: event.ticks };
+        let times = self.times(trace, event.ticks, row);
         let around = Around {
             tid: context.tid,
             pid: context.pid,
@@ -95,7 +124,7 @@ impl Formatter {
             system: system(trace),
             log: &settings.log,
             offset: event.seq,
-            time_ns: trace.clock.nanoseconds(event.ticks).unwrap_or(event.ticks),
+            time_ns: times.map_or(event.ticks, |times| times.now),
             names: &names,
         };
         let entry = entry::entry(facts.hooks, trace, event, &mut self.scratch);
@@ -119,17 +148,27 @@ impl Formatter {
         }
         put_who(out, options, event, context, &call, lines);
         if !options.two_lines {
-            put_times(out, options, facts, trace, event, row);
+            put_times(out, options, facts, event, row, times);
         }
         let width = if settings.width > 0 { settings.width } else { WIDTH };
         let mut count = put_text(out, lines, start, facts.margin, width);
         if options.two_lines && options.timestamp != Timestamp::None {
             out.blanks(super::heading::ID);
-            put_times(out, options, facts, trace, event, row);
+            put_times(out, options, facts, event, row, times);
             end_line(out);
             count += 1;
         }
         if lines.outcome() == Outcome::Stop { Formatted::Stop } else { Formatted::Shown(count) }
+    }
+}
+
+impl Formatter {
+    #[inline]
+    fn times(&mut self, trace: &Trace, ticks: u64, row: Row) -> Option<Times> {
+        let before = self.before.ns(trace, row.before)?;
+        let first = self.first.ns(trace, row.first)?;
+        let now = self.before.ns(trace, ticks)?;
+        Some(Times { now, first, before })
     }
 }
 
@@ -201,17 +240,15 @@ fn put_times(
     out: &mut TextBuffer,
     options: &Options,
     facts: &Facts,
-    trace: &Trace,
     event: &EventRef<'_>,
     row: Row,
+    times: Option<Times>,
 ) {
     if options.timestamp == Timestamp::None {
         return;
     }
     let start = out.len();
-    let ns = |ticks: u64| trace.clock.nanoseconds(ticks);
-    let (Some(now), Some(first), Some(before)) = (ns(event.ticks), ns(row.first), ns(row.before))
-    else {
+    let Some(Times { now, first, before }) = times else {
         out.decimal(event.ticks.saturating_sub(row.first));
         pad(out, start, ELAPSED);
         let start = out.len();

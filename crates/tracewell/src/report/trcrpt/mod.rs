@@ -61,12 +61,16 @@ pub struct TrcReport<'p, W> {
     settings: Settings,
     out: LineWriter<W>,
     selector: Selector,
+    takes_all: bool,
     facts: Facts,
     formatters: Vec<Formatter>,
     stretches: Vec<TextBuffer>,
     rows: Vec<Row>,
-    /// System call that each context is in.
+    /// Whether anything shows which system call an event is in, and that of each context.
+    shows_calls: bool,
     calls: Vec<Option<u64>>,
+    /// Whether templates leave events out.
+    skips: bool,
     history: History,
     /// Time of the first event shown, and of the last one.
     first: Option<u64>,
@@ -86,17 +90,21 @@ impl<'p, W: Write> TrcReport<'p, W> {
         };
         let threads =
             if program.remembers() || settings.options.page_size > 0 { 1 } else { threads };
+        let shows_calls = settings.options.svc || program.asks_for_calls();
         let formatters = (0..threads).map(|_| Formatter::default()).collect();
         Self {
             program,
             settings,
             out: LineWriter::new(out),
+            takes_all: selector.takes_all(),
             selector,
             facts: Facts::default(),
             formatters,
             stretches: Vec::new(),
             rows: Vec::new(),
+            shows_calls,
             calls: Vec::new(),
+            skips: program.skips(),
             history: History::default(),
             first: None,
             before: None,
@@ -152,24 +160,33 @@ impl<'p, W: Write> TrcReport<'p, W> {
     /// Chooses the events of a batch that are shown; breaks when no later one will be.
     fn choose(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.rows.clear();
+        if self.takes_all && !self.shows_calls {
+            for (index, ticks) in batch.columns.ticks.iter().enumerate() {
+                self.row(index, None, *ticks);
+            }
+            return Flow::Continue(());
+        }
         for (index, event) in batch.events().enumerate() {
             let call = self.call(trace, &event);
             match self.selector.takes(trace, &event) {
-                Flow::Continue(true) => {}
-                Flow::Continue(false) => continue,
+                Flow::Continue(true) => self.row(index, call, event.ticks),
+                Flow::Continue(false) => {}
                 Flow::Break(()) => return Flow::Break(()),
             }
-            let ticks = event.ticks;
-            let first = *self.first.get_or_insert(ticks);
-            let before = self.before.replace(ticks).unwrap_or(ticks);
-            self.rows.push(Row { index, call, first, before });
         }
         Flow::Continue(())
     }
 
+    #[inline]
+    fn row(&mut self, index: usize, call: Option<u64>, ticks: u64) {
+        let first = *self.first.get_or_insert(ticks);
+        let before = self.before.replace(ticks).unwrap_or(ticks);
+        self.rows.push(Row { index, call, first, before });
+    }
+
     /// The system call that an event's context is in: that which the event itself enters or leaves, too.
     fn call(&mut self, trace: &Trace, event: &EventRef<'_>) -> Option<u64> {
-        if !self.settings.options.svc && !self.program.asks_for_calls() {
+        if !self.shows_calls {
             return None;
         }
         let context = event.context.index();
@@ -239,8 +256,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
         for row in rows {
             let Some(event) = batch.event(row.index) else { continue };
             self.page(trace);
-            let before =
-                if self.program.skips() { shown.unwrap_or(row.before) } else { row.before };
+            let before = if self.skips { shown.unwrap_or(row.before) } else { row.before };
             let row = Row { before, ..*row };
             let (program, settings, facts) = (self.program, &self.settings, &self.facts);
             let Some(formatter) = self.formatters.first_mut() else { continue };
@@ -257,7 +273,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
                 return Flow::Break(());
             }
         }
-        if let Some(shown) = shown.filter(|_| self.program.skips()) {
+        if let Some(shown) = shown.filter(|_| self.skips) {
             self.before = Some(shown);
         }
         Flow::Continue(())
@@ -287,8 +303,7 @@ impl<W: Write> Sink for TrcReport<'_, W> {
             }
             return chosen;
         }
-        let shown = self.rows.iter().filter_map(|row| batch.event(row.index));
-        self.facts.prepare(trace, self.program, &self.settings, shown);
+        self.facts.prepare(trace, self.program, &self.settings, batch, &self.rows);
         match self.format(trace, batch) {
             ControlFlow::Continue(()) => chosen,
             ControlFlow::Break(()) => ControlFlow::Break(()),

@@ -182,6 +182,38 @@ pub(super) fn bit(entry: &Entry<'_>, at: i64) -> Option<bool> {
     Some(byte >> (7 - (at & 7)) & 1 == 1)
 }
 
+/// The number of a macro that is one of the usual ones, without all that a value is.
+#[inline(always)]
+pub(super) fn plain_number(
+    quantity: Quantity,
+    entry: &Entry<'_>,
+    around: &Around<'_>,
+) -> Option<u64> {
+    match quantity {
+        Quantity::Word(index) => {
+            let word = entry.environment.word();
+            entry.number((word + usize::from(index) * word) as i64, word)
+        }
+        Quantity::HookData => Some(u64::from(entry.hook_data)),
+        Quantity::Thread => Some(around.tid),
+        Quantity::Process => Some(around.pid),
+        _ => None,
+    }
+}
+
+/// A number cut to the bytes of a code that prints it in hexadecimal or decimal; `None` for other codes.
+#[inline(always)]
+pub(super) fn cut(code: Code, number: u64, entry: &Entry<'_>) -> Option<(i64, usize)> {
+    let (Code::Hex(size) | Code::Signed(size) | Code::Unsigned(size)) = code else { return None };
+    let size = bytes(size, entry);
+    let shift = 64 - 8 * size.min(8) as u32;
+    let number = match code {
+        Code::Signed(_) => (number as i64) << shift >> shift,
+        _ => (number << shift >> shift) as i64,
+    };
+    Some((number, size))
+}
+
 /// The value of a macro that is not assigned by templates; `None` where data is missing.
 pub(super) fn quantity(
     quantity: Quantity,

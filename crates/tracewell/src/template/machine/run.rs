@@ -51,20 +51,22 @@ impl<'a> Run<'a> {
     pub(super) fn from(&mut self, start: u32) -> Outcome {
         self.next = start as usize;
         loop {
-            let Some(operation) = self.program.operations.get(self.next) else {
+            let program = self.program;
+            let Some(operation) = program.operations.get(self.next) else {
                 return Outcome::Shown;
             };
             self.next += 1;
-            if let ControlFlow::Break(outcome) = self.step(*operation) {
+            if let ControlFlow::Break(outcome) = self.step(operation) {
                 return outcome;
             }
         }
     }
 
-    #[inline]
-    fn step(&mut self, operation: Operation) -> Step {
+    // By reference: a copy would be stored whole and loaded in parts, which waits for the store.
+    #[inline(always)]
+    fn step(&mut self, operation: &Operation) -> Step {
         self.spend(1)?;
-        match operation {
+        match *operation {
             Operation::Text(text) => self.text(text),
             Operation::Print(code) => return self.print(code),
             Operation::PrintQuantity(quantity) => {
@@ -72,8 +74,15 @@ impl<'a> Run<'a> {
                 return self.print_plain(value);
             }
             Operation::PrintQuantityAs(quantity, code) => {
-                let value = self.quantity(quantity)?;
-                return self.print_as(value, code);
+                if let Some(number) = read::plain_number(quantity, self.entry, self.around)
+                    && let Some((number, size)) = read::cut(code, number, self.entry)
+                {
+                    print::number(self.lines.buffer(), code, number, size);
+                    self.lines.buffer().byte(b' ');
+                } else {
+                    let value = self.quantity(quantity)?;
+                    return self.print_as(value, code);
+                }
             }
             Operation::Read(code) => {
                 let value = self.read(code)?;
@@ -93,7 +102,10 @@ impl<'a> Run<'a> {
             Operation::Move(code) => self.pointer.go(code, self.entry.environment.word()),
             Operation::Level(level) => self.lines.set_level(level),
             Operation::Loop(end) => self.begin_loop(end),
-            Operation::Again(start) => self.end_turn(start),
+            Operation::Again(start) => {
+                self.bound_text()?;
+                self.end_turn(start);
+            }
             Operation::Constant(number) => self.state.stack.push(Value::of(number)),
             Operation::Add => self.calculate(i64::wrapping_add),
             Operation::Subtract => self.calculate(i64::wrapping_sub),
@@ -122,18 +134,25 @@ impl<'a> Run<'a> {
     #[inline]
     fn spend(&mut self, steps: u32) -> Step {
         match self.steps.checked_sub(steps) {
-            Some(left) if self.lines.len() <= MOST_TEXT => {
+            Some(left) => {
                 self.steps = left;
                 GO_ON
             }
-            Some(_) => self.limit("<OUTPUT LIMIT>"),
             None => self.limit("<STEP LIMIT>"),
         }
+    }
+
+    /// Looks how much text there is, wherever it can grow by more than the template's own length: in
+    /// loops, calls, and where data is printed at any length.
+    #[inline]
+    fn bound_text(&mut self) -> Step {
+        if self.lines.len() <= MOST_TEXT { GO_ON } else { self.limit("<OUTPUT LIMIT>") }
     }
 
     /// What goes over many bytes costs more than a step.
     #[inline]
     fn spend_on_bytes(&mut self, bytes: usize) -> Step {
+        self.bound_text()?;
         self.spend(u32::try_from(bytes / 32).unwrap_or(u32::MAX))
     }
 
@@ -249,6 +268,13 @@ impl<'a> Run<'a> {
                     Some(number) => print::hexadecimal(self.lines.buffer(), number, size),
                     None => print::hexadecimal_bytes(self.lines.buffer(), bytes),
                 }
+            }
+            Code::Unsigned(size) => {
+                let size = read::bytes(size, self.entry);
+                let at = self.pointer.byte();
+                let Some(number) = self.entry.number(at, size) else { return self.truncated() };
+                self.pointer.skip(size);
+                self.lines.buffer().decimal(number);
             }
             Code::Bits(field) => return self.print_bits(field.total()),
             Code::Ascii { .. } | Code::Character | Code::Counted(_) | Code::Terminated => {
@@ -476,6 +502,7 @@ impl<'a> Run<'a> {
     }
 
     fn enter(&mut self, start: u32) -> Step {
+        self.bound_text()?;
         if self.state.calls.len() >= DEEPEST {
             return self.limit("<TEMPLATE NESTING>");
         }
