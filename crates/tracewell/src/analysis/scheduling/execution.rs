@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::per::PerContext;
-use crate::model::{ContextId, Running, Trace};
+use crate::model::{ContextId, OnBehalf, Running, Trace};
 
 /// Execution of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,7 +33,7 @@ impl Executions {
     pub(super) fn charge(
         &mut self,
         trace: &Trace,
-        running: &Running<ContextId>,
+        running: &Running<OnBehalf>,
         interval: Range<u64>,
     ) {
         let Some(task) = running.task().filter(|_| !running.in_interrupt()) else { return };
@@ -41,7 +41,7 @@ impl Executions {
         let execution = self.tasks.at(task);
         execution.ticks += ticks;
         execution.nanoseconds += nanoseconds(trace, interval);
-        if running.on_behalf_of() != Some(task) {
+        if running.now().of.get() != Some(task) {
             execution.for_other_ticks += ticks;
         }
     }

@@ -2,7 +2,7 @@
 
 use super::execution::nanoseconds;
 use super::step::Step;
-use crate::model::{ContextId, Meaning, Running, Trace};
+use crate::model::{Meaning, OnBehalf, Running, Trace};
 
 /// Brackets that are open at once beyond this are counted with the one around them: interrupts do
 /// not nest that deep, damage does.
@@ -53,7 +53,7 @@ pub(super) struct Brackets {
 }
 
 impl Brackets {
-    pub(super) fn take(&mut self, trace: &Trace, step: &Step, before: &Running<ContextId>) {
+    pub(super) fn take(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
         match step.meaning {
             Some(Meaning::InterruptEnter) => {
                 if !before.in_interrupt() {

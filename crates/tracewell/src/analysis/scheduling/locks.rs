@@ -8,7 +8,7 @@ use super::is_cause;
 use super::jobs::Range;
 use super::per::PerContext;
 use super::step::Step;
-use crate::model::{ContextId, Meaning, Running};
+use crate::model::{ContextId, Meaning, OnBehalf, Running};
 
 /// Requests of a task for mutexes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -39,7 +39,7 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    pub(super) fn take(&mut self, step: &Step, before: &Running<ContextId>) {
+    pub(super) fn take(&mut self, step: &Step, before: &Running<OnBehalf>) {
         let request = match (step.meaning, step.subject) {
             (Some(Meaning::Lock), Some(task)) => Some((task, step.object)),
             _ => None,
@@ -60,7 +60,7 @@ impl Requests {
         }
     }
 
-    fn chosen(&mut self, step: &Step, before: &Running<ContextId>) {
+    fn chosen(&mut self, step: &Step, before: &Running<OnBehalf>) {
         if let Some(next) = step.next {
             let task = self.tasks.at(next);
             if let Some(since) = task.waits_since.take() {

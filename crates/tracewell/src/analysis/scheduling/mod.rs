@@ -38,7 +38,7 @@ pub use preemptions::Preemptions;
 pub use servers::Server;
 
 use crate::model::{
-    Batch, ContextId, ContextKind, EventRef, Flow, Loss, Meaning, Running, Sink, Trace,
+    Batch, ContextId, ContextKind, EventRef, Flow, Loss, Meaning, OnBehalf, Running, Sink, Trace,
 };
 use execution::Executions;
 use filters::Filters;
@@ -81,7 +81,7 @@ struct Gaps {
 /// What is followed on each core.
 #[derive(Debug, Default)]
 struct Core {
-    running: Running<ContextId>,
+    running: Running<OnBehalf>,
     /// Ticks from which on what runs has not been charged yet.
     since: u64,
 }

@@ -9,7 +9,7 @@
 use super::is_cause;
 use super::per::PerContext;
 use super::step::Step;
-use crate::model::{ContextId, Meaning, Running};
+use crate::model::{ContextId, Meaning, OnBehalf, Running};
 
 /// How a task lost the processor against its will.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -42,7 +42,7 @@ impl Switches {
     pub(super) fn take(
         &mut self,
         step: &Step,
-        before: &Running<ContextId>,
+        before: &Running<OnBehalf>,
         served: Option<ContextId>,
     ) {
         match (step.meaning, step.subject) {
@@ -51,7 +51,7 @@ impl Switches {
                 self.tasks.at(task).ended = false;
             }
             (Some(Meaning::BudgetExhausted), _) => {
-                if let Some(task) = served.or(before.on_behalf_of()) {
+                if let Some(task) = served.or(before.now().of.get()) {
                     self.tasks.at(task).exhausted = true;
                 }
             }
@@ -65,7 +65,7 @@ impl Switches {
         }
     }
 
-    fn chosen(&mut self, step: &Step, before: &Running<ContextId>) {
+    fn chosen(&mut self, step: &Step, before: &Running<OnBehalf>) {
         let Some(loser) = before.coming().filter(|loser| step.next != Some(*loser)) else { return };
         let preempting = match step.meaning {
             Some(Meaning::Schedule) => before.in_interrupt() || self.preempting,

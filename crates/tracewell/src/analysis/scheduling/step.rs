@@ -1,6 +1,6 @@
 //! What an event asserts, and about whom: meaning and participants, looked up.
 
-use crate::model::{ContextId, ContextKind, EventRef, Meaning, Running, Trace};
+use crate::model::{Choice, ContextId, ContextKind, EventRef, Meaning, OnBehalf, Running, Trace};
 
 /// An event as the analyses see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,13 +54,14 @@ impl Step {
     }
 
     /// Makes what the event says of who runs true.
-    pub(super) fn apply(&self, running: &mut Running<ContextId>) {
+    pub(super) fn apply(&self, running: &mut Running<OnBehalf>) {
         match (self.meaning, self.subject) {
             (Some(Meaning::TraceStart), Some(task)) => running.start(task),
             (Some(Meaning::InterruptEnter), _) => running.enter(),
             (Some(Meaning::InterruptExit), _) => running.exit(self.next),
             (Some(Meaning::Schedule), Some(chosen)) => {
-                running.choose(self.next.unwrap_or(chosen), chosen);
+                let runs = self.next.unwrap_or(chosen).into();
+                running.choose(OnBehalf { runs, of: chosen.into() });
             }
             (Some(Meaning::Runs), Some(task)) => running.load(task),
             _ => self.apply_recorded(running),
@@ -68,12 +69,12 @@ impl Step {
     }
 
     /// The same for a system whose events say who recorded them.
-    fn apply_recorded(&self, running: &mut Running<ContextId>) {
+    fn apply_recorded(&self, running: &mut Running<OnBehalf>) {
         if let Some(task) = self.recorded_by {
             running.record(task);
         }
         match self.next {
-            Some(next) if self.chooses() => running.choose(next, next),
+            Some(next) if self.chooses() => running.choose(OnBehalf::of(next.into())),
             None if self.chooses() => running.idle(),
             _ => {}
         }

@@ -3,7 +3,7 @@
 use tracewell_wire::shark::{Record, ids};
 
 use super::tasks::{self, Tasks};
-use crate::model::{Columns, ContextId, Running, Trace};
+use crate::model::{Choice, Columns, ContextId, MaybeContext, Running, Told, Trace};
 
 /// What a code does to who runs and which tasks there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,22 +47,58 @@ const EFFECTS: [Effect; 256] = {
     effects
 };
 
+/// An interrupt begins.
+const ENTERS: u8 = 0x01;
+/// An interrupt ends.
+const EXITS: u8 = 0x02;
+/// The scheduler chose.
+const CHOOSES: u8 = 0x04;
+/// The first parameter names a task: one that was met before, or the record is looked at closely.
+const NAMES: u8 = 0x08;
+/// The same for both parameters being the same.
+const TWICE: u8 = 0x10;
+/// The same for the task that is named being the one that runs.
+const RUNS: u8 = 0x20;
+/// The record is looked at closely.
+const CLOSELY: u8 = 0x40;
+
+/// How a code's records are followed, as a set of the bits above.
+const PLANS: [u8; 256] = {
+    let mut plans = [0; 256];
+    let mut code = 0;
+    while code < 256 {
+        plans[code] = match EFFECTS[code] {
+            Effect::None => 0,
+            Effect::Mention => NAMES,
+            Effect::Load => NAMES | RUNS,
+            Effect::Schedule => CHOOSES | NAMES | TWICE,
+            Effect::Enter => ENTERS,
+            Effect::Exit => EXITS,
+            Effect::ExitTo => EXITS | NAMES,
+            Effect::Named | Effect::Ended | Effect::Start | Effect::Inherit => CLOSELY,
+        };
+        code += 1;
+    }
+    plans
+};
+
 /// What goes from one record to the next.
 #[derive(Debug)]
 pub(super) struct State {
     first: u64,
     ticks: u64,
-    running: Running<ContextId>,
+    running: Running<MaybeContext>,
     tasks: Tasks,
-    interrupt: Option<ContextId>,
-    unknown: Option<ContextId>,
+    interrupt: MaybeContext,
+    unknown: MaybeContext,
 }
 
 impl State {
     /// Before the first record, whose stamp is `first`.
     pub(super) fn new(first: u64, tasks: Tasks) -> Self {
         let running = Running::default();
-        Self { first, ticks: 0, running, tasks, interrupt: None, unknown: None }
+        let none = MaybeContext::NONE;
+        Self { first, ticks: 0, running, tasks, interrupt: none, unknown: none }
     }
 
     /// Records are missing: who runs behind the gap is not known.
@@ -77,6 +113,9 @@ impl State {
 
     /// Fills columns with records, up to one that makes a context number name another task. Returns
     /// how many were filled.
+    ///
+    /// Nearly all records are followed without a branch, since their kinds come as the traced
+    /// program pleases; those that bring something new are looked at closely.
     pub(super) fn fill<'a>(
         &mut self,
         records: impl ExactSizeIterator<Item = &'a [u8; Record::SIZE]>,
@@ -85,72 +124,43 @@ impl State {
     ) -> usize {
         columns.resize(records.len());
         let rows = columns.ticks.iter_mut().zip(&mut columns.context).zip(&mut columns.id);
-        let mut filled = 0;
-        let mut context = self.now(trace);
+        let (first, mut filled) = (self.first, 0);
+        let (mut running, mut interrupt) = (self.running, self.interrupt);
         for (record, ((to_ticks, to_context), to_id)) in records.zip(rows) {
             let record = Record::from_bytes(record);
             let code = record.code();
-            *to_ticks = record.tsc.wrapping_sub(self.first);
+            *to_ticks = record.tsc.wrapping_sub(first);
             *to_id = u32::from(code);
-            *to_context = context;
-            let effect = EFFECTS[usize::from(code)];
-            let named = self.tasks.known(record.par1);
-            // One branch for all records that change nothing: which kind comes next cannot be foreseen.
-            let quiet = (effect == Effect::None)
-                | ((effect == Effect::Mention) & named.is_some())
-                | ((effect == Effect::Load) & (named == self.running.task()) & named.is_some());
-            if !quiet {
-                match self.usual(effect, &record, context) {
-                    Some((by, next)) => (*to_context, context) = (by, next),
-                    None => {
-                        self.ticks = *to_ticks;
-                        if effect == Effect::Named && filled > 0 && self.replaces(&record) {
-                            break;
-                        }
-                        context = self.apply(effect, &record, trace, to_context);
-                    }
+            let plan = PLANS[usize::from(code)];
+            let is = |bits: u8| plan & bits != 0;
+            let (named, now) = (self.tasks.known(record.par1), running.now());
+            let served = running.in_interrupt() | is(ENTERS);
+            let by = MaybeContext::either(served, interrupt, now);
+            let closely = is(CLOSELY)
+                | (by == MaybeContext::NONE)
+                | (is(NAMES) & (named == MaybeContext::NONE))
+                | (is(RUNS) & (named != now))
+                | (is(TWICE) & (record.par2 != u32::from(record.par1)));
+            if !closely {
+                *to_context = by.or_first();
+                let told = Told { enters: is(ENTERS), exits: is(EXITS), chooses: is(CHOOSES) };
+                running.take(told, MaybeContext::either(is(NAMES), named, MaybeContext::NONE));
+            } else {
+                (self.ticks, self.running) = (*to_ticks, running);
+                let effect = EFFECTS[usize::from(code)];
+                if effect == Effect::Named && filled > 0 && self.replaces(&record) {
+                    break;
                 }
+                *to_context = self.now(trace);
+                self.apply(effect, &record, trace, to_context);
+                (running, interrupt) = (self.running, self.interrupt);
             }
             filled += 1;
         }
+        self.running = running;
         columns.resize(filled);
         self.ticks = columns.ticks.last().copied().unwrap_or(self.ticks);
         filled
-    }
-
-    /// What [`State::apply`] does, where the tasks are known and nothing is new: who recorded this
-    /// record and who records the next one.
-    #[inline(always)]
-    fn usual(
-        &mut self,
-        effect: Effect,
-        record: &Record,
-        context: ContextId,
-    ) -> Option<(ContextId, ContextId)> {
-        match effect {
-            Effect::Schedule if record.par2 == u32::from(record.par1) => {
-                let task = self.tasks.known(record.par1)?;
-                self.running.choose(task, task);
-                Some((context, if self.running.in_interrupt() { context } else { task }))
-            }
-            Effect::Enter => {
-                let interrupt = self.interrupt?;
-                self.running.enter();
-                Some((interrupt, interrupt))
-            }
-            Effect::Exit | Effect::ExitTo => {
-                let continues = match effect {
-                    Effect::ExitTo => Some(self.tasks.known(record.par1)?),
-                    _ => None,
-                };
-                // Once somebody runs, somebody does after every interrupt.
-                self.running.task()?;
-                self.running.exit(continues);
-                let task = self.running.task()?;
-                Some((context, if self.running.in_interrupt() { context } else { task }))
-            }
-            _ => None,
-        }
     }
 
     fn replaces(&self, record: &Record) -> bool {
@@ -158,15 +168,9 @@ impl State {
         !record.is_fast() && self.tasks.replaces(record.par1, record.par2, created)
     }
 
-    /// What a record does; puts right who recorded it where it says so itself. Returns who records
-    /// the next one.
-    fn apply(
-        &mut self,
-        effect: Effect,
-        record: &Record,
-        trace: &mut Trace,
-        by: &mut ContextId,
-    ) -> ContextId {
+    /// What a record does; puts right who recorded it where it says so itself.
+    #[cold]
+    fn apply(&mut self, effect: Effect, record: &Record, trace: &mut Trace, by: &mut ContextId) {
         match effect {
             Effect::None => {}
             Effect::Enter => {
@@ -180,9 +184,9 @@ impl State {
             }
             Effect::Schedule => {
                 let runs = self.subject(record, trace, true);
-                let chosen = self.second(record, trace).or(runs);
-                if let (Some(runs), Some(chosen)) = (runs, chosen) {
-                    self.running.choose(runs, chosen);
+                self.second(record, trace);
+                if let Some(runs) = runs {
+                    self.running.choose(runs.into());
                 }
             }
             Effect::Load => {
@@ -207,7 +211,6 @@ impl State {
             Effect::Named => self.named(record, trace),
             Effect::Ended => self.tasks.ended(trace, record.par1, self.ticks),
         }
-        self.now(trace)
     }
 
     fn named(&mut self, record: &Record, trace: &mut Trace) {
@@ -232,13 +235,18 @@ impl State {
 
     /// Who records, as far as is known.
     fn now(&mut self, trace: &mut Trace) -> ContextId {
-        if self.running.in_interrupt() {
-            *self.interrupt.get_or_insert_with(|| tasks::interrupt(trace))
-        } else {
-            match self.running.task() {
-                Some(task) => task,
-                None => *self.unknown.get_or_insert_with(|| tasks::unknown(trace)),
-            }
-        }
+        let served = self.running.in_interrupt();
+        let known = if served { None } else { self.running.task() };
+        known.unwrap_or_else(|| {
+            let (special, make): (_, fn(&mut Trace) -> ContextId) = match served {
+                true => (&mut self.interrupt, tasks::interrupt),
+                false => (&mut self.unknown, tasks::unknown),
+            };
+            special.get().unwrap_or_else(|| {
+                let context = make(trace);
+                *special = context.into();
+                context
+            })
+        })
     }
 }

@@ -11,7 +11,7 @@ use foldhash::fast::RandomState;
 use tracewell_wire::shark::ids;
 
 use super::names::Names;
-use crate::model::{Context, ContextId, ContextKind, Lifetime, Object, Trace};
+use crate::model::{Context, ContextId, ContextKind, Lifetime, MaybeContext, Object, Trace};
 
 /// Type code of tasks in the schema.
 const TASK: u32 = 1;
@@ -33,24 +33,20 @@ struct Task {
 #[derive(Debug)]
 pub(super) struct Tasks {
     by_number: HashMap<u16, Task, RandomState>,
-    /// The same for the hot loop: contexts of tasks that were used, [`NONE`] for other numbers. As
-    /// long as the numbers need that came.
-    used: Vec<ContextId>,
+    /// The same for the hot loop: the task of each number, if it was used.
+    used: Box<[MaybeContext; 1 << 16]>,
     names: Names,
 }
 
-/// No context has this number: there would be more contexts than records.
-const NONE: ContextId = ContextId(u32::MAX);
-
 impl Tasks {
     pub(super) fn new(names: Names) -> Self {
-        Self { by_number: HashMap::default(), used: Vec::new(), names }
+        Self { by_number: HashMap::default(), used: Box::new([MaybeContext::NONE; 1 << 16]), names }
     }
 
     /// The task that a number names, if it did something before.
     #[inline]
-    pub(super) fn known(&self, number: u16) -> Option<ContextId> {
-        self.used.get(usize::from(number)).copied().filter(|context| *context != NONE)
+    pub(super) fn known(&self, number: u16) -> MaybeContext {
+        self.used[usize::from(number)]
     }
 
     /// The task that a number names; one without pid where it names none yet.
@@ -63,18 +59,9 @@ impl Tasks {
             None => self.begin(trace, number, None, None, used),
         };
         if used {
-            self.note_used(number, context);
+            self.used[usize::from(number)] = context.into();
         }
         context
-    }
-
-    #[cold]
-    fn note_used(&mut self, number: u16, context: ContextId) {
-        let index = usize::from(number);
-        if index >= self.used.len() {
-            self.used.resize(index + 1, NONE);
-        }
-        self.used[index] = context;
     }
 
     /// Whether `id` or `task_create` with this pid makes a number name another task than before.
@@ -141,9 +128,7 @@ impl Tasks {
             object: Some(object),
         });
         self.by_number.insert(number, Task { context, pid, used });
-        if let Some(used) = self.used.get_mut(usize::from(number)) {
-            *used = NONE;
-        }
+        self.used[usize::from(number)] = MaybeContext::NONE;
         context
     }
 
