@@ -75,7 +75,8 @@ const PLANS: [u8; 256] = {
             Effect::Enter => ENTERS,
             Effect::Exit => EXITS,
             Effect::ExitTo => EXITS | NAMES,
-            Effect::Named | Effect::Ended | Effect::Start | Effect::Inherit => CLOSELY,
+            Effect::Inherit => NAMES | TWICE,
+            Effect::Named | Effect::Ended | Effect::Start => CLOSELY,
         };
         code += 1;
     }
