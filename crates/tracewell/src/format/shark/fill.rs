@@ -127,8 +127,8 @@ impl State {
         let rows = columns.ticks.iter_mut().zip(&mut columns.context).zip(&mut columns.id);
         let (first, mut filled) = (self.first, 0);
         let (mut running, mut interrupt) = (self.running, self.interrupt);
-        for (record, ((to_ticks, to_context), to_id)) in records.zip(rows) {
-            let record = Record::from_bytes(record);
+        for (slot, ((to_ticks, to_context), to_id)) in records.zip(rows) {
+            let record = Record::from_bytes(slot);
             let code = record.code();
             *to_ticks = record.tsc.wrapping_sub(first);
             *to_id = u32::from(code);
@@ -148,12 +148,10 @@ impl State {
                 running.take(told, MaybeContext::either(is(NAMES), named, MaybeContext::NONE));
             } else {
                 (self.ticks, self.running) = (*to_ticks, running);
-                let effect = EFFECTS[usize::from(code)];
-                if effect == Effect::Named && filled > 0 && self.replaces(&record) {
-                    break;
+                match self.closely(slot, trace, filled == 0) {
+                    Some(by) => *to_context = by,
+                    None => break,
                 }
-                *to_context = self.now(trace);
-                self.apply(effect, &record, trace, to_context);
                 (running, interrupt) = (self.running, self.interrupt);
             }
             filled += 1;
@@ -164,13 +162,32 @@ impl State {
         filled
     }
 
+    /// What a record does; who recorded it. `None` where it makes a context number name another task
+    /// and is not the first of its batch.
+    #[cold]
+    #[inline(never)]
+    fn closely(
+        &mut self,
+        slot: &[u8; Record::SIZE],
+        trace: &mut Trace,
+        first: bool,
+    ) -> Option<ContextId> {
+        let record = Record::from_bytes(slot);
+        let effect = EFFECTS[usize::from(record.code())];
+        if effect == Effect::Named && !first && self.replaces(&record) {
+            return None;
+        }
+        let mut by = self.now(trace);
+        self.apply(effect, &record, trace, &mut by);
+        Some(by)
+    }
+
     fn replaces(&self, record: &Record) -> bool {
         let created = record.code() == ids::TASK_CREATE;
         !record.is_fast() && self.tasks.replaces(record.par1, record.par2, created)
     }
 
     /// What a record does; puts right who recorded it where it says so itself.
-    #[cold]
     fn apply(&mut self, effect: Effect, record: &Record, trace: &mut Trace, by: &mut ContextId) {
         match effect {
             Effect::None => {}
