@@ -8,7 +8,9 @@ use support::{Kept, fixture, settings};
 use tracewell::analysis::scheduling::{Figures, Scheduling};
 use tracewell::format::{FORMATS, recognise};
 use tracewell::input::{Input, InputError};
-use tracewell::model::{Loss, LossCause, Severity, Trace};
+use tracewell::model::{
+    ContextId, ContextKind, Loss, LossCause, MaybeContext, Running, Severity, Trace,
+};
 use tracewell_wire::shark::{ChunkHeader, DatagramHeader, Frame, Record, ids};
 
 fn record(tsc: u64, code: u8, par1: u16, par2: u32) -> Record {
@@ -446,6 +448,36 @@ fn any_record() -> impl Strategy<Value = Record> {
     )
 }
 
+/// Who recorded a record, told plainly; numbers of contexts stand for tasks.
+fn recorded_by(running: &mut Running<MaybeContext>, record: &Record) -> Result<u32, &'static str> {
+    let now = |running: &Running<MaybeContext>| match running.task() {
+        _ if running.in_interrupt() => Err("interrupt"),
+        Some(task) => Ok(task.0),
+        None => Err("unknown"),
+    };
+    let before = now(running);
+    let task = ContextId(u32::from(record.par1));
+    match record.code() {
+        ids::TRACE_START => running.start(task),
+        ids::CONTEXT_SWITCH => running.load(task),
+        ids::INTERRUPT_START | ids::TIMER_WAKEUP_START => running.enter(),
+        ids::TASK_SCHEDULE => {
+            running.choose(task.into());
+            return before;
+        }
+        ids::INTERRUPT_END => {
+            running.exit(None);
+            return before;
+        }
+        ids::TIMER_WAKEUP_END => {
+            running.exit(Some(task));
+            return before;
+        }
+        _ => return before,
+    }
+    now(running)
+}
+
 proptest! {
     #[test]
     fn what_was_written_is_read_in_order_of_time(
@@ -464,6 +496,27 @@ proptest! {
         }
         prop_assert_eq!(trace.span, expected[expected.len() - 1].tsc - expected[0].tsc);
         survives(bytes(&records), &["kind=records"]);
+    }
+
+    #[test]
+    fn who_records_agrees_with_a_slow_twin(
+        records in prop::collection::vec(any_record(), 1..600),
+    ) {
+        let (trace, kept) = read(&records);
+        let mut twin = Running::<MaybeContext>::default();
+        for row in &kept.rows {
+            if kept.losses.iter().any(|loss| loss.before == row.seq) {
+                twin = Running::default();
+            }
+            let expected = recorded_by(&mut twin, &Record::read(&row.record).unwrap());
+            let found = trace.contexts.get(row.context).unwrap();
+            let found = match found.kind {
+                ContextKind::Interrupt => Err("interrupt"),
+                ContextKind::Unknown => Err("unknown"),
+                _ => Ok(found.key as u32),
+            };
+            prop_assert_eq!(found, expected, "event {}", row.seq);
+        }
     }
 
     #[test]

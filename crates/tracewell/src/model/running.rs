@@ -126,7 +126,8 @@ impl Choice for OnBehalf {
 pub struct Running<C> {
     now: C,
     chosen: C,
-    depth: u32,
+    /// Wide enough for every event to begin an interrupt.
+    depth: u64,
     choices_told: bool,
 }
 
@@ -191,8 +192,7 @@ impl<C: Choice> Running<C> {
         let forgets = (told.enters & outside) | ended;
         let chosen = C::either(forgets, C::default(), chosen);
         self.chosen = C::either(told.chooses & !outside, named, chosen);
-        let deeper = depth.saturating_add(u32::from(told.enters));
-        self.depth = deeper - u32::from(told.exits & !outside);
+        self.depth = depth + u64::from(told.enters) - u64::from(told.exits & !outside);
         self.choices_told |= told.chooses;
     }
 

@@ -206,7 +206,7 @@ impl Delivery<'_> {
             let end = range.end.min(next + BATCH * Record::SIZE);
             let bytes = self.bytes.get(next..end).unwrap_or_default();
             let (slots, _) = bytes.as_chunks();
-            let filled = self.state.fill(slots.iter(), self.trace, &mut self.columns);
+            let filled = self.state.fill(slots, self.trace, &mut self.columns);
             let records = Records::fixed(bytes, next as u64, Record::SIZE, 0);
             self.deliver(records)?;
             next += filled * Record::SIZE;
@@ -223,7 +223,7 @@ impl Delivery<'_> {
             let bytes = self.bytes.get(low..).unwrap_or_default();
             let slot = |place: &usize| bytes.get(place - low..).and_then(|b| b.first_chunk());
             let slots: Vec<_> = rest.iter().take(within).filter_map(slot).collect();
-            let filled = self.state.fill(slots.into_iter(), self.trace, &mut self.columns);
+            let filled = self.state.fill(&slots, self.trace, &mut self.columns);
             let spans: Vec<_> = rest.iter().take(filled).map(|place| span(place - low)).collect();
             self.deliver(Records::variable(bytes, low as u64, &spans))?;
             rest = rest.get(filled.max(1)..).unwrap_or_default();

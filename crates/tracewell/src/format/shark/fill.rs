@@ -1,86 +1,40 @@
 //! Records into rows of the columns: the hot loop.
 
+use std::borrow::Borrow;
+
 use tracewell_wire::shark::{Record, ids};
 
+use super::effects::{CHOOSES, CLOSELY, EFFECTS, ENTERS, EXITS, Effect, NAMES, PLANS, RUNS, TWICE};
 use super::tasks::{self, Tasks};
 use crate::model::{Choice, Columns, ContextId, MaybeContext, Running, Told, Trace};
 
-/// What a code does to who runs and which tasks there are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Effect {
-    None,
-    /// Names a task that does something.
-    Mention,
-    /// Names a task that exists, or starts to.
-    Named,
-    Ended,
-    Start,
-    Schedule,
-    Inherit,
-    Load,
-    Enter,
-    /// A device interrupt ends.
-    Exit,
-    /// A timer interrupt ends and names who continues.
-    ExitTo,
+/// The bytes of a record.
+type Slot = [u8; Record::SIZE];
+
+/// Records of a group: one for each bit of a number.
+const GROUP: usize = 64;
+
+/// Rows that are filled ahead of being needed: nearly all stretches between two changes are
+/// shorter, and no branch has to foresee how long they are.
+const AHEAD: usize = 4;
+
+/// Fills the next few rows.
+#[inline(always)]
+fn ahead(contexts: &mut [ContextId], from: usize, context: ContextId) {
+    if let Some(rows) = contexts.get_mut(from..).and_then(|rows| rows.first_chunk_mut::<AHEAD>()) {
+        *rows = [context; AHEAD];
+    } else {
+        contexts.get_mut(from..).unwrap_or_default().fill(context);
+    }
 }
 
-const EFFECTS: [Effect; 256] = {
-    let mut effects = [Effect::None; 256];
-    let mut code = 0;
-    while code < 256 {
-        effects[code] = match code as u8 {
-            ids::TRACE_START => Effect::Start,
-            ids::ID | ids::TASK_CREATE => Effect::Named,
-            ids::TASK_END => Effect::Ended,
-            ids::TASK_SCHEDULE => Effect::Schedule,
-            ids::INHERITANCE => Effect::Inherit,
-            ids::CONTEXT_SWITCH => Effect::Load,
-            ids::INTERRUPT_START | ids::TIMER_WAKEUP_START => Effect::Enter,
-            ids::INTERRUPT_END => Effect::Exit,
-            ids::TIMER_WAKEUP_END => Effect::ExitTo,
-            code if ids::names_context(code) => Effect::Mention,
-            _ => Effect::None,
-        };
-        code += 1;
+/// Fills the rows up to a change that [`ahead`] has not filled.
+#[inline(always)]
+fn fill_between(contexts: &mut [ContextId], from: usize, to: usize, context: ContextId) {
+    if to > from + AHEAD {
+        contexts.get_mut(from + AHEAD..to).unwrap_or_default().fill(context);
     }
-    effects
-};
-
-/// An interrupt begins.
-const ENTERS: u8 = 0x01;
-/// An interrupt ends.
-const EXITS: u8 = 0x02;
-/// The scheduler chose.
-const CHOOSES: u8 = 0x04;
-/// The first parameter names a task: one that was met before, or the record is looked at closely.
-const NAMES: u8 = 0x08;
-/// The same for both parameters being the same.
-const TWICE: u8 = 0x10;
-/// The same for the task that is named being the one that runs.
-const RUNS: u8 = 0x20;
-/// The record is looked at closely.
-const CLOSELY: u8 = 0x40;
-
-/// How a code's records are followed, as a set of the bits above.
-const PLANS: [u8; 256] = {
-    let mut plans = [0; 256];
-    let mut code = 0;
-    while code < 256 {
-        plans[code] = match EFFECTS[code] {
-            Effect::None => 0,
-            Effect::Mention => NAMES,
-            Effect::Load => NAMES | RUNS,
-            Effect::Schedule => CHOOSES | NAMES | TWICE,
-            Effect::Enter => ENTERS,
-            Effect::Exit => EXITS,
-            Effect::ExitTo => EXITS | NAMES,
-            Effect::Named | Effect::Ended | Effect::Start | Effect::Inherit => CLOSELY,
-        };
-        code += 1;
-    }
-    plans
-};
+}
 
 /// What goes from one record to the next.
 #[derive(Debug)]
@@ -114,53 +68,118 @@ impl State {
     /// Fills columns with records, up to one that makes a context number name another task. Returns
     /// how many were filled.
     ///
-    /// Nearly all records are followed without a branch, since their kinds come as the traced
-    /// program pleases; those that bring something new are looked at closely.
-    pub(super) fn fill<'a>(
+    /// Records are taken in groups: first everything that hangs on no other record, for all of
+    /// them and without a branch; then only those that change who runs.
+    pub(super) fn fill<S: Borrow<Slot>>(
         &mut self,
-        records: impl ExactSizeIterator<Item = &'a [u8; Record::SIZE]>,
+        slots: &[S],
         trace: &mut Trace,
         columns: &mut Columns,
     ) -> usize {
-        columns.resize(records.len());
-        let rows = columns.ticks.iter_mut().zip(&mut columns.context).zip(&mut columns.id);
-        let (first, mut filled) = (self.first, 0);
-        let (mut running, mut interrupt) = (self.running, self.interrupt);
-        for (record, ((to_ticks, to_context), to_id)) in records.zip(rows) {
-            let record = Record::from_bytes(record);
-            let code = record.code();
-            *to_ticks = record.tsc.wrapping_sub(first);
-            *to_id = u32::from(code);
-            let plan = PLANS[usize::from(code)];
-            let is = |bits: u8| plan & bits != 0;
-            let (named, now) = (self.tasks.known(record.par1), running.now());
-            let served = running.in_interrupt() | is(ENTERS);
-            let by = MaybeContext::either(served, interrupt, now);
-            let closely = is(CLOSELY)
-                | (by == MaybeContext::NONE)
-                | (is(NAMES) & (named == MaybeContext::NONE))
-                | (is(RUNS) & (named != now))
-                | (is(TWICE) & (record.par2 != u32::from(record.par1)));
-            if !closely {
-                *to_context = by.or_first();
-                let told = Told { enters: is(ENTERS), exits: is(EXITS), chooses: is(CHOOSES) };
-                running.take(told, MaybeContext::either(is(NAMES), named, MaybeContext::NONE));
-            } else {
-                (self.ticks, self.running) = (*to_ticks, running);
-                let effect = EFFECTS[usize::from(code)];
-                if effect == Effect::Named && filled > 0 && self.replaces(&record) {
-                    break;
-                }
-                *to_context = self.now(trace);
-                self.apply(effect, &record, trace, to_context);
-                (running, interrupt) = (self.running, self.interrupt);
+        columns.resize(slots.len());
+        let mut filled = 0;
+        while let Some(group) = slots.get(filled..).filter(|rest| !rest.is_empty()) {
+            let group = group.get(..GROUP).unwrap_or(group);
+            let rows = filled..filled + group.len();
+            let ticks = columns.ticks.get_mut(rows.clone()).unwrap_or_default();
+            let ids = columns.id.get_mut(rows.clone()).unwrap_or_default();
+            let contexts = columns.context.get_mut(rows).unwrap_or_default();
+            let changes = self.survey(group, ticks, ids);
+            let done = self.follow(group, changes, ticks, contexts, filled == 0, trace);
+            filled += done;
+            if done == 0 {
+                break;
             }
-            filled += 1;
         }
-        self.running = running;
         columns.resize(filled);
         self.ticks = columns.ticks.last().copied().unwrap_or(self.ticks);
         filled
+    }
+
+    /// Fills ticks and ids of a group; returns a bit for each record that may change who runs, or
+    /// that brings something new.
+    #[inline(always)]
+    fn survey<S: Borrow<Slot>>(&self, group: &[S], ticks: &mut [u64], ids: &mut [u32]) -> u64 {
+        let mut changes = 0;
+        for (index, ((slot, ticks), id)) in group.iter().zip(ticks).zip(ids).enumerate() {
+            let record = Record::from_bytes(slot.borrow());
+            *ticks = record.tsc.wrapping_sub(self.first);
+            *id = u32::from(record.code());
+            let plan = PLANS[usize::from(record.code())];
+            let new = (plan & NAMES != 0) & (self.tasks.known(record.par1) == MaybeContext::NONE);
+            changes |= u64::from((plan & !NAMES != 0) | new) << index;
+        }
+        changes
+    }
+
+    /// Fills the contexts of a group; returns for how many records, up to one that was looked at
+    /// closely, behind which the survey has to be made anew. 0 where the first one begins a batch.
+    #[inline(always)]
+    fn follow<S: Borrow<Slot>>(
+        &mut self,
+        group: &[S],
+        mut changes: u64,
+        ticks: &[u64],
+        contexts: &mut [ContextId],
+        first: bool,
+        trace: &mut Trace,
+    ) -> usize {
+        let mut running = self.running;
+        let interrupt = self.interrupt;
+        let mut context = self.now(trace);
+        let mut filled = 0;
+        ahead(contexts, 0, context);
+        while changes != 0 {
+            let index = changes.trailing_zeros() as usize;
+            changes &= changes - 1;
+            fill_between(contexts, filled, index, context);
+            let (Some(slot), Some(by)) = (group.get(index), contexts.get_mut(index)) else { break };
+            let record = Record::from_bytes(slot.borrow());
+            let plan = PLANS[usize::from(record.code())];
+            let is = |bits: u8| plan & bits != 0;
+            let (named, now) = (self.tasks.known(record.par1), running.now());
+            let served = running.in_interrupt() | is(ENTERS);
+            let recorded_by = MaybeContext::either(served, interrupt, now);
+            let closely = is(CLOSELY)
+                | (recorded_by == MaybeContext::NONE)
+                | (is(NAMES) & (named == MaybeContext::NONE))
+                | (is(RUNS) & (named != now))
+                | (is(TWICE) & (record.par2 != u32::from(record.par1)));
+            if closely {
+                self.running = running;
+                self.ticks = ticks.get(index).copied().unwrap_or(self.ticks);
+                let Some(found) = self.closely(slot.borrow(), trace, first && index == 0) else {
+                    return index;
+                };
+                *by = found;
+                return index + 1;
+            }
+            *by = recorded_by.or_first();
+            let told = Told { enters: is(ENTERS), exits: is(EXITS), chooses: is(CHOOSES) };
+            running.take(told, MaybeContext::either(is(NAMES), named, MaybeContext::NONE));
+            let next = MaybeContext::either(running.in_interrupt(), interrupt, running.now());
+            context = next.or_first();
+            filled = index + 1;
+            ahead(contexts, filled, context);
+        }
+        fill_between(contexts, filled, group.len(), context);
+        self.running = running;
+        group.len()
+    }
+
+    /// What a record does; who recorded it. `None` where it makes a context number name another task
+    /// and is not the first of its batch.
+    #[cold]
+    #[inline(never)]
+    fn closely(&mut self, slot: &Slot, trace: &mut Trace, first: bool) -> Option<ContextId> {
+        let record = Record::from_bytes(slot);
+        let effect = EFFECTS[usize::from(record.code())];
+        if effect == Effect::Named && !first && self.replaces(&record) {
+            return None;
+        }
+        let mut by = self.now(trace);
+        self.apply(effect, &record, trace, &mut by);
+        Some(by)
     }
 
     fn replaces(&self, record: &Record) -> bool {
@@ -169,7 +188,6 @@ impl State {
     }
 
     /// What a record does; puts right who recorded it where it says so itself.
-    #[cold]
     fn apply(&mut self, effect: Effect, record: &Record, trace: &mut Trace, by: &mut ContextId) {
         match effect {
             Effect::None => {}

@@ -8,6 +8,7 @@
 //! | `clock` | when which rate holds |
 //! | `tasks` | which task a context number means, and its name |
 //! | `names` | names of tasks from outside |
+//! | `effects` | what each code does to who runs |
 //! | `fill` | records into rows of the columns: the hot loop |
 //! | `decoder` | the steps above in order |
 //!
@@ -18,6 +19,7 @@
 mod clock;
 mod container;
 mod decoder;
+mod effects;
 mod fill;
 mod names;
 mod order;
