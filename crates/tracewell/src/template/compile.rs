@@ -6,7 +6,7 @@ use super::finding::{Finding, Severity};
 use super::parser::parse;
 use super::program::{
     Action, Case, Flag, Function, Operation, Pattern, Place, Printed, Program, Quantity, Row,
-    Template, TemplateId,
+    Template, TemplateId, Then,
 };
 use super::source::Source;
 use super::syntax::{
@@ -120,12 +120,16 @@ impl<'a> Compiler<'a> {
 
     /// Where the next operation goes. Texts do not move over this place.
     fn here(&mut self) -> u32 {
-        if !self.pending.is_empty() {
-            let text = std::mem::take(&mut self.pending);
-            let number = self.text(&text);
-            self.program.operations.push(Operation::Text(number));
+        if let Some(text) = self.pending_text() {
+            self.program.operations.push(Operation::Text(text));
         }
         self.program.operations.len() as u32
+    }
+
+    /// The text that is to be printed before the next operation, for one that prints it itself.
+    fn pending_text(&mut self) -> Option<u32> {
+        let text = std::mem::take(&mut self.pending);
+        (!text.is_empty()).then(|| self.text(&text))
     }
 
     fn emit(&mut self, operation: Operation) -> u32 {
@@ -192,9 +196,16 @@ impl<'a> Compiler<'a> {
 
     fn print(&mut self, value: &'a Value) {
         let operation = match &value.kind {
-            ValueKind::Code(code) => Operation::Print(*code),
+            ValueKind::Code(code) => match self.pending_text() {
+                Some(text) => Operation::TextPrint(text, *code),
+                None => Operation::Print(*code),
+            },
             ValueKind::Macro(Macro { name, code: Some(code) }) => {
-                Operation::PrintQuantityAs(self.quantity(name), *code)
+                let quantity = self.quantity(name);
+                match self.pending_text() {
+                    Some(text) => Operation::TextPrintQuantityAs(text, quantity, *code),
+                    None => Operation::PrintQuantityAs(quantity, *code),
+                }
             }
             ValueKind::Macro(Macro { name, code: None }) => {
                 match (action(name), Key::from_digits(name)) {
@@ -236,11 +247,15 @@ impl<'a> Compiler<'a> {
                 syntax::Pattern::Number(number) => Pattern::Number(number.value),
                 syntax::Pattern::Text(text) => Pattern::Text(self.string(text)),
             };
-            cases.push(Case { pattern, target: self.here() });
-            match &case.body {
-                Body::Text(text) => self.pending.push_str(&text.value),
-                Body::Block(items) => self.items(items),
-            }
+            let items = match &case.body {
+                Body::Text(text) => {
+                    cases.push(Case { pattern, then: Then::Text(self.text(&text.value)) });
+                    continue;
+                }
+                Body::Block(items) => items,
+            };
+            cases.push(Case { pattern, then: Then::Go(self.here()) });
+            self.items(items);
             ends.push(self.emit(Operation::Jump(0)));
         }
         let otherwise = self.here();

@@ -91,6 +91,7 @@ impl Program {
         let asks = |operation: &Operation| match operation {
             Operation::PrintQuantity(quantity)
             | Operation::PrintQuantityAs(quantity, _)
+            | Operation::TextPrintQuantityAs(_, quantity, _)
             | Operation::Load(quantity)
             | Operation::LoadAs(quantity, _) => *quantity == Quantity::SystemCall,
             _ => false,
@@ -125,11 +126,20 @@ pub(super) struct Row {
     pub(super) otherwise: u32,
 }
 
-/// What a case of a switch compares with, and where it goes then.
+/// What a case of a switch compares with, and what is done then.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Case {
     pub(super) pattern: Pattern,
-    pub(super) target: u32,
+    pub(super) then: Then,
+}
+
+/// What a case does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Then {
+    /// Prints a text and goes on behind the switch.
+    Text(u32),
+    /// Goes to its operations, which go on behind the switch.
+    Go(u32),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -212,6 +222,11 @@ pub(super) enum Operation {
     Move(Move),
     /// Prints what is at the pointer.
     Print(Code),
+    /// A text and what is at the pointer: nearly every field has its name before it, and steps
+    /// that are done together cost one dispatch.
+    TextPrint(u32, Code),
+    /// A text and a macro with a code.
+    TextPrintQuantityAs(u32, Quantity, Code),
     /// Prints a macro as macros are printed.
     PrintQuantity(Quantity),
     /// Prints a macro with a code.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::read::{self, Pointer, Value};
 use super::{DEEPEST, Lines, MOST_STEPS, MOST_TEXT, MOST_TURNS, OF_DEFAULT, Outcome, State, print};
 use crate::template::entry::{Around, Entry};
-use crate::template::program::{Action, Operation, Pattern, Place, Program, Quantity, Row};
+use crate::template::program::{Action, Operation, Pattern, Place, Program, Quantity, Row, Then};
 use crate::template::syntax::{Code, Key};
 
 /// Where a template or function goes on behind a call.
@@ -74,15 +74,15 @@ impl<'a> Run<'a> {
                 return self.print_plain(value);
             }
             Operation::PrintQuantityAs(quantity, code) => {
-                if let Some(number) = read::plain_number(quantity, self.entry, self.around)
-                    && let Some((number, size)) = read::cut(code, number, self.entry)
-                {
-                    print::number(self.lines.buffer(), code, number, size);
-                    self.lines.buffer().byte(b' ');
-                } else {
-                    let value = self.quantity(quantity)?;
-                    return self.print_as(value, code);
-                }
+                return self.print_quantity_as(quantity, code);
+            }
+            Operation::TextPrint(text, code) => {
+                self.text(text);
+                return self.print(code);
+            }
+            Operation::TextPrintQuantityAs(text, quantity, code) => {
+                self.text(text);
+                return self.print_quantity_as(quantity, code);
             }
             Operation::Read(code) => {
                 let value = self.read(code)?;
@@ -180,7 +180,7 @@ impl<'a> Run<'a> {
         self.state.stack.push(Value::of(operator(left, right)));
     }
 
-    #[inline]
+    #[inline(always)]
     fn text(&mut self, text: u32) {
         let Some(text) = self.program.texts.get(text as usize) else { return };
         match &text.broken {
@@ -256,7 +256,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn print(&mut self, code: Code) -> Step {
         match code {
             Code::Hex(size) => {
@@ -344,6 +344,19 @@ impl<'a> Run<'a> {
         GO_ON
     }
 
+    #[inline(always)]
+    fn print_quantity_as(&mut self, quantity: Quantity, code: Code) -> Step {
+        if let Some(number) = read::plain_number(quantity, self.entry, self.around)
+            && let Some((number, size)) = read::cut(code, number, self.entry)
+        {
+            print::number(self.lines.buffer(), code, number, size);
+            self.lines.buffer().byte(b' ');
+            return GO_ON;
+        }
+        let value = self.quantity(quantity)?;
+        self.print_as(value, code)
+    }
+
     /// Prints a macro as macros are printed without a code.
     fn print_plain(&mut self, value: Value) -> Step {
         match value.text {
@@ -414,7 +427,7 @@ impl<'a> Run<'a> {
         self.spend_on_bytes(4 * cases.len())?;
         let mask = value.mask();
         let number = value.number as u64 & mask;
-        let mut target = row.otherwise;
+        self.next = row.otherwise as usize;
         for case in cases {
             let equal = match case.pattern {
                 Pattern::Any => true,
@@ -422,11 +435,13 @@ impl<'a> Run<'a> {
                 Pattern::Text(string) => self.equals(value, string)?,
             };
             if equal {
-                target = case.target;
+                match case.then {
+                    Then::Text(text) => self.text(text),
+                    Then::Go(target) => self.next = target as usize,
+                }
                 break;
             }
         }
-        self.next = target as usize;
         GO_ON
     }
 
