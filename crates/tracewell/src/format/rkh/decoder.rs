@@ -7,7 +7,8 @@ use tracewell_wire::rkh::{Dialect, Settings};
 
 use super::FORMAT;
 use super::counts::Counts;
-use super::frames::{Pending, Piece};
+use super::events::Pending;
+use super::frames::Piece;
 use super::guess::{self, Guess};
 use super::options::Known;
 use super::plan::Plans;

@@ -9,14 +9,18 @@
 //! | `session` | sequence numbers, stamps, restarts of the target |
 //! | `symbols` | names of objects and active objects, from when to when they hold |
 //! | `counts` | how many frames became what, as facts of the trace |
-//! | `frames` | bytes to frames, frames to events and losses |
+//! | `frames` | bytes to frames, and which of them are believed |
+//! | `events` | frames to events and losses |
+//! | `configure` | what a configuration record changes |
 //! | `decoder` | what is known between windows |
 //!
 //! Ids are shown as one-byte ids whatever their width in the stream: `group << 5 | number`. One
 //! that has no such form is 65536 and the id.
 
+mod configure;
 mod counts;
 mod decoder;
+mod events;
 mod frames;
 mod guess;
 mod options;
