@@ -5,13 +5,12 @@ mod streams;
 mod support;
 
 use proptest::prelude::*;
-use streams::{Stream, captures};
+use streams::{Stream, captures, texts};
 use support::{Kept, settings};
 use tracewell::format::{self, Input, Progress};
 use tracewell::model::schema::{ArgumentKind, Schema};
 use tracewell::model::values;
 use tracewell::model::{Loss, LossCause, Trace};
-use tracewell::text::{Describer, TextBuffer};
 use tracewell_wire::rkh::{
     Configuration, Dialect, Field, FieldType, Form, Item, Settings, ids, switches,
 };
@@ -42,31 +41,6 @@ fn decode(bytes: &[u8], options: &[&str], piece: usize) -> (Trace, Kept) {
 
 fn whole(stream: &Stream, options: &[&str]) -> (Trace, Kept) {
     decode(&stream.bytes, options, stream.bytes.len().max(1))
-}
-
-/// The text of every event.
-fn texts(trace: &Trace, bytes: &[u8], options: &[&str]) -> Vec<String> {
-    struct Texts(Describer, Vec<String>);
-    impl tracewell::model::Sink for Texts {
-        fn events(
-            &mut self,
-            trace: &Trace,
-            batch: &tracewell::model::Batch<'_>,
-        ) -> tracewell::model::Flow {
-            for event in batch.events() {
-                let mut out = TextBuffer::default();
-                self.0.put(&mut out, trace, &event);
-                self.1.push(String::from_utf8(out.as_bytes().to_vec()).unwrap());
-            }
-            tracewell::model::Flow::Continue(())
-        }
-    }
-    let format = format::by_name(trace.format).unwrap();
-    let mut decoder = (format.decoder)(&settings(options).options).unwrap();
-    let (mut trace, mut texts) = (decoder.trace(), Texts(Describer::default(), Vec::new()));
-    let input = Input { offset: 0, bytes, last: true };
-    decoder.decode(input, &mut trace, &mut texts).unwrap();
-    texts.1
 }
 
 /// A configuration record's payload.
@@ -321,7 +295,7 @@ fn numbers_and_addresses_do_not_mix() {
         .record(0x70, 6, &[1, 5, 0, 9, 0, 5, 0])
         .record(0x42, 7, &[6, 0, 6, 0, 1, 2]);
     let (trace, kept) = whole(&stream, &[]);
-    let texts = texts(&trace, &stream.bytes, &[]);
+    let texts = texts(&stream.bytes, &[]);
     assert_eq!(texts[5], "ao=ao, sig=signal, pid=pool, rc=1, nelem=2");
     assert_eq!(texts[6], "type=entry, ao=ao, st=0x00000009, act=function");
     assert_eq!(texts[7], "ao=0x00000006, sig=6, pid=static, rc=1, nelem=2");
@@ -356,7 +330,7 @@ fn assertions_and_user_events_are_shown_as_text() {
         .record(0xC1, 3, &[0x0C])
         .record(0xAD, 4, b"rkhsma\0\x39\x05");
     let (trace, _) = whole(&stream, &[]);
-    let texts = texts(&trace, &stream.bytes, &[]);
+    let texts = texts(&stream.bytes, &[]);
     let expected =
         "event=NINTH, -0007, 42, 0x0000BEEF, two words, [007EFF], 0x20000000, 3".to_owned();
     assert_eq!(texts[2], expected);
