@@ -393,6 +393,19 @@ fn settings_that_nobody_told_are_found() {
 }
 
 #[test]
+fn a_key_that_is_renamed_for_ever_does_not_make_objects_for_ever() {
+    let mut stream = configured(Settings::default());
+    for number in 0..3000_u32 {
+        stream.record(SIG, number, format!("\x01name {number}\0").as_bytes());
+    }
+    stream.record(SM_DCH, 3000, &[0, 0, 0, 0, 1, 0, 0, 0, 0]);
+    let (trace, _) = whole(&stream, &[]);
+    assert_eq!(trace.objects.with_key(trace.schema.key(Some(9), 1)).len(), 256);
+    let texts = texts(&stream.bytes, &[]);
+    assert_eq!(texts.last().unwrap(), "ao=none, sig=name 2999, st=none");
+}
+
+#[test]
 fn bytes_before_the_first_flag_are_dropped() {
     let mut stream = configured(Settings::default());
     stream.record(MP_PUT, 1, &MP_PUT_ARGS);
