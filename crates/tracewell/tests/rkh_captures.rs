@@ -8,6 +8,7 @@ mod streams;
 mod support;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use streams::{Capture, captures, texts};
 use support::{Kept, Row, fixture, number, read, settings, shared, table};
@@ -236,10 +237,14 @@ fn without_sizes(text: &str) -> String {
 #[test]
 fn texts_say_all_that_trazer_says() {
     let Some(shared) = shared() else { return };
-    for name in ["ahsm-a", "ahsm-a-flip", "ahsm-a-drop", "ahsm-overrun", "shared-c"] {
-        let stem = shared.join("data/rkh/linux").join(name);
-        let bytes = std::fs::read(stem.with_extension("bin")).unwrap();
-        let trazer = std::fs::read_to_string(stem.with_extension("trazer-3.2.txt")).unwrap();
+    let folder = std::fs::read_dir(shared.join("data/rkh/linux")).unwrap();
+    let files: Vec<_> = folder.map(|entry| entry.unwrap().path()).collect();
+    let texts_of = |path: &PathBuf| path.to_str().unwrap().ends_with(".trazer-3.2.txt");
+    assert_eq!(files.iter().filter(|path| texts_of(path)).count(), 6);
+    for path in files.iter().filter(|path| texts_of(path)) {
+        let name = path.to_str().unwrap();
+        let bytes = std::fs::read(name.replace("trazer-3.2.txt", "bin")).unwrap();
+        let trazer = std::fs::read_to_string(path).unwrap();
         let ours = texts(&bytes, &[]);
         let lines: Vec<_> = trazer.lines().filter(|line| is_event(line)).collect();
         assert_eq!(lines.len(), ours.len(), "{name}");

@@ -16,7 +16,7 @@ impl Piece<'_> {
         self.flush()?;
         let state = &mut *self.state;
         let Some(dialect) = configuration.dialect() else { return Flow::Continue(()) };
-        state.symbols.forget(self.trace, state.session.ticks());
+        state.symbols.forget(self.trace, state.timeline.ticks());
         state.version = configuration.version;
         state.settings = configuration.settings;
         state.settings.function = state.known.function.unwrap_or(state.settings.pointer);
@@ -26,10 +26,10 @@ impl Piece<'_> {
                 self.trace.schema = state.schema_with(dialect, self.trace);
             }
         }
-        state.session.configure(&state.settings);
+        state.timeline.configure(&state.settings);
         state.plan(self.trace);
         let trace = &mut *self.trace;
-        trace.clock.counter = state.session.counter();
+        trace.clock.counter = state.timeline.counter();
         let announced = Rate::new(u64::from(configuration.stamps_per_second), 1);
         trace.clock.rate = state.known.rate.or(announced).or(trace.clock.rate);
         Flow::Continue(())

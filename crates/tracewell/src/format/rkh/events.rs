@@ -7,8 +7,8 @@ use super::decoder::RkhDecoder;
 use super::frames::{Fault, Frame, Piece};
 use super::plan::{Plan, Plans, Step};
 use super::row::Rows;
-use super::session::Order;
 use super::symbols::SymbolPlan;
+use super::timeline::Order;
 use crate::model::{Batch, Columns, Flow, Loss, LossCause, NO_PRIORITY, Records, Severity, Span};
 
 /// Events of a batch.
@@ -61,13 +61,13 @@ impl Piece<'_> {
             return self.fault(fault, frame.cut);
         }
         if let Some(number) = header.number {
-            let order = self.state.session.number(number, header.stamp);
+            let order = self.state.timeline.number(number, header.stamp);
             if order != Order::Next {
                 self.out_of_order(order, frame.cut)?;
             }
         }
         if let Some(stamp) = header.stamp {
-            self.state.session.stamp(stamp);
+            self.state.timeline.stamp(stamp);
             if !self.state.stamped {
                 self.state.stamped = true;
                 self.trace.clock.first_stamp = u64::from(stamp);
@@ -99,7 +99,7 @@ impl Piece<'_> {
         let fault = added.err();
         // A piece is shorter than 2^32 bytes, and so are the rows of a batch.
         let [start, end, payload] = [cut.start, cut.end, row].map(|at| at as u32);
-        state.pending.columns.ticks.push(state.session.ticks());
+        state.pending.columns.ticks.push(state.timeline.ticks());
         state.pending.columns.context.push(context);
         state.pending.columns.id.push(id);
         state.pending.spans.push(Span { start, payload, end });
@@ -120,7 +120,7 @@ impl Piece<'_> {
         let row = self.state.pending.rows.bytes().get(row..).unwrap_or_default().to_vec();
         // Events before this one keep what their addresses were called then.
         self.flush()?;
-        let ticks = self.state.session.ticks();
+        let ticks = self.state.timeline.ticks();
         self.state.symbols.add(self.trace, symbol, &row, ticks);
         Flow::Continue(())
     }
@@ -153,7 +153,7 @@ impl Piece<'_> {
             Order::Restarted => {
                 self.flush()?;
                 self.state.counts.restarts += 1;
-                self.state.session.restart();
+                self.state.timeline.restart();
                 self.state.running = None;
                 let message = "the target has started again: numbers and stamps begin anew";
                 self.trace.diagnostics.add(Severity::Note, offset, message);
@@ -192,7 +192,7 @@ impl Piece<'_> {
         let records = Records::decoded(self.bytes, self.offset, spans, payloads);
         let batch = Batch { first: self.trace.events, columns: &pending.columns, records };
         self.trace.events += spans.len() as u64;
-        self.trace.span = self.state.session.ticks();
+        self.trace.span = self.state.timeline.ticks();
         let flow = self.sink.events(self.trace, &batch);
         let Columns { ticks, context, id, .. } = &mut pending.columns;
         ticks.clear();

@@ -6,7 +6,7 @@
 //! | `guess` | settings that nobody told, by what the frames look like |
 //! | `plan` | the schema's arguments under some settings: where each lies in a record |
 //! | `row` | a record's arguments into a row of values: the hot loop |
-//! | `session` | sequence numbers, stamps, restarts of the target |
+//! | `timeline` | sequence numbers, stamps, restarts of the target |
 //! | `symbols` | names of objects and active objects, from when to when they hold |
 //! | `counts` | how many frames became what, as facts of the trace |
 //! | `frames` | bytes to frames, and which of them are believed |
@@ -26,8 +26,8 @@ mod guess;
 mod options;
 mod plan;
 mod row;
-mod session;
 mod symbols;
+mod timeline;
 
 use tracewell_wire::rkh::{Configuration, Cutter, Unstuffed, checksum, unstuff};
 
