@@ -6,6 +6,8 @@
 
 pub mod baseline;
 pub mod rkh;
+pub mod shark;
+pub mod templates;
 pub mod trace;
 
 /// The middle one of some measurements, which are sorted by this; 0 where there is none.

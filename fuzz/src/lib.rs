@@ -3,12 +3,18 @@
 //! The test `crates/tracewell/tests/corpus.rs` includes this file and runs the corpus through it,
 //! so it uses nothing but the public interface of the crates under test.
 
+use tracewell::analysis::scheduling::Scheduling;
 use tracewell::format::threadx::locate::locate;
 use tracewell::format::{self, Input, Options, Progress};
 use tracewell::input::image::{Cause, Decoded, Diagnostics, Encoding, MemoryImage, recognise};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
+use tracewell::report::scheduling::text;
 use tracewell_wire::rkh;
 use tracewell_wire::threadx::{Event, Header, Layout, RegistrySlot};
+
+mod wire_aix;
+
+pub use wire_aix::wire_aix;
 
 /// Reads header, registry slots and events; what was read must survive being written again.
 pub fn wire_threadx(data: &[u8]) {
@@ -50,9 +56,10 @@ fn event(layout: Layout, bytes: &[u8]) {
 
 /// Reads any bytes as a dump, whole and in pieces.
 pub fn threadx(data: &[u8]) {
-    let whole = decode(data, data.len().max(1));
+    let options = Options::default();
+    let whole = decode("threadx", &options, data, data.len().max(1));
     let piece = 1 + data.len() / 3;
-    assert_eq!(decode(data, piece), whole);
+    assert_eq!(decode("threadx", &options, data, piece), whole);
     if let Some(tally) = whole {
         assert!(tally.events * 32 <= data.len() as u64, "an event needs a slot");
         assert!(tally.objects as u64 * 17 <= data.len() as u64 + 32 * tally.events);
@@ -70,6 +77,38 @@ pub fn threadx_edited(data: &[u8]) {
     let keep = cut.iter().fold(0, |sum, byte| sum * 256 + usize::from(*byte));
     dump.truncate(dump.len() - keep % dump.len());
     threadx(&dump);
+}
+
+/// Reads any bytes as each kind of S.Ha.R.K. trace and follows the scheduler; the first byte says where
+/// a second part begins.
+pub fn shark(data: &[u8]) {
+    let Some((first, data)) = data.split_first() else { return };
+    let parts = format!("parts={}", 16 * usize::from(*first));
+    for kind in ["kind=records", "kind=chunk", "kind=capture"] {
+        let mut options = Options::default();
+        for option in [kind, &parts] {
+            options.add(option).expect("there is a =");
+        }
+        let whole = decode("shark", &options, data, data.len().max(1));
+        assert_eq!(decode("shark", &options, data, 1 + data.len() / 3), whole);
+        if let Some(tally) = whole {
+            assert!(tally.events * 16 <= data.len() as u64, "an event needs a slot");
+            assert!(tally.objects as u64 <= 2 * tally.events, "an event names two tasks at most");
+        }
+        follow(&options, data);
+    }
+}
+
+fn follow(options: &Options, data: &[u8]) {
+    let format = format::by_name("shark").expect("it is in the list");
+    let mut decoder = (format.decoder)(options).expect("the options are its own");
+    let (mut trace, mut scheduling) = (decoder.trace(), Scheduling::default());
+    let input = Input { offset: 0, bytes: data, last: true };
+    if decoder.decode(input, &mut trace, &mut scheduling).is_ok() {
+        let figures = scheduling.figures(&trace);
+        assert!(figures.charged_ticks <= trace.span, "more was charged than there is");
+        let _ = text(&trace, &figures);
+    }
 }
 
 /// What came out of a decoder.
@@ -101,9 +140,9 @@ impl Sink for Tally {
 }
 
 /// Shows a decoder a growing window; `None` where it refuses the bytes.
-fn decode(data: &[u8], piece: usize) -> Option<Tally> {
-    let format = format::by_name("threadx").expect("it is in the list");
-    let mut decoder = (format.decoder)(&Options::default()).expect("it needs no options");
+fn decode(format: &str, options: &Options, data: &[u8], piece: usize) -> Option<Tally> {
+    let format = format::by_name(format).expect("it is in the list");
+    let mut decoder = (format.decoder)(options).expect("the options are its own");
     let (mut trace, mut tally) = (decoder.trace(), Tally::default());
     let mut end = 0;
     loop {
@@ -199,20 +238,20 @@ fn stream(format: &str, options: &Options, data: &[u8], piece: usize) -> Tally {
 
 /// Decodes Intel HEX.
 pub fn intel_hex(data: &[u8]) {
-    text(Encoding::IntelHex, data);
+    memory_image(Encoding::IntelHex, data);
 }
 
 /// Decodes S-records.
 pub fn s_record(data: &[u8]) {
-    text(Encoding::SRecord, data);
+    memory_image(Encoding::SRecord, data);
 }
 
 /// Decodes bare hex.
 pub fn ascii_hex(data: &[u8]) {
-    text(Encoding::AsciiHex, data);
+    memory_image(Encoding::AsciiHex, data);
 }
 
-fn text(encoding: Encoding, data: &[u8]) {
+fn memory_image(encoding: Encoding, data: &[u8]) {
     let _ = recognise(data);
     let Decoded { image, diagnostics } = encoding.decode(data);
     check_image(&image, data.len());

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Trace};
-use tracewell_bench::{baseline, median, rkh, size, trace};
+use tracewell::template::{Program, Source};
+use tracewell_bench::{baseline, median, rkh, shark, size, templates, trace};
 use tracewell_record::threadx as record;
 use tracewell_wire::rkh as rkh_wire;
 use tracewell_wire::threadx::ids;
@@ -32,7 +33,10 @@ fn main() -> Result<()> {
     println!("{events} events, {} MiB, medians of {} rounds\n", plan.size >> 20, plan.rounds);
     println!("| work | baseline | Tracewell | ratio |\n|---|---|---|---|");
     decode(&plan, &file, folder.path())?;
+    decode_shark(&plan, folder.path())?;
     text(&plan, &file, folder.path())?;
+    templates(&plan, &file, folder.path())?;
+    compile(&plan);
     insert(&plan);
     rkh_decode(&plan)?;
     rkh_encode(&plan);
@@ -68,37 +72,62 @@ fn row(work: &str, baseline: &str, ours: f64, theirs: f64) {
 }
 
 /// Counts what the baseline counts, from batches.
-#[derive(Default)]
 struct Counts {
     events: u64,
-    semaphore_gets: u64,
+    /// The id that is counted, and how often it came.
+    id: u32,
+    of_id: u64,
+}
+
+impl Counts {
+    fn of(id: u32) -> Self {
+        Self { events: 0, id, of_id: 0 }
+    }
 }
 
 impl Sink for Counts {
     fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
         self.events += batch.len() as u64;
-        self.semaphore_gets += batch.columns.id.iter().filter(|id| **id == 83).count() as u64;
+        self.of_id += batch.columns.id.iter().filter(|id| **id == self.id).count() as u64;
         Flow::Continue(())
     }
 }
 
 fn decode(plan: &Plan, file: &Path, folder: &Path) -> Result<()> {
     let program = baseline::compile("sum", folder)?;
+    race(plan, "decode to batches", &program, file, 83)
+}
+
+fn decode_shark(plan: &Plan, folder: &Path) -> Result<()> {
+    let program = baseline::compile("shark", folder)?;
+    let file = folder.join("large.dat");
+    let mut out = BufWriter::new(File::create(&file)?);
+    shark::write(&mut out, shark::records_in(plan.size))?;
+    out.flush()?;
+    let id = u32::from(tracewell_wire::shark::ids::TASK_SCHEDULE);
+    race(plan, "decode S.Ha.R.K. records to batches", &program, &file, id)?;
+    Ok(std::fs::remove_file(file)?)
+}
+
+/// A baseline that sums the steps of a file's stamps and counts its ids, against a reader.
+fn race(plan: &Plan, work: &str, program: &Path, file: &Path, id: u32) -> Result<()> {
     let (mut theirs, mut ours) = (Vec::new(), Vec::new());
     for _ in 0..plan.rounds {
-        let printed = baseline::output(&program, file)?;
+        let printed = baseline::output(program, file)?;
         let figures: Vec<u64> =
             printed.split_whitespace().map(str::parse).collect::<std::result::Result<_, _>>()?;
-        let [nanoseconds, events, sum, gets] = figures[..] else { return Err(printed.into()) };
+        let [nanoseconds, events, sum, of_id] = figures[..] else { return Err(printed.into()) };
         let start = Instant::now();
-        let mut counts = Counts::default();
-        let read = Input::open(file, Settings::default())?.read(&mut counts)?;
+        let mut counts = Counts::of(id);
+        let mut input = Input::open(file, Settings::default())?;
+        let read = input.read(&mut counts)?;
+        // The baseline's clock stops before its file is unmapped, too.
         let spent = start.elapsed();
-        assert_eq!((counts.events, read.span, counts.semaphore_gets), (events, sum, gets));
+        assert_eq!((counts.events, read.span, counts.of_id), (events, sum, of_id));
         theirs.push(nanoseconds as f64 / events as f64);
         ours.push(spent.as_nanos() as f64 / events as f64);
     }
-    row("decode to batches", "C, sum deltas and count ids", median(&mut ours), median(&mut theirs));
+    row(work, "C, sum deltas and count ids", median(&mut ours), median(&mut theirs));
     Ok(())
 }
 
@@ -120,6 +149,49 @@ fn text(plan: &Plan, file: &Path, folder: &Path) -> Result<()> {
         row(name, "C, one printf of nine fields", median(&mut ours), median(&mut theirs));
     }
     Ok(())
+}
+
+/// Lines of templates that print five fields and one switch, on one thread and on two.
+fn templates(plan: &Plan, file: &Path, folder: &Path) -> Result<()> {
+    let printf = baseline::compile("text", folder)?;
+    let program = program()?;
+    let path = folder.join("five.fmt");
+    std::fs::write(&path, templates::five_fields())?;
+    let events = trace::events_in(plan.size, trace::USUAL) as f64;
+    let (mut theirs, mut one, mut two) = (Vec::new(), Vec::new(), Vec::new());
+    let ours = |jobs: &str| {
+        let mut command = Command::new(&program);
+        command.args(["report", "--jobs", jobs, "-t"]).arg(&path).arg(file);
+        timed(&mut command)
+    };
+    for _ in 0..plan.rounds {
+        theirs.push(timed(Command::new(&printf).arg(file))? / events);
+        one.push(ours("1")? / events);
+        two.push(ours("2")? / events);
+    }
+    let (theirs, one) = (median(&mut theirs), median(&mut one));
+    row("`report -t`, five fields and a switch", "C, one printf of nine fields", one, theirs);
+    row("the same on two threads", "on one", median(&mut two), one);
+    Ok(())
+}
+
+/// Stanzas of the file that is compiled.
+const STANZAS: u32 = 5000;
+
+fn compile(plan: &Plan) {
+    let sources = [Source::new("many.fmt", templates::many(STANZAS))];
+    let mut times = Vec::new();
+    for _ in 0..plan.rounds {
+        let start = Instant::now();
+        let compiled = Program::of(black_box(&sources));
+        times.push(start.elapsed().as_nanos() as f64 / 1e6);
+        assert!(compiled.is_valid() && compiled.program.templates().len() == STANZAS as usize);
+    }
+    let length = sources[0].text.len() / 1000;
+    println!(
+        "| compile {STANZAS} templates, {length} kB | must: 50 ms | {:.1} ms | |",
+        median(&mut times)
+    );
 }
 
 /// Nanoseconds of a whole process that writes to nowhere.

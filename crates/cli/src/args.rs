@@ -12,19 +12,27 @@ use tracewell::select::{Bound, Selection};
 use crate::outcome::Failure;
 
 /// What can be said about an input.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct InputArgs {
     /// Take the input for this format instead of recognising it
     #[arg(long, value_name = "NAME")]
-    format_in: Option<String>,
+    pub(crate) format_in: Option<String>,
 
     /// Say what the input's bytes do not tell, such as rate=100MHz; see `tracewell formats`
     #[arg(short = 'O', value_name = "KEY=VALUE")]
-    options: Vec<String>,
+    pub(crate) options: Vec<String>,
 
     /// Names of user events, in TraceX's custom event format (.trxc)
     #[arg(long, value_name = "FILE")]
-    custom_events: Vec<PathBuf>,
+    pub(crate) custom_events: Vec<PathBuf>,
+
+    /// Names of tasks, a pid and a name a line, where the trace has pids only
+    #[arg(long, value_name = "FILE")]
+    pub(crate) names: Option<PathBuf>,
+
+    /// Read the files as parts of one run, in this order
+    #[arg(long)]
+    pub(crate) join: bool,
 
     /// Show notes about the input, too, not only warnings and damage
     #[arg(short, long)]
@@ -37,6 +45,11 @@ impl InputArgs {
         let mut settings = Settings { format: self.format_in.clone(), ..Settings::default() };
         for option in &self.options {
             settings.options.add(option).map_err(Failure::usage)?;
+        }
+        if let Some(path) = &self.names {
+            let names = std::fs::read(path).map_err(|error| Failure::io(path, &error))?;
+            // A name that is no UTF-8 is shown as well as it can be.
+            settings.options.set("names", String::from_utf8_lossy(&names) + "\n");
         }
         settings.schema = self.schema()?;
         Ok(settings)
@@ -105,6 +118,7 @@ impl SelectionArgs {
             to: self.to,
             head: self.head,
             tail: self.tail,
+            ..Selection::default()
         }
     }
 }

@@ -1,5 +1,8 @@
 //! The command line as a whole. Help texts, completions and manual pages are made from it.
 
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::outcome::Outcome;
@@ -11,6 +14,7 @@ use crate::verbs;
 #[command(after_help = "Examples:
   tracewell report trace.trx                     what happened, for people
   tracewell events trace.trx | jq .name          every event, for programs
+  tracewell analyze trace.dat                    what the scheduler did
   tracewell convert trace.trx -o be.trx -T order=big
   tracewell info --json trace.trx
 
@@ -27,7 +31,10 @@ enum Verb {
     Info(verbs::info::Info),
     Events(verbs::events::Events),
     Report(verbs::report::Report),
+    Analyze(verbs::analyze::Analyze),
     Convert(verbs::convert::Convert),
+    Template(verbs::template::Template),
+    Trcrpt(verbs::trcrpt::Trcrpt),
     Completions(verbs::completions::Completions),
     Man(verbs::man::Man),
 }
@@ -40,9 +47,27 @@ impl Cli {
             Verb::Info(verb) => verb.run(),
             Verb::Events(verb) => verb.run(),
             Verb::Report(verb) => verb.run(),
+            Verb::Analyze(verb) => verb.run(),
             Verb::Convert(verb) => verb.run(),
+            Verb::Template(verb) => verb.run(),
+            Verb::Trcrpt(verb) => verb.run(),
             Verb::Completions(verb) => verb.run(Self::command()),
             Verb::Man(verb) => verb.run(Self::command()),
         }
     }
+}
+
+/// The arguments with the verb that the name of the program stands for: a link `trcrpt` is
+/// `tracewell trcrpt`, a link `trcupdate` is `tracewell template update`.
+pub(crate) fn arguments(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut arguments: Vec<_> = given.collect();
+    let name = arguments.first().map(Path::new).and_then(Path::file_stem);
+    let verbs: &[&str] = match name.and_then(OsStr::to_str) {
+        Some("trcrpt") => &["trcrpt"],
+        Some("trcupdate") => &["template", "update"],
+        _ => &[],
+    };
+    let behind_name = arguments.len().min(1);
+    arguments.splice(behind_name..behind_name, verbs.iter().map(OsString::from));
+    arguments
 }

@@ -7,6 +7,8 @@ mod command;
 mod outcome;
 mod output;
 mod progress;
+mod templates;
+mod trace_report;
 mod verbs;
 
 use std::process::ExitCode;
@@ -14,5 +16,5 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    command::Cli::parse().run().exit_code()
+    command::Cli::parse_from(command::arguments(std::env::args_os())).run().exit_code()
 }

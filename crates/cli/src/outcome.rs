@@ -15,6 +15,8 @@ use tracewell::select::SelectionError;
 pub(crate) enum Outcome {
     /// Done.
     Done,
+    /// Done, and something that was to be checked is wrong.
+    Wrong,
     /// The arguments cannot be used.
     Usage,
     /// An input is unreadable or damaged.
@@ -28,6 +30,7 @@ impl Outcome {
     pub(crate) fn exit_code(self) -> ExitCode {
         ExitCode::from(match self {
             Self::Done => 0,
+            Self::Wrong => 1,
             Self::Usage => 2,
             Self::Damaged => 3,
             Self::Io => 4,
@@ -55,6 +58,11 @@ impl Failure {
             _ => Outcome::Io,
         };
         Self { outcome, message: format!("{}: {error}", path.display()) }
+    }
+
+    /// A file is not what it should be.
+    pub(crate) fn damaged(path: &Path, error: &dyn Display) -> Self {
+        Self { outcome: Outcome::Damaged, message: format!("{}: {error}", path.display()) }
     }
 
     /// Tells the failure and returns what it means.

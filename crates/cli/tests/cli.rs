@@ -64,6 +64,53 @@ fn info_is_as_the_golden_files_show() {
     assert_eq!((&json["events"], &json["span_ns"]), (&197.into(), &11_438_100.into()));
 }
 
+/// A S.Ha.R.K. trace, with the names of its tasks beside it.
+fn shark(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tracewell/tests/fixtures/shark").join(name)
+}
+
+#[test]
+fn analyze_is_as_the_golden_file_shows() {
+    let names = shark("a_linear.meta.tsv");
+    let names = names.to_str().unwrap();
+    let output = run(&["analyze", "--names", names], &shark("a_linear.dat"));
+    assert_data_eq!(stdout(&output), file!["golden/analyze.txt"]);
+    assert_eq!((status(&output), stderr(&output)), (Some(0), String::new()));
+    let output = run(&["analyze", "--json", "--names", names], &shark("a_linear.dat"));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!((&json["events"], &json["interrupts"]["brackets"]), (&775.into(), &72.into()));
+    let task = &json["tasks"][3];
+    assert_eq!((&task["name"], &task["pid"]), (&"tau1".into(), &3.into()));
+    assert_eq!(task["response_max_ns"], 31_606_502);
+}
+
+#[test]
+fn analyze_reads_a_dialect_whose_events_say_who_recorded_them() {
+    let output = run(&["analyze", "--json", "-O", "rate=100MHz"], &example());
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let tasks = json["tasks"].as_array().unwrap();
+    let control = tasks.iter().find(|task| task["name"] == "control").unwrap();
+    assert!(control["execution_ns"].as_u64().unwrap() > 1_000_000, "{control:#}");
+    assert!(control["lock_blocks"].as_u64().unwrap() > 0, "{control:#}");
+    assert_eq!(control["response_max_ticks"], serde_json::Value::Null);
+    assert!(json["charged_ticks"].as_u64() <= json["span_ticks"].as_u64());
+}
+
+#[test]
+fn joined_files_are_one_trace() {
+    let files = ["0c_linked.dat", "1c_linked.dat", "2c_linked.dat"].map(shark);
+    let joined = program().args(["info", "--json", "--join"]).args(&files).output().unwrap();
+    let json: serde_json::Value = serde_json::from_str(&stdout(&joined)).unwrap();
+    assert_eq!((&json["events"], &json["options"]["parts"]), (&699.into(), &3.into()));
+    let single = program().args(["info", "--json"]).args(&files).output().unwrap();
+    assert_eq!(stdout(&single).matches("\"format\": \"shark\"").count(), 3);
+    // A format without parts says so.
+    let dumps = [fixture("tiny.trx"), fixture("tiny.trx")];
+    let output = program().args(["info", "--join"]).args(dumps).output().unwrap();
+    assert_eq!(status(&output), Some(2));
+    assert!(stderr(&output).contains("option 'parts': no such option here"), "{}", stderr(&output));
+}
+
 #[test]
 fn formats_are_as_the_golden_file_shows() {
     let output = program().arg("formats").output().unwrap();

@@ -5,7 +5,8 @@
 //! interrupt lock, no clock. The caller brings the memory, a [`clock`] and, where interrupts or
 //! several cores record, the exclusion between them.
 //!
-//! One module per trace system: [`threadx`] writes the memory image that TraceX reads.
+//! One module per trace system: [`threadx`] writes the memory image that TraceX reads, [`aix`]
+//! takes the trace calls of AIX.
 //!
 //! ```
 //! use tracewell_record::threadx::{Context, Object, Options, Trace};
@@ -30,5 +31,6 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod aix;
 pub mod clock;
 pub mod threadx;

@@ -39,4 +39,5 @@ pub mod input;
 pub mod model;
 pub mod report;
 pub mod select;
+pub mod template;
 pub mod text;

@@ -25,6 +25,11 @@ fn wire_threadx() {
 }
 
 #[test]
+fn wire_aix() {
+    run("wire_aix", targets::wire_aix);
+}
+
+#[test]
 fn threadx() {
     run("threadx", targets::threadx);
 }
@@ -32,6 +37,11 @@ fn threadx() {
 #[test]
 fn threadx_edited() {
     run("threadx_edited", targets::threadx_edited);
+}
+
+#[test]
+fn shark() {
+    run("shark", targets::shark);
 }
 
 #[test]

@@ -21,8 +21,10 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod aix;
 mod order;
 pub mod rkh;
+pub mod shark;
 pub mod threadx;
 
 pub use order::ByteOrder;

@@ -1,6 +1,6 @@
 //! `tracewell convert`: another format.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tracewell::export::{self, EXPORTS, Export, ExportNames};
@@ -21,9 +21,9 @@ use crate::output;
   tracewell convert trace.trx -o dump.txt --to tracex-dump
   tracewell convert trace.hex -o trace.csv")]
 pub(crate) struct Convert {
-    /// A trace; - is standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// A trace, or the parts of one (--join); - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
 
     /// Where to write; - is standard output
     #[arg(short, long, value_name = "OUT")]
@@ -47,22 +47,15 @@ impl Convert {
     }
 
     fn convert(&self) -> Result<Outcome, Failure> {
+        if self.files.len() > 1 && !self.input.join {
+            return Err(Failure::usage("several inputs make one output only with --join"));
+        }
         let export = self.export()?;
         let mut options = Options::default();
         for option in &self.to_options {
             options.add(option).map_err(Failure::usage)?;
         }
-        let mut input = Input::open(&self.file, self.input.settings()?)?;
-        let name = |path: &PathBuf| match path.file_name() {
-            Some(name) => name.to_string_lossy().into_owned(),
-            None => path.display().to_string(),
-        };
-        let names = ExportNames { input: name(&self.file), output: name(&self.output) };
-        let trace = output::write_whole(&self.output, |out| {
-            (export.write)(&mut input, &options, &names, out)
-                .map_err(|error| Failure::export(&self.output, error))
-        })?;
-        Ok(tell_remarks(&self.file, &trace, self.input.verbose))
+        write(&self.files, &self.input, &self.output, export, &options)
     }
 
     fn export(&self) -> Result<&'static Export, Failure> {
@@ -80,4 +73,36 @@ impl Convert {
             ))
         })
     }
+}
+
+/// Reads the inputs as one and writes them as a format.
+fn write(
+    files: &[PathBuf],
+    args: &InputArgs,
+    output: &Path,
+    export: &Export,
+    options: &Options,
+) -> Result<Outcome, Failure> {
+    let mut input = Input::open_run(files, args.settings()?)?;
+    let name = |path: &Path| match path.file_name() {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => path.display().to_string(),
+    };
+    let names = ExportNames { input: name(input.path()), output: name(output) };
+    let trace = output::write_whole(output, |out| {
+        (export.write)(&mut input, options, &names, out)
+            .map_err(|error| Failure::export(output, error))
+    })?;
+    Ok(tell_remarks(input.path(), &trace, args.verbose))
+}
+
+/// Writes the entries of AIX logs, merged, as one log.
+pub(super) fn merged_log(
+    files: &[PathBuf],
+    args: &InputArgs,
+    output: Option<&Path>,
+) -> Result<Outcome, Failure> {
+    let args = InputArgs { join: true, ..args.clone() };
+    let output = output.unwrap_or(Path::new("-"));
+    write(files, &args, output, &export::aix::EXPORT, &Options::default())
 }

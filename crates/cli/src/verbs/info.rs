@@ -37,7 +37,7 @@ impl Info {
             let text = if self.json {
                 format!("{:#}\n", census.json(&trace))
             } else {
-                let title = title(&self.files, input.path()).map(|title| title + "\n");
+                let title = title(&self.files, &self.input, input.path()).map(|title| title + "\n");
                 title.unwrap_or_default() + &census.text(&trace)
             };
             output::stdout()

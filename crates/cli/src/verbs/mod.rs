@@ -1,5 +1,6 @@
 //! The verbs, one file each. A verb's doc comment is its help.
 
+pub(crate) mod analyze;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod events;
@@ -7,6 +8,8 @@ pub(crate) mod formats;
 pub(crate) mod info;
 pub(crate) mod man;
 pub(crate) mod report;
+pub(crate) mod template;
+pub(crate) mod trcrpt;
 
 use std::path::{Path, PathBuf};
 
@@ -17,18 +20,19 @@ use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome, tell_remarks};
 use crate::progress::Progress;
 
-/// Runs `work` for each file. One bad file does not stop the others; the worst outcome counts.
-fn for_each_file(
+/// Runs `work` for each file, or once for all of them where they are joined. One bad file does not stop the others; the worst outcome counts.
+pub(crate) fn for_each_file(
     files: &[PathBuf],
     args: &InputArgs,
     mut work: impl FnMut(&mut Input) -> Result<Trace, Failure>,
 ) -> Outcome {
     let mut worst = Outcome::Done;
-    for file in files {
+    let each = if args.join { files.len() } else { 1 };
+    for run in files.chunks(each.max(1)) {
         let done = args.settings().and_then(|settings| {
-            let mut input = Input::open(file, settings)?;
+            let mut input = Input::open_run(run, settings)?;
             let trace = work(&mut input)?;
-            Ok(tell_remarks(file, &trace, args.verbose))
+            Ok(tell_remarks(input.path(), &trace, args.verbose))
         });
         worst = worst.max(done.unwrap_or_else(Failure::tell));
     }
@@ -36,12 +40,12 @@ fn for_each_file(
 }
 
 /// Reads an input into a sink, with progress on a terminal.
-fn read(input: &mut Input, sink: &mut dyn Sink) -> Result<Trace, Failure> {
+pub(crate) fn read(input: &mut Input, sink: &mut dyn Sink) -> Result<Trace, Failure> {
     let size = input.size();
     Ok(input.read(&mut Progress::new(sink, size))?)
 }
 
-/// A title for output about several files.
-fn title(files: &[PathBuf], path: &Path) -> Option<String> {
-    (files.len() > 1).then(|| format!("==> {} <==", path.display()))
+/// A title for output about several traces.
+pub(crate) fn title(files: &[PathBuf], args: &InputArgs, path: &Path) -> Option<String> {
+    (files.len() > 1 && !args.join).then(|| format!("==> {} <==", path.display()))
 }

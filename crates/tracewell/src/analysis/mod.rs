@@ -3,4 +3,5 @@
 //! Nothing here names a format or prints. [`tracex`] answers exactly as TraceX does, for people who
 //! compare; other analyses go by meanings, so that each works for every dialect.
 
+pub mod scheduling;
 pub mod tracex;

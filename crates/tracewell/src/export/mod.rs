@@ -5,6 +5,7 @@
 //!
 //! To add a format, add a file here with an [`Export`] in it and put that into [`EXPORTS`].
 
+pub mod aix;
 pub mod events;
 pub mod threadx;
 pub mod tracex_dump;
@@ -57,8 +58,14 @@ pub enum ExportError {
 }
 
 /// Every format that can be written.
-pub static EXPORTS: &[&Export] =
-    &[&threadx::EXPORT, &tracex_dump::EXPORT, &events::JSON_LINES, &events::TSV, &events::CSV];
+pub static EXPORTS: &[&Export] = &[
+    &threadx::EXPORT,
+    &aix::EXPORT,
+    &tracex_dump::EXPORT,
+    &events::JSON_LINES,
+    &events::TSV,
+    &events::CSV,
+];
 
 /// The format of this name.
 pub fn by_name(name: &str) -> Option<&'static Export> {

@@ -147,7 +147,7 @@ fn other_event(trace: &Trace, event: &EventRef<'_>, counter: Counter) -> Result<
     let (context, priority_word) = match found.map(|context| (context.kind, context.key)) {
         None => return Err("the event has no context".to_owned()),
         Some((ContextKind::Interrupt, _)) => (context::INTERRUPT, 0),
-        Some((ContextKind::Initialization | ContextKind::System, _)) => {
+        Some((ContextKind::Initialization | ContextKind::Unknown | ContextKind::System, _)) => {
             (context::INITIALIZATION, 0)
         }
         Some((ContextKind::Thread, context::UNUSED)) => {

@@ -7,12 +7,15 @@
 //!
 //! To add a dialect, add a folder here with a [`Format`] in it and put that into [`FORMATS`].
 
+pub mod aix;
 mod decoder;
 mod options;
 pub mod rkh;
+pub mod shark;
 pub mod threadx;
 
 pub use decoder::{Decoder, Input, Progress, ReadError};
+use options::parts_of;
 pub use options::{OptionError, OptionHelp, Options};
 
 /// How sure a format is that bytes are its own.
@@ -42,7 +45,7 @@ pub struct Format {
 }
 
 /// Every format that can be read.
-pub static FORMATS: &[&Format] = &[&threadx::FORMAT, &rkh::FORMAT];
+pub static FORMATS: &[&Format] = &[&threadx::FORMAT, &aix::FORMAT, &rkh::FORMAT, &shark::FORMAT];
 
 /// The format of this name.
 pub fn by_name(name: &str) -> Option<&'static Format> {

@@ -48,6 +48,11 @@ impl Options {
         Ok(())
     }
 
+    /// Adds a key with a value that is taken as it is.
+    pub fn set(&mut self, key: &str, value: impl Into<String>) {
+        self.list.push((key.to_owned(), value.into()));
+    }
+
     /// Fails on the first key that is not among `known`.
     pub fn check(&self, known: &[OptionHelp]) -> Result<(), OptionError> {
         let unknown = |key: &str| known.iter().all(|option| option.key != key);
@@ -89,4 +94,18 @@ impl Options {
         let message = || format!("expected a number, decimal or with 0x, found '{text}'");
         number.map(Some).map_err(|_| OptionError::new(key, message()))
     }
+}
+
+/// Where the further files of a run begin in the input, in order: the option `parts`, which is made by
+/// [`crate::input::Input::open_run`].
+///
+/// # Errors
+/// Where the value is no list of positions in order.
+pub(super) fn parts_of(options: &Options) -> Result<Vec<usize>, OptionError> {
+    let Some(text) = options.get("parts") else { return Ok(Vec::new()) };
+    let message = || format!("expected byte positions in order such as 4000,8000, found '{text}'");
+    let error = || OptionError::new("parts", message());
+    let parts: Result<Vec<usize>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    let parts = parts.map_err(|_| error())?;
+    if parts.is_sorted() { Ok(parts) } else { Err(error()) }
 }

@@ -7,6 +7,7 @@
 mod error;
 pub mod image;
 mod map;
+mod run;
 mod settings;
 mod window;
 

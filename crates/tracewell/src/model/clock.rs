@@ -106,6 +106,16 @@ impl Rate {
         u64::try_from(whole.saturating_add(rest)).unwrap_or(u64::MAX)
     }
 
+    /// Nanoseconds that so many ticks last, rounded up; `u64::MAX` where that is more than 584
+    /// years.
+    fn nanoseconds_up(self, ticks: u64) -> u64 {
+        let (ticks, denominator) = (u128::from(ticks), u128::from(self.ticks.get()));
+        let product = ticks * u128::from(self.seconds.get());
+        let whole = (product / denominator).saturating_mul(1_000_000_000);
+        let rest = (product % denominator * 1_000_000_000).div_ceil(denominator);
+        u64::try_from(whole.saturating_add(rest)).unwrap_or(u64::MAX)
+    }
+
     /// Ticks that pass in so many nanoseconds, rounded up, so that `nanoseconds` of the result is
     /// not before the given time.
     pub fn ticks(self, nanoseconds: u64) -> u64 {
@@ -164,15 +174,41 @@ fn rate(text: &str) -> Option<Rate> {
     Rate::new(ticks.checked_div(divisor)?, seconds / divisor)
 }
 
-fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+/// The greatest number that divides both; the other one where one is 0.
+pub(crate) fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-/// The clock of a trace.
+/// From when on a clock has a rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RateChange {
+    /// Ticks since the first event.
+    pub ticks: u64,
+    /// Nanoseconds since the first event at that moment.
+    pub nanoseconds: u64,
+    /// The rate from there on.
+    pub rate: Rate,
+}
+
+impl RateChange {
+    /// Nanoseconds since the first event, rounded down; before this change, too.
+    fn nanoseconds(&self, ticks: u64) -> u64 {
+        match ticks.checked_sub(self.ticks) {
+            Some(after) => self.nanoseconds.saturating_add(self.rate.nanoseconds(after)),
+            None => self.nanoseconds.saturating_sub(self.rate.nanoseconds_up(self.ticks - ticks)),
+        }
+    }
+}
+
+/// The clock of a trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Clock {
-    /// Ticks per second, where anything says so.
+    /// Ticks per second, where anything says so; at first, where the rate changes.
     pub rate: Option<Rate>,
+    /// From when on which rate holds, in order of time; empty where `rate` holds for ever. Times are
+    /// rounded down at each of these, the first included, so that its moment has a whole number
+    /// of nanoseconds.
+    pub changes: Vec<RateChange>,
     /// The counter behind the stamps.
     pub counter: Counter,
     /// Stamp of the first event, as the counter showed it.
@@ -183,7 +219,25 @@ impl Clock {
     /// Nanoseconds since the first event, where the rate is known.
     #[inline]
     pub fn nanoseconds(&self, ticks: u64) -> Option<u64> {
+        if !self.changes.is_empty() {
+            return self.piecewise(ticks);
+        }
         self.rate.map(|rate| rate.nanoseconds(ticks))
+    }
+
+    fn piecewise(&self, ticks: u64) -> Option<u64> {
+        let after = self.changes.partition_point(|change| change.ticks <= ticks);
+        Some(self.changes.get(after.saturating_sub(1))?.nanoseconds(ticks))
+    }
+
+    /// Makes a rate hold from a moment on, which is not before any that was given earlier.
+    pub fn change_rate(&mut self, ticks: u64, rate: Rate) {
+        let nanoseconds = match self.nanoseconds(ticks) {
+            Some(nanoseconds) => nanoseconds,
+            None => rate.nanoseconds_up(ticks),
+        };
+        self.rate.get_or_insert(rate);
+        self.changes.push(RateChange { ticks, nanoseconds, rate });
     }
 }
 
@@ -227,6 +281,22 @@ mod tests {
         assert_eq!(rate.nanoseconds(u64::MAX / 1_000_000_000), 6_148_914_691_000_000_000);
         assert_eq!(rate.nanoseconds(1), 333_333_333);
         assert_eq!(Rate::new(1_000_000_000, 1).unwrap().nanoseconds(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn a_rate_that_changes_makes_times_in_pieces() {
+        let counter = Counter::of_mask(u64::MAX, Direction::Up);
+        let mut clock = Clock { rate: None, changes: Vec::new(), counter, first_stamp: 0 };
+        assert_eq!(clock.nanoseconds(5), None);
+        // Three ticks a microsecond: tick 10 is 3333.3 ns after the first, taken as 3334.
+        clock.change_rate(10, Rate::new(3_000_000, 1).unwrap());
+        assert_eq!(
+            [0, 1, 9, 10, 11].map(|t| clock.nanoseconds(t).unwrap()),
+            [0, 334, 3000, 3334, 3667]
+        );
+        clock.change_rate(14, Rate::new(1_000_000, 1).unwrap());
+        assert_eq!([13, 14, 15].map(|t| clock.nanoseconds(t).unwrap()), [4334, 4667, 5667]);
+        assert_eq!(clock.rate.unwrap().ratio(), (3_000_000, 1));
     }
 
     proptest! {

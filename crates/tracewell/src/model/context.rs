@@ -15,6 +15,8 @@ pub enum ContextKind {
     Interrupt,
     /// The system before its scheduler started.
     Initialization,
+    /// The trace does not tell who it was.
+    Unknown,
     /// The system itself, where nobody else is named: idle loop, scheduler, interrupts.
     System,
 }
@@ -26,6 +28,7 @@ impl ContextKind {
             Self::Thread => "thread",
             Self::Interrupt => "interrupt",
             Self::Initialization => "initialization",
+            Self::Unknown => "unknown",
             Self::System => "system",
         }
     }
@@ -72,12 +75,7 @@ impl Contexts {
         self.list.get(id.index())
     }
 
-    /// The context of this number, to give it a name that turned up later.
-    pub fn get_mut(&mut self, id: ContextId) -> Option<&mut Context> {
-        self.list.get_mut(id.index())
-    }
-
-    /// The context with this key, if one was seen.
+    /// The context with this key, if one was seen; the latest where keys are used again.
     #[inline]
     pub fn find(&self, key: u64) -> Option<ContextId> {
         self.by_key.get(&key).copied()
@@ -91,6 +89,18 @@ impl Contexts {
             self.list.push(context);
             next
         })
+    }
+
+    /// Adds a context whose key may have named another one before, which ends there. A batch never
+    /// has events of both sides: [`Contexts::find`] answers for all of its events.
+    pub fn replace(&mut self, context: Context) -> ContextId {
+        self.by_key.remove(&context.key);
+        self.add(context)
+    }
+
+    /// The context of this number, to note what is told of it later.
+    pub fn get_mut(&mut self, id: ContextId) -> Option<&mut Context> {
+        self.list.get_mut(id.index())
     }
 
     /// All of them, in order of their numbers.

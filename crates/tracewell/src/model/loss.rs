@@ -11,6 +11,8 @@ pub enum LossCause {
     Truncated,
     /// A record is there but cannot be what the dialect allows.
     Damaged,
+    /// It was recorded and lost on its way.
+    Dropped,
     /// The numbers of the records before and after leave some out.
     Missing,
 }
@@ -22,6 +24,7 @@ impl LossCause {
             Self::Overwritten => "overwritten",
             Self::Truncated => "truncated",
             Self::Damaged => "damaged",
+            Self::Dropped => "dropped",
             Self::Missing => "missing",
         }
     }

@@ -47,14 +47,41 @@ pub enum Meaning {
     Sleeps,
     /// The subject's priority is changed to the value.
     PriorityChange,
+    /// The scheduler chose the subject; the next context runs on its behalf: the subject itself, or
+    /// who holds what it waits for.
+    Schedule,
+    /// The subject runs with the urgency of another.
+    Inherit,
+    /// The trace begins while the subject runs.
+    TraceStart,
+    /// The trace ends.
+    TraceStop,
+    /// The subject exists.
+    Exists,
     /// A job of the subject was released: its period or its event has come.
     Release,
+    /// A job of the subject was asked for. A release of the same job may be told beside it.
+    Activate,
     /// The subject's job is done.
     Complete,
     /// The subject's deadline passed before its job was done.
     DeadlineMissed,
-    /// The subject used up its budget.
+    /// The subject's job took longer than it was said to at most.
+    WcetExceeded,
+    /// The budget of the object, a server, is used up.
     BudgetExhausted,
+    /// The object, a server, has its budget again.
+    BudgetReplenished,
+    /// The object, a server, takes over budget that others leave.
+    BudgetReclaimed,
+    /// The object, a server, used reclaimed budget, the value.
+    ReclaimedUsed,
+    /// The object, a server, has something to serve: the subject, where it is told.
+    ServerActive,
+    /// A timer of the kernel was set.
+    TimerSet,
+    /// A timer of the kernel was cancelled.
+    TimerCancelled,
     /// The subject, a state machine, entered a state, the value.
     StateEntered,
     /// The subject, a state machine, left a state, the value.
@@ -74,10 +101,18 @@ pub enum Meaning {
     TimerExpired,
     /// A condition that the program takes for granted does not hold; the value is the place.
     AssertionFailed,
+    /// The subject enters a service of the system, the value.
+    Call,
+    /// The subject comes back from a service of the system, the value.
+    Return,
     /// A mark of the application.
     Mark,
     /// A number of the application, the value.
     Value,
-    /// Events are missing here.
+    /// Events of a kind are recorded no more, or again where the value is 0: a filter was set.
+    Hides,
+    /// Events are missing from here on.
     Lost,
+    /// Events are missing up to here.
+    LostEnd,
 }

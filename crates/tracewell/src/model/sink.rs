@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::{Batch, Loss, Trace};
 
 /// Whether a sink wants more. After `Break` the decoder stops and calls nothing any more.
-pub type Flow = ControlFlow<()>;
+pub type Flow<T = ()> = ControlFlow<(), T>;
 
 /// Takes the events of a trace in order, with the gaps between them.
 ///

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tracewell_wire::ByteOrder;
 
 use super::schema::Schema;
-use super::{Clock, Contexts, Diagnostics, Losses, Objects, values};
+use super::{Clock, Context, Contexts, Diagnostics, Losses, Objects, values};
 
 /// How a fact is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,11 +39,40 @@ pub enum PayloadLayout {
         /// Bytes of a word: 4 or 8.
         bytes: u8,
     },
+    /// Little-endian numbers at fixed places of the payload, of at most 32 bits.
+    Fields(&'static [Field]),
     /// A row of values that the decoder made: [`values`].
     Values {
         /// Hexadecimal digits to show an address with: 8 or 16.
         digits: u8,
     },
+}
+
+/// A number within a payload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Field {
+    /// Its first byte.
+    pub offset: usize,
+    /// Its length in bytes: 2, or 4.
+    pub bytes: u8,
+    /// A byte of the payload and the bits in it that say, if one is set, that the number was not
+    /// written.
+    pub absent: Option<(usize, u8)>,
+}
+
+impl Field {
+    #[inline]
+    fn read(self, payload: &[u8]) -> Option<u64> {
+        let absent = |(at, bits): (usize, u8)| payload.get(at).is_some_and(|b| b & bits != 0);
+        if self.absent.is_some_and(absent) {
+            return None;
+        }
+        let bytes = payload.get(self.offset..)?;
+        Some(match self.bytes {
+            2 => u64::from(u16::from_le_bytes(*bytes.first_chunk()?)),
+            _ => u64::from(u32::from_le_bytes(*bytes.first_chunk()?)),
+        })
+    }
 }
 
 impl PayloadLayout {
@@ -58,6 +87,7 @@ impl PayloadLayout {
             Self::Words { order, .. } => {
                 Some(u64::from(order.u32(*payload.get(4 * index..)?.first_chunk()?)))
             }
+            Self::Fields(fields) => fields.get(index)?.read(payload),
             Self::Values { .. } => values::value(payload, index),
         }
     }
@@ -67,6 +97,9 @@ impl PayloadLayout {
     pub fn arguments(self, payload: &[u8]) -> usize {
         match self {
             Self::Words { bytes, .. } => payload.len() / usize::from(bytes),
+            Self::Fields(fields) => {
+                fields.iter().take_while(|field| field.read(payload).is_some()).count()
+            }
             Self::Values { .. } => values::slots(payload),
         }
     }
@@ -76,6 +109,7 @@ impl PayloadLayout {
     pub const fn digits(self) -> usize {
         match self {
             Self::Words { bytes, .. } => 2 * bytes as usize,
+            Self::Fields(_) => 8,
             Self::Values { digits } => digits as usize,
         }
     }
@@ -88,6 +122,8 @@ pub struct Trace {
     pub format: &'static str,
     /// The source's own properties, in the order of the source.
     pub facts: Vec<Fact>,
+    /// The source's own texts, such as the name of the system, in the order of the source.
+    pub texts: Vec<(&'static str, String)>,
     /// What event ids mean.
     pub schema: Arc<Schema>,
     /// How payloads divide into arguments.
@@ -111,6 +147,28 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// A text of the source; empty where it has none of this name.
+    pub fn text(&self, name: &str) -> &str {
+        let text = self.texts.iter().find(|(known, _)| *known == name);
+        text.map_or("", |(_, text)| text)
+    }
+
+    /// The id of a context's process, where its system has processes and the trace tells: the
+    /// parameter `pid` of the object that describes it.
+    pub fn process_of(&self, context: &Context) -> Option<u64> {
+        let object = self.objects.get(context.object?)?;
+        let names = &self.schema.object_kind(object.kind)?.parameters;
+        object.parameters.get(names.iter().position(|name| name == "pid")?).copied()
+    }
+
+    /// Nanoseconds since 1970 of an event, where the trace tells when it was recorded: the facts
+    /// `wall_clock_ns` and `start_tick` are of the same moment.
+    pub fn wall_clock_ns(&self, ticks: u64) -> Option<u64> {
+        let wall = self.fact("wall_clock_ns")?;
+        let since = self.clock.first_stamp.checked_sub(self.fact("start_tick")?)?;
+        wall.checked_add(self.clock.nanoseconds(since.checked_add(ticks)?)?)
+    }
+
     /// The value of one of the source's own properties.
     pub fn fact(&self, name: &str) -> Option<u64> {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value)

@@ -15,6 +15,8 @@
 
 mod columns;
 pub mod info;
+pub mod scheduling;
+pub mod trcrpt;
 
 use std::io::{self, Write};
 
@@ -44,6 +46,8 @@ pub struct Report<W> {
     labels: PerEvent<Literal>,
     describer: Describer,
     shown: Shown,
+    /// Whether the selection ended before the trace did.
+    broke_off: bool,
 }
 
 /// What was shown so far.
@@ -68,6 +72,7 @@ impl<W: Write> Report<W> {
             labels: PerEvent::default(),
             describer: Describer::default(),
             shown: Shown::default(),
+            broke_off: false,
         }
     }
 
@@ -147,9 +152,19 @@ impl<W: Write> Report<W> {
             Some(ns) => format!("{} ticks ({} s)", trace.span, seconds(ns)),
             None => format!("{} ticks", trace.span),
         };
-        lines.push(format!("events  {} read, {} selected", trace.events, self.shown.events));
-        lines.push(format!("span    {span}"));
-        lines.push(format!("lost    {}", lost(&trace.losses)));
+        let selected = self.shown.events;
+        let shown = match self.options.selection.tail {
+            Some(tail) if (tail as u64) < selected => format!(", the last {tail} shown"),
+            _ => String::new(),
+        };
+        if self.broke_off {
+            // What follows was not read: nothing is said of the trace as a whole.
+            lines.push(format!("events  {selected} selected{shown}; the rest was not read"));
+        } else {
+            lines.push(format!("events  {} read, {selected} selected{shown}", trace.events));
+            lines.push(format!("span    {span}"));
+            lines.push(format!("lost    {}", lost(&trace.losses)));
+        }
         lines.push(String::new());
         lines.extend(self.shown.contexts(trace));
         for line in lines {
@@ -160,6 +175,7 @@ impl<W: Write> Report<W> {
 
 impl<W: Write> Sink for Report<W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.lines.begin(trace)?;
         self.begin(trace);
         self.widen(trace);
         let known = self.contexts.len();
@@ -167,8 +183,13 @@ impl<W: Write> Sink for Report<W> {
         let new = trace.contexts.iter().skip(known);
         self.contexts.extend(new.map(|(_, context)| Literal::padded(&context.name, width)));
         for event in batch.events() {
-            if self.lines.takes(trace, &event)? {
-                self.line(trace, &event)?;
+            match self.lines.takes(trace, &event) {
+                Flow::Continue(true) => self.line(trace, &event)?,
+                Flow::Continue(false) => {}
+                Flow::Break(()) => {
+                    self.broke_off = true;
+                    return Flow::Break(());
+                }
             }
         }
         Flow::Continue(())
@@ -176,22 +197,11 @@ impl<W: Write> Sink for Report<W> {
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
         self.begin(trace);
-        let how_many = match (loss.events, loss.cause) {
-            (Some(0), _) => "a record".to_owned(),
-            (Some(1), _) => "1 event".to_owned(),
-            (Some(events), _) => format!("{events} events"),
-            (None, LossCause::Overwritten) => "earlier events".to_owned(),
-            (None, _) => "an unknown number of events".to_owned(),
-        };
-        let line = format!(
-            "-------- lost here: {how_many}, {}, at byte {} --------",
-            loss.cause.as_str(),
-            loss.offset
-        );
+        let line = loss_line(loss);
         let (before, after) = if self.options.color { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
         let start = self.lines.buffer().len();
         self.lines.buffer().text(format!("{before}{line}{after}"));
-        self.lines.end_line(start)
+        self.lines.end_mark(start)
     }
 }
 
@@ -221,38 +231,46 @@ impl Shown {
             .filter(|(events, _)| *events > 0)
             .collect();
         rows.sort_by_key(|(events, _)| std::cmp::Reverse(*events));
-        let heading = format!("{:>9}  {:<10}  CONTEXT", "EVENTS", "KEY");
+        if rows.is_empty() {
+            return Vec::new();
+        }
+        let width = trace.payload.digits() + 2;
+        let heading = format!("{:>9}  {:<width$}  CONTEXT", "EVENTS", "KEY");
         let row = |(events, context): &(u64, &crate::model::Context)| {
-            format!("{events:>9}  {:<10}  {}", context.key_text, context.name)
+            format!("{events:>9}  {:<width$}  {}", context.key_text, context.name)
         };
         std::iter::once(heading).chain(rows.iter().map(row)).collect()
     }
 }
 
+/// The mark of a gap.
+fn loss_line(loss: &Loss) -> String {
+    let how_many = match (loss.events, loss.cause) {
+        (Some(1), _) => "1 event".to_owned(),
+        (Some(events), _) => format!("{events} events"),
+        (None, LossCause::Overwritten) => "earlier events".to_owned(),
+        (None, _) => "an unknown number of events".to_owned(),
+    };
+    let (cause, offset) = (loss.cause.as_str(), loss.offset);
+    format!("-------- lost here: {how_many}, {cause}, at byte {offset} --------")
+}
+
 fn label(trace: &Trace, id: u32, columns: Columns) -> Literal {
-    let event = trace.schema.event(id);
-    let width = columns.event;
-    // A type that stands for a range of ids does not say which one it was.
-    if trace.schema.defines(id) {
-        Literal::new(format!("  {:<width$}", event.label))
-    } else {
-        Literal::new(format!("  {:<width$}", format!("{} {id}", event.label)))
-    }
+    Literal::new(format!("  {:<width$}", trace.schema.label(id), width = columns.event))
 }
 
 #[inline]
 fn put_time(out: &mut TextBuffer, trace: &Trace, ticks: u64, before: u64, columns: Columns) {
     // A clock that goes back within a source makes no negative time; the line before stands.
     let elapsed = ticks.saturating_sub(before);
-    match trace.clock.rate {
+    match trace.clock.nanoseconds(ticks) {
         None => {
             out.right(ticks, columns.time);
             out.right(elapsed, columns.delta);
         }
-        Some(rate) => {
-            let time = rate.nanoseconds(ticks);
+        Some(time) => {
             out.seconds(time, columns.time);
-            let delta = time.saturating_sub(rate.nanoseconds(before));
+            let delta = time.saturating_sub(trace.clock.nanoseconds(before).unwrap_or(time));
             out.right(delta / 1000, columns.delta - 4);
             out.byte(b'.');
             let fraction = delta % 1000;

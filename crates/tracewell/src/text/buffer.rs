@@ -38,6 +38,13 @@ impl Literal {
         self.length == 0
     }
 
+    /// The text from byte `start` on, for where it does not begin as it usually does.
+    pub fn tail(&self, start: usize) -> Self {
+        let head = self.head.get(..self.length.min(BLOCK)).unwrap_or_default();
+        let all = [head, &self.rest].concat();
+        Self::new(all.get(start..).unwrap_or_default())
+    }
+
     /// Takes a text and pads it with blanks to a width in characters.
     pub fn padded(text: &str, width: usize) -> Self {
         Self::new(format!("{text:<width$}"))

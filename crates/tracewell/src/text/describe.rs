@@ -27,9 +27,15 @@ impl Describer {
     #[inline]
     pub fn put(&mut self, out: &mut TextBuffer, trace: &Trace, event: &EventRef<'_>) {
         let pieces = self.plans.get(event.id, || plan(trace.schema.event(event.id)));
-        for piece in pieces.iter() {
+        let start = out.len();
+        for (number, piece) in pieces.iter().enumerate() {
             let Some(value) = trace.payload.argument(event.payload, piece.index) else { continue };
-            out.literal(&piece.prefix);
+            // Those before it may all be absent.
+            if number > 0 && out.len() == start {
+                out.literal(&piece.prefix.tail(SEPARATOR.len()));
+            } else {
+                out.literal(&piece.prefix);
+            }
             match piece.kind {
                 ArgumentKind::Unsigned => out.decimal(value),
                 ArgumentKind::Signed => put_signed(out, trace, value),
@@ -53,13 +59,16 @@ impl Describer {
     }
 }
 
+/// Stands between two arguments.
+const SEPARATOR: &str = ", ";
+
 fn plan(event: &EventType) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for (index, argument) in event.args.iter().enumerate() {
         if argument.kind == ArgumentKind::Unnamed {
             continue;
         }
-        let separator = if pieces.is_empty() { "" } else { ", " };
+        let separator = if pieces.is_empty() { "" } else { SEPARATOR };
         let name = spoken(&argument.name, argument.kind);
         let prefix = match argument.kind {
             // Its items stand for themselves.

@@ -34,6 +34,18 @@ impl<W: Write> LineWriter<W> {
         self.buffer.len() < ENOUGH || self.flush()
     }
 
+    /// Writes whole lines; false when writing has failed and nothing more is wanted.
+    pub fn block(&mut self, lines: &[u8]) -> bool {
+        self.buffer.text(lines);
+        self.full()
+    }
+
+    /// Writes what has been collected, if it is enough; false when writing has failed.
+    #[inline]
+    pub fn full(&mut self) -> bool {
+        self.buffer.len() < ENOUGH || self.flush()
+    }
+
     fn flush(&mut self) -> bool {
         if self.error.is_none()
             && let Err(error) = self.writer.write_all(self.buffer.as_bytes())

@@ -13,6 +13,7 @@ use crate::select::{Selection, Selector};
 pub struct Listing<W> {
     lines: LineWriter<W>,
     selector: Option<Selector>,
+    selection: Selection,
     tail: Option<Tail>,
 }
 
@@ -20,9 +21,18 @@ impl<W: Write> Listing<W> {
     /// Makes a list of the selected events.
     pub fn new(out: W, selection: Selection) -> Self {
         let tail = selection.tail.map(Tail::new);
-        let selector = Selector::new(selection);
+        let selector = Selector::new(selection.clone());
         let selector = (!selector.takes_all()).then_some(selector);
-        Self { lines: LineWriter::new(out), selector, tail }
+        Self { lines: LineWriter::new(out), selector, selection, tail }
+    }
+
+    /// Breaks where the selection cannot be applied to the trace, before anything is written; see
+    /// [`Selection::check`].
+    pub fn begin(&self, trace: &Trace) -> Flow {
+        match self.selection.check(trace) {
+            Ok(()) => Flow::Continue(()),
+            Err(_) => Flow::Break(()),
+        }
     }
 
     /// Whether an event is to be in the list; breaks when no later one will be.
@@ -40,11 +50,22 @@ impl<W: Write> Listing<W> {
         self.lines.buffer()
     }
 
-    /// Ends the line that began at byte `start` of the buffer; breaks when writing has failed.
+    /// Ends the line of an event, which began at byte `start` of the buffer; breaks when writing has
+    /// failed.
     #[inline]
     pub fn end_line(&mut self, start: usize) -> Flow {
+        self.end_any(start, true)
+    }
+
+    /// Ends a line that stands between events, and does not count as one.
+    pub fn end_mark(&mut self, start: usize) -> Flow {
+        self.end_any(start, false)
+    }
+
+    #[inline]
+    fn end_any(&mut self, start: usize, is_event: bool) -> Flow {
         if let Some(tail) = &mut self.tail {
-            tail.take(self.lines.buffer(), start);
+            tail.take(self.lines.buffer(), start, is_event);
             return Flow::Continue(());
         }
         if self.lines.line_end() { Flow::Continue(()) } else { Flow::Break(()) }
@@ -73,36 +94,46 @@ impl<W: Write> Listing<W> {
     }
 }
 
-/// The last lines of a list, kept until it ends.
+/// The last lines of a list, kept until it ends: those of so many events and the marks among them.
 #[derive(Debug)]
 struct Tail {
-    lines: VecDeque<Vec<u8>>,
+    lines: VecDeque<(Vec<u8>, bool)>,
+    events: usize,
     most: usize,
 }
 
+/// Marks kept at most for each event: a trace of nothing but losses must not fill memory.
+const MARKS: usize = 16;
+
 impl Tail {
-    /// Keeps at most so many lines.
+    /// Keeps the lines of at most so many events.
     fn new(most: usize) -> Self {
-        Self { lines: VecDeque::new(), most }
+        Self { lines: VecDeque::new(), events: 0, most }
     }
 
     /// Takes the text of `buffer` from byte `start` on as a line, dropping the oldest if need be.
-    fn take(&mut self, buffer: &mut TextBuffer, start: usize) {
+    fn take(&mut self, buffer: &mut TextBuffer, start: usize, is_event: bool) {
         let mut line = Vec::new();
-        if self.lines.len() >= self.most {
-            line = self.lines.pop_front().unwrap_or_default();
-            line.clear();
+        self.events += usize::from(is_event);
+        let room = self.most.saturating_add(1).saturating_mul(MARKS);
+        while self.events > self.most || self.lines.len() >= room {
+            let Some((oldest, was_event)) = self.lines.pop_front() else { break };
+            self.events -= usize::from(was_event);
+            line = oldest;
         }
+        line.clear();
         if self.most > 0 {
             line.extend_from_slice(buffer.as_bytes().get(start..).unwrap_or_default());
-            self.lines.push_back(line);
+            self.lines.push_back((line, is_event));
+        } else {
+            self.events = 0;
         }
         buffer.truncate(start);
     }
 
     /// Gives the lines out, oldest first.
     fn put<W: Write>(self, lines: &mut LineWriter<W>) {
-        for line in self.lines {
+        for (line, _) in self.lines {
             lines.buffer().text(&line);
             if !lines.line_end() {
                 return;

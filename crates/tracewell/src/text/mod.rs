@@ -3,6 +3,7 @@
 //! Everything goes into a buffer that its owner reuses, so that a line costs no allocation.
 
 mod buffer;
+pub mod calendar;
 mod describe;
 mod lines;
 mod listing;

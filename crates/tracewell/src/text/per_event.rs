@@ -24,6 +24,16 @@ impl<T> Default for PerEvent<T> {
 }
 
 impl<T> PerEvent<T> {
+    /// What was made for this id, if it was.
+    #[inline]
+    pub fn find(&self, id: u32) -> Option<&T> {
+        let index = id as usize;
+        if index < SMALL {
+            return self.small.get(index)?.as_deref();
+        }
+        self.large.get(&id)
+    }
+
     /// What was made for this id, made now if it was not there.
     #[inline]
     pub fn get(&mut self, id: u32, make: impl FnOnce() -> T) -> &mut T {

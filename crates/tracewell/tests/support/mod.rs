@@ -1,6 +1,8 @@
 //! What several integration tests need: where data lies, tables, a sink that keeps everything.
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part of this")]
 
+pub mod shark;
+
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};

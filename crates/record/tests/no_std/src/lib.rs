@@ -4,6 +4,7 @@
 //! be no allocator. Either stops the build.
 #![no_std]
 
+use tracewell_record::aix::{self, Machine};
 use tracewell_record::clock::EventCounter;
 use tracewell_record::threadx::{Context, Object, Options, Trace};
 
@@ -29,4 +30,18 @@ pub extern "C" fn record(memory: &mut [u8; 512]) -> i32 {
     trace.set_next_thread(entry, 1);
     trace.unregister(1);
     slot.and_then(|slot| i32::try_from(slot).ok()).unwrap_or(-1)
+}
+
+/// Uses the AIX recorder; how many bytes wait at its end, or -1.
+#[unsafe(no_mangle)]
+pub extern "C" fn record_aix(memory: &mut [u8; 2048]) -> i32 {
+    let mut trace = aix::Trace::new(EventCounter::default(), Machine::default());
+    let context = aix::Context::thread(0, 1, 2);
+    let Ok(channel) = trace.trcstart(context, memory, aix::Options::default()) else { return -1 };
+    trace.trchkl(context, 0x1000_0000, [1, 2]);
+    if trace.trcstop(context, channel).is_err() {
+        return -1;
+    }
+    let waiting = trace.waiting(channel).map(|chunk| chunk.bytes.len());
+    waiting.and_then(|bytes| i32::try_from(bytes).ok()).unwrap_or(-1)
 }

@@ -173,9 +173,14 @@ impl<W: Write> EventWriter<W> {
             room.done();
             return values::put(out, format, trace, event, &plan.args);
         }
+        let mut first = true;
         for (index, prefix) in plan.args.iter().enumerate() {
             let Some(value) = trace.payload.argument(event.payload, index) else { continue };
-            room = room.literal(prefix).decimal(value);
+            // A separator stands before all but the first one; those before this may be absent.
+            let separated = index == 0 || !first;
+            room = if separated { room.literal(prefix) } else { room.literal(&prefix.tail(1)) };
+            room = room.decimal(value);
+            first = false;
         }
         room.done();
         for index in plan.args.len()..trace.payload.arguments(event.payload) {
@@ -197,6 +202,7 @@ impl<W: Write> EventWriter<W> {
 
 impl<W: Write> Sink for EventWriter<W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.lines.begin(trace)?;
         for event in batch.events() {
             if self.lines.takes(trace, &event)? {
                 self.line(trace, &event)?;
@@ -221,7 +227,7 @@ impl<W: Write> Sink for EventWriter<W> {
             }
         };
         self.lines.buffer().text(line);
-        self.lines.end_line(start)
+        self.lines.end_mark(start)
     }
 }
 

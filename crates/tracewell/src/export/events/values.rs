@@ -25,7 +25,12 @@ pub(super) fn put(
     let args = &trace.schema.event(event.id).args;
     for (index, (prefix, arg)) in prefixes.iter().zip(args).enumerate() {
         let Some(value) = trace.payload.argument(event.payload, index) else { continue };
-        out.literal(prefix);
+        // A separator stands before all but the first one; those before this may be absent.
+        if index > 0 && out.len() == start {
+            out.literal(&prefix.tail(1));
+        } else {
+            out.literal(prefix);
+        }
         let bytes = values::bytes(event.payload, value);
         match arg.kind {
             ArgumentKind::Text => quoted(out, format, |out| put_shown(out, bytes)),

@@ -84,9 +84,10 @@ impl Decoder for RkhDecoder {
         Trace {
             format: FORMAT.name,
             facts: Vec::new(),
+            texts: Vec::new(),
             schema: schema(self.dialect),
             payload: PayloadLayout::Values { digits: 8 },
-            clock: Clock { rate: self.known.rate, counter, first_stamp: 0 },
+            clock: Clock { rate: self.known.rate, changes: Vec::new(), counter, first_stamp: 0 },
             contexts: Contexts::default(),
             objects: Objects::default(),
             losses: Losses::default(),

@@ -67,9 +67,10 @@ impl Decoder for ThreadxDecoder {
         Trace {
             format: FORMAT.name,
             facts: Vec::new(),
+            texts: Vec::new(),
             schema: Schema::threadx(),
             payload: PayloadLayout::Words { order: ByteOrder::Little, bytes: 4 },
-            clock: Clock { rate: self.known.rate, counter, first_stamp: 0 },
+            clock: Clock { rate: self.known.rate, changes: Vec::new(), counter, first_stamp: 0 },
             contexts: Contexts::default(),
             objects: Objects::default(),
             losses: Losses::default(),

@@ -71,7 +71,7 @@ pub fn layout(trace: &Trace) -> Layout {
     let (order, width) = match trace.payload {
         PayloadLayout::Words { order, bytes: 8 } => (order, Width::Bits64),
         PayloadLayout::Words { order, .. } => (order, Width::Bits32),
-        PayloadLayout::Values { .. } => (ByteOrder::Little, Width::Bits32),
+        _ => (ByteOrder::Little, Width::Bits32),
     };
     let name_size = trace.fact("object_name_size").and_then(|size| u16::try_from(size).ok());
     Layout { order, width, name_size: name_size.unwrap_or(32) }

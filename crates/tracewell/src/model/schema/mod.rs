@@ -155,15 +155,31 @@ impl Schema {
     /// The schema of ThreadX, FileX, NetX and USBX.
     pub fn threadx() -> Arc<Self> {
         static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
-        let parse = || {
-            let text = include_str!("../../../../../schemas/threadx.toml");
-            match Self::parse(text, "schemas/threadx.toml") {
-                Ok(schema) => Arc::new(schema),
-                // The text is part of the program, and a test reads it.
-                Err(error) => unreachable!("{error}"),
-            }
+        let text = include_str!("../../../../../schemas/threadx.toml");
+        Self::built_in(&SCHEMA, text, "schemas/threadx.toml")
+    }
+
+    /// The schema of the S.Ha.R.K. kernel's new tracer.
+    pub fn shark() -> Arc<Self> {
+        static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
+        let text = include_str!("../../../../../schemas/shark.toml");
+        Self::built_in(&SCHEMA, text, "schemas/shark.toml")
+    }
+
+    /// The schema of the hooks of AIX trace.
+    pub fn aix() -> Arc<Self> {
+        static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
+        let text = include_str!("../../../../../schemas/aix.toml");
+        Self::built_in(&SCHEMA, text, "schemas/aix.toml")
+    }
+
+    fn built_in(schema: &OnceLock<Arc<Self>>, text: &str, file: &str) -> Arc<Self> {
+        let parse = || match Self::parse(text, file) {
+            Ok(schema) => Arc::new(schema),
+            // The text is part of the program, and a test reads it.
+            Err(error) => unreachable!("{error}"),
         };
-        SCHEMA.get_or_init(parse).clone()
+        schema.get_or_init(parse).clone()
     }
 
     /// The schema of the RKH versions of a dialect's name: `3.4`, `2.4.5`, and so on.
@@ -192,6 +208,12 @@ impl Schema {
     fn event_of_range(&self, id: u32) -> &EventType {
         let range = self.ranges.iter().find(|(range, _)| range.contains(&id));
         range.map_or(&self.unknown, |(_, event)| event)
+    }
+
+    /// What a report calls an id: with the number, where its entry stands for more than one.
+    pub fn label(&self, id: u32) -> String {
+        let label = &self.event(id).label;
+        if self.defines(id) { label.clone() } else { format!("{label} {id}") }
     }
 
     /// Whether an id has an entry of its own.

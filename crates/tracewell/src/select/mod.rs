@@ -3,56 +3,20 @@
 //! A [`Selection`] is what a user typed. A [`Selector`] applies it and remembers its answers, so
 //! that a context or an event id costs one comparison of text for the whole trace.
 
+mod bound;
+mod ids;
+mod pattern;
+
 use std::collections::HashSet;
-use std::ops::ControlFlow;
-use std::str::FromStr;
+use std::ops::{ControlFlow, RangeInclusive};
 
 use foldhash::fast::RandomState;
 
 use crate::model::schema::ArgumentKind;
 use crate::model::{Context, EventRef, Trace};
-
-/// A point of time as typed: `12345` ticks, or `1.5s`, `20ms`, `7us`, `300ns`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Bound {
-    /// Ticks since the first event.
-    Ticks(u64),
-    /// Nanoseconds since the first event; needs a clock of known rate.
-    Nanoseconds(u64),
-}
-
-/// A text is not a point of time.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("expected ticks such as 12345 or a time such as 1.5s, 20ms, 7us, 300ns, found '{found}'")]
-pub struct BoundError {
-    found: String,
-}
-
-impl FromStr for Bound {
-    type Err = BoundError;
-
-    fn from_str(text: &str) -> Result<Self, BoundError> {
-        let error = || BoundError { found: text.to_owned() };
-        let units = [("ns", 0), ("us", 3), ("ms", 6), ("s", 9)];
-        let unit = units.iter().find_map(|(unit, power)| Some((text.strip_suffix(unit)?, *power)));
-        match unit {
-            None => text.parse().map(Self::Ticks).map_err(|_| error()),
-            Some((number, power)) => {
-                scaled(number.trim_end(), power).map(Self::Nanoseconds).ok_or_else(error)
-            }
-        }
-    }
-}
-
-/// A decimal number times a power of ten, exactly.
-fn scaled(number: &str, power: usize) -> Option<u64> {
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if fraction.len() > power || whole.is_empty() {
-        return None;
-    }
-    let digits = format!("{whole}{fraction:0<power$}");
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
-}
+pub use bound::{Bound, BoundError};
+pub use ids::{Group, IdError, IdPattern, groups};
+use pattern::{is_key, like};
 
 /// Which events to show. Empty lists and absent bounds select everything.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +27,16 @@ pub struct Selection {
     pub events: Vec<String>,
     /// Names (with `*`) or keys of objects that an argument refers to.
     pub objects: Vec<String>,
+    /// Ids of events; where any are given, only these.
+    pub ids: Vec<IdPattern>,
+    /// Ids of events that are left out.
+    pub without_ids: Vec<IdPattern>,
+    /// Processors, from and to.
+    pub cpus: Vec<RangeInclusive<u16>>,
+    /// Keys of threads as output shows them.
+    pub threads: Vec<String>,
+    /// Ids of processes, or names (with `*`) of what runs.
+    pub processes: Vec<String>,
     /// Not before this time.
     pub from: Option<Bound>,
     /// Not after this time.
@@ -81,6 +55,9 @@ pub enum SelectionError {
         "times need a clock of known rate: give ticks, or the rate with -O rate=TICKS_PER_SECOND"
     )]
     NoRate,
+    /// A date was given and the trace does not know when it was recorded.
+    #[error("dates need a trace that says when it was recorded, which this one does not")]
+    NoWallClock,
 }
 
 impl Selection {
@@ -92,6 +69,10 @@ impl Selection {
         let timed = |bound: Option<Bound>| matches!(bound, Some(Bound::Nanoseconds(_)));
         if trace.clock.rate.is_none() && (timed(self.from) || timed(self.to)) {
             return Err(SelectionError::NoRate);
+        }
+        let dated = |bound: Option<Bound>| matches!(bound, Some(Bound::WallClock(_)));
+        if trace.wall_clock_ns(0).is_none() && (dated(self.from) || dated(self.to)) {
+            return Err(SelectionError::NoWallClock);
         }
         Ok(())
     }
@@ -118,9 +99,16 @@ impl Selector {
 
     /// Whether everything is selected, so that nothing needs to be asked.
     pub fn takes_all(&self) -> bool {
-        let Selection { contexts, events, objects, from, to, head, tail: _ } = &self.selection;
-        let lists = contexts.is_empty() && events.is_empty() && objects.is_empty();
-        lists && from.is_none() && to.is_none() && head.is_none()
+        let Selection { contexts, events, objects, ids, without_ids, .. } = &self.selection;
+        let Selection { cpus, threads, processes, from, to, head, .. } = &self.selection;
+        let lists = [contexts, events, objects, threads, processes];
+        lists.iter().all(|list| list.is_empty())
+            && ids.is_empty()
+            && without_ids.is_empty()
+            && cpus.is_empty()
+            && from.is_none()
+            && to.is_none()
+            && head.is_none()
     }
 
     /// Whether to show this event; breaks when no later one will be shown.
@@ -132,15 +120,18 @@ impl Selector {
         let before = |bound| match bound {
             Bound::Ticks(ticks) => event.ticks < ticks,
             Bound::Nanoseconds(ns) => trace.clock.nanoseconds(event.ticks) < Some(ns),
+            Bound::WallClock(ns) => trace.wall_clock_ns(event.ticks) < Some(ns),
         };
         let after = |bound| match bound {
             Bound::Ticks(ticks) => event.ticks > ticks,
             Bound::Nanoseconds(ns) => trace.clock.nanoseconds(event.ticks) > Some(ns),
+            Bound::WallClock(ns) => trace.wall_clock_ns(event.ticks) > Some(ns),
         };
         if self.selection.to.is_some_and(after) {
             return ControlFlow::Break(());
         }
         let takes = !self.selection.from.is_some_and(before)
+            && self.takes_cpu(event.cpu)
             && self.takes_context(trace, event)
             && self.takes_event(trace, event.id)
             && self.takes_object(trace, event);
@@ -148,30 +139,45 @@ impl Selector {
         ControlFlow::Continue(takes)
     }
 
+    fn takes_cpu(&self, cpu: u16) -> bool {
+        let wanted = &self.selection.cpus;
+        wanted.is_empty() || wanted.iter().any(|range| range.contains(&cpu))
+    }
+
     fn takes_context(&mut self, trace: &Trace, event: &EventRef<'_>) -> bool {
-        let wanted = &self.selection.contexts;
-        if wanted.is_empty() {
+        let Selection { contexts, threads, processes, .. } = &self.selection;
+        if contexts.is_empty() && threads.is_empty() && processes.is_empty() {
             return true;
         }
-        let matches = |context: &Context| {
-            wanted.iter().any(|w| like(w, &context.name) || is_key(w, context.key))
+        let any = |wanted: &[String], is: &dyn Fn(&str) -> bool| {
+            wanted.is_empty() || wanted.iter().any(|wanted| is(wanted))
+        };
+        let takes = |context: &Context| {
+            let pid = trace.process_of(context);
+            any(contexts, &|w| like(w, &context.name) || is_key(w, context.key))
+                && any(threads, &|w| w == context.key_text || is_key(w, context.key))
+                && any(processes, &|w| {
+                    like(w, &context.name) || pid.is_some_and(|pid| is_key(w, pid))
+                })
         };
         let known = self.contexts.len();
-        self.contexts
-            .extend(trace.contexts.iter().skip(known).map(|(_, context)| matches(context)));
+        self.contexts.extend(trace.contexts.iter().skip(known).map(|(_, context)| takes(context)));
         self.contexts.get(event.context.index()).is_some_and(|takes| *takes)
     }
 
     fn takes_event(&mut self, trace: &Trace, id: u32) -> bool {
-        let wanted = &self.selection.events;
-        if wanted.is_empty() {
+        let Selection { events: wanted, ids, without_ids, .. } = &self.selection;
+        if wanted.is_empty() && ids.is_empty() && without_ids.is_empty() {
             return true;
         }
         let matches = || {
             let event = trace.schema.event(id);
-            wanted
-                .iter()
-                .any(|w| like(w, &event.name) || like(w, &event.label) || is_key(w, u64::from(id)))
+            let shown = trace.schema.label(id);
+            let named =
+                |w: &String| like(w, &event.name) || like(w, &shown) || is_key(w, u64::from(id));
+            (wanted.is_empty() || wanted.iter().any(|w| like(w, &event.label) || named(w)))
+                && (ids.is_empty() || ids.iter().any(|pattern| pattern.matches(id)))
+                && !without_ids.iter().any(|pattern| pattern.matches(id))
         };
         let index = id as usize;
         if index >= REMEMBERED_IDS {
@@ -209,57 +215,3 @@ impl Selector {
 
 /// Ids up to here are remembered; larger ones are looked at each time they come.
 const REMEMBERED_IDS: usize = 1 << 16;
-
-/// Whether a text is like a pattern in which `*` stands for any text; case does not count.
-fn like(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
-    let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
-    let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
-    // Both ends first, so that what is between them is searched only there.
-    let between = text.strip_prefix(first).and_then(|text| text.strip_suffix(last));
-    between.is_some_and(|between| {
-        let mut rest = between;
-        middle.split('*').all(|part| match rest.find(part) {
-            Some(at) => {
-                rest = &rest[at + part.len()..];
-                true
-            }
-            None => false,
-        })
-    })
-}
-
-/// Whether a pattern is this number, decimal or hexadecimal with `0x`.
-fn is_key(pattern: &str, key: u64) -> bool {
-    match pattern.strip_prefix("0x").or_else(|| pattern.strip_prefix("0X")) {
-        Some(digits) => u64::from_str_radix(digits, 16) == Ok(key),
-        None => pattern.parse() == Ok(key),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_star_stands_for_any_text() {
-        assert!(like("tx_*_get", "TX_SEMAPHORE_GET"));
-        assert!(like("*", "") && like("low", "Low") && like("a*a", "a a a"));
-        assert!(!like("low", "slow") && !like("lo", "low") && !like("a*a", "a"));
-        assert!(!like("tx_*_get", "tx_semaphore_get_2"));
-        assert!(like("*aa", "aaa") && like("*000", "log0000") && like("a*b*c", "a-b-b-c"));
-        assert!(!like("aa*aa", "aaa") && !like("a*b*c", "a-c"));
-    }
-
-    #[test]
-    fn bounds_are_read_exactly() {
-        let read = |text: &str| text.parse::<Bound>().ok();
-        assert_eq!(read("12345"), Some(Bound::Ticks(12_345)));
-        assert_eq!(read("1.5s"), Some(Bound::Nanoseconds(1_500_000_000)));
-        assert_eq!(read("20 ms"), Some(Bound::Nanoseconds(20_000_000)));
-        assert_eq!(read("300ns"), Some(Bound::Nanoseconds(300)));
-        for bad in ["", "s", "1.5ns", "-1", "1e3us", "99999999999s", "1,5s"] {
-            assert_eq!(read(bad), None, "{bad}");
-        }
-    }
-}

@@ -1,0 +1,33 @@
+//! Template files to measure with.
+
+use std::fmt::Write;
+
+/// A template for each event id up to 0x3FF that prints five fields and chooses a word.
+pub fn five_fields() -> String {
+    let mut text = String::new();
+    for id in 0..0x400 {
+        let _ = writeln!(
+            text,
+            "{id:04X} 1.0 L=KERN \"event {id}\" \"object=\" X4 \"value=\" U4 \"at=\" $D3%X4 \
+             \"low=\" $D2%D1 \"tid=\" $TID%X4 $D4%U1, 0 \"none\", 1 \"one\", 2 \"two\", \\* \"many\""
+        );
+    }
+    text
+}
+
+/// So many templates of some 200 bytes, as trace format files have them.
+pub fn many(stanzas: u32) -> String {
+    let mut text = String::new();
+    for number in 0..stanzas {
+        let id = 0x1000 + number;
+        let _ = writeln!(
+            text,
+            "{id:04X} 1.{number} L=SVC \"service {number}\" \\\n  \
+             {{{{ $count = U2 $rest = $HL - $count * 4 }}}} \"unit=\" $D1%U4 \"flags=\" \\\n  \
+             BITFLAGS $D2, 0001 \"READ \" 0002 \"WRITE \", & 00F0 0010 \"SYNC \" \\\n  \
+             G4 X1, 00 \"open\", 01 \"close\", 02 {{\"count \" $count%D4}}, \\* \"other\" \\\n  \
+             LOOP $count {{X4 \"/\" D4}} \\n \"rest \" $rest"
+        );
+    }
+    text
+}

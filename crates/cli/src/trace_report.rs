@@ -1,0 +1,233 @@
+//! A report in the manner of trcrpt: what `report` and `trcrpt` ask for, and how it is made.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use tracewell::input::Input;
+use tracewell::model::Trace;
+use tracewell::report::trcrpt::{Options, Settings, TrcReport};
+use tracewell::select::{Bound, Group, IdPattern, Selection, groups};
+use tracewell::template::{Marks, Program, shipped};
+
+use crate::args::InputArgs;
+use crate::outcome::{Failure, Outcome};
+use crate::verbs::{for_each_file, read, title};
+use crate::{output, templates};
+
+/// What a report is asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Request {
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) templates: Vec<PathBuf>,
+    pub(crate) options: Options,
+    pub(crate) selection: Selection,
+    pub(crate) without_heading: bool,
+    pub(crate) width: usize,
+    pub(crate) threads: usize,
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Lines of a report in a file have so many columns at most.
+const WIDTH_OF_FILES: usize = 200;
+
+impl Request {
+    /// Whether the events are wanted in this manner, whatever the format is.
+    pub(crate) fn is_special(&self) -> bool {
+        !self.templates.is_empty() || self.options != Options::default() || self.without_heading
+    }
+
+    /// Prints the report of each trace.
+    pub(crate) fn run(mut self, input: &InputArgs) -> Outcome {
+        if let Some(template) = self.options.template.take() {
+            self.templates.push(template.into());
+        }
+        let sources = match templates::sources(&self.templates) {
+            Ok(sources) => sources,
+            Err(failure) => return failure.tell(),
+        };
+        let (program, wrong) = templates::compile(&sources);
+        let mut out: Box<dyn Write> = Box::new(output::stdout());
+        let path = self.output.clone();
+        let run = |out: &mut dyn Write| {
+            for_each_file(&self.files, input, |trace| self.one(trace, input, &program, out))
+        };
+        let outcome = match path {
+            None => run(&mut out),
+            Some(path) => {
+                output::write_whole(&path, |out| Ok(run(out))).unwrap_or_else(Failure::tell)
+            }
+        };
+        outcome.max(wrong)
+    }
+
+    fn one(
+        &self,
+        input: &mut Input,
+        args: &InputArgs,
+        program: &Program,
+        out: &mut dyn Write,
+    ) -> Result<Trace, Failure> {
+        let own = if self.templates.is_empty() { shipped(input.format().name) } else { None };
+        let own = own.map(|source| Program::of(&[source]).program);
+        let program = own.as_ref().unwrap_or(program);
+        let mut selection = self.selection.clone();
+        let at = |ns: Option<u64>| ns.map(Bound::Nanoseconds);
+        selection.from = selection.from.or(at(self.options.start_ns));
+        selection.to = selection.to.or(at(self.options.end_ns));
+        let settings = Settings {
+            options: self.options.clone(),
+            selection: selection.clone(),
+            without_heading: self.without_heading,
+            title: title(&self.files, args, input.path()),
+            log: input.path().display().to_string(),
+            width: if self.width > 0 { self.width } else { self.usual_width() },
+            threads: self.threads,
+        };
+        let mut report = TrcReport::new(out, program, settings);
+        let trace = read(input, &mut report)?;
+        selection.check(&trace)?;
+        let written = report.finish(&trace);
+        let (_, marks) = written.map_err(|error| Failure::io(self.output_path(), &error))?;
+        tell_marks(input.path(), marks);
+        Ok(trace)
+    }
+
+    fn output_path(&self) -> &Path {
+        self.output.as_deref().unwrap_or(output::stdout_path())
+    }
+
+    fn usual_width(&self) -> usize {
+        if self.output.is_some() || !std::io::stdout().is_terminal() {
+            return WIDTH_OF_FILES;
+        }
+        let size = terminal_size::terminal_size();
+        size.map_or(WIDTH_OF_FILES, |(width, _)| usize::from(width.0))
+    }
+}
+
+/// Tells where templates reached limits; the report has marks in those places.
+fn tell_marks(path: &Path, marks: Marks) {
+    let tell = |count: u64, what: &str| {
+        if count > 0 {
+            eprintln!("tracewell: {}: {count} {what}", path.display());
+        }
+    };
+    tell(marks.truncated, "events have less data than their templates read (<TRUNCATED>)");
+    tell(marks.missing, "times a template called what is not there (<NO TEMPLATE>, <NO FUNCTION>)");
+    tell(marks.limits, "times a template reached a limit (marked in the report)");
+}
+
+/// The elements of a list, separated by commas or blanks. One that names a file stands for the list
+/// in that file.
+pub(crate) fn list(text: &str) -> Result<Vec<String>, Failure> {
+    let mut all = Vec::new();
+    for element in elements(text) {
+        let path = Path::new(element);
+        if path.is_file() {
+            let file = std::fs::read_to_string(path).map_err(|error| Failure::io(path, &error))?;
+            all.extend(elements(&file).map(str::to_owned));
+        } else {
+            all.push(element.to_owned());
+        }
+    }
+    Ok(all)
+}
+
+fn elements(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c == ',' || c.is_whitespace()).filter(|element| !element.is_empty())
+}
+
+/// A list of hook ids.
+pub(crate) fn ids(lists: &[String]) -> Result<Vec<IdPattern>, Failure> {
+    let mut all = Vec::new();
+    for text in lists {
+        for id in list(text)? {
+            all.push(id.parse().map_err(Failure::usage)?);
+        }
+    }
+    Ok(all)
+}
+
+/// The ids of named groups.
+pub(crate) fn ids_of_groups(names: &[String], known: &[Group]) -> Result<Vec<IdPattern>, Failure> {
+    let mut all = Vec::new();
+    for name in names.iter().flat_map(|names| elements(names)) {
+        match known.iter().find(|group| group.name == name) {
+            Some(group) => all.extend(&group.ids),
+            None => {
+                let message = format!("no group '{name}'; -G lists those that there are");
+                return Err(Failure::usage(message));
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The groups of a file, or those that come with the program.
+pub(crate) fn known_groups(file: Option<&Path>) -> Result<Vec<Group>, Failure> {
+    let (name, text) = match file {
+        None => ("templates/groups".into(), include_str!("../../../templates/groups").to_owned()),
+        Some(path) => {
+            let text = std::fs::read_to_string(path).map_err(|error| Failure::io(path, &error))?;
+            (path.display().to_string(), text)
+        }
+    };
+    let (groups, errors) = groups(&text);
+    for (line, error) in errors {
+        eprintln!("tracewell: {name}:{line}: {error}");
+    }
+    Ok(groups)
+}
+
+/// Prints groups, one a line as they are written.
+pub(crate) fn print_groups(groups: &[Group]) -> Outcome {
+    let mut text = String::new();
+    for group in groups {
+        let ids: Vec<_> = group.ids.iter().map(ToString::to_string).collect();
+        text.push_str(&format!("{}: {}: {}\n", group.name, group.description, ids.join(",")));
+    }
+    print(&text)
+}
+
+/// Prints a text on standard output.
+pub(crate) fn print(text: &str) -> Outcome {
+    match output::stdout().write_all(text.as_bytes()) {
+        Ok(()) => Outcome::Done,
+        Err(error) => Failure::io(output::stdout_path(), &error).tell(),
+    }
+}
+
+/// Processors: `all`, or numbers and ranges such as `0,2-3`.
+pub(crate) fn cpus(text: &str) -> Result<Vec<std::ops::RangeInclusive<u16>>, Failure> {
+    if text == "all" {
+        return Ok(Vec::new());
+    }
+    let range = |element: &str| {
+        let (first, last) = element.split_once('-').unwrap_or((element, element));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    };
+    let read = |element| {
+        let message = || format!("expected processors such as 0,2-3 or all, found '{element}'");
+        range(element).ok_or_else(|| Failure::usage(message()))
+    };
+    elements(text).map(read).collect()
+}
+
+/// A date `mmddhhmmssyy`, in Greenwich time.
+pub(crate) fn date(text: &str) -> Result<Bound, String> {
+    use tracewell::text::calendar::Date;
+    let error = || format!("expected a date mmddhhmmssyy, found '{text}'");
+    if text.len() != 12 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(error());
+    }
+    let part = |at: usize| text[at..at + 2].parse::<u64>().unwrap_or(0);
+    let [month, day, hour, minute, second, year] = [0, 2, 4, 6, 8, 10].map(part);
+    // As everywhere in UNIX: 69 to 99 are of the last century.
+    let year = if year < 69 { 2000 + year } else { 1900 + year };
+    let days = Date { year, month, day }.days().ok_or_else(error)?;
+    if hour > 23 || minute > 59 || second > 60 {
+        return Err(error());
+    }
+    let seconds = 86_400 * days + 3600 * hour + 60 * minute + second;
+    Ok(Bound::WallClock(seconds * 1_000_000_000))
+}

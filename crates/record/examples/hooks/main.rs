@@ -1,0 +1,70 @@
+//! Writes the trace of a small simulated AIX system, recorded with `tracewell-record`.
+//!
+//! ```text
+//! cargo run -p tracewell-record --example hooks -- examples/hooks.twx
+//! ```
+//!
+//! Three files come out: the base `hooks.twx` with the heading, the time conversion and TRACE ON
+//! and OFF, and one for each CPU, `hooks.twx-0` and `hooks.twx-1`. The simulation is deterministic:
+//! the same bytes come out on every machine.
+//!
+//! # The hooks, and their data words
+//!
+//! What AIX keeps in the data words of its hooks is not public. These layouts are our decision, and
+//! the templates for this trace go by them. Ids 001 to 00A, 106, 10C, 134, 139 and 465 and their
+//! meaning are documented; 101 and 104 are from memory, unverified; 010 to 0FF are free for
+//! programs (documented). D1 to D5 are the data words, HD is the hook data or sub-hook.
+//!
+//! | hook | what | form here | content |
+//! |---|---|---|---|
+//! | 001 | TRACE ON | 64-bit | D1 channel |
+//! | 002 | TRACE OFF | 64-bit | D1 channel |
+//! | 003 | heading | 64-bit generic | D1 seconds since 1970; data: system, node, machine, address, command, buffering, a NUL behind each |
+//! | 006 | entries missed | 64-bit | D1 how often, D2 how many entries in this place |
+//! | 00A | time conversion | 64-bit generic | HD 25C; data: multiplier, divisor, 2 (8 bytes each) |
+//! | 101 | system call | as the program | D1 number of the call, see below |
+//! | 104 | return from it | as the program | D1 number of the call, D2 result |
+//! | 106 | dispatch | 32-bit trchkgt | D1 thread that runs now, D2 its process |
+//! | 10C | dispatch of the idle thread | 32-bit trchkgt | D1 thread, D2 process |
+//! | 134 | exec | generic, as the program | D1 process; data: thread (4 or 8 bytes), path up to a NUL |
+//! | 139 | fork | 64-bit | D1 child process, D2 its thread |
+//! | 465 | thread create | 64-bit | D1 new thread, D2 process |
+//! | 010 | records read | 32-bit trchklt | D1 count so far |
+//! | 011 | batch sorted | 64-bit | HD number of the worker, D1 first record, D2 last record, D3 nanoseconds |
+//! | 012 | note | generic, as the program | D1 number of the note; data: text without NUL |
+//! | 013 | phase | 32-bit trchkt | HD number of the phase |
+//! | 0FF | spilled | 64-bit | HD number of the worker; nothing else |
+//!
+//! Numbers of system calls: 1 read, 2 write, 3 `kwaitpid`, 4 open.
+
+mod system;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let Some(base) = std::env::args_os().nth(1) else {
+        eprintln!("hooks: name the base file to write");
+        return ExitCode::from(2);
+    };
+    let written = system::files()
+        .iter()
+        .try_for_each(|(suffix, bytes)| write(&beside(Path::new(&base), suffix), bytes));
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("hooks: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn beside(base: &Path, suffix: &str) -> PathBuf {
+    let mut name = base.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    std::fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,236 @@
+//! Two CPUs, who runs on each, and what kernel and programs record.
+//!
+//! The layouts of the entries are those of the table in `main.rs`.
+
+use std::cell::Cell;
+
+use tracewell_record::aix::{Context, Machine, Options, Trace};
+use tracewell_record::clock::{Clock, Masked};
+use tracewell_wire::ByteOrder;
+use tracewell_wire::aix::{
+    Env, HookId, HookType, HookWord, HookWord32, HookWord64, TimeConversion, ids,
+};
+
+use super::log::Log;
+
+/// Entry into a system call and return from it; ids from memory, unverified.
+const SYSTEM_CALL: HookId = HookId::short(0x101);
+const SYSTEM_CALL_RETURN: HookId = HookId::short(0x104);
+
+/// The programs' own hooks.
+const RECORDS_READ: HookId = HookId::short(0x010);
+const BATCH_SORTED: HookId = HookId::short(0x011);
+const NOTE: HookId = HookId::short(0x012);
+const PHASE: HookId = HookId::short(0x013);
+const SPILLED: HookId = HookId::short(0x0FF);
+
+/// 2026-03-02 09:00:00 UTC.
+const WALL_CLOCK_NS: u64 = 1_772_442_000_000_000_000;
+/// The timer at the start: the machine has been up for some days.
+const START_TICK: u64 = 0x0000_A5F3_1C00_0000;
+/// A timer of 512 MHz.
+const CONVERSION: TimeConversion = TimeConversion { multiplier: 1000, divisor: 512 };
+
+/// A thread, its process, and the word size of its program.
+#[derive(Clone, Copy)]
+pub(super) struct Thread {
+    pub(super) tid: u64,
+    pub(super) pid: u64,
+    pub(super) env: Env,
+}
+
+/// Buffers of the base and of the two CPUs. Two buffers each; those of the CPUs are small, so that
+/// the daemon must keep up.
+pub(super) struct Memory {
+    base: [u8; 2048],
+    cpus: [[u8; 2048]; 2],
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self { base: [0; 2048], cpus: [[0; 2048]; 2] }
+    }
+}
+
+type Timer<'m> = Box<dyn FnMut() -> u64 + 'm>;
+
+pub(super) struct System<'m> {
+    now: &'m Cell<u64>,
+    base: Log<'m, Masked<Timer<'m>>>,
+    cpus: [Log<'m, Masked<Timer<'m>>>; 2],
+    running: [Thread; 2],
+}
+
+/// The daemon that starts and stops the trace.
+const DAEMON: Context = Context::thread(0, 3_145_800, 9_437_300);
+/// The idle threads, one a CPU.
+const IDLE: [Thread; 2] = [
+    Thread { tid: 517, pid: 516, env: Env::Bits64 },
+    Thread { tid: 775, pid: 774, env: Env::Bits64 },
+];
+
+fn timer(now: &Cell<u64>) -> Masked<Timer<'_>> {
+    // All bits of this machine's timer count.
+    Masked { clock: Box::new(|| START_TICK + now.get() * 512 / 1000), mask: u64::MAX }
+}
+
+fn described() -> Machine<'static> {
+    Machine {
+        env: Env::Bits64,
+        order: ByteOrder::Big,
+        conversion: CONVERSION,
+        cpus: 2,
+        cpus_traced: 2,
+        system: b"AIX 7.3 (simulated)",
+        node: b"example",
+        machine: b"00000000EX00",
+        address: b"192.0.2.10",
+    }
+}
+
+fn options(per_cpu: bool) -> Options<'static> {
+    Options {
+        per_cpu,
+        wall_clock_ns: WALL_CLOCK_NS,
+        command: b"trace -a -C all -o hooks.twx",
+        ..Options::default()
+    }
+}
+
+impl<'m> System<'m> {
+    /// Starts the trace; both CPUs are idle.
+    pub(super) fn start(now: &'m Cell<u64>, memory: &'m mut Memory) -> Self {
+        let start =
+            |memory, per_cpu| Log::start(timer(now), described(), memory, DAEMON, options(per_cpu));
+        let base = start(&mut memory.base, false);
+        let cpus = memory.cpus.each_mut().map(|memory| start(memory, true));
+        Self { now, base, cpus, running: IDLE }
+    }
+
+    /// Lets time pass on both CPUs.
+    pub(super) fn work(&mut self, us: u64) {
+        self.now.set(self.now.get() + 1000 * us);
+    }
+
+    /// The trace daemon gets to write what is waiting.
+    pub(super) fn daemon_runs(&mut self) {
+        self.base.drain();
+        self.cpus.iter_mut().for_each(Log::drain);
+    }
+
+    /// Stops the trace; base and CPUs.
+    pub(super) fn stop(self) -> [Vec<u8>; 3] {
+        let [first, second] = self.cpus.map(|cpu| cpu.stop(DAEMON));
+        [self.base.stop(DAEMON), first, second]
+    }
+
+    /// Who records on a CPU now, and where.
+    fn recorder(&mut self, cpu: usize) -> (Context, &mut Trace<'m, impl Clock + use<'m>>) {
+        let Thread { tid, pid, .. } = self.running[cpu];
+        (Context::thread(cpu as u16, pid, tid), &mut self.cpus[cpu].trace)
+    }
+
+    fn plain<const N: usize>(&mut self, cpu: usize, id: HookId, data: u16, words: [u64; N]) {
+        let mut five = [0; 5];
+        five[..N].copy_from_slice(&words);
+        let env = self.running[cpu].env;
+        let (context, trace) = self.recorder(cpu);
+        match env {
+            Env::Bits32 => {
+                let hook = HookWord32::new(id, HookType::for_words(N).stamped(), data);
+                trace.trchook(context, hook, five.map(|word| word as u32))
+            }
+            Env::Bits64 => trace.trchook64(context, HookWord64::plain(id, data, N as u16), five),
+        };
+    }
+
+    /// An entry that the kernel records in 64-bit form, whoever runs.
+    fn kernel_64(&mut self, cpu: usize, id: HookId, words: [u64; 2]) {
+        let [a, b] = words;
+        let (context, trace) = self.recorder(cpu);
+        trace.trchook64(context, HookWord64::plain(id, 0, 2), [a, b, 0, 0, 0]);
+    }
+
+    fn generic(&mut self, cpu: usize, id: HookId, word: u64, data: &[u8]) {
+        let hook: HookWord = match self.running[cpu].env {
+            Env::Bits32 => HookWord32::new(id, HookType::Trcgen, 0).into(),
+            Env::Bits64 => HookWord64::generic(id, 0).into(),
+        };
+        let (context, trace) = self.recorder(cpu);
+        trace.trcgent(context, 0, hook, word, data);
+    }
+
+    fn dispatch_as(&mut self, cpu: usize, id: HookId, thread: Thread) {
+        self.running[cpu] = thread;
+        let words = [thread.tid as u32, thread.pid as u32, 0, 0, 0];
+        let hook = HookWord32::new(id, HookType::Trchkgt, 0);
+        let (context, trace) = self.recorder(cpu);
+        trace.trchook(context, hook, words);
+    }
+
+    /// A thread runs on the CPU from now on.
+    pub(super) fn dispatch(&mut self, cpu: usize, thread: Thread) {
+        self.dispatch_as(cpu, ids::DISPATCH, thread);
+    }
+
+    /// The CPU has nothing to do.
+    pub(super) fn idle(&mut self, cpu: usize) {
+        self.dispatch_as(cpu, ids::DISPATCH_IDLE, IDLE[cpu]);
+    }
+
+    /// The running process has a child.
+    pub(super) fn fork(&mut self, cpu: usize, child: Thread) {
+        self.kernel_64(cpu, ids::FORK, [child.pid, child.tid]);
+    }
+
+    /// The running process has another thread.
+    pub(super) fn create_thread(&mut self, cpu: usize, thread: Thread) {
+        self.kernel_64(cpu, ids::THREAD_CREATE, [thread.tid, thread.pid]);
+    }
+
+    /// The running process runs another program from now on, of this word size.
+    pub(super) fn exec(&mut self, cpu: usize, path: &str, env: Env) {
+        self.running[cpu].env = env;
+        let Thread { tid, pid, .. } = self.running[cpu];
+        let tid = tid.to_be_bytes();
+        let mut data = tid[8 - env.word_bytes()..].to_vec();
+        data.extend(path.bytes().chain([0]));
+        self.generic(cpu, ids::EXEC, pid, &data);
+    }
+
+    /// The running thread calls the kernel.
+    pub(super) fn call(&mut self, cpu: usize, number: u64) {
+        self.plain(cpu, SYSTEM_CALL, 0, [number]);
+    }
+
+    /// The kernel is done.
+    pub(super) fn call_returns(&mut self, cpu: usize, number: u64, result: u64) {
+        self.plain(cpu, SYSTEM_CALL_RETURN, 0, [number, result]);
+    }
+
+    /// The shell's script says how far it is.
+    pub(super) fn phase(&mut self, cpu: usize, phase: u16) {
+        self.plain(cpu, PHASE, phase, []);
+    }
+
+    /// The reading program says how much it has.
+    pub(super) fn records_read(&mut self, cpu: usize, count: u64) {
+        self.plain(cpu, RECORDS_READ, 0, [count]);
+    }
+
+    /// A worker sorted a range of records.
+    pub(super) fn batch_sorted(&mut self, cpu: usize, worker: u16, range: [u64; 2], ns: u64) {
+        let [first, last] = range;
+        self.plain(cpu, BATCH_SORTED, worker, [first, last, ns]);
+    }
+
+    /// A worker wrote a run of records to disk.
+    pub(super) fn spilled(&mut self, cpu: usize, worker: u16) {
+        self.plain(cpu, SPILLED, worker, []);
+    }
+
+    /// A program says something in words.
+    pub(super) fn note(&mut self, cpu: usize, number: u64, text: &str) {
+        self.generic(cpu, NOTE, number, text.as_bytes());
+    }
+}

@@ -1,0 +1,265 @@
+//! One channel: its buffers, and the order in which entries and marks of lost ones go into them.
+//!
+//! Not here: which calls are made when (`control.rs`, `insert.rs`), how a ring overwrites
+//! (`ring.rs`).
+
+use core::ops::Range;
+
+use tracewell_wire::ByteOrder;
+use tracewell_wire::aix::{Env, Frame, ids};
+
+use super::buffers::{Buffer, MARKS, Pair, TAIL};
+use super::drain::Chunk;
+use super::options::LogFull;
+use super::record::{OWN_2_LENGTH, OWN_2_SIZE, Record};
+use super::ring::Ring;
+use super::{Context, Counts, Mode, Options, Outcome};
+
+/// A place in memory, in the way of a mode.
+pub(super) enum Store {
+    Alternate(Pair),
+    Single(Buffer),
+    Circular(Ring),
+}
+
+impl Store {
+    pub(super) fn new(mode: Mode, length: usize, order: ByteOrder) -> Self {
+        match mode {
+            Mode::Alternate => Self::Alternate(Pair::new(length)),
+            Mode::Single => Self::Single(Buffer::new(0..length & !7)),
+            Mode::Circular => Self::Circular(Ring::new(length, order)),
+        }
+    }
+
+    /// Bytes of one buffer, of so much memory.
+    pub(super) fn capacity(mode: Mode, length: usize) -> usize {
+        match mode {
+            Mode::Alternate => (length / 2) & !7,
+            Mode::Single => length & !7,
+            Mode::Circular => Ring::capacity_of(length),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum State {
+    Off,
+    On,
+    Stopped,
+}
+
+pub(super) struct Channel<'m> {
+    pub(super) number: u32,
+    pub(super) memory: &'m mut [u8],
+    pub(super) store: Store,
+    pub(super) state: State,
+    pub(super) options: Options<'m>,
+    pub(super) env: Env,
+    pub(super) order: ByteOrder,
+    pub(super) start_tick: u64,
+    pub(super) counts: Counts,
+    /// Bytes that the log has or will have with all buffers before the filling one.
+    pub(super) log_used: u64,
+    pub(super) header_length: u64,
+    /// Entries missed since the last one that was stored.
+    pub(super) missed_here: u64,
+}
+
+/// When and by whom: what all entries of one call have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) context: Context,
+    pub(super) tick: u64,
+}
+
+impl<'m> Channel<'m> {
+    /// Stores an entry, with a mark before it where entries were missed.
+    #[inline]
+    pub(super) fn put(&mut self, moment: Moment, record: &Record<'_>) -> Outcome {
+        let length = match record.length() {
+            Ok(length) => length,
+            Err(error) => return Outcome::Refused(error),
+        };
+        let Some(at) = self.reserve(moment, Frame::size(length)) else { return Outcome::Missed };
+        self.write(at, moment, record, length);
+        Outcome::Recorded
+    }
+
+    fn write(&mut self, at: usize, moment: Moment, record: &Record<'_>, length: usize) {
+        let head = moment.context.stamped(record.env(), moment.tick);
+        let place = self.memory.get_mut(at..).unwrap_or_default();
+        // Places come from the store, which knows the memory; the length is that of the record.
+        let _ = record.write(self.order, head, length, place);
+        self.counts.recorded += 1;
+    }
+
+    #[inline]
+    fn reserve(&mut self, moment: Moment, size: usize) -> Option<usize> {
+        match &mut self.store {
+            Store::Alternate(_) => self.reserve_in_pair(moment, size),
+            Store::Single(buffer) => buffer.reserve(size).or_else(|| {
+                self.miss();
+                self.close(moment);
+                None
+            }),
+            Store::Circular(ring) => {
+                let at = ring.reserve(self.memory, size);
+                self.counts.missed += u64::from(at.is_none());
+                at
+            }
+        }
+    }
+
+    fn reserve_in_pair(&mut self, moment: Moment, size: usize) -> Option<usize> {
+        let mark = if self.missed_here > 0 { OWN_2_SIZE } else { 0 };
+        let Store::Alternate(pair) = &mut self.store else { return None };
+        if !pair.filling().has_room(mark + size) {
+            let ever_fits = MARKS + size + TAIL <= pair.filling().capacity();
+            if !ever_fits || !pair.can_turn() {
+                self.miss();
+                return None;
+            }
+            if !self.turn(moment) {
+                self.miss();
+                self.close(moment);
+                return None;
+            }
+        }
+        self.mark_missed(moment);
+        self.buffer()?.reserve(size)
+    }
+
+    /// Counts an entry that finds no room.
+    fn miss(&mut self) {
+        self.counts.buffer_wraps += u64::from(self.missed_here == 0);
+        self.missed_here += 1;
+        self.counts.missed += 1;
+    }
+
+    /// Gives the full buffer to the log and goes on in the other; false where the log is full and
+    /// the channel has to stop for that.
+    fn turn(&mut self, moment: Moment) -> bool {
+        let Store::Alternate(pair) = &mut self.store else { return false };
+        self.log_used += pair.filling().filled().len() as u64;
+        let capacity = pair.filling().capacity() as u64;
+        let log_is_full = self.options.log_size.is_some_and(|size| self.log_used + capacity > size);
+        if log_is_full && self.options.log_full == LogFull::Stop {
+            return false;
+        }
+        pair.turn();
+        if log_is_full {
+            pair.filling().starts_over = true;
+            self.log_used = self.header_length;
+            self.counts.log_wraps += 1;
+            let wraps = self.counts.log_wraps;
+            self.take(moment, &Record::own_1(self.env, ids::LOG_WRAP, wraps));
+        }
+        true
+    }
+
+    /// Stores hook 006 in the place of missed entries.
+    fn mark_missed(&mut self, moment: Moment) {
+        if self.missed_here > 0 {
+            let mark = Record::buffer_wrap(self.env, self.counts.buffer_wraps, self.missed_here);
+            self.missed_here = 0;
+            self.take(moment, &mark);
+        }
+    }
+
+    /// The buffer that fills; `None` in circular mode.
+    fn buffer(&mut self) -> Option<&mut Buffer> {
+        match &mut self.store {
+            Store::Alternate(pair) => Some(pair.filling()),
+            Store::Single(buffer) => Some(buffer),
+            Store::Circular(_) => None,
+        }
+    }
+
+    /// Stores an entry of the trace itself where room was kept for it.
+    fn take(&mut self, moment: Moment, record: &Record<'_>) {
+        let Ok(length) = record.length() else { return };
+        let size = Frame::size(length);
+        let at = match &mut self.store {
+            Store::Circular(ring) => ring.reserve(self.memory, size),
+            _ => self.buffer().and_then(|buffer| buffer.take(size)),
+        };
+        if let Some(at) = at {
+            self.write(at, moment, record, length);
+        }
+    }
+
+    /// Stops for good: TRACE OFF, if it was on, and the mark of what was lost before.
+    pub(super) fn close(&mut self, moment: Moment) {
+        let was_on = self.state == State::On;
+        self.state = State::Stopped;
+        self.mark_missed(moment);
+        if was_on && !self.options.per_cpu {
+            let channel = u64::from(self.number);
+            self.take(moment, &Record::own_1(self.env, ids::TRACE_OFF, channel));
+        }
+        self.mark_overwritten();
+    }
+
+    /// Fills the mark in front of a ring that lost entries, with the time of the oldest left.
+    fn mark_overwritten(&mut self) {
+        let Store::Circular(ring) = &mut self.store else { return };
+        ring.missed = self.counts.missed;
+        (self.counts.overwritten, self.counts.buffer_wraps) = (ring.overwritten, ring.laps);
+        if let (lost @ 1.., Some(oldest)) = (ring.lost(), ring.oldest(self.memory)) {
+            let context = Context { cpu: oldest.head.cpu, tid: None, pid: None };
+            let mark = Record::buffer_wrap(self.env, ring.laps, lost);
+            self.write(0, Moment { context, tick: oldest.head.tick }, &mark, OWN_2_LENGTH);
+        }
+    }
+
+    /// The counts at this moment.
+    pub(super) fn counts(&self) -> Counts {
+        match &self.store {
+            Store::Circular(ring) => {
+                Counts { overwritten: ring.overwritten, buffer_wraps: ring.laps, ..self.counts }
+            }
+            _ => self.counts,
+        }
+    }
+
+    /// What can be drained now.
+    pub(super) fn waiting(&self) -> Option<Chunk<'_>> {
+        let stopped = self.state == State::Stopped;
+        let (range, starts_over): (Range<usize>, bool) = match &self.store {
+            Store::Alternate(pair) => {
+                pair.waiting(stopped).map(|buffer| (buffer.filled(), buffer.starts_over))?
+            }
+            Store::Single(buffer) => {
+                (stopped && !buffer.filled().is_empty()).then(|| (buffer.filled(), false))?
+            }
+            Store::Circular(ring) => (ring.waiting().filter(|_| stopped)?, false),
+        };
+        Some(Chunk { bytes: self.memory.get(range)?, starts_over })
+    }
+
+    /// What [`Channel::waiting`] shows is drained.
+    pub(super) fn drained(&mut self) {
+        match &mut self.store {
+            Store::Alternate(pair) => pair.drained(),
+            Store::Single(buffer) => buffer.clear(),
+            Store::Circular(ring) => ring.drained(),
+        }
+    }
+
+    /// Throws away what is not drained yet.
+    pub(super) fn discard(&mut self) {
+        while let Some(chunk) = self.waiting() {
+            self.counts.discarded += count_frames(self.order, chunk.bytes);
+            self.drained();
+        }
+    }
+}
+
+fn count_frames(order: ByteOrder, mut bytes: &[u8]) -> u64 {
+    let mut count = 0;
+    while let Ok((_, size)) = Frame::read(order, bytes) {
+        bytes = bytes.get(size..).unwrap_or_default();
+        count += 1;
+    }
+    count
+}

@@ -1,0 +1,217 @@
+//! When jobs were released, started, done.
+//!
+//! A job is released by an activation, by a timer, or by both told one after the other before the
+//! scheduler chooses again: that is one release, at the earlier moment. Releases of a task wait in a row;
+//! a completion (or the end of the task while jobs wait) takes the oldest, and its response is the time between. A
+//! completion without a release is an orphan. So is, in a trace that begins in the middle, the first
+//! completion of a task that was chosen before any release of it was seen: its job began before.
+
+use std::collections::VecDeque;
+
+use super::execution::nanoseconds;
+use super::per::PerContext;
+use super::step::Step;
+use crate::model::{ContextId, Meaning, Trace};
+
+/// A trace that has its start among so many first events begins at the beginning: filters may be
+/// set before.
+const START_WITHIN: u64 = 8;
+
+/// The smallest and the largest of some numbers, and what their mean is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Range {
+    /// How many.
+    pub count: u64,
+    /// The smallest; 0 where there is none.
+    pub min: u64,
+    /// The largest.
+    pub max: u64,
+    sum: u128,
+}
+
+impl Range {
+    pub(super) fn add(&mut self, number: u64) {
+        self.min = if self.count == 0 { number } else { self.min.min(number) };
+        self.max = self.max.max(number);
+        self.count += 1;
+        self.sum += u128::from(number);
+    }
+
+    /// The mean, rounded down; 0 where there are no numbers.
+    pub fn mean(&self) -> u64 {
+        let mean = self.sum.checked_div(u128::from(self.count)).unwrap_or(0);
+        u64::try_from(mean).unwrap_or(u64::MAX)
+    }
+
+    /// Between the smallest and the largest: jitter.
+    pub fn width(&self) -> u64 {
+        self.max - self.min
+    }
+}
+
+/// Jobs of a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Jobs {
+    /// Releases.
+    pub activations: u64,
+    /// Jobs done, orphans included.
+    pub completions: u64,
+    /// Completions without a release in the trace.
+    pub orphan_completions: u64,
+    /// Jobs that were not done where events are missing. Of these nothing more is known; a completion
+    /// behind the gap may be an orphan.
+    pub across_gaps: u64,
+    /// Jobs released and not done at the end of the trace.
+    pub pending: u64,
+    /// From release to completion, in ticks.
+    pub response: Range,
+    /// The longest response in nanoseconds; 0 where the clock's rate is not known.
+    pub response_max_nanoseconds: u64,
+    /// From release to being chosen first while running for itself, in ticks; a job that waits
+    /// for an earlier one of its task starts after that.
+    pub start_latency: Range,
+    /// From a release to the next one, in ticks; [`Range::width`] is the release jitter.
+    pub release_gap: Range,
+    /// Deadlines that passed before the job was done.
+    pub deadline_misses: u64,
+    /// From the deadline to completion, in ticks, of jobs that were done in the trace.
+    pub lateness: Range,
+    /// Jobs that took longer than they were said to at most.
+    pub wcet_violations: u64,
+}
+
+/// What is followed of a task.
+#[derive(Debug, Default)]
+struct Task {
+    jobs: Jobs,
+    /// Releases of jobs that are not done, oldest first.
+    waiting: VecDeque<u64>,
+    /// Whether the oldest of them was chosen yet.
+    started: bool,
+    /// When the deadline of the oldest of them passed.
+    missed: Option<u64>,
+    last_release: Option<Release>,
+    /// What was seen since the trace, or what is behind a gap, began.
+    seen: Seen,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    release: bool,
+    completion: bool,
+    /// It was chosen before any release.
+    chosen_before_release: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Release {
+    ticks: u64,
+    told_as: Meaning,
+    /// Choices of the scheduler before it.
+    choices: u64,
+    /// Whether both ways of telling it were seen.
+    told_twice: bool,
+}
+
+/// Follows the jobs of all tasks.
+#[derive(Debug, Default)]
+pub(super) struct Releases {
+    tasks: PerContext<Task>,
+    choices: u64,
+    /// Whether the trace shows its own start.
+    from_the_start: bool,
+}
+
+impl Releases {
+    pub(super) fn take(&mut self, trace: &Trace, step: &Step) {
+        let (Some(meaning), Some(subject)) = (step.meaning, step.subject) else { return };
+        let choices = self.choices;
+        let from_the_start = self.from_the_start;
+        let task = self.tasks.at(subject);
+        match meaning {
+            Meaning::TraceStart => self.from_the_start |= step.seq < START_WITHIN,
+            Meaning::Activate | Meaning::Release => task.release(step.ticks, meaning, choices),
+            Meaning::Complete => task.complete(trace, step.ticks, from_the_start),
+            Meaning::Delete if !task.waiting.is_empty() => {
+                task.complete(trace, step.ticks, from_the_start);
+            }
+            Meaning::DeadlineMissed => task.deadline_missed(step.ticks),
+            Meaning::WcetExceeded => task.jobs.wcet_violations += 1,
+            Meaning::Schedule => {
+                task.chosen(step.ticks, step.next == Some(subject));
+                self.choices += 1;
+            }
+            _ => {}
+        }
+    }
+
+    /// Events are missing: nobody knows which jobs were done in between, so that the trace begins in
+    /// the middle once more.
+    pub(super) fn gap(&mut self) {
+        self.from_the_start = false;
+        self.tasks.all().for_each(Task::gap);
+    }
+
+    pub(super) fn of(&mut self, task: ContextId) -> Jobs {
+        let task = self.tasks.at(task);
+        Jobs { pending: task.waiting.len() as u64, ..task.jobs }
+    }
+}
+
+impl Task {
+    fn release(&mut self, ticks: u64, told_as: Meaning, choices: u64) {
+        if let Some(last) = &mut self.last_release {
+            if last.told_as != told_as && last.choices == choices && !last.told_twice {
+                last.told_twice = true;
+                return;
+            }
+            self.jobs.release_gap.add(ticks.saturating_sub(last.ticks));
+        }
+        self.last_release = Some(Release { ticks, told_as, choices, told_twice: false });
+        self.jobs.activations += 1;
+        self.seen.release = true;
+        self.waiting.push_back(ticks);
+    }
+
+    fn chosen(&mut self, ticks: u64, runs_itself: bool) {
+        match self.waiting.front() {
+            None if !self.seen.release => self.seen.chosen_before_release = true,
+            Some(release) if runs_itself && !self.started => {
+                self.started = true;
+                self.jobs.start_latency.add(ticks.saturating_sub(*release));
+            }
+            _ => {}
+        }
+    }
+
+    fn complete(&mut self, trace: &Trace, ticks: u64, from_the_start: bool) {
+        let first = !std::mem::replace(&mut self.seen.completion, true);
+        let began_before = !from_the_start && first && self.seen.chosen_before_release;
+        self.jobs.completions += 1;
+        let release = if began_before { None } else { self.waiting.pop_front() };
+        let Some(release) = release else {
+            self.jobs.orphan_completions += 1;
+            return;
+        };
+        self.started = false;
+        self.jobs.response.add(ticks.saturating_sub(release));
+        let spent = nanoseconds(trace, release..ticks);
+        self.jobs.response_max_nanoseconds = self.jobs.response_max_nanoseconds.max(spent);
+        if let Some(missed) = self.missed.take() {
+            self.jobs.lateness.add(ticks.saturating_sub(missed));
+        }
+    }
+
+    fn gap(&mut self) {
+        self.jobs.across_gaps += self.waiting.len() as u64;
+        let jobs = self.jobs;
+        *self = Self { jobs, ..Self::default() };
+    }
+
+    fn deadline_missed(&mut self, ticks: u64) {
+        self.jobs.deadline_misses += 1;
+        if !self.waiting.is_empty() {
+            self.missed.get_or_insert(ticks);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What an event asserts, and about whom: meaning and participants, looked up.
+
+use crate::model::{Choice, ContextId, ContextKind, EventRef, Meaning, OnBehalf, Running, Trace};
+
+/// An event as the analyses see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Step {
+    /// Number of the event.
+    pub(super) seq: u64,
+    /// Ticks since the first event.
+    pub(super) ticks: u64,
+    pub(super) meaning: Option<Meaning>,
+    /// Whom it is about; who recorded it, if a thread did, where the event does not say.
+    pub(super) subject: Option<ContextId>,
+    /// Who runs next; see [`Step::tells_next`].
+    pub(super) next: Option<ContextId>,
+    /// Whether the event says who runs next: with no `next`, nobody does.
+    pub(super) tells_next: bool,
+    pub(super) object: Option<u64>,
+    pub(super) value: Option<u64>,
+    /// The thread that recorded it.
+    recorded_by: Option<ContextId>,
+}
+
+impl Step {
+    pub(super) fn of(trace: &Trace, event: &EventRef<'_>) -> Self {
+        let recorded_by = trace
+            .contexts
+            .get(event.context)
+            .filter(|context| context.kind == ContextKind::Thread)
+            .map(|_| event.context);
+        let means = trace.schema.event(event.id).means;
+        let argument = |role: Option<usize>| trace.payload.argument(event.payload, role?);
+        let named = |role| argument(role).and_then(|key| trace.contexts.find(key));
+        let role =
+            |role: fn(&crate::model::schema::Means) -> Option<usize>| means.as_ref().and_then(role);
+        let subject = role(|means| means.subject);
+        Self {
+            seq: event.seq,
+            ticks: event.ticks,
+            meaning: means.map(|means| means.meaning),
+            subject: if subject.is_some() { named(subject) } else { recorded_by },
+            next: named(role(|means| means.next)),
+            tells_next: role(|means| means.next).is_some(),
+            object: argument(role(|means| means.object)),
+            value: argument(role(|means| means.value)),
+            recorded_by,
+        }
+    }
+
+    /// Whether the event makes the processor go, now or after an interrupt, to whom it names.
+    pub(super) fn chooses(&self) -> bool {
+        self.tells_next && self.meaning != Some(Meaning::InterruptExit)
+    }
+
+    /// Makes what the event says of who runs true.
+    pub(super) fn apply(&self, running: &mut Running<OnBehalf>) {
+        match (self.meaning, self.subject) {
+            (Some(Meaning::TraceStart), Some(task)) => running.start(task),
+            (Some(Meaning::InterruptEnter), _) => running.enter(),
+            (Some(Meaning::InterruptExit), _) => running.exit(self.next),
+            (Some(Meaning::Schedule), Some(chosen)) => {
+                let runs = self.next.unwrap_or(chosen).into();
+                running.choose(OnBehalf { runs, of: chosen.into() });
+            }
+            (Some(Meaning::Runs), Some(task)) => running.load(task),
+            _ => self.apply_recorded(running),
+        }
+    }
+
+    /// The same for a system whose events say who recorded them.
+    fn apply_recorded(&self, running: &mut Running<OnBehalf>) {
+        if let Some(task) = self.recorded_by {
+            running.record(task);
+        }
+        match self.next {
+            Some(next) if self.chooses() => running.choose(OnBehalf::of(next.into())),
+            None if self.chooses() => running.idle(),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The order of records in time: runs merged by stamp, records of equal stamps as they lie.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use tracewell_wire::shark::Record;
+
+use super::container::Missing;
+use super::runs::Run;
+
+/// What comes next.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    /// Records that lie side by side: their bytes in the input.
+    Records(Range<usize>),
+    /// A gap before the record at this byte.
+    Missing(Missing, usize),
+}
+
+/// Runs, merged.
+#[derive(Debug)]
+pub(super) struct Merge<'a> {
+    input: &'a [u8],
+    runs: Vec<Run>,
+    /// Gaps that no record follows in memory.
+    gaps: &'a [(usize, Missing)],
+    /// Stamp and place of each run's next record, and which run it is; gaps are counted on
+    /// behind the runs, with the stamp of the record before them.
+    heads: BinaryHeap<Reverse<(u64, usize, usize)>>,
+}
+
+impl<'a> Merge<'a> {
+    pub(super) fn new(input: &'a [u8], runs: Vec<Run>, gaps: &'a [(usize, Missing)]) -> Self {
+        let heads = runs.iter().enumerate();
+        let heads = heads.map(|(index, run)| Reverse((tsc(input, run.start), run.start, index)));
+        let gap = |(index, (at, _)): (usize, &(usize, Missing))| {
+            let before = runs.partition_point(|run| run.end <= *at).checked_sub(1);
+            let stamp = before.and_then(|run| runs.get(run)).map_or(0, |run| run.last);
+            Reverse((stamp, *at, runs.len() + index))
+        };
+        let heads = heads.chain(gaps.iter().enumerate().map(gap)).collect();
+        Self { input, heads, gaps, runs }
+    }
+
+    /// Stamp of the first record in time.
+    pub(super) fn first(&self) -> Option<u64> {
+        self.runs.iter().map(|run| tsc(self.input, run.start)).min()
+    }
+
+    /// Byte behind the last record of a run from `start` that comes before every other run's next.
+    fn end(&self, run: &Run, start: usize) -> usize {
+        let Some(Reverse(next)) = self.heads.peek() else { return run.end };
+        let next = (next.0, next.1);
+        if (run.last, run.end - Record::SIZE) < next {
+            return run.end;
+        }
+        let mut after = start + Record::SIZE;
+        while after < run.end && (tsc(self.input, after), after) < next {
+            after += Record::SIZE;
+        }
+        after
+    }
+}
+
+impl Iterator for Merge<'_> {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        let Reverse(head) = self.heads.pop()?;
+        let (_, start, index) = head;
+        let Some(run) = self.runs.get_mut(index) else {
+            let (at, missing) = self.gaps.get(index - self.runs.len())?;
+            return Some(Step::Missing(*missing, *at));
+        };
+        if let Some(missing) = run.missing.take() {
+            self.heads.push(Reverse(head));
+            return Some(Step::Missing(missing, start));
+        }
+        let run = *run;
+        let end = self.end(&run, start);
+        if end < run.end {
+            self.heads.push(Reverse((tsc(self.input, end), end, index)));
+        }
+        Some(Step::Records(start..end))
+    }
+}
+
+fn tsc(input: &[u8], at: usize) -> u64 {
+    let record = input.get(at..).and_then(Record::read);
+    record.map_or(0, |record| record.tsc)
+}

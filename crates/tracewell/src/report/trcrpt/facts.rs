@@ -1,0 +1,122 @@
+//! What is the same for all events of a context or of an id, worked out once.
+
+use super::heading::{PID, PROCESS_NAME, TID};
+use super::{Settings, heading};
+use crate::model::{ContextId, EventRef, Trace};
+use crate::template::syntax::Key;
+use crate::template::{Program, TemplateId};
+use crate::text::{Literal, PerEvent};
+
+/// What is known of contexts and ids, and of the trace.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    contexts: Vec<ContextFacts>,
+    ids: PerEvent<IdFacts>,
+    /// Where the text of the first column begins.
+    pub(super) margin: usize,
+    /// Nanoseconds from midnight to the first event.
+    pub(super) of_day_ns: Option<u64>,
+    /// Whether events are hook-word entries in frames of AIX traces.
+    pub(super) hooks: bool,
+}
+
+/// What is the same for all events of a context.
+#[derive(Debug)]
+pub(super) struct ContextFacts {
+    pub(super) tid: u64,
+    pub(super) pid: u64,
+    /// Path of the program, or the context's name.
+    pub(super) executable: String,
+    /// Its columns.
+    pub(super) name_column: Literal,
+    pub(super) pid_column: Literal,
+    pub(super) tid_column: Literal,
+}
+
+/// What is the same for all events of an id.
+#[derive(Debug)]
+pub(super) struct IdFacts {
+    pub(super) column: Literal,
+    pub(super) template: Option<TemplateId>,
+    /// What the dialect calls it, for events without a template.
+    pub(super) label: Literal,
+}
+
+const NANOSECONDS_OF_DAY: u64 = 86_400_000_000_000;
+
+impl Facts {
+    /// Works out what the events of a batch need.
+    pub(super) fn prepare<'a>(
+        &mut self,
+        trace: &Trace,
+        program: &Program,
+        settings: &Settings,
+        events: impl Iterator<Item = EventRef<'a>>,
+    ) {
+        self.margin = heading::margin(trace, &settings.options);
+        self.hooks = trace.format == "aix";
+        if self.of_day_ns.is_none() {
+            self.of_day_ns = trace.wall_clock_ns(0).map(|ns| ns % NANOSECONDS_OF_DAY);
+        }
+        let mut last = None;
+        for event in events {
+            while self.contexts.len() <= event.context.index() {
+                let id = ContextId(self.contexts.len() as u32);
+                self.contexts.push(context(trace, id, event.ticks));
+            }
+            if last.replace(event.id) != Some(event.id) {
+                let hooks = self.hooks;
+                self.ids.get(event.id, || id(trace, program, event.id, hooks));
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn context(&self, id: ContextId) -> Option<&ContextFacts> {
+        self.contexts.get(id.index())
+    }
+
+    #[inline]
+    pub(super) fn id(&self, id: u32) -> Option<&IdFacts> {
+        self.ids.find(id)
+    }
+}
+
+/// A field on the left of its column, with a blank behind it at least.
+fn field(text: &str, width: usize) -> Literal {
+    let blank = if text.chars().count() >= width { " " } else { "" };
+    Literal::new(format!("{text:<width$}{blank}"))
+}
+
+fn context(trace: &Trace, id: ContextId, ticks: u64) -> ContextFacts {
+    let context = trace.contexts.get(id);
+    let pid = context.and_then(|context| trace.process_of(context));
+    let name = context.map_or("", |context| context.name.as_str());
+    let cut: String = name.chars().take(PROCESS_NAME - 1).collect();
+    let process = pid.and_then(|pid| trace.objects.at(pid, ticks, None));
+    let pid_text = pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string());
+    ContextFacts {
+        tid: context.map_or(0, |context| context.key),
+        pid: pid.unwrap_or(0),
+        executable: process.map_or(name, |(_, object)| object.label.as_str()).to_owned(),
+        name_column: field(&cut, PROCESS_NAME),
+        pid_column: field(&pid_text, PID),
+        tid_column: field(context.map_or("", |context| context.key_text.as_str()), TID),
+    }
+}
+
+fn id(trace: &Trace, program: &Program, id: u32, hooks: bool) -> IdFacts {
+    let short = u16::try_from(id).ok();
+    // Only AIX has ids of three digits.
+    let text = match short {
+        Some(id) if hooks => Key::Id(id).to_string(),
+        _ => format!("{id:04X}"),
+    };
+    let event = trace.schema.event(id);
+    let template = short.and_then(|id| program.of_id(id)).or_else(|| program.of_name(&event.name));
+    IdFacts {
+        column: field(&text, heading::ID),
+        template,
+        label: Literal::new(format!("{} ", trace.schema.label(id))),
+    }
+}

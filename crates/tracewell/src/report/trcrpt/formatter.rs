@@ -1,0 +1,351 @@
+//! One event as lines: its columns, and what its template prints behind them.
+
+use super::facts::{ContextFacts, Facts};
+use super::heading::{CPU, DELTA, ELAPSED, LEVEL, MARKER, SYSTEM_CALL};
+use super::options::{Options, Timestamp};
+use super::{Settings, entry};
+use crate::model::schema::ArgumentKind;
+use crate::model::{EventRef, Meaning, Trace};
+use crate::template::syntax::Level;
+use crate::template::{Around, Environment, Lines, Machine, Marks, Names, Outcome, Program};
+use crate::text::{Describer, TextBuffer, calendar};
+
+/// An event that is shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    /// Its place in the batch.
+    pub(super) index: usize,
+    /// System call that its context is in.
+    pub(super) call: Option<u64>,
+    /// Ticks of the first event of the report.
+    pub(super) first: u64,
+    /// Ticks of the event before.
+    pub(super) before: u64,
+}
+
+/// What became of an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Formatted {
+    /// It was put out in so many lines.
+    Shown(usize),
+    /// Its template leaves it out.
+    Skipped,
+    /// It was put out and is the last one.
+    Stop,
+}
+
+/// Columns of a line where nothing else is said.
+const WIDTH: usize = 200;
+
+/// Formats events; one for each thread.
+#[derive(Debug, Default)]
+pub(super) struct Formatter {
+    machine: Machine,
+    describer: Describer,
+    scratch: Vec<u8>,
+    /// What an event without a template prints.
+    plain: TextBuffer,
+}
+
+/// Names in a trace at a time.
+struct NamesAt<'a> {
+    trace: &'a Trace,
+    ticks: u64,
+}
+
+impl Names for NamesAt<'_> {
+    fn process(&self, pid: u64) -> Option<&str> {
+        self.object(pid)
+    }
+
+    fn object(&self, key: u64) -> Option<&str> {
+        self.trace.objects.at(key, self.ticks, None).map(|(_, object)| object.label.as_str())
+    }
+}
+
+impl Formatter {
+    pub(super) fn marks(&self) -> Marks {
+        self.machine.marks()
+    }
+
+    /// Puts the lines of an event out.
+    #[allow(clippy::too_many_arguments, reason = "what threads share, and what is theirs")]
+    #[inline]
+    pub(super) fn event(
+        &mut self,
+        program: &Program,
+        settings: &Settings,
+        facts: &Facts,
+        trace: &Trace,
+        event: &EventRef<'_>,
+        row: Row,
+        out: &mut TextBuffer,
+    ) -> Formatted {
+        let (Some(context), Some(id)) = (facts.context(event.context), facts.id(event.id)) else {
+            return Formatted::Skipped;
+        };
+        let call = row.call.map(|call| call_name(trace, call)).unwrap_or_default();
+        let names = NamesAt { trace, ticks: event.ticks };
+        let around = Around {
+            tid: context.tid,
+            pid: context.pid,
+            cpu: u32::from(event.cpu),
+            executable: &context.executable,
+            system_call: &call,
+            system: system(trace),
+            log: &settings.log,
+            offset: event.seq,
+            time_ns: trace.clock.nanoseconds(event.ticks).unwrap_or(event.ticks),
+            names: &names,
+        };
+        let entry = entry::entry(facts.hooks, trace, event, &mut self.scratch);
+        let lines = match (entry, id.template) {
+            (Some(entry), Some(template)) => self.machine.run(program, template, &entry, &around),
+            (Some(entry), None) if facts.hooks => self.machine.format(program, &entry, &around),
+            _ => {
+                self.plain.truncate(0);
+                self.plain.literal(&id.label);
+                self.describer.put(&mut self.plain, trace, event);
+                self.machine.show(&self.plain)
+            }
+        };
+        if lines.outcome() == Outcome::Skipped {
+            return Formatted::Skipped;
+        }
+        let options = &settings.options;
+        let start = out.len();
+        if options.ids {
+            out.literal(&id.column);
+        }
+        put_who(out, options, event, context, &call, lines);
+        if !options.two_lines {
+            put_times(out, options, facts, trace, event, row);
+        }
+        let width = if settings.width > 0 { settings.width } else { WIDTH };
+        let mut count = put_text(out, lines, start, facts.margin, width);
+        if options.two_lines && options.timestamp != Timestamp::None {
+            out.blanks(super::heading::ID);
+            put_times(out, options, facts, trace, event, row);
+            end_line(out);
+            count += 1;
+        }
+        if lines.outcome() == Outcome::Stop { Formatted::Stop } else { Formatted::Shown(count) }
+    }
+}
+
+/// The words of the system that was traced.
+fn system(trace: &Trace) -> Environment {
+    let digits = trace.fact("environment").unwrap_or(4 * trace.payload.digits() as u64);
+    if digits > 32 { Environment::Bits64 } else { Environment::Bits32 }
+}
+
+/// The name of a system call: that of the schema's table for the arguments that say `call`.
+fn call_name(trace: &Trace, call: u64) -> String {
+    let enter = |event: &&crate::model::schema::EventType| {
+        event.means.is_some_and(|means| means.meaning == Meaning::Call)
+    };
+    let kind = trace.schema.events().iter().find(enter).and_then(|event| {
+        let index = event.means?.value?;
+        Some(event.args.get(index)?.kind)
+    });
+    match kind {
+        Some(ArgumentKind::Enum(table)) => {
+            trace.schema.enum_name(table, call).map_or_else(|| call.to_string(), str::to_owned)
+        }
+        _ => call.to_string(),
+    }
+}
+
+/// Fills a column up to its width, with a blank at least.
+#[inline]
+fn pad(out: &mut TextBuffer, start: usize, width: usize) {
+    let written = out.len() - start;
+    out.blanks(width.saturating_sub(written).max(1));
+}
+
+#[inline]
+fn put_who(
+    out: &mut TextBuffer,
+    options: &Options,
+    event: &EventRef<'_>,
+    context: &ContextFacts,
+    call: &str,
+    lines: &Lines,
+) {
+    if options.exec {
+        out.literal(&context.name_column);
+    }
+    if options.cpu {
+        let start = out.len();
+        out.decimal(u64::from(event.cpu));
+        pad(out, start, CPU);
+    }
+    if options.pid {
+        out.literal(&context.pid_column);
+    }
+    if options.tid {
+        out.literal(&context.tid_column);
+    }
+    if options.svc {
+        let interrupt = lines.iter().next().is_some_and(|(level, _)| level == Level::Int);
+        out.text(if interrupt { "I" } else { " " });
+        out.blanks(MARKER - 1);
+        let start = out.len();
+        out.text(call);
+        pad(out, start, SYSTEM_CALL);
+    }
+}
+
+#[inline]
+fn put_times(
+    out: &mut TextBuffer,
+    options: &Options,
+    facts: &Facts,
+    trace: &Trace,
+    event: &EventRef<'_>,
+    row: Row,
+) {
+    if options.timestamp == Timestamp::None {
+        return;
+    }
+    let start = out.len();
+    let ns = |ticks: u64| trace.clock.nanoseconds(ticks);
+    let (Some(now), Some(first), Some(before)) = (ns(event.ticks), ns(row.first), ns(row.before))
+    else {
+        out.decimal(event.ticks.saturating_sub(row.first));
+        pad(out, start, ELAPSED);
+        let start = out.len();
+        out.decimal(event.ticks.saturating_sub(row.before));
+        pad(out, start, DELTA);
+        return;
+    };
+    let elapsed = now.saturating_sub(first);
+    match options.timestamp {
+        Timestamp::Elapsed => {
+            out.seconds(elapsed, 0);
+            pad(out, start, ELAPSED);
+            let start = out.len();
+            // A clock that goes back within a source makes no negative time.
+            let delta = now.saturating_sub(before);
+            fraction(out, delta / 1_000_000, delta % 1_000_000, 6);
+            pad(out, start, DELTA);
+        }
+        Timestamp::Short => {
+            fraction(out, elapsed / 1_000_000_000, elapsed % 1_000_000_000 / 1000, 6);
+            pad(out, start, ELAPSED);
+        }
+        Timestamp::Microseconds => {
+            fraction(out, elapsed / 1000, elapsed % 1000, 3);
+            pad(out, start, ELAPSED);
+        }
+        Timestamp::WallClock => {
+            let of_day = facts.of_day_ns.unwrap_or(0) + now;
+            out.text(calendar::time_of_day(of_day / 1_000_000_000));
+            out.byte(b'.');
+            digits(out, of_day % 1_000_000_000, 9);
+            pad(out, start, ELAPSED + 1);
+        }
+        Timestamp::None => {}
+    }
+}
+
+/// A number with so many decimals.
+#[inline]
+fn fraction(out: &mut TextBuffer, whole: u64, part: u64, decimals: u32) {
+    out.decimal(whole);
+    out.byte(b'.');
+    digits(out, part, decimals);
+}
+
+/// So many digits of a number.
+#[inline]
+fn digits(out: &mut TextBuffer, number: u64, count: u32) {
+    let mut text = [b'0'; 9];
+    let mut rest = number;
+    for digit in text[..count as usize].iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    out.text(&text[..count as usize]);
+}
+
+/// Puts the lines of text out, each at the margin of its level; how many lines it took.
+#[inline]
+fn put_text(
+    out: &mut TextBuffer,
+    lines: &Lines,
+    start: usize,
+    margin: usize,
+    width: usize,
+) -> usize {
+    let mut count = 0;
+    for (level, line) in lines.iter() {
+        let indent = LEVEL * level.column();
+        if count > 0 {
+            out.blanks(margin);
+        }
+        out.blanks(indent);
+        let used = if count > 0 { margin + indent } else { out.len() - start };
+        if used + line.len() <= width {
+            out.text(line);
+        } else {
+            count += wrapped(out, line, used, margin + indent, width);
+        }
+        end_line(out);
+        count += 1;
+    }
+    count
+}
+
+fn end_line(out: &mut TextBuffer) {
+    out.trim_end();
+    out.byte(b'\n');
+}
+
+/// Puts a long line out; how many more lines than one it took.
+fn wrapped(out: &mut TextBuffer, line: &[u8], used: usize, margin: usize, width: usize) -> usize {
+    let mut rest = line;
+    let mut used = used;
+    let mut more = 0;
+    loop {
+        // However narrow: something must go out on each line.
+        let room = width.saturating_sub(used).max(16);
+        if rest.len() <= room {
+            out.text(rest);
+            return more;
+        }
+        let (head, tail) = split(rest, room);
+        out.text(head);
+        end_line(out);
+        out.blanks(margin);
+        rest = tail;
+        used = margin;
+        more += 1;
+    }
+}
+
+/// Splits a line at the last blank that lets the first part fit, or in the middle of a word.
+fn split(line: &[u8], room: usize) -> (&[u8], &[u8]) {
+    let blank = line[..=room].iter().rposition(|byte| *byte == b' ').filter(|at| *at > 0);
+    match blank {
+        Some(at) => (&line[..at], &line[at + 1..]),
+        None => {
+            // Not within a character.
+            let at = (1..=room).rev().find(|at| line[*at] & 0xC0 != 0x80).unwrap_or(room);
+            line.split_at(at)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn lines_break_at_the_last_blank_that_fits() {
+        assert_eq!(split(b"one two three", 7), (&b"one two"[..], &b"three"[..]));
+        assert_eq!(split(b"one two three", 6), (&b"one"[..], &b"two three"[..]));
+        assert_eq!(split(b"onetwothree", 4), (&b"onet"[..], &b"wothree"[..]));
+        assert_eq!(split("on\u{e4}two".as_bytes(), 3), (&b"on"[..], "\u{e4}two".as_bytes()));
+    }
+}

@@ -1,0 +1,196 @@
+//! What `-O` can say about a report: `name=value`, several with commas between them.
+
+use std::str::FromStr;
+
+/// The form of times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Timestamp {
+    /// 0: seconds since the first event with nine decimals, and milliseconds since the event before.
+    #[default]
+    Elapsed,
+    /// 1: seconds since the first event with six decimals.
+    Short,
+    /// 2: microseconds since the first event.
+    Microseconds,
+    /// 3: no times.
+    None,
+    /// 4: time of day with nine decimals.
+    WallClock,
+}
+
+/// The columns of a report and their forms; the default is that of trcrpt.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Column PROCESS NAME.
+    pub exec: bool,
+    /// Column PID.
+    pub pid: bool,
+    /// Column TID.
+    pub tid: bool,
+    /// Column SYSTEM CALL.
+    pub svc: bool,
+    /// Column CPU.
+    pub cpu: bool,
+    /// Column ID.
+    pub ids: bool,
+    /// The columns of times.
+    pub timestamp: Timestamp,
+    /// Whether times are on a second line.
+    pub two_lines: bool,
+    /// Whether counts are shown instead of events.
+    pub history: bool,
+    /// Lines after which the names of the columns come again; 0 for never.
+    pub page_size: usize,
+    /// Whether the heading has the numbers of processors.
+    pub reported_cpus: bool,
+    /// Not before this many nanoseconds since the first event.
+    pub start_ns: Option<u64>,
+    /// Not after this many nanoseconds since the first event.
+    pub end_ns: Option<u64>,
+    /// A template file.
+    pub template: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            exec: false,
+            pid: false,
+            tid: false,
+            svc: false,
+            cpu: false,
+            ids: true,
+            timestamp: Timestamp::Elapsed,
+            two_lines: false,
+            history: false,
+            page_size: 0,
+            reported_cpus: true,
+            start_ns: None,
+            end_ns: None,
+            template: None,
+        }
+    }
+}
+
+/// An option cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum OptionError {
+    /// There is none of this name.
+    #[error(
+        "no option '{0}'; there are exec, pid, tid, svc, cpuid, ids, timestamp, 2line, hist, \
+         pagesize, reportedcpus, starttime, endtime, tmplt"
+    )]
+    Unknown(String),
+    /// Its value is something else.
+    #[error("option {name}: expected {expected}, found '{found}'")]
+    Value {
+        /// Its name.
+        name: String,
+        /// What it takes.
+        expected: &'static str,
+        /// What was given.
+        found: String,
+    },
+}
+
+/// The most lines of a page.
+const LONGEST_PAGE: usize = 500;
+
+impl Options {
+    /// Sets one option; false where there is none of this name.
+    ///
+    /// # Errors
+    /// Where the value cannot be used.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<bool, OptionError> {
+        let error = |expected| OptionError::Value {
+            name: name.to_owned(),
+            expected,
+            found: value.to_owned(),
+        };
+        let flag = || match value {
+            "on" => Ok(true),
+            "off" => Ok(false),
+            _ => Err(error("on or off")),
+        };
+        match name {
+            "exec" => self.exec = flag()?,
+            "pid" => self.pid = flag()?,
+            "tid" => self.tid = flag()?,
+            "svc" => self.svc = flag()?,
+            "cpuid" => self.cpu = flag()?,
+            "ids" => self.ids = flag()?,
+            "2line" => self.two_lines = flag()?,
+            "hist" => self.history = flag()?,
+            "reportedcpus" => self.reported_cpus = flag()?,
+            "timestamp" => {
+                self.timestamp = match value {
+                    "0" => Timestamp::Elapsed,
+                    "1" => Timestamp::Short,
+                    "2" => Timestamp::Microseconds,
+                    "3" => Timestamp::None,
+                    "4" => Timestamp::WallClock,
+                    _ => return Err(error("0, 1, 2, 3 or 4")),
+                }
+            }
+            "pagesize" => {
+                let size = value.parse().ok().filter(|size| *size <= LONGEST_PAGE);
+                self.page_size = size.ok_or_else(|| error("0 to 500 lines"))?;
+            }
+            "starttime" => {
+                self.start_ns = Some(seconds(value).ok_or_else(|| error("seconds such as 1.5"))?);
+            }
+            "endtime" => {
+                self.end_ns = Some(seconds(value).ok_or_else(|| error("seconds such as 1.5"))?);
+            }
+            "tmplt" | "tmpl" => self.template = Some(value.to_owned()),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+impl FromStr for Options {
+    type Err = OptionError;
+
+    /// Reads options with commas between them.
+    fn from_str(text: &str) -> Result<Self, OptionError> {
+        let mut options = Self::default();
+        for option in text.split(',').filter(|option| !option.is_empty()) {
+            let unknown = || OptionError::Unknown(option.to_owned());
+            let (name, value) = option.split_once('=').ok_or_else(unknown)?;
+            if !options.set(name.trim(), value.trim())? {
+                return Err(unknown());
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// Seconds with up to nine decimals as nanoseconds.
+fn seconds(text: &str) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || fraction.len() > 9 || !digits(whole) || !digits(fraction) {
+        return None;
+    }
+    let fraction: u64 = format!("{fraction:0<9}").parse().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(fraction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_as_trcrpt_reads_them() {
+        let options: Options =
+            "exec=on,pid=on,timestamp=4,endtime=1.5,pagesize=50".parse().unwrap();
+        assert!(options.exec && options.pid && options.ids && !options.tid);
+        assert_eq!((options.timestamp, options.page_size), (Timestamp::WallClock, 50));
+        assert_eq!(options.end_ns, Some(1_500_000_000));
+        for bad in ["exec", "exec=yes", "nothing=on", "timestamp=5", "pagesize=501", "endtime=1,5"]
+        {
+            assert!(bad.parse::<Options>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Ids of events as AIX's commands take them, and named groups of them.
+
+use std::str::FromStr;
+
+/// An id of three or four hexadecimal digits, or the ids that begin with some: `134`, `1340`, `1*`.
+/// Three digits are four with a zero behind them, as everywhere in AIX trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IdPattern {
+    value: u32,
+    mask: u32,
+}
+
+/// A text is no id.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("expected an id of 3 or 4 hexadecimal digits, or the first ones and '*', found '{found}'")]
+pub struct IdError {
+    found: String,
+}
+
+impl IdPattern {
+    /// Whether an id is one of these.
+    pub const fn matches(self, id: u32) -> bool {
+        id & self.mask == self.value
+    }
+}
+
+impl FromStr for IdPattern {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let error = || IdError { found: text.to_owned() };
+        let (digits, open) = match text.strip_suffix('*') {
+            Some(digits) => (digits, true),
+            None => (text, false),
+        };
+        let long_enough = if open { (1..=3).contains(&digits.len()) } else { digits.len() >= 3 };
+        if !long_enough || digits.len() > 4 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return Err(error());
+        }
+        let missing = 4 * (4 - digits.len() as u32);
+        let value = u32::from_str_radix(digits, 16).map_err(|_| error())? << missing;
+        let mask = if open { u32::MAX << missing } else { u32::MAX };
+        Ok(Self { value, mask })
+    }
+}
+
+impl std::fmt::Display for IdPattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let digits = format!("{:04X}", self.value);
+        let open = self.mask != u32::MAX;
+        let kept = if open { 4 - self.mask.trailing_zeros() as usize / 4 } else { 4 };
+        match (open, digits.strip_suffix('0')) {
+            (true, _) => write!(f, "{}*", digits.get(..kept).unwrap_or_default()),
+            (false, Some(short)) => f.write_str(short),
+            (false, None) => f.write_str(&digits),
+        }
+    }
+}
+
+/// A named group of ids.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// What it is, for people.
+    pub description: String,
+    /// Its ids.
+    pub ids: Vec<IdPattern>,
+}
+
+/// Reads groups, one a line: `name: description: id,id,...`; `#` begins a comment line. What is wrong
+/// comes back beside them, with the number of its line.
+pub fn groups(text: &str) -> (Vec<Group>, Vec<(usize, String)>) {
+    let (mut groups, mut errors) = (Vec::new(), Vec::new());
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        match group(line) {
+            Ok(group) => groups.push(group),
+            Err(message) => errors.push((number + 1, message)),
+        }
+    }
+    (groups, errors)
+}
+
+fn group(line: &str) -> Result<Group, String> {
+    let expected = || format!("expected 'name: description: id,id', found '{line}'");
+    let (name, rest) = line.split_once(':').ok_or_else(expected)?;
+    let (description, ids) = rest.rsplit_once(':').ok_or_else(expected)?;
+    let separated = ids.split([',', ' ', '\t']).filter(|id| !id.is_empty());
+    let ids: Result<Vec<IdPattern>, IdError> = separated.map(str::parse).collect();
+    Ok(Group {
+        name: name.trim().to_owned(),
+        description: description.trim().to_owned(),
+        ids: ids.map_err(|error| error.to_string())?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_are_four_with_a_zero() {
+        let matches = |pattern: &str, id| pattern.parse::<IdPattern>().unwrap().matches(id);
+        assert!(matches("134", 0x1340) && matches("1340", 0x1340) && matches("0ff", 0x0FF0));
+        assert!(matches("1*", 0x1340) && matches("13*", 0x1345) && matches("134*", 0x1349));
+        assert!(!matches("134", 0x1341) && !matches("1*", 0x2340) && !matches("134", 0x1_1340));
+        for bad in ["", "*", "13", "13400", "xyz", "1340*", "1**"] {
+            assert!(bad.parse::<IdPattern>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn groups_are_lines() {
+        let (found, errors) = groups("# ours\n\nproc: processes: 134,139 465\nbad\nx: y: 1\n");
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].name.as_str(), found[0].ids.len()), ("proc", 3));
+        assert_eq!(errors.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [4, 5]);
+    }
+}

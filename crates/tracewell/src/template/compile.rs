@@ -1,0 +1,382 @@
+//! From syntax trees to a program.
+
+use std::collections::HashMap;
+
+use super::finding::{Finding, Severity};
+use super::parser::parse;
+use super::program::{
+    Action, Case, Flag, Function, Operation, Pattern, Place, Printed, Program, Quantity, Row,
+    Template, TemplateId,
+};
+use super::source::Source;
+use super::syntax::{
+    self, Body, Call, Expr, File, FlagTest, Item, ItemKind, Key, Macro, Operator, Stanza, Switch,
+    Value, ValueKind,
+};
+use crate::text::Literal;
+
+/// A program, and what was wrong with its files.
+#[derive(Debug)]
+pub struct Compiled {
+    /// All stanzas without an error; of those for the same event the last one.
+    pub program: Program,
+    /// Errors and warnings, by number of the file.
+    pub findings: Vec<(usize, Finding)>,
+}
+
+impl Compiled {
+    /// Whether nothing is wrong.
+    pub fn is_valid(&self) -> bool {
+        self.findings.iter().all(|(_, finding)| finding.severity < Severity::Error)
+    }
+}
+
+impl Program {
+    /// Compiles template files together. Stanzas with errors are left out, so that their events
+    /// format as those without a template.
+    pub fn of(sources: &[Source]) -> Compiled {
+        let mut findings = Vec::new();
+        let mut files = Vec::new();
+        for (number, source) in sources.iter().enumerate() {
+            let (file, found) = parse(source);
+            findings.extend(found.into_iter().map(|finding| (number, finding)));
+            files.push(file);
+        }
+        let program = Self::of_files(files.iter());
+        Compiled { program, findings }
+    }
+
+    /// Compiles syntax trees together.
+    pub fn of_files<'a>(files: impl Iterator<Item = &'a File> + Clone) -> Self {
+        let mut compiler = Compiler::default();
+        let stanzas = || files.clone().flat_map(|file| &file.stanzas).filter(|stanza| stanza.valid);
+        // Functions can be called before the stanza that defines them.
+        stanzas().for_each(|stanza| compiler.functions_of(&stanza.body));
+        stanzas().for_each(|stanza| compiler.stanza(stanza));
+        compiler.bodies_of_functions();
+        compiler.program
+    }
+}
+
+#[derive(Debug, Default)]
+struct Compiler<'a> {
+    program: Program,
+    slots: HashMap<&'a str, u16, foldhash::fast::RandomState>,
+    functions: HashMap<&'a str, u32, foldhash::fast::RandomState>,
+    definitions: Vec<&'a syntax::Function>,
+    /// Text that is printed before the next operation.
+    pending: String,
+}
+
+/// The built-in function that prints the name of an object (an extension).
+pub(super) const OBJECT: &str = "OBJECT";
+
+impl<'a> Compiler<'a> {
+    fn functions_of(&mut self, items: &'a [Item]) {
+        each_definition(items, &mut |function| {
+            // The last definition of a name wins.
+            let number = *self.functions.entry(&function.name).or_insert_with(|| {
+                self.definitions.push(function);
+                self.definitions.len() as u32 - 1
+            });
+            self.definitions[number as usize] = function;
+        });
+    }
+
+    fn bodies_of_functions(&mut self) {
+        for function in std::mem::take(&mut self.definitions) {
+            let parameters = function.parameters.iter().map(|name| self.slot(name)).collect();
+            let start = self.here();
+            self.items(&function.body);
+            self.emit(Operation::Return);
+            self.program.functions.push(Function { start, parameters });
+        }
+    }
+
+    fn stanza(&mut self, stanza: &'a Stanza) {
+        let id = TemplateId(self.program.templates.len() as u32);
+        let start = self.here();
+        if let Some(label) = &stanza.label
+            && !label.value.starts_with('@')
+        {
+            self.pending = format!("{} ", label.value);
+        }
+        let body = self.here();
+        self.items(&stanza.body);
+        self.emit(Operation::Return);
+        match &stanza.key {
+            Key::Id(hook) => self.program.by_id.insert(*hook, id),
+            Key::Name(name) => self.program.by_name.insert(name.clone(), id),
+        };
+        self.program.templates.push(Template {
+            key: stanza.key.clone(),
+            version: stanza.version,
+            level: stanza.level.unwrap_or_default(),
+            label: stanza.title().to_owned(),
+            start,
+            body,
+        });
+    }
+
+    /// Where the next operation goes. Texts do not move over this place.
+    fn here(&mut self) -> u32 {
+        if !self.pending.is_empty() {
+            let text = std::mem::take(&mut self.pending);
+            let number = self.text(&text);
+            self.program.operations.push(Operation::Text(number));
+        }
+        self.program.operations.len() as u32
+    }
+
+    fn emit(&mut self, operation: Operation) -> u32 {
+        let at = self.here();
+        self.program.operations.push(operation);
+        at
+    }
+
+    fn text(&mut self, text: &str) -> u32 {
+        let broken = text.contains(['\n', '\t']).then(|| text.to_owned());
+        self.program.texts.push(Printed { literal: Literal::new(text), broken });
+        self.program.texts.len() as u32 - 1
+    }
+
+    fn string(&mut self, text: &str) -> u32 {
+        self.program.strings.push(text.to_owned());
+        self.program.strings.len() as u32 - 1
+    }
+
+    fn slot(&mut self, name: &'a str) -> u16 {
+        let slots = &mut self.program.slots;
+        *self.slots.entry(name).or_insert_with(|| {
+            // Names beyond the last slot share it: no real file has a tenth of so many.
+            let number = u16::try_from(slots.len()).unwrap_or(u16::MAX);
+            if slots.len() <= usize::from(number) {
+                slots.push(name.to_owned());
+            }
+            number
+        })
+    }
+
+    fn items(&mut self, items: &'a [Item]) {
+        items.iter().for_each(|item| self.item(item));
+    }
+
+    fn item(&mut self, item: &'a Item) {
+        match &item.kind {
+            ItemKind::Text(text) => self.pending.push_str(&text.value),
+            ItemKind::Level(level) => drop(self.emit(Operation::Level(*level))),
+            ItemKind::Move(code) => drop(self.emit(Operation::Move(*code))),
+            ItemKind::Value(value) => self.print(value),
+            ItemKind::Switch(switch) => self.switch(switch),
+            ItemKind::Loop(value, body) => self.repetition(value, body),
+            ItemKind::Flags(flags) => self.flags(flags),
+            ItemKind::Assign(assignments) => {
+                for assignment in assignments {
+                    self.expression(&assignment.value);
+                    let place = match assignment.name.as_str() {
+                        "DATAPOINTER" => Place::DataPointer,
+                        "BASEPOINTER" => Place::BasePointer,
+                        name => Place::User(self.slot(name)),
+                    };
+                    self.emit(Operation::Store(place));
+                }
+            }
+            ItemKind::Define(_) => {}
+            ItemKind::Call(call) => self.call(call),
+            ItemKind::Timer { start, key } => {
+                key.iter().for_each(|part| self.expression(part));
+                self.emit(if *start { Operation::StartTimer } else { Operation::EndTimer });
+            }
+        }
+    }
+
+    fn print(&mut self, value: &'a Value) {
+        let operation = match &value.kind {
+            ValueKind::Code(code) => Operation::Print(*code),
+            ValueKind::Macro(Macro { name, code: Some(code) }) => {
+                Operation::PrintQuantityAs(self.quantity(name), *code)
+            }
+            ValueKind::Macro(Macro { name, code: None }) => {
+                match (action(name), Key::from_digits(name)) {
+                    (Some(action), _) => Operation::Act(action),
+                    (None, Some(id)) => Operation::PrintOrCall(self.slot(name), id),
+                    (None, None) => Operation::PrintQuantity(self.quantity(name)),
+                }
+            }
+        };
+        self.emit(operation);
+    }
+
+    /// Puts a value on the stack.
+    fn load(&mut self, value: &'a Value) {
+        let operation = match &value.kind {
+            ValueKind::Code(code) => Operation::Read(*code),
+            ValueKind::Macro(Macro { name, code: Some(code) }) => {
+                Operation::LoadAs(self.quantity(name), *code)
+            }
+            ValueKind::Macro(Macro { name, code: None }) => Operation::Load(self.quantity(name)),
+        };
+        self.emit(operation);
+    }
+
+    fn quantity(&mut self, name: &'a str) -> Quantity {
+        builtin(name).unwrap_or_else(|| Quantity::User(self.slot(name)))
+    }
+
+    fn switch(&mut self, switch: &'a Switch) {
+        self.load(&switch.value);
+        let row = self.program.switches.len();
+        self.emit(Operation::Switch(row as u32));
+        // The rows of switches within this one come behind; so the cases are kept until its end.
+        self.program.switches.push(Row { start: 0, end: 0, otherwise: 0 });
+        let (mut cases, mut ends) = (Vec::new(), Vec::new());
+        for case in &switch.cases {
+            let pattern = match &case.pattern {
+                syntax::Pattern::Any => Pattern::Any,
+                syntax::Pattern::Number(number) => Pattern::Number(number.value),
+                syntax::Pattern::Text(text) => Pattern::Text(self.string(text)),
+            };
+            cases.push(Case { pattern, target: self.here() });
+            match &case.body {
+                Body::Text(text) => self.pending.push_str(&text.value),
+                Body::Block(items) => self.items(items),
+            }
+            ends.push(self.emit(Operation::Jump(0)));
+        }
+        let otherwise = self.here();
+        for end in ends {
+            self.program.operations[end as usize] = Operation::Jump(otherwise);
+        }
+        let start = self.program.cases.len() as u32;
+        self.program.cases.extend(cases);
+        let end = self.program.cases.len() as u32;
+        self.program.switches[row] = Row { start, end, otherwise };
+    }
+
+    fn repetition(&mut self, value: &'a Value, body: &'a [Item]) {
+        self.load(value);
+        let first = self.emit(Operation::Loop(0));
+        self.items(body);
+        let last = self.emit(Operation::Again(first + 1));
+        self.program.operations[first as usize] = Operation::Loop(last + 1);
+    }
+
+    fn flags(&mut self, flags: &'a syntax::Flags) {
+        self.load(&flags.value);
+        let start = self.program.flags.len() as u32;
+        for flag in &flags.flags {
+            let (mask, field) = match &flag.test {
+                // All bits are compared for the flag that stands for none.
+                FlagTest::Bits(bits) if bits.value == 0 => (u64::MAX, 0),
+                FlagTest::Bits(bits) => (bits.value, bits.value),
+                FlagTest::Field(mask, field) => (mask.value, field.value),
+            };
+            let on = self.text(&flag.on.value);
+            let off = flag.off.as_ref().map(|off| self.text(&off.value));
+            self.program.flags.push(Flag { mask, field, on, off });
+        }
+        let end = self.program.flags.len() as u32;
+        let row = self.program.flag_rows.len() as u32;
+        self.program.flag_rows.push(Row { start, end, otherwise: 0 });
+        self.emit(Operation::Flags(row));
+    }
+
+    fn call(&mut self, call: &'a Call) {
+        let function = self.functions.get(call.name.as_str()).copied();
+        if function.is_none() && call.name == OBJECT && call.arguments.len() == 1 {
+            self.expression(&call.arguments[0]);
+            self.emit(Operation::Object);
+            return;
+        }
+        let Some(function) = function else {
+            let name = self.string(&call.name);
+            self.emit(Operation::NoFunction(name));
+            return;
+        };
+        // More arguments than any function has parameters are worked out and dropped.
+        call.arguments.iter().for_each(|argument| self.expression(argument));
+        let count = u8::try_from(call.arguments.len()).unwrap_or(u8::MAX);
+        self.emit(Operation::Call(function, count));
+    }
+
+    fn expression(&mut self, expression: &'a Expr) {
+        match expression {
+            Expr::Constant(number) => drop(self.emit(Operation::Constant(number.value as i64))),
+            Expr::Value(value) => self.load(value),
+            Expr::Negate(inner) => {
+                self.expression(inner);
+                self.emit(Operation::Negate);
+            }
+            Expr::Binary(operator, sides) => {
+                sides.iter().for_each(|side| self.expression(side));
+                self.emit(match operator {
+                    Operator::Add => Operation::Add,
+                    Operator::Subtract => Operation::Subtract,
+                    Operator::Multiply => Operation::Multiply,
+                    Operator::Divide => Operation::Divide,
+                });
+            }
+        }
+    }
+}
+
+/// Calls `visit` for every function that is defined in a description.
+pub(super) fn each_definition<'a>(items: &'a [Item], visit: &mut dyn FnMut(&'a syntax::Function)) {
+    for item in items {
+        match &item.kind {
+            ItemKind::Define(function) => {
+                visit(function);
+                each_definition(&function.body, visit);
+            }
+            ItemKind::Loop(_, body) => each_definition(body, visit),
+            ItemKind::Switch(switch) => {
+                for case in &switch.cases {
+                    if let Body::Block(items) = &case.body {
+                        each_definition(items, visit);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The action of a macro that has no value.
+pub(super) fn action(name: &str) -> Option<Action> {
+    Some(match name {
+        "BREAK" => Action::Break,
+        "STOP" => Action::Stop,
+        "SKIP" => Action::Skip,
+        "DEFAULT" => Action::Default,
+        "ERROR" => Action::Error,
+        _ => return None,
+    })
+}
+
+/// The built-in value of this name.
+pub(super) fn builtin(name: &str) -> Option<Quantity> {
+    Some(match name {
+        "D1" | "D2" | "D3" | "D4" | "D5" => Quantity::Word(name.as_bytes()[1] - b'1'),
+        "L1" | "L2" | "L3" | "L4" | "L5" => Quantity::LongWord(name.as_bytes()[1] - b'1'),
+        "HD" => Quantity::HookData,
+        "HL" => Quantity::DataLength,
+        "HB" => Quantity::BufferLength,
+        "HT" => Quantity::HookType,
+        "GENERIC" => Quantity::Generic,
+        "HOOKENV" => Quantity::HookEnvironment,
+        "TRACEENV" => Quantity::SystemEnvironment,
+        "DATAPOINTER" => Quantity::DataPointer,
+        "BASEPOINTER" => Quantity::BasePointer,
+        "TID" => Quantity::Thread,
+        "PID" => Quantity::Process,
+        "CPUID" => Quantity::Processor,
+        "EXECPATH" => Quantity::Executable,
+        "SVC" => Quantity::SystemCall,
+        "TRACEID" => Quantity::HookId,
+        "LOGFILE" => Quantity::Log,
+        "LOGID0" => Quantity::LogOffset,
+        "LOGIDX" => Quantity::OffsetWithin,
+        "RELLINENO" => Quantity::LineNumber,
+        _ => return None,
+    })
+}

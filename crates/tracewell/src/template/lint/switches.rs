@@ -1,0 +1,109 @@
+//! Cases that are never reached, and flags that say two things of the same bits.
+
+use crate::template::finding::Finding;
+use crate::template::syntax::{
+    Code, Flag, FlagTest, Flags, Macro, Number, Pattern, Size, Switch, Value, ValueKind,
+};
+
+/// Looks at the cases of a switch.
+pub(super) fn cases(switch: &Switch, findings: &mut Vec<Finding>) {
+    let bits = widest(&switch.value);
+    let is_text = is_text(&switch.value);
+    let mut seen = Vec::new();
+    let mut any = false;
+    for case in &switch.cases {
+        let mut warn = |message: String| findings.push(Finding::warning(case.span, message));
+        if any {
+            warn("this case is never reached: \\* before it takes everything".to_owned());
+            continue;
+        }
+        if seen.contains(&&case.pattern) {
+            warn("this case is never reached: one before it is for the same value".to_owned());
+        }
+        match &case.pattern {
+            Pattern::Any => any = true,
+            Pattern::Text(_) if is_text == Some(false) => {
+                warn("this case is never reached: the value is a number, not a text".to_owned());
+            }
+            Pattern::Number(number) if too_wide(number, bits) => {
+                warn(format!("{} has more bits than the {bits} of the value", number.text));
+            }
+            Pattern::Text(_) | Pattern::Number(_) => {}
+        }
+        seen.push(&case.pattern);
+    }
+}
+
+/// Looks at the flags of a value.
+pub(super) fn flags(flags: &Flags, findings: &mut Vec<Finding>) {
+    let bits = widest(&flags.value);
+    let mut seen: Vec<&Flag> = Vec::new();
+    for flag in &flags.flags {
+        let mut warn = |message: String| findings.push(Finding::warning(flag.span, message));
+        match &flag.test {
+            FlagTest::Bits(value) if too_wide(value, bits) => {
+                warn(format!("{} has more bits than the {bits} of the value", value.text));
+            }
+            FlagTest::Field(mask, field) if field.value & !mask.value != 0 => {
+                warn(format!("never printed: {} has bits outside of {}", field.text, mask.text));
+            }
+            _ => {}
+        }
+        if let Some(other) = seen.iter().find(|other| overlap(&other.test, &flag.test)) {
+            let other = match &other.test {
+                FlagTest::Bits(value) => value.text.clone(),
+                FlagTest::Field(mask, field) => format!("& {} {}", mask.text, field.text),
+            };
+            warn(format!("overlaps with the flag {other} before it"));
+        }
+        seen.push(flag);
+    }
+}
+
+/// Whether two flags look at the same bits and can hold at the same time.
+fn overlap(a: &FlagTest, b: &FlagTest) -> bool {
+    match (a, b) {
+        (FlagTest::Bits(a), FlagTest::Bits(b)) => a.value & b.value != 0,
+        (FlagTest::Field(mask, field), FlagTest::Field(other, value)) => {
+            let common = mask.value & other.value;
+            common != 0 && field.value & common == value.value & common
+        }
+        // A field whose bits are also flags by themselves is said twice.
+        (FlagTest::Bits(bits), FlagTest::Field(mask, _))
+        | (FlagTest::Field(mask, _), FlagTest::Bits(bits)) => bits.value & mask.value != 0,
+    }
+}
+
+/// A negative number has as many bits as it needs.
+fn too_wide(number: &Number, bits: u32) -> bool {
+    !number.text.starts_with('-') && bits < 64 && number.value >> bits != 0
+}
+
+/// The most bits that a value can have.
+fn widest(value: &Value) -> u32 {
+    let code = match &value.kind {
+        ValueKind::Code(code) | ValueKind::Macro(Macro { code: Some(code), .. }) => *code,
+        ValueKind::Macro(Macro { name, .. }) => {
+            return if matches!(name.as_str(), "HD" | "HT") { 16 } else { 64 };
+        }
+    };
+    match code {
+        Code::Hex(Size::Bytes(bytes))
+        | Code::Signed(Size::Bytes(bytes))
+        | Code::Unsigned(Size::Bytes(bytes)) => 8 * u32::from(bytes),
+        Code::Octal(bytes) | Code::Errno(bytes) => 8 * u32::from(bytes),
+        Code::HexByte | Code::Character => 8,
+        Code::HookType => 16,
+        Code::Time | Code::Process | Code::Float => 32,
+        Code::Bits(field) => u32::try_from(field.total()).unwrap_or(64).min(64),
+        _ => 64,
+    }
+}
+
+/// Whether a value is a text; `None` where only the run tells.
+fn is_text(value: &Value) -> Option<bool> {
+    match &value.kind {
+        ValueKind::Code(code) => Some(code.is_text()),
+        ValueKind::Macro(_) => None,
+    }
+}

@@ -1,0 +1,189 @@
+//! Goes over a description in the order in which it runs, and keeps track of where the data pointer
+//! is as long as that can be known.
+
+use super::scope::Scope;
+use super::switches;
+use crate::template::finding::Finding;
+use crate::template::source::Span;
+use crate::template::syntax::{
+    Body, Code, Expr, Item, ItemKind, Macro, Move, Size, Stanza, Value, ValueKind,
+};
+
+/// The longest entry, in bytes: 64-bit hook word, length in 16 bits.
+const LONGEST_ENTRY: u64 = 8 + 65_535;
+
+pub(super) struct Walk<'a> {
+    scope: &'a Scope<'a>,
+    stanza: &'a Stanza,
+    findings: &'a mut Vec<Finding>,
+    /// Bits behind the start of the entry that the pointer is at least at; `None` where a macro, a
+    /// call or a branch decides.
+    pointer: Option<u64>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(
+        scope: &'a Scope<'a>,
+        stanza: &'a Stanza,
+        findings: &'a mut Vec<Finding>,
+    ) -> Self {
+        Self { scope, stanza, findings, pointer: Some(0) }
+    }
+
+    pub(super) fn stanza(&mut self) {
+        if let Some(label) = self.stanza.label.as_ref().filter(|label| label.value == "@") {
+            self.warn(label.span, "this label is empty: lists show nothing for the event");
+        }
+        self.items(&self.stanza.body);
+    }
+
+    fn warn(&mut self, span: Span, message: impl Into<String>) {
+        self.findings.push(Finding::warning(span, message));
+    }
+
+    fn items(&mut self, items: &'a [Item]) {
+        let mut ended = None;
+        for item in items {
+            if let Some(action) = ended.take() {
+                self.warn(
+                    item.span,
+                    format!("this never runs: ${action} ends the event before it"),
+                );
+            }
+            self.item(item);
+            if let ItemKind::Value(Value {
+                kind: ValueKind::Macro(Macro { name, code: None }), ..
+            }) = &item.kind
+                && matches!(name.as_str(), "BREAK" | "STOP" | "SKIP" | "ERROR")
+            {
+                ended = Some(name);
+            }
+        }
+    }
+
+    fn item(&mut self, item: &'a Item) {
+        match &item.kind {
+            ItemKind::Text(_) | ItemKind::Level(_) => {}
+            ItemKind::Move(code) => self.go(*code),
+            ItemKind::Value(value) => self.printed(value),
+            ItemKind::Switch(switch) => {
+                self.value(&switch.value);
+                switches::cases(switch, self.findings);
+                for case in &switch.cases {
+                    if let Body::Block(items) = &case.body {
+                        self.branch(items);
+                    }
+                }
+            }
+            ItemKind::Loop(value, body) => {
+                self.value(value);
+                self.branch(body);
+            }
+            ItemKind::Flags(flags) => {
+                self.value(&flags.value);
+                switches::flags(flags, self.findings);
+            }
+            ItemKind::Assign(assignments) => {
+                for assignment in assignments {
+                    self.expression(&assignment.value);
+                    if matches!(assignment.name.as_str(), "DATAPOINTER" | "BASEPOINTER") {
+                        self.pointer = None;
+                    }
+                }
+            }
+            ItemKind::Define(function) => {
+                let before = self.pointer.take();
+                self.items(&function.body);
+                self.pointer = before;
+            }
+            ItemKind::Call(call) => {
+                if let Some(message) = self.scope.call_fault(&call.name, call.arguments.len()) {
+                    self.warn(item.span, message);
+                }
+                call.arguments.iter().for_each(|argument| self.expression(argument));
+                self.pointer = None;
+            }
+            ItemKind::Timer { key, .. } => key.iter().for_each(|part| self.expression(part)),
+        }
+    }
+
+    /// What may run or not, or more than once: where the pointer is behind it is not known.
+    fn branch(&mut self, items: &'a [Item]) {
+        let before = self.pointer;
+        self.items(items);
+        if self.pointer != before {
+            self.pointer = None;
+        }
+    }
+
+    fn printed(&mut self, value: &'a Value) {
+        match &value.kind {
+            ValueKind::Macro(Macro { name, code: None }) => {
+                if let Some(message) = self.scope.print_fault(name) {
+                    self.warn(value.span, message);
+                }
+                // A template that is called moves the pointer as well.
+                self.pointer = None;
+            }
+            _ => self.value(value),
+        }
+    }
+
+    fn value(&mut self, value: &'a Value) {
+        match &value.kind {
+            ValueKind::Code(code) => self.read(*code, value.span),
+            ValueKind::Macro(Macro { name, .. }) => {
+                if let Some(message) = self.scope.value_fault(name) {
+                    self.warn(value.span, message);
+                }
+            }
+        }
+    }
+
+    fn expression(&mut self, expression: &'a Expr) {
+        match expression {
+            Expr::Constant(_) => {}
+            Expr::Value(value) => self.value(value),
+            Expr::Negate(inner) => self.expression(inner),
+            Expr::Binary(_, sides) => sides.iter().for_each(|side| self.expression(side)),
+        }
+    }
+
+    fn go(&mut self, code: Move) {
+        self.pointer = match (code, self.pointer) {
+            (Move::Go(field), _) => Some(field.total()),
+            (Move::Omit(field), Some(at)) => Some(at + field.total()),
+            // Words are 4 bytes at least.
+            (Move::Word(word), _) => Some(32 * u64::from(word)),
+            (Move::Back(bytes), Some(at)) => Some((at & !7).saturating_sub(8 * u64::from(bytes))),
+            (_, None) => None,
+        };
+    }
+
+    fn read(&mut self, code: Code, span: Span) {
+        let Some(at) = self.pointer else { return };
+        let bits = match code {
+            Code::Hex(size) | Code::Signed(size) | Code::Unsigned(size) => match size {
+                Size::Bytes(bytes) => 8 * u64::from(bytes),
+                Size::Word => 32,
+            },
+            Code::HexByte | Code::Character => 8,
+            Code::Octal(bytes) | Code::Errno(bytes) => 8 * u64::from(bytes),
+            Code::Ascii { bytes, .. } => 8 * u64::from(bytes),
+            Code::Bits(field) => field.total(),
+            Code::Float | Code::Time | Code::Process => 32,
+            Code::Double => 64,
+            Code::Counted(bytes) => 8 * u64::from(bytes),
+            Code::Terminated => 8,
+            Code::BufferBytes | Code::HookType => 0,
+        };
+        let end = at + bits;
+        if bits > 0 && end > 8 * LONGEST_ENTRY {
+            let message = format!("no entry has so many bytes: the longest has {LONGEST_ENTRY}");
+            self.warn(span, message);
+            self.pointer = None;
+        } else {
+            self.pointer = Some(end);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Runs a program on an entry.
+//!
+//! All that a machine needs it keeps and uses again: for an event nothing is allocated once the
+//! buffers have grown to what the templates need. Templates come from anywhere, so what one event can
+//! cost is limited, and where a limit is reached the report says so in its place:
+//!
+//! | limit | mark | then |
+//! |---|---|---|
+//! | data that is not there | `<TRUNCATED>` | the event ends |
+//! | ten templates and functions within each other | `<TEMPLATE NESTING>` | the event ends |
+//! | `MOST_TURNS` turns of a loop | `<LOOP LIMIT>` | the loop ends |
+//! | `MOST_STEPS` steps | `<STEP LIMIT>` | the event ends |
+//! | `MOST_TEXT` bytes of text | `<OUTPUT LIMIT>` | the event ends |
+//! | `MOST_TIMERS` timers that run | `<TIMER LIMIT>` | the timer does not start |
+
+mod lines;
+mod print;
+mod read;
+mod run;
+mod timers;
+
+pub use lines::Lines;
+
+use super::entry::{Around, Entry};
+use super::program::{Program, TemplateId};
+use super::syntax::Level;
+use crate::text::TextBuffer;
+use run::Run;
+use timers::Timers;
+
+/// Turns of one loop, at most.
+const MOST_TURNS: i64 = 65_536;
+/// Templates and functions within each other, at most.
+const DEEPEST: usize = 10;
+/// Steps for an event, at most.
+const MOST_STEPS: u32 = 1 << 22;
+/// Bytes of text for an event, at most.
+const MOST_TEXT: usize = 1 << 20;
+/// Timers that run at a time, at most.
+const MOST_TIMERS: usize = 1 << 16;
+
+/// What is to be done after an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Outcome {
+    /// Show its lines.
+    #[default]
+    Shown,
+    /// Leave it out (`$SKIP`).
+    Skipped,
+    /// Show its lines and end the report (`$STOP`).
+    Stop,
+}
+
+/// How often a limit was reached or something was not there, over all events.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Marks {
+    /// `<TRUNCATED>`: a template read more data than an event has.
+    pub truncated: u64,
+    /// `<TEMPLATE NESTING>`, and the limits of loops, steps, text and timers.
+    pub limits: u64,
+    /// `<NO TEMPLATE hhh>` and `<NO FUNCTION name>`.
+    pub missing: u64,
+    /// Events that no template was there for.
+    pub undefined: u64,
+}
+
+impl Marks {
+    /// Both together.
+    #[must_use]
+    pub fn sum(self, other: Self) -> Self {
+        Self {
+            truncated: self.truncated + other.truncated,
+            limits: self.limits + other.limits,
+            missing: self.missing + other.missing,
+            undefined: self.undefined + other.undefined,
+        }
+    }
+}
+
+/// Hook ids of templates that stand in for others.
+const OF_ID_ZERO: u16 = 0x0040;
+const OF_UNDEFINED: u16 = 0x0070;
+const OF_DEFAULT: u16 = 0x0080;
+
+/// Runs programs. Timers are all that lasts from one event to the next.
+#[derive(Debug, Default)]
+pub struct Machine {
+    lines: Lines,
+    state: State,
+}
+
+/// What a run works with.
+#[derive(Debug, Default)]
+struct State {
+    /// Values of the macros that templates assign, each with the number of the event it is of.
+    slots: Vec<(u64, read::Value)>,
+    event: u64,
+    stack: Vec<read::Value>,
+    loops: Vec<i64>,
+    calls: Vec<run::Frame>,
+    /// Values that parameters hide.
+    hidden: Vec<(u16, (u64, read::Value))>,
+    timers: Timers,
+    marks: Marks,
+}
+
+impl Machine {
+    /// Formats an entry by the template of its id, or as one that has none.
+    pub fn format(&mut self, program: &Program, entry: &Entry<'_>, around: &Around<'_>) -> &Lines {
+        let id = if entry.id == 0 { OF_ID_ZERO } else { entry.id };
+        match program.of_id(id) {
+            Some(template) => self.run(program, template, entry, around),
+            None => self.undefined(program, entry, around),
+        }
+    }
+
+    /// Formats an entry by this template, whatever its id is.
+    pub fn run(
+        &mut self,
+        program: &Program,
+        template: TemplateId,
+        entry: &Entry<'_>,
+        around: &Around<'_>,
+    ) -> &Lines {
+        let Some(facts) = program.template(template) else { return &self.lines };
+        self.begin(program, facts.level);
+        let mut run = Run::new(program, entry, around, &mut self.state, &mut self.lines);
+        let outcome = run.from(facts.start);
+        self.lines.end(outcome);
+        &self.lines
+    }
+
+    /// Formats an entry as one whose id is not known.
+    pub fn undefined(
+        &mut self,
+        program: &Program,
+        entry: &Entry<'_>,
+        around: &Around<'_>,
+    ) -> &Lines {
+        self.state.marks.undefined += 1;
+        if let Some(template) = program.of_id(OF_UNDEFINED) {
+            return self.run(program, template, entry, around);
+        }
+        self.begin(program, Level::default());
+        let (word, digits) = entry.hook_word();
+        let id = super::syntax::Key::Id(entry.id);
+        self.lines.put(&format!("UNDEFINED TRACE ID {id} hookword {word:0digits$X}"));
+        self.lines.end(Outcome::Shown);
+        &self.lines
+    }
+
+    /// Takes a text of one line as what an event prints, for events that have no template.
+    pub fn show(&mut self, text: &TextBuffer) -> &Lines {
+        self.lines.begin(Level::default());
+        self.lines.buffer().text(text.as_bytes());
+        self.lines.end(Outcome::Shown);
+        &self.lines
+    }
+
+    /// How often limits were reached so far.
+    pub fn marks(&self) -> Marks {
+        self.state.marks
+    }
+
+    fn begin(&mut self, program: &Program, level: Level) {
+        let state = &mut self.state;
+        state.event += 1;
+        state.slots.resize(program.slots.len(), (0, read::Value::default()));
+        state.stack.clear();
+        state.loops.clear();
+        state.calls.clear();
+        state.hidden.clear();
+        self.lines.begin(level);
+    }
+}

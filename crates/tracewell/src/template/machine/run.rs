@@ -1,0 +1,582 @@
+//! One run: the operations of a template, one after the other.
+
+use std::ops::ControlFlow;
+
+use super::read::{self, Pointer, Value};
+use super::{DEEPEST, Lines, MOST_STEPS, MOST_TEXT, MOST_TURNS, OF_DEFAULT, Outcome, State, print};
+use crate::template::entry::{Around, Entry};
+use crate::template::program::{Action, Operation, Pattern, Place, Program, Quantity, Row};
+use crate::template::syntax::{Code, Key};
+
+/// Where a template or function goes on behind a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    back: u32,
+    /// How many values were hidden before.
+    hidden: usize,
+}
+
+/// Why the event ends.
+type Step = ControlFlow<Outcome>;
+/// A value, or why the event ends.
+type Valued<T> = ControlFlow<Outcome, T>;
+
+const GO_ON: Step = ControlFlow::Continue(());
+
+#[derive(Debug)]
+pub(super) struct Run<'a> {
+    program: &'a Program,
+    entry: &'a Entry<'a>,
+    around: &'a Around<'a>,
+    state: &'a mut State,
+    lines: &'a mut Lines,
+    pointer: Pointer,
+    next: usize,
+    steps: u32,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        program: &'a Program,
+        entry: &'a Entry<'a>,
+        around: &'a Around<'a>,
+        state: &'a mut State,
+        lines: &'a mut Lines,
+    ) -> Self {
+        let pointer = Pointer { at: 8 * i64::from(entry.start), base: 0 };
+        Self { program, entry, around, state, lines, pointer, next: 0, steps: MOST_STEPS }
+    }
+
+    /// Runs from an operation to the end of the event.
+    pub(super) fn from(&mut self, start: u32) -> Outcome {
+        self.next = start as usize;
+        loop {
+            let Some(operation) = self.program.operations.get(self.next) else {
+                return Outcome::Shown;
+            };
+            self.next += 1;
+            if let ControlFlow::Break(outcome) = self.step(*operation) {
+                return outcome;
+            }
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, operation: Operation) -> Step {
+        self.spend(1)?;
+        match operation {
+            Operation::Text(text) => self.text(text),
+            Operation::Print(code) => return self.print(code),
+            Operation::PrintQuantity(quantity) => {
+                let value = self.quantity(quantity)?;
+                return self.print_plain(value);
+            }
+            Operation::PrintQuantityAs(quantity, code) => {
+                let value = self.quantity(quantity)?;
+                return self.print_as(value, code);
+            }
+            Operation::Read(code) => {
+                let value = self.read(code)?;
+                self.state.stack.push(value);
+            }
+            Operation::Load(quantity) => {
+                let value = self.quantity(quantity)?;
+                self.state.stack.push(value);
+            }
+            Operation::LoadAs(quantity, code) => {
+                let value = self.quantity(quantity)?;
+                self.state.stack.push(self.cut(value, code));
+            }
+            Operation::Switch(row) => return self.switch(row),
+            Operation::Jump(target) => self.next = target as usize,
+            Operation::Flags(row) => return self.flags(row),
+            Operation::Move(code) => self.pointer.go(code, self.entry.environment.word()),
+            Operation::Level(level) => self.lines.set_level(level),
+            Operation::Loop(end) => self.begin_loop(end),
+            Operation::Again(start) => self.end_turn(start),
+            Operation::Constant(number) => self.state.stack.push(Value::of(number)),
+            Operation::Add => self.calculate(i64::wrapping_add),
+            Operation::Subtract => self.calculate(i64::wrapping_sub),
+            Operation::Multiply => self.calculate(i64::wrapping_mul),
+            Operation::Divide => {
+                self.calculate(|a, b| if b == 0 { 0 } else { a.wrapping_div(b) });
+            }
+            Operation::Negate => {
+                let number = self.pop().number.wrapping_neg();
+                self.state.stack.push(Value::of(number));
+            }
+            Operation::Store(place) => self.store(place),
+            Operation::PrintOrCall(slot, id) => return self.print_or_call(slot, id),
+            Operation::Act(action) => return self.act(action),
+            Operation::Call(function, arguments) => return self.call(function, arguments),
+            Operation::NoFunction(name) => return self.no_function(name),
+            Operation::Object => self.object(),
+            Operation::StartTimer => self.start_timer(),
+            Operation::EndTimer => self.end_timer(),
+            Operation::Return => return self.give_back(),
+        }
+        GO_ON
+    }
+
+    /// Takes steps from what the event may cost.
+    #[inline]
+    fn spend(&mut self, steps: u32) -> Step {
+        match self.steps.checked_sub(steps) {
+            Some(left) if self.lines.len() <= MOST_TEXT => {
+                self.steps = left;
+                GO_ON
+            }
+            Some(_) => self.limit("<OUTPUT LIMIT>"),
+            None => self.limit("<STEP LIMIT>"),
+        }
+    }
+
+    /// What goes over many bytes costs more than a step.
+    #[inline]
+    fn spend_on_bytes(&mut self, bytes: usize) -> Step {
+        self.spend(u32::try_from(bytes / 32).unwrap_or(u32::MAX))
+    }
+
+    #[cold]
+    fn limit(&mut self, mark: &str) -> Step {
+        self.state.marks.limits += 1;
+        self.lines.put(mark);
+        ControlFlow::Break(Outcome::Shown)
+    }
+
+    #[cold]
+    fn truncated<T>(&mut self) -> Valued<T> {
+        self.state.marks.truncated += 1;
+        self.lines.put("<TRUNCATED>");
+        ControlFlow::Break(Outcome::Shown)
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Value {
+        self.state.stack.pop().unwrap_or_default()
+    }
+
+    fn calculate(&mut self, operator: impl Fn(i64, i64) -> i64) {
+        let (right, left) = (self.pop().number, self.pop().number);
+        self.state.stack.push(Value::of(operator(left, right)));
+    }
+
+    #[inline]
+    fn text(&mut self, text: u32) {
+        let Some(text) = self.program.texts.get(text as usize) else { return };
+        match &text.broken {
+            None => self.lines.buffer().literal(&text.literal),
+            Some(broken) => self.lines.text_with_breaks(broken),
+        }
+    }
+
+    #[inline]
+    fn read(&mut self, code: Code) -> Valued<Value> {
+        match read::read(code, self.entry, &mut self.pointer) {
+            Some(value) => {
+                if let Some(read::Text::Entry { length, .. }) = value.text {
+                    self.spend_on_bytes(length as usize)?;
+                }
+                ControlFlow::Continue(value)
+            }
+            None => self.truncated(),
+        }
+    }
+
+    #[inline]
+    fn quantity(&mut self, quantity: Quantity) -> Valued<Value> {
+        if let Quantity::User(slot) = quantity {
+            return ControlFlow::Continue(self.slot(slot).unwrap_or(Value::of(0)));
+        }
+        let line = self.lines.number();
+        match read::quantity(quantity, self.entry, self.around, self.pointer, line) {
+            Some(value) => ControlFlow::Continue(value),
+            None => self.truncated(),
+        }
+    }
+
+    /// The value of a macro, if it was assigned for this event.
+    #[inline]
+    fn slot(&self, slot: u16) -> Option<Value> {
+        let (event, value) = self.state.slots.get(usize::from(slot))?;
+        (*event == self.state.event).then_some(*value)
+    }
+
+    fn store(&mut self, place: Place) {
+        let value = self.pop();
+        match place {
+            Place::User(slot) => self.set(slot, (self.state.event, value)),
+            Place::DataPointer => self.pointer.at = value.number.saturating_mul(8),
+            Place::BasePointer => self.pointer.base = value.number,
+        }
+    }
+
+    fn set(&mut self, slot: u16, value: (u64, Value)) {
+        if let Some(place) = self.state.slots.get_mut(usize::from(slot)) {
+            *place = value;
+        }
+    }
+
+    /// A number cut to the bytes of a code, as the code takes it.
+    fn cut(&self, value: Value, code: Code) -> Value {
+        if value.text.is_some() {
+            return value;
+        }
+        let number = value.number as u64;
+        match (read::number_size(code, self.entry), code) {
+            (Some(size), _) => {
+                let bits = 8 * size.min(8) as u32;
+                read::as_coded(code, number & (u64::MAX >> (64 - bits)), size)
+            }
+            (None, Code::Bits(field)) => {
+                let bits = field.total().clamp(1, 64) as u8;
+                let mask = u64::MAX >> (64 - bits);
+                Value { number: (number & mask) as i64, bits, text: None }
+            }
+            (None, _) => value,
+        }
+    }
+
+    #[inline]
+    fn print(&mut self, code: Code) -> Step {
+        match code {
+            Code::Hex(size) => {
+                let size = read::bytes(size, self.entry);
+                let at = self.pointer.byte();
+                let Some(bytes) = self.entry.slice(at, size) else { return self.truncated() };
+                self.pointer.skip(size);
+                match self.entry.number(at, size).filter(|_| size <= 8) {
+                    Some(number) => print::hexadecimal(self.lines.buffer(), number, size),
+                    None => print::hexadecimal_bytes(self.lines.buffer(), bytes),
+                }
+            }
+            Code::Bits(field) => return self.print_bits(field.total()),
+            Code::Ascii { .. } | Code::Character | Code::Counted(_) | Code::Terminated => {
+                let value = self.read(code)?;
+                return self.print_text(value, code);
+            }
+            Code::BufferBytes | Code::HookType => {
+                let value = self.read(code)?;
+                print::hexadecimal(self.lines.buffer(), value.number as u64 & 0xFFFF, 2);
+            }
+            _ => {
+                let value = self.read(code)?;
+                self.print_number(value, code);
+            }
+        }
+        self.blank_behind(code);
+        GO_ON
+    }
+
+    #[inline]
+    fn blank_behind(&mut self, code: Code) {
+        if !matches!(code, Code::HexByte | Code::Character) {
+            self.lines.buffer().byte(b' ');
+        }
+    }
+
+    #[inline]
+    fn print_number(&mut self, value: Value, code: Code) {
+        let size = read::number_size(code, self.entry).unwrap_or(8);
+        if code != Code::Process {
+            print::number(self.lines.buffer(), code, value.number, size);
+            return;
+        }
+        let pid = value.number as u64;
+        match self.around.names.process(pid) {
+            Some(name) => self.lines.put(name),
+            None => self.lines.put(&format!("pid={pid}")),
+        }
+    }
+
+    fn print_text(&mut self, value: Value, code: Code) -> Step {
+        let bytes = value.text.map_or(&[][..], |text| read::text(text, self.entry, self.around));
+        self.spend_on_bytes(bytes.len())?;
+        let width = if let Code::Ascii { width, .. } = code { width } else { None };
+        print::ascii(self.lines.buffer(), bytes, width);
+        self.blank_behind(code);
+        GO_ON
+    }
+
+    fn print_bits(&mut self, total: u64) -> Step {
+        let Some(start) =
+            self.pointer.base.checked_mul(8).and_then(|b| b.checked_add(self.pointer.at))
+        else {
+            return self.truncated();
+        };
+        let end = start.saturating_add(total as i64);
+        if read::bit(self.entry, start).is_none() || read::bit(self.entry, end - 1).is_none() {
+            return self.truncated();
+        }
+        self.spend_on_bytes(total as usize)?;
+        for at in start..end {
+            let bit = read::bit(self.entry, at).unwrap_or_default();
+            self.lines.buffer().byte(b'0' + u8::from(bit));
+        }
+        self.pointer.at = self.pointer.at.saturating_add(total as i64);
+        self.lines.buffer().byte(b' ');
+        GO_ON
+    }
+
+    /// Prints a macro as macros are printed without a code.
+    fn print_plain(&mut self, value: Value) -> Step {
+        match value.text {
+            Some(text) => {
+                let bytes = read::text(text, self.entry, self.around);
+                self.spend_on_bytes(bytes.len())?;
+                if let read::Text::Entry { .. } = text {
+                    print::ascii(self.lines.buffer(), bytes, None);
+                } else {
+                    self.lines.buffer().text(bytes);
+                }
+            }
+            None => print::plain(self.lines.buffer(), value.number as u64 & value.mask()),
+        }
+        self.lines.buffer().byte(b' ');
+        GO_ON
+    }
+
+    /// Prints a macro with a code.
+    fn print_as(&mut self, value: Value, code: Code) -> Step {
+        if value.text.is_some() {
+            return match code {
+                Code::Ascii { .. } => {
+                    let width = if let Code::Ascii { bytes, width } = code {
+                        Some(width.unwrap_or(bytes))
+                    } else {
+                        None
+                    };
+                    let code = Code::Ascii { bytes: 1, width };
+                    self.print_text(value, code)
+                }
+                _ => self.print_plain(value),
+            };
+        }
+        let number = value.number as u64;
+        match code {
+            Code::Ascii { bytes, width } => {
+                let all = number.to_be_bytes();
+                let shown = &all[8 - usize::from(bytes.min(8))..];
+                let end = shown.iter().position(|byte| *byte == 0).unwrap_or(shown.len());
+                print::ascii(self.lines.buffer(), &shown[..end], width);
+            }
+            Code::Character => print::ascii(self.lines.buffer(), &[number as u8], None),
+            Code::Bits(field) => {
+                let bits = field.total().min(64);
+                let digits = (0..bits).rev().map(|bit| b'0' + (number >> bit & 1) as u8);
+                digits.for_each(|digit| self.lines.buffer().byte(digit));
+            }
+            _ => {
+                let value = self.cut(value, code);
+                self.print_number(value, code);
+            }
+        }
+        self.blank_behind(code);
+        GO_ON
+    }
+
+    fn row(rows: &[Row], number: u32) -> Row {
+        rows.get(number as usize).copied().unwrap_or(Row { start: 0, end: 0, otherwise: u32::MAX })
+    }
+
+    #[inline]
+    fn switch(&mut self, row: u32) -> Step {
+        let value = self.pop();
+        let row = Self::row(&self.program.switches, row);
+        let range = row.start as usize..row.end as usize;
+        let cases = self.program.cases.get(range).unwrap_or_default();
+        self.spend_on_bytes(4 * cases.len())?;
+        let mask = value.mask();
+        let number = value.number as u64 & mask;
+        let mut target = row.otherwise;
+        for case in cases {
+            let equal = match case.pattern {
+                Pattern::Any => true,
+                Pattern::Number(other) => other & mask == number,
+                Pattern::Text(string) => self.equals(value, string)?,
+            };
+            if equal {
+                target = case.target;
+                break;
+            }
+        }
+        self.next = target as usize;
+        GO_ON
+    }
+
+    fn equals(&mut self, value: Value, string: u32) -> Valued<bool> {
+        let Some(text) = value.text else { return ControlFlow::Continue(false) };
+        let bytes = read::text(text, self.entry, self.around);
+        self.spend_on_bytes(bytes.len())?;
+        let string = self.program.strings.get(string as usize);
+        ControlFlow::Continue(string.is_some_and(|string| string.as_bytes() == bytes))
+    }
+
+    fn flags(&mut self, row: u32) -> Step {
+        let value = self.pop();
+        let source = value.number as u64 & value.mask();
+        let row = Self::row(&self.program.flag_rows, row);
+        let range = row.start as usize..row.end as usize;
+        for flag in self.program.flags.get(range).unwrap_or_default() {
+            self.spend(1)?;
+            let text = if source & flag.mask == flag.field { Some(flag.on) } else { flag.off };
+            if let Some(text) = text {
+                self.text(text);
+            }
+        }
+        GO_ON
+    }
+
+    fn begin_loop(&mut self, end: u32) {
+        let turns = self.pop().number;
+        if turns <= 0 {
+            self.next = end as usize;
+        } else {
+            // Turns beyond the limit are kept as negative: the mark comes when the others are done.
+            let beyond = turns > MOST_TURNS;
+            self.state.loops.push(if beyond { -MOST_TURNS } else { turns });
+        }
+    }
+
+    fn end_turn(&mut self, start: u32) {
+        let Some(turns) = self.state.loops.last_mut() else { return };
+        let beyond = *turns < 0;
+        *turns -= turns.signum();
+        if *turns != 0 {
+            self.next = start as usize;
+            return;
+        }
+        self.state.loops.pop();
+        if beyond {
+            self.state.marks.limits += 1;
+            self.lines.put("<LOOP LIMIT>");
+        }
+    }
+
+    fn print_or_call(&mut self, slot: u16, id: u16) -> Step {
+        if let Some(value) = self.slot(slot) {
+            return self.print_plain(value);
+        }
+        match self.program.of_id(id).and_then(|id| self.program.template(id)) {
+            Some(template) => self.enter(template.body),
+            None => self.missing(&format!("<NO TEMPLATE {}>", Key::Id(id))),
+        }
+    }
+
+    #[cold]
+    fn missing(&mut self, mark: &str) -> Step {
+        self.state.marks.missing += 1;
+        self.lines.put(mark);
+        ControlFlow::Break(Outcome::Shown)
+    }
+
+    fn no_function(&mut self, name: u32) -> Step {
+        let name = self.program.strings.get(name as usize).map_or("", String::as_str);
+        self.missing(&format!("<NO FUNCTION {name}>"))
+    }
+
+    fn enter(&mut self, start: u32) -> Step {
+        if self.state.calls.len() >= DEEPEST {
+            return self.limit("<TEMPLATE NESTING>");
+        }
+        let frame = Frame { back: self.next as u32, hidden: self.state.hidden.len() };
+        self.state.calls.push(frame);
+        self.next = start as usize;
+        GO_ON
+    }
+
+    fn call(&mut self, function: u32, arguments: u8) -> Step {
+        let Some(function) = self.program.functions.get(function as usize) else { return GO_ON };
+        let hidden = self.state.hidden.len();
+        let first = self.state.stack.len().saturating_sub(usize::from(arguments));
+        for (index, slot) in function.parameters.iter().enumerate() {
+            let value = self.state.stack.get(first + index).copied();
+            let before = self.state.slots.get(usize::from(*slot)).copied().unwrap_or_default();
+            self.state.hidden.push((*slot, before));
+            self.set(*slot, (self.state.event, value.unwrap_or(Value::of(0))));
+        }
+        self.state.stack.truncate(first);
+        self.enter(function.start)?;
+        if let Some(frame) = self.state.calls.last_mut() {
+            frame.hidden = hidden;
+        }
+        GO_ON
+    }
+
+    /// Goes on behind the call, or ends the event where there was none.
+    fn give_back(&mut self) -> Step {
+        let Some(frame) = self.state.calls.pop() else {
+            return ControlFlow::Break(Outcome::Shown);
+        };
+        while self.state.hidden.len() > frame.hidden {
+            if let Some((slot, before)) = self.state.hidden.pop() {
+                self.set(slot, before);
+            }
+        }
+        self.next = frame.back as usize;
+        GO_ON
+    }
+
+    fn act(&mut self, action: Action) -> Step {
+        match action {
+            Action::Break => ControlFlow::Break(Outcome::Shown),
+            Action::Stop => ControlFlow::Break(Outcome::Stop),
+            Action::Skip => ControlFlow::Break(Outcome::Skipped),
+            Action::Default => self.default_form(),
+            Action::Error => {
+                let Around { log, offset, .. } = self.around;
+                let id = Key::Id(self.entry.id);
+                self.lines.put(&format!("<ERROR {log} at byte {offset}, trace id {id}>"));
+                ControlFlow::Break(Outcome::Shown)
+            }
+        }
+    }
+
+    /// Runs template 008, or prints the words of the entry where there is none.
+    fn default_form(&mut self) -> Step {
+        if let Some(template) =
+            self.program.of_id(OF_DEFAULT).and_then(|id| self.program.template(id))
+        {
+            return self.enter(template.body);
+        }
+        let word = self.entry.environment.word();
+        let mut at = self.pointer.byte();
+        while let Some(number) = self.entry.number(at, word) {
+            self.spend(1)?;
+            print::hexadecimal(self.lines.buffer(), number, word);
+            self.lines.buffer().byte(b' ');
+            at += word as i64;
+        }
+        GO_ON
+    }
+
+    fn object(&mut self) {
+        let value = self.pop();
+        let key = value.number as u64;
+        match self.around.names.object(key) {
+            Some(name) => self.lines.put(name),
+            None => print::plain(self.lines.buffer(), key),
+        }
+        self.lines.buffer().byte(b' ');
+    }
+
+    fn timer_key(&mut self) -> (i64, i64) {
+        let (second, first) = (self.pop().number, self.pop().number);
+        (first, second)
+    }
+
+    fn start_timer(&mut self) {
+        let key = self.timer_key();
+        if !self.state.timers.start(key, self.around.time_ns) {
+            self.state.marks.limits += 1;
+            self.lines.put("<TIMER LIMIT>");
+        }
+    }
+
+    fn end_timer(&mut self) {
+        let key = self.timer_key();
+        if let Some(elapsed) = self.state.timers.end(key, self.around.time_ns) {
+            self.lines.put(&format!("[{} usec]", elapsed / 1000));
+        }
+    }
+}

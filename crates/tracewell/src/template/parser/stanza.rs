@@ -1,0 +1,143 @@
+//! The head of a stanza: key, version, column, label.
+
+use super::lexer::TokenKind;
+use super::{Parsed, Parser};
+use crate::template::finding::Finding;
+use crate::template::source::Span;
+use crate::template::syntax::{Key, Level, Stanza, Text, Version};
+
+impl Parser<'_> {
+    /// Reads all tokens as a stanza.
+    pub(super) fn stanza(&mut self) -> Stanza {
+        let key_span = self.peek().span;
+        let mut stanza = Stanza {
+            comments: Vec::new(),
+            key: Key::Id(0),
+            key_text: self.slice(self.peek()).to_owned(),
+            key_span,
+            version: Version::default(),
+            level: None,
+            label: None,
+            body: Vec::new(),
+            span: key_span,
+            valid: false,
+        };
+        // A mistake in the head leaves nothing to hold on to; the body is still looked at.
+        if self.head(&mut stanza).is_err() {
+            self.skip_to_description();
+        }
+        stanza.body = self.description(None);
+        stanza.span = key_span.to(self.before());
+        stanza
+    }
+
+    fn head(&mut self, stanza: &mut Stanza) -> Parsed<()> {
+        stanza.key = self.key()?;
+        stanza.version = self.version()?;
+        if self.is_level() {
+            stanza.level = Some(self.level()?);
+        }
+        stanza.label = self.label();
+        Ok(())
+    }
+
+    fn key(&mut self) -> Parsed<Key> {
+        let token = self.peek();
+        let word = match &token.kind {
+            TokenKind::Text(name) => {
+                self.next();
+                return Ok(Key::Name(name.clone()));
+            }
+            TokenKind::Word => self.slice(token),
+            _ => return self.expected("a hook id of 3 or 4 hexadecimal digits"),
+        };
+        if let Some(id) = Key::from_digits(word) {
+            self.next();
+            self.warn_of_id(id, word, token.span);
+            return Ok(Key::Id(id));
+        }
+        if word.starts_with(|c: char| c.is_ascii_digit()) {
+            return self
+                .expected("a hook id of 3 or 4 hexadecimal digits, or the name of an event");
+        }
+        self.next();
+        Ok(Key::Name(word.to_owned()))
+    }
+
+    /// AIX has no ids of four digits below 1000 but those of three and a zero.
+    fn warn_of_id(&mut self, id: u16, word: &str, span: Span) {
+        if word.len() == 4 && id < 0x1000 && id & 0xF != 0 {
+            let message = format!(
+                "no AIX event has the id {word}: below 1000 the fourth digit is 0 there; events of \
+                 other systems can have it"
+            );
+            self.findings.push(Finding::warning(span, message));
+        }
+    }
+
+    fn version(&mut self) -> Parsed<Version> {
+        let what = "VERSION.RELEASE such as 1.0 behind the hook id";
+        let token = self.peek();
+        if token.kind != TokenKind::Word {
+            return self.expected(what);
+        }
+        let number = |text: &str| {
+            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            digits.then(|| text.parse().ok())?
+        };
+        let parts = self.slice(token).split_once('.');
+        let version = parts.and_then(|(version, release)| {
+            Some(Version { version: number(version)?, release: number(release)? })
+        });
+        match version {
+            Some(version) => {
+                self.next();
+                Ok(version)
+            }
+            None => self.expected(what),
+        }
+    }
+
+    /// Whether `L=` is next.
+    pub(super) fn is_level(&self) -> bool {
+        let token = self.peek();
+        token.kind == TokenKind::Word
+            && self.slice(token) == "L"
+            && self.ahead(1).kind == TokenKind::Sign('=')
+    }
+
+    /// Reads `L=` and the name of a column.
+    pub(super) fn level(&mut self) -> Parsed<Level> {
+        self.at += 2;
+        let token = self.peek();
+        match Level::from_name(self.slice(token)) {
+            Some(level) => {
+                self.next();
+                Ok(level)
+            }
+            None => self.expected("APPL, SVC, KERN or INT behind L="),
+        }
+    }
+
+    fn label(&mut self) -> Option<Text> {
+        let token = self.peek();
+        let value = match &token.kind {
+            TokenKind::Text(value) => value.clone(),
+            TokenKind::Word if !self.is_item_word() => self.slice(token).to_owned(),
+            _ => return None,
+        };
+        self.next();
+        Some(Text { value, span: token.span })
+    }
+
+    /// Skips what is left of a head that was not understood.
+    fn skip_to_description(&mut self) {
+        loop {
+            match &self.peek().kind {
+                TokenKind::Word if !self.is_item_word() => self.at += 1,
+                TokenKind::Sign('=') => self.at += 1,
+                _ => return,
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Switches and bit flags, and the numbers that are written in the radix of what they test.
+
+use super::lexer::TokenKind;
+use super::{Parsed, Parser};
+use crate::template::syntax::code::{DECIMAL, HEXADECIMAL};
+use crate::template::syntax::{
+    Body, Case, Flag, FlagTest, Flags, Macro, Number, Pattern, Switch, Text, Value, ValueKind,
+};
+
+/// In which radix a number is.
+#[derive(Clone, Copy, Debug)]
+enum Radix {
+    /// This one.
+    Fixed(u32),
+    /// Decimal where it has decimal digits only, else hexadecimal.
+    Guessed,
+}
+
+impl Parser<'_> {
+    /// Reads the cases of a switch over a value; a comma is next.
+    pub(super) fn switch(&mut self, value: Value) -> Parsed<Switch> {
+        let radix = match &value.kind {
+            ValueKind::Code(code) | ValueKind::Macro(Macro { code: Some(code), .. }) => {
+                Radix::Fixed(code.radix())
+            }
+            ValueKind::Macro(_) => Radix::Guessed,
+        };
+        let mut cases = Vec::new();
+        while self.take_sign(',') {
+            let start = self.peek().span;
+            let pattern = self.pattern(radix)?;
+            let span = start.to(self.before());
+            let body = self.case_body()?;
+            cases.push(Case { pattern, span, body });
+        }
+        Ok(Switch { value, cases })
+    }
+
+    fn pattern(&mut self, radix: Radix) -> Parsed<Pattern> {
+        let token = self.peek();
+        match &token.kind {
+            TokenKind::Mark('*') => {
+                self.next();
+                Ok(Pattern::Any)
+            }
+            TokenKind::Text(text) => {
+                self.next();
+                Ok(Pattern::Text(text.trim_end_matches('\0').to_owned()))
+            }
+            TokenKind::Word | TokenKind::Sign('-') => self.number(radix).map(Pattern::Number),
+            _ => self.expected("a number, a string or \\* behind the ',' of a switch"),
+        }
+    }
+
+    fn case_body(&mut self) -> Parsed<Body> {
+        if let Some(text) = self.take_text() {
+            return Ok(Body::Text(text));
+        }
+        if self.is_sign('{') {
+            return self.block("of a case").map(Body::Block);
+        }
+        self.expected("a string or '{' behind the match")
+    }
+
+    fn take_text(&mut self) -> Option<Text> {
+        let token = self.peek();
+        let TokenKind::Text(value) = &token.kind else { return None };
+        self.next();
+        Some(Text { value: value.clone(), span: token.span })
+    }
+
+    fn number(&mut self, radix: Radix) -> Parsed<Number> {
+        let start = self.peek().span;
+        let negative = self.take_sign('-');
+        let token = self.peek();
+        if token.kind != TokenKind::Word {
+            return self.expected("a number");
+        }
+        self.next();
+        let digits = self.slice(token);
+        match number(digits, radix) {
+            Ok(value) => {
+                let text = format!("{}{digits}", if negative { "-" } else { "" });
+                let value = if negative { value.wrapping_neg() } else { value };
+                Ok(Number { text, value })
+            }
+            Err(what) => {
+                self.mistake(start.to(token.span), format!("expected {what}, found '{digits}'"))
+            }
+        }
+    }
+
+    /// Reads `BITFLAGS`.
+    pub(super) fn flags(&mut self) -> Parsed<Flags> {
+        self.next();
+        let value = self.value()?;
+        let radix = match &value.kind {
+            ValueKind::Code(code) | ValueKind::Macro(Macro { code: Some(code), .. }) => {
+                code.flag_radix()
+            }
+            ValueKind::Macro(_) => HEXADECIMAL,
+        };
+        let mut flags = Vec::new();
+        loop {
+            let comma = self.take_sign(',');
+            if !self.is_flag(comma) {
+                break;
+            }
+            flags.push(self.flag(Radix::Fixed(radix))?);
+        }
+        if flags.is_empty() {
+            return self.expected("a flag: a value and a string, or & mask field and a string");
+        }
+        Ok(Flags { value, flags })
+    }
+
+    /// Whether a flag is next. Behind a comma every word of hexadecimal digits is a value; without
+    /// one it must begin with a digit, or it would be taken from the items that follow.
+    fn is_flag(&self, behind_comma: bool) -> bool {
+        let token = self.peek();
+        if token.kind == TokenKind::Sign('&') {
+            return true;
+        }
+        let word = self.slice(token);
+        let digit = |byte: &u8| byte.is_ascii_digit();
+        let hexadecimal = word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        token.kind == TokenKind::Word
+            && (word.as_bytes().first().is_some_and(digit) || behind_comma && hexadecimal)
+    }
+
+    fn flag(&mut self, radix: Radix) -> Parsed<Flag> {
+        let start = self.peek().span;
+        let test = if self.take_sign('&') {
+            FlagTest::Field(self.number(radix)?, self.number(radix)?)
+        } else {
+            FlagTest::Bits(self.number(radix)?)
+        };
+        match self.take_text() {
+            Some(on) => {
+                let off = self.take_text();
+                Ok(Flag { test, on, off, span: start.to(self.before()) })
+            }
+            None => self.expected("a string behind the value of a flag"),
+        }
+    }
+}
+
+/// The value of digits, or what was expected.
+fn number(digits: &str, radix: Radix) -> Result<u64, &'static str> {
+    let (digits, radix) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(digits) => (digits, HEXADECIMAL),
+        None => match radix {
+            Radix::Fixed(radix) => (digits, radix),
+            Radix::Guessed if digits.bytes().all(|byte| byte.is_ascii_digit()) => (digits, DECIMAL),
+            Radix::Guessed => (digits, HEXADECIMAL),
+        },
+    };
+    u64::from_str_radix(digits, radix).map_err(|_| match radix {
+        2 => "a binary number of at most 64 digits",
+        8 => "an octal number of 64 bits",
+        10 => "a decimal number of 64 bits",
+        _ => "a hexadecimal number of 64 bits",
+    })
+}

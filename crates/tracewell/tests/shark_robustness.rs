@@ -1,0 +1,473 @@
+//! The S.Ha.R.K. reader on rings, gaps, damage and hostile input: a test for each rule, then every
+//! truncation and every changed byte of a small file.
+
+mod support;
+
+use proptest::prelude::*;
+use support::{Kept, fixture, settings};
+use tracewell::analysis::scheduling::{Figures, Scheduling};
+use tracewell::format::{FORMATS, recognise};
+use tracewell::input::{Input, InputError};
+use tracewell::model::{Loss, LossCause, Severity, Trace};
+use tracewell_wire::shark::{ChunkHeader, DatagramHeader, Frame, Record, ids};
+
+fn record(tsc: u64, code: u8, par1: u16, par2: u32) -> Record {
+    Record { code_word: u16::from(code), par1, tsc, par2 }
+}
+
+fn point(tsc: u64, number: u16) -> Record {
+    record(tsc, ids::IPOINT, number, 0)
+}
+
+fn fast(tsc: u64, number: u16) -> Record {
+    Record { code_word: Record::FAST | u16::from(ids::IPOINT), ..record(tsc, 0, number, 99) }
+}
+
+fn bytes(records: &[Record]) -> Vec<u8> {
+    records.iter().flat_map(Record::to_bytes).collect()
+}
+
+fn read_with(bytes: Vec<u8>, options: &[&str]) -> Result<(Trace, Kept), InputError> {
+    let mut kept = Kept::default();
+    let trace = open(bytes, options)?.read(&mut kept)?;
+    Ok((trace, kept))
+}
+
+/// What is said to be of some kind is not recognised from its content.
+fn open(bytes: Vec<u8>, options: &[&str]) -> Result<Input, InputError> {
+    let mut settings = settings(options);
+    let told = options.iter().any(|option| option.starts_with("kind="));
+    settings.format = told.then(|| "shark".to_owned());
+    Input::from_bytes("trace", bytes, settings)
+}
+
+fn read(records: &[Record]) -> (Trace, Kept) {
+    read_with(bytes(records), &["kind=records"]).unwrap()
+}
+
+/// First parameters in the order of events: each test numbers its records.
+fn numbers(kept: &Kept) -> Vec<u16> {
+    kept.rows.iter().map(|row| Record::read(&row.record).unwrap().par1).collect()
+}
+
+fn gaps(kept: &Kept) -> Vec<(u64, Option<u64>, LossCause)> {
+    kept.losses
+        .iter()
+        .map(|Loss { before, events, cause, .. }| (*before, *events, *cause))
+        .collect()
+}
+
+fn remarks(trace: &Trace, severity: Severity) -> Vec<String> {
+    let of = trace.diagnostics.iter().filter(|d| d.severity == severity);
+    of.map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_ring_is_put_in_order_and_its_seam_is_a_gap() {
+    let (trace, kept) =
+        read(&[point(30, 3), point(40, 4), Record::EMPTY, point(10, 1), point(20, 2)]);
+    assert_eq!(numbers(&kept), [1, 2, 3, 4]);
+    assert_eq!(gaps(&kept), [(0, None, LossCause::Overwritten)]);
+    assert_eq!((trace.span, trace.fact("empty_slots")), (30, Some(1)));
+    assert_eq!(trace.losses.events(), None);
+}
+
+#[test]
+fn a_fast_record_of_an_older_lap_stands_where_its_stamp_says() {
+    // The newest lap, the one before, and beyond its end a record that no lap overwrites.
+    let (trace, kept) = read(&[point(30, 3), point(40, 4), point(20, 2), fast(5, 1)]);
+    assert_eq!(numbers(&kept), [1, 2, 3, 4]);
+    let overwritten = LossCause::Overwritten;
+    assert_eq!(gaps(&kept), [(0, None, overwritten), (1, None, overwritten)]);
+    assert_eq!(trace.payload.argument(&kept.rows[0].payload, 1), None, "nobody wrote it");
+    assert_eq!(trace.payload.argument(&kept.rows[1].payload, 1), Some(0));
+    assert_eq!(trace.fact("fast_records"), Some(1));
+}
+
+#[test]
+fn equal_stamps_stay_as_they_lie() {
+    let (_, kept) = read(&[point(7, 2), point(9, 4), point(7, 3), point(9, 5), point(6, 1)]);
+    assert_eq!(numbers(&kept), [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn records_of_several_parts_are_merged() {
+    let (first, second) = ([point(10, 1), point(30, 3)], [point(20, 2), point(40, 4)]);
+    let mut both = bytes(&first);
+    both.extend(bytes(&second));
+    let (trace, kept) = read_with(both, &["parts=32"]).unwrap();
+    assert_eq!((numbers(&kept), gaps(&kept)), (vec![1, 2, 3, 4], vec![]));
+    assert_eq!((trace.fact("parts"), trace.fact("descents")), (Some(2), Some(0)));
+}
+
+#[test]
+fn a_cut_record_is_a_loss_behind_the_record_before_it() {
+    let mut cut = bytes(&[point(30, 3), point(10, 1), point(20, 2)]);
+    cut.extend([1; 9]);
+    let (trace, kept) = read_with(cut, &[]).unwrap();
+    let expected = [(0, None, LossCause::Overwritten), (2, Some(1), LossCause::Truncated)];
+    assert_eq!(gaps(&kept), expected);
+    assert_eq!(kept.losses[1].offset, 48);
+    let damage = remarks(&trace, Severity::Damage);
+    assert_eq!(damage, ["damaged: at byte 48: expected a record of 16 bytes, found 9"]);
+}
+
+#[test]
+fn the_clock_goes_by_the_start_and_by_its_changes() {
+    let start = record(1000, ids::TRACE_START, 0x100, 1_000_000);
+    let change = record(3000, ids::CYCLES_PER_MSEC, 0, 500_000);
+    let trace = [point(999, 1), start, point(2000, 2), change, point(4000, 3)];
+    let (trace, kept) = read(&trace);
+    let times: Vec<_> = kept.rows.iter().map(|row| trace.clock.nanoseconds(row.ticks)).collect();
+    assert_eq!(times, [0, 1, 1001, 2001, 4001].map(Some));
+    assert_eq!(trace.clock.rate.unwrap().ratio(), (1_000_000_000, 1));
+}
+
+#[test]
+fn the_users_rate_stands_for_a_start_that_is_not_there() {
+    let ring = [point(2000, 2), point(1000, 1)];
+    assert_eq!(read(&ring).0.clock.nanoseconds(1000), None);
+    let (trace, _) = read_with(bytes(&ring), &["rate=2GHz"]).unwrap();
+    assert_eq!(trace.clock.nanoseconds(1000), Some(500));
+    let change = [record(1000, ids::CYCLES_PER_MSEC, 0, 5), point(2000, 2)];
+    let (trace, _) = read(&change);
+    assert_eq!(trace.clock.nanoseconds(1000), None);
+    assert_eq!(remarks(&trace, Severity::Warning).len(), 1);
+}
+
+#[test]
+fn a_context_names_one_task_after_the_other() {
+    let (trace, kept) = read_with(
+        bytes(&[
+            record(1, ids::ID, 0x100, 4),
+            record(2, ids::TASK_SCHEDULE, 0x100, 0x100),
+            point(3, 0),
+            record(4, ids::TASK_END, 0x100, 4),
+            record(5, ids::TASK_CREATE, 0x100, 7),
+            record(6, ids::TASK_SCHEDULE, 0x100, 0x100),
+            point(7, 0),
+        ]),
+        &["names=4=first"],
+    )
+    .unwrap();
+    let ran = |row: usize| trace.contexts.get(kept.rows[row].context).unwrap().name.as_str();
+    assert_eq!((ran(1), ran(2), ran(6)), ("unknown", "first", "pid 7"));
+    let named = |ticks| trace.objects.at(0x100, ticks, Some(1)).unwrap().1.label.as_str();
+    assert_eq!((named(0), named(3), named(4), named(6)), ("first", "first", "pid 7", "pid 7"));
+}
+
+#[test]
+fn who_records_is_who_runs() {
+    let (trace, kept) = read(&[
+        record(1, ids::TRACE_START, 0x100, 1000),
+        record(2, ids::INTERRUPT_START, 5, 0),
+        record(3, ids::TASK_SCHEDULE, 0x108, 0x108),
+        record(4, ids::INTERRUPT_END, 5, 0),
+        record(5, ids::TASK_END_CYCLE, 0x108, 1),
+        record(6, ids::TASK_SCHEDULE, 0x110, 0x108),
+        record(7, ids::CONTEXT_SWITCH, 0x110, 0),
+    ]);
+    let names: Vec<_> = kept
+        .rows
+        .iter()
+        .map(|row| trace.contexts.get(row.context).unwrap().key_text.as_str())
+        .collect();
+    let expected = ["0x0100", "interrupt", "interrupt", "interrupt", "0x0108", "0x0108", "0x0110"];
+    assert_eq!(names, expected);
+}
+
+fn packet(number: u32, records: &[Record]) -> Vec<u8> {
+    let mut datagram = vec![0; DatagramHeader::SIZE];
+    DatagramHeader::new(number, records.len() as u32).write(&mut datagram).unwrap();
+    datagram.extend(bytes(records));
+    framed(&datagram)
+}
+
+fn framed(datagram: &[u8]) -> Vec<u8> {
+    let mut frame = Frame::prefix(datagram.len() as u32).to_vec();
+    frame.extend(datagram);
+    frame
+}
+
+fn full_packet(number: u32, first: u16) -> Vec<u8> {
+    let records: Vec<_> = (first..first + 60).map(|n| point(u64::from(n), n)).collect();
+    packet(number, &records)
+}
+
+#[test]
+fn packets_are_placed_by_number_and_a_missing_one_is_a_gap_between_its_neighbours() {
+    let capture = [
+        framed(&[]),
+        full_packet(4, 181),
+        full_packet(2, 61),
+        full_packet(1, 1),
+        full_packet(2, 61),
+        packet(5, &[point(241, 241)]),
+    ]
+    .concat();
+    let (trace, kept) = read_with(capture, &[]).unwrap();
+    let expected: Vec<_> = (1..=120).chain(181..=241).collect();
+    assert_eq!(numbers(&kept), expected);
+    assert_eq!(gaps(&kept), [(120, Some(60), LossCause::Dropped)]);
+    let notes = remarks(&trace, Severity::Note);
+    assert_eq!(
+        notes,
+        ["note: 1 datagrams of chunks without records", "note: 1 packets came twice"]
+    );
+}
+
+#[test]
+fn nothing_is_reckoned_across_a_gap() {
+    let (main, other) = (0x100, 0x108);
+    let begin = [
+        record(0, ids::TRACE_START, main, 1000),
+        record(10, ids::TASK_ACTIVATE, other, 0),
+        record(11, ids::TASK_SCHEDULE, other, 0x108),
+    ];
+    let filled = (0..57).map(|n| point(20 + n, 0));
+    let first: Vec<_> = begin.into_iter().chain(filled).collect();
+    let last = [
+        record(1000, ids::TASK_END_CYCLE, other, 1),
+        record(1001, ids::TASK_SCHEDULE, main, 0x100),
+        record(1002, ids::TASK_TIMER, other, 1),
+        record(1010, ids::TASK_SCHEDULE, other, 0x108),
+        record(1020, ids::TASK_END_CYCLE, other, 1),
+    ];
+    let capture = [packet(1, &first), packet(3, &last)].concat();
+    let mut sink = Scheduling::default();
+    let trace = open(capture, &[]).unwrap().read(&mut sink).unwrap();
+    let figures = sink.figures(&trace);
+    // From 76 to 1000 nobody knows; from there to 1001 nobody is known to run yet.
+    assert_eq!((figures.gaps, figures.gap_ticks, figures.charged_ticks), (1, 924, 76 + 19));
+    let jobs = figures.tasks[1].jobs;
+    assert_eq!((jobs.activations, jobs.across_gaps, jobs.orphan_completions), (2, 1, 1));
+    assert_eq!((jobs.response.count, jobs.response.max, jobs.release_gap.count), (1, 18, 0));
+    assert_eq!(figures.tasks[1].execution.ticks, 65 + 10);
+    // The same without a gap.
+    let mut sink = Scheduling::default();
+    let whole: Vec<_> = first.iter().chain(&last).copied().collect();
+    let trace = open(bytes(&whole), &["kind=records"]).unwrap().read(&mut sink).unwrap();
+    let figures = sink.figures(&trace);
+    assert_eq!((figures.gaps, figures.charged_ticks), (0, 1020));
+    let jobs = figures.tasks[1].jobs;
+    assert_eq!((jobs.across_gaps, jobs.orphan_completions), (0, 0));
+    assert_eq!((jobs.response.max, jobs.release_gap.max), (990, 992));
+}
+
+#[test]
+fn times_in_which_a_family_was_filtered_are_told() {
+    let filter = ids::filter_record(ids::family::MUTEX);
+    let records = [
+        point(1, 0),
+        record(2, filter, 1, 0),
+        record(3, filter, 1, 0),
+        record(5, filter, 0, 0),
+        record(7, ids::filter_record(ids::family::TIMER), 1, 0),
+        point(9, 0),
+    ];
+    let mut sink = Scheduling::default();
+    let trace = open(bytes(&records), &[]).unwrap().read(&mut sink).unwrap();
+    let hidden: Vec<_> =
+        sink.figures(&trace).hidden.iter().map(|h| (h.id, h.from, h.until)).collect();
+    assert_eq!(hidden, [(0xF6, 1, 4), (0xFB, 6, 8)]);
+}
+
+#[test]
+fn chunks_that_were_sent_one_after_the_other_are_no_ring() {
+    // A packet that is not full ends its chunk.
+    let capture = [packet(1, &[point(20, 2)]), packet(2, &[point(10, 1)])].concat();
+    let (_, kept) = read_with(capture, &[]).unwrap();
+    assert_eq!((numbers(&kept), gaps(&kept)), (vec![1, 2], vec![]));
+}
+
+#[test]
+fn datagrams_that_are_not_what_they_say_are_refused() {
+    let mut wrong = packet(2, &[point(2, 2)]);
+    wrong[4 + 16] = 2;
+    let cut = packet(4, &[point(4, 4)]);
+    let cut = &cut[..cut.len() - 1];
+    let capture = [
+        packet(1, &[point(1, 1)]),
+        wrong,
+        framed(b"hello"),
+        packet(3, &[point(3, 3)]),
+        cut.to_vec(),
+    ];
+    let (trace, kept) = read_with(capture.concat(), &[]).unwrap();
+    assert_eq!(numbers(&kept), [1, 3]);
+    let expected = [(1, Some(60), LossCause::Dropped), (2, None, LossCause::Truncated)];
+    assert_eq!(gaps(&kept), expected);
+    assert_eq!(remarks(&trace, Severity::Damage).len(), 4);
+}
+
+fn chunk(number: u32, records: &[Record], slots: u32) -> Vec<u8> {
+    let header = ChunkHeader {
+        number,
+        flags: 0,
+        size: 16 * slots,
+        emergency_size: 32,
+        head: 24,
+        position: 0,
+        start: 48,
+        recording_flags: 0,
+        next: 0,
+    };
+    let mut image = vec![0; ChunkHeader::SIZE];
+    header.write(&mut image).unwrap();
+    image.extend(bytes(records));
+    image.resize(ChunkHeader::SIZE + 16 * slots as usize + 32, 0);
+    image
+}
+
+#[test]
+fn chunk_images_are_read_one_after_the_other() {
+    let mut images = chunk(0, &[point(10, 1), point(20, 2)], 4);
+    images.extend(chunk(1, &[point(30, 3)], 2));
+    let (trace, kept) = read_with(images.clone(), &[]).unwrap();
+    assert_eq!((numbers(&kept), gaps(&kept)), (vec![1, 2, 3], vec![]));
+    assert_eq!(trace.fact("empty_slots"), Some(2 + 2 + 1 + 2));
+    images.truncate(images.len() - 40);
+    let (_, kept) = read_with(images, &[]).unwrap();
+    assert_eq!(gaps(&kept), [(3, None, LossCause::Truncated)]);
+}
+
+#[test]
+fn bytes_of_others_are_not_taken_for_records() {
+    let found = |bytes: &[u8]| recognise(bytes).map(|format| format.name);
+    assert_eq!(found(&bytes(&[point(1, 1), point(2, 2)])), Some("shark"));
+    assert_eq!(found(&[0; 64]), None);
+    assert_eq!(found(b"a text of more than sixteen bytes\n"), None);
+    assert_eq!(found(&bytes(&[record(1, ids::NEXT_CHUNK, 0, 0)])), None);
+    assert_eq!(found(&bytes(&[record(1, 0x0C, 0, 0)])), None, "no such event");
+    let dump = std::fs::read(fixture("threadx/tiny.trx")).unwrap();
+    assert_eq!(found(&dump), Some("threadx"));
+    assert!(FORMATS.iter().any(|format| format.name == "shark"));
+    let error = read_with(vec![0; 64], &["parts=a"]).unwrap_err().to_string();
+    assert!(error.contains("expected one of the formats"), "{error}");
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    let error = |option: &str| read_with(bytes(&[point(1, 1)]), &[option]).unwrap_err().to_string();
+    for (option, message) in [
+        ("parts=8,4", "option 'parts': expected byte positions in order"),
+        ("kind=udp", "option 'kind': expected records, chunk or capture, found 'udp'"),
+        ("names=5", "option 'names': expected a pid and a name such as 5=tau1, found '5'"),
+        ("direction=up", "option 'direction': no such option here"),
+    ] {
+        assert!(error(option).starts_with(message), "{}", error(option));
+    }
+}
+
+/// Reads and analyses bytes; returns how many events there were.
+fn survives(bytes: Vec<u8>, options: &[&str]) -> usize {
+    let size = bytes.len();
+    let Ok((trace, kept)) = read_with(bytes.clone(), options) else { return 0 };
+    assert!(16 * kept.rows.len() <= size, "an event needs a slot");
+    assert!(kept.rows.is_sorted_by_key(|row| row.ticks), "ticks go back");
+    assert_eq!(trace.events as usize, kept.rows.len());
+    let mut sink = Scheduling::default();
+    let trace = open(bytes, options).unwrap().read(&mut sink).unwrap();
+    let Figures { charged_ticks, .. } = sink.figures(&trace);
+    assert!(charged_ticks <= trace.span, "more was charged than there is");
+    kept.rows.len()
+}
+
+#[test]
+fn every_truncation_keeps_all_complete_records() {
+    let file = std::fs::read(fixture("shark/2c_linked.dat")).unwrap();
+    for end in 0..file.len() {
+        let kept = survives(file[..end].to_vec(), &["kind=records"]);
+        assert_eq!(kept, end / 16, "{end}");
+    }
+}
+
+#[test]
+fn every_changed_byte_is_survived() {
+    let file = std::fs::read(fixture("shark/0c_linked.dat")).unwrap();
+    // Its map of tasks, some jobs, interrupts and a mutex.
+    let start = &file[..1280];
+    for at in 0..start.len() {
+        for value in [0, 0x20, 0xFF] {
+            let mut changed = start.to_vec();
+            changed[at] = value;
+            let kept = survives(changed, &["kind=records"]);
+            assert!(kept >= start.len() / 16 - 1, "byte {at}");
+        }
+    }
+}
+
+#[test]
+fn every_truncation_and_changed_byte_of_a_capture_is_survived() {
+    let capture = std::fs::read(fixture("shark/a_linear.udpcap")).unwrap();
+    let capture = &capture[..2 * 988];
+    for end in 0..capture.len() {
+        survives(capture[..end].to_vec(), &["kind=capture"]);
+        let mut changed = capture.to_vec();
+        changed[end] ^= 0xFF;
+        assert!(survives(changed, &["kind=capture"]) <= 120);
+    }
+}
+
+fn any_record() -> impl Strategy<Value = Record> {
+    // Few values, so that contexts, pids and stamps meet again.
+    let codes = prop::sample::select(vec![
+        ids::TRACE_START,
+        ids::ID,
+        ids::TASK_CREATE,
+        ids::TASK_END,
+        ids::TASK_ACTIVATE,
+        ids::TASK_TIMER,
+        ids::TASK_END_CYCLE,
+        ids::TASK_SCHEDULE,
+        ids::CONTEXT_SWITCH,
+        ids::INTERRUPT_START,
+        ids::INTERRUPT_END,
+        ids::TIMER_WAKEUP_START,
+        ids::TIMER_WAKEUP_END,
+        ids::SET_MUTEX_LOCK,
+        ids::SET_MUTEX_UNLOCK,
+        ids::SERVER_ACTIVE,
+        ids::SERVER_EXHAUST,
+        ids::SERVER_REPLENISH,
+        ids::IPOINT,
+        ids::CYCLES_PER_MSEC,
+    ]);
+    (codes, 0..4_u16, 0..500_u64, 0..4_u32, prop::bool::weighted(0.05)).prop_map(
+        |(code, context, tsc, par2, fast)| {
+            let second = matches!(code, ids::TASK_SCHEDULE) as u32;
+            Record {
+                code_word: u16::from(code) | if fast { Record::FAST } else { 0 },
+                par1: 0xF8 + 8 * context,
+                tsc,
+                par2: par2 + second * (0xF8 + 7 * par2),
+            }
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn what_was_written_is_read_in_order_of_time(
+        records in prop::collection::vec(any_record(), 1..600),
+    ) {
+        let (trace, kept) = read(&records);
+        let mut expected = records.clone();
+        expected.sort_by_key(|record| record.tsc);
+        let found: Vec<_> =
+            kept.rows.iter().map(|row| Record::read(&row.record).unwrap()).collect();
+        prop_assert_eq!(&found, &expected);
+        for (row, record) in kept.rows.iter().zip(&expected) {
+            prop_assert_eq!(row.ticks, record.tsc - expected[0].tsc);
+            prop_assert_eq!(row.id, u32::from(record.code()));
+            prop_assert!(trace.contexts.get(row.context).is_some());
+        }
+        prop_assert_eq!(trace.span, expected[expected.len() - 1].tsc - expected[0].tsc);
+        survives(bytes(&records), &["kind=records"]);
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes: Vec<u8>, kind in 0..3_usize) {
+        survives(bytes, &[["kind=records", "kind=chunk", "kind=capture"][kind]]);
+    }
+}

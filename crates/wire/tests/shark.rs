@@ -1,0 +1,101 @@
+//! S.Ha.R.K. layouts: known bytes, and writing undone by reading.
+
+use proptest::prelude::*;
+use tracewell_wire::shark::{
+    ChunkError, ChunkHeader, DatagramError, DatagramHeader, Frame, Record, ids, usable_slots,
+};
+
+#[test]
+fn a_record_has_the_high_half_of_its_stamp_first() {
+    let bytes = [0x82, 0x00, 0x18, 0x01, 7, 0, 0, 0, 0x44, 0x33, 0x22, 0x11, 0x20, 0x01, 0, 0];
+    let record = Record { code_word: 0x82, par1: 0x118, tsc: 0x7_1122_3344, par2: 0x120 };
+    assert_eq!(Record::read(&bytes), Some(record));
+    assert_eq!(record.to_bytes(), bytes);
+    assert_eq!((record.code(), record.is_fast(), record.is_empty()), (0x82, false, false));
+    assert_eq!(Record::read(&bytes[..15]), None);
+    assert_eq!(record.write(&mut [0; 15]), None);
+    let fast = Record { code_word: 0x8001, ..record };
+    assert_eq!((fast.code(), fast.is_fast(), fast.unexpected_code_bits()), (1, true, 0));
+}
+
+#[test]
+fn families_and_filters_follow_from_the_code() {
+    assert_eq!(ids::family(ids::TASK_SCHEDULE), ids::family::TASK);
+    assert_eq!(ids::filter_bit(ids::TIMER_WAKEUP_END), 0x0800);
+    assert_eq!(ids::filter_record(ids::family::TIMER), 0xFB);
+    assert_eq!((ids::filter_bit(0xFB), ids::filter_bit(ids::NEXT_CHUNK)), (0, 0));
+}
+
+#[test]
+fn the_end_test_leaves_the_last_slot_free() {
+    let sizes = [0, 16, 17, 32, 1_000_000];
+    assert_eq!(sizes.map(usable_slots), [0, 0, 1, 1, 62_499]);
+}
+
+#[test]
+fn a_chunk_header_lies_as_the_kernel_lays_it_out() {
+    let header = ChunkHeader {
+        number: 3,
+        flags: ids::flag::JUMP_TO_NEXT | ids::flag::NO_DELETE,
+        size: 4016,
+        emergency_size: 128,
+        head: 0x10_0018,
+        position: 0x10_0130,
+        start: 0x10_0030,
+        recording_flags: u32::from(ids::flag::FULL),
+        next: 0x20_0018,
+    };
+    let mut bytes = [0; 48];
+    header.write(&mut bytes).unwrap();
+    assert_eq!(bytes[..4], [0xBB, 0xFF, 0xAA, 0xFF]);
+    assert_eq!((bytes[8], bytes[40], bytes[28], bytes[44]), (0x24, 2, 0x30, 0x18));
+    assert_eq!((&bytes[12..20], header.area()), (&bytes[32..40], 4144));
+    assert_eq!(ChunkHeader::read(&bytes), Ok(header));
+    assert_eq!(ChunkHeader::read(&bytes[..47]), Err(ChunkError::TooShort));
+    bytes[0] = 0xBC;
+    assert_eq!(ChunkHeader::read(&bytes), Err(ChunkError::NotAChunk { found: 0xFFAA_FFBC }));
+    assert_eq!(header.write(&mut [0; 47]), None);
+}
+
+#[test]
+fn a_datagram_must_be_as_long_as_it_says() {
+    let mut datagram = [0; 24 + 32];
+    DatagramHeader::new(7, 2).write(&mut datagram).unwrap();
+    assert_eq!(&datagram[..12], b"TRACER-V1.0\0");
+    let (header, records) = DatagramHeader::read(&datagram).unwrap();
+    assert_eq!((header.number, header.events, header.size, records.len()), (7, 2, 56, 32));
+    let short = DatagramHeader::read(&datagram[..55]);
+    assert_eq!(short, Err(DatagramError::Sizes { header, found: 55 }));
+    assert_eq!(DatagramHeader::read(&datagram[..20]), Err(DatagramError::TooShort { found: 20 }));
+    assert_eq!(DatagramHeader::read(b"TRACER"), Err(DatagramError::NotATracer));
+    assert_eq!(DatagramHeader::new(1, DatagramHeader::MOST_EVENTS).size, 984);
+}
+
+#[test]
+fn a_capture_is_cut_into_its_frames() {
+    let mut capture = Frame::prefix(3).to_vec();
+    capture.extend(b"abc");
+    capture.extend(Frame::prefix(0));
+    capture.extend(Frame::prefix(9));
+    capture.extend(b"de");
+    let first = Frame::read(&capture).unwrap();
+    assert_eq!((first.datagram, first.whole), (&b"abc"[..], true));
+    let second = Frame::read(first.rest).unwrap();
+    assert_eq!((second.datagram, second.whole), (&b""[..], true));
+    let third = Frame::read(second.rest).unwrap();
+    assert_eq!((third.datagram, third.whole, third.rest), (&b"de"[..], false, &b""[..]));
+    assert_eq!(Frame::read(&[1, 0, 0]), None);
+}
+
+proptest! {
+    #[test]
+    fn reading_undoes_writing(code_word: u16, par1: u16, tsc: u64, par2: u32) {
+        let record = Record { code_word, par1, tsc, par2 };
+        prop_assert_eq!(Record::from_bytes(&record.to_bytes()), record);
+    }
+
+    #[test]
+    fn writing_undoes_reading(bytes: [u8; 16]) {
+        prop_assert_eq!(Record::from_bytes(&bytes).to_bytes(), bytes);
+    }
+}
