@@ -8,12 +8,16 @@ mod streams;
 mod support;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
-use streams::{Capture, captures};
-use support::{Kept, Row, number, read, table};
+use streams::{Capture, captures, texts};
+use support::{Kept, Row, fixture, number, read, settings, shared, table};
+use tracewell::export::events::{EventFormat, EventWriter};
+use tracewell::input::Input;
 use tracewell::model::schema::ArgumentKind;
 use tracewell::model::values::{self, ListItem};
 use tracewell::model::{Loss, LossCause, Trace};
+use tracewell::select::Selection;
 use tracewell_wire::rkh::{Unstuffed, ids, unstuff};
 
 fn decoded(capture: &Capture) -> (Trace, Kept) {
@@ -228,4 +232,93 @@ fn without_sizes(text: &str) -> String {
     ["i8/", "i16/", "i32/", "u8/", "u16/", "u32/", "x32/"]
         .iter()
         .fold(text.to_owned(), |text, sized| text.replace(sized, &format!("{}/", &sized[..1])))
+}
+
+#[test]
+fn texts_say_all_that_trazer_says() {
+    let Some(shared) = shared() else { return };
+    let folder = std::fs::read_dir(shared.join("data/rkh/linux")).unwrap();
+    let files: Vec<_> = folder.map(|entry| entry.unwrap().path()).collect();
+    let texts_of = |path: &PathBuf| path.to_str().unwrap().ends_with(".trazer-3.2.txt");
+    assert_eq!(files.iter().filter(|path| texts_of(path)).count(), 6);
+    for path in files.iter().filter(|path| texts_of(path)) {
+        let name = path.to_str().unwrap();
+        let bytes = std::fs::read(name.replace("trazer-3.2.txt", "bin")).unwrap();
+        let trazer = std::fs::read_to_string(path).unwrap();
+        let ours = texts(&bytes, &[]);
+        let lines: Vec<_> = trazer.lines().filter(|line| is_event(line)).collect();
+        assert_eq!(lines.len(), ours.len(), "{name}");
+        for (line, text) in lines.iter().zip(&ours) {
+            for (label, value) in values_of(line) {
+                // What it computes from several events is not in the event.
+                let computed = ["rt", "nseq"].contains(&label);
+                // An internal transition has no target; Trazer repeats the source.
+                let internal = label == "tst" && text.ends_with("tst=none");
+                // It prints what older frames left behind.
+                let stale = line.contains("SYNC_EVT") && label != "fn";
+                let said = text
+                    .split(", ")
+                    .any(|part| part.split_once('=').is_some_and(|(_, ours)| same(ours, value)));
+                assert!(computed || internal || stale || said, "{name}: {line}\n{text}");
+            }
+        }
+    }
+}
+
+/// Whether a line of Trazer's output begins an event.
+fn is_event(line: &str) -> bool {
+    let stamp = line.split('|').next().unwrap_or_default().trim();
+    !stamp.is_empty() && stamp.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn values_of(line: &str) -> impl Iterator<Item = (&str, &str)> {
+    let arguments = line.split_once(" : ").map_or("", |(_, arguments)| arguments);
+    arguments.split(", ").filter_map(|argument| argument.trim().split_once('='))
+}
+
+fn same(ours: &str, trazer: &str) -> bool {
+    let number = |text: &str| {
+        let digits = text.strip_prefix("0x").or(text.strip_prefix("0X"))?;
+        u64::from_str_radix(digits, 16).ok()
+    };
+    let bare = |text: &str| text.trim_start_matches('&').to_owned();
+    bare(ours) == bare(trazer)
+        || number(ours).is_some_and(|ours| Some(ours) == number(trazer))
+        || (ours == "none" && trazer == "?")
+}
+
+#[test]
+fn texts_and_lists_are_values_for_programs() {
+    let write = |format| {
+        let mut writer = EventWriter::new(Vec::new(), format, Selection::default());
+        let path = fixture("rkh/ahsm-a.bin");
+        Input::open(&path, settings(&[])).unwrap().read(&mut writer).unwrap();
+        String::from_utf8(writer.finish().unwrap()).unwrap()
+    };
+    let json = write(EventFormat::JsonLines);
+    let lines: Vec<serde_json::Value> =
+        json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 392);
+    assert_eq!(lines[2]["args"]["nm"], "&my->equeue");
+    assert_eq!(lines[86]["args"], serde_json::json!({"mp": 0x0805_2134, "nfree": 7, "nmin": 7}));
+    let items = serde_json::json!([
+        -1,
+        255,
+        -2,
+        65535,
+        -100_000,
+        65535,
+        0x7E7D,
+        "hello~}",
+        "7E7D00FF0102030405060708",
+        0x0805_2080,
+        0x0804_D09C,
+        3
+    ]);
+    assert_eq!(lines[175]["args"], serde_json::json!({"event": 0, "items": items}));
+    let last = |text: &str, row: usize| text.lines().nth(row + 1).unwrap().to_owned();
+    let tsv = last(&write(EventFormat::Tsv), 177);
+    assert!(tsv.ends_with("\tRKH_TE_USER\tevent=8 items=[,4294967295,5]"), "{tsv}");
+    let csv = last(&write(EventFormat::Csv), 177);
+    assert!(csv.ends_with(r#",RKH_TE_USER,"event=8 items=[,4294967295,5]""#), "{csv}");
 }

@@ -210,7 +210,7 @@ fn packets_are_placed_by_number_and_a_missing_one_is_a_gap_between_its_neighbour
     let (trace, kept) = read_with(capture, &[]).unwrap();
     let expected: Vec<_> = (1..=120).chain(181..=241).collect();
     assert_eq!(numbers(&kept), expected);
-    assert_eq!(gaps(&kept), [(120, Some(60), LossCause::Dropped)]);
+    assert_eq!(gaps(&kept), [(120, Some(60), LossCause::Missing)]);
     let notes = remarks(&trace, Severity::Note);
     assert_eq!(
         notes,
@@ -297,7 +297,7 @@ fn datagrams_that_are_not_what_they_say_are_refused() {
     ];
     let (trace, kept) = read_with(capture.concat(), &[]).unwrap();
     assert_eq!(numbers(&kept), [1, 3]);
-    let expected = [(1, Some(60), LossCause::Dropped), (2, None, LossCause::Truncated)];
+    let expected = [(1, Some(60), LossCause::Missing), (2, None, LossCause::Truncated)];
     assert_eq!(gaps(&kept), expected);
     assert_eq!(remarks(&trace, Severity::Damage).len(), 4);
 }

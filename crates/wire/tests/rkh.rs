@@ -156,7 +156,7 @@ proptest! {
     #[test]
     fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..64), id in 0..4_usize) {
         let _ = Configuration::recognise(&bytes);
-        let with_id = [&[[0xAC].as_slice(), &[0xAD], &[0xAE], &[0x0C, 0x05]][id], bytes.as_slice()];
+        let with_id = [[[0xAC].as_slice(), &[0xAD], &[0xAE], &[0x0C, 0x05]][id], bytes.as_slice()];
         let _ = Configuration::recognise(&with_id.concat());
         let mut items = Items::new(&bytes, Settings::default());
         let count = items.by_ref().count();

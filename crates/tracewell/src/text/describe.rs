@@ -94,6 +94,15 @@ fn put_address(out: &mut TextBuffer, trace: &Trace, value: u64) {
     out.hexadecimal(value, trace.payload.digits());
 }
 
+fn put_unnamed(out: &mut TextBuffer, trace: &Trace, kind: Option<u32>, key: u64) {
+    let kind = kind.and_then(|code| trace.schema.object_kind(code));
+    match key {
+        _ if kind.is_some_and(|kind| kind.numbered) => out.decimal(key),
+        0 => out.text("none"),
+        _ => put_address(out, trace, key),
+    }
+}
+
 fn put_signed(out: &mut TextBuffer, trace: &Trace, value: u64) {
     let signed =
         if trace.payload.digits() == 8 { i64::from(value as u32 as i32) } else { value as i64 };
@@ -239,10 +248,7 @@ impl Names {
         let object = trace.schema.key(kind, key);
         match trace.objects.at(object, ticks, kind) {
             Some((_, object)) => out.text(&object.label),
-            // A number of its own kind is no address.
-            None if object != key => out.decimal(key),
-            None if key == 0 => out.text("none"),
-            None => put_address(out, trace, key),
+            None => put_unnamed(out, trace, kind, key),
         }
         if trace.objects.with_key(object).len() < 2 {
             self.entries[slot] =

@@ -6,7 +6,11 @@ use std::path::{Path, PathBuf};
 
 use tracewell_wire::rkh::{Settings, encode};
 
-use super::support::{fixture, shared, table};
+use tracewell::format::{self, Input};
+use tracewell::model::{Batch, Flow, Sink, Trace};
+use tracewell::text::{Describer, TextBuffer};
+
+use super::support::{fixture, settings, shared, table};
 
 /// A capture, and what the user has to say about it.
 #[derive(Debug)]
@@ -118,4 +122,25 @@ impl Stream {
         self.number = number;
         self
     }
+}
+
+/// The texts of a stream's events.
+pub fn texts(bytes: &[u8], options: &[&str]) -> Vec<String> {
+    struct Texts(Describer, Vec<String>);
+    impl Sink for Texts {
+        fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+            for event in batch.events() {
+                let mut out = TextBuffer::default();
+                self.0.put(&mut out, trace, &event);
+                self.1.push(String::from_utf8(out.as_bytes().to_vec()).unwrap());
+            }
+            Flow::Continue(())
+        }
+    }
+    let format = format::by_name("rkh").unwrap();
+    let mut decoder = (format.decoder)(&settings(options).options).unwrap();
+    let (mut trace, mut texts) = (decoder.trace(), Texts(Describer::default(), Vec::new()));
+    let input = Input { offset: 0, bytes, last: true };
+    decoder.decode(input, &mut trace, &mut texts).unwrap();
+    texts.1
 }

@@ -116,14 +116,17 @@ fn masks_of_last(rest: &[u8]) -> (u64, u64) {
 
 #[inline]
 fn masks(block: &[u8; BLOCK]) -> (u64, u64) {
-    let (words, _) = block.as_chunks::<8>();
-    let (mut flags, mut escapes) = (0, 0);
-    for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        flags |= gather(equal(word, FLAG)) << (8 * index);
-        escapes |= gather(equal(word, ESCAPE)) << (8 * index);
-    }
-    (flags, escapes)
+    (mask(block, FLAG), mask(block, ESCAPE))
+}
+
+/// The bytes of a block that equal `byte`, one bit each.
+#[inline]
+fn mask(block: &[u8; BLOCK], byte: u8) -> u64 {
+    // Compilers turn this into comparisons of 16 bytes and more at a time.
+    let equal = block.map(|other| u8::from(other == byte));
+    let (words, _) = equal.as_chunks::<8>();
+    let bits = words.iter().enumerate();
+    bits.fold(0, |mask, (index, word)| mask | gather(u64::from_le_bytes(*word)) << (8 * index))
 }
 
 const LOW_BITS: u64 = 0x7F7F_7F7F_7F7F_7F7F;
@@ -135,9 +138,9 @@ pub(super) const fn equal(word: u64, byte: u8) -> u64 {
     !(((differs & LOW_BITS) + LOW_BITS) | differs | LOW_BITS)
 }
 
-/// The highest bits of the eight bytes as the eight lowest bits.
+/// The lowest bits of the eight bytes, of which no other is set, as the eight lowest bits.
 #[inline]
-const fn gather(high_bits: u64) -> u64 {
+const fn gather(low_bits: u64) -> u64 {
     // Bit 8i times bit 56-7i lands on bit 56+i, and no other product reaches the top byte.
-    (high_bits >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    low_bits.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }

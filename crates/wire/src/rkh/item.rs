@@ -137,12 +137,12 @@ impl Item<'_> {
     pub fn write(&self, settings: &Settings, out: &mut [u8]) -> Option<usize> {
         let (format, bytes, value) = match *self {
             Self::Signed { value, bytes, width } => {
-                (code::I8 + 2 * size_index(bytes)? | width << 4, bytes, value.cast_unsigned())
+                ((code::I8 + 2 * size_index(bytes)?) | (width << 4), bytes, value.cast_unsigned())
             }
             Self::Unsigned { value, bytes, width } => {
-                (code::U8 + 2 * size_index(bytes)? | width << 4, bytes, value)
+                ((code::U8 + 2 * size_index(bytes)?) | (width << 4), bytes, value)
             }
-            Self::Hex { value, width } => (code::X32 | width << 4, 4, value),
+            Self::Hex { value, width } => (code::X32 | (width << 4), 4, value),
             Self::Object(value) => (code::OBJ, settings.pointer, value),
             Self::Function(value) => (code::FUN, settings.function, value),
             Self::Signal(value) => (code::SIG, settings.signal, value),

@@ -3,8 +3,9 @@
 //! Fields of a JSON line, in this order: `seq`, `ticks` (since the first event, unwrapped),
 //! `time_ns` (where the clock's rate is known), `cpu`, `context` (key as recorded), `context_name`,
 //! `priority` (where the event carries one), `id`, `name`, `args` (argument name to number, in the
-//! order recorded; a word that the schema does not name is `arg1`, `arg2`, …) and `text`. A gap is
-//! a line of its own: `{"lost":N or null,"cause":…,"offset":…}`.
+//! order recorded; to a string where it is a text, or bytes in hexadecimal; to an array where it is a
+//! list; a word that the schema does not name is `arg1`, `arg2`, …) and `text`. A gap is a line of its
+//! own: `{"lost":N or null,"cause":…,"offset":…}`.
 //!
 //! The tables have the same fields as columns but `text`, empty where a JSON line leaves a key out;
 //! `args` are `name=value` with blanks between. In a gap's row `seq` is empty, `name` is `lost`, `args`

@@ -7,12 +7,13 @@ use tracewell_wire::rkh::{Dialect, Settings};
 
 use super::FORMAT;
 use super::counts::Counts;
-use super::frames::{Pending, Piece};
+use super::events::Pending;
+use super::frames::Piece;
 use super::guess::{self, Guess};
 use super::options::Known;
 use super::plan::Plans;
-use super::session::Session;
 use super::symbols::Symbols;
+use super::timeline::Timeline;
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
 use crate::model::schema::Schema;
 use crate::model::{
@@ -35,7 +36,7 @@ pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
         settings: known.settings,
         plans: None,
         own_schema: true,
-        session: Session::new(&known.settings),
+        timeline: Timeline::new(&known.settings),
         symbols: Symbols::default(),
         counts: Counts::default(),
         hunting: true,
@@ -61,7 +62,7 @@ pub(super) struct RkhDecoder {
     pub(super) plans: Option<Plans>,
     /// Whether the schema is one of ours: a user's own serves for every version.
     pub(super) own_schema: bool,
-    pub(super) session: Session,
+    pub(super) timeline: Timeline,
     /// Whether a stamp was seen.
     pub(super) stamped: bool,
     pub(super) symbols: Symbols,
@@ -79,7 +80,7 @@ pub(super) struct RkhDecoder {
 
 impl Decoder for RkhDecoder {
     fn trace(&self) -> Trace {
-        let counter = self.session.counter();
+        let counter = self.timeline.counter();
         Trace {
             format: FORMAT.name,
             facts: Vec::new(),
@@ -156,9 +157,9 @@ impl RkhDecoder {
             (self.dialect, self.bases) = (dialect, vec![dialect]);
             self.settings = settings;
             self.settings.function = self.known.function.unwrap_or(settings.function);
-            self.session = Session::new(&self.settings);
+            self.timeline = Timeline::new(&self.settings);
             trace.schema = schema(dialect);
-            trace.clock.counter = self.session.counter();
+            trace.clock.counter = self.timeline.counter();
             let message = "no configuration record tells the settings: these explain the frames";
             trace.diagnostics.add(Severity::Note, input.offset, message);
         }
@@ -172,7 +173,7 @@ impl RkhDecoder {
     }
 
     fn note_facts(&self, trace: &mut Trace) {
-        let numbers = [self.session.first_number, self.session.last_number()];
+        let numbers = [self.timeline.first_number, self.timeline.last_number()];
         trace.facts = self.counts.facts(self.dialect, self.version, &self.settings, numbers);
     }
 }

@@ -6,24 +6,28 @@
 //! | `guess` | settings that nobody told, by what the frames look like |
 //! | `plan` | the schema's arguments under some settings: where each lies in a record |
 //! | `row` | a record's arguments into a row of values: the hot loop |
-//! | `session` | sequence numbers, stamps, restarts of the target |
+//! | `timeline` | sequence numbers, stamps, restarts of the target |
 //! | `symbols` | names of objects and active objects, from when to when they hold |
 //! | `counts` | how many frames became what, as facts of the trace |
-//! | `frames` | bytes to frames, frames to events and losses |
+//! | `frames` | bytes to frames, and which of them are believed |
+//! | `events` | frames to events and losses |
+//! | `configure` | what a configuration record changes |
 //! | `decoder` | what is known between windows |
 //!
 //! Ids are shown as one-byte ids whatever their width in the stream: `group << 5 | number`. One
 //! that has no such form is 65536 and the id.
 
+mod configure;
 mod counts;
 mod decoder;
+mod events;
 mod frames;
 mod guess;
 mod options;
 mod plan;
 mod row;
-mod session;
 mod symbols;
+mod timeline;
 
 use tracewell_wire::rkh::{Configuration, Cutter, Unstuffed, checksum, unstuff};
 

@@ -87,6 +87,8 @@ impl Rows {
         }
     }
 
+    /// Kept out of the way of the usual case.
+    #[inline(never)]
     fn sequence(
         &mut self,
         head: u64,
@@ -167,7 +169,7 @@ impl Rows {
 #[inline]
 fn load(bytes: &[u8; SLACK], slot: Slot) -> u64 {
     // The remainder changes nothing, but shows that no place is out of bounds.
-    let at = usize::from(slot.offset) % (SLACK - 3);
+    let at = usize::from(slot.offset) % FIXED_BYTES;
     let word = u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     u64::from(word & slot.mask)
 }

@@ -3,7 +3,7 @@
 //! A symbol record holds from where it stands to the next one of the same key, and to the next
 //! configuration record: a target that starts again may put other things in the same places.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 use tracewell_wire::rkh::{Dialect, Symbol};
@@ -57,12 +57,16 @@ impl SymbolPlan {
     }
 }
 
+/// The most objects of one key: whoever looks for the one that lived at a time goes through them.
+/// After that an object takes the place of the one before.
+const MOST_LIVES: usize = 256;
+
 /// The names that hold at the moment.
 #[derive(Debug)]
 pub(super) struct Symbols {
     holding: HashMap<(u32, u64), ObjectId, RandomState>,
-    /// Types and keys that had a name before the last configuration record.
-    ended: HashSet<(u32, u64), RandomState>,
+    /// What types and keys named before the last configuration record.
+    ended: HashMap<(u32, u64), ObjectId, RandomState>,
     /// Active objects that were looked up, by some bits of their addresses.
     seen: [Option<(u64, ContextId)>; SEEN],
 }
@@ -72,7 +76,7 @@ const SEEN: usize = 64;
 
 impl Default for Symbols {
     fn default() -> Self {
-        let (holding, ended) = (HashMap::default(), HashSet::default());
+        let (holding, ended) = (HashMap::default(), HashMap::default());
         Self { holding, ended, seen: [None; SEEN] }
     }
 }
@@ -93,8 +97,8 @@ impl Symbols {
             }
             object.lifetime.until = Some(ticks);
         }
-        let again = before.is_some() || self.ended.contains(&(plan.kind, key));
-        let object = trace.objects.add(Object {
+        let before = before.or_else(|| self.ended.get(&(plan.kind, key)).copied());
+        let new = Object {
             key,
             kind: plan.kind,
             name: recorded.to_vec(),
@@ -102,9 +106,19 @@ impl Symbols {
             parameters: owner.into_iter().collect(),
             priority: None,
             alive: None,
-            lifetime: Lifetime { from: again.then_some(ticks), until: None },
+            lifetime: Lifetime { from: before.map(|_| ticks), until: None },
             record: Vec::new(),
-        });
+        };
+        let lives = trace.objects.with_key(key).len();
+        let object = match before.filter(|_| lives >= MOST_LIVES) {
+            None => trace.objects.add(new),
+            Some(id) => {
+                if let Some(object) = trace.objects.get_mut(id) {
+                    *object = new;
+                }
+                id
+            }
+        };
         self.holding.insert((plan.kind, key), object);
         if plan.kind == kind::ACTIVE_OBJECT {
             let context = self.active_object(trace, key);
@@ -136,7 +150,7 @@ impl Symbols {
     /// Ends all names: what follows may mean something else.
     pub(super) fn forget(&mut self, trace: &mut Trace, ticks: u64) {
         for (named, id) in self.holding.drain() {
-            self.ended.insert(named);
+            self.ended.insert(named, id);
             if let Some(object) = trace.objects.get_mut(id) {
                 object.lifetime.until = Some(ticks);
             }

@@ -259,7 +259,7 @@ impl Capture {
                     packet.number
                 );
                 remarks.add(Severity::Damage, packet.bytes.start as u64, message);
-                Missing { events: Some(most), cause: LossCause::Dropped }
+                Missing { events: Some(most), cause: LossCause::Missing }
             });
             // A packet that is not full is its chunk's last one.
             let continues = missing.is_none() && before.is_some_and(|(_, full)| full);

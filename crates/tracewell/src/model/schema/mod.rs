@@ -113,9 +113,11 @@ pub struct ObjectKind {
     pub label: String,
     /// Names of its parameters as recorded at creation.
     pub parameters: Vec<String>,
-    /// What is added to an argument to get the object's key: 0 for addresses, something else for
-    /// numbers, which are no addresses.
+    /// What is added to an argument to get the object's key: something else than 0 where equal
+    /// arguments of another kind name something else.
     pub keys: u64,
+    /// Whether arguments give its numbers, to be shown in decimal, instead of its addresses.
+    pub numbered: bool,
 }
 
 /// Names for numbers.

@@ -43,6 +43,8 @@ struct Kind {
     parameters: Vec<String>,
     #[serde(default)]
     keys: u64,
+    #[serde(default)]
+    numbered: bool,
 }
 
 #[derive(Deserialize)]
@@ -134,6 +136,7 @@ fn build(file: File) -> Result<Schema, Fault> {
             label: k.label,
             parameters: k.parameters,
             keys: k.keys,
+            numbered: k.numbered,
         })
         .collect();
     names.extend(kinds.iter().map(|k| (k.label.clone(), ArgumentKind::Object(Some(k.code)))));

@@ -5,7 +5,7 @@ use super::heading::{PID, PROCESS_NAME, TID};
 use super::{Settings, heading};
 use crate::model::{Batch, ContextId, Trace};
 use crate::template::syntax::Key;
-use crate::template::{Program, TemplateId};
+use crate::template::{Environment, Program, TemplateId};
 use crate::text::{Literal, PerEvent};
 
 /// What is known of contexts and ids, and of the trace.
@@ -17,6 +17,8 @@ pub(super) struct Facts {
     pub(super) margin: usize,
     /// Nanoseconds from midnight to the first event.
     pub(super) of_day_ns: Option<u64>,
+    /// Words of the system that was traced.
+    pub(super) system: Environment,
     /// Whether events are hook-word entries in frames of AIX traces.
     pub(super) hooks: bool,
 }
@@ -56,6 +58,7 @@ impl Facts {
         rows: &[Row],
     ) {
         self.margin = heading::margin(trace, &settings.options);
+        self.system = system(trace);
         self.hooks = trace.format == "aix";
         if self.of_day_ns.is_none() {
             self.of_day_ns = trace.wall_clock_ns(0).map(|ns| ns % NANOSECONDS_OF_DAY);
@@ -86,6 +89,12 @@ impl Facts {
     pub(super) fn id(&self, id: u32) -> Option<&IdFacts> {
         self.ids.find(id)
     }
+}
+
+/// The words of the system that was traced.
+fn system(trace: &Trace) -> Environment {
+    let digits = trace.fact("environment").unwrap_or(4 * trace.payload.digits() as u64);
+    if digits > 32 { Environment::Bits64 } else { Environment::Bits32 }
 }
 
 /// A field on the left of its column, with a blank behind it at least.

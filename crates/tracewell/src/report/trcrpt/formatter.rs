@@ -7,7 +7,7 @@ use super::{Settings, entry};
 use crate::model::schema::ArgumentKind;
 use crate::model::{EventRef, Meaning, Trace};
 use crate::template::syntax::Level;
-use crate::template::{Around, Environment, Lines, Machine, Marks, Names, Outcome, Program};
+use crate::template::{Around, Lines, Machine, Marks, Names, Outcome, Program};
 use crate::text::{Describer, TextBuffer, calendar};
 
 /// An event that is shown.
@@ -121,7 +121,7 @@ impl Formatter {
             cpu: u32::from(event.cpu),
             executable: &context.executable,
             system_call: &call,
-            system: system(trace),
+            system: facts.system,
             log: &settings.log,
             offset: event.seq,
             time_ns: times.map_or(event.ticks, |times| times.now),
@@ -170,12 +170,6 @@ impl Formatter {
         let now = self.before.ns(trace, ticks)?;
         Some(Times { now, first, before })
     }
-}
-
-/// The words of the system that was traced.
-fn system(trace: &Trace) -> Environment {
-    let digits = trace.fact("environment").unwrap_or(4 * trace.payload.digits() as u64);
-    if digits > 32 { Environment::Bits64 } else { Environment::Bits32 }
 }
 
 /// The name of a system call: that of the schema's table for the arguments that say `call`.

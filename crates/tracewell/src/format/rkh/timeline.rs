@@ -21,7 +21,7 @@ pub(super) enum Order {
 
 /// Where the stream stands.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct Timeline {
     last_number: Option<u8>,
     pub(super) first_number: Option<u8>,
     /// Whether a configuration record came since the last numbered frame.
@@ -31,7 +31,7 @@ pub(super) struct Session {
     ticks: u64,
 }
 
-impl Session {
+impl Timeline {
     pub(super) fn new(settings: &Settings) -> Self {
         Self {
             last_number: None,

@@ -1,0 +1,268 @@
+//! Frames to events: what stands before the arguments, their row, whose step they belong to, and the
+//! losses between them.
+
+use tracewell_wire::rkh::{Cut, Settings, ids};
+
+use super::decoder::RkhDecoder;
+use super::frames::{Fault, Frame, Piece};
+use super::plan::{Plan, Plans, Step};
+use super::row::Rows;
+use super::symbols::SymbolPlan;
+use super::timeline::Order;
+use crate::model::{Batch, Columns, Flow, Loss, LossCause, NO_PRIORITY, Records, Severity, Span};
+
+/// Events of a batch.
+const BATCH: usize = 4096;
+
+/// Added to an id that has no one-byte form: no event's id is so large.
+const NO_CODE: u32 = 1 << 16;
+
+/// Events that were not given to the sink yet.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    columns: Columns,
+    spans: Vec<Span>,
+    rows: Rows,
+}
+
+/// What stands before the arguments.
+#[derive(Clone, Copy)]
+pub(super) struct Header {
+    id: u32,
+    number: Option<u8>,
+    stamp: Option<u32>,
+    /// Its bytes.
+    length: usize,
+}
+
+/// The arguments of a record.
+#[derive(Clone, Copy)]
+struct Arguments<'a> {
+    /// They, and [`SLACK`] bytes more.
+    bytes: &'a [u8],
+    length: usize,
+}
+
+impl Piece<'_> {
+    /// A frame that its checksum, if it has one, vouches for.
+    #[inline]
+    pub(super) fn event(&mut self, frame: Frame<'_>, header: Header) -> Flow {
+        let settings = self.state.settings;
+        let end = frame.length.checked_sub(usize::from(settings.checksum));
+        let Some(length) = end.and_then(|end| end.checked_sub(header.length)) else {
+            return self.fault(Fault::Short, frame.cut);
+        };
+        let bytes = frame.bytes.get(header.length..).unwrap_or_default();
+        let arguments = Arguments { bytes, length };
+        let code = ids::code(header.id, settings.id, self.state.dialect.has_groups());
+        if !settings.checksum
+            && let Err(fault) = self.state.check(code, arguments)
+        {
+            return self.fault(fault, frame.cut);
+        }
+        if let Some(number) = header.number {
+            let order = self.state.timeline.number(number, header.stamp);
+            if order != Order::Next {
+                self.out_of_order(order, frame.cut)?;
+            }
+        }
+        if let Some(stamp) = header.stamp {
+            self.state.timeline.stamp(stamp);
+            if !self.state.stamped {
+                self.state.stamped = true;
+                self.trace.clock.first_stamp = u64::from(stamp);
+            }
+        }
+        self.push(frame.cut, header.id, code, arguments)
+    }
+
+    /// Adds an event to the batch.
+    #[inline]
+    fn push(&mut self, cut: Cut, id: u32, code: Option<u8>, arguments: Arguments<'_>) -> Flow {
+        let state = &mut *self.state;
+        let rows = &mut state.pending.rows;
+        let row = rows.end();
+        let added = add(&state.plans, rows, &state.settings, code, arguments);
+        let (step, symbol) = added.map_or((Step::Elsewhere, None), |p| (p.step, p.symbol));
+        let context = match step {
+            Step::Elsewhere => state.running.unwrap_or(state.framework),
+            Step::Of(slot) | Step::Ends(slot) => {
+                let context = state.symbols.active_object(self.trace, rows.value(row, slot));
+                state.running = matches!(step, Step::Of(_)).then_some(context);
+                context
+            }
+        };
+        let id = match code {
+            Some(code) => state.base + u32::from(code),
+            None => id.saturating_add(NO_CODE),
+        };
+        let fault = added.err();
+        // A piece is shorter than 2^32 bytes, and so are the rows of a batch.
+        let [start, end, payload] = [cut.start, cut.end, row].map(|at| at as u32);
+        state.pending.columns.ticks.push(state.timeline.ticks());
+        state.pending.columns.context.push(context);
+        state.pending.columns.id.push(id);
+        state.pending.spans.push(Span { start, payload, end });
+        state.counts.good += u64::from(fault.is_none());
+        if let Some(fault) = fault {
+            self.state.pending.rows.empty();
+            self.not_understood(fault, cut, id);
+        }
+        if let Some(symbol) = symbol {
+            return self.name(&symbol, row);
+        }
+        if self.state.pending.spans.len() >= BATCH { self.flush() } else { Flow::Continue(()) }
+    }
+
+    /// Notes what the last event, whose row begins at byte `row`, says of a name.
+    #[cold]
+    fn name(&mut self, symbol: &SymbolPlan, row: usize) -> Flow {
+        let row = self.state.pending.rows.bytes().get(row..).unwrap_or_default().to_vec();
+        // Events before this one keep what their addresses were called then.
+        self.flush()?;
+        let ticks = self.state.timeline.ticks();
+        self.state.symbols.add(self.trace, symbol, &row, ticks);
+        Flow::Continue(())
+    }
+
+    /// A frame that is whole, but not what its id says, or of an unknown id.
+    #[cold]
+    fn not_understood(&mut self, fault: Fault, cut: Cut, id: u32) {
+        let offset = self.offset + cut.start as u64;
+        let state = &mut *self.state;
+        let message = match fault {
+            Fault::BadArguments => {
+                state.counts.bad_args += 1;
+                format!("{}: {}", self.trace.schema.event(id).label, fault.message())
+            }
+            _ => {
+                state.counts.unknown_id += 1;
+                format!("event id {id} is unknown in dialect {}", state.dialect)
+            }
+        };
+        let hint = "; is another dialect or are other sizes right? (-O dialect=, -O sig=, ...)";
+        let hint = if std::mem::replace(&mut state.warned, true) { "" } else { hint };
+        self.trace.diagnostics.add(Severity::Warning, offset, format!("{message}{hint}"));
+    }
+
+    #[cold]
+    fn out_of_order(&mut self, order: Order, cut: Cut) -> Flow {
+        let offset = self.offset + cut.start as u64;
+        match order {
+            Order::Next => Flow::Continue(()),
+            Order::Restarted => {
+                self.flush()?;
+                self.state.counts.restarts += 1;
+                self.state.timeline.restart();
+                self.state.running = None;
+                let message = "the target has started again: numbers and stamps begin anew";
+                self.trace.diagnostics.add(Severity::Note, offset, message);
+                Flow::Continue(())
+            }
+            Order::Gap(missing) => {
+                self.state.counts.sequence_gaps += 1;
+                self.state.counts.lost_frames += u64::from(missing);
+                self.state.running = None;
+                if missing == u8::MAX {
+                    let message = "a frame has the number of the one before: twice, or 255 lost";
+                    self.trace.diagnostics.add(Severity::Warning, offset, message);
+                }
+                self.lose(Some(u64::from(missing)), LossCause::Missing, cut)
+            }
+        }
+    }
+
+    pub(super) fn lose(&mut self, events: Option<u64>, cause: LossCause, cut: Cut) -> Flow {
+        self.flush()?;
+        let offset = self.offset + cut.start as u64;
+        let loss = Loss { before: self.trace.events, events, cause, offset };
+        self.trace.losses.add(&loss);
+        self.sink.loss(self.trace, &loss)
+    }
+
+    /// Gives the events at hand to the sink.
+    pub(super) fn flush(&mut self) -> Flow {
+        let pending = &mut self.state.pending;
+        if pending.spans.is_empty() {
+            return Flow::Continue(());
+        }
+        pending.columns.cpu.resize(pending.spans.len(), 0);
+        pending.columns.priority.resize(pending.spans.len(), NO_PRIORITY);
+        let (spans, payloads) = (&pending.spans, pending.rows.bytes());
+        let records = Records::decoded(self.bytes, self.offset, spans, payloads);
+        let batch = Batch { first: self.trace.events, columns: &pending.columns, records };
+        self.trace.events += spans.len() as u64;
+        self.trace.span = self.state.timeline.ticks();
+        let flow = self.sink.events(self.trace, &batch);
+        let Columns { ticks, context, id, .. } = &mut pending.columns;
+        ticks.clear();
+        context.clear();
+        id.clear();
+        pending.spans.clear();
+        pending.rows.clear();
+        flow
+    }
+}
+
+impl RkhDecoder {
+    /// Whether a record is what its id says.
+    fn check(&mut self, code: Option<u8>, arguments: Arguments<'_>) -> Result<(), Fault> {
+        let rows = &mut self.pending.rows;
+        let row = rows.end();
+        add(&self.plans, rows, &self.settings, code, arguments)?;
+        rows.truncate(row);
+        Ok(())
+    }
+}
+
+/// Adds the row of a record; which plan it followed.
+#[inline]
+fn add<'a>(
+    plans: &'a Option<Plans>,
+    rows: &mut Rows,
+    settings: &Settings,
+    code: Option<u8>,
+    arguments: Arguments<'_>,
+) -> Result<&'a Plan, Fault> {
+    let plans = plans.as_ref();
+    let Some((code, plan)) = code.and_then(|code| Some((code, plans?.get(code)?))) else {
+        return Err(Fault::UnknownId);
+    };
+    let Arguments { bytes, length } = arguments;
+    if rows.add(plan, code, settings, bytes, length) { Ok(plan) } else { Err(Fault::BadArguments) }
+}
+
+impl Header {
+    #[inline]
+    pub(super) fn read(settings: &Settings, bytes: &[u8]) -> Self {
+        let mut header = Self::bare(settings, bytes);
+        if settings.sequence {
+            header.number = bytes.get(header.length).copied();
+            header.length += 1;
+        }
+        if settings.stamp > 0 {
+            header.stamp = Some(number(bytes, header.length, settings.stamp));
+            header.length += usize::from(settings.stamp);
+        }
+        header
+    }
+
+    /// An id alone.
+    #[inline]
+    pub(super) fn bare(settings: &Settings, bytes: &[u8]) -> Self {
+        let id = number(bytes, 0, settings.id);
+        Self { id, number: None, stamp: None, length: usize::from(settings.id) }
+    }
+}
+
+/// The little-endian number of 1, 2 or 4 bytes at a place; 0 where there is none.
+#[inline]
+fn number(bytes: &[u8], at: usize, size: u8) -> u32 {
+    let word = bytes.get(at..).and_then(|bytes| bytes.first_chunk());
+    let word = word.map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    match size {
+        1 => word & 0xFF,
+        2 => word & 0xFFFF,
+        _ => word,
+    }
+}
