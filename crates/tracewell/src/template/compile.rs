@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use super::finding::{Finding, Severity};
 use super::parser::parse;
 use super::program::{
-    Action, Case, Flag, Function, Operation, Pattern, Place, Printed, Program, Quantity, Row,
-    Template, TemplateId, Then,
+    Action, Case, Field, FieldForm, FieldRow, FieldSource, Flag, Function, Operation, Pattern,
+    Place, Printed, Program, Quantity, Row, Template, TemplateId, Then,
 };
 use super::source::Source;
 use super::syntax::{
-    self, Body, Call, Expr, File, FlagTest, Item, ItemKind, Key, Macro, Operator, Stanza, Switch,
-    Value, ValueKind,
+    self, Body, Call, Code, Expr, File, FlagTest, Item, ItemKind, Key, Macro, Operator, Stanza,
+    Switch, Value, ValueKind,
 };
-use crate::text::Literal;
+use crate::text::{Literal, Room};
 
 /// A program, and what was wrong with its files.
 #[derive(Debug)]
@@ -66,6 +66,8 @@ struct Compiler<'a> {
     definitions: Vec<&'a syntax::Function>,
     /// Text that is printed before the next operation.
     pending: String,
+    /// Bytes that the fields of the step under way take at most.
+    room: usize,
 }
 
 /// The built-in function that prints the name of an object (an extension).
@@ -120,16 +122,38 @@ impl<'a> Compiler<'a> {
 
     /// Where the next operation goes. Texts do not move over this place.
     fn here(&mut self) -> u32 {
-        if let Some(text) = self.pending_text() {
+        self.end_fields();
+        if !self.pending.is_empty() {
+            let text = std::mem::take(&mut self.pending);
+            let text = self.text(&text);
             self.program.operations.push(Operation::Text(text));
         }
         self.program.operations.len() as u32
     }
 
-    /// The text that is to be printed before the next operation, for one that prints it itself.
-    fn pending_text(&mut self) -> Option<u32> {
+    /// Takes a number with the text before it as a field; false where it is none.
+    fn field(&mut self, source: FieldSource, code: Code) -> bool {
+        let Some((form, size)) = FieldForm::of(code) else { return false };
+        if self.pending.contains(['\n', '\t']) {
+            self.here();
+        }
         let text = std::mem::take(&mut self.pending);
-        (!text.is_empty()).then(|| self.text(&text))
+        self.room += text.len() + Room::NUMBER + 1;
+        let text = self.text(&text);
+        self.program.fields.push(Field { text, source, form, size });
+        true
+    }
+
+    /// Makes the fields so far a step.
+    fn end_fields(&mut self) {
+        let start = self.program.field_rows.last().map_or(0, |row| row.end);
+        let end = self.program.fields.len() as u32;
+        if start < end {
+            let room = std::mem::take(&mut self.room) as u32;
+            self.program.field_rows.push(FieldRow { start, end, room });
+            let row = self.program.field_rows.len() as u32 - 1;
+            self.program.operations.push(Operation::Fields(row));
+        }
     }
 
     fn emit(&mut self, operation: Operation) -> u32 {
@@ -196,16 +220,18 @@ impl<'a> Compiler<'a> {
 
     fn print(&mut self, value: &'a Value) {
         let operation = match &value.kind {
-            ValueKind::Code(code) => match self.pending_text() {
-                Some(text) => Operation::TextPrint(text, *code),
-                None => Operation::Print(*code),
-            },
+            ValueKind::Code(code) => {
+                if self.field(FieldSource::Pointer, *code) {
+                    return;
+                }
+                Operation::Print(*code)
+            }
             ValueKind::Macro(Macro { name, code: Some(code) }) => {
                 let quantity = self.quantity(name);
-                match self.pending_text() {
-                    Some(text) => Operation::TextPrintQuantityAs(text, quantity, *code),
-                    None => Operation::PrintQuantityAs(quantity, *code),
+                if FieldSource::of(quantity).is_some_and(|source| self.field(source, *code)) {
+                    return;
                 }
+                Operation::PrintQuantityAs(quantity, *code)
             }
             ValueKind::Macro(Macro { name, code: None }) => {
                 match (action(name), Key::from_digits(name)) {
@@ -235,9 +261,18 @@ impl<'a> Compiler<'a> {
     }
 
     fn switch(&mut self, switch: &'a Switch) {
-        self.load(&switch.value);
         let row = self.program.switches.len();
-        self.emit(Operation::Switch(row as u32));
+        let number = row as u32;
+        let operation = match &switch.value.kind {
+            ValueKind::Code(code) => Operation::SwitchRead(*code, number),
+            ValueKind::Macro(Macro { name, code: Some(code) }) => {
+                Operation::SwitchLoadAs(self.quantity(name), *code, number)
+            }
+            ValueKind::Macro(Macro { name, code: None }) => {
+                Operation::SwitchLoad(self.quantity(name), number)
+            }
+        };
+        self.emit(operation);
         // The rows of switches within this one come behind; so the cases are kept until its end.
         self.program.switches.push(Row { start: 0, end: 0, otherwise: 0 });
         let (mut cases, mut ends) = (Vec::new(), Vec::new());

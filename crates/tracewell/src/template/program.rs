@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::syntax::{Code, Key, Level, Move, Version};
+use super::syntax::{Code, Key, Level, Move, Size, Version};
 use crate::text::Literal;
 
 /// Template files, compiled together.
@@ -18,6 +18,8 @@ pub struct Program {
     pub(super) cases: Vec<Case>,
     pub(super) flag_rows: Vec<Row>,
     pub(super) flags: Vec<Flag>,
+    pub(super) field_rows: Vec<FieldRow>,
+    pub(super) fields: Vec<Field>,
     pub(super) functions: Vec<Function>,
     pub(super) templates: Vec<Template>,
     pub(super) by_id: HashMap<u16, TemplateId, RandomState>,
@@ -91,9 +93,10 @@ impl Program {
         let asks = |operation: &Operation| match operation {
             Operation::PrintQuantity(quantity)
             | Operation::PrintQuantityAs(quantity, _)
-            | Operation::TextPrintQuantityAs(_, quantity, _)
             | Operation::Load(quantity)
-            | Operation::LoadAs(quantity, _) => *quantity == Quantity::SystemCall,
+            | Operation::LoadAs(quantity, _)
+            | Operation::SwitchLoad(quantity, _)
+            | Operation::SwitchLoadAs(quantity, _, _) => *quantity == Quantity::SystemCall,
             _ => false,
         };
         self.operations.iter().any(asks)
@@ -106,6 +109,8 @@ impl Program {
             + size_of_val(&*self.flags)
             + size_of_val(&*self.switches)
             + size_of_val(&*self.flag_rows)
+            + size_of_val(&*self.fields)
+            + size_of_val(&*self.field_rows)
     }
 }
 
@@ -124,6 +129,69 @@ pub(super) struct Row {
     pub(super) end: u32,
     /// For switches: where to go when no case matches.
     pub(super) otherwise: u32,
+}
+
+/// Fields that are printed in one step, and the bytes that they take at most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct FieldRow {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) room: u32,
+}
+
+/// A text and a number behind it: what most of a report consists of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Field {
+    pub(super) text: u32,
+    pub(super) source: FieldSource,
+    pub(super) form: FieldForm,
+    pub(super) size: Size,
+}
+
+/// Where the number of a field comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum FieldSource {
+    /// The data at the pointer, which moves on.
+    Pointer,
+    /// `$D1` to `$D5`, from 0.
+    Word(u8),
+    HookData,
+    Thread,
+    Process,
+}
+
+/// How the number of a field is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum FieldForm {
+    Hex,
+    Signed,
+    Unsigned,
+}
+
+impl FieldForm {
+    /// The form and the size of a code that prints a number of at most 8 bytes.
+    pub(super) fn of(code: Code) -> Option<(Self, Size)> {
+        Some(match code {
+            Code::Hex(Size::Bytes(9..)) => return None,
+            Code::Hex(size) => (Self::Hex, size),
+            Code::Signed(size) => (Self::Signed, size),
+            Code::Unsigned(size) => (Self::Unsigned, size),
+            _ => return None,
+        })
+    }
+}
+
+impl FieldSource {
+    /// The source of a macro, if it is one of the usual ones.
+    pub(super) fn of(quantity: Quantity) -> Option<Self> {
+        Some(match quantity {
+            Quantity::Word(index) => Self::Word(index),
+            Quantity::HookData => Self::HookData,
+            Quantity::Thread => Self::Thread,
+            Quantity::Process => Self::Process,
+            _ => return None,
+        })
+    }
 }
 
 /// What a case of a switch compares with, and what is done then.
@@ -222,11 +290,8 @@ pub(super) enum Operation {
     Move(Move),
     /// Prints what is at the pointer.
     Print(Code),
-    /// A text and what is at the pointer: nearly every field has its name before it, and steps
-    /// that are done together cost one dispatch.
-    TextPrint(u32, Code),
-    /// A text and a macro with a code.
-    TextPrintQuantityAs(u32, Quantity, Code),
+    /// Prints the fields of this row.
+    Fields(u32),
     /// Prints a macro as macros are printed.
     PrintQuantity(Quantity),
     /// Prints a macro with a code.
@@ -247,8 +312,12 @@ pub(super) enum Operation {
     Divide,
     Negate,
     Store(Place),
-    /// Compares the value on the stack with the cases of this row and goes where one says.
-    Switch(u32),
+    /// Compares what is at the pointer with the cases of this row, and does what one says.
+    SwitchRead(Code, u32),
+    /// The same with a macro.
+    SwitchLoad(Quantity, u32),
+    /// The same with a macro that is cut as a code says.
+    SwitchLoadAs(Quantity, Code, u32),
     Jump(u32),
     /// Takes a count from the stack; goes to the target when it is spent already.
     Loop(u32),

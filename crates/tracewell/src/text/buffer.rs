@@ -274,6 +274,46 @@ impl Room<'_> {
         self
     }
 
+    /// Appends the low `bytes` (1 to 8) of a number in upper-case hexadecimal, two digits each.
+    #[inline(always)]
+    pub fn hexadecimal_bytes(mut self, value: u64, bytes: usize) -> Self {
+        // The digits that are wanted stand in front of the block; the next piece covers the others.
+        let value = value << (64 - 8 * bytes);
+        self.put(eight_hexadecimal((value >> 32) as u32), (2 * bytes).min(8));
+        if bytes > 4 {
+            self.put(eight_hexadecimal(value as u32), 2 * bytes - 8);
+        }
+        self
+    }
+
+    /// Appends a number in decimal on the left of a field, with a blank behind it at least.
+    #[inline(always)]
+    pub fn left(self, value: u64, width: usize) -> Self {
+        let start = self.end;
+        self.decimal(value).fill(start, width)
+    }
+
+    /// Fills a field that began at `start` with blanks, with one at least.
+    #[inline(always)]
+    fn fill(self, start: usize, width: usize) -> Self {
+        let used = self.end - start;
+        self.blanks(width.saturating_sub(used).max(1))
+    }
+
+    /// Appends nanoseconds as seconds with nine decimals on the left of a field.
+    #[inline(always)]
+    pub fn seconds_left(self, nanoseconds: u64, width: usize) -> Self {
+        let start = self.end;
+        self.seconds(nanoseconds, 0).fill(start, width)
+    }
+
+    /// Appends a signed number in decimal.
+    #[inline(always)]
+    pub fn signed(self, value: i64) -> Self {
+        let sign = if value < 0 { self.byte(b'-') } else { self };
+        sign.decimal(value.unsigned_abs())
+    }
+
     /// Appends nanoseconds as seconds with nine decimals, right-aligned in a field.
     #[inline(always)]
     pub fn seconds(self, nanoseconds: u64, width: usize) -> Self {
@@ -382,6 +422,13 @@ mod tests {
             prop_assert_eq!(text(|b| b.hexadecimal(value, 16)), format!("{value:016X}"));
             let low = value as u32;
             prop_assert_eq!(text(|b| b.hexadecimal(value, 8)), format!("{low:08X}"));
+            for bytes in 1..=8 {
+                let shown = text(|b| b.room(Room::NUMBER).hexadecimal_bytes(value, bytes).done());
+                let low = value & (u64::MAX >> (64 - 8 * bytes));
+                prop_assert_eq!(shown, format!("{low:0width$X}", width = 2 * bytes));
+            }
+            let signed = value as i64;
+            prop_assert_eq!(text(|b| b.room(Room::NUMBER).signed(signed).done()), signed.to_string());
             let seconds = format!("{}.{:09}", value / 1_000_000_000, value % 1_000_000_000);
             prop_assert_eq!(text(|b| b.seconds(value, width)), format!("{seconds:>width$}"));
         }

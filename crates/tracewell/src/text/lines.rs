@@ -34,10 +34,19 @@ impl<W: Write> LineWriter<W> {
         self.buffer.len() < ENOUGH || self.flush()
     }
 
-    /// Writes whole lines; false when writing has failed and nothing more is wanted.
+    /// Writes whole lines behind what has been collected; false when writing has failed and nothing
+    /// more is wanted.
     pub fn block(&mut self, lines: &[u8]) -> bool {
-        self.buffer.text(lines);
-        self.full()
+        if lines.len() < ENOUGH {
+            self.buffer.text(lines);
+            return self.full();
+        }
+        if self.flush()
+            && let Err(error) = self.writer.write_all(lines)
+        {
+            self.error = Some(error);
+        }
+        self.error.is_none()
     }
 
     /// Writes what has been collected, if it is enough; false when writing has failed.

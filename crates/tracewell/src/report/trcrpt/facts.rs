@@ -1,10 +1,9 @@
 //! What is the same for all events of a context or of an id, worked out once.
 
-use super::formatter::Row;
 use super::heading::{PID, PROCESS_NAME, TID};
-use super::{Settings, heading};
+use super::{Options, Settings, heading};
 use crate::model::{Batch, ContextId, Trace};
-use crate::template::syntax::Key;
+use crate::template::syntax::{Key, Level};
 use crate::template::{Environment, Program, TemplateId};
 use crate::text::{Literal, PerEvent};
 
@@ -13,10 +12,14 @@ use crate::text::{Literal, PerEvent};
 pub(super) struct Facts {
     contexts: Vec<ContextFacts>,
     ids: PerEvent<IdFacts>,
+    /// Small ids that there are facts of.
+    seen: Vec<bool>,
     /// Where the text of the first column begins.
     pub(super) margin: usize,
     /// Nanoseconds from midnight to the first event.
     pub(super) of_day_ns: Option<u64>,
+    /// Whether any column tells who an event is of.
+    pub(super) who: bool,
     /// Words of the system that was traced.
     pub(super) system: Environment,
     /// Whether events are hook-word entries in frames of AIX traces.
@@ -41,10 +44,14 @@ pub(super) struct ContextFacts {
 pub(super) struct IdFacts {
     pub(super) column: Literal,
     pub(super) template: Option<TemplateId>,
+    /// The column that its text begins in.
+    pub(super) level: Level,
     /// What the dialect calls it, for events without a template.
     pub(super) label: Literal,
 }
 
+/// Ids that most events have are below this.
+const SMALL_IDS: usize = 1 << 13;
 const NANOSECONDS_OF_DAY: u64 = 86_400_000_000_000;
 
 impl Facts {
@@ -55,9 +62,12 @@ impl Facts {
         program: &Program,
         settings: &Settings,
         batch: &Batch<'_>,
-        rows: &[Row],
+        rows: &[u32],
     ) {
         self.margin = heading::margin(trace, &settings.options);
+        self.seen.resize(SMALL_IDS, false);
+        let Options { exec, cpu, pid, tid, svc, .. } = settings.options;
+        self.who = exec || cpu || pid || tid || svc;
         self.system = system(trace);
         self.hooks = trace.format == "aix";
         if self.of_day_ns.is_none() {
@@ -72,10 +82,15 @@ impl Facts {
             context(trace, ContextId(id), ticks.unwrap_or(trace.span))
         }));
         for row in rows {
-            let Some(event) = columns.id.get(row.index) else { continue };
-            if self.ids.find(*event).is_none() {
+            let Some(event) = columns.id.get(*row as usize) else { continue };
+            // For most events this is a look into a small table.
+            let seen = self.seen.get(*event as usize);
+            if seen != Some(&true) && self.ids.find(*event).is_none() {
                 let facts = id(trace, program, *event, self.hooks);
                 self.ids.get(*event, || facts);
+            }
+            if let Some(seen) = self.seen.get_mut(*event as usize) {
+                *seen = true;
             }
         }
     }
@@ -129,9 +144,11 @@ fn id(trace: &Trace, program: &Program, id: u32, hooks: bool) -> IdFacts {
     };
     let event = trace.schema.event(id);
     let template = short.and_then(|id| program.of_id(id)).or_else(|| program.of_name(&event.name));
+    let level = template.and_then(|id| program.template(id)).map_or(Level::default(), |t| t.level);
     IdFacts {
         column: field(&text, heading::ID),
         template,
+        level,
         label: Literal::new(format!("{} ", trace.schema.label(id))),
     }
 }

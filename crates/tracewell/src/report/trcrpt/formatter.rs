@@ -7,20 +7,27 @@ use super::{Settings, entry};
 use crate::model::schema::ArgumentKind;
 use crate::model::{EventRef, Meaning, Trace};
 use crate::template::syntax::Level;
-use crate::template::{Around, Lines, Machine, Marks, Names, Outcome, Program};
-use crate::text::{Describer, TextBuffer, calendar};
+use crate::template::{Around, Machine, Marks, Names, Outcome, Program};
+use crate::text::{Describer, Room, TextBuffer, calendar};
 
-/// An event that is shown.
+/// What is known of an event that is shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    /// Its place in the batch.
-    pub(super) index: usize,
     /// System call that its context is in.
     pub(super) call: Option<u64>,
     /// Ticks of the first event of the report.
     pub(super) first: u64,
     /// Ticks of the event before.
     pub(super) before: u64,
+}
+
+/// What all threads share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shared<'a> {
+    pub(super) program: &'a Program,
+    pub(super) settings: &'a Settings,
+    pub(super) facts: &'a Facts,
+    pub(super) trace: &'a Trace,
 }
 
 /// What became of an event.
@@ -43,8 +50,8 @@ pub(super) struct Formatter {
     machine: Machine,
     describer: Describer,
     scratch: Vec<u8>,
-    /// What an event without a template prints.
-    plain: TextBuffer,
+    /// The lines of an event that became several, while they are laid out.
+    several: Vec<(usize, Vec<u8>)>,
     /// Ticks of the event before, and the same in nanoseconds; of the first event, too.
     before: Known,
     first: Known,
@@ -96,19 +103,20 @@ impl Formatter {
         self.machine.marks()
     }
 
-    /// Puts the lines of an event out.
-    #[allow(clippy::too_many_arguments, reason = "what threads share, and what is theirs")]
+    /// The lines so far.
+    pub(super) fn text(&mut self) -> &mut TextBuffer {
+        self.machine.text()
+    }
+
+    /// Puts the lines of an event behind those so far.
     #[inline]
     pub(super) fn event(
         &mut self,
-        program: &Program,
-        settings: &Settings,
-        facts: &Facts,
-        trace: &Trace,
+        shared: &Shared<'_>,
         event: &EventRef<'_>,
         row: Row,
-        out: &mut TextBuffer,
     ) -> Formatted {
+        let Shared { program, settings, facts, trace } = *shared;
         let (Some(context), Some(id)) = (facts.context(event.context), facts.id(event.id)) else {
             return Formatted::Skipped;
         };
@@ -127,38 +135,81 @@ impl Formatter {
             time_ns: times.map_or(event.ticks, |times| times.now),
             names: &names,
         };
+        let options = &settings.options;
+        let start = self.machine.text().len();
+        if options.ids {
+            self.machine.text().literal(&id.column);
+        }
+        if facts.who {
+            let interrupt = id.level == Level::Int;
+            put_who(self.machine.text(), options, event, context, &call, interrupt);
+        }
+        if !options.two_lines {
+            put_times(self.machine.text(), options, facts, event, row, times);
+        }
+        let columns = self.machine.text().len();
+        self.machine.text().blanks(LEVEL * id.level.column());
         let entry = entry::entry(facts.hooks, trace, event, &mut self.scratch);
-        let lines = match (entry, id.template) {
-            (Some(entry), Some(template)) => self.machine.run(program, template, &entry, &around),
-            (Some(entry), None) if facts.hooks => self.machine.format(program, &entry, &around),
-            _ => {
-                self.plain.truncate(0);
-                self.plain.literal(&id.label);
-                self.describer.put(&mut self.plain, trace, event);
-                self.machine.show(&self.plain)
+        match (entry, id.template) {
+            (Some(entry), Some(template)) => {
+                self.machine.run(program, template, &entry, &around);
             }
-        };
-        if lines.outcome() == Outcome::Skipped {
+            (Some(entry), None) if facts.hooks => {
+                self.machine.append(program, &entry, &around);
+            }
+            _ => {
+                let describer = &mut self.describer;
+                self.machine.show(|out| {
+                    out.literal(&id.label);
+                    describer.put(out, trace, event);
+                });
+            }
+        }
+        let outcome = self.machine.lines().outcome();
+        if outcome == Outcome::Skipped {
+            self.machine.text().truncate(start);
             return Formatted::Skipped;
         }
-        let options = &settings.options;
-        let start = out.len();
-        if options.ids {
-            out.literal(&id.column);
-        }
-        put_who(out, options, event, context, &call, lines);
-        if !options.two_lines {
-            put_times(out, options, facts, event, row, times);
-        }
         let width = if settings.width > 0 { settings.width } else { WIDTH };
-        let mut count = put_text(out, lines, start, facts.margin, width);
+        let mut count = 1;
+        // Nearly always it is one line, and it is where it belongs already.
+        if self.machine.lines().is_one() && self.machine.text().len() - start <= width {
+            self.end_line();
+        } else {
+            count = self.several(columns, start, facts.margin, width);
+        }
         if options.two_lines && options.timestamp != Timestamp::None {
-            out.blanks(super::heading::ID);
-            put_times(out, options, facts, event, row, times);
-            end_line(out);
+            self.machine.text().blanks(super::heading::ID);
+            put_times(self.machine.text(), options, facts, event, row, times);
+            self.end_line();
             count += 1;
         }
-        if lines.outcome() == Outcome::Stop { Formatted::Stop } else { Formatted::Shown(count) }
+        if outcome == Outcome::Stop { Formatted::Stop } else { Formatted::Shown(count) }
+    }
+
+    #[inline]
+    fn end_line(&mut self) {
+        end_line(self.machine.text());
+    }
+
+    /// Lays the lines of an event out anew, behind its columns; how many it took.
+    #[cold]
+    fn several(&mut self, columns: usize, start: usize, margin: usize, width: usize) -> usize {
+        let lines = self.machine.lines().iter();
+        self.several.clear();
+        self.several.extend(lines.map(|(level, line)| (LEVEL * level.column(), line.to_vec())));
+        let out = self.machine.text();
+        out.truncate(columns);
+        let mut count = 0;
+        for (indent, line) in &self.several {
+            if count > 0 {
+                out.blanks(margin);
+            }
+            out.blanks(*indent);
+            let used = if count > 0 { margin + indent } else { out.len() - start };
+            count += wrapped(out, line, used, margin + indent, width);
+        }
+        count
     }
 }
 
@@ -203,7 +254,7 @@ fn put_who(
     event: &EventRef<'_>,
     context: &ContextFacts,
     call: &str,
-    lines: &Lines,
+    interrupt: bool,
 ) {
     if options.exec {
         out.literal(&context.name_column);
@@ -220,7 +271,6 @@ fn put_who(
         out.literal(&context.tid_column);
     }
     if options.svc {
-        let interrupt = lines.iter().next().is_some_and(|(level, _)| level == Level::Int);
         out.text(if interrupt { "I" } else { " " });
         out.blanks(MARKER - 1);
         let start = out.len();
@@ -241,20 +291,19 @@ fn put_times(
     if options.timestamp == Timestamp::None {
         return;
     }
-    let start = out.len();
+    let room = out.room(2 * Room::NUMBER + ELAPSED + DELTA);
     let Some(Times { now, first, before }) = times else {
-        out.decimal(event.ticks.saturating_sub(row.first));
-        pad(out, start, ELAPSED);
-        let start = out.len();
-        out.decimal(event.ticks.saturating_sub(row.before));
-        pad(out, start, DELTA);
+        // A clock that goes back within a source makes no negative time.
+        let (elapsed, delta) =
+            (event.ticks.saturating_sub(row.first), event.ticks.saturating_sub(row.before));
+        room.left(elapsed, ELAPSED).left(delta, DELTA).done();
         return;
     };
     let elapsed = now.saturating_sub(first);
+    let start = out.len();
     match options.timestamp {
         Timestamp::Elapsed => {
-            out.seconds(elapsed, 0);
-            pad(out, start, ELAPSED);
+            out.room(Room::NUMBER + ELAPSED).seconds_left(elapsed, ELAPSED).done();
             let start = out.len();
             // A clock that goes back within a source makes no negative time.
             let delta = now.saturating_sub(before);
@@ -300,50 +349,24 @@ fn digits(out: &mut TextBuffer, number: u64, count: u32) {
     out.text(&text[..count as usize]);
 }
 
-/// Puts the lines of text out, each at the margin of its level; how many lines it took.
 #[inline]
-fn put_text(
-    out: &mut TextBuffer,
-    lines: &Lines,
-    start: usize,
-    margin: usize,
-    width: usize,
-) -> usize {
-    let mut count = 0;
-    for (level, line) in lines.iter() {
-        let indent = LEVEL * level.column();
-        if count > 0 {
-            out.blanks(margin);
-        }
-        out.blanks(indent);
-        let used = if count > 0 { margin + indent } else { out.len() - start };
-        if used + line.len() <= width {
-            out.text(line);
-        } else {
-            count += wrapped(out, line, used, margin + indent, width);
-        }
-        end_line(out);
-        count += 1;
-    }
-    count
-}
-
 fn end_line(out: &mut TextBuffer) {
     out.trim_end();
     out.byte(b'\n');
 }
 
-/// Puts a long line out; how many more lines than one it took.
+/// Puts a line out, broken where it is too long; how many lines it took.
 fn wrapped(out: &mut TextBuffer, line: &[u8], used: usize, margin: usize, width: usize) -> usize {
     let mut rest = line;
     let mut used = used;
-    let mut more = 0;
+    let mut count = 1;
     loop {
         // However narrow: something must go out on each line.
         let room = width.saturating_sub(used).max(16);
         if rest.len() <= room {
             out.text(rest);
-            return more;
+            end_line(out);
+            return count;
         }
         let (head, tail) = split(rest, room);
         out.text(head);
@@ -351,7 +374,7 @@ fn wrapped(out: &mut TextBuffer, line: &[u8], used: usize, margin: usize, width:
         out.blanks(margin);
         rest = tail;
         used = margin;
-        more += 1;
+        count += 1;
     }
 }
 

@@ -26,9 +26,9 @@ use std::ops::ControlFlow;
 use crate::model::{Batch, EventRef, Flow, Loss, Meaning, Sink, Trace};
 use crate::select::{Selection, Selector};
 use crate::template::{Marks, Program};
-use crate::text::{LineWriter, TextBuffer};
+use crate::text::LineWriter;
 use facts::Facts;
-use formatter::{Formatted, Formatter, Row};
+use formatter::{Formatted, Formatter, Row, Shared};
 use history::History;
 pub use options::{OptionError, Options, Timestamp};
 
@@ -64,13 +64,12 @@ pub struct TrcReport<'p, W> {
     takes_all: bool,
     facts: Facts,
     formatters: Vec<Formatter>,
-    stretches: Vec<TextBuffer>,
-    rows: Vec<Row>,
+    /// Events of the batch that are shown, and the system calls that they are in.
+    rows: Vec<u32>,
+    row_calls: Vec<Option<u64>>,
     /// Whether anything shows which system call an event is in, and that of each context.
     shows_calls: bool,
     calls: Vec<Option<u64>>,
-    /// Whether templates leave events out.
-    skips: bool,
     history: History,
     /// Time of the first event shown, and of the last one.
     first: Option<u64>,
@@ -100,11 +99,10 @@ impl<'p, W: Write> TrcReport<'p, W> {
             selector,
             facts: Facts::default(),
             formatters,
-            stretches: Vec::new(),
             rows: Vec::new(),
+            row_calls: Vec::new(),
             shows_calls,
             calls: Vec::new(),
-            skips: program.skips(),
             history: History::default(),
             first: None,
             before: None,
@@ -160,28 +158,23 @@ impl<'p, W: Write> TrcReport<'p, W> {
     /// Chooses the events of a batch that are shown; breaks when no later one will be.
     fn choose(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.rows.clear();
+        self.row_calls.clear();
         if self.takes_all && !self.shows_calls {
-            for (index, ticks) in batch.columns.ticks.iter().enumerate() {
-                self.row(index, None, *ticks);
-            }
+            self.rows.extend(0..batch.len() as u32);
             return Flow::Continue(());
         }
         for (index, event) in batch.events().enumerate() {
             let call = self.call(trace, &event);
             match self.selector.takes(trace, &event) {
-                Flow::Continue(true) => self.row(index, call, event.ticks),
+                Flow::Continue(true) => {
+                    self.rows.push(index as u32);
+                    self.row_calls.push(call);
+                }
                 Flow::Continue(false) => {}
                 Flow::Break(()) => return Flow::Break(()),
             }
         }
         Flow::Continue(())
-    }
-
-    #[inline]
-    fn row(&mut self, index: usize, call: Option<u64>, ticks: u64) {
-        let first = *self.first.get_or_insert(ticks);
-        let before = self.before.replace(ticks).unwrap_or(ticks);
-        self.rows.push(Row { index, call, first, before });
     }
 
     /// The system call that an event's context is in: that which the event itself enters or leaves, too.
@@ -207,85 +200,126 @@ impl<'p, W: Write> TrcReport<'p, W> {
 
     /// Formats the chosen events on as many threads as are worth it.
     fn format(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        let (program, settings, facts) = (self.program, &self.settings, &self.facts);
+        let ticks = |row: Option<&u32>| row.and_then(|row| batch.columns.ticks.get(*row as usize));
+        let Some(earliest) = ticks(self.rows.first()).copied() else { return Flow::Continue(()) };
+        let first = *self.first.get_or_insert(earliest);
+        let before = self.before.unwrap_or(earliest);
+        self.before = ticks(self.rows.last()).copied();
+        let (settings, facts) = (&self.settings, &self.facts);
+        let shared = Shared { program: self.program, settings, facts, trace };
+        let stretch = Stretch { shared, batch, calls: &self.row_calls, first };
         let threads = self.formatters.len().min(self.rows.len() / WORTH_A_THREAD).max(1);
+        let mut ends = Ended::default();
         if threads == 1 {
-            return self.format_here(trace, batch);
-        }
-        self.stretches.resize_with(threads, TextBuffer::default);
-        let length = self.rows.len().div_ceil(threads);
-        let work = self.rows.chunks(length).zip(&mut self.formatters).zip(&mut self.stretches);
-        std::thread::scope(|scope| {
-            let format = |rows: &[Row], formatter: &mut Formatter, out: &mut TextBuffer| {
-                for row in rows {
-                    let Some(event) = batch.event(row.index) else { continue };
-                    formatter.event(program, settings, facts, trace, &event, *row, out);
+            let names = settings.options.page_size > 0 && !settings.without_heading;
+            let names = names.then(|| heading::columns(trace, &settings.options));
+            let page = Page { size: settings.options.page_size, lines: self.page, names };
+            let Some(formatter) = self.formatters.first_mut() else { return Flow::Break(()) };
+            ends = stretch.format(formatter, &self.rows, 0, before, page);
+            self.page = ends.page;
+            self.before = ends.last.or(self.before);
+        } else {
+            let length = self.rows.len().div_ceil(threads);
+            rayon_core::scope(|scope| {
+                let mut before = before;
+                let rows = self.rows.chunks(length).enumerate();
+                for ((number, rows), formatter) in rows.zip(&mut self.formatters) {
+                    let (stretch, earlier) = (&stretch, before);
+                    before = ticks(rows.last()).copied().unwrap_or(before);
+                    let at = number * length;
+                    scope.spawn(move |_| {
+                        stretch.format(formatter, rows, at, earlier, Page::default());
+                    });
                 }
-            };
-            let mut work = work.map(|((rows, formatter), out)| (rows, formatter, out));
-            let own = work.next();
-            for (rows, formatter, out) in work {
-                scope.spawn(move || format(rows, formatter, out));
-            }
-            // The first stretch is formatted here.
-            if let Some((rows, formatter, out)) = own {
-                format(rows, formatter, out);
-            }
-        });
-        for stretch in &mut self.stretches {
-            let written = self.out.block(stretch.as_bytes());
-            stretch.truncate(0);
+            });
+        }
+        for formatter in &mut self.formatters {
+            let written = self.out.block(formatter.text().as_bytes());
+            formatter.text().truncate(0);
             if !written {
                 return Flow::Break(());
             }
         }
-        Flow::Continue(())
+        if ends.stopped { Flow::Break(()) } else { Flow::Continue(()) }
     }
+}
 
-    /// Formats the chosen events one after the other, as templates with a memory need it.
-    fn format_here(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        let rows = std::mem::take(&mut self.rows);
-        let flow = self.each_row(trace, batch, &rows);
-        self.rows = rows;
-        flow
-    }
+/// Events that are formatted one after the other.
+#[derive(Clone, Copy)]
+struct Stretch<'a> {
+    shared: Shared<'a>,
+    batch: &'a Batch<'a>,
+    /// System calls of all chosen events; empty where nothing shows them.
+    calls: &'a [Option<u64>],
+    /// Ticks of the first event of the report.
+    first: u64,
+}
 
-    fn each_row(&mut self, trace: &Trace, batch: &Batch<'_>, rows: &[Row]) -> Flow {
-        // Where events are skipped, the one before is the one that was shown.
-        let mut shown = rows.first().map(|row| row.before);
-        for row in rows {
-            let Some(event) = batch.event(row.index) else { continue };
-            self.page(trace);
-            let before = if self.skips { shown.unwrap_or(row.before) } else { row.before };
-            let row = Row { before, ..*row };
-            let (program, settings, facts) = (self.program, &self.settings, &self.facts);
-            let Some(formatter) = self.formatters.first_mut() else { continue };
-            let out = self.out.buffer();
-            match formatter.event(program, settings, facts, trace, &event, row, out) {
-                Formatted::Shown(lines) => {
-                    shown = Some(event.ticks);
-                    self.page += lines;
-                }
-                Formatted::Skipped => {}
-                Formatted::Stop => return Flow::Break(()),
+/// Where a page ends.
+#[derive(Default)]
+struct Page {
+    /// Lines of a page; 0 where there are none.
+    size: usize,
+    /// Lines of the page under way.
+    lines: usize,
+    /// What a new page begins with.
+    names: Option<String>,
+}
+
+/// How a stretch ended.
+#[derive(Default)]
+struct Ended {
+    /// A template said that the report ends here.
+    stopped: bool,
+    /// Ticks of the last event that was shown.
+    last: Option<u64>,
+    /// Lines of the page under way.
+    page: usize,
+}
+
+impl Stretch<'_> {
+    /// Formats rows; `at` is the place of the first among all that are chosen, `before` the ticks of
+    /// the event shown before it.
+    fn format(
+        &self,
+        formatter: &mut Formatter,
+        rows: &[u32],
+        at: usize,
+        before: u64,
+        mut page: Page,
+    ) -> Ended {
+        let mut before = before;
+        let mut last = None;
+        let mut stopped = false;
+        for (number, row) in rows.iter().enumerate() {
+            let Some(event) = self.batch.event(*row as usize) else { continue };
+            page.turn(formatter);
+            let call = self.calls.get(at + number).copied().flatten();
+            let row = Row { call, first: self.first, before };
+            match formatter.event(&self.shared, &event, row) {
+                Formatted::Shown(lines) => page.lines += lines,
+                Formatted::Skipped => continue,
+                Formatted::Stop => stopped = true,
             }
-            if !self.out.full() {
-                return Flow::Break(());
+            before = event.ticks;
+            last = Some(before);
+            if stopped {
+                break;
             }
         }
-        if let Some(shown) = shown.filter(|_| self.skips) {
-            self.before = Some(shown);
-        }
-        Flow::Continue(())
+        Ended { stopped, last, page: page.lines }
     }
+}
 
-    /// Writes the names of the columns again where a page is full.
-    fn page(&mut self, trace: &Trace) {
-        let size = self.settings.options.page_size;
-        if size > 0 && self.page >= size {
-            self.page = 0;
-            self.line("");
-            self.column_names(trace);
+impl Page {
+    /// Begins a new page where one is full.
+    #[inline]
+    fn turn(&mut self, formatter: &mut Formatter) {
+        if self.size > 0 && self.lines >= self.size {
+            self.lines = 0;
+            if let Some(names) = &self.names {
+                formatter.text().text(format!("\n{names}\n\n"));
+            }
         }
     }
 }
@@ -299,7 +333,7 @@ impl<W: Write> Sink for TrcReport<'_, W> {
         let chosen = self.choose(trace, batch);
         if self.settings.options.history {
             for row in &self.rows {
-                self.history.count(batch.columns.id.get(row.index).copied().unwrap_or(0));
+                self.history.count(batch.columns.id.get(*row as usize).copied().unwrap_or(0));
             }
             return chosen;
         }

@@ -15,9 +15,13 @@ struct Line {
 /// The lines that an event became, without blanks at their ends.
 #[derive(Debug, Default)]
 pub struct Lines {
+    /// What was there before, and behind it the event.
     text: TextBuffer,
-    lines: Vec<Line>,
-    /// Where the line under way begins.
+    /// All lines but the last one: nearly every event has one only.
+    earlier: Vec<Line>,
+    last: Option<Line>,
+    /// Where the event begins, and the line under way.
+    event: usize,
     start: usize,
     level: Level,
     next_level: Level,
@@ -29,9 +33,10 @@ const TAB: usize = 8;
 
 impl Lines {
     /// The lines, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (Level, &[u8])> {
+    pub fn iter(&self) -> impl Iterator<Item = (Level, &[u8])> {
         let bytes = self.text.as_bytes();
-        self.lines.iter().map(move |line| (line.level, &bytes[line.start..line.end]))
+        let lines = self.earlier.iter().chain(&self.last);
+        lines.map(move |line| (line.level, bytes.get(line.start..line.end).unwrap_or_default()))
     }
 
     /// All lines with line ends between them.
@@ -45,14 +50,33 @@ impl Lines {
         self.outcome
     }
 
+    /// The text that events are appended to.
+    #[inline(always)]
+    pub(crate) fn whole(&mut self) -> &mut TextBuffer {
+        &mut self.text
+    }
+
+    /// Whether the event became one line; its blanks at the end are dropped then.
+    #[inline]
+    pub(crate) fn is_one(&mut self) -> bool {
+        if let (true, Some(line)) = (self.earlier.is_empty(), self.last) {
+            self.text.truncate(line.end);
+            return true;
+        }
+        false
+    }
+
+    #[inline]
     pub(super) fn begin(&mut self, level: Level) {
-        self.text.truncate(0);
-        self.lines.clear();
-        self.start = 0;
+        self.earlier.clear();
+        self.last = None;
+        self.event = self.text.len();
+        self.start = self.event;
         self.level = level;
         self.next_level = level;
     }
 
+    #[inline]
     pub(super) fn end(&mut self, outcome: Outcome) {
         self.new_line();
         self.outcome = outcome;
@@ -69,15 +93,15 @@ impl Lines {
         &mut self.text
     }
 
-    /// Bytes printed so far.
+    /// Bytes that the event printed so far.
     #[inline(always)]
     pub(super) fn len(&self) -> usize {
-        self.text.len()
+        self.text.len() - self.event
     }
 
     /// Number of the line under way, from 1.
     pub(super) fn number(&self) -> usize {
-        self.lines.len() + 1
+        self.earlier.len() + usize::from(self.last.is_some()) + 1
     }
 
     /// Prints a text with line ends and tabs.
@@ -98,12 +122,16 @@ impl Lines {
         self.text.text(text);
     }
 
+    #[inline]
     fn new_line(&mut self) {
         let bytes = self.text.as_bytes();
-        let line = bytes.get(self.start..).unwrap_or_default();
-        let end = self.start + line.trim_ascii_end().len();
-        self.lines.push(Line { start: self.start, end, level: self.level });
+        let mut end = bytes.len();
+        while end > self.start && bytes.get(end - 1) == Some(&b' ') {
+            end -= 1;
+        }
+        let line = Line { start: self.start, end, level: self.level };
         self.start = bytes.len();
+        self.earlier.extend(self.last.replace(line));
         self.level = self.next_level;
     }
 

@@ -107,6 +107,29 @@ struct State {
 impl Machine {
     /// Formats an entry by the template of its id, or as one that has none.
     pub fn format(&mut self, program: &Program, entry: &Entry<'_>, around: &Around<'_>) -> &Lines {
+        self.lines.whole().truncate(0);
+        self.append(program, entry, around)
+    }
+
+    /// The text that events are appended to by all but [`Machine::format`].
+    #[inline(always)]
+    pub(crate) fn text(&mut self) -> &mut TextBuffer {
+        self.lines.whole()
+    }
+
+    /// The lines of the event that was appended last.
+    #[inline(always)]
+    pub(crate) fn lines(&mut self) -> &mut Lines {
+        &mut self.lines
+    }
+
+    /// As [`Machine::format`], behind what is there.
+    pub(crate) fn append(
+        &mut self,
+        program: &Program,
+        entry: &Entry<'_>,
+        around: &Around<'_>,
+    ) -> &Lines {
         let id = if entry.id == 0 { OF_ID_ZERO } else { entry.id };
         match program.of_id(id) {
             Some(template) => self.run(program, template, entry, around),
@@ -114,8 +137,9 @@ impl Machine {
         }
     }
 
-    /// Formats an entry by this template, whatever its id is.
-    pub fn run(
+    /// Appends an entry by this template, whatever its id is.
+    #[inline]
+    pub(crate) fn run(
         &mut self,
         program: &Program,
         template: TemplateId,
@@ -130,13 +154,8 @@ impl Machine {
         &self.lines
     }
 
-    /// Formats an entry as one whose id is not known.
-    pub fn undefined(
-        &mut self,
-        program: &Program,
-        entry: &Entry<'_>,
-        around: &Around<'_>,
-    ) -> &Lines {
+    /// Appends an entry as one whose id is not known.
+    fn undefined(&mut self, program: &Program, entry: &Entry<'_>, around: &Around<'_>) -> &Lines {
         self.state.marks.undefined += 1;
         if let Some(template) = program.of_id(OF_UNDEFINED) {
             return self.run(program, template, entry, around);
@@ -149,12 +168,11 @@ impl Machine {
         &self.lines
     }
 
-    /// Takes a text of one line as what an event prints, for events that have no template.
-    pub fn show(&mut self, text: &TextBuffer) -> &Lines {
+    /// Appends an event that prints what `put` does, in one line.
+    pub(crate) fn show(&mut self, put: impl FnOnce(&mut TextBuffer)) {
         self.lines.begin(Level::default());
-        self.lines.buffer().text(text.as_bytes());
+        put(self.lines.buffer());
         self.lines.end(Outcome::Shown);
-        &self.lines
     }
 
     /// How often limits were reached so far.
@@ -165,7 +183,10 @@ impl Machine {
     fn begin(&mut self, program: &Program, level: Level) {
         let state = &mut self.state;
         state.event += 1;
-        state.slots.resize(program.slots.len(), (0, read::Value::default()));
+        if state.slots.len() != program.slots.len() {
+            state.slots.resize(program.slots.len(), (0, read::Value::default()));
+        }
+        // An event that ended early leaves these as they were.
         state.stack.clear();
         state.loops.clear();
         state.calls.clear();

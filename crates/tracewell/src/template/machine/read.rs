@@ -201,17 +201,13 @@ pub(super) fn plain_number(
     }
 }
 
-/// A number cut to the bytes of a code that prints it in hexadecimal or decimal; `None` for other codes.
+/// A number cut to the bytes of a code that prints it in hexadecimal or decimal; `None` for others.
 #[inline(always)]
-pub(super) fn cut(code: Code, number: u64, entry: &Entry<'_>) -> Option<(i64, usize)> {
+pub(super) fn cut(code: Code, number: u64, entry: &Entry<'_>) -> Option<Value> {
     let (Code::Hex(size) | Code::Signed(size) | Code::Unsigned(size)) = code else { return None };
     let size = bytes(size, entry);
-    let shift = 64 - 8 * size.min(8) as u32;
-    let number = match code {
-        Code::Signed(_) => (number as i64) << shift >> shift,
-        _ => (number << shift >> shift) as i64,
-    };
-    Some((number, size))
+    let mask = u64::MAX >> (64 - 8 * size.min(8) as u32);
+    Some(as_coded(code, number & mask, size))
 }
 
 /// The value of a macro that is not assigned by templates; `None` where data is missing.

@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 use super::read::{self, Pointer, Value};
 use super::{DEEPEST, Lines, MOST_STEPS, MOST_TEXT, MOST_TURNS, OF_DEFAULT, Outcome, State, print};
 use crate::template::entry::{Around, Entry};
-use crate::template::program::{Action, Operation, Pattern, Place, Program, Quantity, Row, Then};
+use crate::template::program::{
+    Action, FieldForm, FieldSource, Operation, Pattern, Place, Program, Quantity, Row, Then,
+};
 use crate::template::syntax::{Code, Key};
 
 /// Where a template or function goes on behind a call.
@@ -74,16 +76,10 @@ impl<'a> Run<'a> {
                 return self.print_plain(value);
             }
             Operation::PrintQuantityAs(quantity, code) => {
-                return self.print_quantity_as(quantity, code);
+                let value = self.quantity(quantity)?;
+                return self.print_as(value, code);
             }
-            Operation::TextPrint(text, code) => {
-                self.text(text);
-                return self.print(code);
-            }
-            Operation::TextPrintQuantityAs(text, quantity, code) => {
-                self.text(text);
-                return self.print_quantity_as(quantity, code);
-            }
+            Operation::Fields(row) => return self.fields(row),
             Operation::Read(code) => {
                 let value = self.read(code)?;
                 self.state.stack.push(value);
@@ -96,7 +92,24 @@ impl<'a> Run<'a> {
                 let value = self.quantity(quantity)?;
                 self.state.stack.push(self.cut(value, code));
             }
-            Operation::Switch(row) => return self.switch(row),
+            Operation::SwitchRead(code, row) => {
+                let value = self.read(code)?;
+                return self.switch(value, row);
+            }
+            Operation::SwitchLoad(quantity, row) => {
+                let value = self.quantity(quantity)?;
+                return self.switch(value, row);
+            }
+            Operation::SwitchLoadAs(quantity, code, row) => {
+                if let Some(source) = read::plain_number(quantity, self.entry, self.around)
+                    && let Some(value) = read::cut(code, source, self.entry)
+                {
+                    return self.switch(value, row);
+                }
+                let value = self.quantity(quantity)?;
+                let value = self.cut(value, code);
+                return self.switch(value, row);
+            }
             Operation::Jump(target) => self.next = target as usize,
             Operation::Flags(row) => return self.flags(row),
             Operation::Move(code) => self.pointer.go(code, self.entry.environment.word()),
@@ -269,13 +282,6 @@ impl<'a> Run<'a> {
                     None => print::hexadecimal_bytes(self.lines.buffer(), bytes),
                 }
             }
-            Code::Unsigned(size) => {
-                let size = read::bytes(size, self.entry);
-                let at = self.pointer.byte();
-                let Some(number) = self.entry.number(at, size) else { return self.truncated() };
-                self.pointer.skip(size);
-                self.lines.buffer().decimal(number);
-            }
             Code::Bits(field) => return self.print_bits(field.total()),
             Code::Ascii { .. } | Code::Character | Code::Counted(_) | Code::Terminated => {
                 let value = self.read(code)?;
@@ -344,17 +350,50 @@ impl<'a> Run<'a> {
         GO_ON
     }
 
-    #[inline(always)]
-    fn print_quantity_as(&mut self, quantity: Quantity, code: Code) -> Step {
-        if let Some(number) = read::plain_number(quantity, self.entry, self.around)
-            && let Some((number, size)) = read::cut(code, number, self.entry)
-        {
-            print::number(self.lines.buffer(), code, number, size);
-            self.lines.buffer().byte(b' ');
-            return GO_ON;
+    /// Prints texts and numbers, one behind the other.
+    #[inline]
+    fn fields(&mut self, row: u32) -> Step {
+        let (program, entry, around) = (self.program, self.entry, self.around);
+        let Some(row) = program.field_rows.get(row as usize) else { return GO_ON };
+        let range = row.start as usize..row.end as usize;
+        let fields = program.fields.get(range).unwrap_or_default();
+        self.steps = self.steps.saturating_sub(fields.len() as u32);
+        let mut pointer = self.pointer;
+        let word = entry.environment.word();
+        let mut room = self.lines.buffer().room(row.room as usize);
+        for field in fields {
+            let size = read::bytes(field.size, entry);
+            let number = match field.source {
+                FieldSource::Pointer => {
+                    let at = pointer.byte();
+                    pointer.skip(size);
+                    entry.number(at, size)
+                }
+                FieldSource::Word(index) => {
+                    entry.number((word + usize::from(index) * word) as i64, word)
+                }
+                FieldSource::HookData => Some(u64::from(entry.hook_data)),
+                FieldSource::Thread => Some(around.tid),
+                FieldSource::Process => Some(around.pid),
+            };
+            if let Some(text) = program.texts.get(field.text as usize) {
+                room = room.literal(&text.literal);
+            }
+            let Some(number) = number else {
+                room.done();
+                return self.truncated();
+            };
+            let shift = 64 - 8 * size as u32;
+            room = match field.form {
+                FieldForm::Hex => room.hexadecimal_bytes(number, size),
+                FieldForm::Signed => room.signed((number << shift) as i64 >> shift),
+                FieldForm::Unsigned => room.decimal(number << shift >> shift),
+            };
+            room = room.byte(b' ');
         }
-        let value = self.quantity(quantity)?;
-        self.print_as(value, code)
+        room.done();
+        self.pointer = pointer;
+        GO_ON
     }
 
     /// Prints a macro as macros are printed without a code.
@@ -419,8 +458,7 @@ impl<'a> Run<'a> {
     }
 
     #[inline]
-    fn switch(&mut self, row: u32) -> Step {
-        let value = self.pop();
+    fn switch(&mut self, value: Value, row: u32) -> Step {
         let row = Self::row(&self.program.switches, row);
         let range = row.start as usize..row.end as usize;
         let cases = self.program.cases.get(range).unwrap_or_default();
