@@ -165,7 +165,7 @@ impl<'a> Batch<'a> {
     }
 
     /// The event in row `row`, or `None` behind the last one.
-    #[inline]
+    #[inline(always)]
     pub fn event(&self, row: usize) -> Option<EventRef<'a>> {
         let columns = self.columns;
         let priority = *columns.priority.get(row)?;

@@ -184,22 +184,21 @@ impl<'a> Entry<'a> {
     }
 
     /// An unsigned number of at most 8 bytes at a place.
-    #[inline]
+    #[inline(always)]
     pub(super) fn number(&self, at: i64, size: usize) -> Option<u64> {
         let bytes = self.slice(at, size)?;
         let order = self.order;
-        Some(match size {
-            1 => u64::from(*bytes.first()?),
-            2 => u64::from(order.u16(*bytes.first_chunk()?)),
-            4 => u64::from(order.u32(*bytes.first_chunk()?)),
-            8 => order.u64(*bytes.first_chunk()?),
-            _ => {
-                let join = |value: u64, byte: &u8| (value << 8) | u64::from(*byte);
-                match order {
-                    ByteOrder::Big => bytes.iter().fold(0, join),
-                    ByteOrder::Little => bytes.iter().rev().fold(0, join),
-                }
-            }
+        // Comparisons are foreseen better than a jump through a table of sizes.
+        if size == 4 {
+            return Some(u64::from(order.u32(*bytes.first_chunk()?)));
+        }
+        if size == 8 {
+            return Some(order.u64(*bytes.first_chunk()?));
+        }
+        let join = |value: u64, byte: &u8| (value << 8) | u64::from(*byte);
+        Some(match order {
+            ByteOrder::Big => bytes.iter().fold(0, join),
+            ByteOrder::Little => bytes.iter().rev().fold(0, join),
         })
     }
 }

@@ -235,6 +235,13 @@ impl Room<'_> {
             let length = length(value);
             let digits = eight_digits(value) | ASCII_ZEROS;
             self.put((digits >> (64 - 8 * length)).to_le_bytes(), length);
+        } else if value < 10_000_000_000 {
+            // Ticks of long traces: one or two digits before the last eight.
+            let high = (value / 100_000_000) as u8;
+            let two = u16::from_le_bytes([b'0' + high / 10, b'0' + high % 10]);
+            let length = 1 + usize::from(high >= 10);
+            self.put((two >> (16 - 8 * length)).to_le_bytes(), length);
+            return self.eight(value % 100_000_000);
         } else {
             self.end = long_decimal(self.bytes, self.end, value);
         }

@@ -19,7 +19,7 @@ use crate::template::{Entry, Environment};
 const ENVIRONMENT: usize = 4;
 
 /// The entry of an event; `scratch` is where it is put together.
-#[inline]
+#[inline(always)]
 pub(super) fn entry<'a>(
     hooks: bool,
     trace: &Trace,
@@ -38,10 +38,14 @@ pub(super) fn entry<'a>(
     match trace.payload {
         PayloadLayout::Words { order, bytes } => {
             let environment = environment(usize::from(bytes));
-            // The word in front is there from the event before.
-            scratch.truncate(environment.word());
-            scratch.resize(environment.word(), 0);
-            scratch.extend_from_slice(event.payload);
+            let word = environment.word();
+            scratch.resize(word + event.payload.len(), 0);
+            let place = scratch.get_mut(word..)?;
+            // Four words of 32 bits are one load and one store; anything else is a call.
+            match (place.first_chunk_mut::<16>(), event.payload.first_chunk::<16>()) {
+                (Some(place), Some(words)) if event.payload.len() == 16 => *place = *words,
+                _ => place.copy_from_slice(event.payload),
+            }
             Some(Entry::of_event(id, environment, order, scratch))
         }
         PayloadLayout::Fields(_) | PayloadLayout::Values { .. } => {

@@ -150,12 +150,13 @@ impl Formatter {
         let columns = self.machine.text().len();
         self.machine.text().blanks(LEVEL * id.level.column());
         let entry = entry::entry(facts.hooks, trace, event, &mut self.scratch);
-        match (entry, id.template) {
+        // By reference: what was stored in parts is not loaded as a whole.
+        match (&entry, id.template) {
             (Some(entry), Some(template)) => {
-                self.machine.run(program, template, &entry, &around);
+                self.machine.run(program, template, entry, &around);
             }
             (Some(entry), None) if facts.hooks => {
-                self.machine.append(program, &entry, &around);
+                self.machine.append(program, entry, &around);
             }
             _ => {
                 let describer = &mut self.describer;
@@ -214,7 +215,7 @@ impl Formatter {
 }
 
 impl Formatter {
-    #[inline]
+    #[inline(always)]
     fn times(&mut self, trace: &Trace, ticks: u64, row: Row) -> Option<Times> {
         let before = self.before.ns(trace, row.before)?;
         let first = self.first.ns(trace, row.first)?;
@@ -279,7 +280,7 @@ fn put_who(
     }
 }
 
-#[inline]
+#[inline(always)]
 fn put_times(
     out: &mut TextBuffer,
     options: &Options,

@@ -138,7 +138,7 @@ impl Machine {
     }
 
     /// Appends an entry by this template, whatever its id is.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn run(
         &mut self,
         program: &Program,
@@ -180,6 +180,7 @@ impl Machine {
         self.state.marks
     }
 
+    #[inline(always)]
     fn begin(&mut self, program: &Program, level: Level) {
         let state = &mut self.state;
         state.event += 1;

@@ -138,6 +138,9 @@ impl<'a> Run<'a> {
             Operation::Object => self.object(),
             Operation::StartTimer => self.start_timer(),
             Operation::EndTimer => self.end_timer(),
+            Operation::Return if self.state.calls.is_empty() => {
+                return ControlFlow::Break(Outcome::Shown);
+            }
             Operation::Return => return self.give_back(),
         }
         GO_ON
@@ -363,18 +366,18 @@ impl<'a> Run<'a> {
         let mut room = self.lines.buffer().room(row.room as usize);
         for field in fields {
             let size = read::bytes(field.size, entry);
-            let number = match field.source {
-                FieldSource::Pointer => {
-                    let at = pointer.byte();
-                    pointer.skip(size);
-                    entry.number(at, size)
-                }
-                FieldSource::Word(index) => {
-                    entry.number((word + usize::from(index) * word) as i64, word)
-                }
-                FieldSource::HookData => Some(u64::from(entry.hook_data)),
-                FieldSource::Thread => Some(around.tid),
-                FieldSource::Process => Some(around.pid),
+            let number = if field.source == FieldSource::Pointer {
+                let at = pointer.byte();
+                pointer.skip(size);
+                entry.number(at, size)
+            } else if let FieldSource::Word(index) = field.source {
+                entry.number((word + usize::from(index) * word) as i64, word)
+            } else {
+                Some(match field.source {
+                    FieldSource::Thread => around.tid,
+                    FieldSource::Process => around.pid,
+                    _ => u64::from(entry.hook_data),
+                })
             };
             if let Some(text) = program.texts.get(field.text as usize) {
                 room = room.literal(&text.literal);
@@ -384,10 +387,15 @@ impl<'a> Run<'a> {
                 return self.truncated();
             };
             let shift = 64 - 8 * size as u32;
-            room = match field.form {
-                FieldForm::Hex => room.hexadecimal_bytes(number, size),
-                FieldForm::Signed => room.signed((number << shift) as i64 >> shift),
-                FieldForm::Unsigned => room.decimal(number << shift >> shift),
+            room = if field.form == FieldForm::Hex {
+                room.hexadecimal_bytes(number, size)
+            } else {
+                let signed = (number << shift) as i64 >> shift;
+                if field.form == FieldForm::Signed && signed.is_negative() {
+                    room.signed(signed)
+                } else {
+                    room.decimal(number << shift >> shift)
+                }
             };
             room = room.byte(b' ');
         }
@@ -457,12 +465,12 @@ impl<'a> Run<'a> {
         rows.get(number as usize).copied().unwrap_or(Row { start: 0, end: 0, otherwise: u32::MAX })
     }
 
-    #[inline]
+    #[inline(always)]
     fn switch(&mut self, value: Value, row: u32) -> Step {
         let row = Self::row(&self.program.switches, row);
         let range = row.start as usize..row.end as usize;
         let cases = self.program.cases.get(range).unwrap_or_default();
-        self.spend_on_bytes(4 * cases.len())?;
+        self.spend(cases.len() as u32 / 8)?;
         let mask = value.mask();
         let number = value.number as u64 & mask;
         self.next = row.otherwise as usize;
