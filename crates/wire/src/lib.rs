@@ -21,6 +21,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod native;
 mod order;
 pub mod threadx;
 
