@@ -28,7 +28,11 @@
 //! assert_eq!((event.id(), event.context, event.stamp), (4096, MAIN, 300));
 //! ```
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
+
+#[cfg(feature = "std")]
+extern crate std;
 
 pub mod clock;
+pub mod stream;
 pub mod threadx;

@@ -8,6 +8,7 @@
 //! To add a dialect, add a folder here with a [`Format`] in it and put that into [`FORMATS`].
 
 mod decoder;
+pub mod native;
 mod options;
 pub mod threadx;
 
@@ -41,7 +42,7 @@ pub struct Format {
 }
 
 /// Every format that can be read.
-pub static FORMATS: &[&Format] = &[&threadx::FORMAT];
+pub static FORMATS: &[&Format] = &[&threadx::FORMAT, &native::FORMAT];
 
 /// The format of this name.
 pub fn by_name(name: &str) -> Option<&'static Format> {

@@ -11,6 +11,8 @@ pub enum LossCause {
     Truncated,
     /// A record is there but cannot be what the dialect allows.
     Damaged,
+    /// The recorder had no room for them, and counted them.
+    NoRoom,
 }
 
 impl LossCause {
@@ -20,6 +22,7 @@ impl LossCause {
             Self::Overwritten => "overwritten",
             Self::Truncated => "truncated",
             Self::Damaged => "damaged",
+            Self::NoRoom => "no room",
         }
     }
 }

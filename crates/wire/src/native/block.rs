@@ -9,15 +9,16 @@
 //! | kind | number | body |
 //! |---|---|---|
 //! | start | 1 | version and policy (low and high half); the clock, 5 words; process |
-//! | type | 2 | event id (low), bytes of its text (high); the text, filled up with 0 |
+//! | type | 2 | event id (16 bits), family (16 bits), bytes of its text (high half); the text, filled up with 0 |
 //! | packet | 3 | a packet header with `used` and `last` set; records |
 //! | status | 4 | the [`StatusWords`] |
-//! | index | 5 | words of one [`IndexEntry`](super::IndexEntry) after the other |
-//! | end | 6 | where in the log the index begins, in bytes; where the first index block's number would be without one |
+//! | index | 5 | where the index block before it begins, in bytes, 0 for none; [`IndexEntry`](super::IndexEntry) after entry |
+//! | end | 6 | where the last index block begins, in bytes, 0 for none |
 //!
 //! A log begins with a start block. Blocks behind each other touch. A reader that finds no block
 //! where one should be looks for the next [`MAGIC`] at a multiple of 8 whose checksum is right.
 
+use super::image::TypeHead;
 use super::{ClockFacts, FullPolicy, VERSION, WORD, crc32c, join, put_words, split, word};
 
 /// `TWB1`, read as a little-endian number.
@@ -221,15 +222,11 @@ impl StatusWords {
     }
 }
 
-/// The event id and the text in the body of a type block.
-pub fn event_type(body: &[u8]) -> Option<(u32, &[u8])> {
-    let (id, length) = split(word(body, 0)?);
-    Some((id, body.get(WORD..)?.get(..length as usize)?))
-}
-
-/// Words in front of the text in the body of a type block.
-pub fn event_type_head(id: u16, length: usize) -> u64 {
-    join(u32::from(id), length as u32)
+/// The body of a type block: event id, family, text.
+pub fn event_type(body: &[u8]) -> Option<(u16, u16, &[u8])> {
+    // The same word as in an image, with the id in the place of the state.
+    let head = TypeHead::unpack(word(body, 0)?);
+    Some((head.state, head.family, body.get(WORD..)?.get(..head.length as usize)?))
 }
 
 #[cfg(test)]

@@ -152,8 +152,20 @@ mod tests {
     #[test]
     fn other_texts_are_refused() {
         for bad in [
-            "", "a", "a/b", "a/b(", "ab()", "a/()", "a b/c()", "a/b(x)", "a/b(x:u65)", "a/b(:u64)",
-            "a/b(x:u64,)", "a/b(t:text,x:u64)", "a/b(x:u64)\n", "a/b(x y:u64)",
+            "",
+            "a",
+            "a/b",
+            "a/b(",
+            "ab()",
+            "a/()",
+            "a b/c()",
+            "a/b(x)",
+            "a/b(x:u65)",
+            "a/b(:u64)",
+            "a/b(x:u64,)",
+            "a/b(t:text,x:u64)",
+            "a/b(x:u64)\n",
+            "a/b(x y:u64)",
         ] {
             assert!(EventTypeText::parse(bad).is_err(), "{bad}");
         }

@@ -25,8 +25,8 @@
 //! | 96 to 127 | ids that have an event type | who defines one |
 //! | 128 to 159 | ids that are not recorded: the filter's, and those without an event type | both |
 //!
-//! An event type has a slot for each id: word 0 is its state (0 free, 1 being written, 2 there) in
-//! the low half and the number of bytes of its text in the high half; the text follows.
+//! An event type has a slot for each id: word 0 is its state (16 bits: 0 free, 1 being written, 2
+//! there), its family (16 bits) and the number of bytes of its text (high half); the text follows.
 //!
 //! A lane has one writer at a time. Its head:
 //!
@@ -104,6 +104,34 @@ pub mod lane {
     pub const CONSUMED: usize = 8;
     /// Events lost at the last clear.
     pub const LOST_CLEARED: usize = 9;
+}
+
+/// Word 0 of an event type's slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TypeHead {
+    /// 0 free, 1 being written, 2 there.
+    pub state: u16,
+    /// Its family, a bit of the gate.
+    pub family: u16,
+    /// Bytes of its text.
+    pub length: u32,
+}
+
+impl TypeHead {
+    /// The state of a slot that somebody fills.
+    pub const CLAIMED: u16 = 1;
+    /// The state of a slot that can be read.
+    pub const READY: u16 = 2;
+
+    /// As a word.
+    pub const fn pack(self) -> u64 {
+        self.state as u64 | (self.family as u64) << 16 | (self.length as u64) << 32
+    }
+
+    /// From a word.
+    pub const fn unpack(word: u64) -> Self {
+        Self { state: word as u16, family: (word >> 16) as u16, length: (word >> 32) as u32 }
+    }
 }
 
 /// Bits of a position in the word `committed`; the others count events.
@@ -193,7 +221,11 @@ impl Geometry {
     pub const fn checked(self) -> Option<Self> {
         let lanes = matches!(self.lanes, 1..=4096);
         let packets = matches!(self.packets, 2..=65536);
-        if lanes && packets && matches!(self.packet_words, 64..=131_072) { Some(self) } else { None }
+        if lanes && packets && matches!(self.packet_words, 64..=131_072) {
+            Some(self)
+        } else {
+            None
+        }
     }
 
     /// Where event types begin.

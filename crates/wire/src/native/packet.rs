@@ -10,7 +10,7 @@
 //! | 5 | words in use, this header included (low half; 0 while it is written); lane (high half) |
 //! | 6 | stamp of its last record; 0 while it is written |
 //! | 7, 8 | name of the thread: at most 16 bytes, the rest 0 |
-//! | 9 | 0 |
+//! | 9 | in a log, number of the lane's first event that the log is meant to have; in an image 0 |
 
 use super::{join, split, word};
 
@@ -37,6 +37,9 @@ pub struct PacketHeader {
     pub last: u64,
     /// Name of the thread, the rest 0.
     pub name: [u8; 16],
+    /// Number of the lane's first event that a log is meant to have: earlier ones were taken out
+    /// before it began.
+    pub covered_from: u64,
 }
 
 impl PacketHeader {
@@ -65,7 +68,7 @@ impl PacketHeader {
             self.last,
             u64::from_le_bytes(*first),
             u64::from_le_bytes(*second),
-            0,
+            self.covered_from,
         ]
     }
 
@@ -87,6 +90,7 @@ impl PacketHeader {
             lane,
             last: words[6],
             name,
+            covered_from: words[9],
         }
     }
 

@@ -1,0 +1,364 @@
+//! A stream as a program holds it: memory, clock, recording, control.
+
+use std::io;
+use std::path::Path;
+use std::sync::Once;
+
+use tracewell_wire::native::image::{BITMAP, Geometry, ImageHeader, State, TYPE_TEXT, at, lane};
+use tracewell_wire::native::{ClockFacts, ClockKind, FullPolicy, join, split};
+
+use super::control::WAITED_FOR;
+use super::event::{EventType, Fields, Tail};
+use super::image::Image;
+use super::map::Mapping;
+use super::sync::Ordering;
+use super::threads::{self, Level};
+use super::writer::Identity;
+use super::{DefineError, sys};
+use crate::clock::counter;
+
+/// What a new stream is to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StreamOptions {
+    /// What happens when it is full. Default: loop.
+    pub policy: FullPolicy,
+    /// Lanes: threads that can record at a time, and one more for each whose signal handlers record
+    /// as well. Memory is used only for lanes that were. Default: 64.
+    pub lanes: u32,
+    /// Packets of a lane, at least 2; with one of them being written, the others are what a loop
+    /// keeps at least. Default: 16.
+    pub packets: u32,
+    /// Bytes of a packet, 512 to 1 MiB, a multiple of 8. Default: 64 KiB.
+    pub packet_size: u32,
+    /// Whether children of a fork record into the stream as well. Default: no.
+    pub inherited: bool,
+    /// The clock; `None` for the processor's counter where it is a good one, else the monotonic one.
+    pub clock: Option<ClockKind>,
+}
+
+impl Default for StreamOptions {
+    fn default() -> Self {
+        Self {
+            policy: FullPolicy::Loop,
+            lanes: 64,
+            packets: 16,
+            packet_size: 64 * 1024,
+            inherited: false,
+            clock: None,
+        }
+    }
+}
+
+/// A stream that this process records into.
+#[derive(Debug)]
+pub struct Stream {
+    memory: Mapping,
+    geometry: Geometry,
+    policy: FullPolicy,
+    counter: bool,
+    slot: usize,
+    generation: u64,
+    process: u32,
+    inherited: bool,
+}
+
+impl Stream {
+    /// A stream in memory of this process and the children of its forks.
+    ///
+    /// # Errors
+    /// Where there is no memory, or a size is beyond its limits.
+    pub fn anonymous(options: &StreamOptions) -> io::Result<Self> {
+        Self::make(options, Mapping::anonymous)
+    }
+
+    /// A stream in a new file, under `/dev/shm` say: other processes can attach, and after a crash
+    /// the events are still there.
+    ///
+    /// # Errors
+    /// Where the file is there already or cannot be made, and where a size is beyond its limits.
+    pub fn create(path: &Path, options: &StreamOptions) -> io::Result<Self> {
+        Self::make(options, |words| Mapping::create(path, words))
+    }
+
+    fn make(
+        options: &StreamOptions,
+        map: impl FnOnce(usize) -> io::Result<Mapping>,
+    ) -> io::Result<Self> {
+        let invalid = || io::Error::new(io::ErrorKind::InvalidInput, "a size beyond its limits");
+        let StreamOptions { policy, lanes, packets, packet_size, .. } = *options;
+        let geometry = Geometry { lanes, packets, packet_words: packet_size / 8 };
+        let geometry = geometry.checked().filter(|_| packet_size % 8 == 0).ok_or_else(invalid)?;
+        let memory = map(geometry.total())?;
+        if !memory.reserve(0, geometry.data()) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        let header = ImageHeader {
+            geometry,
+            policy,
+            clock: clock_facts(options.clock),
+            process: sys::ids().0,
+        };
+        Image::create(memory.words(), &header).ok_or_else(invalid)?;
+        Self::of(memory, &header, options.inherited)
+    }
+
+    /// Records into a stream that another process made in a file.
+    ///
+    /// # Errors
+    /// Where the file cannot be opened or is no stream's.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let memory = Mapping::open(path)?;
+        let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+        let (_, header) = Image::open(memory.words()).map_err(invalid)?;
+        Self::of(memory, &header, false)
+    }
+
+    fn of(memory: Mapping, header: &ImageHeader, inherited: bool) -> io::Result<Self> {
+        static FORGET: Once = Once::new();
+        FORGET.call_once(|| sys::at_fork_in_child(threads::forget));
+        let slot = threads::take_slot()
+            .ok_or_else(|| io::Error::other("a process has at most 16 streams"))?;
+        Ok(Self {
+            memory,
+            geometry: header.geometry,
+            policy: header.policy,
+            counter: header.clock.kind == ClockKind::Counter,
+            slot,
+            generation: threads::next_generation(),
+            process: sys::ids().0,
+            inherited,
+        })
+    }
+
+    /// The stream's memory, for control and for readers.
+    #[inline]
+    pub fn image(&self) -> Image<'_> {
+        Image::known(self.memory.words(), self.geometry, self.policy)
+    }
+
+    /// Starts recording.
+    pub fn start(&self) {
+        self.image().set_state(State::Running);
+    }
+
+    /// Stops recording. Events that begin after the return are not recorded.
+    pub fn stop(&self) {
+        self.image().set_state(State::Suspended);
+    }
+
+    /// Sets which events are not recorded: a bit an id.
+    pub fn set_filter(&self, filter: &[u64; BITMAP]) {
+        self.image().set_filter(filter);
+    }
+
+    /// The present stamp of the stream's clock.
+    #[inline]
+    pub fn stamp(&self) -> u64 {
+        if self.counter { counter::read() } else { sys::monotonic() }
+    }
+
+    /// Defines an event type, so that its first event need not.
+    ///
+    /// # Errors
+    /// Where there is no room for it, or its id has another meaning in this stream.
+    pub fn define<F: Fields, T: Tail + ?Sized>(
+        &self,
+        event: &EventType<F, T>,
+    ) -> Result<u16, DefineError> {
+        let mut buffer = [0; TYPE_TEXT];
+        let text = event.text(&mut buffer).ok_or(DefineError::TooLong)?;
+        let (image, family) = (self.image(), event.family().number());
+        if event.id() == 0 {
+            let id = image.define(family, text)?;
+            if event.settle(id) == id {
+                return Ok(id);
+            }
+        }
+        image.define_as(event.id(), family, text).map(|()| event.id())
+    }
+
+    /// Whether an event of this type would be recorded now, as far as filters say.
+    #[inline]
+    pub fn is_enabled<F: Fields, T: Tail + ?Sized>(&self, event: &EventType<F, T>) -> bool {
+        let image = self.image();
+        let gate = image.word(at::GATE).load(Ordering::Relaxed);
+        gate & event.family().bit() == 0 && !image.is_filtered(event.id())
+    }
+
+    /// Records an event. Never waits, never allocates, may be called by a signal handler.
+    #[inline]
+    pub fn record<F: Fields>(&self, event: &EventType<F>, fields: F) {
+        let id = event.id();
+        match self.admits(event.family().bit(), id) {
+            Admission::Yes => self.store(id, fields.words().as_ref(), &[]),
+            Admission::No => {}
+            Admission::Ask => self.ask(event, fields.words().as_ref(), &[]),
+        }
+    }
+
+    /// Records an event with text or bytes behind its fields. A record that is too long for a packet
+    /// is lost, and counted.
+    #[inline]
+    pub fn record_with<F: Fields, T: Tail + ?Sized>(
+        &self,
+        event: &EventType<F, T>,
+        fields: F,
+        tail: &T::Value,
+    ) {
+        let bytes = tail.as_ref();
+        let mut words = [0; 9];
+        let fields = fields.words();
+        let fields = fields.as_ref();
+        let count = fields.len().min(8);
+        words[..count].copy_from_slice(&fields[..count]);
+        words[count] = bytes.len() as u64;
+        let id = event.id();
+        match self.admits(event.family().bit(), id) {
+            Admission::Yes => self.store(id, &words[..=count], bytes),
+            Admission::No => {}
+            Admission::Ask => self.ask(event, &words[..=count], bytes),
+        }
+    }
+
+    #[inline]
+    fn admits(&self, family: u64, id: u16) -> Admission {
+        let image = self.image();
+        let gate = image.word(at::GATE).load(Ordering::Relaxed);
+        if gate & (family | WAITED_FOR) != 0 {
+            // A full stream counts what it does not record.
+            let closed = gate & family != 0 && gate | WAITED_FOR != u64::MAX;
+            return if closed { Admission::No } else { Admission::Ask };
+        }
+        let blocked = image.word(at::BLOCKED + usize::from(id) / 64 % BITMAP);
+        if blocked.load(Ordering::Relaxed) >> (id % 64) & 1 == 0 {
+            return Admission::Yes;
+        }
+        if id != 0 && image.is_filtered(id) { Admission::No } else { Admission::Ask }
+    }
+
+    #[inline]
+    fn store(&self, id: u16, fields: &[u64], bytes: &[u8]) {
+        let stored = threads::with_writer(self.slot, |level| {
+            if level.generation.get() != self.generation && !self.place(level) {
+                return;
+            }
+            let pushed = level.writer.push(&self.image(), id, self.stamp(), fields, bytes);
+            if pushed.is_err() && self.policy == FullPolicy::UntilFull {
+                self.image().suspend_full();
+            }
+        });
+        if stored.is_none() {
+            self.image().count(at::LOST_UNPLACED);
+        }
+    }
+
+    /// The rare cases: a suspended stream, a type that was not defined, somebody who waits.
+    #[cold]
+    #[inline(never)]
+    fn ask<F: Fields, T: Tail + ?Sized>(
+        &self,
+        event: &EventType<F, T>,
+        fields: &[u64],
+        bytes: &[u8],
+    ) {
+        let image = self.image();
+        match image.state() {
+            State::Suspended => return,
+            State::Full => return image.count(at::LOST_SUSPENDED),
+            State::Running => {}
+        }
+        if image.family_filter() & event.family().bit() != 0 || image.is_filtered(event.id()) {
+            return;
+        }
+        if !image.is_defined(event.id()) && self.define(event).is_err() {
+            return image.count(at::LOST_UNPLACED);
+        }
+        self.store(event.id(), fields, bytes);
+        if image.word(at::WAITERS).swap(0, Ordering::SeqCst) > 0 {
+            image.make_gate();
+            sys::wake(image.word(at::WAKE));
+        }
+    }
+
+    /// Finds a lane for the calling thread at this depth.
+    #[cold]
+    #[inline(never)]
+    fn place(&self, level: &Level) -> bool {
+        let (process, thread) = sys::ids();
+        if process != self.process && !self.inherited {
+            // The child of a fork, to which the stream does not belong.
+            return false;
+        }
+        // Where there was none, look again only now and then.
+        let misses = level.misses.get();
+        let image = self.image();
+        if misses % 256 == 0
+            && let Some(lane) = self.claim(&image, join(process, thread))
+        {
+            let identity = Identity { process, thread, name: sys::thread_name() };
+            level.writer.take(&image, lane, identity);
+            level.generation.set(self.generation);
+            level.misses.set(0);
+            return true;
+        }
+        level.misses.set(misses.wrapping_add(1));
+        image.count(at::LOST_UNPLACED);
+        false
+    }
+
+    fn claim(&self, image: &Image<'_>, owner: u64) -> Option<usize> {
+        let lanes = 0..self.geometry.lanes as usize;
+        let free = lanes.clone().find(|lane| self.take(image, *lane, 0, owner));
+        free.or_else(|| lanes.into_iter().find(|lane| self.take_over(image, *lane, owner)))
+    }
+
+    fn take_over(&self, image: &Image<'_>, lane: usize, owner: u64) -> bool {
+        let before = image.head(lane, lane::OWNER).load(Ordering::Relaxed);
+        let (process, thread) = split(before);
+        !sys::lives(process, thread) && self.take(image, lane, before, owner)
+    }
+
+    fn take(&self, image: &Image<'_>, lane: usize, before: u64, owner: u64) -> bool {
+        let word = image.head(lane, lane::OWNER);
+        // Acquire: what the owner before stored is there for the new one.
+        let taken = word.compare_exchange(before, owner, Ordering::Acquire, Ordering::Relaxed);
+        if taken.is_err() {
+            return false;
+        }
+        if self.memory.reserve(self.geometry.lane(lane), self.geometry.lane_words() as usize) {
+            return true;
+        }
+        word.store(before, Ordering::Release);
+        false
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        threads::free_slot(self.slot);
+    }
+}
+
+/// What the gate and the filter say of an event.
+enum Admission {
+    Yes,
+    No,
+    Ask,
+}
+
+fn clock_facts(wanted: Option<ClockKind>) -> ClockFacts {
+    let counter = match wanted {
+        None => counter::is_invariant(),
+        Some(kind) => kind == ClockKind::Counter,
+    };
+    let (origin_realtime, origin_monotonic) = (sys::realtime(), sys::monotonic());
+    if counter {
+        let origin = counter::read();
+        let (kind, ticks_per_second) = (ClockKind::Counter, counter::ticks_per_second());
+        ClockFacts { kind, ticks_per_second, origin, origin_realtime, origin_monotonic }
+    } else {
+        let (kind, ticks_per_second) = (ClockKind::Monotonic, 1_000_000_000);
+        let origin = origin_monotonic;
+        ClockFacts { kind, ticks_per_second, origin, origin_realtime, origin_monotonic }
+    }
+}
