@@ -98,7 +98,7 @@ impl LaneReader {
             let committed = Committed(committed).position();
             let oldest = image.head(self.lane, lane::OLDEST).load(Ordering::Relaxed);
             let oldest = oldest.max(
-                (committed / words * words + words).saturating_sub(image.geometry().lane_words()),
+                (committed.saturating_sub(1) / words * words + words).saturating_sub(image.geometry().lane_words()),
             );
             if self.position < oldest {
                 self.go_to(oldest.div_ceil(words) * words);
@@ -175,7 +175,7 @@ impl LaneReader {
             ..header
         };
         self.position = end;
-        self.packet = Some(next);
+        self.packet = (end % words != 0).then_some(next);
         Some((piece, walk.events, walk.first.unwrap_or(0), begin))
     }
 
