@@ -74,7 +74,10 @@ impl Writer {
 
     /// Takes over a lane that nobody else writes to. The first event opens a packet behind what
     /// was committed there before.
-    pub(super) fn take(&self, image: &Image<'_>, lane: usize, identity: Identity) {
+    ///
+    /// # Panics
+    /// When the image has no such lane.
+    pub fn take(&self, image: &Image<'_>, lane: usize, identity: Identity) {
         // Acquire: pairs with the last release store of the writer before, whose packet this one
         // is about to complete.
         let committed = Committed(image.head(lane, lane::COMMITTED).load(Ordering::Acquire));

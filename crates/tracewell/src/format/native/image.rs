@@ -132,17 +132,15 @@ impl<'a> Image<'a> {
         let mut header = PacketHeader::read(bytes)?;
         let open = committed - packet <= words;
         let used = if open { committed - packet } else { u64::from(header.used) };
-        let known = header.number == packet / words && header.lane as usize == lane;
-        // Only a closed packet says its length; while it is open that is 0, unless its lane's new
-        // owner closed it and came no further.
-        let closed = !open || header.used == 0 || u64::from(header.used) == used;
-        if !known && !(open && header.number == packet / words) || !closed {
+        // An open packet has no length yet, unless it was closed after `committed` was read.
+        let said = u64::from(header.used);
+        let fits = !open || said == 0 || said >= used;
+        if header.number != packet / words || header.lane as usize != lane || !fits {
             return None;
         }
         if !(PacketHeader::WORDS as u64..=words).contains(&used) {
             return None;
         }
-        header.lane = lane as u32;
         let mut start = PacketHeader::WORDS;
         while (start as u64) < consumed.saturating_sub(packet).min(used) {
             let head = RecordHead::unpack(word(bytes, start)?);
