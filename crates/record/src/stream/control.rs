@@ -1,12 +1,11 @@
 //! What is said to a stream while it runs: start, stop, filters, event types.
 //!
-//! Recording threads look at two words only, the *gate* (a bit a family) and the event's bit of
-//! *blocked*. Both are made from other words: the gate from state, family filter and waiters,
-//! blocked from the filter and what has an event type. Whoever changes one of those makes the word
-//! again and looks whether its sources are still what they were; so of any number of controllers,
-//! in any number of processes, the last one to store saw every change. That needs one order of all
-//! these accesses, hence `SeqCst`. Recording threads read relaxed: an event that begins after the
-//! change *happened before* it, by whatever the program uses to tell, sees it.
+//! Recording threads look at the *gate*, a word with a bit for each family, and at the event's bit of
+//! the filter. The gate is made from state, family filter and waiters. Whoever changes one of those
+//! makes it again and looks whether its sources are still what they were; so of any number of
+//! controllers, in any number of processes, the last one to store saw every change. That needs one
+//! order of all these accesses, hence `SeqCst`. Recording threads read relaxed: an event that begins
+//! after the change *happened before* it, by whatever the program uses to tell, sees it.
 
 use tracewell_wire::native::image::{BITMAP, State, TYPE_TEXT, TYPE_WORDS, TypeHead, at};
 use tracewell_wire::native::{EVENT_IDS, FAMILIES};
@@ -103,15 +102,13 @@ impl Image<'_> {
     pub fn set_filtered(&self, id: u16, filtered: bool) {
         if usize::from(id) < EVENT_IDS {
             self.set_bit(at::FILTER, id, filtered);
-            self.make_blocked(usize::from(id) / 64);
         }
     }
 
-    /// Sets the filter of all ids at once: a set bit is not recorded.
+    /// Sets the filter of all ids: a set bit is not recorded.
     pub fn set_filter(&self, filter: &[u64; BITMAP]) {
         for (index, bits) in filter.iter().enumerate() {
             self.word(at::FILTER + index).store(*bits, SeqCst);
-            self.make_blocked(index);
         }
     }
 
@@ -133,25 +130,6 @@ impl Image<'_> {
         } else {
             word.fetch_and(!bit, SeqCst)
         };
-    }
-
-    fn make_blocked(&self, index: usize) {
-        let sources = || [at::FILTER, at::DEFINED].map(|map| self.word(map + index).load(SeqCst));
-        let mut seen = sources();
-        loop {
-            let [filter, defined] = seen;
-            self.word(at::BLOCKED + index).store(filter | !defined, SeqCst);
-            let now = sources();
-            if now == seen {
-                return;
-            }
-            seen = now;
-        }
-    }
-
-    /// Whether an id means something in this stream.
-    pub fn is_defined(&self, id: u16) -> bool {
-        self.bit(at::DEFINED, id)
     }
 
     /// Gives an event type an id: the one it has here already, or the first free one. Needs no lock
@@ -186,7 +164,6 @@ impl Image<'_> {
         let Err(found) = self.word(slot).compare_exchange(0, claim, Acquire, Acquire) else {
             self.fill(slot, family, text);
             self.set_bit(at::DEFINED, id, true);
-            self.make_blocked(usize::from(id) / 64);
             return Ok(());
         };
         if self.settled(slot, found) && self.holds(slot, text) {

@@ -29,9 +29,6 @@ impl<'a> Image<'a> {
         for (index, word) in header.words().into_iter().enumerate().skip(1) {
             image.word(index).store(word, Ordering::Relaxed);
         }
-        for index in 0..tracewell_wire::native::image::BITMAP {
-            image.word(at::BLOCKED + index).store(u64::MAX, Ordering::Relaxed);
-        }
         image.word(at::GATE).store(u64::MAX, Ordering::Relaxed);
         // Release: an acquire load of the magic in `open` sees the header.
         image.word(at::MAGIC).store(header.words()[0], Ordering::Release);

@@ -125,9 +125,7 @@ impl<W: Write> Log<W> {
             if image.head(lane, lane::COMMITTED).load(Ordering::Relaxed) == 0 {
                 continue;
             }
-            while self.lanes.len() <= lane {
-                self.lanes.push(LaneReader::new(image, self.lanes.len()));
-            }
+            self.reach(image, lane);
             self.types(image);
             while self.piece(image, lane) {
                 if self.pending.len() >= PIECE {
@@ -138,6 +136,13 @@ impl<W: Write> Log<W> {
         self.status(image, stamp);
         self.flush(image)?;
         Ok(self.events - before)
+    }
+
+    /// Sees to it that there is a reader of this lane.
+    fn reach(&mut self, image: &Image<'_>, lane: usize) {
+        while self.lanes.len() <= lane {
+            self.lanes.push(LaneReader::new(image, self.lanes.len()));
+        }
     }
 
     /// Adds the next records of a lane; false where there are none.
@@ -262,6 +267,7 @@ impl<W: Write> Log<W> {
     /// Events that are pending or still in the stream.
     fn unwritten(&mut self, image: &Image<'_>) -> u64 {
         let mut lost = pending_events(&self.pending, self.taken);
+        self.reach(image, image.geometry().lanes as usize - 1);
         for reader in &mut self.lanes {
             while let Some(piece) = reader.next(image) {
                 lost += piece.events;

@@ -9,6 +9,7 @@
 //! | `event` | event types of a program |
 //! | `status` | how a stream stands; clear |
 //! | `log` | taking records out into a log |
+//! | `follow` | waiting for events; a thread that flushes |
 //! | `threads` | which lane a thread writes |
 //! | `stream` | a stream as a program holds it |
 //! | `sys`, `map` | what is asked of the operating system |
@@ -25,6 +26,8 @@ mod sync;
 mod writer;
 
 #[cfg(all(feature = "std", target_os = "linux"))]
+mod follow;
+#[cfg(all(feature = "std", target_os = "linux"))]
 mod map;
 #[cfg(all(feature = "std", target_os = "linux"))]
 #[expect(clippy::module_inception, reason = "the module's main type has the module's name")]
@@ -37,6 +40,8 @@ mod threads;
 pub use control::{DefineError, FIRST_FREE_ID};
 pub use event::{EventType, Family, Fields, Hex, NoTail, Tail, Value};
 pub use image::Image;
+#[cfg(all(feature = "std", target_os = "linux"))]
+pub use follow::Flusher;
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub use log::{CloseError, Log, Take};
 #[cfg(feature = "std")]

@@ -11,7 +11,7 @@ use super::control::WAITED_FOR;
 use super::event::{EventType, Fields, Tail};
 use super::image::Image;
 use super::map::Mapping;
-use super::sync::Ordering;
+use super::sync::{AtomicU64, Ordering};
 use super::threads::{self, Level};
 use super::writer::Identity;
 use super::{DefineError, sys};
@@ -60,6 +60,8 @@ pub struct Stream {
     generation: u64,
     process: u32,
     inherited: bool,
+    /// Ids of which this process knows that they mean in this stream what they mean to it.
+    known: [AtomicU64; BITMAP],
 }
 
 impl Stream {
@@ -127,6 +129,7 @@ impl Stream {
             generation: threads::next_generation(),
             process: sys::ids().0,
             inherited,
+            known: std::array::from_fn(|_| AtomicU64::new(0)),
         })
     }
 
@@ -134,6 +137,12 @@ impl Stream {
     #[inline]
     pub fn image(&self) -> Image<'_> {
         Image::known(self.memory.words(), self.geometry, self.policy)
+    }
+
+    /// Whether the file of the stream still has its size. Who cuts it off makes every process that
+    /// goes on using it end with SIGBUS; a careful reader asks now and then.
+    pub fn is_whole(&self) -> bool {
+        self.memory.is_whole()
     }
 
     /// Starts recording.
@@ -169,12 +178,13 @@ impl Stream {
         let text = event.text(&mut buffer).ok_or(DefineError::TooLong)?;
         let (image, family) = (self.image(), event.family().number());
         if event.id() == 0 {
-            let id = image.define(family, text)?;
-            if event.settle(id) == id {
-                return Ok(id);
-            }
+            event.settle(image.define(family, text)?);
         }
-        image.define_as(event.id(), family, text).map(|()| event.id())
+        let id = event.id();
+        image.define_as(id, family, text)?;
+        // Relaxed: the bit says only that nothing is left to be done for the id.
+        self.known[usize::from(id) / 64 % BITMAP].fetch_or(1 << (id % 64), Ordering::Relaxed);
+        Ok(id)
     }
 
     /// Whether an event of this type would be recorded now, as far as filters say.
@@ -229,11 +239,16 @@ impl Stream {
             let closed = gate & family != 0 && gate | WAITED_FOR != u64::MAX;
             return if closed { Admission::No } else { Admission::Ask };
         }
-        let blocked = image.word(at::BLOCKED + usize::from(id) / 64 % BITMAP);
-        if blocked.load(Ordering::Relaxed) >> (id % 64) & 1 == 0 {
-            return Admission::Yes;
+        let (index, bit) = (usize::from(id) / 64 % BITMAP, id % 64);
+        if image.word(at::FILTER + index).load(Ordering::Relaxed) >> bit & 1 != 0 && id != 0 {
+            return Admission::No;
         }
-        if id != 0 && image.is_filtered(id) { Admission::No } else { Admission::Ask }
+        if self.knows(id) { Admission::Yes } else { Admission::Ask }
+    }
+
+    #[inline]
+    fn knows(&self, id: u16) -> bool {
+        self.known[usize::from(id) / 64 % BITMAP].load(Ordering::Relaxed) >> (id % 64) & 1 != 0
     }
 
     #[inline]
@@ -267,11 +282,14 @@ impl Stream {
             State::Full => return image.count(at::LOST_SUSPENDED),
             State::Running => {}
         }
-        if image.family_filter() & event.family().bit() != 0 || image.is_filtered(event.id()) {
+        if image.family_filter() & event.family().bit() != 0 {
             return;
         }
-        if !image.is_defined(event.id()) && self.define(event).is_err() {
+        if !self.knows(event.id()) && self.define(event).is_err() {
             return image.count(at::LOST_UNPLACED);
+        }
+        if image.is_filtered(event.id()) {
+            return;
         }
         self.store(event.id(), fields, bytes);
         if image.word(at::WAITERS).swap(0, Ordering::SeqCst) > 0 {

@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence};
 use super::writer::Writer;
 
 /// Streams that one process may record into at a time.
-pub const STREAMS: usize = 16;
+pub(super) const STREAMS: usize = 16;
 
 /// How deep signal handlers that record may interrupt each other, the thread itself included.
-pub const DEPTHS: usize = 3;
+pub(super) const DEPTHS: usize = 3;
 
 /// The writers of one thread for one stream.
 pub(super) struct Writers {

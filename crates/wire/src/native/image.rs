@@ -23,7 +23,6 @@
 //! | 32 | gate: a set bit stops its family; the last one says that somebody waits | who controls, who waits |
 //! | 64 to 95 | ids that the filter stops, a bit each | who controls it |
 //! | 96 to 127 | ids that have an event type | who defines one |
-//! | 128 to 159 | ids that are not recorded: the filter's, and those without an event type | both |
 //!
 //! An event type has a slot for each id: word 0 is its state (16 bits: 0 free, 1 being written, 2
 //! there), its family (16 bits) and the number of bytes of its text (high half); the text follows.
@@ -86,8 +85,6 @@ pub mod at {
     pub const FILTER: usize = 64;
     /// Ids that have an event type.
     pub const DEFINED: usize = 96;
-    /// Ids that are not recorded.
-    pub const BLOCKED: usize = 128;
 }
 
 /// Positions of words in a lane's head.
@@ -383,7 +380,6 @@ mod tests {
     #[test]
     fn bitmaps_do_not_overlap() {
         assert_eq!(at::FILTER + BITMAP, at::DEFINED);
-        assert_eq!(at::DEFINED + BITMAP, at::BLOCKED);
-        assert!(at::BLOCKED + BITMAP <= HEADER);
+        assert!(at::DEFINED + BITMAP <= HEADER);
     }
 }
