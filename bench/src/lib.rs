@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod baseline;
+pub mod stream;
 pub mod trace;
 
 /// The middle one of some measurements, which are sorted by this; 0 where there is none.

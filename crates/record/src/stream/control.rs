@@ -13,7 +13,8 @@ use tracewell_wire::native::{EVENT_IDS, FAMILIES};
 use super::image::Image;
 use super::sync::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
-/// The bit of the gate that says that somebody waits for events.
+/// The bit of the gate that says that more is to be done than to record: somebody waits for events,
+/// or the stream is full and counts them.
 pub(super) const WAITED_FOR: u64 = 1 << FAMILIES;
 
 /// Ids below this are given only to those who ask for them by number.
@@ -62,7 +63,7 @@ impl Image<'_> {
         if self.state() == State::Full {
             // A controller that makes the gate at this moment may open it once more; the next
             // event then closes it again.
-            self.word(at::GATE).fetch_or(!WAITED_FOR, SeqCst);
+            self.word(at::GATE).store(u64::MAX, SeqCst);
         }
     }
 
@@ -82,9 +83,14 @@ impl Image<'_> {
         let mut seen = sources();
         loop {
             let [state, families, waiters] = seen;
-            let closed = if state == State::Running.code() { families } else { !WAITED_FOR };
             let waited = if waiters == 0 { 0 } else { WAITED_FOR };
-            self.word(at::GATE).store(closed | waited, SeqCst);
+            let gate = match State::of_code(state) {
+                State::Running => families | waited,
+                State::Suspended => !WAITED_FOR,
+                // Events are to be counted, so they have to ask.
+                State::Full => u64::MAX,
+            };
+            self.word(at::GATE).store(gate, SeqCst);
             let now = sources();
             if now == seen {
                 return;

@@ -29,7 +29,7 @@ impl<'a> Image<'a> {
         for (index, word) in header.words().into_iter().enumerate().skip(1) {
             image.word(index).store(word, Ordering::Relaxed);
         }
-        image.word(at::GATE).store(u64::MAX, Ordering::Relaxed);
+        image.word(at::GATE).store(u64::MAX >> 1, Ordering::Relaxed);
         // Release: an acquire load of the magic in `open` sees the header.
         image.word(at::MAGIC).store(header.words()[0], Ordering::Release);
         Some(image)
@@ -53,16 +53,27 @@ impl<'a> Image<'a> {
     }
 
     /// An image whose header was judged before.
-    #[cfg(feature = "std")]
+    #[cfg(all(feature = "std", not(loom)))]
     #[inline]
     pub(super) fn known(words: &'a [AtomicU64], geometry: Geometry, policy: FullPolicy) -> Self {
         Self { words, geometry, policy }
     }
 
-    /// An image of any size, for models that must stay small.
+    /// One lane's head and packets without anything else, for models that must stay small.
     #[cfg(all(loom, test))]
-    pub(super) fn tiny(words: &'a [AtomicU64], geometry: Geometry, policy: FullPolicy) -> Self {
+    pub(super) fn of_lane(words: &'a [AtomicU64], geometry: Geometry, policy: FullPolicy) -> Self {
         Self { words, geometry, policy }
+    }
+
+    /// Where a word lies in the memory.
+    #[inline(always)]
+    fn place(&self, index: usize) -> usize {
+        #[cfg(all(loom, test))]
+        let index = match index.checked_sub(self.geometry.data()) {
+            Some(index) => index + tracewell_wire::native::image::LANE_WORDS,
+            None => index - self.geometry.heads(),
+        };
+        index
     }
 
     /// How large its parts are.
@@ -84,13 +95,13 @@ impl<'a> Image<'a> {
     /// A word of the image.
     #[inline]
     pub(super) fn word(&self, index: usize) -> &'a AtomicU64 {
-        &self.words[index]
+        &self.words[self.place(index)]
     }
 
     /// Some words of the image.
     #[inline]
     pub(super) fn words(&self, range: Range<usize>) -> &'a [AtomicU64] {
-        self.words.get(range).unwrap_or_default()
+        self.words.get(self.place(range.start)..self.place(range.end)).unwrap_or_default()
     }
 
     /// A word of a lane's head.

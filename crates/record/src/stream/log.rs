@@ -9,7 +9,7 @@ use std::vec::Vec;
 
 use tracewell_wire::native::block::{self, Kind, Start, StatusWords};
 use tracewell_wire::native::image::{TYPE_TEXT, TypeHead, at, lane};
-use tracewell_wire::native::{EVENT_IDS, IndexEntry, PacketHeader, put_words};
+use tracewell_wire::native::{EVENT_IDS, IndexEntry, PacketHeader, WORD, put_words};
 
 use super::image::Image;
 use super::reader::LaneReader;
@@ -161,9 +161,11 @@ impl<W: Write> Log<W> {
             events: piece.events as u32,
         };
         let start = self.pending.len();
-        self.pending.resize(start + block::HEAD, 0);
-        let words = piece.header.words();
-        self.pending.extend(words.iter().chain(piece.records).flat_map(|word| word.to_le_bytes()));
+        let records = start + block::HEAD + PacketHeader::WORDS * WORD;
+        self.pending.resize(records + piece.records.len() * WORD, 0);
+        let stored = put_words(&mut self.pending[start + block::HEAD..], &piece.header.words())
+            .and_then(|()| put_words(&mut self.pending[records..], piece.records));
+        debug_assert!(stored.is_some(), "the room was made for the words");
         seal(&mut self.pending[start..], Kind::Packet, &mut self.blocks);
         self.offset += (self.pending.len() - start) as u64;
         self.events += piece.events;

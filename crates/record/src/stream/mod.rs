@@ -14,10 +14,15 @@
 //! | `stream` | a stream as a program holds it |
 //! | `sys`, `map` | what is asked of the operating system |
 
+#[cfg_attr(loom, expect(dead_code, reason = "models look at lanes only"))]
 mod control;
+#[cfg_attr(loom, expect(dead_code, reason = "models look at lanes only"))]
 mod event;
+#[cfg_attr(loom, expect(dead_code, reason = "models look at lanes only"))]
 mod image;
-#[cfg(all(feature = "std", target_os = "linux"))]
+#[cfg(all(loom, test))]
+mod model;
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod log;
 #[cfg(feature = "std")]
 mod reader;
@@ -25,29 +30,29 @@ mod status;
 mod sync;
 mod writer;
 
-#[cfg(all(feature = "std", target_os = "linux"))]
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod follow;
-#[cfg(all(feature = "std", target_os = "linux"))]
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod map;
-#[cfg(all(feature = "std", target_os = "linux"))]
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 #[expect(clippy::module_inception, reason = "the module's main type has the module's name")]
 mod stream;
-#[cfg(all(feature = "std", target_os = "linux"))]
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod sys;
-#[cfg(all(feature = "std", target_os = "linux"))]
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod threads;
 
 pub use control::{DefineError, FIRST_FREE_ID};
 pub use event::{EventType, Family, Fields, Hex, NoTail, Tail, Value};
 pub use image::Image;
-#[cfg(all(feature = "std", target_os = "linux"))]
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 pub use follow::Flusher;
-#[cfg(all(feature = "std", target_os = "linux"))]
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 pub use log::{CloseError, Log, Take};
 #[cfg(feature = "std")]
 pub use reader::{LaneReader, Piece};
 pub use status::Status;
-#[cfg(all(feature = "std", target_os = "linux"))]
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 pub use stream::{Stream, StreamOptions};
 pub use tracewell_wire::native::FullPolicy;
 pub use writer::{Full, Identity, Writer};

@@ -7,7 +7,7 @@
 use std::vec::Vec;
 
 use tracewell_wire::native::image::{Committed, lane};
-use tracewell_wire::native::{PacketHeader, REBASE, RecordHead};
+use tracewell_wire::native::{PacketHeader, REBASE, RecordHead, split};
 
 use super::image::Image;
 use super::sync::Ordering;
@@ -110,7 +110,8 @@ impl LaneReader {
             if committed - packet <= words {
                 return Some(committed);
             }
-            let used = u64::from(image.packet_header(self.lane, packet).used);
+            let used = image.word(image.index_of(self.lane, packet) + PacketHeader::USED);
+            let used = u64::from(split(used.load(Ordering::Relaxed)).0);
             if used <= words && packet + used > self.position {
                 return Some(packet + used);
             }

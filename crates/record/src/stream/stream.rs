@@ -235,9 +235,7 @@ impl Stream {
         let image = self.image();
         let gate = image.word(at::GATE).load(Ordering::Relaxed);
         if gate & (family | WAITED_FOR) != 0 {
-            // A full stream counts what it does not record.
-            let closed = gate & family != 0 && gate | WAITED_FOR != u64::MAX;
-            return if closed { Admission::No } else { Admission::Ask };
+            return if gate & WAITED_FOR == 0 { Admission::No } else { Admission::Ask };
         }
         let (index, bit) = (usize::from(id) / 64 % BITMAP, id % 64);
         if image.word(at::FILTER + index).load(Ordering::Relaxed) >> bit & 1 != 0 && id != 0 {

@@ -20,7 +20,7 @@
 //! | 22 | first error of the flushes (an error number), 0 for none | who flushes |
 //! | 23 | 1 while a flush is under way | who flushes |
 //! | 24 | events that were in the stream and never reached its log | who flushes |
-//! | 32 | gate: a set bit stops its family; the last one says that somebody waits | who controls, who waits |
+//! | 32 | gate: a set bit stops its family; the last one says that somebody waits or the stream is full | all |
 //! | 64 to 95 | ids that the filter stops, a bit each | who controls it |
 //! | 96 to 127 | ids that have an event type | who defines one |
 //!
