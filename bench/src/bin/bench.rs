@@ -216,8 +216,18 @@ fn streams(plan: &Plan) -> Result<()> {
         found.map(|mut all| median(&mut all));
     let counter = "Rust, read the counter";
     row("stream: an event of two fields", counter, event, read);
-    row("stream: an event of two fields", "Rust, read the counter and store 32 bytes", event, stores);
-    row("stream: the same by two threads at a time", "Rust, read the counter, two threads", event_two, read_two);
+    row(
+        "stream: an event of two fields",
+        "Rust, read the counter and store 32 bytes",
+        event,
+        stores,
+    );
+    row(
+        "stream: the same by two threads at a time",
+        "Rust, read the counter, two threads",
+        event_two,
+        read_two,
+    );
     row("stream: an event while suspended", counter, suspended, read);
     row("stream: an event of a filtered family", counter, by_family, read);
     row("stream: an event of a filtered id", counter, by_id, read);

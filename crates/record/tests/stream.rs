@@ -51,7 +51,11 @@ fn filters_of_families_and_ids_may_change_at_any_time() {
     record_both(&stream);
     assert_eq!(count(&stream), 0);
     let status = stream.image().status();
-    assert_eq!(status.lost + status.lost_unplaced + status.lost_suspended, 0, "filters lose nothing");
+    assert_eq!(
+        status.lost + status.lost_unplaced + status.lost_suspended,
+        0,
+        "filters lose nothing"
+    );
 }
 
 #[test]
@@ -111,7 +115,8 @@ fn names_get_the_same_id_whoever_asks() {
 #[test]
 fn lanes_of_ended_threads_are_used_again() {
     // The kernel may still know a thread for a moment after it was joined, hence some lanes more.
-    let stream = Stream::anonymous(&StreamOptions { lanes: 4, ..StreamOptions::default() }).unwrap();
+    let stream =
+        Stream::anonymous(&StreamOptions { lanes: 4, ..StreamOptions::default() }).unwrap();
     stream.start();
     for number in 0..14 {
         let record = || stream.record(&FIRST, (number,));
@@ -122,7 +127,8 @@ fn lanes_of_ended_threads_are_used_again() {
 
 #[test]
 fn events_of_too_many_threads_are_counted() {
-    let stream = Stream::anonymous(&StreamOptions { lanes: 2, ..StreamOptions::default() }).unwrap();
+    let stream =
+        Stream::anonymous(&StreamOptions { lanes: 2, ..StreamOptions::default() }).unwrap();
     stream.start();
     let barrier = std::sync::Barrier::new(3);
     std::thread::scope(|scope| {

@@ -51,7 +51,8 @@ fn check_log(log: &[u8]) -> [u64; 2 * THREADS as usize] {
         if found.kind == Some(block::Kind::Packet) {
             let header = PacketHeader::read(found.body).unwrap();
             assert_eq!(header.used as usize * 8, found.body.len());
-            let words: Vec<_> = found.body.as_chunks().0.iter().map(|w| u64::from_le_bytes(*w)).collect();
+            let words: Vec<_> =
+                found.body.as_chunks().0.iter().map(|w| u64::from_le_bytes(*w)).collect();
             check_records(&words[PacketHeader::WORDS..], &mut next);
         }
     }
@@ -88,7 +89,8 @@ fn nothing_is_torn_and_everything_is_counted() {
     stream.start();
     let done = AtomicBool::new(false);
     let (log, looks) = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..THREADS).map(|who| scope.spawn(move || work(stream, who))).collect();
+        let workers: Vec<_> =
+            (0..THREADS).map(|who| scope.spawn(move || work(stream, who))).collect();
         let reader = scope.spawn(|| {
             let mut log = Log::new(Vec::new(), Take::Out);
             while !done.load(Ordering::Acquire) {

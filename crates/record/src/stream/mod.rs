@@ -20,10 +20,10 @@ mod control;
 mod event;
 #[cfg_attr(loom, expect(dead_code, reason = "models look at lanes only"))]
 mod image;
-#[cfg(all(loom, test))]
-mod model;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod log;
+#[cfg(all(loom, test))]
+mod model;
 #[cfg(feature = "std")]
 mod reader;
 mod status;
@@ -44,9 +44,9 @@ mod threads;
 
 pub use control::{DefineError, FIRST_FREE_ID};
 pub use event::{EventType, Family, Fields, Hex, NoTail, Tail, Value};
-pub use image::Image;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 pub use follow::Flusher;
+pub use image::Image;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 pub use log::{CloseError, Log, Take};
 #[cfg(feature = "std")]

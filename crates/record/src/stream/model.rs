@@ -80,7 +80,12 @@ fn what_is_committed_is_there() {
             let mut reader = LaneReader::new(&image, 0);
             let first = read(&mut reader, &image, 1);
             let second = read(&mut reader, &image, 1);
-            assert!([first, second].concat().into_iter().eq(0..reader.position().saturating_sub(10) / 2));
+            assert!(
+                [first, second]
+                    .concat()
+                    .into_iter()
+                    .eq(0..reader.position().saturating_sub(10) / 2)
+            );
         });
         let image = image(&words, FullPolicy::Loop);
         let writer = writer(&image, 0);
@@ -131,6 +136,9 @@ fn what_is_not_consumed_is_not_overwritten() {
         let rest = read(&mut reader, &image, 3);
         let lost = image.head(0, tracewell_wire::native::image::lane::LOST);
         let lost = lost.load(super::sync::Ordering::Relaxed);
-        assert!((rest == [2, 3] && lost == 1) || (rest == [2, 3, 4] && lost == 0), "{rest:?} {lost}");
+        assert!(
+            (rest == [2, 3] && lost == 1) || (rest == [2, 3, 4] && lost == 0),
+            "{rest:?} {lost}"
+        );
     });
 }

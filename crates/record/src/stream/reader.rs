@@ -98,7 +98,8 @@ impl LaneReader {
             let committed = Committed(committed).position();
             let oldest = image.head(self.lane, lane::OLDEST).load(Ordering::Relaxed);
             let oldest = oldest.max(
-                (committed.saturating_sub(1) / words * words + words).saturating_sub(image.geometry().lane_words()),
+                (committed.saturating_sub(1) / words * words + words)
+                    .saturating_sub(image.geometry().lane_words()),
             );
             if self.position < oldest {
                 self.go_to(oldest.div_ceil(words) * words);

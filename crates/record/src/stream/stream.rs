@@ -196,19 +196,31 @@ impl Stream {
     }
 
     /// Records an event. Never waits, never allocates, may be called by a signal handler.
-    #[inline]
+    // What decides that nothing is recorded is compiled into the caller, the rest is called.
+    #[inline(always)]
     pub fn record<F: Fields>(&self, event: &EventType<F>, fields: F) {
         let id = event.id();
         match self.admits(event.family().bit(), id) {
-            Admission::Yes => self.store(id, fields.words().as_ref(), &[]),
+            Admission::Yes => self.store_fields(id, fields),
             Admission::No => {}
-            Admission::Ask => self.ask(event, fields.words().as_ref(), &[]),
+            Admission::Ask => self.ask_fields(event, fields),
         }
+    }
+
+    #[inline(never)]
+    fn store_fields<F: Fields>(&self, id: u16, fields: F) {
+        self.store(id, fields.words(), &[]);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ask_fields<F: Fields>(&self, event: &EventType<F>, fields: F) {
+        self.ask(event, fields.words().as_ref(), &[]);
     }
 
     /// Records an event with text or bytes behind its fields. A record that is too long for a packet
     /// is lost, and counted.
-    #[inline]
+    #[inline(never)]
     pub fn record_with<F: Fields, T: Tail + ?Sized>(
         &self,
         event: &EventType<F, T>,
@@ -230,7 +242,7 @@ impl Stream {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn admits(&self, family: u64, id: u16) -> Admission {
         let image = self.image();
         let gate = image.word(at::GATE).load(Ordering::Relaxed);
@@ -249,13 +261,13 @@ impl Stream {
         self.known[usize::from(id) / 64 % BITMAP].load(Ordering::Relaxed) >> (id % 64) & 1 != 0
     }
 
-    #[inline]
-    fn store(&self, id: u16, fields: &[u64], bytes: &[u8]) {
+    #[inline(always)]
+    fn store(&self, id: u16, fields: impl AsRef<[u64]>, bytes: &[u8]) {
         let stored = threads::with_writer(self.slot, |level| {
             if level.generation.get() != self.generation && !self.place(level) {
                 return;
             }
-            let pushed = level.writer.push(&self.image(), id, self.stamp(), fields, bytes);
+            let pushed = level.writer.push(&self.image(), id, self.stamp(), fields.as_ref(), bytes);
             if pushed.is_err() && self.policy == FullPolicy::UntilFull {
                 self.image().suspend_full();
             }
@@ -266,8 +278,6 @@ impl Stream {
     }
 
     /// The rare cases: a suspended stream, a type that was not defined, somebody who waits.
-    #[cold]
-    #[inline(never)]
     fn ask<F: Fields, T: Tail + ?Sized>(
         &self,
         event: &EventType<F, T>,
