@@ -1,11 +1,12 @@
 //! Recording rules of each trace system, over memory that the caller owns.
 //!
 //! The crate decides *when* and *where* bytes are written; what they look like is defined in
-//! `tracewell-wire`. It takes nothing else: no standard library, no allocator, no `unsafe`, no
-//! interrupt lock, no clock. The caller brings the memory, a [`clock`] and, where interrupts or
-//! several cores record, the exclusion between them.
+//! `tracewell-wire`. Without features it takes nothing else: no standard library, no allocator, no
+//! `unsafe`, no interrupt lock, no clock. The caller brings the memory, a [`clock`] and, where
+//! interrupts or several cores record, the exclusion between them.
 //!
-//! One module per trace system: [`threadx`] writes the memory image that TraceX reads.
+//! One module per trace system: [`threadx`] writes the memory image that TraceX reads; [`stream`] is
+//! our own recorder, which with the feature `std` shares memory between threads and processes.
 //!
 //! ```
 //! use tracewell_record::threadx::{Context, Object, Options, Trace};

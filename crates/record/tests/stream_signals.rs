@@ -112,6 +112,42 @@ fn nothing_is_torn_and_everything_is_counted() {
     assert_eq!(stored + lost, RECORDED.load(Ordering::Relaxed), "{status:?}");
 }
 
+/// A child of a fork records into an inherited stream under its own ids, and into no other.
+#[test]
+fn a_child_of_a_fork_records_only_where_it_may() {
+    static CHILD: EventType<(u32,)> = EventType::new(TEST, "child", &["number"]);
+    let make = |inherited| {
+        let stream = Stream::anonymous(&StreamOptions { inherited, ..Default::default() }).unwrap();
+        stream.start();
+        stream.record(&CHILD, (0,));
+        stream
+    };
+    let (inherited, own) = (make(true), make(false));
+    // SAFETY: the child only records, which needs no lock that another thread might have held, and
+    // leaves without running anything else.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        for number in 1..10 {
+            inherited.record(&CHILD, (number,));
+            own.record(&CHILD, (number,));
+        }
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(0) };
+    }
+    // SAFETY: the status is not asked for.
+    unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+    inherited.record(&CHILD, (10,));
+    let processes = |stream: &Stream| -> Vec<_> {
+        let image = stream.image();
+        let lane =
+            |lane| LaneReader::new(&image, lane).next(&image).map(|p| (p.header.process, p.events));
+        (0..4).filter_map(lane).collect()
+    };
+    let parent = std::process::id();
+    assert_eq!(processes(&inherited), [(parent, 2), (child as u32, 9)]);
+    assert_eq!(processes(&own), [(parent, 1)]);
+}
+
 fn count_events(log: &[u8]) -> u64 {
     let index = log.len() - block::HEAD - 8;
     assert!(matches!(block::find(&log[index..]), block::Found::Block(_)));

@@ -174,6 +174,9 @@ fn a_stream_in_a_file_is_read_while_it_lives_and_when_it_is_dead() {
     let (trace, kept) = open(&path);
     assert_eq!(first_fields(&trace, &kept), (0..1000).collect::<Vec<_>>());
     assert_eq!(trace.fact("state"), Some(1));
+    let remark = trace.diagnostics.iter().next().unwrap().to_string();
+    let maker = format!("process {}, which made it, lives", std::process::id());
+    assert!(remark.contains(&maker), "{remark}");
     stream.record(&PAIR, (1000, 0));
     stream.stop();
     stream.record(&PAIR, (1001, 0));

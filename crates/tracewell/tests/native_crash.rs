@@ -113,6 +113,13 @@ fn examine(path: &Path, progress: &[u8]) -> u64 {
     checked.events
 }
 
+/// The first remark about a stream.
+fn remark(path: &Path) -> String {
+    let mut input = Input::open(path, Settings::default()).unwrap();
+    let trace = input.read(&mut Checked::default()).unwrap();
+    trace.diagnostics.iter().next().unwrap().message.clone()
+}
+
 /// A folder in memory where there is one: hundreds of streams are made in it.
 fn folder() -> tempfile::TempDir {
     let shared = Path::new("/dev/shm");
@@ -132,6 +139,7 @@ fn what_was_recorded_before_a_kill_is_read() {
         child.wait().unwrap();
         let progress = std::fs::read(path.with_extension("progress")).unwrap();
         total += examine(&path, &progress);
+        assert!(remark(&path).ends_with("has ended"), "{}", remark(&path));
         std::fs::remove_file(&path).unwrap();
     }
     assert!(total > 10_000, "{total}");

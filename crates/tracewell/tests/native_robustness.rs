@@ -209,12 +209,14 @@ fn a_made_up_image_is_read_without_panic() {
     (0..100).for_each(|n| {
         let _ = writers[n as usize % 2].push(&image, 64, 1000 + n, &[n, 0], &[]);
     });
-    let mut bytes: Vec<_> = words.iter().flat_map(|w| w.load(Ordering::Relaxed).to_le_bytes()).collect();
+    let mut bytes: Vec<_> =
+        words.iter().flat_map(|w| w.load(Ordering::Relaxed).to_le_bytes()).collect();
     let (_, kept) = read(&bytes).unwrap();
     assert!(kept.rows.len() > 90);
     // Every byte of the header and of the lanes, and cuts.
     let lanes = GEOMETRY.heads() * 8;
-    let places = (8..120).chain(128..200).chain(lanes..lanes + 256).chain(GEOMETRY.data() * 8..bytes.len());
+    let places =
+        (8..120).chain(128..200).chain(lanes..lanes + 256).chain(GEOMETRY.data() * 8..bytes.len());
     for at in places.step_by(23) {
         let before = std::mem::replace(&mut bytes[at], 0xE7);
         if let Some((_, kept)) = read(&bytes) {

@@ -65,7 +65,11 @@ impl Input {
             open(path)
         };
         let content = content.map_err(|source| InputError::io(path, source))?;
-        Self::recognise(path.to_owned(), content, settings)
+        let mut input = Self::recognise(path.to_owned(), content, settings)?;
+        if let Some(remark) = format::native::snapshot::remark(input.content.start()) {
+            input.remarks.add(Severity::Note, None, remark);
+        }
+        Ok(input)
     }
 
     /// Takes bytes that are in memory already; `name` stands for a path in messages.

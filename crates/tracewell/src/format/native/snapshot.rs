@@ -8,6 +8,7 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use tracewell_wire::native::image::{Committed, HEADER, ImageHeader, lane};
 use tracewell_wire::native::{WORD, word};
@@ -44,6 +45,16 @@ pub fn take(file: &File) -> io::Result<Option<Vec<u8>>> {
         let _ = read(file, &mut bytes[oldest..oldest + WORD], oldest)?;
     }
     Ok(Some(bytes))
+}
+
+/// What is to be said of a stream's memory beside what is in it: whether the process that made it
+/// lives on this machine. `None` where these are not the first bytes of such a memory.
+pub fn remark(start: &[u8]) -> Option<String> {
+    let words = std::array::from_fn(|index| word(start, index).unwrap_or(0));
+    let process = ImageHeader::of_words(&words).ok()?.process;
+    let lives = Path::new(&format!("/proc/{process}")).exists();
+    let state = if lives { "lives" } else { "has ended" };
+    Some(format!("a copy of a stream's memory; process {process}, which made it, {state}"))
 }
 
 /// Fills `bytes` from a file; false where it ends before that.
