@@ -70,10 +70,10 @@ fn a_reader_goes_on_where_it_was_also_in_the_middle_of_a_packet() {
     let mut expected = 0;
     for number in 0..2000_u64 {
         // Every tenth event begins a new base.
-        writer.push(&image, 7, number + (number / 10 << 33), &[number], &[]).unwrap();
+        writer.push(&image, 7, number + ((number / 10) << 33), &[number], &[]).unwrap();
         if number % 7 == 0 {
             for (stamp, field) in events(&image, &mut reader) {
-                assert_eq!((stamp, field), (expected + (expected / 10 << 33), expected));
+                assert_eq!((stamp, field), (expected + ((expected / 10) << 33), expected));
                 expected += 1;
             }
         }

@@ -177,7 +177,7 @@ impl LaneReader {
             ..header
         };
         self.position = end;
-        self.packet = (end % words != 0).then_some(next);
+        self.packet = (!end.is_multiple_of(words)).then_some(next);
         Some((piece, walk.events, walk.first.unwrap_or(0), begin))
     }
 

@@ -318,7 +318,7 @@ impl Stream {
         // Where there was none, look again only now and then.
         let misses = level.misses.get();
         let image = self.image();
-        if misses % 256 == 0
+        if misses.is_multiple_of(256)
             && let Some(lane) = self.claim(&image, join(process, thread))
         {
             let identity = Identity { process, thread, name: sys::thread_name() };

@@ -37,12 +37,20 @@ pub(super) struct Level {
     pub(super) writer: Writer,
 }
 
-const LEVEL: Level =
-    Level { generation: Cell::new(0), misses: Cell::new(0), writer: Writer::new() };
-const WRITERS: Writers = Writers { depth: AtomicU32::new(0), levels: [LEVEL; DEPTHS] };
+impl Level {
+    const fn new() -> Self {
+        Self { generation: Cell::new(0), misses: Cell::new(0), writer: Writer::new() }
+    }
+}
+
+impl Writers {
+    const fn new() -> Self {
+        Self { depth: AtomicU32::new(0), levels: [const { Level::new() }; DEPTHS] }
+    }
+}
 
 std::thread_local! {
-    static THREAD: [Writers; STREAMS] = const { [WRITERS; STREAMS] };
+    static THREAD: [Writers; STREAMS] = const { [const { Writers::new() }; STREAMS] };
 }
 
 /// Runs `record` with the calling thread's writer for the stream in a slot; `None` where handlers

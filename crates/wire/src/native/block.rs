@@ -116,7 +116,7 @@ pub fn find(bytes: &[u8]) -> Found<'_> {
 fn checksum(block: &[u8]) -> Option<u32> {
     let (first, rest) = block.split_at_checked(12)?;
     let rest = rest.get(4..)?;
-    Some(super::Crc32c::default().add(first).add(&[0; 4]).add(rest).value())
+    Some(super::Crc32c::default().with(first).with(&[0; 4]).with(rest).value())
 }
 
 /// Writes the head of a block whose body is in its place already; `None` where the block is too

@@ -44,9 +44,9 @@ impl Default for Crc32c {
 }
 
 impl Crc32c {
-    /// Adds bytes.
+    /// The sum with these bytes behind.
     #[must_use]
-    pub fn add(self, bytes: &[u8]) -> Self {
+    pub fn with(self, bytes: &[u8]) -> Self {
         let (words, rest) = bytes.as_chunks::<8>();
         let mut sum = self.0;
         for word in words {
@@ -71,7 +71,7 @@ impl Crc32c {
 
 /// The sum of some bytes.
 pub fn crc32c(bytes: &[u8]) -> u32 {
-    Crc32c::default().add(bytes).value()
+    Crc32c::default().with(bytes).value()
 }
 
 #[cfg(test)]
@@ -92,7 +92,7 @@ mod tests {
         let bytes: [u8; 61] = core::array::from_fn(|index| (index * 7) as u8);
         for cut in 0..bytes.len() {
             let (first, second) = bytes.split_at(cut);
-            assert_eq!(Crc32c::default().add(first).add(second).value(), crc32c(&bytes));
+            assert_eq!(Crc32c::default().with(first).with(second).value(), crc32c(&bytes));
         }
     }
 }
