@@ -56,8 +56,9 @@ impl Image<'_> {
         State::of_code(before)
     }
 
-    /// Stops recording because there is no room. Wait-free: a recording thread does this.
-    pub(super) fn suspend_full(&self) {
+    /// Stops recording because there is no room, as the policy until-full wants it of a thread whose
+    /// writer said so. Wait-free.
+    pub fn suspend_full(&self) {
         let (running, full) = (State::Running.code(), State::Full.code());
         let _ = self.word(at::STATE).compare_exchange(running, full, SeqCst, SeqCst);
         if self.state() == State::Full {

@@ -6,6 +6,9 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use tracewell_wire::native::image::TYPE_TEXT;
 use tracewell_wire::native::{FAMILIES, FieldKind};
 
+use super::control::DefineError;
+use super::image::Image;
+
 /// A group of events that can be switched off together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Family {
@@ -194,15 +197,27 @@ impl<F: Fields, T: Tail + ?Sized> EventType<F, T> {
         self.id.load(Ordering::Relaxed) as u16
     }
 
+    /// Defines the type in a stream. It gets the id that this process gave it in another stream, if
+    /// there is one. Needs no lock and no memory, so that a signal handler may do it.
+    ///
+    /// # Errors
+    /// Where there is no room for it, or its id has another meaning in this stream.
+    pub fn define(&self, image: &Image<'_>) -> Result<u16, DefineError> {
+        let mut buffer = [0; TYPE_TEXT];
+        let text = self.text(&mut buffer).ok_or(DefineError::TooLong)?;
+        if self.id() == 0 {
+            self.settle(image.define(self.family.number, text)?);
+        }
+        image.define_as(self.id(), self.family.number, text).map(|()| self.id())
+    }
+
     /// Settles the id; another thread's choice wins if it came first.
-    pub(super) fn settle(&self, id: u16) -> u16 {
-        let settled =
-            self.id.compare_exchange(0, u32::from(id), Ordering::Relaxed, Ordering::Relaxed);
-        settled.map_or_else(|other| other as u16, |_| id)
+    fn settle(&self, id: u16) {
+        let _ = self.id.compare_exchange(0, u32::from(id), Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Writes its text as the wire format has it; `None` where it is too long.
-    pub(super) fn text<'b>(&self, buffer: &'b mut [u8; TYPE_TEXT]) -> Option<&'b [u8]> {
+    fn text<'b>(&self, buffer: &'b mut [u8; TYPE_TEXT]) -> Option<&'b [u8]> {
         let mut length = 0;
         let mut put = |text: &str| {
             let room = buffer.get_mut(length..length + text.len())?;

@@ -5,10 +5,10 @@
 
 use core::ops::Range;
 
-use tracewell_wire::native::image::{Geometry, ImageError, ImageHeader, at, lane};
+use tracewell_wire::native::image::{Geometry, ImageError, ImageHeader, at};
 use tracewell_wire::native::{ClockFacts, FullPolicy, PacketHeader};
 
-use super::sync::{AtomicU64, Ordering, fence};
+use super::sync::{AtomicU64, Ordering};
 
 /// The memory of a stream.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +88,7 @@ impl<'a> Image<'a> {
 
     /// The clock as the header has it.
     pub fn clock(&self) -> ClockFacts {
-        let words = [9, 10, 11, 12, 13].map(|index| self.word(index).load(Ordering::Relaxed));
+        let words = at::CLOCK.map(|index| self.word(index).load(Ordering::Relaxed));
         ClockFacts::of_words(words)
     }
 
@@ -124,15 +124,6 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Whether what was copied from `position` on may have been overwritten meanwhile.
-    pub(super) fn overwritten(&self, lane: usize, position: u64) -> bool {
-        // A copied word that the writer had already overwritten makes this fence synchronise with
-        // the writer's release fence before that store, so the load below sees the `oldest` that
-        // was stored before that fence.
-        fence(Ordering::Acquire);
-        self.head(lane, lane::OLDEST).load(Ordering::Relaxed) > position
-    }
-
     /// Words of a packet, as positions count.
     #[inline]
     pub(super) fn packet_words(&self) -> u64 {
@@ -140,6 +131,7 @@ impl<'a> Image<'a> {
     }
 
     /// Adds one to a counter that any thread may count up.
+    #[cfg(all(feature = "std", not(loom)))]
     pub(super) fn count(&self, index: usize) {
         // Relaxed: nothing is published by the count.
         self.word(index).fetch_add(1, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! Tracewell's own recorder: streams in memory that threads and processes share.
 //!
-//! An event costs little more than reading the clock. No call of [`Stream::record`] waits, allocates
+//! An event costs little more than reading the clock. No call of `Stream::record` waits, allocates
 //! or takes a lock, so that signal handlers may record, also in the middle of a record of their own
 //! thread. What was committed survives the process, and what was not recorded is counted.
 //!
@@ -57,11 +57,8 @@
 //! | `model` | the lane protocol under a model checker |
 //! | `sys`, `map` | what is asked of the operating system |
 
-#[cfg_attr(loom, expect(dead_code, reason = "models look at lanes only"))]
 mod control;
-#[cfg_attr(loom, expect(dead_code, reason = "models look at lanes only"))]
 mod event;
-#[cfg_attr(loom, expect(dead_code, reason = "models look at lanes only"))]
 mod image;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod log;

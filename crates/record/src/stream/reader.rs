@@ -10,7 +10,7 @@ use tracewell_wire::native::image::{Committed, lane};
 use tracewell_wire::native::{PacketHeader, REBASE, RecordHead, split};
 
 use super::image::Image;
-use super::sync::Ordering;
+use super::sync::{Ordering, fence};
 
 /// Records of a lane that were not read before: all of one packet, or a part of it.
 #[derive(Clone, Copy, Debug)]
@@ -135,7 +135,7 @@ impl LaneReader {
         self.words.clear();
         self.words.resize(length, 0);
         image.copy(self.lane, from, length, &mut self.words);
-        if image.overwritten(self.lane, packet) {
+        if overwritten(image, self.lane, packet) {
             return None;
         }
         let (header, start) = match self.packet {
@@ -186,6 +186,15 @@ impl LaneReader {
         self.go_to(next);
         None
     }
+}
+
+/// Whether what was copied from `position` on may have been overwritten meanwhile.
+fn overwritten(image: &Image<'_>, lane: usize, position: u64) -> bool {
+    // A copied word that the writer had already overwritten makes this fence synchronise with the
+    // writer's release fence before that store, so the load below sees the `oldest` that was stored
+    // before that fence.
+    fence(Ordering::Acquire);
+    image.head(lane, lane::OLDEST).load(Ordering::Relaxed) > position
 }
 
 /// A walk over records.

@@ -57,7 +57,7 @@ impl Image<'_> {
 
     /// The process that made the stream.
     pub fn process(&self) -> u32 {
-        self.word(14).load(Relaxed) as u32
+        self.word(at::PROCESS).load(Relaxed) as u32
     }
 
     pub(super) fn status_words(&self, complete_before: u64) -> StatusWords {

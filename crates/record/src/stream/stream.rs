@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Once;
 
-use tracewell_wire::native::image::{BITMAP, Geometry, ImageHeader, State, TYPE_TEXT, at, lane};
+use tracewell_wire::native::image::{BITMAP, Geometry, ImageHeader, State, at, lane};
 use tracewell_wire::native::{ClockFacts, ClockKind, FullPolicy, join, split};
 
 use super::control::WAITED_FOR;
@@ -174,14 +174,7 @@ impl Stream {
         &self,
         event: &EventType<F, T>,
     ) -> Result<u16, DefineError> {
-        let mut buffer = [0; TYPE_TEXT];
-        let text = event.text(&mut buffer).ok_or(DefineError::TooLong)?;
-        let (image, family) = (self.image(), event.family().number());
-        if event.id() == 0 {
-            event.settle(image.define(family, text)?);
-        }
-        let id = event.id();
-        image.define_as(id, family, text)?;
+        let id = event.define(&self.image())?;
         // Relaxed: the bit says only that nothing is left to be done for the id.
         self.known[usize::from(id) / 64 % BITMAP].fetch_or(1 << (id % 64), Ordering::Relaxed);
         Ok(id)

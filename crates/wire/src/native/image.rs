@@ -61,6 +61,10 @@ pub const BITMAP: usize = EVENT_IDS / 64;
 pub mod at {
     /// [`super::MAGIC`].
     pub const MAGIC: usize = 0;
+    /// The clock.
+    pub const CLOCK: [usize; 5] = [9, 10, 11, 12, 13];
+    /// The process that made the stream.
+    pub const PROCESS: usize = 14;
     /// State of the stream.
     pub const STATE: usize = 16;
     /// Families that are not recorded.
@@ -327,7 +331,9 @@ impl ImageHeader {
             0,
             u64::from(self.process),
         ];
-        words[9..14].copy_from_slice(&self.clock.words());
+        for (index, word) in at::CLOCK.into_iter().zip(self.clock.words()) {
+            words[index] = word;
+        }
         words
     }
 
@@ -359,8 +365,8 @@ impl ImageHeader {
         if let Some((word, _, _)) = expected.iter().find(|(_, found, wanted)| found != wanted) {
             return Err(ImageError::Word(*word));
         }
-        let clock = ClockFacts::of_words([words[9], words[10], words[11], words[12], words[13]]);
-        Ok(Self { geometry, policy, clock, process: words[14] as u32 })
+        let clock = ClockFacts::of_words(at::CLOCK.map(|index| words[index]));
+        Ok(Self { geometry, policy, clock, process: words[at::PROCESS] as u32 })
     }
 }
 
@@ -380,6 +386,6 @@ mod tests {
     #[test]
     fn bitmaps_do_not_overlap() {
         assert_eq!(at::FILTER + BITMAP, at::DEFINED);
-        assert!(at::DEFINED + BITMAP <= HEADER);
+        const { assert!(at::DEFINED + BITMAP <= HEADER) };
     }
 }
