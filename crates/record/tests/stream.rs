@@ -98,6 +98,51 @@ fn an_id_that_means_something_else_is_refused_and_its_events_are_counted() {
 }
 
 #[test]
+fn types_that_are_known_only_at_run_time_are_recorded_by_id() {
+    let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
+    let id = stream.define_text(None, ONE, "one/late(data:bytes)").unwrap();
+    assert_eq!(stream.define_text(None, ONE, "one/late(data:bytes)"), Ok(id));
+    assert_eq!(stream.define_text(Some(7), TWO, "two/fixed()"), Ok(7));
+    assert_eq!(stream.define_text(Some(7), TWO, "two/other()"), Err(DefineError::Conflict));
+    assert_eq!(stream.define_text(None, TWO, "two"), Err(DefineError::NoEventType));
+    stream.start();
+    stream.record_as(id, ONE, &[3], b"abc");
+    stream.record_as(7, TWO, &[], &[]);
+    stream.record_as(8, TWO, &[], &[]);
+    stream.record_as(u16::MAX, TWO, &[], &[]);
+    assert_eq!((count(&stream), stream.image().status().lost_unplaced), (2, 2));
+    stream.image().set_filtered(7, true);
+    stream.record_as(7, TWO, &[], &[]);
+    assert_eq!(count(&stream), 0);
+}
+
+#[test]
+fn a_thread_that_found_no_lane_in_one_stream_finds_one_in_the_next() {
+    let options = StreamOptions { lanes: 1, ..StreamOptions::default() };
+    for _ in 0..3 {
+        let full = Stream::anonymous(&options).unwrap();
+        full.start();
+        let barrier = std::sync::Barrier::new(2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                full.record(&FIRST, (1,));
+                barrier.wait();
+                barrier.wait();
+            });
+            barrier.wait();
+            full.record(&FIRST, (2,));
+            barrier.wait();
+        });
+        assert_eq!(full.image().status().lost_unplaced, 1);
+        drop(full);
+        let free = Stream::anonymous(&options).unwrap();
+        free.start();
+        free.record(&FIRST, (3,));
+        assert_eq!((count(&free), free.image().status().lost_unplaced), (1, 0));
+    }
+}
+
+#[test]
 fn names_get_the_same_id_whoever_asks() {
     let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
     let ids: Vec<Vec<_>> = std::thread::scope(|scope| {

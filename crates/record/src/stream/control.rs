@@ -29,6 +29,8 @@ pub enum DefineError {
     NoIdLeft,
     /// Its id means something else in this stream.
     Conflict,
+    /// Its text is no event type's.
+    NoEventType,
 }
 
 impl core::fmt::Display for DefineError {
@@ -37,6 +39,7 @@ impl core::fmt::Display for DefineError {
             Self::TooLong => write!(f, "an event type has at most {TYPE_TEXT} bytes"),
             Self::NoIdLeft => write!(f, "a stream has at most {EVENT_IDS} event types"),
             Self::Conflict => f.write_str("the id means another event in this stream"),
+            Self::NoEventType => f.write_str("expected family/name(field:kind,...)"),
         }
     }
 }

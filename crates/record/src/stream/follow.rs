@@ -28,7 +28,21 @@ impl<W: Write> Log<W> {
     /// # Errors
     /// As [`Log::drain`].
     pub fn drain_or_wait(&mut self, stream: &Stream, time: Duration) -> io::Result<u64> {
-        let image = stream.image();
+        let mut result = Ok(0);
+        stream.wait(time, || {
+            result = self.drain(&stream.image(), stream.stamp());
+            !matches!(result, Ok(0))
+        });
+        result
+    }
+}
+
+impl Stream {
+    /// Calls `found` until it says that it found something, and waits for events in between, at most
+    /// so long. Waiting takes no processor time, and costs the thread that records the next event
+    /// one system call. Returns whether something was found.
+    pub fn wait(&self, time: Duration, mut found: impl FnMut() -> bool) -> bool {
+        let image = self.image();
         let deadline = Instant::now() + time;
         loop {
             let seen = image.word(at::WAKE).load(Ordering::SeqCst) as u32;
@@ -37,9 +51,11 @@ impl<W: Write> Log<W> {
                 image.word(at::WAITERS).store(1, Ordering::SeqCst);
                 image.make_gate();
             }
-            let events = self.drain(&image, stream.stamp())?;
-            if events > 0 || left.is_zero() {
-                return Ok(events);
+            if found() {
+                return true;
+            }
+            if left.is_zero() {
+                return false;
             }
             sys::wait(image.word(at::WAKE), seen, left.min(LOOK));
         }

@@ -86,9 +86,9 @@ impl Image<'_> {
         end.checked_sub(self.geometry().lane_words()).is_some_and(|gone| consumed < gone)
     }
 
-    /// Gives the room before a position of a lane free. An until-full stream that stopped itself
-    /// goes on when every lane is empty.
-    pub(super) fn consume(&self, lane: usize, position: u64) {
+    /// Gives the room before a position of a lane free: the position of a reader that has copied
+    /// everything before it. There may be one at a time who does this.
+    pub fn consume(&self, lane: usize, position: u64) {
         let word = self.head(lane, lane::CONSUMED);
         if word.load(Relaxed) < position {
             // Release: the copies are made before the writer, who acquires this, stores there.

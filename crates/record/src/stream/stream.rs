@@ -5,10 +5,12 @@ use std::path::Path;
 use std::sync::Once;
 
 use tracewell_wire::native::image::{BITMAP, Geometry, ImageHeader, State, at, lane};
-use tracewell_wire::native::{ClockFacts, ClockKind, FullPolicy, join, split};
+use tracewell_wire::native::{
+    ClockFacts, ClockKind, EVENT_IDS, EventTypeText, FullPolicy, join, split,
+};
 
 use super::control::WAITED_FOR;
-use super::event::{EventType, Fields, Tail};
+use super::event::{EventType, Family, Fields, Tail};
 use super::image::Image;
 use super::map::Mapping;
 use super::sync::{AtomicU64, Ordering};
@@ -175,9 +177,35 @@ impl Stream {
         event: &EventType<F, T>,
     ) -> Result<u16, DefineError> {
         let id = event.define(&self.image())?;
+        self.know(id);
+        Ok(id)
+    }
+
+    /// Defines an event type that is known only now, by its text
+    /// ([`EventTypeText`](tracewell_wire::native::EventTypeText)): under this id, or the next free one.
+    ///
+    /// # Errors
+    /// Where the text is no event type's or too long, the id has another meaning in this stream, or
+    /// all ids are taken.
+    pub fn define_text(
+        &self,
+        id: Option<u16>,
+        family: Family,
+        text: &str,
+    ) -> Result<u16, DefineError> {
+        EventTypeText::parse(text).map_err(|_| DefineError::NoEventType)?;
+        let (image, family, text) = (self.image(), family.number(), text.as_bytes());
+        let id = match id {
+            None => image.define(family, text)?,
+            Some(id) => image.define_as(id, family, text).map(|()| id)?,
+        };
+        self.know(id);
+        Ok(id)
+    }
+
+    fn know(&self, id: u16) {
         // Relaxed: the bit says only that nothing is left to be done for the id.
         self.known[usize::from(id) / 64 % BITMAP].fetch_or(1 << (id % 64), Ordering::Relaxed);
-        Ok(id)
     }
 
     /// Whether an event of this type would be recorded now, as far as filters say.
@@ -200,6 +228,20 @@ impl Stream {
         }
     }
 
+    /// Records an event of a type that [`Stream::define_text`] gave this id: fields of a word each,
+    /// then bytes, filled up to a whole word. An event of another id is counted as lost. As
+    /// [`Stream::record`], it may be called by a signal handler.
+    #[inline(never)]
+    pub fn record_as(&self, id: u16, family: Family, fields: &[u64], bytes: &[u8]) {
+        // What lies beyond the ids would be taken for one of them; 0 is never known.
+        let id = if usize::from(id) < EVENT_IDS { id } else { 0 };
+        match self.admits(family.bit(), id) {
+            Admission::Yes => self.store(id, fields, bytes),
+            Admission::No => {}
+            Admission::Ask => self.ask(family, || self.knows(id).then_some(id), fields, bytes),
+        }
+    }
+
     #[inline(never)]
     fn store_fields<F: Fields>(&self, id: u16, fields: F) {
         self.store(id, fields.words(), &[]);
@@ -208,7 +250,7 @@ impl Stream {
     #[cold]
     #[inline(never)]
     fn ask_fields<F: Fields>(&self, event: &EventType<F>, fields: F) {
-        self.ask(event, fields.words().as_ref(), &[]);
+        self.ask(event.family(), || self.known_id(event), fields.words().as_ref(), &[]);
     }
 
     /// Records an event with text or bytes behind its fields. A record that is too long for a packet
@@ -231,7 +273,9 @@ impl Stream {
         match self.admits(event.family().bit(), id) {
             Admission::Yes => self.store(id, &words[..=count], bytes),
             Admission::No => {}
-            Admission::Ask => self.ask(event, &words[..=count], bytes),
+            Admission::Ask => {
+                self.ask(event.family(), || self.known_id(event), &words[..=count], bytes);
+            }
         }
     }
 
@@ -271,32 +315,32 @@ impl Stream {
     }
 
     /// The rare cases: a suspended stream, a type that was not defined, somebody who waits.
-    fn ask<F: Fields, T: Tail + ?Sized>(
-        &self,
-        event: &EventType<F, T>,
-        fields: &[u64],
-        bytes: &[u8],
-    ) {
+    /// `id` gives the event's id if it has a meaning in this stream.
+    fn ask(&self, family: Family, id: impl FnOnce() -> Option<u16>, fields: &[u64], bytes: &[u8]) {
         let image = self.image();
         match image.state() {
             State::Suspended => return,
             State::Full => return image.count(at::LOST_SUSPENDED),
             State::Running => {}
         }
-        if image.family_filter() & event.family().bit() != 0 {
+        if image.family_filter() & family.bit() != 0 {
             return;
         }
-        if !self.knows(event.id()) && self.define(event).is_err() {
-            return image.count(at::LOST_UNPLACED);
-        }
-        if image.is_filtered(event.id()) {
+        let Some(id) = id() else { return image.count(at::LOST_UNPLACED) };
+        if image.is_filtered(id) {
             return;
         }
-        self.store(event.id(), fields, bytes);
+        self.store(id, fields, bytes);
         if image.word(at::WAITERS).swap(0, Ordering::SeqCst) > 0 {
             image.make_gate();
             sys::wake(image.word(at::WAKE));
         }
+    }
+
+    /// The id of an event type, which is defined now if it was not.
+    fn known_id<F: Fields, T: Tail + ?Sized>(&self, event: &EventType<F, T>) -> Option<u16> {
+        let id = event.id();
+        if self.knows(id) { Some(id) } else { self.define(event).ok() }
     }
 
     /// Finds a lane for the calling thread at this depth.
@@ -309,6 +353,9 @@ impl Stream {
             return false;
         }
         // Where there was none, look again only now and then.
+        if level.missed.replace(self.generation) != self.generation {
+            level.misses.set(0);
+        }
         let misses = level.misses.get();
         let image = self.image();
         if misses.is_multiple_of(256)

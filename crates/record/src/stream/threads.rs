@@ -32,6 +32,8 @@ pub(super) struct Writers {
 pub(super) struct Level {
     /// The stream that `writer` has a lane of; 0 for none.
     pub(super) generation: Cell<u64>,
+    /// The stream that `misses` is about.
+    pub(super) missed: Cell<u64>,
     /// How many events found no lane, so that not each of them looks for one.
     pub(super) misses: Cell<u32>,
     pub(super) writer: Writer,
@@ -39,7 +41,12 @@ pub(super) struct Level {
 
 impl Level {
     const fn new() -> Self {
-        Self { generation: Cell::new(0), misses: Cell::new(0), writer: Writer::new() }
+        Self {
+            generation: Cell::new(0),
+            missed: Cell::new(0),
+            misses: Cell::new(0),
+            writer: Writer::new(),
+        }
     }
 }
 
