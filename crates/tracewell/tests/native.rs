@@ -6,6 +6,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use support::{Kept, Row, settings};
+use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::input::Input;
 use tracewell::model::{LossCause, Trace};
 use tracewell_record::stream::{
@@ -237,4 +238,34 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn text_and_fractions_are_shown_as_such() {
+    let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
+    stream.start();
+    stream.record(&WIDE, (1, Hex(2), true, -0.25));
+    stream.record_with(&NOTE, (9,), "a \"quoted\", tabbed\ttext");
+    stream.record(&WIDE, (1, Hex(2), true, f64::INFINITY));
+    let bytes = log_of(&stream);
+    let written = |format| {
+        let selection = tracewell::select::Selection::default();
+        let mut writer = EventWriter::new(Vec::new(), format, selection);
+        Input::from_bytes("log", bytes.clone(), settings(&[])).unwrap().read(&mut writer).unwrap();
+        let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let values: Vec<serde_json::Value> = written(EventFormat::JsonLines)
+        .iter()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(values[0]["args"]["share"], -0.25);
+    assert_eq!(values[0]["text"], "a=1, address=0x0000000000000002, flag=1, share=-0.25");
+    assert_eq!(values[1]["args"]["text"], "a \"quoted\", tabbed\ttext");
+    assert_eq!(values[1]["text"], r#"number=9, text="a \"quoted\", tabbed\ttext""#);
+    assert!(values[2]["args"]["share"].is_null());
+    let tsv = written(EventFormat::Tsv);
+    assert!(tsv[2].ends_with("\tnumber=9 text=a \"quoted\", tabbed\\ttext"), "{}", tsv[2]);
+    let csv = written(EventFormat::Csv);
+    assert!(csv[2].ends_with(",\"number=9 text=a \"\"quoted\"\", tabbed\ttext\""), "{}", csv[2]);
 }

@@ -55,6 +55,15 @@ impl PayloadLayout {
         }
     }
 
+    /// The bytes behind argument number `index`, as many as it says and the payload has: an argument
+    /// of the kind [`Text`](super::schema::ArgumentKind::Text).
+    pub fn bytes_behind(self, payload: &[u8], index: usize) -> &[u8] {
+        let Self::Words { bytes, .. } = self;
+        let length = usize::try_from(self.argument(payload, index).unwrap_or(0));
+        let bytes = payload.get(usize::from(bytes) * (index + 1)..).unwrap_or_default();
+        bytes.get(..length.unwrap_or(usize::MAX)).unwrap_or(bytes)
+    }
+
     /// Number of arguments of a payload.
     #[inline]
     pub const fn arguments(self, payload: &[u8]) -> usize {

@@ -38,6 +38,10 @@ impl Describer {
                 ArgumentKind::Enum(table) => put_enum(out, trace, table, value),
                 ArgumentKind::Flags(table) => put_flags(out, trace, table, value),
                 ArgumentKind::Ipv4 => put_ipv4(out, value),
+                ArgumentKind::Float => out.text(f64::from_bits(value).to_string()),
+                ArgumentKind::Text => {
+                    put_quoted(out, trace.payload.bytes_behind(event.payload, piece.index));
+                }
                 ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed => {
                     put_address(out, trace, value);
                 }
@@ -107,6 +111,14 @@ fn put_flags(out: &mut TextBuffer, trace: &Trace, table: TableId, value: u64) {
     if rest != 0 || separator.is_empty() {
         out.text(separator);
         put_address(out, trace, rest);
+    }
+}
+
+/// Text in quotation marks, with what is no text escaped.
+fn put_quoted(out: &mut TextBuffer, bytes: &[u8]) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => out.text(format!("\"{}\"", text.escape_debug())),
+        Err(_) => out.text(format!("\"{}\"", bytes.escape_ascii())),
     }
 }
 

@@ -15,12 +15,14 @@
 
 mod escape;
 mod keys;
+mod spelled;
 
 use std::io::{self, Write};
 
 use super::{Export, ExportError, ExportNames};
 use crate::format::Options;
 use crate::input::Input;
+use crate::model::schema::ArgumentKind;
 use crate::model::{Batch, ContextId, EventRef, Flow, Loss, Sink, Trace};
 use crate::select::Selection;
 use crate::text::{Describer, Listing, Literal, PerEvent, Room, TextBuffer};
@@ -100,6 +102,8 @@ struct EventPlan {
     head: Literal,
     /// Before the value of each argument: separator and name. Words beyond have no schema.
     args: Vec<Literal>,
+    /// What the arguments are, where not all of them are numbers.
+    kinds: Option<Vec<ArgumentKind>>,
     /// Bytes that all of it takes at most.
     room: usize,
 }
@@ -165,6 +169,10 @@ impl<W: Write> EventWriter<W> {
         room = room.literal(&keys.cpu).decimal(u64::from(event.cpu)).literal(context);
         room = optional(room, &keys.priority, event.priority.map(u64::from), keys.absent);
         room = room.literal(&plan.head);
+        if plan.kinds.is_some() {
+            room.done();
+            return spelled::put(format, out, trace, event, plan);
+        }
         for (index, prefix) in plan.args.iter().enumerate() {
             let Some(value) = trace.payload.argument(event.payload, index) else { break };
             room = room.literal(prefix).decimal(value);
@@ -259,7 +267,7 @@ fn event_plan(format: EventFormat, trace: &Trace, id: u32) -> EventPlan {
     let args: Vec<_> =
         named.map(|(index, arg)| argument_plan(format, index, Some(&arg.name))).collect();
     let room = head.len() + args.iter().map(|arg| arg.len() + Room::NUMBER).sum::<usize>();
-    EventPlan { head: Literal::new(head.as_bytes()), args, room }
+    EventPlan { head: Literal::new(head.as_bytes()), args, kinds: spelled::kinds(event), room }
 }
 
 fn argument_plan(format: EventFormat, index: usize, name: Option<&str>) -> Literal {

@@ -6,8 +6,7 @@
 //! that nothing changes under the reader.
 
 use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use tracewell_wire::native::image::{Committed, HEADER, ImageHeader, lane};
@@ -52,14 +51,20 @@ pub fn take(file: &File) -> io::Result<Option<Vec<u8>>> {
 pub fn remark(start: &[u8]) -> Option<String> {
     let words = std::array::from_fn(|index| word(start, index).unwrap_or(0));
     let process = ImageHeader::of_words(&words).ok()?.process;
-    let lives = Path::new(&format!("/proc/{process}")).exists();
-    let state = if lives { "lives" } else { "has ended" };
-    Some(format!("a copy of a stream's memory; process {process}, which made it, {state}"))
+    // Where the system shows its processes as files.
+    let lives = Path::new("/proc/self").exists().then(|| format!("/proc/{process}"));
+    let state = match lives.map(|path| Path::new(&path).exists()) {
+        Some(true) => ", which made it, lives",
+        Some(false) => ", which made it, has ended",
+        None => " made it",
+    };
+    Some(format!("a copy of a stream's memory; process {process}{state}"))
 }
 
 /// Fills `bytes` from a file; false where it ends before that.
-fn read(file: &File, bytes: &mut [u8], at: usize) -> io::Result<bool> {
-    match file.read_exact_at(bytes, at as u64) {
+fn read(mut file: &File, bytes: &mut [u8], at: usize) -> io::Result<bool> {
+    file.seek(SeekFrom::Start(at as u64))?;
+    match file.read_exact(bytes) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
         result => result.map(|()| true),
     }

@@ -55,9 +55,9 @@ fn event_type(id: u32, text: &EventTypeText<'_>) -> EventType {
 const fn kind(kind: FieldKind) -> ArgumentKind {
     match kind {
         FieldKind::Signed => ArgumentKind::Signed,
-        FieldKind::Hex | FieldKind::Float => ArgumentKind::Hex,
-        FieldKind::Unsigned | FieldKind::Bool | FieldKind::Text | FieldKind::Bytes => {
-            ArgumentKind::Unsigned
-        }
+        FieldKind::Hex => ArgumentKind::Hex,
+        FieldKind::Float => ArgumentKind::Float,
+        FieldKind::Text | FieldKind::Bytes => ArgumentKind::Text,
+        FieldKind::Unsigned | FieldKind::Bool => ArgumentKind::Unsigned,
     }
 }

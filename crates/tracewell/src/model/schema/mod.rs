@@ -47,6 +47,10 @@ pub enum ArgumentKind {
     Flags(TableId),
     /// An IPv4 address in host order.
     Ipv4,
+    /// The bits of an IEEE 754 number of 64 bits.
+    Float,
+    /// A number of bytes; the bytes themselves, text as a rule, follow behind the last argument.
+    Text,
     /// Recorded and named by nobody: shown by its position where all words are shown.
     Unnamed,
 }
