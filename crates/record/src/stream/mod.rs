@@ -53,7 +53,7 @@
 //! | `log` | taking records out into a log |
 //! | `follow` | waiting for events; a thread that flushes |
 //! | `threads` | which lane a thread writes |
-//! | `stream` | a stream as a program holds it |
+//! | `stream`, `recording` | a stream as a program holds it; recording into it |
 //! | `model` | the lane protocol under a model checker |
 //! | `sys`, `map` | what is asked of the operating system |
 
@@ -74,6 +74,8 @@ mod writer;
 mod follow;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod map;
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
+mod recording;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 #[expect(clippy::module_inception, reason = "the module's main type has the module's name")]
 mod stream;
