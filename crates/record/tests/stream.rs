@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tracewell_record::event;
 use tracewell_record::stream::{
     DefineError, EventType, Family, Flusher, FullPolicy, Log, Stream, StreamOptions, Take,
 };
@@ -35,7 +36,7 @@ fn filters_of_families_and_ids_may_change_at_any_time() {
     record_both(&stream);
     assert_eq!(count(&stream), 2);
     stream.image().set_family_filter(ONE.bit());
-    assert!(!stream.is_enabled(&FIRST) && stream.is_enabled(&SECOND));
+    assert!(!stream.wants(&FIRST) && stream.wants(&SECOND));
     record_both(&stream);
     assert_eq!(count(&stream), 1);
     stream.image().set_filtered(SECOND.id(), true);
@@ -56,6 +57,24 @@ fn filters_of_families_and_ids_may_change_at_any_time() {
         0,
         "filters lose nothing"
     );
+}
+
+#[test]
+fn fields_are_computed_only_for_events_that_are_wanted() {
+    let stream = Stream::anonymous(&small(FullPolicy::UntilFull)).unwrap();
+    let computed = std::cell::Cell::new(0);
+    let number = || computed.replace(computed.get() + 1);
+    event!(stream, FIRST, number());
+    assert_eq!(computed.get(), 0, "suspended");
+    stream.start();
+    event!(stream, FIRST, number());
+    stream.image().set_family_filter(ONE.bit());
+    event!(stream, FIRST, number());
+    assert_eq!((computed.get(), count(&stream)), (1, 1));
+    stream.image().set_family_filter(0);
+    (0..200).for_each(|_| event!(stream, FIRST, number()));
+    let status = stream.image().status();
+    assert_eq!(count(&stream) + status.lost + status.lost_suspended, 200);
 }
 
 #[test]

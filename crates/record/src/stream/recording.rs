@@ -16,12 +16,11 @@ use super::threads::{self, Level};
 use super::writer::Identity;
 
 impl Stream {
-    /// Whether an event of this type would be recorded now, as far as filters say.
-    #[inline]
-    pub fn is_enabled<F: Fields, T: Tail + ?Sized>(&self, event: &EventType<F, T>) -> bool {
-        let image = self.image();
-        let gate = image.word(at::GATE).load(Ordering::Relaxed);
-        gate & event.family().bit() == 0 && !image.is_filtered(event.id())
+    /// Whether there is anything to be done for an event of this type now: it is recorded, or the
+    /// stream is full and counts it. [`event!`](crate::event) asks before it computes fields.
+    #[inline(always)]
+    pub fn wants<F: Fields, T: Tail + ?Sized>(&self, event: &EventType<F, T>) -> bool {
+        !matches!(self.admits(event.family().bit(), event.id()), Admission::No)
     }
 
     /// Records an event. Never waits, never allocates, may be called by a signal handler.
@@ -212,4 +211,30 @@ enum Admission {
     Yes,
     No,
     Ask,
+}
+
+/// Records an event; its fields are computed only if the stream wants it.
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use tracewell_record::event;
+/// use tracewell_record::stream::{EventType, Family, Stream, StreamOptions};
+///
+/// const DISK: Family = Family::new(4, "disk");
+/// static QUEUED: EventType<(u64, usize)> = EventType::new(DISK, "queued", &["block", "waiting"]);
+///
+/// let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
+/// stream.start();
+/// let queue = [3, 5, 8];
+/// event!(stream, QUEUED, 8, queue.iter().count());
+/// # }
+/// ```
+#[macro_export]
+macro_rules! event {
+    ($stream:expr, $event:expr $(, $field:expr)* $(,)?) => {{
+        let (stream, event) = (&$stream, &$event);
+        if stream.wants(event) {
+            stream.record(event, ($($field,)*));
+        }
+    }};
 }
