@@ -7,6 +7,7 @@
 pub mod baseline;
 pub mod rkh;
 pub mod shark;
+pub mod stream;
 pub mod templates;
 pub mod trace;
 

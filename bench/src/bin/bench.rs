@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Trace};
 use tracewell::template::{Program, Source};
-use tracewell_bench::{baseline, median, rkh, shark, size, templates, trace};
+use tracewell_bench::{baseline, median, rkh, shark, size, stream, templates, trace};
 use tracewell_record::threadx as record;
 use tracewell_wire::rkh as rkh_wire;
 use tracewell_wire::threadx::ids;
@@ -40,7 +40,9 @@ fn main() -> Result<()> {
     insert(&plan);
     rkh_decode(&plan)?;
     rkh_encode(&plan);
+    streams(&plan)?;
     memory(&file)?;
+    flush(&plan, folder.path())?;
     Ok(())
 }
 
@@ -382,6 +384,63 @@ fn rkh_encode(plan: &Plan) {
     }
     let baseline = "Rust, copy each and sum it";
     row("RKH: encode frames", baseline, median(&mut ours), median(&mut theirs));
+}
+
+fn streams(plan: &Plan) -> Result<()> {
+    let recording = stream::stream()?;
+    let mut memory = vec![[0; 4]; 2048];
+    let mut found: [Vec<f64>; 8] = Default::default();
+    // These are short, so that there can be many of them.
+    for _ in 0..plan.rounds * 20 {
+        let (by_family, by_id) = stream::filtered(&recording);
+        let round = [
+            stream::counter_reads(),
+            stream::events(&recording),
+            stream::counter_and_stores(&mut memory),
+            stream::counter_reads_of_two(),
+            stream::events_of_two(&recording),
+            stream::suspended(&recording),
+            by_family,
+            by_id,
+        ];
+        found.iter_mut().zip(round).for_each(|(all, one)| all.push(one));
+    }
+    let [read, event, stores, read_two, event_two, suspended, by_family, by_id] =
+        found.map(|mut all| median(&mut all));
+    let counter = "Rust, read the counter";
+    row("stream: an event of two fields", counter, event, read);
+    row(
+        "stream: an event of two fields",
+        "Rust, read the counter and store 32 bytes",
+        event,
+        stores,
+    );
+    row(
+        "stream: the same by two threads at a time",
+        "Rust, read the counter, two threads",
+        event_two,
+        read_two,
+    );
+    row("stream: an event while suspended", counter, suspended, read);
+    row("stream: an event of a filtered family", counter, by_family, read);
+    row("stream: an event of a filtered id", counter, by_id, read);
+    Ok(())
+}
+
+/// Recording at full speed while a thread flushes: every event is in the file or counted.
+fn flush(plan: &Plan, folder: &Path) -> Result<()> {
+    let events = if plan.rounds > 1 { 50_000_000 } else { 1_000_000 };
+    let path = folder.join("log");
+    let stream::Flushed { attempted, stored, events, lost } = stream::flush(&path, events)?;
+    let mut counts = Counts::default();
+    let read = Input::open(&path, Settings::default())?.read(&mut counts)?;
+    assert_eq!((counts.events, read.losses.events()), (events, Some(lost)));
+    let (attempted, stored) = (attempted / 1e6, stored / 1e6);
+    println!(
+        "\nFlushing to a file: {attempted:.1} million events a second recorded, {stored:.1} million \
+         a second written; {events} in the file, {lost} counted as lost"
+    );
+    Ok(())
 }
 
 /// Peak anonymous memory of a report of the trace at hand; `--size 1GiB` makes it a large one.

@@ -4,6 +4,9 @@
 //! converts or waits. Which unit a tick is, and in which direction it counts, is not recorded by
 //! any dialect that needs only this trait: the person who reads the trace has to know.
 
+#[cfg(all(feature = "std", target_os = "linux"))]
+pub mod counter;
+
 /// A source of time stamps.
 ///
 /// Every closure `FnMut() -> u64` is a clock of 32 valid bits; [`Masked`] states fewer or more.

@@ -1,12 +1,13 @@
 //! Recording rules of each trace system, over memory that the caller owns.
 //!
 //! The crate decides *when* and *where* bytes are written; what they look like is defined in
-//! `tracewell-wire`. It takes nothing else: no standard library, no allocator, no `unsafe`, no
-//! interrupt lock, no clock. The caller brings the memory, a [`clock`] and, where interrupts or
-//! several cores record, the exclusion between them.
+//! `tracewell-wire`. Without features it takes nothing else: no standard library, no allocator, no
+//! `unsafe`, no interrupt lock, no clock. The caller brings the memory, a [`clock`] and, where
+//! interrupts or several cores record, the exclusion between them.
 //!
-//! One module per trace system: [`threadx`] writes the memory image that TraceX reads, [`aix`]
-//! takes the trace calls of AIX.
+//! One module per trace system: [`threadx`] writes the memory image that TraceX reads, [`aix`] takes the
+//! trace calls of AIX; [`stream`] is our own recorder, which with the feature `std` shares memory
+//! between threads and processes.
 //!
 //! ```
 //! use tracewell_record::threadx::{Context, Object, Options, Trace};
@@ -29,8 +30,12 @@
 //! assert_eq!((event.id(), event.context, event.stamp), (4096, MAIN, 300));
 //! ```
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
+
+#[cfg(feature = "std")]
+extern crate std;
 
 pub mod aix;
 pub mod clock;
+pub mod stream;
 pub mod threadx;

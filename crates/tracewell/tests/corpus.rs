@@ -68,3 +68,18 @@ fn s_record() {
 fn ascii_hex() {
     run("ascii_hex", targets::ascii_hex);
 }
+
+#[test]
+fn native() {
+    run("native", targets::native);
+}
+
+#[test]
+fn native_edited() {
+    run("native_edited", targets::native_edited);
+}
+
+#[test]
+fn native_image() {
+    run("native_image", targets::native_image);
+}

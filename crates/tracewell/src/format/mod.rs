@@ -9,6 +9,7 @@
 
 pub mod aix;
 mod decoder;
+pub mod native;
 mod options;
 pub mod rkh;
 pub mod shark;
@@ -45,7 +46,8 @@ pub struct Format {
 }
 
 /// Every format that can be read.
-pub static FORMATS: &[&Format] = &[&threadx::FORMAT, &aix::FORMAT, &rkh::FORMAT, &shark::FORMAT];
+pub static FORMATS: &[&Format] =
+    &[&threadx::FORMAT, &aix::FORMAT, &native::FORMAT, &rkh::FORMAT, &shark::FORMAT];
 
 /// The format of this name.
 pub fn by_name(name: &str) -> Option<&'static Format> {

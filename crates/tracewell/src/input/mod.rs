@@ -66,7 +66,11 @@ impl Input {
             open(path)
         };
         let content = content.map_err(|source| InputError::io(path, source))?;
-        Self::recognise(path.to_owned(), content, settings)
+        let mut input = Self::recognise(path.to_owned(), content, settings)?;
+        if let Some(remark) = format::native::snapshot::remark(input.content.start()) {
+            input.remarks.add(Severity::Note, None, remark);
+        }
+        Ok(input)
     }
 
     /// Takes bytes that are in memory already; `name` stands for a path in messages.
@@ -166,7 +170,14 @@ fn open(path: &Path) -> io::Result<Content> {
     if kind.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    if kind.is_file() { Ok(Content::Whole(Bytes::map(&file)?)) } else { stream(Box::new(file)) }
+    if !kind.is_file() {
+        return stream(Box::new(file));
+    }
+    // A stream's memory may be written at this moment; a mapping of it would change under the reader.
+    if let Some(bytes) = format::native::snapshot::take(&file)? {
+        return Ok(Content::Whole(Bytes::Owned(bytes)));
+    }
+    Ok(Content::Whole(Bytes::map(&file)?))
 }
 
 /// Reads enough of a stream to recognise it.

@@ -11,8 +11,8 @@ pub enum LossCause {
     Truncated,
     /// A record is there but cannot be what the dialect allows.
     Damaged,
-    /// It was recorded and lost on its way.
-    Dropped,
+    /// The recorder had no room for them, and counted them.
+    NoRoom,
     /// The numbers of the records before and after leave some out.
     Missing,
 }
@@ -24,7 +24,7 @@ impl LossCause {
             Self::Overwritten => "overwritten",
             Self::Truncated => "truncated",
             Self::Damaged => "damaged",
-            Self::Dropped => "dropped",
+            Self::NoRoom => "no room",
             Self::Missing => "missing",
         }
     }

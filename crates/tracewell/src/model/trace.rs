@@ -92,6 +92,22 @@ impl PayloadLayout {
         }
     }
 
+    /// The bytes of argument number `index`, a text, bytes or a list: where a row of words has them,
+    /// they are behind the argument, as many as it says and the payload has.
+    pub fn bytes(self, payload: &[u8], index: usize) -> &[u8] {
+        match self {
+            Self::Words { bytes, .. } => {
+                let length = usize::try_from(self.argument(payload, index).unwrap_or(0));
+                let bytes = payload.get(usize::from(bytes) * (index + 1)..).unwrap_or_default();
+                bytes.get(..length.unwrap_or(usize::MAX)).unwrap_or(bytes)
+            }
+            Self::Values { .. } => {
+                self.argument(payload, index).map_or(&[], |place| values::bytes(payload, place))
+            }
+            Self::Fields(_) => &[],
+        }
+    }
+
     /// Number of arguments of a payload.
     #[inline]
     pub fn arguments(self, payload: &[u8]) -> usize {

@@ -45,10 +45,15 @@ impl Describer {
                 ArgumentKind::Enum(table) => put_enum(out, trace, table, value),
                 ArgumentKind::Flags(table) => put_flags(out, trace, table, value),
                 ArgumentKind::Ipv4 => put_ipv4(out, value),
-                ArgumentKind::Text => put_shown(out, values::bytes(event.payload, value)),
-                ArgumentKind::Bytes => put_bytes(out, values::bytes(event.payload, value)),
+                ArgumentKind::Float => out.text(f64::from_bits(value).to_string()),
+                ArgumentKind::Text => {
+                    put_shown(out, trace.payload.bytes(event.payload, piece.index));
+                }
+                ArgumentKind::Bytes => {
+                    put_bytes(out, trace.payload.bytes(event.payload, piece.index));
+                }
                 ArgumentKind::List => {
-                    let list = values::bytes(event.payload, value);
+                    let list = trace.payload.bytes(event.payload, piece.index);
                     put_list(out, &mut self.names, trace, event.ticks, list);
                 }
                 ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed => {
@@ -139,6 +144,7 @@ fn put_flags(out: &mut TextBuffer, trace: &Trace, table: TableId, value: u64) {
     }
 }
 
+/// Text in quotation marks, with what is no text escaped.
 fn put_ipv4(out: &mut TextBuffer, value: u64) {
     let [_, _, _, _, octets @ ..] = value.to_be_bytes();
     for (index, octet) in octets.into_iter().enumerate() {

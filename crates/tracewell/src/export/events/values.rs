@@ -10,7 +10,10 @@ use crate::text::{Literal, TextBuffer, put_bytes, put_shown};
 
 /// Whether an argument of this kind is more than a number.
 pub(super) fn has_bytes(kind: ArgumentKind) -> bool {
-    matches!(kind, ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::List)
+    matches!(
+        kind,
+        ArgumentKind::Float | ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::List
+    )
 }
 
 /// Appends the arguments of an event, each behind its prefix.
@@ -31,17 +34,27 @@ pub(super) fn put(
         } else {
             out.literal(prefix);
         }
-        let bytes = values::bytes(event.payload, value);
+        let bytes = trace.payload.bytes(event.payload, index);
         match arg.kind {
             ArgumentKind::Text => quoted(out, format, |out| put_shown(out, bytes)),
             ArgumentKind::Bytes => quoted(out, format, |out| put_bytes(out, bytes)),
             ArgumentKind::List => put_list(out, format, bytes),
+            ArgumentKind::Float => put_float(out, format, f64::from_bits(value)),
             _ => out.decimal(value),
         }
     }
     if format != EventFormat::JsonLines {
         // A cell is escaped as a whole.
         escape_from(format, out, start);
+    }
+}
+
+/// JSON has no infinities.
+fn put_float(out: &mut TextBuffer, format: EventFormat, value: f64) {
+    if value.is_finite() || format != EventFormat::JsonLines {
+        out.text(value.to_string());
+    } else {
+        out.text("null");
     }
 }
 

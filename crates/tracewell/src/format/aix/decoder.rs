@@ -319,7 +319,7 @@ impl Delivery<'_> {
         let missed = entry.word(2).unwrap_or(0);
         if entry.id() == ids::BUFFER_WRAP && missed > 0 {
             let offset = self.offset;
-            return self.loss(Some(missed), LossCause::Dropped, offset);
+            return self.loss(Some(missed), LossCause::NoRoom, offset);
         }
         if entry.id() == ids::TRACE_UTILITY
             && let Some(conversion) = TimeConversion::of_entry(entry)

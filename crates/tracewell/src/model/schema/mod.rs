@@ -53,6 +53,8 @@ pub enum ArgumentKind {
     Bytes,
     /// Values that say themselves what they are.
     List,
+    /// The bits of an IEEE 754 number of 64 bits.
+    Float,
     /// Recorded and named by nobody: shown by its position where all words are shown.
     Unnamed,
 }

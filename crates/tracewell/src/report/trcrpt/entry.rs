@@ -12,7 +12,7 @@ use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::FrameHead;
 
 use crate::model::schema::ArgumentKind;
-use crate::model::{EventRef, PayloadLayout, Trace, values};
+use crate::model::{EventRef, PayloadLayout, Trace};
 use crate::template::{Entry, Environment};
 
 /// Where in a frame its environment is.
@@ -69,7 +69,7 @@ fn arguments(trace: &Trace, event: &EventRef<'_>, word: usize, out: &mut Vec<u8>
         let Some(value) = trace.payload.argument(event.payload, index) else { continue };
         match args.get(index).map(|argument| argument.kind) {
             Some(ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::List) => {
-                out.extend_from_slice(values::bytes(event.payload, value));
+                out.extend_from_slice(trace.payload.bytes(event.payload, index));
                 out.push(0);
             }
             _ => out.extend_from_slice(&value.to_le_bytes()[..word]),

@@ -1,0 +1,147 @@
+//! What recording into a stream of our own costs, beside reading the counter and doing nothing else.
+
+use std::fs::File;
+use std::hint::black_box;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Barrier};
+use std::time::Instant;
+
+use tracewell_record::clock::counter;
+use tracewell_record::stream::{
+    EventType, Family, Flusher, FullPolicy, Log, Stream, StreamOptions, Take,
+};
+
+const FAMILY: Family = Family::new(0, "bench");
+static PAIR: EventType<(u32, u32)> = EventType::new(FAMILY, "pair", &["first", "second"]);
+
+/// Events between two looks at the clock: half a millisecond, so that on a busy machine most of the
+/// measurements are not interrupted.
+const EVENTS: u32 = 50_000;
+
+fn timed(mut event: impl FnMut(u32)) -> f64 {
+    let start = Instant::now();
+    for number in 0..EVENTS {
+        event(number);
+    }
+    start.elapsed().as_nanos() as f64 / f64::from(EVENTS)
+}
+
+/// Nanoseconds of reading the counter and of nothing else.
+pub fn counter_reads() -> f64 {
+    timed(|_| {
+        black_box(counter::read());
+    })
+}
+
+/// Nanoseconds of reading the counter and storing 32 bytes.
+pub fn counter_and_stores(memory: &mut [[u64; 4]]) -> f64 {
+    let slots = memory.len() as u32;
+    let spent = timed(|number| {
+        memory[(number % slots) as usize] = [counter::read(), 1, u64::from(number), 2];
+    });
+    black_box(memory);
+    spent
+}
+
+/// A stream that records; an event type is known in it.
+///
+/// # Errors
+/// Where there is no memory.
+pub fn stream() -> io::Result<Stream> {
+    let stream = Stream::anonymous(&StreamOptions::default())?;
+    stream.start();
+    stream.record(&PAIR, (0, 0));
+    Ok(stream)
+}
+
+/// Nanoseconds of an event with two fields of 32 bits.
+pub fn events(stream: &Stream) -> f64 {
+    timed(|number| stream.record(&PAIR, (number, 2)))
+}
+
+/// The same by two threads at a time, the mean of both.
+pub fn events_of_two(stream: &Stream) -> f64 {
+    let barrier = Barrier::new(2);
+    of_two(&|| {
+        // The thread's lane goes round once, so that its pages are there.
+        events(stream);
+        barrier.wait();
+        events(stream)
+    })
+}
+
+/// Nanoseconds of reading the counter by two threads at a time, the mean of both.
+pub fn counter_reads_of_two() -> f64 {
+    let barrier = Barrier::new(2);
+    of_two(&|| {
+        barrier.wait();
+        counter_reads()
+    })
+}
+
+fn of_two(run: &(dyn Fn() -> f64 + Sync)) -> f64 {
+    std::thread::scope(|scope| {
+        let threads = [scope.spawn(run), scope.spawn(run)];
+        threads.map(|thread| thread.join().unwrap_or(f64::NAN)).into_iter().sum::<f64>() / 2.0
+    })
+}
+
+/// Nanoseconds of an event while the stream is suspended.
+pub fn suspended(stream: &Stream) -> f64 {
+    stream.stop();
+    let spent = events(stream);
+    stream.start();
+    spent
+}
+
+/// Nanoseconds of an event whose family, or whose id, is filtered out.
+pub fn filtered(stream: &Stream) -> (f64, f64) {
+    stream.image().set_family_filter(FAMILY.bit());
+    let by_family = events(stream);
+    stream.image().set_family_filter(0);
+    stream.image().set_filtered(PAIR.id(), true);
+    let by_id = events(stream);
+    stream.image().set_filtered(PAIR.id(), false);
+    (by_family, by_id)
+}
+
+/// What came of recording at full speed while a thread flushes to a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Flushed {
+    /// Events recorded or lost, a second.
+    pub attempted: f64,
+    /// Events in the file, a second, until the file was closed.
+    pub stored: f64,
+    /// Events in the file.
+    pub events: u64,
+    /// Events that were counted as lost.
+    pub lost: u64,
+}
+
+/// Records so many events at full speed while they are flushed to a file.
+///
+/// # Errors
+/// Where the file cannot be written.
+pub fn flush(path: &Path, events: u32) -> io::Result<Flushed> {
+    let options = StreamOptions { policy: FullPolicy::Flush, packets: 64, ..Default::default() };
+    let stream = Arc::new(Stream::anonymous(&options)?);
+    stream.start();
+    let log = Log::new(File::create(path)?, Take::Out);
+    let flusher = Flusher::start(Arc::clone(&stream), log)?;
+    let start = Instant::now();
+    for number in 0..events {
+        stream.record(&PAIR, (number, 2));
+    }
+    let recorded = start.elapsed().as_secs_f64();
+    flusher.stop().map_err(|error| error.error)?;
+    let closed = start.elapsed().as_secs_f64();
+    let lost = stream.image().status().lost;
+    let stored = u64::from(events) - lost;
+    Ok(Flushed {
+        attempted: f64::from(events) / recorded,
+        stored: stored as f64 / closed,
+        events: stored,
+        lost,
+    })
+}

@@ -1,0 +1,243 @@
+//! Event types of a program: name, family and typed fields, known when it is compiled.
+
+use core::marker::PhantomData;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use tracewell_wire::native::image::TYPE_TEXT;
+use tracewell_wire::native::{FAMILIES, FieldKind};
+
+use super::control::DefineError;
+use super::image::Image;
+
+/// A group of events that can be switched off together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Family {
+    number: u16,
+    name: &'static str,
+}
+
+impl Family {
+    /// A family: `number` (0 to 62) is its bit in a stream's family filter, and should be its alone.
+    ///
+    /// # Panics
+    /// When the number is 63 or more: a mistake that the compiler finds in a constant.
+    pub const fn new(number: u16, name: &'static str) -> Self {
+        assert!((number as u32) < FAMILIES, "families are numbered from 0 to 62");
+        Self { number, name }
+    }
+
+    /// Its bit in a stream's family filter.
+    pub const fn bit(self) -> u64 {
+        1 << self.number
+    }
+
+    /// Its number.
+    pub const fn number(self) -> u16 {
+        self.number
+    }
+}
+
+/// A value that becomes a word of a record.
+pub trait Value: Copy {
+    /// How the word is shown.
+    const KIND: FieldKind;
+
+    /// The word.
+    fn word(self) -> u64;
+}
+
+/// A number that is shown in hexadecimal: an address, a register, flags.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hex(pub u64);
+
+macro_rules! values {
+    ($($type:ty: $kind:ident, |$value:ident| $word:expr;)*) => {$(
+        impl Value for $type {
+            const KIND: FieldKind = FieldKind::$kind;
+            #[inline]
+            fn word(self) -> u64 {
+                let $value = self;
+                $word
+            }
+        }
+    )*};
+}
+
+values! {
+    u8: Unsigned, |v| u64::from(v);
+    u16: Unsigned, |v| u64::from(v);
+    u32: Unsigned, |v| u64::from(v);
+    u64: Unsigned, |v| v;
+    usize: Unsigned, |v| v as u64;
+    i8: Signed, |v| i64::from(v) as u64;
+    i16: Signed, |v| i64::from(v) as u64;
+    i32: Signed, |v| i64::from(v) as u64;
+    i64: Signed, |v| v as u64;
+    isize: Signed, |v| v as u64;
+    bool: Bool, |v| u64::from(v);
+    f32: Float, |v| f64::from(v).to_bits();
+    f64: Float, |v| v.to_bits();
+    Hex: Hex, |v| v.0;
+}
+
+/// The fields of an event: a tuple of at most eight values.
+pub trait Fields: Copy {
+    /// The words, an array.
+    type Words: AsRef<[u64]>;
+    /// How each is shown.
+    const KINDS: &'static [FieldKind];
+
+    /// The words.
+    fn words(self) -> Self::Words;
+}
+
+macro_rules! fields {
+    ($($count:literal: $($name:ident)*;)*) => {$(
+        impl<$($name: Value),*> Fields for ($($name,)*) {
+            type Words = [u64; $count];
+            const KINDS: &'static [FieldKind] = &[$($name::KIND),*];
+            #[inline]
+            #[expect(non_snake_case, reason = "a type's name serves for its value")]
+            #[allow(clippy::unused_unit, reason = "of the empty tuple")]
+            fn words(self) -> [u64; $count] {
+                let ($($name,)*) = self;
+                [$($name.word()),*]
+            }
+        }
+    )*};
+}
+
+fields! {
+    1: A;
+    2: A B;
+    3: A B C;
+    4: A B C D;
+    5: A B C D E;
+    6: A B C D E F;
+    7: A B C D E F G;
+    8: A B C D E F G H;
+}
+
+impl Fields for () {
+    type Words = [u64; 0];
+    const KINDS: &'static [FieldKind] = &[];
+    #[inline]
+    fn words(self) -> [u64; 0] {
+        []
+    }
+}
+
+/// What may follow the fields: nothing, text, or bytes.
+pub trait Tail {
+    /// What is given when an event is recorded.
+    type Value: ?Sized + AsRef<[u8]>;
+    /// How it is shown; `None` for nothing.
+    const KIND: Option<FieldKind>;
+}
+
+/// Nothing follows the fields.
+#[derive(Clone, Copy, Debug)]
+pub enum NoTail {}
+
+impl Tail for NoTail {
+    type Value = [u8];
+    const KIND: Option<FieldKind> = None;
+}
+
+impl Tail for str {
+    type Value = Self;
+    const KIND: Option<FieldKind> = Some(FieldKind::Text);
+}
+
+impl Tail for [u8] {
+    type Value = Self;
+    const KIND: Option<FieldKind> = Some(FieldKind::Bytes);
+}
+
+/// An event type, usually a `static`.
+///
+/// ```
+/// use tracewell_record::stream::{EventType, Family, Hex};
+///
+/// const NET: Family = Family::new(3, "net");
+/// static SENT: EventType<(u32, Hex)> = EventType::new(NET, "sent", &["length", "queue"]);
+/// static FAILED: EventType<(i32,), str> = EventType::new(NET, "failed", &["code", "why"]);
+/// ```
+#[derive(Debug)]
+pub struct EventType<F, T: ?Sized = NoTail> {
+    id: AtomicU32,
+    family: Family,
+    name: &'static str,
+    fields: &'static [&'static str],
+    shape: PhantomData<fn(F, &T)>,
+}
+
+impl<F: Fields, T: Tail + ?Sized> EventType<F, T> {
+    /// An event type; there is a name for each field, and for the tail where there is one.
+    ///
+    /// # Panics
+    /// When there are not as many names as fields: a mistake that the compiler finds in a `static`.
+    pub const fn new(family: Family, name: &'static str, fields: &'static [&'static str]) -> Self {
+        let count = F::KINDS.len() + T::KIND.is_some() as usize;
+        assert!(fields.len() == count, "one name for each field");
+        Self { id: AtomicU32::new(0), family, name, fields, shape: PhantomData }
+    }
+
+    /// Its family.
+    #[inline]
+    pub const fn family(&self) -> Family {
+        self.family
+    }
+
+    /// Its id in this process's streams; 0 before it was defined in one.
+    #[inline]
+    pub fn id(&self) -> u16 {
+        // Relaxed: the id is a number and nothing else hangs on it; a stream says by itself
+        // whether it knows the id.
+        self.id.load(Ordering::Relaxed) as u16
+    }
+
+    /// Defines the type in a stream. It gets the id that this process gave it in another stream, if
+    /// there is one. Needs no lock and no memory, so that a signal handler may do it.
+    ///
+    /// # Errors
+    /// Where there is no room for it, or its id has another meaning in this stream.
+    pub fn define(&self, image: &Image<'_>) -> Result<u16, DefineError> {
+        let mut buffer = [0; TYPE_TEXT];
+        let text = self.text(&mut buffer).ok_or(DefineError::TooLong)?;
+        if self.id() == 0 {
+            self.settle(image.define(self.family.number, text)?);
+        }
+        image.define_as(self.id(), self.family.number, text).map(|()| self.id())
+    }
+
+    /// Settles the id; another thread's choice wins if it came first.
+    fn settle(&self, id: u16) {
+        let _ = self.id.compare_exchange(0, u32::from(id), Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Writes its text as the wire format has it; `None` where it is too long.
+    fn text<'b>(&self, buffer: &'b mut [u8; TYPE_TEXT]) -> Option<&'b [u8]> {
+        let mut length = 0;
+        let mut put = |text: &str| {
+            let room = buffer.get_mut(length..length + text.len())?;
+            room.copy_from_slice(text.as_bytes());
+            length += text.len();
+            Some(())
+        };
+        put(self.family.name)?;
+        put("/")?;
+        put(self.name)?;
+        let kinds = F::KINDS.iter().copied().chain(T::KIND);
+        let mut separator = "(";
+        for (name, kind) in self.fields.iter().zip(kinds) {
+            put(separator)?;
+            put(name)?;
+            put(":")?;
+            put(kind.as_str())?;
+            separator = ",";
+        }
+        put(if separator == "(" { "()" } else { ")" })?;
+        buffer.get(..length)
+    }
+}

@@ -1,0 +1,164 @@
+//! The pieces in a stream's memory.
+//!
+//! Any word may be wrong: the process that wrote it may have crashed, or may lie. Sizes come from a
+//! header whose limits were checked, positions are taken modulo the size of a lane, and what a
+//! packet says of itself is compared with where it lies.
+
+use tracewell_wire::native::image::{
+    Committed, ImageHeader, TYPE_TEXT, TYPE_WORDS, TypeHead, at, lane,
+};
+use tracewell_wire::native::{EVENT_IDS, PacketHeader, REBASE, RecordHead, WORD, word};
+
+use super::merge::{Merge, Window};
+use super::piece::Piece;
+use super::types;
+use crate::model::{Severity, Trace};
+
+/// A stream's memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Image<'a> {
+    pub(super) header: ImageHeader,
+    window: Window<'a>,
+}
+
+impl<'a> Image<'a> {
+    pub(super) fn new(header: ImageHeader, window: Window<'a>) -> Self {
+        Self { header, window }
+    }
+
+    /// A word; 0 where the input ends before it.
+    pub(super) fn word(&self, index: usize) -> u64 {
+        word(self.window.bytes, index).unwrap_or(0)
+    }
+
+    /// Adds up a word of all lanes' heads.
+    pub(super) fn sum(&self, word: usize) -> u64 {
+        let lanes = 0..self.header.geometry.lanes as usize;
+        let words = lanes.map(|lane| self.word(self.header.geometry.head(lane) + word));
+        words.fold(0, u64::wrapping_add)
+    }
+
+    /// Lanes that have an owner.
+    pub(super) fn owned(&self) -> u64 {
+        let lanes = 0..self.header.geometry.lanes as usize;
+        let head = |lane| self.header.geometry.head(lane) + lane::OWNER;
+        lanes.filter(|lane| self.word(head(*lane)) != 0).count() as u64
+    }
+
+    /// Puts the event types into the schema.
+    pub(super) fn types(&self, trace: &mut Trace) {
+        for id in 1..EVENT_IDS {
+            let slot = self.header.geometry.types() + id * TYPE_WORDS;
+            let head = TypeHead::unpack(self.word(slot));
+            let start = (slot + 1) * WORD;
+            let end = start + TYPE_TEXT.min(head.length as usize);
+            if head.state == TypeHead::READY
+                && let Some(text) = self.window.bytes.get(start..end)
+            {
+                types::define(trace, id as u16, text, self.window.offset + start as u64);
+            }
+        }
+    }
+
+    /// Hands all pieces to the merge.
+    pub(super) fn pieces(&self, merge: &mut Merge, trace: &mut Trace) {
+        for lane in 0..self.header.geometry.lanes as usize {
+            self.lane(lane, merge, trace);
+        }
+    }
+
+    fn lane(&self, lane: usize, merge: &mut Merge, trace: &mut Trace) {
+        let geometry = self.header.geometry;
+        let head = |word| self.word(geometry.head(lane) + word);
+        let words = u64::from(geometry.packet_words);
+        let committed = Committed(head(lane::COMMITTED)).position();
+        let consumed = head(lane::CONSUMED);
+        let possible = (committed.saturating_sub(1) / words * words + words)
+            .saturating_sub(geometry.lane_words());
+        let oldest = head(lane::OLDEST).max(possible);
+        let mut damaged = false;
+        let mut packet = oldest.max(consumed) / words * words;
+        while packet < committed {
+            let piece = self.piece(lane, packet, committed, consumed);
+            match piece {
+                Some(piece) => {
+                    let cleared = head(lane::LOST_CLEARED);
+                    merge.add(
+                        self.counted(piece, consumed, oldest, cleared, damaged),
+                        self.window,
+                        trace,
+                    );
+                    damaged = false;
+                }
+                None => {
+                    damaged = true;
+                    let message = format!("expected packet {} of lane {lane}", packet / words);
+                    let at = self.window.offset + self.place(lane, packet) as u64;
+                    trace.diagnostics.add(Severity::Damage, at, message);
+                }
+            }
+            packet += words;
+        }
+    }
+
+    fn counted(
+        &self,
+        mut piece: Piece,
+        consumed: u64,
+        oldest: u64,
+        cleared: u64,
+        damaged: bool,
+    ) -> Piece {
+        // Records that were taken out are no loss; how many there were is not known if others of
+        // them were overwritten.
+        let taken = consumed > 0 && consumed >= oldest;
+        piece.header.covered_from = if taken { piece.header.first_event } else { 0 };
+        piece.header.lost_before = piece.header.lost_before.saturating_sub(cleared);
+        piece.after_damage = damaged;
+        piece
+    }
+
+    /// Where the word at a position of a lane lies, in bytes.
+    fn place(&self, lane: usize, position: u64) -> usize {
+        let geometry = self.header.geometry;
+        (geometry.lane(lane) + (position % geometry.lane_words()) as usize) * WORD
+    }
+
+    /// The records of a packet that were committed and not consumed.
+    fn piece(&self, lane: usize, packet: u64, committed: u64, consumed: u64) -> Option<Piece> {
+        let words = u64::from(self.header.geometry.packet_words);
+        let place = self.place(lane, packet);
+        let bytes = self.window.bytes.get(place..)?;
+        let mut header = PacketHeader::read(bytes)?;
+        let open = committed - packet <= words;
+        let used = if open { committed - packet } else { u64::from(header.used) };
+        // An open packet has no length yet, unless it was closed after `committed` was read.
+        let said = u64::from(header.used);
+        let fits = !open || said == 0 || said >= used;
+        if header.number != packet / words || header.lane as usize != lane || !fits {
+            return None;
+        }
+        if !(PacketHeader::WORDS as u64..=words).contains(&used) {
+            return None;
+        }
+        let mut start = PacketHeader::WORDS;
+        while (start as u64) < consumed.saturating_sub(packet).min(used) {
+            let head = RecordHead::unpack(word(bytes, start)?);
+            match head.id {
+                REBASE => header.base = word(bytes, start + 1)?,
+                _ => header.first_event = header.first_event.wrapping_add(1),
+            }
+            start += 1 + usize::from(head.words);
+        }
+        let at = |index: usize| self.window.offset + (place + index * WORD) as u64;
+        let records = at(start)..at(start.max(used as usize));
+        Some(Piece { header, records, after_damage: false })
+    }
+
+    /// Events lost that no packet tells of: in lanes behind their last packet, and without a lane.
+    pub(super) fn lost(&self) -> (u64, u64) {
+        let lanes = self.sum(lane::LOST).wrapping_sub(self.sum(lane::LOST_CLEARED));
+        let others = self.word(at::LOST_UNPLACED).saturating_add(self.word(at::LOST_SUSPENDED));
+        (lanes, others)
+    }
+}

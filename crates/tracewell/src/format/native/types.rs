@@ -1,0 +1,63 @@
+//! Event types of a stream as entries of the schema.
+
+use std::sync::Arc;
+
+use tracewell_wire::native::{EventTypeText, FieldKind};
+
+use crate::model::schema::{Argument, ArgumentKind, EventType, Schema};
+use crate::model::{Severity, Trace};
+
+/// A schema without events.
+pub(super) fn empty_schema() -> Arc<Schema> {
+    match Schema::parse("", "native") {
+        Ok(schema) => Arc::new(schema),
+        // No text is a schema without entries, and a test reads it.
+        Err(error) => unreachable!("{error}"),
+    }
+}
+
+/// Adds an event type; one that the user gave for the same id stays.
+pub(super) fn define(trace: &mut Trace, id: u16, text: &[u8], offset: u64) {
+    if trace.schema.defines(u32::from(id)) {
+        return;
+    }
+    let parsed = std::str::from_utf8(text).map_err(|error| error.to_string());
+    match parsed.and_then(|text| EventTypeText::parse(text).map_err(|error| error.to_string())) {
+        Ok(text) => {
+            Arc::make_mut(&mut trace.schema).define(event_type(u32::from(id), &text));
+        }
+        Err(error) => {
+            let message = format!("event type {id}: {error}");
+            trace.diagnostics.add(Severity::Damage, offset, message);
+        }
+    }
+}
+
+fn event_type(id: u32, text: &EventTypeText<'_>) -> EventType {
+    let mut args: Vec<Argument> = Vec::new();
+    for field in text.fields() {
+        let taken = args.iter().any(|argument| argument.name == field.name);
+        let name =
+            if taken { format!("{}_{}", field.name, args.len() + 1) } else { field.name.into() };
+        args.push(Argument { name, kind: kind(field.kind), encoding: String::new() });
+    }
+    EventType {
+        id,
+        name: text.name.to_owned(),
+        label: text.name.to_owned(),
+        family: text.family.to_owned(),
+        filter: 0,
+        args,
+        means: None,
+    }
+}
+
+const fn kind(kind: FieldKind) -> ArgumentKind {
+    match kind {
+        FieldKind::Signed => ArgumentKind::Signed,
+        FieldKind::Hex => ArgumentKind::Hex,
+        FieldKind::Float => ArgumentKind::Float,
+        FieldKind::Text | FieldKind::Bytes => ArgumentKind::Text,
+        FieldKind::Unsigned | FieldKind::Bool => ArgumentKind::Unsigned,
+    }
+}

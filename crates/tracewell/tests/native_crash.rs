@@ -1,0 +1,183 @@
+//! A process that records is killed at any moment; what it recorded until then is read.
+
+use std::io::Read;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use tracewell::input::{Input, Settings};
+use tracewell::model::{Batch, Flow, LossCause, Severity, Sink, Trace};
+use tracewell_record::stream::{EventType, Family, FullPolicy, Log, Stream, StreamOptions, Take};
+use tracewell_wire::native::ClockKind;
+
+const VARIABLE: &str = "TRACEWELL_TEST_CRASH";
+const TEST: Family = Family::new(0, "test");
+static STEP: EventType<(u32, u32, u64)> =
+    EventType::new(TEST, "step", &["thread", "number", "check"]);
+
+fn check(thread: u64, number: u64) -> u64 {
+    (thread << 32 | number).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+/// Not a test of its own: what the child does until it is killed. Each thread notes now and then in a
+/// second file how far it surely is.
+#[test]
+fn child() {
+    let Some(path) = std::env::var_os(VARIABLE).map(PathBuf::from) else { return };
+    let options = StreamOptions {
+        policy: FullPolicy::Loop,
+        packets: 8,
+        packet_size: 4096,
+        clock: Some(ClockKind::Monotonic),
+        ..StreamOptions::default()
+    };
+    let stream = Stream::create(&path, &options).unwrap();
+    stream.start();
+    let progress = std::fs::File::create(path.with_extension("progress")).unwrap();
+    // Straight to the descriptor, past the test runner's capture.
+    std::io::Write::write_all(&mut std::fs::File::create("/dev/stdout").unwrap(), b"!").unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..2 {
+            let (stream, progress) = (&stream, &progress);
+            scope.spawn(move || {
+                for number in 1.. {
+                    let sum = check(u64::from(thread), u64::from(number));
+                    stream.record(&STEP, (thread, number, sum));
+                    if number % 64 == 0 {
+                        let bytes = number.to_le_bytes();
+                        progress.write_all_at(&bytes, 4 * u64::from(thread)).unwrap();
+                    }
+                }
+            });
+        }
+    });
+}
+
+fn start(path: &Path) -> Child {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child", "--nocapture", "--quiet", "--test-threads=1"])
+        .env(VARIABLE, path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut output = child.stdout.take().unwrap();
+    let mut byte = [0];
+    while byte != *b"!" {
+        output.read_exact(&mut byte).unwrap();
+    }
+    child
+}
+
+/// Checks every event; the last number of each thread.
+#[derive(Default)]
+struct Checked {
+    last: [u64; 2],
+    events: u64,
+    lost: u64,
+}
+
+impl Sink for Checked {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        for event in batch.events() {
+            let field = |index| trace.payload.argument(event.payload, index).unwrap();
+            let (thread, number) = (field(0) as usize, field(1));
+            assert_eq!(trace.schema.event(event.id).name, "step");
+            assert_eq!(field(2), check(thread as u64, number));
+            let last = std::mem::replace(&mut self.last[thread], number);
+            assert!(last == 0 || number == last + 1, "{number} after {last}");
+            self.events += 1;
+        }
+        Flow::Continue(())
+    }
+
+    fn loss(&mut self, _: &Trace, loss: &tracewell::model::Loss) -> Flow {
+        assert_eq!(loss.cause, LossCause::Overwritten);
+        self.lost += loss.events.unwrap();
+        Flow::Continue(())
+    }
+}
+
+fn examine(path: &Path, progress: &[u8]) -> u64 {
+    let mut checked = Checked::default();
+    let trace = Input::open(path, Settings::default()).unwrap().read(&mut checked).unwrap();
+    let worst = trace.diagnostics.worst();
+    assert!(worst < Some(Severity::Warning), "{:?}", trace.diagnostics);
+    for (thread, last) in checked.last.into_iter().enumerate() {
+        let noted = progress.get(4 * thread..).and_then(|bytes| bytes.first_chunk());
+        let noted = noted.map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        assert!(last >= u64::from(noted), "thread {thread}: {last} of {noted}");
+    }
+    assert_eq!(checked.events + checked.lost, checked.last.iter().sum::<u64>());
+    checked.events
+}
+
+/// The first remark about a stream.
+fn remark(path: &Path) -> String {
+    let mut input = Input::open(path, Settings::default()).unwrap();
+    let trace = input.read(&mut Checked::default()).unwrap();
+    trace.diagnostics.iter().next().unwrap().message.clone()
+}
+
+/// A folder in memory where there is one: hundreds of streams are made in it.
+fn folder() -> tempfile::TempDir {
+    let shared = Path::new("/dev/shm");
+    if shared.is_dir() { tempfile::tempdir_in(shared) } else { tempfile::tempdir() }.unwrap()
+}
+
+#[test]
+fn what_was_recorded_before_a_kill_is_read() {
+    let folder = folder();
+    let mut total = 0;
+    for round in 0..200_u32 {
+        let path = folder.path().join("stream");
+        let mut child = start(&path);
+        // From nothing recorded yet to a ring that went round some times.
+        std::thread::sleep(Duration::from_micros(u64::from(round * 37 % 4001)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let progress = std::fs::read(path.with_extension("progress")).unwrap();
+        total += examine(&path, &progress);
+        assert!(remark(&path).ends_with("has ended"), "{}", remark(&path));
+        std::fs::remove_file(&path).unwrap();
+    }
+    assert!(total > 10_000, "{total}");
+}
+
+#[test]
+fn a_living_stream_is_read_again_and_again() {
+    let folder = folder();
+    let path = folder.path().join("stream");
+    let mut child = start(&path);
+    let attached = Stream::open(&path).unwrap();
+    let mut followed = Log::new(Vec::new(), Take::Copy);
+    for _ in 0..100 {
+        examine(&path, &[]);
+        followed.drain(&attached.image(), attached.stamp()).unwrap();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let log = followed.close(&attached.image(), attached.stamp()).unwrap();
+    let mut kept = Checked { last: [0; 2], ..Checked::default() };
+    let mut input = Input::from_bytes("log", log, Settings::default()).unwrap();
+    // A follower misses what is overwritten between two looks, and says how much.
+    struct Gaps<'a>(&'a mut Checked);
+    impl Sink for Gaps<'_> {
+        fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+            for event in batch.events() {
+                let field = |index| trace.payload.argument(event.payload, index).unwrap();
+                assert_eq!(field(2), check(field(0), field(1)));
+                let last = std::mem::replace(&mut self.0.last[field(0) as usize], field(1));
+                assert!(field(1) > last);
+                self.0.events += 1;
+            }
+            Flow::Continue(())
+        }
+        fn loss(&mut self, trace: &Trace, loss: &tracewell::model::Loss) -> Flow {
+            self.0.loss(trace, loss)
+        }
+    }
+    input.read(&mut Gaps(&mut kept)).unwrap();
+    assert_eq!(kept.events + kept.lost, kept.last.iter().sum::<u64>());
+}

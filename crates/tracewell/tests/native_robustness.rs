@@ -1,0 +1,241 @@
+//! Logs and images that are cut off, changed or made up.
+
+mod support;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use support::{Kept, settings};
+use tracewell::format::native::index::Index;
+use tracewell::format::{self, Input as Window, Options, Progress};
+use tracewell::input::Input;
+use tracewell::model::{LossCause, Severity, Trace};
+use tracewell_record::stream::{FullPolicy, Identity, Image, Log, Take, Writer};
+use tracewell_wire::native::image::{Geometry, ImageHeader};
+use tracewell_wire::native::{ClockFacts, ClockKind, block};
+
+const GEOMETRY: Geometry = Geometry { lanes: 2, packets: 4, packet_words: 64 };
+
+fn memory() -> Vec<AtomicU64> {
+    (0..GEOMETRY.total()).map(|_| AtomicU64::new(0)).collect()
+}
+
+fn image(words: &[AtomicU64]) -> Image<'_> {
+    let clock = ClockFacts {
+        kind: ClockKind::Custom,
+        ticks_per_second: 1_000_000,
+        origin: 1000,
+        origin_realtime: 0,
+        origin_monotonic: 0,
+    };
+    let policy = FullPolicy::Flush;
+    let header = ImageHeader { geometry: GEOMETRY, policy, clock, process: 7 };
+    let image = Image::create(words, &header).unwrap();
+    image.define_as(64, 1, b"test/step(number:u64,twice:hex)").unwrap();
+    image
+}
+
+fn writer(image: &Image<'_>, lane: u32) -> Writer {
+    let mut name = [0; 16];
+    name[..6].copy_from_slice(b"worker");
+    name[6] = b'0' + lane as u8;
+    let writer = Writer::new();
+    writer.take(image, lane as usize, Identity { process: 7, thread: 8 + lane, name });
+    writer
+}
+
+/// Two threads that take turns; the same bytes each time. The second element is how many events.
+fn small_log() -> (Vec<u8>, u64) {
+    let words = memory();
+    let image = image(&words);
+    let writers = [writer(&image, 0), writer(&image, 1)];
+    let mut log = Log::new(Vec::new(), Take::Out);
+    for number in 0..60 {
+        let stamp = 1000 + 10 * number + if number > 40 { 1 << 33 } else { 0 };
+        let writer = &writers[usize::from(number % 3 == 0)];
+        writer.push(&image, 64, stamp, &[number, 2 * number], &[]).unwrap();
+        if number % 20 == 19 {
+            log.drain(&image, stamp + 1).unwrap();
+        }
+    }
+    (log.close(&image, 1 << 40).unwrap(), 60)
+}
+
+fn read(bytes: &[u8]) -> Option<(Trace, Kept)> {
+    let mut kept = Kept::default();
+    let mut input = Input::from_bytes("log", bytes.to_vec(), settings(&[])).ok()?;
+    let trace = input.read(&mut kept).ok()?;
+    Some((trace, kept))
+}
+
+fn numbers(trace: &Trace, kept: &Kept) -> Vec<u64> {
+    kept.rows.iter().map(|row| trace.payload.argument(&row.payload, 0).unwrap()).collect()
+}
+
+/// Reads in a window that grows by `piece` bytes at a time and forgets what was consumed.
+fn read_in_pieces(bytes: &[u8], piece: usize) -> (Trace, Kept) {
+    let format = format::by_name("native").unwrap();
+    let mut decoder = (format.decoder)(&Options::default()).unwrap();
+    let (mut trace, mut kept) = (decoder.trace(), Kept::default());
+    let (mut start, mut end) = (0, 0);
+    loop {
+        end = bytes.len().min(end + piece);
+        let last = end == bytes.len();
+        let window = Window { offset: start as u64, bytes: &bytes[start..end], last };
+        match decoder.decode(window, &mut trace, &mut kept).unwrap() {
+            Progress::Done => return (trace, kept),
+            Progress::More { consumed, .. } => {
+                assert!(!last, "it was told that nothing follows");
+                start += consumed;
+            }
+        }
+    }
+}
+
+#[test]
+fn the_small_log_is_read() {
+    let (log, events) = small_log();
+    let (trace, kept) = read(&log).unwrap();
+    assert_eq!(numbers(&trace, &kept), (0..events).collect::<Vec<_>>());
+    assert_eq!(trace.diagnostics.worst(), None);
+    assert!(trace.losses.is_empty());
+    assert_eq!(trace.clock.first_stamp, 1000);
+    assert_eq!(kept.rows[59].ticks, 590 + (1 << 33));
+    assert_eq!(trace.contexts.len(), 2);
+}
+
+#[test]
+fn pieces_of_any_size_make_the_same_trace() {
+    let (log, _) = small_log();
+    let (_, whole) = read(&log).unwrap();
+    for piece in [1, 3, 8, 100, 1000, log.len()] {
+        let (trace, kept) = read_in_pieces(&log, piece);
+        assert_eq!(kept, whole, "pieces of {piece}");
+        assert_eq!(trace.diagnostics.worst(), None);
+    }
+}
+
+#[test]
+fn a_stream_that_is_followed_is_not_kept_in_the_window() {
+    let words = memory();
+    let image = image(&words);
+    let writer = writer(&image, 0);
+    let mut log = Log::new(Vec::new(), Take::Out);
+    for number in 0..10_000 {
+        writer.push(&image, 64, number, &[number, 0], &[]).unwrap();
+        if number % 20 == 19 {
+            log.drain(&image, number + 1).unwrap();
+        }
+    }
+    // Without the index, which is one large block.
+    let bytes = log.sink();
+    let format = format::by_name("native").unwrap();
+    let mut decoder = (format.decoder)(&Options::default()).unwrap();
+    let (mut trace, mut kept) = (decoder.trace(), Kept::default());
+    let mut start = 0;
+    for end in (1000..bytes.len()).step_by(1000) {
+        let window = Window { offset: start as u64, bytes: &bytes[start..end], last: false };
+        let progress = decoder.decode(window, &mut trace, &mut kept).unwrap();
+        let Progress::More { consumed, .. } = progress else { panic!("more follows") };
+        start += consumed;
+        assert!(end - start < 2000, "{} bytes are kept", end - start);
+        assert!(kept.rows.len() * 24 + 6000 > start / 2);
+    }
+}
+
+#[test]
+fn every_truncation_keeps_the_complete_packets_and_says_that_it_is_one() {
+    let (log, events) = small_log();
+    let mut most = 0;
+    for length in 0..log.len() {
+        let Some((trace, kept)) = read(&log[..length]) else {
+            assert!(length < 8, "{length}");
+            continue;
+        };
+        let found = numbers(&trace, &kept);
+        assert!(found.is_sorted() && found.iter().all(|number| *number < events));
+        assert!(found.len() >= most, "{length}");
+        most = found.len();
+        assert!(trace.diagnostics.worst() >= Some(Severity::Note), "{length}");
+    }
+    assert_eq!(most as u64, events);
+}
+
+#[test]
+fn each_changed_byte_costs_a_block_at_most_and_shows() {
+    let (log, events) = small_log();
+    for at in 0..log.len() {
+        let mut damaged = log.clone();
+        damaged[at] ^= 0x41;
+        let Some((trace, kept)) = read(&damaged) else {
+            assert!(at < 8, "{at}");
+            continue;
+        };
+        let found = numbers(&trace, &kept);
+        assert!(found.is_sorted(), "{at}");
+        assert!(found.len() as u64 + 18 >= events, "byte {at}: {} events", found.len());
+        assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage), "{at}");
+        let lost = events - found.len() as u64;
+        let causes: Vec<_> = trace.losses.iter().map(|(cause, _)| cause).collect();
+        // A damaged end block looks like one that was cut off.
+        let expected = [LossCause::Damaged, LossCause::Truncated];
+        assert!(causes.len() == 1 && expected.contains(&causes[0]), "{at}: {causes:?}");
+        assert!(trace.losses.events().is_none_or(|events| events == lost), "{at}");
+    }
+}
+
+#[test]
+fn the_index_is_made_again_from_the_blocks() {
+    let (log, events) = small_log();
+    let index = Index::read(&log).unwrap();
+    assert_eq!(Index::rebuild(&log), index);
+    assert_eq!(index.entries().iter().map(|entry| u64::from(entry.events)).sum::<u64>(), events);
+    let found: Vec<_> = index.between(1000, 1050).collect();
+    assert!(!found.is_empty() && found.len() < index.entries().len());
+    for entry in found {
+        let at = entry.offset as usize;
+        assert!(matches!(block::find(&log[at..]), block::Found::Block(_)));
+    }
+    for length in 0..log.len() {
+        assert_eq!(Index::read(&log[..length]), None);
+        assert!(Index::rebuild(&log[..length]).entries().len() <= index.entries().len());
+    }
+}
+
+#[test]
+fn a_made_up_image_is_read_without_panic() {
+    let words = memory();
+    let image = image(&words);
+    let writers = [writer(&image, 0), writer(&image, 1)];
+    (0..100).for_each(|n| {
+        let _ = writers[n as usize % 2].push(&image, 64, 1000 + n, &[n, 0], &[]);
+    });
+    let mut bytes: Vec<_> =
+        words.iter().flat_map(|w| w.load(Ordering::Relaxed).to_le_bytes()).collect();
+    let (_, kept) = read(&bytes).unwrap();
+    assert!(kept.rows.len() > 90);
+    // Every byte of the header and of the lanes, and cuts.
+    let lanes = GEOMETRY.heads() * 8;
+    let places =
+        (8..120).chain(128..200).chain(lanes..lanes + 256).chain(GEOMETRY.data() * 8..bytes.len());
+    for at in places.step_by(23) {
+        let before = std::mem::replace(&mut bytes[at], 0xE7);
+        if let Some((_, kept)) = read(&bytes) {
+            assert!(kept.rows.len() <= 8 * 64, "{at}");
+        }
+        bytes[at] = before;
+    }
+    for length in (0..bytes.len()).step_by(50_021) {
+        let _ = read(&bytes[..length]);
+    }
+}
+
+/// The corpus of the fuzzer begins with this log.
+#[test]
+fn the_corpus_has_the_small_log() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/native/small_log");
+    let (log, _) = small_log();
+    if std::env::var_os("TRACEWELL_BLESS").is_some() {
+        std::fs::write(path, &log).unwrap();
+    }
+    assert_eq!(std::fs::read(path).unwrap(), log);
+}
