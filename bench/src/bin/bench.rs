@@ -432,7 +432,7 @@ fn flush(plan: &Plan, folder: &Path) -> Result<()> {
     let events = if plan.rounds > 1 { 50_000_000 } else { 1_000_000 };
     let path = folder.join("log");
     let stream::Flushed { attempted, stored, events, lost } = stream::flush(&path, events)?;
-    let mut counts = Counts::default();
+    let mut counts = Counts::of(0);
     let read = Input::open(&path, Settings::default())?.read(&mut counts)?;
     assert_eq!((counts.events, read.losses.events()), (events, Some(lost)));
     let (attempted, stored) = (attempted / 1e6, stored / 1e6);
