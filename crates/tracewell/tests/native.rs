@@ -262,7 +262,7 @@ fn text_and_fractions_are_shown_as_such() {
     assert_eq!(values[0]["args"]["share"], -0.25);
     assert_eq!(values[0]["text"], "a=1, address=0x0000000000000002, flag=1, share=-0.25");
     assert_eq!(values[1]["args"]["text"], "a \"quoted\", tabbed\ttext");
-    assert_eq!(values[1]["text"], r#"number=9, text="a \"quoted\", tabbed\ttext""#);
+    assert_eq!(values[1]["text"], r#"number=9, text=a "quoted", tabbed\ttext"#);
     assert!(values[2]["args"]["share"].is_null());
     let tsv = written(EventFormat::Tsv);
     assert!(tsv[2].ends_with("\tnumber=9 text=a \"quoted\", tabbed\\ttext"), "{}", tsv[2]);

@@ -159,7 +159,15 @@ fn put_ipv4(out: &mut TextBuffer, value: u64) {
 pub(crate) fn put_shown(out: &mut TextBuffer, text: &[u8]) {
     match std::str::from_utf8(text) {
         Ok(shown) if !shown.chars().any(char::is_control) => out.text(shown),
-        _ => out.text(text.escape_ascii().to_string()),
+        Ok(shown) => {
+            for c in shown.chars() {
+                match c.is_control() {
+                    true => out.text(c.escape_debug().to_string()),
+                    false => out.text(c.encode_utf8(&mut [0; 4])),
+                }
+            }
+        }
+        Err(_) => out.text(text.escape_ascii().to_string()),
     }
 }
 

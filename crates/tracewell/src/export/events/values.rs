@@ -6,7 +6,7 @@ use super::escape::{escape_from, put_text};
 use crate::model::schema::ArgumentKind;
 use crate::model::values::{self, ListItem};
 use crate::model::{EventRef, Trace};
-use crate::text::{Literal, TextBuffer, put_bytes, put_shown};
+use crate::text::{Literal, TextBuffer, put_bytes};
 
 /// Whether an argument of this kind is more than a number.
 pub(super) fn has_bytes(kind: ArgumentKind) -> bool {
@@ -36,7 +36,7 @@ pub(super) fn put(
         }
         let bytes = trace.payload.bytes(event.payload, index);
         match arg.kind {
-            ArgumentKind::Text => quoted(out, format, |out| put_shown(out, bytes)),
+            ArgumentKind::Text => quoted(out, format, |out| put_recorded(out, bytes)),
             ArgumentKind::Bytes => quoted(out, format, |out| put_bytes(out, bytes)),
             ArgumentKind::List => put_list(out, format, bytes),
             ArgumentKind::Float => put_float(out, format, f64::from_bits(value)),
@@ -46,6 +46,14 @@ pub(super) fn put(
     if format != EventFormat::JsonLines {
         // A cell is escaped as a whole.
         escape_from(format, out, start);
+    }
+}
+
+/// A text as recorded, which is escaped as the format wants it; what is no UTF-8 cannot be.
+fn put_recorded(out: &mut TextBuffer, text: &[u8]) {
+    match std::str::from_utf8(text) {
+        Ok(text) => out.text(text),
+        Err(_) => out.text(text.escape_ascii().to_string()),
     }
 }
 
@@ -69,7 +77,7 @@ fn put_list(out: &mut TextBuffer, format: EventFormat, list: &[u8]) {
             ListItem::Unsigned(value, _) | ListItem::Hex(value, _) | ListItem::Object(value, _) => {
                 out.decimal(value);
             }
-            ListItem::Text(text) => quoted(out, format, |out| put_shown(out, text)),
+            ListItem::Text(text) => quoted(out, format, |out| put_recorded(out, text)),
             ListItem::Bytes(bytes) => quoted(out, format, |out| put_bytes(out, bytes)),
         }
     }
