@@ -89,6 +89,9 @@ impl Request {
         let written = report.finish(&trace);
         let (_, marks) = written.map_err(|error| Failure::io(self.output_path(), &error))?;
         tell_marks(input.path(), marks);
+        if own.is_none() {
+            tell_names(input.path(), &trace, program);
+        }
         Ok(trace)
     }
 
@@ -102,6 +105,16 @@ impl Request {
         }
         let size = terminal_size::terminal_size();
         size.map_or(WIDTH_OF_FILES, |(width, _)| usize::from(width.0))
+    }
+}
+
+/// Tells which templates name no event of the trace's schema: they can never be used.
+fn tell_names(path: &Path, trace: &Trace, program: &Program) {
+    let unknown = |name: &&str| trace.schema.events().iter().all(|event| event.name != *name);
+    let unknown: Vec<_> = program.names().filter(unknown).collect();
+    if !unknown.is_empty() {
+        let (path, names) = (path.display(), unknown.join(", "));
+        eprintln!("tracewell: {path}: no such events in a {} trace: {names}", trace.format);
     }
 }
 

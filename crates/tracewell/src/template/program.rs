@@ -61,6 +61,14 @@ impl Program {
         self.by_name.get(name).copied()
     }
 
+    /// The names of events that there are templates for, in the order of the files.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.templates.iter().filter_map(|template| match &template.key {
+            Key::Name(name) => Some(name.as_str()),
+            Key::Id(_) => None,
+        })
+    }
+
     /// The facts of a template.
     pub fn template(&self, id: TemplateId) -> Option<&Template> {
         self.templates.get(id.0 as usize)

@@ -156,7 +156,7 @@ fn put_ipv4(out: &mut TextBuffer, value: u64) {
 }
 
 /// Appends text of no declared encoding: as it is if it can be shown, escaped otherwise.
-pub(crate) fn put_shown(out: &mut TextBuffer, text: &[u8]) {
+fn put_shown(out: &mut TextBuffer, text: &[u8]) {
     match std::str::from_utf8(text) {
         Ok(shown) if !shown.chars().any(char::is_control) => out.text(shown),
         Ok(shown) => {

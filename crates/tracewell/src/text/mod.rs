@@ -11,7 +11,7 @@ mod per_event;
 
 pub use buffer::{Literal, Room, TextBuffer};
 pub use describe::Describer;
-pub(crate) use describe::{put_bytes, put_shown};
+pub(crate) use describe::put_bytes;
 pub use lines::LineWriter;
 pub use listing::Listing;
 pub use per_event::PerEvent;

@@ -94,7 +94,13 @@ impl Names for NamesAt<'_> {
     }
 
     fn object(&self, key: u64) -> Option<&str> {
-        self.trace.objects.at(key, self.ticks, None).map(|(_, object)| object.label.as_str())
+        let object = self.trace.objects.at(key, self.ticks, None);
+        // Some systems tell tasks by the numbers that they run under.
+        let context = || self.trace.contexts.get(self.trace.contexts.find(key)?);
+        match object {
+            Some((_, object)) => Some(object.label.as_str()),
+            None => context().map(|context| context.name.as_str()),
+        }
     }
 }
 

@@ -1,0 +1,305 @@
+//! Templates and reports in trcrpt's manner, from outside. Golden outputs are in `tests/golden/`;
+//! `SNAPSHOTS=overwrite cargo test` writes them anew: read the difference.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use snapbox::{assert_data_eq, file};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Runs the program in the root of the repository, so that messages name short paths.
+fn run(arguments: &[&str]) -> Output {
+    let program = env!("CARGO_BIN_EXE_tracewell");
+    Command::new(program).args(arguments).current_dir(root()).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn status(output: &Output) -> Option<i32> {
+    output.status.code()
+}
+
+/// The files of the example of AIX hooks: mixed environments, two processors.
+const HOOKS: [&str; 3] = ["examples/hooks.twx", "examples/hooks.twx-0", "examples/hooks.twx-1"];
+
+fn hooks(arguments: &[&str]) -> Output {
+    run(&[&["report", "--join"], arguments, &HOOKS].concat())
+}
+
+/// A file in a folder of its own.
+fn written(name: &str, text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    (folder, path)
+}
+
+#[test]
+fn the_report_of_a_mixed_trace_of_two_processors_is_as_the_golden_file_shows() {
+    let output = hooks(&[]);
+    assert_data_eq!(stdout(&output), file!["golden/hooks.txt"]);
+    // The recorder missed entries on one processor and says so in its place.
+    assert_eq!((status(&output), stderr(&output)), (Some(0), String::new()));
+}
+
+#[test]
+fn all_columns_are_as_the_golden_file_shows() {
+    let columns = "exec=on,pid=on,tid=on,svc=on,cpuid=on,timestamp=4";
+    let output = hooks(&["-O", columns, "--width", "160", "--head", "40"]);
+    assert_data_eq!(stdout(&output), file!["golden/hooks-columns.txt"]);
+}
+
+#[test]
+fn columns_begin_where_published_reports_have_them() {
+    let output = hooks(&["-O", "exec=on,pid=on", "-d", "139"]);
+    let text = stdout(&output);
+    let line = text.lines().find(|line| line.starts_with("139")).unwrap();
+    let at = |column: usize| line[column..].split(' ').next().unwrap();
+    assert_eq!((at(0), at(4), at(19)), ("139", "tid", "1"), "{line}");
+    assert_eq!((at(33), at(51), at(78)), ("0.000000000", "0.000000", "FORK"), "{line}");
+}
+
+#[test]
+fn lists_of_ids_groups_processes_threads_and_processors_select() {
+    let count = |arguments: &[&str]| {
+        let text = stdout(&hooks(&[arguments, &["--no-heading"]].concat()));
+        text.lines().filter(|line| !line.starts_with(' ') && !line.starts_with('-')).count()
+    };
+    let all = count(&[]);
+    let dispatches = count(&["-d", "106,10C"]);
+    assert!(all > dispatches && dispatches > 4);
+    assert_eq!(count(&["-k", "106 10C"]), all - dispatches);
+    assert_eq!(count(&["-D", "sched"]), count(&["-d", "106,10C,465"]));
+    assert_eq!(count(&["-D", "sched", "-K", "sched"]), 0);
+    assert_eq!(count(&["-d", "10*"]), count(&["-d", "101,104,106,10C"]));
+    assert_eq!(count(&["-C", "0"]) + count(&["-C", "1"]), all);
+    assert_eq!(count(&["-C", "0-1"]), all);
+    let readers = count(&["-p", "readrec"]);
+    assert!(readers > 0 && readers < all);
+    // The process ran another program before: its id selects more than the program's name.
+    assert!(count(&["-p", "5120"]) > readers);
+    assert_eq!(count(&["-T", "81001"]), count(&["-p", "5120"]));
+    let (_folder, list) = written("ids", "106\n10C\n");
+    assert_eq!(count(&["-d", &list]), dispatches);
+}
+
+#[test]
+fn times_select_from_the_first_event_and_by_date() {
+    let first = |arguments: &[&str]| {
+        let text = stdout(&hooks(&[arguments, &["--no-heading", "-O", "timestamp=4"]].concat()));
+        let line = text.lines().find(|line| !line.starts_with('-'));
+        line.map(|line| line[4..22].to_owned())
+    };
+    assert_eq!(first(&[]).as_deref(), Some("09:00:00.000000000"));
+    let at = first(&["-O", "starttime=0.000400"]);
+    assert_eq!(at.as_deref(), Some("09:00:00.000401000"));
+    assert_eq!(first(&["-s", "030209000026"]).as_deref(), Some("09:00:00.000000000"));
+    assert_eq!(first(&["-s", "030209000126"]), None);
+    let bad = hooks(&["-s", "0230"]);
+    assert_eq!(status(&bad), Some(2));
+    assert!(stderr(&bad).contains("mmddhhmmssyy"), "{}", stderr(&bad));
+}
+
+#[test]
+fn counts_take_the_place_of_events() {
+    let output = hooks(&["-O", "hist=on", "--no-heading"]);
+    let text = stdout(&output);
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines[0], "ID          COUNT LABEL");
+    let counts: Vec<u64> =
+        lines[1..].iter().map(|line| line[4..17].trim().parse().unwrap()).collect();
+    assert!(counts.is_sorted_by(|a, b| a >= b), "{text}");
+    assert_eq!(counts.iter().sum::<u64>(), 90, "{text}");
+    assert!(text.contains("134             3 EXEC\n"), "{text}");
+}
+
+#[test]
+fn one_thread_and_two_print_the_same() {
+    let trace = "crates/tracewell/tests/fixtures/threadx/wide.trx";
+    for arguments in [vec!["-t", "templates/threadx.fmt"], vec!["--layout", "trcrpt"]] {
+        let with = |jobs: &str| {
+            stdout(&run(&[&["report", "--jobs", jobs], &arguments[..], &[trace]].concat()))
+        };
+        assert_eq!(with("1"), with("2"));
+    }
+}
+
+#[test]
+fn a_template_for_user_events_formats_a_threadx_dump() {
+    let template = "1001 1.0 L=APPL \"@sample\" \"sample \" $D1%U4 \\n \"next line\"\n\
+                    1004 1.0 L=INT \"UART\" \"byte \" $D1%X1\n\
+                    TX_TRACE_MUTEX_GET 1.0 L=SVC \"@lock\" \"lock \" OBJECT($D1) \"<\"\n";
+    let (_folder, path) = written("my.fmt", template);
+    let output = run(&["report", "-t", &path, "-d", "1001,1004,0034", "examples/scheduling.trx"]);
+    let text = stdout(&output);
+    assert_eq!((status(&output), stderr(&output)), (Some(0), String::new()));
+    // The first event of the report is at 0.
+    let lines: Vec<_> = text.lines().skip(5).take(5).collect();
+    let expected = [
+        "1004 0                 0                                  UART byte 02",
+        "0034 4305              4305               lock log file <",
+        "1001 5930              1625       sample 1",
+        "                                 next line",
+    ];
+    assert_eq!(lines[..4], expected, "{text}");
+}
+
+#[test]
+fn a_template_formats_the_user_events_of_a_real_dump() {
+    let shared =
+        std::env::var_os("TRACEWELL_SHARED").map_or(root().join("../shared"), PathBuf::from);
+    let dump = shared.join("data/threadx/real/demo_threadx.trx");
+    if !dump.is_file() {
+        eprintln!("skipped: no folder of shared traces (TRACEWELL_SHARED)");
+        return;
+    }
+    let template =
+        "TX_TRACE_QUEUE_SEND 1.0 L=SVC \"@send\" \"to \" OBJECT($D1) $D4%U4 \"queued\"\n";
+    let (_folder, path) = written("my.fmt", template);
+    let output = run(&["report", "-t", &path, dump.to_str().unwrap()]);
+    let sent = stdout(&output).matches("to queue 0 ").count();
+    let events =
+        stdout(&run(&["events", "--event", "TX_TRACE_QUEUE_SEND", dump.to_str().unwrap()]));
+    assert!(sent > 0);
+    assert_eq!(
+        sent,
+        events.lines().filter(|line| line.contains("\"name\":\"TX_TRACE_QUEUE_SEND\"")).count()
+    );
+}
+
+#[test]
+fn events_without_a_template_and_data_that_is_missing_are_marked() {
+    let (_folder, path) = written("my.fmt", "101 1.0 L=SVC \"@call\" G4 X4 X16\n");
+    let output = hooks(&["-t", &path, "-d", "101,106", "--no-heading"]);
+    let text = stdout(&output);
+    assert!(text.contains("UNDEFINED TRACE ID 106 hookword 106E0000"), "{text}");
+    assert!(text.contains("<TRUNCATED>"), "{text}");
+    assert!(
+        stderr(&output).contains("have less data than their templates read"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(status(&output), Some(0));
+}
+
+#[test]
+fn the_shipped_templates_are_right_and_in_canonical_form() {
+    for name in ["aix", "threadx", "rkh", "shark", "posix"] {
+        let path = format!("templates/{name}.fmt");
+        let check = run(&["template", "check", "--strict", &path]);
+        assert_eq!((status(&check), stderr(&check)), (Some(0), String::new()), "{name}");
+        let list = stdout(&run(&["template", "list", &path]));
+        assert!(list.lines().count() > 2, "{name}: {list}");
+    }
+}
+
+#[test]
+fn check_tells_every_mistake_with_its_place() {
+    let text = "0AA 1.0 \"a\" X99 \"b\"\n0AB \"no version\"\n0AC 1.0 \"c\" $nothing\n";
+    let (_folder, path) = written("bad.fmt", text);
+    let output = run(&["template", "check", &path]);
+    let told = stderr(&output);
+    assert_eq!(status(&output), Some(1));
+    assert!(
+        told.contains(&format!("{path}:1:13: error: X99: X takes 1 to 16 bytes, found 99")),
+        "{told}"
+    );
+    assert!(told.contains("\n1 | 0AA 1.0 \"a\" X99 \"b\"\n  |             ^^^\n"), "{told}");
+    assert!(told.contains(":2:5: error: expected VERSION.RELEASE"), "{told}");
+    assert!(told.contains(":3:13: warning: $nothing is assigned nowhere"), "{told}");
+    // The report goes on with the stanzas that are right.
+    let report = hooks(&["-t", &path, "-d", "106", "--head", "1"]);
+    assert_eq!(status(&report), Some(1));
+    assert!(stdout(&report).contains("UNDEFINED TRACE ID 106"));
+}
+
+#[test]
+fn fmt_prints_checks_and_writes_the_canonical_form() {
+    let text = "# mine\n0aa   1.0 L=SVC   probe  X2,0010 \"ten\" , \\*   \"other\"\n";
+    let canonical = "# mine\n0AA 1.0 L=SVC \"probe\" X2, 0010 \"ten\", \\* \"other\"\n";
+    let (_folder, path) = written("my.fmt", text);
+    let output = run(&["template", "fmt", &path]);
+    assert_eq!((status(&output), stdout(&output).as_str()), (Some(0), canonical));
+    assert_eq!(status(&run(&["template", "fmt", "--check", &path])), Some(1));
+    assert_eq!(status(&run(&["template", "fmt", "--write", &path])), Some(0));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), canonical);
+    assert_eq!(status(&run(&["template", "fmt", "--check", &path])), Some(0));
+}
+
+#[test]
+fn run_formats_one_entry() {
+    let (_folder, path) = written("my.fmt", "0AA 1.0 \"@probe\" G4 X2 X1\n");
+    let entry = |arguments: &[&str]| run(&[&["template", "run", "-t", &path], arguments].concat());
+    let output = entry(&["--entry", "0AA2 0007 11223344"]);
+    assert_eq!((status(&output), stdout(&output).as_str()), (Some(0), "1122 33\n"));
+    let output = entry(&["--env", "64", "--entry", "800000000AA00000"]);
+    assert_eq!(stdout(&output), "0AA0 00\n");
+    assert_eq!(status(&entry(&["--entry", "0AA"])), Some(2));
+    assert_eq!(status(&entry(&["--entry", "0AAG"])), Some(2));
+}
+
+#[test]
+fn update_adds_and_undoes() {
+    let (folder, path) = written("my.fmt", "0AA 1.0 \"a\"\n");
+    let update = folder.path().join("disk");
+    let name = update.to_str().unwrap();
+    std::fs::write(
+        folder.path().join("disk.trc"),
+        "* /etc/trcfmt\n+ 0AA 1.1 \"b\"\n+ 0AB 1.0 \"new\"\n",
+    )
+    .unwrap();
+    let output = run(&["template", "update", "-v", "-t", &path, name]);
+    assert_eq!(status(&output), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("0AA 1.1 in place of 1.0"), "{}", stderr(&output));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "0AA 1.1 \"b\"\n0AB 1.0 \"new\"\n");
+    let undo = format!("{name}.undo");
+    let output = run(&["template", "update", "-o", "-t", &path, &undo]);
+    assert_eq!(status(&output), Some(0), "{}", stderr(&output));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "0AA 1.0 \"a\"\n");
+    let output = run(&["template", "update", "-x", "0AA", "-t", &path]);
+    assert_eq!(stdout(&output), "* /etc/trcfmt\n+ 0AA 1.0 \"a\"\n");
+    std::fs::write(folder.path().join("bad.trc"), "* /etc/trcfmt\n+ 0AC 1.0 \"c\"\n+ 0AD\n")
+        .unwrap();
+    let bad = folder.path().join("bad");
+    let output = run(&["template", "update", "-t", &path, bad.to_str().unwrap()]);
+    assert_eq!(status(&output), Some(1));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "0AA 1.0 \"a\"\n");
+}
+
+#[test]
+fn trcrpt_has_its_own_options_and_statuses() {
+    let trcrpt = |arguments: &[&str]| run(&[&["trcrpt"], arguments].concat());
+    let merged = trcrpt(&[&["-m", "-h", "-d", "134", "-O", "exec=on"], &HOOKS[..]].concat());
+    let text = stdout(&merged);
+    let events = text.lines().filter(|line| line.starts_with("134 ")).count();
+    assert_eq!((status(&merged), events), (Some(0), 3), "{}", stderr(&merged));
+    assert_eq!(status(&trcrpt(&["-O", "nothing=on", HOOKS[0]])), Some(2));
+    let refused = trcrpt(&["-M", "all", HOOKS[0]]);
+    assert_eq!(status(&refused), Some(1));
+    assert!(stderr(&refused).contains("lightweight memory traces"), "{}", stderr(&refused));
+    let (_folder, path) = written("bad.fmt", "0AA 1.0 X99\n");
+    assert_eq!(status(&trcrpt(&["-c", "-t", &path])), Some(1));
+    let (_folder, damaged) = written("bad.twx", "TWX1 and nothing");
+    assert_eq!(status(&trcrpt(&[&damaged])), Some(2));
+    assert!(stdout(&trcrpt(&["-j"])).contains("\n134  1.0    KERN EXEC\n"));
+}
+
+#[test]
+fn raw_output_is_one_log_with_the_same_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("all.twx");
+    let name = log.to_str().unwrap();
+    let output = run(&[&["trcrpt", "-m", "-r", "-o", name], &HOOKS[..]].concat());
+    assert_eq!(status(&output), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&run(&["report", name])), stdout(&hooks(&[])));
+}
