@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-/// A template for each event id up to 0x3FF that prints five fields and chooses a word.
+/// A template for each event id up to 0x3FF, and for the first user events, that prints five fields and
+/// chooses a word.
 pub fn five_fields() -> String {
     let mut text = String::new();
-    for id in 0..0x400 {
+    for id in (0..0x400).chain(0x1000..0x1100) {
         let _ = writeln!(
             text,
             "{id:04X} 1.0 L=KERN \"event {id}\" \"object=\" X4 \"value=\" U4 \"at=\" $D3%X4 \

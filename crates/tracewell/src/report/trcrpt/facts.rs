@@ -84,8 +84,10 @@ impl Facts {
         for row in rows {
             let Some(event) = columns.id.get(*row as usize) else { continue };
             // For most events this is a look into a small table.
-            let seen = self.seen.get(*event as usize);
-            if seen != Some(&true) && self.ids.find(*event).is_none() {
+            if self.seen.get(*event as usize) == Some(&true) {
+                continue;
+            }
+            if self.ids.find(*event).is_none() {
                 let facts = id(trace, program, *event, self.hooks);
                 self.ids.get(*event, || facts);
             }

@@ -209,30 +209,41 @@ impl<'p, W: Write> TrcReport<'p, W> {
         let shared = Shared { program: self.program, settings, facts, trace };
         let stretch = Stretch { shared, batch, calls: &self.row_calls, first };
         let threads = self.formatters.len().min(self.rows.len() / WORTH_A_THREAD).max(1);
-        let mut ends = Ended::default();
         if threads == 1 {
             let names = settings.options.page_size > 0 && !settings.without_heading;
             let names = names.then(|| heading::columns(trace, &settings.options));
-            let page = Page { size: settings.options.page_size, lines: self.page, names };
+            let size = settings.options.page_size;
+            let mut page = Page { size, lines: self.page, names };
             let Some(formatter) = self.formatters.first_mut() else { return Flow::Break(()) };
-            ends = stretch.format(formatter, &self.rows, 0, before, page);
-            self.page = ends.page;
-            self.before = ends.last.or(self.before);
-        } else {
-            let length = self.rows.len().div_ceil(threads);
-            rayon_core::scope(|scope| {
-                let mut before = before;
-                let rows = self.rows.chunks(length).enumerate();
-                for ((number, rows), formatter) in rows.zip(&mut self.formatters) {
-                    let (stretch, earlier) = (&stretch, before);
-                    before = ticks(rows.last()).copied().unwrap_or(before);
-                    let at = number * length;
-                    scope.spawn(move |_| {
-                        stretch.format(formatter, rows, at, earlier, Page::default());
-                    });
+            let mut before = before;
+            for (number, rows) in self.rows.chunks(WORTH_A_THREAD).enumerate() {
+                let at = number * WORTH_A_THREAD;
+                let ended = stretch.format(formatter, rows, at, before, &mut page);
+                before = ended.last.unwrap_or(before);
+                // Text that is written while it is still in the nearest cache.
+                let written = self.out.block(formatter.text().as_bytes());
+                formatter.text().truncate(0);
+                if ended.stopped || !written {
+                    return Flow::Break(());
                 }
-            });
+            }
+            self.before = Some(before);
+            self.page = page.lines;
+            return Flow::Continue(());
         }
+        let length = self.rows.len().div_ceil(threads);
+        rayon_core::scope(|scope| {
+            let mut before = before;
+            let rows = self.rows.chunks(length).enumerate();
+            for ((number, rows), formatter) in rows.zip(&mut self.formatters) {
+                let (stretch, earlier) = (&stretch, before);
+                before = ticks(rows.last()).copied().unwrap_or(before);
+                let at = number * length;
+                scope.spawn(move |_| {
+                    stretch.format(formatter, rows, at, earlier, &mut Page::default());
+                });
+            }
+        });
         for formatter in &mut self.formatters {
             let written = self.out.block(formatter.text().as_bytes());
             formatter.text().truncate(0);
@@ -240,7 +251,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
                 return Flow::Break(());
             }
         }
-        if ends.stopped { Flow::Break(()) } else { Flow::Continue(()) }
+        Flow::Continue(())
     }
 }
 
@@ -267,14 +278,11 @@ struct Page {
 }
 
 /// How a stretch ended.
-#[derive(Default)]
 struct Ended {
     /// A template said that the report ends here.
     stopped: bool,
     /// Ticks of the last event that was shown.
     last: Option<u64>,
-    /// Lines of the page under way.
-    page: usize,
 }
 
 impl Stretch<'_> {
@@ -286,7 +294,7 @@ impl Stretch<'_> {
         rows: &[u32],
         at: usize,
         before: u64,
-        mut page: Page,
+        page: &mut Page,
     ) -> Ended {
         let mut before = before;
         let mut last = None;
@@ -307,7 +315,7 @@ impl Stretch<'_> {
                 break;
             }
         }
-        Ended { stopped, last, page: page.lines }
+        Ended { stopped, last }
     }
 }
 
