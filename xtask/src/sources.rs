@@ -9,6 +9,10 @@ const BORDERS: [(&str, &[&str]); 3] = [
     ("crates/tracewell/src/format", &["crate::analysis", "crate::report", "crate::export"]),
     ("crates/tracewell/src/analysis", &["crate::format", "crate::report", "crate::export"]),
     (
+        "crates/tracewell/src/template",
+        &["crate::format", "crate::input", "crate::model", "crate::report", "crate::export"],
+    ),
+    (
         "crates/tracewell/src/model",
         &["crate::format", "crate::input", "crate::analysis", "crate::report", "crate::export"],
     ),
