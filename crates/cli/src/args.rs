@@ -9,7 +9,7 @@ use tracewell::input::Settings;
 use tracewell::model::schema::Schema;
 use tracewell::select::{Bound, Selection};
 
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Outcome};
 
 /// What can be said about an input.
 #[derive(Clone, Debug, Default, Args)]
@@ -40,8 +40,8 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
-    /// The settings that these arguments make.
-    pub(crate) fn settings(&self) -> Result<Settings, Failure> {
+    /// The settings that these arguments make, and what became of the files that they name.
+    pub(crate) fn settings(&self) -> Result<(Settings, Outcome), Failure> {
         let mut settings = Settings { format: self.format_in.clone(), ..Settings::default() };
         for option in &self.options {
             settings.options.add(option).map_err(Failure::usage)?;
@@ -51,27 +51,31 @@ impl InputArgs {
             // A name that is no UTF-8 is shown as well as it can be.
             settings.options.set("names", String::from_utf8_lossy(&names) + "\n");
         }
-        settings.schema = self.schema()?;
-        Ok(settings)
+        let (schema, outcome) = self.schema()?;
+        settings.schema = schema;
+        Ok((settings, outcome))
     }
 
-    fn schema(&self) -> Result<Option<Arc<Schema>>, Failure> {
+    fn schema(&self) -> Result<(Option<Arc<Schema>>, Outcome), Failure> {
         if self.custom_events.is_empty() {
-            return Ok(None);
+            return Ok((None, Outcome::Done));
         }
+        let mut outcome = Outcome::Done;
         let mut schema = Schema::clone(&Schema::threadx());
         for path in &self.custom_events {
             let text = std::fs::read(path).map_err(|error| Failure::io(path, &error))?;
             let (events, errors) = custom_events::parse(&text);
             for error in errors {
                 eprintln!("tracewell: {}: {error}", path.display());
+                // What could be read of the file is used.
+                outcome = Outcome::Damaged;
             }
             for event in custom_events::define(&mut schema, events) {
                 let (path, id) = (path.display(), event.id);
                 eprintln!("tracewell: {path}: event {id} has a name already, ignored");
             }
         }
-        Ok(Some(Arc::new(schema)))
+        Ok((Some(Arc::new(schema)), outcome))
     }
 }
 

@@ -83,7 +83,8 @@ fn write(
     export: &Export,
     options: &Options,
 ) -> Result<Outcome, Failure> {
-    let mut input = Input::open_run(files, args.settings()?)?;
+    let (settings, outcome) = args.settings()?;
+    let mut input = Input::open_run(files, settings)?;
     let name = |path: &Path| match path.file_name() {
         Some(name) => name.to_string_lossy().into_owned(),
         None => path.display().to_string(),
@@ -93,7 +94,7 @@ fn write(
         (export.write)(&mut input, options, &names, out)
             .map_err(|error| Failure::export(output, error))
     })?;
-    Ok(tell_remarks(input.path(), &trace, args.verbose))
+    Ok(tell_remarks(input.path(), &trace, args.verbose).max(outcome))
 }
 
 /// Writes the entries of AIX logs, merged, as one log.

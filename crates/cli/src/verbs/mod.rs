@@ -26,15 +26,18 @@ pub(crate) fn for_each_file(
     args: &InputArgs,
     mut work: impl FnMut(&mut Input) -> Result<Trace, Failure>,
 ) -> Outcome {
-    let mut worst = Outcome::Done;
+    let (settings, mut worst) = match args.settings() {
+        Ok(made) => made,
+        Err(failure) => return failure.tell(),
+    };
     let each = if args.join { files.len() } else { 1 };
     for run in files.chunks(each.max(1)) {
-        let done = args.settings().and_then(|settings| {
-            let mut input = Input::open_run(run, settings)?;
+        let mut done = || {
+            let mut input = Input::open_run(run, settings.clone())?;
             let trace = work(&mut input)?;
             Ok(tell_remarks(input.path(), &trace, args.verbose))
-        });
-        worst = worst.max(done.unwrap_or_else(Failure::tell));
+        };
+        worst = worst.max(done().unwrap_or_else(Failure::tell));
     }
     worst
 }

@@ -60,7 +60,11 @@ impl Options {
             None => Ok(()),
             Some((key, _)) => {
                 let keys: Vec<_> = known.iter().map(|option| option.key).collect();
-                let message = format!("no such option here; there are {}", keys.join(", "));
+                let message = if keys.is_empty() {
+                    "this format has no options".to_owned()
+                } else {
+                    format!("no such option here; there are {}", keys.join(", "))
+                };
                 Err(OptionError::new(key, message))
             }
         }
