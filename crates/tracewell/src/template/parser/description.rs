@@ -50,9 +50,10 @@ impl Parser<'_> {
     fn item_kind(&mut self) -> Parsed<ItemKind> {
         let token = self.peek();
         match &token.kind {
-            TokenKind::Text(value) => {
+            TokenKind::Text(_) => {
                 self.next();
-                Ok(ItemKind::Text(Text { value: value.clone(), span: token.span }))
+                let value = self.text(token).unwrap_or_default();
+                Ok(ItemKind::Text(Text { value, span: token.span }))
             }
             TokenKind::Mark(mark @ ('n' | 't')) => {
                 self.next();

@@ -24,8 +24,8 @@ pub(super) enum TokenKind {
     Macro,
     /// `%` and a word.
     Percent,
-    /// A string, without quotes and escapes.
-    Text(String),
+    /// A string: whether it has neither escapes nor joined lines, so that it is its own value.
+    Text(bool),
     /// One of `{ } ( ) , = + - * / &`.
     Sign(char),
     /// `\n`, `\t` or `\*`, outside of strings.
@@ -192,10 +192,11 @@ impl<'a> Lexer<'a> {
         true
     }
 
+    /// Steps over a string; its value is worked out where it is used.
     fn string(&mut self) -> TokenKind {
         let start = self.at;
         self.at += 1;
-        let mut value = Vec::new();
+        let mut plain = true;
         loop {
             match self.peek() {
                 None | Some(b'\n') => {
@@ -207,35 +208,31 @@ impl<'a> Lexer<'a> {
                     self.at += 1;
                     break;
                 }
-                Some(b'\\') if self.joins_lines() => value.push(b' '),
-                Some(b'\\') => self.escape(&mut value),
-                Some(byte) => {
-                    value.push(byte);
-                    self.at += 1;
+                Some(b'\\') => {
+                    plain = false;
+                    if !self.joins_lines() {
+                        self.escape();
+                    }
                 }
+                Some(_) => self.at += 1,
             }
         }
-        // The bytes are those of a string, cut at ASCII characters only.
-        TokenKind::Text(String::from_utf8(value).unwrap_or_default())
+        TokenKind::Text(plain)
     }
 
-    fn escape(&mut self, value: &mut Vec<u8>) {
+    fn escape(&mut self) {
         let start = self.at;
         self.at += 1;
-        let Some(byte) = self.peek() else { return };
-        self.at += 1;
-        match byte {
-            b'n' => value.push(b'\n'),
-            b't' => value.push(b'\t'),
-            b'"' | b'\\' => value.push(byte),
-            _ => {
-                value.extend([b'\\', byte]);
-                // The rest of a longer character follows as ordinary bytes.
+        match self.peek() {
+            None => return,
+            Some(b'n' | b't' | b'"' | b'\\') => {}
+            Some(_) => {
                 let span = Span { start: start as u32, end: start as u32 + 1 };
                 let message = "this \\ prints as it is; escapes are \\\" \\\\ \\n \\t";
                 self.findings.push(Finding::warning(span, message));
             }
         }
+        self.at += 1;
     }
 
     /// Steps over a character that begins nothing.
@@ -252,6 +249,44 @@ impl<'a> Lexer<'a> {
             while self.peek().is_some_and(|byte| byte != b'\n' && byte != b'\\') {
                 self.at += 1;
             }
+        }
+    }
+}
+
+/// The value of a string, which stands with its quotes.
+pub(super) fn value_of(string: &str, plain: bool) -> String {
+    let inner = string.strip_prefix('"').unwrap_or(string);
+    // A string without an end was told.
+    if plain {
+        return inner.strip_suffix('"').unwrap_or(inner).to_owned();
+    }
+    let mut value = String::with_capacity(inner.len());
+    let mut rest = inner.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '"' => break,
+            '\\' => escaped(&mut rest, &mut value),
+            c => value.push(c),
+        }
+    }
+    value
+}
+
+/// Appends what the characters behind a backslash stand for, and takes them.
+fn escaped(rest: &mut std::str::Chars<'_>, value: &mut String) {
+    let joined = rest.as_str().trim_start_matches([' ', '\t', '\r']);
+    if joined.is_empty() || joined.starts_with('\n') {
+        value.push(' ');
+        *rest = joined.strip_prefix('\n').unwrap_or(joined).chars();
+        return;
+    }
+    match rest.next() {
+        Some('n') => value.push('\n'),
+        Some('t') => value.push('\t'),
+        Some(c @ ('"' | '\\')) => value.push(c),
+        other => {
+            value.push('\\');
+            value.extend(other);
         }
     }
 }

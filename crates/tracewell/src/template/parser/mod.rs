@@ -114,6 +114,12 @@ impl<'a> Parser<'a> {
         self.tokens.get(at).map_or_else(Span::default, |token| token.span)
     }
 
+    /// The value of a token that is a string.
+    fn text(&self, token: &Token) -> Option<String> {
+        let TokenKind::Text(plain) = token.kind else { return None };
+        Some(lexer::value_of(self.slice(token), plain))
+    }
+
     fn slice(&self, token: &Token) -> &'a str {
         self.source.slice(token.span)
     }

@@ -44,9 +44,9 @@ impl Parser<'_> {
     fn key(&mut self) -> Parsed<Key> {
         let token = self.peek();
         let word = match &token.kind {
-            TokenKind::Text(name) => {
+            TokenKind::Text(_) => {
                 self.next();
-                return Ok(Key::Name(name.clone()));
+                return Ok(Key::Name(self.text(token).unwrap_or_default()));
             }
             TokenKind::Word => self.slice(token),
             _ => return self.expected("a hook id of 3 or 4 hexadecimal digits"),
@@ -122,7 +122,7 @@ impl Parser<'_> {
     fn label(&mut self) -> Option<Text> {
         let token = self.peek();
         let value = match &token.kind {
-            TokenKind::Text(value) => value.clone(),
+            TokenKind::Text(_) => self.text(token)?,
             TokenKind::Word if !self.is_item_word() => self.slice(token).to_owned(),
             _ => return None,
         };

@@ -43,8 +43,9 @@ impl Parser<'_> {
                 self.next();
                 Ok(Pattern::Any)
             }
-            TokenKind::Text(text) => {
+            TokenKind::Text(_) => {
                 self.next();
+                let text = self.text(token).unwrap_or_default();
                 Ok(Pattern::Text(text.trim_end_matches('\0').to_owned()))
             }
             TokenKind::Word | TokenKind::Sign('-') => self.number(radix).map(Pattern::Number),
@@ -64,9 +65,9 @@ impl Parser<'_> {
 
     fn take_text(&mut self) -> Option<Text> {
         let token = self.peek();
-        let TokenKind::Text(value) = &token.kind else { return None };
+        let value = self.text(token)?;
         self.next();
-        Some(Text { value: value.clone(), span: token.span })
+        Some(Text { value, span: token.span })
     }
 
     fn number(&mut self, radix: Radix) -> Parsed<Number> {
