@@ -13,8 +13,12 @@ use tracewell_wire::native::{block, image as native_words};
 use tracewell_wire::rkh;
 use tracewell_wire::threadx::{Event, Header, Layout, RegistrySlot};
 
+mod aix;
+mod template;
 mod wire_aix;
 
+pub use aix::aix;
+pub use template::{compress, template_machine, template_parser};
 pub use wire_aix::wire_aix;
 
 /// Reads header, registry slots and events; what was read must survive being written again.

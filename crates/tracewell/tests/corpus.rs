@@ -83,3 +83,23 @@ fn native_edited() {
 fn native_image() {
     run("native_image", targets::native_image);
 }
+
+#[test]
+fn aix() {
+    run("aix", targets::aix);
+}
+
+#[test]
+fn template_parser() {
+    run("template_parser", targets::template_parser);
+}
+
+#[test]
+fn template_machine() {
+    run("template_machine", targets::template_machine);
+}
+
+#[test]
+fn compress() {
+    run("compress", targets::compress);
+}

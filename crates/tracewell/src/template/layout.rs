@@ -175,7 +175,8 @@ fn head(stanza: &Stanza) -> String {
         head.push_str(&format!(" L={}", level.as_str()));
     }
     if let Some(label) = &stanza.label {
-        head.push_str(&format!(" {}", Flat::text(label)));
+        // In quotes always: a line end alone would be an item.
+        head.push_str(&format!(" {}", Flat::quoted(label)));
     }
     head
 }

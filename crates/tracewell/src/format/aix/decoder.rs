@@ -255,7 +255,7 @@ impl Delivery<'_> {
     fn item(&mut self, item: Item<'_>) -> Flow {
         let offset = self.offset + item.offset as u64;
         match item.what {
-            What::Entry(head, entry, bytes) => self.entry(head, &entry, bytes)?,
+            What::Entry(head, entry, bytes) => self.entry(head, &entry, bytes, offset)?,
             What::Loss(message, events, missing) => {
                 self.trace.diagnostics.add(Severity::Damage, offset, message);
                 let cause = match missing {
@@ -279,7 +279,7 @@ impl Delivery<'_> {
         self.sink.loss(self.trace, &loss)
     }
 
-    fn entry(&mut self, head: FrameHead, entry: &Entry<'_>, bytes: &[u8]) -> Flow {
+    fn entry(&mut self, head: FrameHead, entry: &Entry<'_>, bytes: &[u8], offset: u64) -> Flow {
         let tick = self.state.unwrapped(head.cpu, head.tick);
         let first = *self.state.first.get_or_insert(tick);
         if self.trace.events == 0 && self.state.spans.is_empty() {
@@ -311,14 +311,13 @@ impl Delivery<'_> {
         row::write(entry, &mut state.rows);
         self.trace.cpus = self.trace.cpus.max(head.cpu.saturating_add(1));
         state.processes.follow(self.trace, &head, entry, ticks);
-        self.wraps(entry)
+        self.wraps(entry, offset)
     }
 
     /// A hook tells that the recorder had no room for entries here.
-    fn wraps(&mut self, entry: &Entry<'_>) -> Flow {
+    fn wraps(&mut self, entry: &Entry<'_>, offset: u64) -> Flow {
         let missed = entry.word(2).unwrap_or(0);
         if entry.id() == ids::BUFFER_WRAP && missed > 0 {
-            let offset = self.offset;
             return self.loss(Some(missed), LossCause::NoRoom, offset);
         }
         if entry.id() == ids::TRACE_UTILITY

@@ -84,9 +84,9 @@ pub(super) fn take<'a>(frames: &mut Frames<'a>) -> Taken<'a> {
     Taken::What(match frames.next() {
         Next::Entry(head, entry, bytes) => What::Entry(head, entry, bytes),
         Next::BadEntry(error) => What::Loss(error.to_string(), Some(1), Missing::Damaged),
-        Next::NoFrame(error, further) => {
+        Next::NoFrame(message, further) => {
             frames.at = further.map_or(frames.bytes.len(), |bytes| frames.at + bytes);
-            What::Loss(error.to_string(), None, Missing::Damaged)
+            What::Loss(message, None, Missing::Damaged)
         }
         Next::Cut(bytes) => {
             frames.at = frames.bytes.len();

@@ -1,5 +1,6 @@
 //! Parts of a template in one line.
 
+use crate::template::parser::MOST_OPERANDS;
 use crate::template::syntax::{
     Assignment, Body, Case, Expr, Flag, FlagTest, Flags, Function, Item, ItemKind, Macro, Operator,
     Pattern, Switch, Text, Value, ValueKind,
@@ -51,7 +52,7 @@ impl Flat {
     }
 
     /// A text as an item: line ends and tabs alone are marks.
-    pub(super) fn text(text: &Text) -> String {
+    fn text(text: &Text) -> String {
         match text.value.as_str() {
             "\n" => "\\n".to_owned(),
             "\t" => "\\t".to_owned(),
@@ -150,7 +151,9 @@ impl Flat {
             Expr::Binary(operator, sides) => {
                 let rank = rank(*operator);
                 let [left, right] = &**sides;
-                let (left, right) = (Self::operand(left, rank), Self::operand(right, rank + 1));
+                // A row that is full already is not made longer.
+                let least = rank + u8::from(row(left, rank) >= MOST_OPERANDS);
+                let (left, right) = (Self::operand(left, least), Self::operand(right, rank + 1));
                 format!("{left} {} {right}", operator.sign())
             }
         }
@@ -172,4 +175,19 @@ fn rank(operator: Operator) -> u8 {
         Operator::Add | Operator::Subtract => 0,
         Operator::Multiply | Operator::Divide => 1,
     }
+}
+
+/// Operands that an expression is written as in a row of operators of this rank.
+fn row(expression: &Expr, of_rank: u8) -> usize {
+    let mut operands = 1;
+    let mut rest = expression;
+    while let Expr::Binary(operator, sides) = rest
+        && rank(*operator) == of_rank
+    {
+        operands += 1;
+        rest = &sides[0];
+    }
+    // Parentheses begin a row anew with the expression in them as its first operand.
+    let again = MOST_OPERANDS - 1;
+    if operands > MOST_OPERANDS { (operands - 2) % again + 2 } else { operands }
 }

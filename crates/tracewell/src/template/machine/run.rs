@@ -333,6 +333,16 @@ impl<'a> Run<'a> {
         GO_ON
     }
 
+    /// Prints so many bytes of a text, in a field where there is a width.
+    fn print_start(&mut self, value: Value, bytes: u16, width: Option<u16>) -> Step {
+        let text = value.text.map_or(&[][..], |text| read::text(text, self.entry, self.around));
+        let shown = text.get(..usize::from(bytes)).unwrap_or(text);
+        self.spend_on_bytes(shown.len())?;
+        print::ascii(self.lines.buffer(), shown, width);
+        self.lines.buffer().byte(b' ');
+        GO_ON
+    }
+
     fn print_bits(&mut self, total: u64) -> Step {
         let Some(start) =
             self.pointer.base.checked_mul(8).and_then(|b| b.checked_add(self.pointer.at))
@@ -426,15 +436,7 @@ impl<'a> Run<'a> {
     fn print_as(&mut self, value: Value, code: Code) -> Step {
         if value.text.is_some() {
             return match code {
-                Code::Ascii { .. } => {
-                    let width = if let Code::Ascii { bytes, width } = code {
-                        Some(width.unwrap_or(bytes))
-                    } else {
-                        None
-                    };
-                    let code = Code::Ascii { bytes: 1, width };
-                    self.print_text(value, code)
-                }
+                Code::Ascii { bytes, width } => self.print_start(value, bytes, width),
                 _ => self.print_plain(value),
             };
         }

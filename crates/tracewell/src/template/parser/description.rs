@@ -104,6 +104,7 @@ impl Parser<'_> {
     pub(super) fn is_item_word(&self) -> bool {
         let word = self.slice(self.peek());
         self.ahead(1).kind == TokenKind::Sign('(')
+            || self.is_level()
             || word.eq_ignore_ascii_case("LOOP")
             || word.eq_ignore_ascii_case("BITFLAGS")
             || any_code(word).is_some()

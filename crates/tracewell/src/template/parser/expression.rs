@@ -76,7 +76,7 @@ impl Parser<'_> {
 }
 
 /// Operands of equal rank in a row, at most: each is one level of the tree.
-const MOST_OPERANDS: usize = 64;
+pub(in crate::template) const MOST_OPERANDS: usize = 64;
 
 fn constant(word: &str) -> Option<u64> {
     match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {

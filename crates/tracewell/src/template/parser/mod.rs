@@ -7,6 +7,8 @@ mod lexer;
 mod stanza;
 mod switch;
 
+pub(super) use expression::MOST_OPERANDS;
+
 use super::finding::{Finding, Severity};
 use super::source::{Source, Span};
 use super::syntax::{File, Stanza};

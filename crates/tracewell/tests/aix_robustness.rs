@@ -1,0 +1,465 @@
+//! The AIX reader: what is written is read back; every truncation and every changed byte of a small
+//! container costs what it hit and nothing else; files of several processors are merged.
+
+mod support;
+
+use proptest::prelude::*;
+use support::{Kept, settings};
+use tracewell::format::{Input as Window, Options, Progress, by_name};
+use tracewell::input::{Input, InputError};
+use tracewell::model::{LossCause, Severity, Trace};
+use tracewell_wire::ByteOrder;
+use tracewell_wire::aix::{
+    Entry, Env, FileHeader, Frame, FrameHead, HookId, HookType, HookWord, HookWord32, HookWord64,
+    Texts, TimeConversion, ids,
+};
+
+/// Bytes of the header of these tests.
+const HEADER: usize = 102;
+
+fn header(order: ByteOrder) -> FileHeader<'static> {
+    FileHeader {
+        order,
+        env: Env::Bits64,
+        per_cpu: false,
+        circular: false,
+        wall_clock_ns: 0,
+        start_tick: 0,
+        conversion: TimeConversion::NANOSECONDS,
+        cpus: 2,
+        cpus_traced: 2,
+        channel: 0,
+        texts: Texts {
+            system: b"",
+            node: b"",
+            machine: b"",
+            address: b"",
+            command: b"",
+            buffering: b"",
+        },
+    }
+}
+
+/// A frame to be written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Written {
+    head: FrameHead,
+    entry: Vec<u8>,
+}
+
+impl Written {
+    fn bytes(&self, order: ByteOrder) -> Vec<u8> {
+        let mut bytes = vec![0xEE; Frame::size(self.entry.len())];
+        Frame { head: self.head, entry: &self.entry }.write(order, &mut bytes).unwrap();
+        bytes
+    }
+}
+
+fn at(env: Env, cpu: u16, tick: u64) -> FrameHead {
+    FrameHead { env, cpu, tick, tid: Some(7), pid: None }
+}
+
+fn plain(head: FrameHead, hook: HookWord, words: [u64; 5]) -> Written {
+    let mut entry = vec![0; 64];
+    let length = Entry::write_plain(hook, &words, &mut entry).unwrap();
+    entry.truncate(length);
+    Written { head, entry }
+}
+
+fn generic(head: FrameHead, hook: HookWord, word: u64, data: &[u8]) -> Written {
+    let mut entry = vec![0; 5000];
+    let length = Entry::write_generic(hook, word, data, &mut entry).unwrap();
+    entry.truncate(length);
+    Written { head, entry }
+}
+
+fn hook32(id: u16, hook_type: HookType, data: u16) -> HookWord {
+    HookWord32::new(HookId::short(id), hook_type, data).into()
+}
+
+fn hook64(id: u16, sub_hook: u16, words: u16) -> HookWord {
+    HookWord64::plain(HookId(id), sub_hook, words).into()
+}
+
+/// An entry of every kind.
+fn small() -> Vec<Written> {
+    let (a, b) = (Env::Bits32, Env::Bits64);
+    vec![
+        plain(at(a, 0, 100), hook32(0x0A1, HookType::Trchkl, 1), [0x11, 0, 0, 0, 0]),
+        plain(at(b, 1, 110), hook64(0x0A27, 2, 2), [0x21, 0x22, 0, 0, 0]),
+        generic(at(a, 0, 120), hook32(0x0A3, HookType::Trcgen, 0), 0x31, b"bytes"),
+        plain(at(a, 1, 130), hook32(0x0A4, HookType::Trchkt, 4), [0; 5]),
+        plain(at(a, 0, 140), hook32(0x0A5, HookType::Trchkg, 5), [1, 2, 3, 4, 5]),
+        generic(at(b, 1, 150), HookWord64::generic(HookId(0x0A60), 6).into(), 0x61, b"xyz"),
+        plain(at(b, 0, 160), hook64(0x0A70, 7, 0), [0; 5]),
+    ]
+}
+
+fn container(order: ByteOrder, frames: &[Written]) -> Vec<u8> {
+    let mut bytes = vec![0; HEADER];
+    header(order).write(&mut bytes).unwrap();
+    frames.iter().for_each(|frame| bytes.extend(frame.bytes(order)));
+    bytes
+}
+
+/// Where each frame begins, and the end.
+fn starts(frames: &[Written]) -> Vec<usize> {
+    let mut starts = vec![HEADER];
+    for frame in frames {
+        starts.push(starts[starts.len() - 1] + Frame::size(frame.entry.len()));
+    }
+    starts
+}
+
+fn read_with(bytes: Vec<u8>, options: &[&str]) -> Result<(Trace, Kept), InputError> {
+    let mut kept = Kept::default();
+    let trace = Input::from_bytes("log", bytes, settings(options))?.read(&mut kept)?;
+    Ok((trace, kept))
+}
+
+fn read(bytes: &[u8]) -> (Trace, Kept) {
+    read_with(bytes.to_vec(), &[]).unwrap()
+}
+
+/// What events say of their frames; stamps are told apart by the ticks.
+fn entries(order: ByteOrder, kept: &Kept) -> Vec<Vec<u8>> {
+    let entry = |record: &[u8]| {
+        let padded = [record, &[0; 8]].concat();
+        Frame::read(order, &padded).unwrap().0.entry.to_vec()
+    };
+    kept.rows.iter().map(|row| entry(&row.record)).collect()
+}
+
+fn ids_of(kept: &Kept) -> Vec<u32> {
+    kept.rows.iter().map(|row| row.id >> 4).collect()
+}
+
+/// Before, events, cause and offset of each loss.
+fn losses(kept: &Kept) -> Vec<(u64, Option<u64>, LossCause, u64)> {
+    kept.losses.iter().map(|loss| (loss.before, loss.events, loss.cause, loss.offset)).collect()
+}
+
+const ORDERS: [ByteOrder; 2] = [ByteOrder::Little, ByteOrder::Big];
+
+#[test]
+fn a_whole_container_is_read_without_a_word() {
+    for order in ORDERS {
+        let (trace, kept) = read(&container(order, &small()));
+        let expected: Vec<_> = small().into_iter().map(|frame| frame.entry).collect();
+        assert_eq!(entries(order, &kept), expected);
+        assert_eq!((trace.diagnostics.worst(), kept.losses.len()), (None, 0));
+        let ticks: Vec<_> = kept.rows.iter().map(|row| (row.ticks, row.cpu)).collect();
+        assert_eq!(ticks, [(0, 0), (10, 1), (20, 0), (30, 1), (40, 0), (50, 1), (60, 0)]);
+    }
+}
+
+#[test]
+fn a_container_cut_anywhere_keeps_its_whole_frames() {
+    let frames = small();
+    let (bytes, starts) = (container(ByteOrder::Big, &frames), starts(&frames));
+    for end in 0..bytes.len() {
+        let result = read_with(bytes[..end].to_vec(), &[]);
+        if end < HEADER {
+            assert!(result.is_err(), "{end}");
+            continue;
+        }
+        let (_, kept) = result.unwrap();
+        let whole = starts.iter().filter(|start| **start <= end).count() - 1;
+        assert_eq!(kept.rows.len(), whole, "{end}");
+        let cut = (whole as u64, Some(1), LossCause::Truncated, starts[whole] as u64);
+        let expected = if starts[whole] == end { vec![] } else { vec![cut] };
+        assert_eq!(losses(&kept), expected, "{end}");
+    }
+}
+
+#[test]
+fn a_changed_byte_costs_its_own_frame_at_most() {
+    for order in ORDERS {
+        let frames = small();
+        let (bytes, starts) = (container(order, &frames), starts(&frames));
+        for place in HEADER..bytes.len() {
+            for flip in [1, 2, 4, 8, 16, 32, 64, 128, 0xFF, 0x60] {
+                let mut changed = bytes.clone();
+                changed[place] ^= flip;
+                let hit = starts.iter().filter(|start| **start <= place).count() - 1;
+                let (_, kept) = read(&changed);
+                let what = format!("byte {place} of frame {hit} ^ {flip:#x}: {kept:?}");
+                let found = entries(order, &kept);
+                let missing = frames.len() - found.len();
+                assert!(missing <= 1, "{what}");
+                assert_eq!(missing > 0, !kept.losses.is_empty(), "{what}");
+                for (number, frame) in frames.iter().enumerate().filter(|(n, _)| *n != hit) {
+                    let row = number - if number > hit { missing } else { 0 };
+                    assert_eq!(found[row], frame.entry, "{what}");
+                }
+                if let Some(loss) = kept.losses.first() {
+                    assert_eq!(
+                        (loss.before, loss.offset),
+                        (hit as u64, starts[hit] as u64),
+                        "{what}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_header_with_any_byte_changed_is_read_or_refused() {
+    let bytes = container(ByteOrder::Little, &small());
+    for place in 0..HEADER {
+        for value in 0..=255 {
+            let mut changed = bytes.clone();
+            changed[place] = value;
+            match read_with(changed, &[]) {
+                Err(error) => assert!(!error.to_string().is_empty()),
+                Ok((trace, kept)) => assert_eq!(trace.events, kept.rows.len() as u64),
+            }
+        }
+    }
+}
+
+/// The container with this frame's bytes changed.
+fn damaged(frame: usize, edit: impl Fn(&mut [u8])) -> (Vec<u8>, Vec<usize>) {
+    let frames = small();
+    let (mut bytes, starts) = (container(ByteOrder::Big, &frames), starts(&frames));
+    edit(&mut bytes[starts[frame]..starts[frame + 1]]);
+    (bytes, starts)
+}
+
+#[test]
+fn reading_goes_on_behind_a_damaged_frame() {
+    let (bytes, starts) = damaged(2, |frame| frame[4] = 0);
+    let (trace, kept) = read(&bytes);
+    assert_eq!(ids_of(&kept), [0xA1, 0xA2, 0xA4, 0xA5, 0xA6, 0xA7]);
+    assert_eq!(losses(&kept), [(2, None, LossCause::Damaged, starts[2] as u64)]);
+    assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage));
+    let said = trace.diagnostics.iter().map(ToString::to_string).collect::<String>();
+    assert!(said.contains("expected environment 32 or 64, found 0"), "{said}");
+    assert!(said.contains(&starts[2].to_string()), "{said}");
+}
+
+#[test]
+fn frames_that_are_damaged_one_behind_the_other_are_one_loss() {
+    let (mut bytes, starts) = damaged(2, |frame| frame.fill(0xFF));
+    bytes[starts[3]..starts[4]].fill(0xFF);
+    let (_, kept) = read(&bytes);
+    assert_eq!(ids_of(&kept), [0xA1, 0xA2, 0xA5, 0xA6, 0xA7]);
+    assert_eq!(losses(&kept), [(2, None, LossCause::Damaged, starts[2] as u64)]);
+}
+
+#[test]
+fn an_entry_that_is_not_what_it_says_is_one_event() {
+    // Type 3 does not exist.
+    let (bytes, starts) = damaged(4, |frame| frame[33] = 0x53);
+    let (_, kept) = read(&bytes);
+    assert_eq!(ids_of(&kept), [0xA1, 0xA2, 0xA3, 0xA4, 0xA6, 0xA7]);
+    assert_eq!(losses(&kept), [(4, Some(1), LossCause::Damaged, starts[4] as u64)]);
+}
+
+#[test]
+fn a_length_that_swallows_the_next_frame_is_damage() {
+    let next = Frame::size(small()[4].entry.len()) as u32;
+    let (bytes, starts) = damaged(3, |frame| frame[..4].copy_from_slice(&(8 + next).to_be_bytes()));
+    let (_, kept) = read(&bytes);
+    assert_eq!(ids_of(&kept), [0xA1, 0xA2, 0xA3, 0xA5, 0xA6, 0xA7]);
+    assert_eq!(losses(&kept), [(3, None, LossCause::Damaged, starts[3] as u64)]);
+}
+
+#[test]
+fn a_length_that_ends_behind_the_file_is_damage_where_good_frames_follow() {
+    let (bytes, starts) = damaged(1, |frame| frame[2] = 0x80);
+    let (_, kept) = read(&bytes);
+    assert_eq!(ids_of(&kept), [0xA1, 0xA3, 0xA4, 0xA5, 0xA6, 0xA7]);
+    assert_eq!(losses(&kept), [(1, None, LossCause::Damaged, starts[1] as u64)]);
+}
+
+#[test]
+fn damage_at_the_end_is_told() {
+    let (bytes, starts) = damaged(6, |frame| frame.fill(0));
+    let (_, kept) = read(&bytes);
+    assert_eq!(kept.rows.len(), 6);
+    assert_eq!(losses(&kept), [(6, None, LossCause::Damaged, starts[6] as u64)]);
+}
+
+#[test]
+fn a_gap_that_the_recorder_tells_of_is_in_its_place() {
+    let mut frames = small();
+    let wrap = HookWord32::new(ids::BUFFER_WRAP, HookType::Trchkg, 0).into();
+    frames.insert(3, plain(at(Env::Bits32, 0, 125), wrap, [1, 42, 0, 0, 0]));
+    let place = starts(&frames)[3] as u64;
+    let bytes = container(ByteOrder::Big, &frames);
+    for piece in [1, 100, bytes.len()] {
+        let kept = in_pieces(&bytes, piece);
+        assert_eq!(kept.rows.len(), 8);
+        assert_eq!(losses(&kept), [(4, Some(42), LossCause::NoRoom, place)], "{piece}");
+    }
+}
+
+/// Reads bytes as they arrive, a piece at a time.
+fn in_pieces(bytes: &[u8], piece: usize) -> Kept {
+    let mut decoder = (by_name("aix").unwrap().decoder)(&Options::default()).unwrap();
+    let (mut trace, mut kept) = (decoder.trace(), Kept::default());
+    let (mut start, mut end) = (0, 0);
+    loop {
+        end = bytes.len().min(end + piece);
+        let last = end == bytes.len();
+        let window = Window { offset: start as u64, bytes: &bytes[start..end], last };
+        match decoder.decode(window, &mut trace, &mut kept).unwrap() {
+            Progress::Done => return kept,
+            Progress::More { consumed, .. } => {
+                assert!(!last, "a decoder must end with its input");
+                start += consumed;
+            }
+        }
+    }
+}
+
+#[test]
+fn cutting_the_input_into_pieces_does_not_matter() {
+    let mut inputs = vec![container(ByteOrder::Little, &small())];
+    for frame in [0, 2, 5, 6] {
+        inputs.push(damaged(frame, |frame| frame[4] = 0).0);
+        inputs.push(damaged(frame, |frame| frame[3] ^= 0xFF).0);
+        inputs.push(damaged(frame, |frame| frame.fill(0xA5)).0);
+    }
+    for bytes in inputs {
+        let whole = in_pieces(&bytes, bytes.len());
+        assert_eq!(whole, read(&bytes).1);
+        for piece in 1..bytes.len() {
+            assert_eq!(in_pieces(&bytes, piece), whole, "{piece}");
+        }
+    }
+}
+
+/// A file of one processor: a tick and a number for each entry.
+fn file(cpu: u16, conversion: TimeConversion, events: &[(u64, u16)]) -> Vec<u8> {
+    let mut bytes = vec![0; HEADER];
+    let head = FileHeader { conversion, per_cpu: true, ..header(ByteOrder::Big) };
+    head.write(&mut bytes).unwrap();
+    for (tick, number) in events {
+        let hook = hook32(0x0A1, HookType::Trchk, *number);
+        bytes.extend(plain(at(Env::Bits32, cpu, *tick), hook, [0; 5]).bytes(ByteOrder::Big));
+    }
+    bytes
+}
+
+fn merged(files: &[Vec<u8>]) -> (Trace, Vec<u64>, Kept) {
+    let ends = files.iter().scan(0, |end, file| {
+        *end += file.len();
+        Some(end.to_string())
+    });
+    let parts: Vec<_> = ends.take(files.len() - 1).collect();
+    let (trace, kept) =
+        read_with(files.concat(), &[&format!("parts={}", parts.join(","))]).unwrap();
+    let number = |payload: &[u8]| trace.payload.argument(payload, 0).unwrap();
+    let numbers = kept.rows.iter().map(|row| number(&row.payload)).collect();
+    (trace, numbers, kept)
+}
+
+#[test]
+fn files_of_several_processors_are_merged_by_time_processor_and_file() {
+    let ns = TimeConversion::NANOSECONDS;
+    let files = [
+        file(1, ns, &[(10, 1), (20, 2), (20, 3), (50, 4)]),
+        file(0, ns, &[(10, 5), (30, 6), (50, 7)]),
+        file(1, ns, &[(10, 8), (49, 9), (50, 10)]),
+    ];
+    let (trace, numbers, _) = merged(&files);
+    assert_eq!(numbers, [5, 1, 8, 2, 3, 6, 9, 7, 4, 10]);
+    assert_eq!(trace.diagnostics.worst(), None);
+}
+
+#[test]
+fn files_with_clocks_of_their_own_are_merged_by_nanoseconds() {
+    let double = TimeConversion { multiplier: 2, divisor: 1 };
+    let third = TimeConversion { multiplier: 1, divisor: 3 };
+    let files = [
+        file(0, double, &[(10, 1), (20, 2)]),
+        file(1, third, &[(59, 3), (60, 4), (63, 5), (999, 6)]),
+    ];
+    // 20, 40 against 19, 20, 21, 333.
+    assert_eq!(merged(&files).1, [3, 1, 4, 5, 2, 6]);
+}
+
+#[test]
+fn a_damaged_file_among_several_costs_its_own_events_only() {
+    let ns = TimeConversion::NANOSECONDS;
+    let [a, mut b] = [file(0, ns, &[(10, 1), (30, 2)]), file(1, ns, &[(20, 3), (40, 4), (50, 5)])];
+    b[HEADER + 40 + 4] = 0;
+    let (_, numbers, kept) = merged(&[a.clone(), b.clone()]);
+    assert_eq!(numbers, [1, 3, 2, 5]);
+    assert_eq!(kept.losses.len(), 1);
+    assert_eq!(kept.losses[0].offset, (a.len() + HEADER + 40) as u64);
+    b[0] = b'X';
+    let (trace, numbers, _) = merged(&[a, b]);
+    assert_eq!(numbers, [1, 2]);
+    assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage));
+}
+
+/// Any entry that can be written, and its words and data.
+fn any_entry() -> impl Strategy<Value = (Written, Vec<u64>, Option<Vec<u8>>)> {
+    let head = (any::<u16>(), 0..1_u64 << 40, any::<Option<u64>>(), any::<Option<u64>>());
+    let data = prop_oneof![
+        1 => Just(None),
+        1 => prop::collection::vec(any::<u8>(), 0..100).prop_map(Some),
+        1 => Just(Some(vec![0x5A; 4096])),
+    ];
+    let rest = (
+        any::<bool>(),
+        any::<bool>(),
+        0..6_usize,
+        any::<[u64; 5]>(),
+        any::<u16>(),
+        0x100..0xFFF_u16,
+        data,
+    );
+    (head, rest).prop_map(
+        |((cpu, tick, tid, pid), (wide, stamped, count, words, sub, id, data))| {
+            let env = if wide { Env::Bits64 } else { Env::Bits32 };
+            let head = FrameHead { env, cpu, tick, tid, pid };
+            let hook_type = HookType::for_words(count);
+            let hook_type = if stamped { hook_type.stamped() } else { hook_type };
+            let mask = if wide { u64::MAX } else { u64::from(u32::MAX) };
+            let words = words.map(|word| word & mask);
+            let hook = match wide {
+                true => hook64(id << 4, sub, count as u16),
+                false => hook32(id, hook_type, sub),
+            };
+            let count = if wide { count } else { hook_type.words() };
+            match data {
+                Some(data) => (generic(head, hook, words[0], &data), vec![words[0]], Some(data)),
+                None => (plain(head, hook, words), words[..count].to_vec(), None),
+            }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn entries_are_read_as_they_were_written(
+        written in prop::collection::vec(any_entry(), 0..12), big: bool, piece in 1..5000_usize
+    ) {
+        let order = if big { ByteOrder::Big } else { ByteOrder::Little };
+        let frames: Vec<_> = written.iter().map(|(frame, ..)| frame.clone()).collect();
+        let bytes = container(order, &frames);
+        let (trace, kept) = read(&bytes);
+        prop_assert_eq!(&in_pieces(&bytes, piece), &kept);
+        prop_assert_eq!(kept.rows.len(), written.len());
+        for (row, (frame, words, data)) in kept.rows.iter().zip(&written) {
+            let padded = [&row.record[..], &[0; 8]].concat();
+            let read = Frame::read(order, &padded).unwrap().0;
+            prop_assert_eq!((read.head, read.entry), (frame.head, &frame.entry[..]));
+            prop_assert_eq!(row.cpu, frame.head.cpu);
+            let value = |index| trace.payload.argument(&row.payload, index);
+            let found: Vec<_> = (1..6).map_while(value).collect();
+            prop_assert_eq!(&found, words);
+            let bytes = value(6).map(|slot| tracewell::model::values::bytes(&row.payload, slot).to_vec());
+            prop_assert_eq!(&bytes, data);
+        }
+        let told = kept.losses.iter().all(|loss| loss.cause == LossCause::NoRoom);
+        prop_assert!(told, "{:?}", kept.losses);
+    }
+}
