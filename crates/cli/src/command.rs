@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
+use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -70,4 +71,13 @@ pub(crate) fn arguments(given: impl Iterator<Item = OsString>) -> Vec<OsString> 
     let behind_name = arguments.len().min(1);
     arguments.splice(behind_name..behind_name, verbs.iter().map(OsString::from));
     arguments
+}
+
+/// The exit status of arguments that cannot be used, or of help: trcrpt has its own.
+pub(crate) fn usage_status(arguments: &[OsString], error: &clap::Error) -> ExitCode {
+    match arguments.get(1) {
+        _ if !error.use_stderr() => ExitCode::SUCCESS,
+        Some(verb) if verb == "trcrpt" => Outcome::Wrong.exit_code(),
+        _ => Outcome::Usage.exit_code(),
+    }
 }

@@ -16,5 +16,13 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    command::Cli::parse_from(command::arguments(std::env::args_os())).run().exit_code()
+    let arguments = command::arguments(std::env::args_os());
+    match command::Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli.run().exit_code(),
+        Err(error) => {
+            // Where even this cannot be told there is nobody to tell.
+            let _ = error.print();
+            command::usage_status(&arguments, &error)
+        }
+    }
 }

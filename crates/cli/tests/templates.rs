@@ -283,7 +283,9 @@ fn trcrpt_has_its_own_options_and_statuses() {
     let text = stdout(&merged);
     let events = text.lines().filter(|line| line.starts_with("134 ")).count();
     assert_eq!((status(&merged), events), (Some(0), 3), "{}", stderr(&merged));
-    assert_eq!(status(&trcrpt(&["-O", "nothing=on", HOOKS[0]])), Some(2));
+    for bad in [&["-O", "nothing=on"], &["-e", "12"], &["-P", "1"]] {
+        assert_eq!(status(&trcrpt(&[bad, &HOOKS[..1]].concat())), Some(1), "{bad:?}");
+    }
     let refused = trcrpt(&["-M", "all", HOOKS[0]]);
     assert_eq!(status(&refused), Some(1));
     assert!(stderr(&refused).contains("lightweight memory traces"), "{}", stderr(&refused));
@@ -301,5 +303,11 @@ fn raw_output_is_one_log_with_the_same_events() {
     let name = log.to_str().unwrap();
     let output = run(&[&["trcrpt", "-m", "-r", "-o", name], &HOOKS[..]].concat());
     assert_eq!(status(&output), Some(0), "{}", stderr(&output));
-    assert_eq!(stdout(&run(&["report", name])), stdout(&hooks(&[])));
+    // A loss is at another place of another file.
+    let lines = |text: String| {
+        let lines =
+            text.lines().map(|line| line.split(", at byte").next().unwrap_or(line).to_owned());
+        lines.collect::<Vec<_>>()
+    };
+    assert_eq!(lines(stdout(&run(&["report", name]))), lines(stdout(&hooks(&[]))));
 }

@@ -16,7 +16,7 @@ use crate::trace_report::{self, Request, known_groups};
 /// For people and scripts that know trcrpt; `tracewell report` does the same and more. Its logs are
 /// Tracewell's (TWX1): the layout of AIX's own is not public.
 #[derive(Debug, Args)]
-#[command(disable_help_flag = true)]
+#[command(disable_help_flag = true, disable_version_flag = true)]
 pub(crate) struct Trcrpt {
     /// Logs [/var/adm/ras/trcfile]
     #[arg(value_name = "FILE")]
@@ -76,7 +76,7 @@ pub(crate) struct Trcrpt {
 
     /// Columns: exec=on,pid=on,...
     #[arg(short = 'O', value_name = "LIST")]
-    options: Vec<Options>,
+    options: Vec<String>,
 
     /// Only these processes: ids or names
     #[arg(short = 'p', value_name = "LIST")]
@@ -171,7 +171,7 @@ impl Trcrpt {
         let request = Request {
             files,
             templates,
-            options: self.report_options(),
+            options: self.report_options()?,
             selection: self.selection()?,
             without_heading: self.no_heading,
             output: self.output.clone(),
@@ -203,12 +203,12 @@ impl Trcrpt {
         named.chain(usual.is_file().then_some(usual)).take(1).collect()
     }
 
-    fn report_options(&self) -> Options {
-        let mut options = self.options.last().cloned().unwrap_or_default();
+    fn report_options(&self) -> Result<Options, Failure> {
+        let mut options: Options = self.options.join(",").parse().map_err(Failure::usage)?;
         if self.calls {
             (options.exec, options.pid, options.svc) = (true, true, true);
         }
-        options
+        Ok(options)
     }
 
     fn selection(&self) -> Result<Selection, Failure> {

@@ -52,6 +52,8 @@ pub struct Records<'a> {
     bytes: &'a [u8],
     offset: u64,
     shape: Shape<'a>,
+    /// Where each record is in the source, where they were put together from several places.
+    offsets: &'a [u64],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,18 +67,24 @@ impl<'a> Records<'a> {
     /// Records of `size` bytes, one after the other; the payload of each begins at byte `payload`
     /// of the record and goes to its end. `offset` is the position of `bytes` in the source.
     pub fn fixed(bytes: &'a [u8], offset: u64, size: usize, payload: usize) -> Self {
-        Self { bytes, offset, shape: Shape::Fixed { size, payload } }
+        Self { bytes, offset, shape: Shape::Fixed { size, payload }, offsets: &[] }
     }
 
     /// Records of different lengths, one span each.
     pub fn variable(bytes: &'a [u8], offset: u64, spans: &'a [Span]) -> Self {
-        Self { bytes, offset, shape: Shape::Variable(spans) }
+        Self { bytes, offset, shape: Shape::Variable(spans), offsets: &[] }
     }
 
     /// Records of different lengths whose payloads the decoder has made: one span each, in which
     /// `payload` is a position in `payloads`. A payload goes to the beginning of the next one.
     pub fn decoded(bytes: &'a [u8], offset: u64, spans: &'a [Span], payloads: &'a [u8]) -> Self {
-        Self { bytes, offset, shape: Shape::Decoded { spans, payloads } }
+        Self { bytes, offset, shape: Shape::Decoded { spans, payloads }, offsets: &[] }
+    }
+
+    /// The same records, which come from these places of the source.
+    #[must_use]
+    pub fn from_places(self, offsets: &'a [u64]) -> Self {
+        Self { offsets, ..self }
     }
 
     /// The whole record of event `row` as it lies in the source; empty where there is no such row.
@@ -102,6 +110,9 @@ impl<'a> Records<'a> {
     /// Position of the record of event `row` in the source, in bytes.
     #[inline]
     pub fn offset(&self, row: usize) -> u64 {
+        if let Some(offset) = self.offsets.get(row) {
+            return *offset;
+        }
         self.offset + self.bounds(row).0 as u64
     }
 

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use super::finding::{Finding, Severity};
-use super::parser::parse;
+use super::parser::each_stanza;
 use super::program::{
-    Action, Case, Field, FieldForm, FieldRow, FieldSource, Flag, Function, Operation, Pattern,
-    Place, Printed, Program, Quantity, Row, Template, TemplateId, Then,
+    Action, Callee, Case, Field, FieldForm, FieldRow, FieldSource, Flag, Function, Operation,
+    Pattern, Place, Printed, Program, Quantity, Row, Template, TemplateId, Then,
 };
 use super::source::Source;
 use super::syntax::{
-    self, Body, Call, Code, Expr, File, FlagTest, Item, ItemKind, Key, Macro, Operator, Stanza,
-    Switch, Value, ValueKind,
+    self, Body, Call, Code, Expr, FlagTest, Item, ItemKind, Key, Macro, Operator, Stanza, Switch,
+    Value, ValueKind,
 };
 use crate::text::{Literal, Room};
 
@@ -35,35 +35,27 @@ impl Program {
     /// Compiles template files together. Stanzas with errors are left out, so that their events
     /// format as those without a template.
     pub fn of(sources: &[Source]) -> Compiled {
-        let mut findings = Vec::new();
-        let mut files = Vec::new();
-        for (number, source) in sources.iter().enumerate() {
-            let (file, found) = parse(source);
-            findings.extend(found.into_iter().map(|finding| (number, finding)));
-            files.push(file);
-        }
-        let program = Self::of_files(files.iter());
-        Compiled { program, findings }
-    }
-
-    /// Compiles syntax trees together.
-    pub fn of_files<'a>(files: impl Iterator<Item = &'a File> + Clone) -> Self {
         let mut compiler = Compiler::default();
-        let stanzas = || files.clone().flat_map(|file| &file.stanzas).filter(|stanza| stanza.valid);
-        // Functions can be called before the stanza that defines them.
-        stanzas().for_each(|stanza| compiler.functions_of(&stanza.body));
-        stanzas().for_each(|stanza| compiler.stanza(stanza));
-        compiler.bodies_of_functions();
-        compiler.program
+        let mut findings = Vec::new();
+        for (number, source) in sources.iter().enumerate() {
+            // A stanza's tree is gone before the next one is read: memory stays small and near.
+            let (_, found) = each_stanza(source, &mut |stanza| {
+                if stanza.valid {
+                    compiler.stanza(&stanza);
+                }
+            });
+            findings.extend(found.into_iter().map(|finding| (number, finding)));
+        }
+        Compiled { program: compiler.program, findings }
     }
 }
 
 #[derive(Debug, Default)]
-struct Compiler<'a> {
+struct Compiler {
     program: Program,
-    slots: HashMap<&'a str, u16, foldhash::fast::RandomState>,
-    functions: HashMap<&'a str, u32, foldhash::fast::RandomState>,
-    definitions: Vec<&'a syntax::Function>,
+    slots: HashMap<String, u16, foldhash::fast::RandomState>,
+    functions: HashMap<String, u32, foldhash::fast::RandomState>,
+    texts: HashMap<String, u32, foldhash::fast::RandomState>,
     /// Text that is printed before the next operation.
     pending: String,
     /// Bytes that the fields of the step under way take at most.
@@ -73,29 +65,30 @@ struct Compiler<'a> {
 /// The built-in function that prints the name of an object (an extension).
 pub(super) const OBJECT: &str = "OBJECT";
 
-impl<'a> Compiler<'a> {
-    fn functions_of(&mut self, items: &'a [Item]) {
-        each_definition(items, &mut |function| {
-            // The last definition of a name wins.
-            let number = *self.functions.entry(&function.name).or_insert_with(|| {
-                self.definitions.push(function);
-                self.definitions.len() as u32 - 1
-            });
-            self.definitions[number as usize] = function;
-        });
-    }
-
-    fn bodies_of_functions(&mut self) {
-        for function in std::mem::take(&mut self.definitions) {
-            let parameters = function.parameters.iter().map(|name| self.slot(name)).collect();
-            let start = self.here();
-            self.items(&function.body);
-            self.emit(Operation::Return);
-            self.program.functions.push(Function { start, parameters });
+impl Compiler {
+    /// The number of a function, which may be defined later or not at all.
+    fn function(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.functions.get(name) {
+            return *number;
         }
+        let number = self.program.functions.len() as u32;
+        self.functions.insert(name.to_owned(), number);
+        let what = if name == OBJECT { Callee::Object } else { Callee::Missing(self.string(name)) };
+        self.program.functions.push(Function { what, parameters: Vec::new() });
+        number
     }
 
-    fn stanza(&mut self, stanza: &'a Stanza) {
+    /// Compiles a definition; the last one of a name wins.
+    fn define(&mut self, function: &syntax::Function) {
+        let number = self.function(&function.name) as usize;
+        let parameters = function.parameters.iter().map(|name| self.slot(name)).collect();
+        let what = Callee::Defined(self.here());
+        self.items(&function.body);
+        self.emit(Operation::Return);
+        self.program.functions[number] = Function { what, parameters };
+    }
+
+    fn stanza(&mut self, stanza: &Stanza) {
         let id = TemplateId(self.program.templates.len() as u32);
         let start = self.here();
         if let Some(label) = &stanza.label
@@ -106,6 +99,8 @@ impl<'a> Compiler<'a> {
         let body = self.here();
         self.items(&stanza.body);
         self.emit(Operation::Return);
+        // Functions lie behind the template that defines them.
+        each_definition(&stanza.body, &mut |function| self.define(function));
         match &stanza.key {
             Key::Id(hook) => self.program.by_id.insert(*hook, id),
             Key::Name(name) => self.program.by_name.insert(name.clone(), id),
@@ -163,6 +158,11 @@ impl<'a> Compiler<'a> {
     }
 
     fn text(&mut self, text: &str) -> u32 {
+        // The same words come again and again.
+        if let Some(number) = self.texts.get(text) {
+            return *number;
+        }
+        self.texts.insert(text.to_owned(), self.program.texts.len() as u32);
         let broken = text.contains(['\n', '\t']).then(|| text.to_owned());
         self.program.texts.push(Printed { literal: Literal::new(text), broken });
         self.program.texts.len() as u32 - 1
@@ -173,23 +173,25 @@ impl<'a> Compiler<'a> {
         self.program.strings.len() as u32 - 1
     }
 
-    fn slot(&mut self, name: &'a str) -> u16 {
+    fn slot(&mut self, name: &str) -> u16 {
+        if let Some(slot) = self.slots.get(name) {
+            return *slot;
+        }
         let slots = &mut self.program.slots;
-        *self.slots.entry(name).or_insert_with(|| {
-            // Names beyond the last slot share it: no real file has a tenth of so many.
-            let number = u16::try_from(slots.len()).unwrap_or(u16::MAX);
-            if slots.len() <= usize::from(number) {
-                slots.push(name.to_owned());
-            }
-            number
-        })
+        // Names beyond the last slot share it: no real file has a tenth of so many.
+        let number = u16::try_from(slots.len()).unwrap_or(u16::MAX);
+        if slots.len() <= usize::from(number) {
+            slots.push(name.to_owned());
+        }
+        self.slots.insert(name.to_owned(), number);
+        number
     }
 
-    fn items(&mut self, items: &'a [Item]) {
+    fn items(&mut self, items: &[Item]) {
         items.iter().for_each(|item| self.item(item));
     }
 
-    fn item(&mut self, item: &'a Item) {
+    fn item(&mut self, item: &Item) {
         match &item.kind {
             ItemKind::Text(text) => self.pending.push_str(&text.value),
             ItemKind::Level(level) => drop(self.emit(Operation::Level(*level))),
@@ -218,7 +220,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn print(&mut self, value: &'a Value) {
+    fn print(&mut self, value: &Value) {
         let operation = match &value.kind {
             ValueKind::Code(code) => {
                 if self.field(FieldSource::Pointer, *code) {
@@ -245,7 +247,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Puts a value on the stack.
-    fn load(&mut self, value: &'a Value) {
+    fn load(&mut self, value: &Value) {
         let operation = match &value.kind {
             ValueKind::Code(code) => Operation::Read(*code),
             ValueKind::Macro(Macro { name, code: Some(code) }) => {
@@ -256,11 +258,11 @@ impl<'a> Compiler<'a> {
         self.emit(operation);
     }
 
-    fn quantity(&mut self, name: &'a str) -> Quantity {
+    fn quantity(&mut self, name: &str) -> Quantity {
         builtin(name).unwrap_or_else(|| Quantity::User(self.slot(name)))
     }
 
-    fn switch(&mut self, switch: &'a Switch) {
+    fn switch(&mut self, switch: &Switch) {
         let row = self.program.switches.len();
         let number = row as u32;
         let operation = match &switch.value.kind {
@@ -303,7 +305,7 @@ impl<'a> Compiler<'a> {
         self.program.switches[row] = Row { start, end, otherwise };
     }
 
-    fn repetition(&mut self, value: &'a Value, body: &'a [Item]) {
+    fn repetition(&mut self, value: &Value, body: &[Item]) {
         self.load(value);
         let first = self.emit(Operation::Loop(0));
         self.items(body);
@@ -311,7 +313,7 @@ impl<'a> Compiler<'a> {
         self.program.operations[first as usize] = Operation::Loop(last + 1);
     }
 
-    fn flags(&mut self, flags: &'a syntax::Flags) {
+    fn flags(&mut self, flags: &syntax::Flags) {
         self.load(&flags.value);
         let start = self.program.flags.len() as u32;
         for flag in &flags.flags {
@@ -331,25 +333,15 @@ impl<'a> Compiler<'a> {
         self.emit(Operation::Flags(row));
     }
 
-    fn call(&mut self, call: &'a Call) {
-        let function = self.functions.get(call.name.as_str()).copied();
-        if function.is_none() && call.name == OBJECT && call.arguments.len() == 1 {
-            self.expression(&call.arguments[0]);
-            self.emit(Operation::Object);
-            return;
-        }
-        let Some(function) = function else {
-            let name = self.string(&call.name);
-            self.emit(Operation::NoFunction(name));
-            return;
-        };
-        // More arguments than any function has parameters are worked out and dropped.
+    fn call(&mut self, call: &Call) {
         call.arguments.iter().for_each(|argument| self.expression(argument));
+        let function = self.function(&call.name);
+        // The parser takes no more arguments than this.
         let count = u8::try_from(call.arguments.len()).unwrap_or(u8::MAX);
         self.emit(Operation::Call(function, count));
     }
 
-    fn expression(&mut self, expression: &'a Expr) {
+    fn expression(&mut self, expression: &Expr) {
         match expression {
             Expr::Constant(number) => drop(self.emit(Operation::Constant(number.value as i64))),
             Expr::Value(value) => self.load(value),

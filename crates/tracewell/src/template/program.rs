@@ -98,16 +98,24 @@ impl Program {
 
     /// Whether it prints which system call an event is in.
     pub fn asks_for_calls(&self) -> bool {
-        let asks = |operation: &Operation| match operation {
+        self.uses(Quantity::SystemCall)
+    }
+
+    /// Whether it prints where an event is.
+    pub fn asks_for_offsets(&self) -> bool {
+        self.uses(Quantity::LogOffset) || self.operations.contains(&Operation::Act(Action::Error))
+    }
+
+    fn uses(&self, wanted: Quantity) -> bool {
+        self.operations.iter().any(|operation| match operation {
             Operation::PrintQuantity(quantity)
             | Operation::PrintQuantityAs(quantity, _)
             | Operation::Load(quantity)
             | Operation::LoadAs(quantity, _)
             | Operation::SwitchLoad(quantity, _)
-            | Operation::SwitchLoadAs(quantity, _, _) => *quantity == Quantity::SystemCall,
+            | Operation::SwitchLoadAs(quantity, _, _) => *quantity == wanted,
             _ => false,
-        };
-        self.operations.iter().any(asks)
+        })
     }
 
     /// Bytes that the operations and their tables take, without texts.
@@ -237,9 +245,20 @@ pub(super) struct Flag {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Function {
-    pub(super) start: u32,
+    pub(super) what: Callee,
     /// Slots of its parameters.
     pub(super) parameters: Vec<u16>,
+}
+
+/// What a call runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Callee {
+    /// The operations from here on.
+    Defined(u32),
+    /// Nothing: no file defines it. Its name is among the strings.
+    Missing(u32),
+    /// The built-in function that prints the name of an object.
+    Object,
 }
 
 /// A value with a name.
@@ -335,10 +354,6 @@ pub(super) enum Operation {
     Flags(u32),
     /// Calls a function with so many values from the stack.
     Call(u32, u8),
-    /// Calls what is not there; the name is among the strings.
-    NoFunction(u32),
-    /// Prints the name of the object whose key is on the stack.
-    Object,
     StartTimer,
     EndTimer,
     Return,

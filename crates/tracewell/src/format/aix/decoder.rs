@@ -44,6 +44,8 @@ struct State {
     spans: Vec<Span>,
     /// Frames of the batch.
     frames: Vec<u8>,
+    /// Where each is in the source.
+    offsets: Vec<u64>,
     /// Their byte order.
     order: ByteOrder,
 }
@@ -308,6 +310,7 @@ impl Delivery<'_> {
         }
         let end = (start + FrameHead::LENGTH + bytes.len()) as u32;
         state.spans.push(Span { start: start as u32, payload, end });
+        state.offsets.push(offset);
         row::write(entry, &mut state.rows);
         self.trace.cpus = self.trace.cpus.max(head.cpu.saturating_add(1));
         state.processes.follow(self.trace, &head, entry, ticks);
@@ -335,7 +338,8 @@ impl Delivery<'_> {
         if state.spans.is_empty() {
             return Flow::Continue(());
         }
-        let records = Records::decoded(&state.frames, self.offset, &state.spans, &state.rows);
+        let records = Records::decoded(&state.frames, self.offset, &state.spans, &state.rows)
+            .from_places(&state.offsets);
         let batch = Batch { first: self.trace.events, columns: &state.columns, records };
         self.trace.events += state.spans.len() as u64;
         let last = state.columns.ticks.iter().max().copied().unwrap_or(0);
@@ -345,6 +349,7 @@ impl Delivery<'_> {
         state.rows.clear();
         state.spans.clear();
         state.frames.clear();
+        state.offsets.clear();
         flow
     }
 }
@@ -362,6 +367,7 @@ impl State {
             rows: Vec::new(),
             spans: Vec::new(),
             frames: Vec::new(),
+            offsets: Vec::new(),
             order: ByteOrder::Big,
         }
     }

@@ -19,6 +19,8 @@ pub(super) struct Row {
     pub(super) first: u64,
     /// Ticks of the event before.
     pub(super) before: u64,
+    /// Where it is in the source, in bytes.
+    pub(super) offset: u64,
 }
 
 /// What all threads share.
@@ -137,7 +139,7 @@ impl Formatter {
             system_call: &call,
             system: facts.system,
             log: &settings.log,
-            offset: event.seq,
+            offset: row.offset,
             time_ns: times.map_or(event.ticks, |times| times.now),
             names: &names,
         };

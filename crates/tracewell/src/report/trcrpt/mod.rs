@@ -69,6 +69,7 @@ pub struct TrcReport<'p, W> {
     row_calls: Vec<Option<u64>>,
     /// Whether anything shows which system call an event is in, and that of each context.
     shows_calls: bool,
+    shows_offsets: bool,
     calls: Vec<Option<u64>>,
     history: History,
     /// Time of the first event shown, and of the last one.
@@ -102,6 +103,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
             rows: Vec::new(),
             row_calls: Vec::new(),
             shows_calls,
+            shows_offsets: program.asks_for_offsets(),
             calls: Vec::new(),
             history: History::default(),
             first: None,
@@ -207,7 +209,8 @@ impl<'p, W: Write> TrcReport<'p, W> {
         self.before = ticks(self.rows.last()).copied();
         let (settings, facts) = (&self.settings, &self.facts);
         let shared = Shared { program: self.program, settings, facts, trace };
-        let stretch = Stretch { shared, batch, calls: &self.row_calls, first };
+        let shows_offsets = self.shows_offsets;
+        let stretch = Stretch { shared, batch, calls: &self.row_calls, first, shows_offsets };
         let threads = self.formatters.len().min(self.rows.len() / WORTH_A_THREAD).max(1);
         if threads == 1 {
             let names = settings.options.page_size > 0 && !settings.without_heading;
@@ -264,6 +267,8 @@ struct Stretch<'a> {
     calls: &'a [Option<u64>],
     /// Ticks of the first event of the report.
     first: u64,
+    /// Whether any template tells where an event is.
+    shows_offsets: bool,
 }
 
 /// Where a page ends.
@@ -303,7 +308,9 @@ impl Stretch<'_> {
             let Some(event) = self.batch.event(*row as usize) else { continue };
             page.turn(formatter);
             let call = self.calls.get(at + number).copied().flatten();
-            let row = Row { call, first: self.first, before };
+            let offset =
+                if self.shows_offsets { self.batch.records.offset(*row as usize) } else { 0 };
+            let row = Row { call, first: self.first, before, offset };
             match formatter.event(&self.shared, &event, row) {
                 Formatted::Shown(lines) => page.lines += lines,
                 Formatted::Skipped => continue,

@@ -6,7 +6,7 @@ use super::read::{self, Pointer, Value};
 use super::{DEEPEST, Lines, MOST_STEPS, MOST_TEXT, MOST_TURNS, OF_DEFAULT, Outcome, State, print};
 use crate::template::entry::{Around, Entry};
 use crate::template::program::{
-    Action, FieldForm, FieldSource, Operation, Pattern, Place, Program, Quantity, Row, Then,
+    Action, Callee, FieldForm, FieldSource, Operation, Pattern, Place, Program, Quantity, Row, Then,
 };
 use crate::template::syntax::{Code, Key};
 
@@ -134,8 +134,6 @@ impl<'a> Run<'a> {
             Operation::PrintOrCall(slot, id) => return self.print_or_call(slot, id),
             Operation::Act(action) => return self.act(action),
             Operation::Call(function, arguments) => return self.call(function, arguments),
-            Operation::NoFunction(name) => return self.no_function(name),
-            Operation::Object => self.object(),
             Operation::StartTimer => self.start_timer(),
             Operation::EndTimer => self.end_timer(),
             Operation::Return if self.state.calls.is_empty() => {
@@ -577,6 +575,14 @@ impl<'a> Run<'a> {
 
     fn call(&mut self, function: u32, arguments: u8) -> Step {
         let Some(function) = self.program.functions.get(function as usize) else { return GO_ON };
+        let start = match function.what {
+            Callee::Defined(start) => start,
+            Callee::Missing(name) => return self.no_function(name),
+            Callee::Object => {
+                self.object(usize::from(arguments));
+                return GO_ON;
+            }
+        };
         let hidden = self.state.hidden.len();
         let first = self.state.stack.len().saturating_sub(usize::from(arguments));
         for (index, slot) in function.parameters.iter().enumerate() {
@@ -586,7 +592,7 @@ impl<'a> Run<'a> {
             self.set(*slot, (self.state.event, value.unwrap_or(Value::of(0))));
         }
         self.state.stack.truncate(first);
-        self.enter(function.start)?;
+        self.enter(start)?;
         if let Some(frame) = self.state.calls.last_mut() {
             frame.hidden = hidden;
         }
@@ -640,9 +646,11 @@ impl<'a> Run<'a> {
         GO_ON
     }
 
-    fn object(&mut self) {
-        let value = self.pop();
-        let key = value.number as u64;
+    /// Prints the name of the object that the first of so many arguments is the key of.
+    fn object(&mut self, arguments: usize) {
+        let first = self.state.stack.len().saturating_sub(arguments);
+        let key = self.state.stack.get(first).map_or(0, |value| value.number as u64);
+        self.state.stack.truncate(first);
         match self.around.names.object(key) {
             Some(name) => self.lines.put(name),
             None => print::plain(self.lines.buffer(), key),

@@ -17,8 +17,18 @@ use lexer::{Lexer, Piece, Token, TokenKind};
 /// Reads a template file. What is wrong with it is told; a stanza with an error in it is in the tree
 /// as far as it was understood, marked as not valid.
 pub fn parse(source: &Source) -> (File, Vec<Finding>) {
-    let mut lexer = Lexer::new(source, 0);
     let mut file = File::default();
+    let (trailing, findings) = each_stanza(source, &mut |stanza| file.stanzas.push(stanza));
+    file.trailing = trailing;
+    (file, findings)
+}
+
+/// Reads a template file stanza by stanza; the comments behind the last one, and what is wrong.
+pub(super) fn each_stanza(
+    source: &Source,
+    take: &mut dyn FnMut(Stanza),
+) -> (Vec<String>, Vec<Finding>) {
+    let mut lexer = Lexer::new(source, 0);
     let mut comments = Vec::new();
     let mut findings = Vec::new();
     if source.text.len() > Source::LONGEST {
@@ -30,14 +40,13 @@ pub fn parse(source: &Source) -> (File, Vec<Finding>) {
             Piece::Stanza => {
                 let (mut stanza, found) = one_stanza(source, &mut lexer);
                 stanza.comments = std::mem::take(&mut comments);
-                file.stanzas.push(stanza);
+                take(stanza);
                 findings.extend(found);
             }
             Piece::End => break,
         }
     }
-    file.trailing = comments;
-    (file, findings)
+    (comments, findings)
 }
 
 /// Reads the one stanza that begins at byte `at` of a text; also where the text behind it begins.
