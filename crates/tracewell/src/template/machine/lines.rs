@@ -25,6 +25,8 @@ pub struct Lines {
     start: usize,
     level: Level,
     next_level: Level,
+    /// A place in the line under way and its column, so that many tabs do not count a long line again.
+    counted: (usize, usize),
     outcome: Outcome,
 }
 
@@ -72,6 +74,7 @@ impl Lines {
         self.last = None;
         self.event = self.text.len();
         self.start = self.event;
+        self.counted = (self.start, 0);
         self.level = level;
         self.next_level = level;
     }
@@ -136,9 +139,14 @@ impl Lines {
     }
 
     fn tab(&mut self) {
-        let line = self.text.as_bytes().get(self.start..).unwrap_or_default();
+        // A place at or before the start is one of an earlier line.
+        let (at, column) =
+            Some(self.counted).filter(|(at, _)| *at > self.start).unwrap_or((self.start, 0));
+        let behind = self.text.as_bytes().get(at..).unwrap_or_default();
         // Bytes within a character do not count.
-        let column = line.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
-        self.text.blanks(TAB - column % TAB);
+        let column = column + behind.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
+        let blanks = TAB - column % TAB;
+        self.text.blanks(blanks);
+        self.counted = (self.text.len(), column + blanks);
     }
 }

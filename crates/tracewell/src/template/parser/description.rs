@@ -30,8 +30,9 @@ impl Parser<'_> {
                     items.push(item);
                 }
                 Err(_) => {
-                    // What directly follows a mistake is rarely one of its own.
-                    if silent {
+                    // What directly follows a mistake is rarely one of its own where it does not even
+                    // begin as an item.
+                    if silent && self.at == before {
                         self.findings.truncate(told);
                     }
                     silent = true;
