@@ -164,6 +164,20 @@ impl TextBuffer {
     }
 }
 
+/// Appends what `format_args!` makes, without a string in between.
+pub fn put(out: &mut TextBuffer, text: std::fmt::Arguments<'_>) {
+    // Appending to memory does not fail.
+    let _ = std::fmt::Write::write_fmt(out, text);
+}
+
+/// So that `write!` appends without a string in between.
+impl std::fmt::Write for TextBuffer {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.text(text);
+        Ok(())
+    }
+}
+
 /// Room for several pieces, asked for once.
 ///
 /// Where the next piece goes is kept in a register while pieces are appended: within a buffer it

@@ -1,5 +1,7 @@
 //! Dates of the Gregorian calendar, in Greenwich time, as C's `asctime` writes them.
 
+use std::fmt;
+
 const SECONDS_OF_DAY: u64 = 86_400;
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -54,30 +56,45 @@ impl Date {
     }
 }
 
-/// Seconds since 1970 as `Thu Oct 28 13:34:05 1999`.
-pub fn date_and_time(seconds: u64) -> String {
-    let (days, of_day) = (seconds / SECONDS_OF_DAY, seconds % SECONDS_OF_DAY);
-    let Date { year, month, day } = Date::of_days(days);
-    let weekday = WEEKDAYS[(days % 7) as usize];
-    let month = MONTHS[(month - 1) as usize];
-    format!("{weekday} {month} {day:2} {} {year}", time_of_day(of_day))
+/// Seconds since 1970, shown as `Thu Oct 28 13:34:05 1999`.
+#[derive(Clone, Copy, Debug)]
+pub struct DateAndTime(pub u64);
+
+impl fmt::Display for DateAndTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (days, of_day) = (self.0 / SECONDS_OF_DAY, self.0 % SECONDS_OF_DAY);
+        let Date { year, month, day } = Date::of_days(days);
+        let weekday = WEEKDAYS[(days % 7) as usize];
+        let month = MONTHS[(month - 1) as usize];
+        write!(f, "{weekday} {month} {day:2} {} {year}", TimeOfDay(of_day))
+    }
 }
 
-/// Seconds of a day as `13:34:05`.
-pub fn time_of_day(seconds: u64) -> String {
-    format!("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60)
+/// Seconds of a day, shown as `13:34:05`.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeOfDay(pub u64);
+
+impl fmt::Display for TimeOfDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0;
+        write!(f, "{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn shown(seconds: u64) -> String {
+        DateAndTime(seconds).to_string()
+    }
+
     #[test]
     fn dates_are_those_of_the_calendar() {
-        assert_eq!(date_and_time(0), "Thu Jan  1 00:00:00 1970");
-        assert_eq!(date_and_time(941_117_645), "Thu Oct 28 13:34:05 1999");
-        assert_eq!(date_and_time(951_782_400), "Tue Feb 29 00:00:00 2000");
-        assert_eq!(date_and_time(4_294_967_295), "Sun Feb  7 06:28:15 2106");
+        assert_eq!(shown(0), "Thu Jan  1 00:00:00 1970");
+        assert_eq!(shown(941_117_645), "Thu Oct 28 13:34:05 1999");
+        assert_eq!(shown(951_782_400), "Tue Feb 29 00:00:00 2000");
+        assert_eq!(shown(4_294_967_295), "Sun Feb  7 06:28:15 2106");
     }
 
     #[test]

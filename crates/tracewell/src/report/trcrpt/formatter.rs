@@ -8,7 +8,7 @@ use crate::model::schema::ArgumentKind;
 use crate::model::{EventRef, Meaning, Trace};
 use crate::template::syntax::Level;
 use crate::template::{Around, Machine, Marks, Names, Outcome, Program};
-use crate::text::{Describer, Room, TextBuffer, calendar};
+use crate::text::{Describer, Room, TextBuffer, calendar, put};
 
 /// What is known of an event that is shown.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,8 @@ pub(super) struct Formatter {
     describer: Describer,
     scratch: Vec<u8>,
     /// The lines of an event that became several, while they are laid out.
-    several: Vec<(usize, Vec<u8>)>,
+    several: Vec<(usize, usize)>,
+    several_text: Vec<u8>,
     /// Ticks of the event before, and the same in nanoseconds; of the first event, too.
     before: Known,
     first: Known,
@@ -206,11 +207,17 @@ impl Formatter {
     fn several(&mut self, columns: usize, start: usize, margin: usize, width: usize) -> usize {
         let lines = self.machine.lines().iter();
         self.several.clear();
-        self.several.extend(lines.map(|(level, line)| (LEVEL * level.column(), line.to_vec())));
+        self.several_text.clear();
+        for (level, line) in lines {
+            self.several_text.extend_from_slice(line);
+            self.several.push((LEVEL * level.column(), self.several_text.len()));
+        }
         let out = self.machine.text();
         out.truncate(columns);
-        let mut count = 0;
-        for (indent, line) in &self.several {
+        let (mut count, mut begin) = (0, 0);
+        for (indent, end) in &self.several {
+            let line = self.several_text.get(begin..*end).unwrap_or_default();
+            begin = *end;
             if count > 0 {
                 out.blanks(margin);
             }
@@ -329,7 +336,7 @@ fn put_times(
         }
         Timestamp::WallClock => {
             let of_day = facts.of_day_ns.unwrap_or(0) + now;
-            out.text(calendar::time_of_day(of_day / 1_000_000_000));
+            put(out, format_args!("{}", calendar::TimeOfDay(of_day / 1_000_000_000)));
             out.byte(b'.');
             digits(out, of_day % 1_000_000_000, 9);
             pad(out, start, ELAPSED + 1);

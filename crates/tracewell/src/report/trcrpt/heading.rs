@@ -6,7 +6,7 @@
 use super::options::{Options, Timestamp};
 use crate::model::Trace;
 use crate::template::syntax::Level;
-use crate::text::calendar::date_and_time;
+use crate::text::calendar::DateAndTime;
 
 pub(super) const ID: usize = 4;
 pub(super) const PROCESS_NAME: usize = 15;
@@ -24,7 +24,7 @@ pub(super) const LEVEL: usize = 8;
 pub(super) fn facts(trace: &Trace, options: &Options) -> Vec<String> {
     let mut lines = vec![String::new()];
     if let Some(ns) = trace.fact("wall_clock_ns") {
-        lines.push(date_and_time(ns / 1_000_000_000));
+        lines.push(DateAndTime(ns / 1_000_000_000).to_string());
     }
     let text = |name| Some(trace.text(name)).filter(|text: &&str| !text.is_empty());
     if let Some(system) = text("system") {

@@ -24,7 +24,7 @@ pub use lines::Lines;
 use super::entry::{Around, Entry};
 use super::program::{Program, TemplateId};
 use super::syntax::Level;
-use crate::text::TextBuffer;
+use crate::text::{TextBuffer, put};
 use run::Run;
 use timers::Timers;
 
@@ -163,7 +163,8 @@ impl Machine {
         self.begin(program, Level::default());
         let (word, digits) = entry.hook_word();
         let id = super::syntax::Key::Id(entry.id);
-        self.lines.put(&format!("UNDEFINED TRACE ID {id} hookword {word:0digits$X}"));
+        let text = format_args!("UNDEFINED TRACE ID {id} hookword {word:0digits$X}");
+        put(self.lines.buffer(), text);
         self.lines.end(Outcome::Shown);
         &self.lines
     }

@@ -2,7 +2,7 @@
 
 use crate::template::errno;
 use crate::template::syntax::Code;
-use crate::text::{TextBuffer, calendar};
+use crate::text::{TextBuffer, calendar, put};
 
 /// Prints bytes in hexadecimal, two digits each.
 #[inline]
@@ -39,7 +39,7 @@ pub(super) fn signed(out: &mut TextBuffer, number: i64) {
 }
 
 pub(super) fn octal(out: &mut TextBuffer, number: u64) {
-    out.text(format!("{number:o}"));
+    put(out, format_args!("{number:o}"));
 }
 
 /// Prints bytes as text: what is not printable is a dot; in a field it is cut and padded on the right.
@@ -66,16 +66,18 @@ pub(super) fn plain(out: &mut TextBuffer, number: u64) {
 pub(super) fn scientific(out: &mut TextBuffer, number: f64, decimals: usize) {
     if !number.is_finite() {
         let sign = if number == f64::NEG_INFINITY { "-" } else { "" };
-        out.text(format!("{sign}{}", if number.is_nan() { "NAN" } else { "INF" }));
-        return;
+        return put(out, format_args!("{sign}{}", if number.is_nan() { "NAN" } else { "INF" }));
     }
-    let text = format!("{number:.decimals$E}");
-    let (mantissa, exponent) = text.split_once('E').unwrap_or((&text, "0"));
-    let (sign, digits) = match exponent.strip_prefix('-') {
-        Some(digits) => ('-', digits),
-        None => ('+', exponent),
-    };
-    out.text(format!("{mantissa}E{sign}{digits:0>2}"));
+    let start = out.len();
+    put(out, format_args!("{number:.decimals$E}"));
+    // The exponent has a sign and two digits at least in C.
+    let text = out.as_bytes().get(start..).unwrap_or_default();
+    let at = text.iter().position(|byte| *byte == b'E').unwrap_or(text.len());
+    let exponent = text.get(at + 1..).and_then(|digits| std::str::from_utf8(digits).ok());
+    let exponent: i32 = exponent.and_then(|digits| digits.parse().ok()).unwrap_or(0);
+    out.truncate(start + at);
+    let sign = if exponent < 0 { '-' } else { '+' };
+    put(out, format_args!("E{sign}{:02}", exponent.unsigned_abs()));
 }
 
 /// Prints a number as a code of fixed size does, without the blank behind it.
@@ -89,7 +91,7 @@ pub(super) fn number(out: &mut TextBuffer, code: Code, number: i64, bytes: usize
         Code::Octal(_) => octal(out, unsigned),
         Code::Float => scientific(out, f64::from(f32::from_bits(unsigned as u32)), 4),
         Code::Double => scientific(out, f64::from_bits(unsigned), 8),
-        Code::Time => out.text(calendar::date_and_time(unsigned)),
+        Code::Time => put(out, format_args!("{}", calendar::DateAndTime(unsigned))),
         Code::Errno(_) => match errno::name(unsigned) {
             Some(name) => out.text(name),
             None => out.decimal(unsigned),

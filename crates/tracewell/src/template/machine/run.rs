@@ -9,6 +9,7 @@ use crate::template::program::{
     Action, Callee, FieldForm, FieldSource, Operation, Pattern, Place, Program, Quantity, Row, Then,
 };
 use crate::template::syntax::{Code, Key};
+use crate::text::put;
 
 /// Where a template or function goes on behind a call.
 #[derive(Clone, Copy, Debug)]
@@ -318,7 +319,7 @@ impl<'a> Run<'a> {
         let pid = value.number as u64;
         match self.around.names.process(pid) {
             Some(name) => self.lines.put(name),
-            None => self.lines.put(&format!("pid={pid}")),
+            None => put(self.lines.buffer(), format_args!("pid={pid}")),
         }
     }
 
@@ -546,20 +547,20 @@ impl<'a> Run<'a> {
         }
         match self.program.of_id(id).and_then(|id| self.program.template(id)) {
             Some(template) => self.enter(template.body),
-            None => self.missing(&format!("<NO TEMPLATE {}>", Key::Id(id))),
+            None => self.missing(format_args!("<NO TEMPLATE {}>", Key::Id(id))),
         }
     }
 
     #[cold]
-    fn missing(&mut self, mark: &str) -> Step {
+    fn missing(&mut self, mark: std::fmt::Arguments<'_>) -> Step {
         self.state.marks.missing += 1;
-        self.lines.put(mark);
+        put(self.lines.buffer(), mark);
         ControlFlow::Break(Outcome::Shown)
     }
 
     fn no_function(&mut self, name: u32) -> Step {
         let name = self.program.strings.get(name as usize).map_or("", String::as_str);
-        self.missing(&format!("<NO FUNCTION {name}>"))
+        self.missing(format_args!("<NO FUNCTION {name}>"))
     }
 
     fn enter(&mut self, start: u32) -> Step {
@@ -622,7 +623,8 @@ impl<'a> Run<'a> {
             Action::Error => {
                 let Around { log, offset, .. } = self.around;
                 let id = Key::Id(self.entry.id);
-                self.lines.put(&format!("<ERROR {log} at byte {offset}, trace id {id}>"));
+                let text = format_args!("<ERROR {log} at byte {offset}, trace id {id}>");
+                put(self.lines.buffer(), text);
                 ControlFlow::Break(Outcome::Shown)
             }
         }
@@ -674,7 +676,7 @@ impl<'a> Run<'a> {
     fn end_timer(&mut self) {
         let key = self.timer_key();
         if let Some(elapsed) = self.state.timers.end(key, self.around.time_ns) {
-            self.lines.put(&format!("[{} usec]", elapsed / 1000));
+            put(self.lines.buffer(), format_args!("[{} usec]", elapsed / 1000));
         }
     }
 }

@@ -1,0 +1,74 @@
+//! Formatting an event allocates nothing once the buffers have grown: whatever a template does.
+//!
+//! The file holds `unsafe` code because an allocator is an unsafe trait. One test only, so that no
+//! other one allocates meanwhile.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use tracewell::template::{Around, Entry, Machine, Program, Source};
+
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count() {
+    let _ = COUNT.try_with(|count| count.set(count.get() + 1));
+}
+
+// SAFETY: every call goes to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count();
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const TEMPLATE: &str = r#"
+0BB 1.0 "@sub" "<" X1 "> "
+0AA 1.0 L=SVC "every code" {{ show(v) $v, 0 "none", \* {"v=" $v%UW} }} \
+  {{ $n = $D1 + 3 * U1 - 1 $text = A2 }} X0 X2 XW G4 D4 U4 o2 A4.6 A0 B0.5 B1.3 \n L=INT \
+  G4 F4 G4 F8 G4 T4 G4 E4 G4 P4 HB HT $text $HD $D2%F4 $EXECPATH $LOGFILE $TID \t "tab" \
+  show($D3) show(0) $0BB LOOP $HOOKENV%U1 {"x"} BITFLAGS $D1, 0001 "a" "b", & 00F0 0010 "c" \
+  STARTTIMER(1, $TID) ENDTIMER(1, $TID) OBJECT($D1) $D4, 1 "one", 0x7F "two", \* "many" \
+  G4 S0 $ERROR
+"#;
+
+#[test]
+fn no_step_of_a_template_allocates() {
+    let source = Source::new("all.fmt", TEMPLATE);
+    let compiled = Program::of(&[source]);
+    assert!(compiled.is_valid(), "{:?}", compiled.findings);
+    let mut bytes = vec![0x0A, 0xA6, 0x12, 0x34];
+    bytes.extend([0x3F, 0x80, 0, 0, 0x42, 0x43, 0x44, 0x45, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    let (known, unknown) =
+        (Entry::hook32(&bytes).unwrap(), Entry::hook32(&[0x0C, 0xC1, 0, 0]).unwrap());
+    let around = Around { tid: 7, executable: "/bin/x", log: "all.twx", ..Around::default() };
+    let mut machine = Machine::default();
+    let mut format = || {
+        let lines = machine.format(&compiled.program, &known, &around).iter().count();
+        machine.format(&compiled.program, &unknown, &around);
+        lines
+    };
+    // The first events make the buffers grow.
+    assert_eq!((format(), format()), (2, 2));
+    let before = COUNT.with(Cell::get);
+    let lines: usize = (0..100).map(|_| format()).sum();
+    assert_eq!(COUNT.with(Cell::get) - before, 0);
+    assert_eq!(lines, 200);
+    let text = machine.format(&compiled.program, &known, &around).text();
+    assert!(text.contains("<ERROR all.twx at byte 0, trace id 0AA>"), "{text}");
+}
