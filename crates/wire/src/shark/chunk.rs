@@ -135,6 +135,11 @@ impl ChunkHeader {
         Some(())
     }
 
+    /// Whether the areas hold [packed](super::Packer) records.
+    pub const fn is_compressed(&self) -> bool {
+        self.flags & super::ids::flag::COMPRESSED != 0
+    }
+
     /// Bytes of both areas.
     pub const fn area(&self) -> u64 {
         self.size as u64 + self.emergency_size as u64
