@@ -149,14 +149,14 @@ fn collecting_ends_in_time_and_when_told() {
     let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
     let mut collector = Collector::new(Vec::new());
     let start = Instant::now();
-    let soon = Some(Duration::from_millis(150));
+    let soon = Duration::from_millis(150);
     // Nothing came, so that being idle does not count.
-    let until = Until { elapsed: soon, idle: Some(Duration::ZERO), packets: None };
+    let until = Until { elapsed: Some(soon), idle: Some(Duration::ZERO), packets: None };
     collector.udp(&receiver, until, || false).unwrap();
-    assert!(start.elapsed() >= soon.unwrap());
+    assert!(start.elapsed() >= soon);
     let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
     sender.send_to(&datagrams(1)[0], receiver.local_addr().unwrap()).unwrap();
-    collector.udp(&receiver, Until { idle: soon, ..Until::default() }, || false).unwrap();
+    collector.udp(&receiver, Until { idle: Some(soon), ..Until::default() }, || false).unwrap();
     assert_eq!(collector.packets(), 1);
     collector.udp(&receiver, Until::default(), || true).unwrap();
 }

@@ -96,8 +96,8 @@ impl<'m> Chunk<'m> {
         chunk
     }
 
-    /// A compressed chunk in memory that begins with room for a header, of which `used` bytes
-    /// are packed records.
+    /// A compressed chunk in memory that has room for a header and then `used` bytes of packed
+    /// records.
     pub(super) fn packed(number: u8, memory: &'m mut [u8], used: usize, flags: u8) -> Self {
         let base = memory.as_ptr().addr() as u32;
         let end = memory.len();
@@ -113,7 +113,7 @@ impl<'m> Chunk<'m> {
         self.memory.fill(0);
     }
 
-    /// The image, with the number that `heads` knows for the successor's head.
+    /// Writes descriptor and head; `next` is the address of the successor's head.
     pub(super) fn publish(&mut self, next: u32) {
         let start = self.base.wrapping_add(ChunkHeader::SIZE as u32);
         let header = ChunkHeader {

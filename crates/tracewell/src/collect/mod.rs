@@ -179,7 +179,7 @@ impl<W: Write> Collector<W> {
     ) -> io::Result<()> {
         socket.set_read_timeout(Some(TICK))?;
         let start = Instant::now();
-        let mut last = start;
+        let (mut last, mut flushed) = (start, start);
         // Longer than any datagram, so that none is cut.
         let mut buffer = vec![0; 1 << 16];
         while !stopped() && !self.is_time(until, start, last) {
@@ -189,11 +189,15 @@ impl<W: Write> Collector<W> {
                         last = Instant::now();
                     }
                 }
-                Err(error) if is_pause(&error) => self.flush()?,
+                Err(error) if is_pause(&error) => {}
                 Err(error) => {
                     self.flush()?;
                     return Err(error);
                 }
+            }
+            if flushed.elapsed() >= TICK {
+                self.flush()?;
+                flushed = Instant::now();
             }
         }
         self.flush()
