@@ -336,3 +336,36 @@ fn a_compressed_chunk_is_smaller_and_gives_the_same() {
     trace.chunk_select(0).unwrap();
     assert_eq!(trace.log(USER, 1, 1), Outcome::Recorded);
 }
+
+#[test]
+fn flags_keep_a_compressed_chunk_compressed_until_it_is_freed() {
+    let mut trace = Trace::<_, 4>::new(counting());
+    for size in [64, 32] {
+        trace.chunk_create(vec![0; 200].leak(), areas(size, 0), flag::FREE).unwrap();
+    }
+    trace.chunk_select(0).unwrap();
+    trace.enable().unwrap();
+    (1..=3).for_each(|number| _ = trace.log(USER, number, 0));
+    trace.chunk_select(1).unwrap();
+    trace.compress_chunk(0, 0, vec![0; 200].leak()).unwrap();
+    trace.set_chunk_flags(0, flag::NO_DELETE).unwrap();
+    assert_eq!(trace.get_chunk_flags(0), Ok(flag::NO_DELETE | flag::COMPRESSED));
+    let dump = trace.begin_send(0).unwrap();
+    assert_eq!(dump.records().map(|record| record.par1).collect::<Vec<_>>(), [1, 2, 3]);
+    trace.end_send(dump, None).unwrap();
+    trace.set_chunk_flags(0, flag::FREE | flag::COMPRESSED).unwrap();
+    assert_eq!(trace.get_chunk_flags(0), Ok(flag::FREE));
+}
+
+#[test]
+fn a_successor_that_was_marked_full_takes_nothing() {
+    let (mut first, mut second) = ([0; 100], [0; 100]);
+    let mut trace = started(counting(), &mut first, areas(32, 0), flag::JUMP_TO_NEXT);
+    trace.chunk_create(&mut second, areas(32, 0), flag::FREE).unwrap();
+    trace.chunk_link(0, 1).unwrap();
+    trace.set_chunk_flags(1, flag::FULL).unwrap();
+    let outcomes = [1, 2, 3, 4].map(|number| trace.log(USER, number, 0));
+    use Outcome::{Full, Recorded};
+    assert_eq!(outcomes, [Recorded, Recorded, Full, Full]);
+    assert_eq!((trace.current(), first_parameters(&mut trace, 1)), (Some(1), vec![]));
+}
