@@ -68,8 +68,6 @@ fn a_chunk_has_exactly_these_bytes() {
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     ];
     assert_eq!(trace.image(0), Ok(&expected[..]));
-    trace.disable();
-    drop(trace);
     assert_eq!(memory[112..], [0xEE; 8]);
 }
 

@@ -10,7 +10,8 @@ use crate::ticks::Ticks;
 /// The tracer: a table of at most 256 chunks, the current one, filters, on or off.
 ///
 /// `C` is the clock; its stamps are unwrapped to 64 bits, so that it must be read once in its period at
-/// least. `CHUNKS` is the number of places in the table, at most 256 of which are used; a place takes about 60 bytes.
+/// least. `CHUNKS` is the number of places in the table, at most 256 of which are used; a place takes 72 bytes on
+/// a 64-bit machine and about 50 on a 32-bit one.
 #[derive(Debug)]
 pub struct Trace<'m, C, const CHUNKS: usize = 256> {
     pub(super) chunks: [Option<Chunk<'m>>; CHUNKS],
