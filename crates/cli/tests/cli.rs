@@ -324,3 +324,83 @@ fn completions_and_manual_pages_are_made() {
     let page = std::fs::read_to_string(folder.path().join("tracewell-report.1")).unwrap();
     assert!(page.contains("what happened"), "{page}");
 }
+
+/// A listening `tracewell collect` with these arguments, and where it listens.
+fn collecting(arguments: &[&str], file: &Path) -> (std::process::Child, String) {
+    let mut child = program()
+        .args(["collect", "--udp", "127.0.0.1:0", "-o"])
+        .arg(file)
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = Vec::new();
+    let errors = child.stderr.as_mut().unwrap();
+    while line.last() != Some(&b'\n') {
+        let mut byte = [0];
+        errors.read_exact(&mut byte).unwrap();
+        line.extend(byte);
+    }
+    let line = String::from_utf8(line).unwrap();
+    (child, line.trim_end().rsplit(' ').next().unwrap().to_owned())
+}
+
+/// A datagram of the S.Ha.R.K. tracer with one record.
+fn datagram(number: u8) -> Vec<u8> {
+    let mut bytes = b"TRACER-V1.0\0".to_vec();
+    bytes.extend([number, 0, 0, 0, 1, 0, 0, 0, 40, 0, 0, 0]);
+    bytes.extend([0x09, 0, number, 0, 0, 0, 0, 0, number, 0, 0, 0, 0, 0, 0, 0]);
+    bytes
+}
+
+#[test]
+fn collect_writes_what_arrives_and_tells_what_does_not() {
+    let (_folder, path) = written(b"");
+    let (child, address) = collecting(&["--packets", "2", "--seconds", "30"], &path);
+    let sender = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    for number in [1, 4] {
+        sender.send_to(&datagram(number), &address).unwrap();
+    }
+    let output = child.wait_with_output().unwrap();
+    let report = stdout(&output);
+    assert!(report.starts_with("2 packets with 2 records from 127.0.0.1:"), "{report}");
+    assert!(report.ends_with(", numbers 1 to 4\n2 packets are missing: 2 to 3\n"), "{report}");
+    assert_eq!(status(&output), Some(3));
+    let events = run(&["events"], &path);
+    assert_eq!(stdout(&events).lines().count(), 3, "{}", stdout(&events));
+}
+
+#[cfg(unix)]
+#[test]
+fn collect_ends_on_ctrl_c_with_everything_in_the_file() {
+    let (_folder, path) = written(b"");
+    let (child, address) = collecting(&["--json"], &path);
+    let sender = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    sender.send_to(&datagram(1), &address).unwrap();
+    // In the file, though no buffer is full.
+    let start = std::time::Instant::now();
+    while std::fs::metadata(&path).unwrap().len() < 44 {
+        assert!(start.elapsed().as_secs() < 20, "nothing was written");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(status(&output), Some(0));
+    let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(
+        (report["packets"].as_u64(), report["missing_packets"].as_u64()),
+        (Some(1), Some(0))
+    );
+    assert_eq!(std::fs::read(&path).unwrap()[4..], datagram(1));
+}
+
+#[test]
+fn collect_refuses_an_address_and_a_time_that_are_none() {
+    let (_folder, path) = written(b"");
+    let output = run(&["collect", "--udp", "nowhere", "-o"], &path);
+    assert_eq!((status(&output), stdout(&output)), (Some(4), String::new()));
+    let output = run(&["collect", "--udp", "127.0.0.1:0", "--seconds", "-1", "-o"], &path);
+    assert_eq!(status(&output), Some(2));
+}

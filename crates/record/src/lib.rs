@@ -6,7 +6,7 @@
 //! interrupts or several cores record, the exclusion between them.
 //!
 //! One module per trace system: [`threadx`] writes the memory image that TraceX reads, [`aix`] takes the
-//! trace calls of AIX; [`stream`] is our own recorder, which with the feature `std` shares memory
+//! trace calls of AIX, [`shark`] fills the chunks of the S.Ha.R.K. kernel; [`stream`] is our own recorder, which with the feature `std` shares memory
 //! between threads and processes.
 //!
 //! ```
@@ -37,5 +37,7 @@ extern crate std;
 
 pub mod aix;
 pub mod clock;
+pub mod shark;
 pub mod stream;
 pub mod threadx;
+mod ticks;

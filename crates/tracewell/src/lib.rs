@@ -33,6 +33,7 @@
 #![deny(unsafe_code)]
 
 pub mod analysis;
+pub mod collect;
 pub mod export;
 pub mod format;
 pub mod input;

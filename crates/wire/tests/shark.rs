@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use tracewell_wire::shark::{
-    ChunkError, ChunkHeader, DatagramError, DatagramHeader, Frame, Record, ids, usable_slots,
+    ChunkError, ChunkHeader, DatagramError, DatagramHeader, Frame, PackedRecord, Packer, Record,
+    Unpacker, ids, usable_slots,
 };
 
 #[test]
@@ -87,7 +88,66 @@ fn a_capture_is_cut_into_its_frames() {
     assert_eq!(Frame::read(&[1, 0, 0]), None);
 }
 
+fn pack(records: &[Record]) -> Vec<u8> {
+    let mut packer = Packer::default();
+    records.iter().flat_map(|record| packer.pack(record).bytes().to_vec()).collect()
+}
+
+#[test]
+fn packed_records_are_as_the_table_says() {
+    let first = Record { code_word: 0x20, par1: 0x100, tsc: 1000, par2: 300 };
+    let back = Record { code_word: 0x8009, par1: 1, tsc: 999, par2: 0 };
+    let packed = pack(&[first, back]);
+    // 0x100 << 1 = 512, 1000 << 1 = 2000, 300; then 3, -1 as 1, 0.
+    let bytes = [0x20, 0x80, 0x04, 0xD0, 0x0F, 0xAC, 0x02, 0x09, 0x03, 0x01, 0x00];
+    assert_eq!(packed, bytes);
+    assert!(Unpacker::new(&packed).eq([first, back]));
+    let furthest = Record { code_word: 0x80FE, par1: u16::MAX, tsc: 1 << 63, par2: u32::MAX };
+    assert_eq!(pack(&[furthest]).len(), PackedRecord::MOST);
+}
+
+#[test]
+fn packed_records_end_at_a_zero_and_at_bytes_that_are_none() {
+    let packed = pack(&[Record { code_word: 9, par1: 1, tsc: 2, par2: 3 }]);
+    let mut padded = Unpacker::new(&[9, 2, 4, 3, 0, 9, 2, 4, 3]);
+    assert_eq!((padded.by_ref().count(), padded.is_damaged(), padded.rest().len()), (1, false, 5));
+    for cut in 1..packed.len() {
+        let mut records = Unpacker::new(&packed[..cut]);
+        assert_eq!((records.by_ref().count(), records.is_damaged()), (0, true));
+        assert_eq!(records.rest(), &packed[..cut]);
+    }
+    // A first parameter of 17 bits, a second one of 33, a number that does not end.
+    for damaged in [&[9, 0x80, 0x80, 0x08, 0, 0][..], &[9, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x10]] {
+        let mut records = Unpacker::new(damaged);
+        assert_eq!((records.next(), records.is_damaged()), (None, true));
+    }
+    assert_eq!(Unpacker::new(&[0xFF; 40]).next(), None);
+}
+
 proptest! {
+    #[test]
+    fn unpacking_undoes_packing(
+        records in prop::collection::vec((1..=255_u16, any::<bool>(), any::<(u16, u64, u32)>()), 0..40)
+    ) {
+        let records: Vec<_> = records
+            .into_iter()
+            .map(|(code, fast, (par1, tsc, par2))| {
+                let code_word = code | if fast { Record::FAST } else { 0 };
+                Record { code_word, par1, tsc, par2 }
+            })
+            .collect();
+        let packed = pack(&records);
+        let mut unpacked = Unpacker::new(&packed);
+        prop_assert!(unpacked.by_ref().eq(records));
+        prop_assert!(!unpacked.is_damaged());
+    }
+
+    #[test]
+    fn unpacking_takes_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        // Four bytes a record at least, so that memory is bounded by what was read.
+        prop_assert!(Unpacker::new(&bytes).count() <= bytes.len() / 4);
+    }
+
     #[test]
     fn reading_undoes_writing(code_word: u16, par1: u16, tsc: u64, par2: u32) {
         let record = Record { code_word, par1, tsc, par2 };

@@ -11,9 +11,9 @@ use tracewell_wire::aix::{Entry, Frame, TimeConversion, ids};
 use super::buffers::{MARKS, TAIL};
 use super::channel::{Channel, Moment, State, Store};
 use super::record::{OWN_1_SIZE, OWN_2_SIZE, Record};
-use super::ticks::Ticks;
 use super::{Context, ControlError, Counts, Machine, Mode, Options, StartError, StartRefused};
 use crate::clock::Clock;
+use crate::ticks::Ticks;
 
 /// Flag of [`Trace::trcstop`]: not done before the log is complete.
 pub const SERIAL: u32 = 0x4000_0000;

@@ -66,7 +66,6 @@ mod options;
 mod record;
 mod ring;
 mod status;
-mod ticks;
 
 pub use context::Context;
 pub use control::{CHANNELS, DISCARDBUFS, SERIAL, Trace};

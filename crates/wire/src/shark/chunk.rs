@@ -74,6 +74,9 @@ impl ChunkHeader {
     /// The first word.
     pub const ID: u32 = 0xFFAA_FFBB;
 
+    /// Bytes of the descriptor, behind which the recording head lies.
+    pub const HEAD_OFFSET: u32 = 24;
+
     /// Reads descriptor and head at the start of `bytes`. Sizes and flags that are there twice are
     /// taken where the API wrote them (sizes) or from both places (flags).
     ///
@@ -122,6 +125,19 @@ impl ChunkHeader {
         ]
         .map(u32::to_le_bytes);
         Some(())
+    }
+
+    /// Writes the address of the slot that is written next alone; `None` where the bytes are too few.
+    #[inline]
+    pub fn write_position(bytes: &mut [u8], position: u32) -> Option<()> {
+        let place = bytes.get_mut(24..)?.first_chunk_mut()?;
+        *place = position.to_le_bytes();
+        Some(())
+    }
+
+    /// Whether the areas hold [packed](super::Packer) records.
+    pub const fn is_compressed(&self) -> bool {
+        self.flags & super::ids::flag::COMPRESSED != 0
     }
 
     /// Bytes of both areas.

@@ -10,6 +10,10 @@ pub const CYCLES_PER_MSEC: u8 = 0x10;
 pub const TRACE_START: u8 = 0x20;
 /// The application ended its trace.
 pub const TRACE_STOP: u8 = 0x30;
+/// Tracing is off from here on.
+pub const BLACKOUT_START: u8 = 0x40;
+/// Tracing is on again.
+pub const BLACKOUT_END: u8 = 0x50;
 /// A task that exists: context, pid.
 pub const ID: u8 = 0x60;
 /// A point that the application marked: number.
@@ -89,6 +93,15 @@ pub const fn names_context(code: u8) -> bool {
             | SERVER_ACTIVE
             | TIMER_WAKEUP_END
     )
+}
+
+/// Whether the rest of a trace can hardly be read without the records of a code: the clock, the map of
+/// contexts, filters, and where tracing was off.
+pub const fn is_essential(code: u8) -> bool {
+    let general = matches!(code, CYCLES_PER_MSEC | TRACE_START | TRACE_STOP | ID);
+    let blackout = matches!(code, BLACKOUT_START | BLACKOUT_END);
+    let task = matches!(code, TASK_CREATE | TASK_END);
+    general || blackout || task || (is_unfilterable(code) && code != NEXT_CHUNK)
 }
 
 /// The low nibble of a code: which family it belongs to.

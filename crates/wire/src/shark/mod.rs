@@ -9,7 +9,8 @@
 //! Everything is little-endian, from a 32-bit target. An area is a row of 16-byte [`Record`]s; a slot
 //! whose code word is 0 was never written. The disk writer stores the slots that are in use of both
 //! areas, in memory order, into one file a chunk (`0NAME`, `1NAME`, … in the order of the sends), the UDP
-//! sender packs the same records into datagrams that run on over all chunks.
+//! sender packs the same records into datagrams that run on over all chunks. A chunk whose flag says that it is
+//! compressed has [packed](Packer) records in its area; files and datagrams never do.
 //!
 //! Source of the facts: the public S.Ha.R.K. source tree, `tracer/newtrace/FTrace*.c` and
 //! `tracer/include/FTrace*.h`; where the user manual differs (volume V), the source wins.
@@ -20,8 +21,10 @@
 mod chunk;
 mod datagram;
 pub mod ids;
+mod packed;
 mod record;
 
 pub use chunk::{ChunkError, ChunkHeader, usable_slots};
 pub use datagram::{DatagramError, DatagramHeader, Frame, PORT};
+pub use packed::{PackedRecord, Packer, Unpacker};
 pub use record::Record;

@@ -6,6 +6,7 @@
 
 use tracewell_record::aix::{self, Machine};
 use tracewell_record::clock::EventCounter;
+use tracewell_record::shark::{self, Areas};
 use tracewell_record::threadx::{Context, Object, Options, Trace};
 
 #[panic_handler]
@@ -44,4 +45,28 @@ pub extern "C" fn record_aix(memory: &mut [u8; 2048]) -> i32 {
     }
     let waiting = trace.waiting(channel).map(|chunk| chunk.bytes.len());
     waiting.and_then(|bytes| i32::try_from(bytes).ok()).unwrap_or(-1)
+}
+
+/// Uses the recorder of chunks, compressed at the end; how many records it has then, or -1.
+#[unsafe(no_mangle)]
+pub extern "C" fn record_shark(memory: &mut [u8; 512], packed: &mut [u8; 512]) -> i32 {
+    let mut trace = shark::Trace::<_, 2>::new(EventCounter::default());
+    let (first, second) = memory.split_at_mut(256);
+    let areas = Areas { normal: 64, emergency: 32, base_address: None };
+    for memory in [first, second] {
+        if trace.chunk_create(memory, areas, 0x05).is_err() {
+            return -1;
+        }
+    }
+    let _ = (trace.chunk_select(0), trace.chunk_link(0, 1), trace.enable());
+    trace.log(0x20, 0x100, 1000);
+    trace.log_fast(0x09, 1, 0);
+    trace.next_chunk();
+    if trace.compress_chunk(0, 0, packed).is_err() {
+        return -1;
+    }
+    let Ok(dump) = trace.begin_send(0) else { return -1 };
+    let records = dump.records().count();
+    let _ = trace.end_send(dump, Some(0x01));
+    i32::try_from(records).unwrap_or(-1)
 }

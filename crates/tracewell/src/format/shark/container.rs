@@ -3,7 +3,9 @@
 
 use std::ops::Range;
 
-use tracewell_wire::shark::{ChunkError, ChunkHeader, DatagramHeader, Frame, Record, ids};
+use tracewell_wire::shark::{
+    ChunkError, ChunkHeader, DatagramHeader, Frame, Record, Unpacker, ids,
+};
 
 use crate::format::Confidence;
 use crate::model::{Diagnostics, LossCause, Severity};
@@ -47,9 +49,25 @@ pub(super) struct Missing {
 pub(super) struct Areas {
     pub(super) list: Vec<Area>,
     pub(super) missing: Vec<(usize, Missing)>,
+    /// Records of compressed chunks, which lie behind the input as far as areas are concerned.
+    pub(super) unpacked: Vec<u8>,
 }
 
 impl Areas {
+    /// Adds the records of a compressed chunk, whose packed ones lie at `packed`.
+    fn unpack(&mut self, input: &[u8], packed: Range<usize>, remarks: &mut Diagnostics) {
+        let start = input.len() + self.unpacked.len();
+        let mut records = Unpacker::new(input.get(packed.clone()).unwrap_or_default());
+        self.unpacked.extend(records.by_ref().flat_map(|record| record.to_bytes()));
+        let end = input.len() + self.unpacked.len();
+        self.list.push(Area { bytes: start..end, continues: false, missing: None });
+        if records.is_damaged() {
+            let at = packed.end - records.rest().len();
+            remarks.add(Severity::Damage, at as u64, "expected a packed record, found other bytes");
+            self.missing.push((end, Missing { events: None, cause: LossCause::Damaged }));
+        }
+    }
+
     /// Adds a row of slots; what is left behind the last whole one is a cut record.
     fn add(&mut self, bytes: Range<usize>, remarks: &mut Diagnostics) {
         let rest = bytes.len() % Record::SIZE;
@@ -148,7 +166,11 @@ fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, remarks: &mut Dia
         let area = usize::try_from(header.area()).unwrap_or(usize::MAX);
         // Of an area that is cut off, the last record may be cut, too: one loss for both.
         let readable = if area > here { here - here % Record::SIZE } else { area };
-        areas.add(first..first + readable, remarks);
+        if header.is_compressed() {
+            areas.unpack(input, first..first + area.min(here), remarks);
+        } else {
+            areas.add(first..first + readable, remarks);
+        }
         if area > here {
             let message = format!("the chunk has {area} bytes for records, found {here}");
             remarks.add(Severity::Damage, first as u64, message);

@@ -82,8 +82,14 @@ impl Decoder for SharkDecoder {
         if !input.last {
             return Ok(Progress::More { consumed: 0, wanted: input.bytes.len() + 1 });
         }
-        let bytes = input.bytes;
-        let (areas, kind) = self.areas(bytes, &mut trace.diagnostics)?;
+        let (areas, kind) = self.areas(input.bytes, &mut trace.diagnostics)?;
+        let joined: Vec<u8>;
+        let bytes = if areas.unpacked.is_empty() {
+            input.bytes
+        } else {
+            joined = [input.bytes, &areas.unpacked].concat();
+            &joined
+        };
         let mut survey = Survey::default();
         areas.list.iter().for_each(|area| survey.area(bytes, area));
         remark(&survey, &mut trace.diagnostics);

@@ -1,0 +1,96 @@
+//! Compressing a chunk: the same records in less memory.
+
+use tracewell_wire::shark::ids::flag;
+use tracewell_wire::shark::{ChunkHeader, Packer, Record};
+
+use super::chunk::Chunk;
+use super::send::{DumpRecords, records_of};
+use super::{ControlError, Refused, Trace};
+use crate::clock::Clock;
+
+impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
+    /// Bytes of memory that the chunk takes when it is compressed: whole slots, two at least.
+    ///
+    /// # Errors
+    /// As [`Trace::compress_chunk`], flags and memory excepted.
+    pub fn compressed_size(&self, number: u8) -> Result<usize, ControlError> {
+        Ok(ChunkHeader::SIZE + area_for(packed_size(self.compressible(number)?)))
+    }
+
+    /// Packs a chunk's records into `memory` and returns the memory that it had (`compress_chunk`).
+    ///
+    /// The chunk keeps its number and gets `new_flags` with COMPR and without FREE. Sending it gives
+    /// exactly what it would have given before; its image says COMPR, and the reader unpacks it. Time in proportion
+    /// to its records, twice. The published kernel's compressor is an empty stub.
+    ///
+    /// # Errors
+    /// [`ControlError::NoSuchChunk`], [`ControlError::Flags`], [`ControlError::MemoryTooSmall`]; while it is
+    /// [`Current`](ControlError::Current), [`Busy`](ControlError::Busy), [`Linked`](ControlError::Linked) or
+    /// [`Compressed`](ControlError::Compressed). Nothing was changed then.
+    pub fn compress_chunk(
+        &mut self,
+        number: u8,
+        new_flags: u8,
+        memory: &'m mut [u8],
+    ) -> Result<&'m mut [u8], Refused<'m>> {
+        let needed = match self.check_compress(number, new_flags, memory.len()) {
+            Ok(needed) => needed,
+            Err(reason) => return Err(Refused { reason, memory }),
+        };
+        let (memory, _) = memory.split_at_mut(needed);
+        memory.fill(0);
+        let old = self.chunk(number).map(Chunk::image).unwrap_or_default();
+        let used = pack(records_of(old, false), memory.get_mut(ChunkHeader::SIZE..));
+        let flags = new_flags & !(flag::FREE | flag::BUSY) | flag::COMPRESSED;
+        let mut packed = Chunk::packed(number, memory, used, flags);
+        let slot = self.chunks.get_mut(usize::from(number)).and_then(Option::as_mut);
+        let old = slot.map_or(&mut [][..], |slot| {
+            packed.next = slot.next;
+            core::mem::replace(slot, packed).take_memory()
+        });
+        self.publish(number);
+        Ok(old)
+    }
+
+    fn check_compress(&self, number: u8, flags: u8, memory: usize) -> Result<usize, ControlError> {
+        let needed = self.compressed_size(number)?;
+        match () {
+            () if !super::control::are_settable(flags) => Err(ControlError::Flags),
+            () if memory < needed => Err(ControlError::MemoryTooSmall { needed }),
+            () => Ok(needed),
+        }
+    }
+
+    fn compressible(&self, number: u8) -> Result<DumpRecords<'_>, ControlError> {
+        self.check_unused(number)?;
+        let chunk = self.chunk(number)?;
+        if chunk.has(flag::COMPRESSED) {
+            return Err(ControlError::Compressed);
+        }
+        Ok(records_of(chunk.image(), false))
+    }
+}
+
+/// Bytes of an area of whole slots, two at least, that holds so many packed ones.
+fn area_for(packed: usize) -> usize {
+    packed.next_multiple_of(Record::SIZE).max(2 * Record::SIZE)
+}
+
+fn packed_size(records: DumpRecords<'_>) -> usize {
+    let mut packer = Packer::default();
+    records.map(|record| packer.pack(&record).bytes().len()).sum()
+}
+
+/// Packs records into an area that holds them; the bytes that they take.
+fn pack(records: DumpRecords<'_>, area: Option<&mut [u8]>) -> usize {
+    let area = area.unwrap_or_default();
+    let (mut packer, mut used) = (Packer::default(), 0);
+    for record in records {
+        let packed = packer.pack(&record);
+        let bytes = packed.bytes();
+        let Some(place) = area.get_mut(used..used + bytes.len()) else { break };
+        place.copy_from_slice(bytes);
+        used += bytes.len();
+    }
+    used
+}

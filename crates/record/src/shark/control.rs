@@ -1,0 +1,314 @@
+//! The chunk table: creating, deleting, selecting and linking chunks, their flags; on and off.
+
+use tracewell_wire::shark::ids::flag;
+
+use super::chunk::Chunk;
+use super::{Areas, ChunkStatus, ControlError, Drops, Refused};
+use crate::clock::Clock;
+use crate::ticks::Ticks;
+
+/// The tracer: a table of at most 256 chunks, the current one, filters, on or off.
+///
+/// `C` is the clock; its stamps are unwrapped to 64 bits, so that it must be read once in its period at
+/// least. `CHUNKS` is the number of places in the table, at most 256 of which are used; a place takes 72 bytes on
+/// a 64-bit machine and about 50 on a 32-bit one.
+#[derive(Debug)]
+pub struct Trace<'m, C, const CHUNKS: usize = 256> {
+    pub(super) chunks: [Option<Chunk<'m>>; CHUNKS],
+    /// The chunk that records.
+    pub(super) current: Option<u8>,
+    pub(super) enabled: bool,
+    /// A bit for each family; set hides it.
+    pub(super) filter: u16,
+    pub(super) drops: Drops,
+    pub(super) ticks: Ticks<C>,
+}
+
+/// Flags that only the tracer sets.
+const OWN: u8 = flag::BUSY | flag::COMPRESSED;
+
+impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
+    /// A tracer without chunks, off, with nothing hidden.
+    pub fn new(clock: C) -> Self {
+        Self {
+            chunks: [const { None }; CHUNKS],
+            current: None,
+            enabled: false,
+            filter: 0,
+            drops: Drops::default(),
+            ticks: Ticks::new(clock),
+        }
+    }
+
+    /// Switches recording on (`enable`).
+    ///
+    /// # Errors
+    /// [`ControlError::NoneSelected`] where no chunk is selected.
+    pub fn enable(&mut self) -> Result<(), ControlError> {
+        self.current.ok_or(ControlError::NoneSelected)?;
+        self.enabled = true;
+        Ok(())
+    }
+
+    /// Switches recording off (`disable`); chunks, positions and filters stay.
+    pub fn disable(&mut self) {
+        self.enabled = false;
+    }
+
+    /// Whether recording is on.
+    pub fn is_on(&self) -> bool {
+        self.enabled
+    }
+
+    /// The families that are hidden: bit `f` for family `f`.
+    pub fn filter(&self) -> u16 {
+        self.filter
+    }
+
+    /// The chunk that records.
+    pub fn current(&self) -> Option<u8> {
+        self.current
+    }
+
+    /// What was not stored since the tracer was made.
+    pub fn drops(&self) -> Drops {
+        self.drops
+    }
+
+    /// Makes a chunk and returns its number, the lowest free one (`chunk_create`).
+    ///
+    /// Of `memory` the first 48 bytes and both areas are used and zeroed; FULL among the flags says nothing. A chunk without
+    /// [`flag::FREE`] can be neither selected nor linked until it gets that flag.
+    ///
+    /// # Errors
+    /// [`ControlError::Sizes`], [`ControlError::Flags`] (both mode bits, BUSY, COMPR or unknown bits),
+    /// [`ControlError::MemoryTooSmall`], [`ControlError::TableFull`]. Nothing was changed then.
+    pub fn chunk_create(
+        &mut self,
+        memory: &'m mut [u8],
+        areas: Areas,
+        flags: u8,
+    ) -> Result<u8, Refused<'m>> {
+        let (place, areas, size) = match self.place_for(memory.len(), areas, flags) {
+            Ok(found) => found,
+            Err(reason) => return Err(Refused { reason, memory }),
+        };
+        let (memory, _) = memory.split_at_mut(size);
+        if let Some(slot) = self.chunks.get_mut(usize::from(place)) {
+            *slot = Some(Chunk::new(place, memory, areas, flags));
+        }
+        self.publish(place);
+        Ok(place)
+    }
+
+    fn place_for(
+        &self,
+        memory: usize,
+        areas: Areas,
+        flags: u8,
+    ) -> Result<(u8, Areas, usize), ControlError> {
+        let areas = areas.rounded()?;
+        if !are_settable(flags) || flags & OWN != 0 {
+            return Err(ControlError::Flags);
+        }
+        let needed = areas.chunk_size().ok_or(ControlError::Sizes)?;
+        if memory < needed {
+            return Err(ControlError::MemoryTooSmall { needed });
+        }
+        let place = self.chunks.iter().position(Option::is_none);
+        let place = place.and_then(|place| u8::try_from(place).ok());
+        Ok((place.ok_or(ControlError::TableFull)?, areas, needed))
+    }
+
+    /// Takes a chunk out of the table and returns its memory, of which the records are still there
+    /// (`chunk_delete`); `None`, and nothing was done, where it has [`flag::NO_DELETE`].
+    ///
+    /// # Errors
+    /// [`ControlError::NoSuchChunk`]; while it is [`Current`](ControlError::Current), [`Busy`](ControlError::Busy) or
+    /// [`Linked`](ControlError::Linked).
+    pub fn chunk_delete(&mut self, number: u8) -> Result<Option<&'m mut [u8]>, ControlError> {
+        if self.chunk(number)?.has(flag::NO_DELETE) {
+            return Ok(None);
+        }
+        self.check_unused(number)?;
+        let slot = self.chunks.get_mut(usize::from(number)).and_then(Option::take);
+        Ok(slot.map(|mut chunk| chunk.take_memory()))
+    }
+
+    /// Replaces a chunk's flags (`set_chunk_flags`), BUSY and COMPR excepted, which stay as they are.
+    ///
+    /// FREE, where it was not set before, takes all records out of the chunk, FULL and COMPR with them.
+    ///
+    /// # Errors
+    /// [`ControlError::NoSuchChunk`], [`ControlError::Flags`], [`ControlError::Busy`]; for FREE also while it is
+    /// [`Current`](ControlError::Current) or [`Linked`](ControlError::Linked).
+    pub fn set_chunk_flags(&mut self, number: u8, flags: u8) -> Result<(), ControlError> {
+        let chunk = self.chunk(number)?;
+        let frees = flags & flag::FREE != 0 && !chunk.has(flag::FREE);
+        if !are_settable(flags) {
+            return Err(ControlError::Flags);
+        }
+        if chunk.has(flag::BUSY) {
+            return Err(ControlError::Busy);
+        }
+        if frees {
+            self.check_unused(number)?;
+        }
+        self.replace_flags(number, flags, frees);
+        Ok(())
+    }
+
+    /// Replaces flags that were checked.
+    pub(super) fn replace_flags(&mut self, number: u8, flags: u8, empties: bool) {
+        let Ok(chunk) = self.chunk_mut(number) else { return };
+        chunk.flags = flags & !OWN | chunk.flags & OWN;
+        if empties {
+            chunk.clear();
+        }
+        self.publish(number);
+    }
+
+    /// A chunk's flags, FULL and BUSY included (`get_chunk_flags`).
+    ///
+    /// # Errors
+    /// [`ControlError::NoSuchChunk`].
+    pub fn get_chunk_flags(&self, number: u8) -> Result<u8, ControlError> {
+        Ok(self.chunk(number)?.flags)
+    }
+
+    /// Makes a free chunk the one that records, which uses FREE up (`actual_chunk_select`).
+    ///
+    /// # Errors
+    /// [`ControlError::NoSuchChunk`], [`ControlError::Busy`], [`ControlError::Compressed`], [`ControlError::NotFree`].
+    pub fn chunk_select(&mut self, number: u8) -> Result<(), ControlError> {
+        self.check_free(number)?;
+        self.chunk_mut(number)?.flags &= !flag::FREE;
+        self.current = Some(number);
+        self.publish(number);
+        Ok(())
+    }
+
+    /// Lets recording go on in chunk `to` when `from` is full or [`Trace::next_chunk`] is called
+    /// (`chunk_link`). Uses up FREE of `to`; a jump uses the link up.
+    ///
+    /// Returns the successor that `from` had before, which is reserved no longer but not FREE again either.
+    ///
+    /// # Errors
+    /// As [`Trace::chunk_select`] for `to`, [`ControlError::NoSuchChunk`] and [`ControlError::Busy`] for `from`,
+    /// [`ControlError::Circle`] where the successors of `to` lead to `from`: each chunk fills once.
+    pub fn chunk_link(&mut self, from: u8, to: u8) -> Result<Option<u8>, ControlError> {
+        if self.chunk(from)?.has(flag::BUSY) {
+            return Err(ControlError::Busy);
+        }
+        self.check_free(to)?;
+        if self.leads(to, from) {
+            return Err(ControlError::Circle);
+        }
+        self.chunk_mut(to)?.flags &= !flag::FREE;
+        let before = self.chunk_mut(from)?.next.replace(to);
+        self.publish(from);
+        self.publish(to);
+        Ok(before)
+    }
+
+    /// The first chunk with one of these flags (`get_first_chunk`).
+    ///
+    /// Mode bits are compared as a mode, not bit by bit; a mask of 0 finds the first cyclic chunk, one
+    /// without mode bits chunks of every mode.
+    pub fn get_first_chunk(&self, mask: u8) -> Option<u8> {
+        let (mode, others) = (mask & flag::MODE, mask & !flag::MODE);
+        let asks_mode = mode != 0 || others == 0;
+        let fits = |chunk: &ChunkStatus| {
+            (others == 0 || chunk.flags & others != 0)
+                && (!asks_mode || chunk.flags & flag::MODE == mode)
+        };
+        self.get_chunk_table().find(fits).map(|chunk| chunk.number)
+    }
+
+    /// What is in the chunk table, in the order of numbers (`get_chunk_table`).
+    pub fn get_chunk_table(&self) -> impl Iterator<Item = ChunkStatus> {
+        let number = |chunk: &Chunk<'_>| chunk.status(false).number;
+        let current = self.current;
+        let present = self.chunks.iter().flatten();
+        present.map(move |chunk| chunk.status(current == Some(number(chunk))))
+    }
+
+    /// A chunk's memory as the reader takes it; empty while it is being sent.
+    ///
+    /// # Errors
+    /// [`ControlError::NoSuchChunk`].
+    pub fn image(&self, number: u8) -> Result<&[u8], ControlError> {
+        Ok(self.chunk(number)?.image())
+    }
+
+    /// The clock.
+    pub fn clock(&mut self) -> &mut C {
+        &mut self.ticks.clock
+    }
+
+    pub(super) fn chunk(&self, number: u8) -> Result<&Chunk<'m>, ControlError> {
+        let slot = self.chunks.get(usize::from(number)).and_then(Option::as_ref);
+        slot.ok_or(ControlError::NoSuchChunk)
+    }
+
+    pub(super) fn chunk_mut(&mut self, number: u8) -> Result<&mut Chunk<'m>, ControlError> {
+        let slot = self.chunks.get_mut(usize::from(number)).and_then(Option::as_mut);
+        slot.ok_or(ControlError::NoSuchChunk)
+    }
+
+    #[inline]
+    pub(super) fn current_chunk(&mut self) -> Option<&mut Chunk<'m>> {
+        self.chunks.get_mut(usize::from(self.current?))?.as_mut()
+    }
+
+    fn check_free(&self, number: u8) -> Result<(), ControlError> {
+        let chunk = self.chunk(number)?;
+        match () {
+            () if chunk.has(flag::BUSY) => Err(ControlError::Busy),
+            () if chunk.has(flag::COMPRESSED) => Err(ControlError::Compressed),
+            () if !chunk.has(flag::FREE) => Err(ControlError::NotFree),
+            () => Ok(()),
+        }
+    }
+
+    /// Whether a chunk is neither recording nor reserved nor being sent.
+    pub(super) fn check_unused(&self, number: u8) -> Result<(), ControlError> {
+        if self.current == Some(number) {
+            return Err(ControlError::Current);
+        }
+        if self.chunk(number)?.has(flag::BUSY) {
+            return Err(ControlError::Busy);
+        }
+        if self.is_linked(number) { Err(ControlError::Linked) } else { Ok(()) }
+    }
+
+    pub(super) fn is_linked(&self, number: u8) -> bool {
+        self.chunks.iter().flatten().any(|chunk| chunk.next == Some(number))
+    }
+
+    /// Whether `to` is `from` or one of its successors, which never form a circle.
+    fn leads(&self, from: u8, to: u8) -> bool {
+        let next = |number: &u8| self.chunk(*number).ok().and_then(|chunk| chunk.next);
+        core::iter::successors(Some(from), next).any(|number| number == to)
+    }
+
+    /// Writes a chunk's descriptor and head.
+    pub(super) fn publish(&mut self, number: u8) {
+        let next = self.chunk(number).ok().and_then(|chunk| chunk.next);
+        let head = next.and_then(|next| self.chunk(next).ok()).map_or(0, Chunk::head);
+        if let Ok(chunk) = self.chunk_mut(number) {
+            chunk.publish(head);
+        }
+    }
+
+    pub(super) fn publish_current(&mut self) {
+        if let Some(current) = self.current {
+            self.publish(current);
+        }
+    }
+}
+
+/// Whether flags are known ones and name a mode.
+pub(super) fn are_settable(flags: u8) -> bool {
+    flags & flag::MODE != flag::MODE && flags & 0x80 == 0
+}

@@ -1,0 +1,216 @@
+//! Collecting over the loopback: a sender, a bad network between, and what the collector says of it.
+
+mod support;
+
+use std::io::{self, Write};
+use std::net::{SocketAddr, UdpSocket};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use support::{Kept, settings};
+use tracewell::collect::{Collector, Report, Until};
+use tracewell::input::Input;
+use tracewell::model::LossCause;
+use tracewell_record::shark::{Areas, Packets, Trace, UdpSender};
+use tracewell_wire::shark::ids::flag;
+use tracewell_wire::shark::{DatagramHeader, Record};
+
+/// The datagrams of a chunk with so many records, numbered by their first parameter.
+fn datagrams(records: u16) -> Vec<Vec<u8>> {
+    let mut datagrams = Vec::new();
+    let mut trace = chunk(records);
+    let dump = trace.begin_send(0).unwrap();
+    let sent = Packets::default().send(&dump, |datagram| {
+        datagrams.push(datagram.to_vec());
+        Ok::<(), ()>(())
+    });
+    sent.unwrap();
+    trace.end_send(dump, None).unwrap();
+    datagrams
+}
+
+fn chunk(records: u16) -> Trace<'static, impl FnMut() -> u64, 1> {
+    let mut ticks = 0;
+    let mut trace = Trace::new(move || {
+        ticks += 10;
+        ticks
+    });
+    let areas = Areas { normal: 16 * u32::from(records) + 32, ..Areas::default() };
+    let memory = vec![0; 16 * usize::from(records) + 80].leak();
+    trace.chunk_create(memory, areas, flag::FREE | flag::STOP).unwrap();
+    trace.chunk_select(0).unwrap();
+    trace.enable().unwrap();
+    (0..records).for_each(|number| _ = trace.log(0x09, number, 0));
+    trace
+}
+
+/// Sends datagrams in this order from one socket and collects them at another.
+fn over_loopback(datagrams: &[&[u8]]) -> (Report, Vec<u8>) {
+    let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let target = receiver.local_addr().unwrap();
+    let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut capture = Vec::new();
+    let mut collector = Collector::new(&mut capture);
+    // One at a time, so that the system's buffer never drops any.
+    for datagram in datagrams {
+        sender.send_to(datagram, target).unwrap();
+        let mut asked = 0;
+        let one = || {
+            asked += 1;
+            asked > 1
+        };
+        collector.udp(&receiver, Until::default(), one).unwrap();
+    }
+    let report = collector.report();
+    (report, capture)
+}
+
+fn read(capture: Vec<u8>) -> Kept {
+    let mut kept = Kept::default();
+    Input::from_bytes("capture", capture, settings(&[])).unwrap().read(&mut kept).unwrap();
+    kept
+}
+
+fn numbers(kept: &Kept) -> Vec<u16> {
+    kept.rows.iter().map(|row| Record::read(&row.record).unwrap().par1).collect()
+}
+
+#[test]
+fn loss_delay_and_doubling_are_told_by_number() {
+    let sent = datagrams(600);
+    assert_eq!(sent.len(), 10);
+    let arriving = [1, 2, 2, 5, 3, 8, 9, 3, 10].map(|number| sent[number - 1].as_slice());
+    let (report, capture) = over_loopback(&arriving);
+    assert_eq!((report.packets, report.records, report.numbers), (7, 420, Some((1, 10))));
+    assert_eq!((report.missing.as_slice(), report.missing_packets), (&[(4, 4), (6, 7)][..], 3));
+    assert_eq!((report.reordered.count, report.reordered.first.as_slice()), (1, &[3][..]));
+    assert_eq!((report.duplicates.count, report.duplicates.first.as_slice()), (2, &[2, 3][..]));
+    assert!(report.is_lossy());
+    let text = report.to_string();
+    assert!(
+        text.contains(
+            "\n3 packets are missing: 4, 6 to 7\n1 packets came late: 3\n2 packets came again: 2, 3"
+        ),
+        "{text}"
+    );
+
+    let kept = read(capture);
+    let there = |number: &u16| ![3, 5, 6].contains(&(number / 60));
+    assert_eq!(numbers(&kept), (0..600).filter(there).collect::<Vec<_>>());
+    let gaps: Vec<_> =
+        kept.losses.iter().map(|loss| (loss.before, loss.events, loss.cause)).collect();
+    let missing = LossCause::Missing;
+    assert_eq!(gaps, [(180, Some(60), missing), (240, Some(120), missing)]);
+}
+
+#[test]
+fn what_is_none_of_the_senders_is_left_out_and_damage_is_kept() {
+    let sent = datagrams(70);
+    let cut = &sent[1][..40 + 3];
+    let (report, capture) = over_loopback(&[b"hello", &sent[0], b"", cut, b"TRACER?", &sent[1]]);
+    assert_eq!((report.packets, report.empty, report.damaged, report.foreign), (2, 1, 1, 2));
+    assert_eq!((report.missing_packets, report.is_lossy()), (0, true));
+    assert_eq!(capture.len(), 4 * 4 + sent[0].len() + sent[1].len() + cut.len());
+    assert_eq!(numbers(&read(capture)), (0..70).collect::<Vec<_>>());
+
+    let mut collector = Collector::new(Vec::new());
+    let from = |port| SocketAddr::from(([127, 0, 0, 1], port));
+    assert!(collector.datagram(from(1), &sent[0]).unwrap());
+    assert!(!collector.datagram(from(2), &sent[1]).unwrap());
+    let report = collector.report();
+    assert_eq!((report.sender, report.packets, report.foreign), (Some(from(1)), 1, 1));
+}
+
+#[test]
+fn a_sender_and_a_collector_agree() {
+    let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let target = receiver.local_addr().unwrap();
+    let sending = thread::spawn(move || {
+        let sender = UdpSender::connect("127.0.0.1:0", target).unwrap();
+        let mut sender = sender.with_pause(Duration::from_millis(1));
+        for records in [130, 0, 5] {
+            chunk(records).send_chunk(0, flag::FREE, &mut sender).unwrap();
+        }
+        sender.sent()
+    });
+    let mut capture = Vec::new();
+    let mut collector = Collector::new(&mut capture);
+    let until = Until { packets: Some(4), elapsed: Some(Duration::from_secs(20)), idle: None };
+    collector.udp(&receiver, until, || false).unwrap();
+    let report = collector.report();
+    assert_eq!((report.packets, report.records, report.empty), (4, 135, 1));
+    assert_eq!((sending.join().unwrap(), report.is_lossy()), (4, false));
+    assert_eq!(read(capture).rows.len(), 135);
+}
+
+#[test]
+fn collecting_ends_in_time_and_when_told() {
+    let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut collector = Collector::new(Vec::new());
+    let start = Instant::now();
+    let soon = Duration::from_millis(150);
+    // Nothing came, so that being idle does not count.
+    let until = Until { elapsed: Some(soon), idle: Some(Duration::ZERO), packets: None };
+    collector.udp(&receiver, until, || false).unwrap();
+    assert!(start.elapsed() >= soon);
+    let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+    sender.send_to(&datagrams(1)[0], receiver.local_addr().unwrap()).unwrap();
+    collector.udp(&receiver, Until { idle: Some(soon), ..Until::default() }, || false).unwrap();
+    assert_eq!(collector.packets(), 1);
+    collector.udp(&receiver, Until::default(), || true).unwrap();
+}
+
+/// A file that takes so many bytes.
+struct Full(usize);
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(self.0);
+        self.0 -= taken;
+        if taken > 0 { Ok(taken) } else { Err(io::ErrorKind::StorageFull.into()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error() {
+    let sent = datagrams(60);
+    let from = SocketAddr::from(([127, 0, 0, 1], 9));
+    for room in [0, 4, 987] {
+        let error = Collector::new(Full(room)).datagram(from, &sent[0]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    }
+    assert!(Collector::new(Full(988)).datagram(from, &sent[0]).unwrap());
+}
+
+proptest! {
+    #[test]
+    fn the_account_is_that_of_a_list(arrivals in prop::collection::vec(1..40_u32, 1..80)) {
+        let mut collector = Collector::new(io::sink());
+        let from = SocketAddr::from(([127, 0, 0, 1], 9));
+        let mut seen = Vec::new();
+        let (mut late, mut again) = (Vec::new(), Vec::new());
+        for number in arrivals {
+            let mut datagram = [0; 24];
+            DatagramHeader::new(number, 0).write(&mut datagram).unwrap();
+            collector.datagram(from, &datagram).unwrap();
+            match () {
+                () if seen.contains(&number) => again.push(number),
+                () if seen.iter().any(|other| *other > number) => late.push(number),
+                () => {}
+            }
+            seen.push(number);
+        }
+        let report = collector.report();
+        let (first, last) = report.numbers.unwrap();
+        prop_assert_eq!((Some(&first), Some(&last)), (seen.iter().min(), seen.iter().max()));
+        let missing: Vec<_> = (first..=last).filter(|number| !seen.contains(number)).collect();
+        prop_assert_eq!(report.missing.iter().flat_map(|&(a, b)| a..=b).collect::<Vec<_>>(), missing.clone());
+        prop_assert_eq!(report.missing_packets, missing.len() as u64);
+        prop_assert_eq!((report.reordered.first, report.duplicates.first), (late, again));
+    }
+}

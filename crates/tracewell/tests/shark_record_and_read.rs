@@ -1,0 +1,159 @@
+//! What the recorder of chunks writes, the reader reads: images, files, datagrams, compressed or not,
+//! wrapped or not.
+
+mod support;
+
+use std::fs;
+
+use proptest::prelude::*;
+use support::{Kept, settings};
+use tracewell::input::{Input, Settings};
+use tracewell::model::{LossCause, Severity, Trace as Read};
+use tracewell_record::clock::{Clock, Masked};
+use tracewell_record::shark::{Areas, DiskWriter, Packets, Trace};
+use tracewell_wire::shark::ids::{self, flag};
+use tracewell_wire::shark::{ChunkHeader, Frame, Record};
+
+/// What is logged: code, first and second parameter, cycles since the event before, by the fast path.
+type Event = (u8, u16, u32, u64, bool);
+
+fn event() -> impl Strategy<Value = Event> {
+    let code = prop::sample::select(vec![0x09, ids::IPOINT, ids::ID, ids::CONTEXT_SWITCH]);
+    (code, any::<u16>(), any::<u32>(), 1..1_000_000_u64, any::<bool>())
+}
+
+/// A tracer with one chunk that recorded these events, and the records that it took in order.
+fn recorded(
+    events: &[Event],
+    areas: Areas,
+    mode: u8,
+) -> (Trace<'static, impl Clock + use<>, 2>, Vec<Record>) {
+    let deltas: Vec<_> = events.iter().map(|event| event.3).collect();
+    let mut deltas = deltas.into_iter();
+    let mut now = 0xFFFF_0000_u64;
+    let clock = Masked {
+        clock: move || {
+            now += deltas.next().unwrap_or(1);
+            now
+        },
+        mask: u64::MAX,
+    };
+    let mut trace = Trace::new(clock);
+    let memory = vec![0; 1 << 16].leak();
+    trace.chunk_create(memory, areas, flag::FREE | mode).unwrap();
+    trace.chunk_select(0).unwrap();
+    trace.enable().unwrap();
+    let mut tsc = 0xFFFF_0000;
+    let mut records = Vec::new();
+    for &(code, par1, par2, delta, fast) in events {
+        tsc += delta;
+        let code_word = u16::from(code) | if fast { Record::FAST } else { 0 };
+        records.push(Record { code_word, par1, tsc, par2 });
+        let _ = if fast { trace.log_fast(code, par1, par2) } else { trace.log(code, par1, par2) };
+    }
+    trace.disable();
+    (trace, records)
+}
+
+fn read(bytes: Vec<u8>, options: &[&str]) -> (Read, Kept) {
+    let mut kept = Kept::default();
+    let settings = Settings { format: Some("shark".to_owned()), ..settings(options) };
+    let trace = Input::from_bytes("trace", bytes, settings).unwrap().read(&mut kept).unwrap();
+    (trace, kept)
+}
+
+fn records(kept: &Kept) -> Vec<Record> {
+    kept.rows.iter().map(|row| Record::read(&row.record).unwrap()).collect()
+}
+
+fn capture(trace: &mut Trace<'_, impl Clock, 2>) -> Vec<u8> {
+    let mut capture = Vec::new();
+    let dump = trace.begin_send(0).unwrap();
+    let taken = Packets::default().send(&dump, |datagram| {
+        capture.extend(Frame::prefix(datagram.len() as u32));
+        capture.extend(datagram);
+        Ok::<(), ()>(())
+    });
+    taken.unwrap();
+    trace.end_send(dump, None).unwrap();
+    capture
+}
+
+proptest! {
+    #[test]
+    fn every_carrier_gives_the_events_that_are_left(
+        events in prop::collection::vec(event(), 1..200),
+        slots in 2..150_u32,
+        cyclic: bool,
+    ) {
+        let mode = if cyclic { flag::CYCLIC } else { flag::STOP };
+        let areas = Areas { normal: 16 * slots, ..Areas::default() };
+        let (mut trace, all) = recorded(&events, areas, mode);
+        let slots = slots as usize;
+        let left = if cyclic { &all[all.len().saturating_sub(slots)..] } else { &all[..all.len().min(slots)] };
+
+        let image = trace.image(0).unwrap().to_vec();
+        prop_assert_eq!(records(&read(image, &[]).1), left);
+        prop_assert_eq!(records(&read(capture(&mut trace), &[]).1), left);
+        let folder = tempfile::tempdir().unwrap();
+        let mut disk = DiskWriter::new(folder.path().join("trace.dat")).unwrap();
+        trace.send_chunk(0, mode, &mut disk).unwrap();
+        let file = fs::read(folder.path().join("0trace.dat")).unwrap();
+        prop_assert_eq!(records(&read(file.clone(), &["kind=records"]).1), left);
+
+        // Another chunk becomes the current one, so that this one can be compressed.
+        trace.chunk_create(vec![0; 80].leak(), Areas { normal: 32, ..areas }, flag::FREE).unwrap();
+        trace.chunk_select(1).unwrap();
+        trace.compress_chunk(0, mode, vec![0; 1 << 16].leak()).unwrap();
+        let packed = trace.image(0).unwrap().to_vec();
+        let (read_back, kept) = read(packed, &[]);
+        prop_assert_eq!(records(&kept), left);
+        prop_assert_eq!(read_back.diagnostics.worst().filter(|worst| *worst > Severity::Note), None);
+        let mut disk = DiskWriter::new(folder.path().join("packed.dat")).unwrap();
+        trace.send_chunk(0, mode, &mut disk).unwrap();
+        prop_assert_eq!(fs::read(folder.path().join("0packed.dat")).unwrap(), file);
+    }
+}
+
+#[test]
+fn what_an_emergency_area_kept_names_and_times_what_a_ring_left() {
+    let mut events =
+        vec![(ids::TRACE_START, 0x100, 1000, 1, false), (ids::TASK_CREATE, 0x100, 7, 1, false)];
+    events.extend((0..50).map(|number| (0x09, number, 0, 1000, false)));
+    let areas = Areas { normal: 160, emergency: 64, base_address: None };
+    let (trace, all) = recorded(&events, areas, flag::CYCLIC);
+    let (read, kept) = read(trace.image(0).unwrap().to_vec(), &["names=7=motor"]);
+    let left = [&all[..2], &all[42..]].concat();
+    assert_eq!(records(&kept), left);
+    assert_eq!(read.clock.nanoseconds(1_000_000), Some(1_000_000_000));
+    assert!(read.contexts.iter().any(|(_, context)| context.name == "motor"));
+    assert!(
+        kept.losses.iter().any(|loss| loss.before == 2 && loss.cause == LossCause::Overwritten)
+    );
+}
+
+#[test]
+fn every_cut_and_every_change_of_a_compressed_chunk_is_told_or_harmless() {
+    let events: Vec<_> = (0..40).map(|number| (0x09, number, number.into(), 500, false)).collect();
+    let areas = Areas { normal: 16 * 40, ..Areas::default() };
+    let (mut trace, all) = recorded(&events, areas, flag::STOP);
+    trace.chunk_create(vec![0; 80].leak(), Areas { normal: 32, ..areas }, flag::FREE).unwrap();
+    trace.chunk_select(1).unwrap();
+    trace.compress_chunk(0, 0, vec![0; 4096].leak()).unwrap();
+    let image = trace.image(0).unwrap().to_vec();
+    for cut in ChunkHeader::SIZE..image.len() {
+        let (read, kept) = read(image[..cut].to_vec(), &[]);
+        let whole = records(&kept);
+        assert!(all.starts_with(&whole));
+        assert_eq!(read.diagnostics.worst(), Some(Severity::Damage), "cut at {cut}");
+    }
+    for at in ChunkHeader::SIZE..image.len() {
+        for value in [0, 0x7F, 0x80, 0xFF] {
+            let mut changed = image.clone();
+            changed[at] = value;
+            let (_, kept) = read(changed, &[]);
+            // What is before the change stands; four bytes make a record at least.
+            assert!(kept.rows.len() <= image.len() / 4);
+        }
+    }
+}
