@@ -154,10 +154,6 @@
  */
 #define TW_INITIALIZATION 2
 
-typedef struct Option_tw_sink Option_tw_sink;
-
-typedef struct Option_tw_threadx_notify Option_tw_threadx_notify;
-
 /*
  A thread that flushes.
  */
@@ -364,6 +360,12 @@ typedef struct tw_aix_counts {
 } tw_aix_counts;
 
 /*
+ Takes bytes of a log: returns how many it took, 1 at least, or the negative of an error number. The
+ bytes that it did not take come again.
+ */
+typedef ptrdiff_t (*tw_sink)(void *context, const void *bytes, size_t length);
+
+/*
  What a new stream is to be; 0 anywhere is the usual.
  */
 typedef struct tw_stream_options {
@@ -507,6 +509,14 @@ typedef struct tw_threadx_context {
    */
   uint8_t core;
 } tw_threadx_context;
+
+/*
+ Called each time the ring was filled to its end, from inside the call that recorded the last event.
+
+ `trace` stands for the trace during the call only; use it, not the control block, to record, filter
+ or disable in there.
+ */
+typedef void (*tw_threadx_notify)(struct tw_threadx *trace, void *context);
 
 /*
  An event that was recorded, for `tw_threadx_patch`.
@@ -766,7 +776,7 @@ int tw_log_create(const char *file, struct tw_log **log);
  Ownership: as `tw_log_create`; what `context` points at stays as long as the log. Errors: TW_NULL. Not
  for signal handlers.
  */
-int tw_log_to(struct Option_tw_sink sink, void *context, struct tw_log **log);
+int tw_log_to(tw_sink sink, void *context, struct tw_log **log);
 
 /*
  Takes out of a stream what came into it, and writes it; `events` gets how many events that were, and
@@ -967,9 +977,7 @@ int tw_threadx_is_on(struct tw_threadx *trace);
  Ownership: what `notify_context` points at must stay as long as the notification is set.
  Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no other call can be under way.
  */
-int tw_threadx_buffer_full_notify(struct tw_threadx *trace,
-                                  struct Option_tw_threadx_notify notify,
-                                  void *notify_context);
+int tw_threadx_buffer_full_notify(struct tw_threadx *trace, tw_threadx_notify notify, void *notify_context);
 
 /*
  Stops recording classes of events (`tx_trace_event_filter`): bits of `TX_TRACE_..._EVENTS`.

@@ -4,6 +4,8 @@ use std::ffi::{c_int, c_void};
 
 use tracewell_record::clock::Clock;
 
+use crate::threadx::tw_threadx;
+
 /// Where time stamps come from.
 ///
 /// `read` is called once for each recorded event, in the context of the call that records; it must not
@@ -30,7 +32,7 @@ pub(crate) struct CallerClock {
 /// What is called when a ring wraps.
 #[derive(Clone, Copy)]
 pub(crate) struct Notify {
-    pub(crate) function: crate::threadx::tw_threadx_notify,
+    pub(crate) function: extern "C" fn(*mut tw_threadx, *mut c_void),
     pub(crate) context: *mut c_void,
 }
 

@@ -22,12 +22,15 @@ pub struct tw_log {
 /// Takes bytes of a log: returns how many it took, 1 at least, or the negative of an error number. The
 /// bytes that it did not take come again.
 pub type tw_sink =
-    extern "C" fn(context: *mut c_void, bytes: *const c_void, length: usize) -> isize;
+    Option<extern "C" fn(context: *mut c_void, bytes: *const c_void, length: usize) -> isize>;
 
 /// Where a log goes.
 pub(crate) enum Sink {
     File(File),
-    Caller { function: tw_sink, context: *mut c_void },
+    Caller {
+        function: extern "C" fn(*mut c_void, *const c_void, usize) -> isize,
+        context: *mut c_void,
+    },
 }
 
 impl Write for Sink {
@@ -73,7 +76,7 @@ pub unsafe extern "C" fn tw_log_create(
 /// for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_log_to(
-    sink: Option<tw_sink>,
+    sink: tw_sink,
     context: *mut c_void,
     log: Option<&mut MaybeUninit<*mut tw_log>>,
 ) -> c_int {

@@ -88,7 +88,7 @@ impl From<tw_threadx_entry> for Entry {
 ///
 /// `trace` stands for the trace during the call only; use it, not the control block, to record, filter
 /// or disable in there.
-pub type tw_threadx_notify = extern "C" fn(trace: *mut tw_threadx, context: *mut c_void);
+pub type tw_threadx_notify = Option<extern "C" fn(trace: *mut tw_threadx, context: *mut c_void)>;
 
 type Recorder = Trace<'static, CallerClock, Native32>;
 
@@ -197,7 +197,7 @@ pub extern "C" fn tw_threadx_is_on(trace: Option<&mut tw_threadx>) -> c_int {
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_threadx_buffer_full_notify(
     trace: Option<&mut tw_threadx>,
-    notify: Option<tw_threadx_notify>,
+    notify: tw_threadx_notify,
     notify_context: *mut c_void,
 ) -> c_int {
     guard(|| {

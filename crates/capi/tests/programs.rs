@@ -1,0 +1,134 @@
+//! Programs in C and C++ that record through the header: compiled, linked with the static and the shared
+//! library, run, and what they wrote is read with the library `tracewell`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use tracewell::export::events::{EventFormat, EventWriter};
+use tracewell::input::{Input, Settings};
+
+/// How a program gets the library.
+#[derive(Clone, Copy, Debug)]
+enum Link {
+    Static,
+    Shared,
+}
+
+/// A compiler by its variable or its usual name. Without one the test is skipped, but not in CI.
+fn compiler(variable: &str, usual: &str) -> Option<String> {
+    let name = std::env::var(variable).unwrap_or_else(|_| usual.to_owned());
+    if Command::new(&name).arg("--version").output().is_ok_and(|output| output.status.success()) {
+        return Some(name);
+    }
+    assert!(std::env::var_os("CI").is_none(), "CI has the compiler {name}");
+    println!("skipped: there is no compiler {name}");
+    None
+}
+
+fn here() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The folder of both libraries, which are built once.
+fn libraries() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries");
+        let output = Command::new(env!("CARGO"))
+            .args(["build", "--offline", "--quiet", "--manifest-path"])
+            .arg(here().join("Cargo.toml"))
+            .arg("--target-dir")
+            .arg(&target)
+            .output()
+            .expect("the cargo that runs this test can be run");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        target.join("debug")
+    })
+}
+
+/// Compiles a program, with every warning an error.
+fn compile(compiler: &str, standard: &str, source: &Path, link: Link, folder: &Path) -> PathBuf {
+    let program = folder.join("program");
+    let mut command = Command::new(compiler);
+    command.args([standard, "-Wall", "-Wextra", "-Werror", "-pedantic", "-o"]).arg(&program);
+    command.arg("-I").arg(here().join("include")).arg(source);
+    match link {
+        Link::Static => command.arg(libraries().join("libtracewell_capi.a")),
+        Link::Shared => command
+            .arg("-L")
+            .arg(libraries())
+            .arg(format!("-Wl,-rpath,{}", libraries().display()))
+            .arg("-ltracewell_capi"),
+    };
+    let output = command.args(["-lpthread", "-ldl", "-lm"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    program
+}
+
+fn run(command: &mut Command) {
+    let output = command.env_remove("TRACEWELL_STREAM").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}: {said}", output.status);
+}
+
+/// The chosen columns of each event.
+fn events(path: &Path, columns: &[&str]) -> Vec<String> {
+    let mut writer = EventWriter::new(Vec::new(), EventFormat::Tsv, Default::default());
+    Input::open(path, Settings::default()).unwrap().read(&mut writer).unwrap();
+    let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+    let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    let heads = lines.next().unwrap();
+    let at = |column| heads.iter().position(|head| head == column).unwrap();
+    let places: Vec<_> = columns.iter().map(at).collect();
+    lines.map(|line| places.iter().map(|&at| line[at]).collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn the_firmware_example_records_two_dialects() {
+    let Some(cc) = compiler("CC", "cc") else { return };
+    for link in [Link::Static, Link::Shared] {
+        let folder = tempfile::tempdir().unwrap();
+        let source = here().join("../../examples/c/firmware.c");
+        let program = compile(&cc, "-std=c99", &source, link, folder.path());
+        run(Command::new(program).arg(folder.path()));
+        let threadx =
+            events(&folder.path().join("firmware.trx"), &["ticks", "context", "name", "args"]);
+        println!("{threadx:#?}");
+        let aix =
+            events(&folder.path().join("firmware.twx"), &["ticks", "context", "name", "args"]);
+        println!("{aix:#?}");
+        assert_eq!(threadx.len(), 2 + 3 * 4);
+        assert_eq!(aix.len(), 3 + 3 * 2 + 1);
+    }
+}
+
+#[test]
+fn streams_from_c_hold_what_was_recorded() {
+    let Some(cc) = compiler("CC", "cc") else { return };
+    for link in [Link::Static, Link::Shared] {
+        let folder = tempfile::tempdir().unwrap();
+        let source = here().join("tests/c/streams.c");
+        let program = compile(&cc, "-std=c99", &source, link, folder.path());
+        run(Command::new(program).arg(folder.path()));
+        let sent = "sent length=1500, queue=0x0000000000007f00, share=0.5";
+        let note = "note number=9, why=\"a text of C\"";
+        let read = |name| events(&folder.path().join(name), &["name", "args"]);
+        assert_eq!(read("streams.log"), [sent, note, note], "{link:?}");
+        assert_eq!(read("callback.log"), [sent, note], "{link:?}");
+        assert_eq!(read("flusher.log"), [sent, note], "{link:?}");
+    }
+}
+
+#[test]
+fn a_stream_from_cpp_is_read_where_it_lies() {
+    let Some(cpp) = compiler("CXX", "c++") else { return };
+    for link in [Link::Static, Link::Shared] {
+        let folder = tempfile::tempdir().unwrap();
+        let source = here().join("tests/c/events.cc");
+        let program = compile(&cpp, "-std=c++11", &source, link, folder.path());
+        run(Command::new(program).arg(folder.path()));
+        let steps = events(&folder.path().join("cc"), &["name", "args"]);
+        assert_eq!(steps, ["step number=-1", "step number=0", "step number=1"]);
+    }
+}
