@@ -84,6 +84,39 @@ fn events(path: &Path, columns: &[&str]) -> Vec<String> {
     lines.map(|line| places.iter().map(|&at| line[at]).collect::<Vec<_>>().join(" ")).collect()
 }
 
+const RUNNING: [&str; 2] = [
+    "0 0x20000600 TX_TRACE_RUNNING arg1=0 arg2=0 arg3=0 arg4=0",
+    "100 0x20000600 TX_TRACE_RUNNING arg1=0 arg2=0 arg3=0 arg4=0",
+];
+
+/// What the device records for a sample, as `firmware.c` says: an interrupt, a resume whose next thread
+/// was patched, a user event. The two dialects read one counter in turns, 600 ticks a sample.
+fn kernel_events(number: u64) -> Vec<String> {
+    let tick = 600 * number;
+    let (thread, stack, square) = (0x2000_0400, 0x2000_FF00_u32, number * number);
+    let isr = format!("stack_ptr={stack} isr_number={number} system_state=1 preempt_disable=0");
+    let resume = format!("thread_ptr={thread} previous_state=5 stack_ptr={stack}");
+    vec![
+        format!("{} 0xFFFFFFFF TX_TRACE_ISR_ENTER {isr}", tick + 300),
+        format!("{} 0xFFFFFFFF TX_TRACE_THREAD_RESUME {resume} next_thread={thread}", tick + 400),
+        format!("{} 0xFFFFFFFF TX_TRACE_ISR_EXIT {isr}", tick + 500),
+        format!("{} 0x20000400 USER_EVENT arg1={number} arg2={square} arg3=0 arg4=0", tick + 600),
+    ]
+}
+
+/// The hooks of a sample; ticks of the container count from the start of its channel.
+fn hooks(number: u64) -> Vec<String> {
+    let (tick, square) = (600 * number, number * number);
+    vec![
+        format!("{} 70001 hook hook_data=0 d1={number} d2={square} d3=3 d4=4 d5=5", tick + 500),
+        format!("{} 70001 hook d1={number} data=sampled", tick + 600),
+    ]
+}
+
+fn of_each_sample(events: fn(u64) -> Vec<String>) -> Vec<String> {
+    (0..3).flat_map(events).collect()
+}
+
 #[test]
 fn the_firmware_example_records_two_dialects() {
     let Some(cc) = compiler("CC", "cc") else { return };
@@ -92,14 +125,14 @@ fn the_firmware_example_records_two_dialects() {
         let source = here().join("../../examples/c/firmware.c");
         let program = compile(&cc, "-std=c99", &source, link, folder.path());
         run(Command::new(program).arg(folder.path()));
-        let threadx =
-            events(&folder.path().join("firmware.trx"), &["ticks", "context", "name", "args"]);
-        println!("{threadx:#?}");
-        let aix =
-            events(&folder.path().join("firmware.twx"), &["ticks", "context", "name", "args"]);
-        println!("{aix:#?}");
-        assert_eq!(threadx.len(), 2 + 3 * 4);
-        assert_eq!(aix.len(), 3 + 3 * 2 + 1);
+        let columns = ["ticks", "context", "name", "args"];
+        let threadx = events(&folder.path().join("firmware.trx"), &columns);
+        assert_eq!(threadx[..2], RUNNING, "{link:?}");
+        assert_eq!(threadx[2..], of_each_sample(kernel_events), "{link:?}");
+        let aix = events(&folder.path().join("firmware.twx"), &columns);
+        assert_eq!(aix[2], "0 70001 TRACE_ON hook_data=0 channel=0", "{link:?}");
+        assert_eq!(aix[3..9], of_each_sample(hooks), "{link:?}");
+        assert_eq!(aix[9..], ["1900 70001 TRACE_OFF hook_data=0 channel=0"], "{link:?}");
     }
 }
 
@@ -111,8 +144,8 @@ fn streams_from_c_hold_what_was_recorded() {
         let source = here().join("tests/c/streams.c");
         let program = compile(&cc, "-std=c99", &source, link, folder.path());
         run(Command::new(program).arg(folder.path()));
-        let sent = "sent length=1500, queue=0x0000000000007f00, share=0.5";
-        let note = "note number=9, why=\"a text of C\"";
+        let sent = "sent length=1500 queue=32512 share=0.5";
+        let note = "note number=9 why=a text of C";
         let read = |name| events(&folder.path().join(name), &["name", "args"]);
         assert_eq!(read("streams.log"), [sent, note, note], "{link:?}");
         assert_eq!(read("callback.log"), [sent, note], "{link:?}");
@@ -129,6 +162,6 @@ fn a_stream_from_cpp_is_read_where_it_lies() {
         let program = compile(&cpp, "-std=c++11", &source, link, folder.path());
         run(Command::new(program).arg(folder.path()));
         let steps = events(&folder.path().join("cc"), &["name", "args"]);
-        assert_eq!(steps, ["step number=-1", "step number=0", "step number=1"]);
+        assert_eq!(steps, ["step number=0", "step number=1", "step number=2"]);
     }
 }

@@ -16,15 +16,13 @@ int main(int argc, char **argv)
     if (!given && tw_stream_create((folder + "/cc").c_str(), nullptr, &stream) != TW_OK)
         return 3;
     tw_event step{};
-    if (tw_define(stream, 1, "cc/step(number:i64)", &step) != TW_OK)
+    if (tw_define(stream, 1, "cc/step(number:u64)", &step) != TW_OK)
         return 4;
     if (!given)
         tw_stream_start(stream);
-    for (std::int64_t number = -1; number < 2; ++number) {
-        const auto word = static_cast<std::uint64_t>(number);
-        if (tw_record(stream, step, &word, 1) != TW_OK)
+    for (std::uint64_t number = 0; number < 3; ++number)
+        if (tw_record(stream, step, &number, 1) != TW_OK)
             return 5;
-    }
     tw_stream_close(stream);
     return 0;
 }
