@@ -1,12 +1,17 @@
 //! Programs in C and C++ that record through the header: compiled, linked with the static and the shared
 //! library, run, and what they wrote is read with the library `tracewell`.
 
+#[path = "../../record/examples/device/device.rs"]
+#[allow(unreachable_pub, reason = "it is part of another program")]
+mod device;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
 use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::input::{Input, Settings};
+use tracewell_record::stream::{STREAM_VARIABLE, Stream, StreamOptions};
 
 /// How a program gets the library.
 #[derive(Clone, Copy, Debug)]
@@ -66,8 +71,13 @@ fn compile(compiler: &str, standard: &str, source: &Path, link: Link, folder: &P
     program
 }
 
+/// Runs a program that nobody records.
 fn run(command: &mut Command) {
-    let output = command.env_remove("TRACEWELL_STREAM").output().unwrap();
+    succeed(command.env_remove(STREAM_VARIABLE));
+}
+
+fn succeed(command: &mut Command) {
+    let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}: {said}", output.status);
 }
@@ -137,6 +147,20 @@ fn the_firmware_example_records_two_dialects() {
 }
 
 #[test]
+fn the_same_device_in_rust_records_the_same_bytes() {
+    let Some(cc) = compiler("CC", "cc") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let source = here().join("../../examples/c/firmware.c");
+    let program = compile(&cc, "-std=c99", &source, Link::Static, folder.path());
+    run(Command::new(program).arg(folder.path()));
+    let read = |name| std::fs::read(folder.path().join(name)).unwrap();
+    let (image, log) = device::record();
+    // The header says where the ring lies, which differs.
+    assert!(read("firmware.trx")[48..] == image[48..], "the rings differ");
+    assert!(read("firmware.twx") == log, "the logs differ");
+}
+
+#[test]
 fn streams_from_c_hold_what_was_recorded() {
     let Some(cc) = compiler("CC", "cc") else { return };
     for link in [Link::Static, Link::Shared] {
@@ -164,4 +188,18 @@ fn a_stream_from_cpp_is_read_where_it_lies() {
         let steps = events(&folder.path().join("cc"), &["name", "args"]);
         assert_eq!(steps, ["step number=0", "step number=1", "step number=2"]);
     }
+}
+
+#[test]
+fn a_program_in_cpp_finds_the_stream_of_the_environment() {
+    let Some(cpp) = compiler("CXX", "c++") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let source = here().join("tests/c/events.cc");
+    let program = compile(&cpp, "-std=c++11", &source, Link::Static, folder.path());
+    let path = folder.path().join("given");
+    let stream = Stream::create(&path, &StreamOptions::default()).unwrap();
+    stream.start();
+    succeed(Command::new(program).arg(folder.path()).env(STREAM_VARIABLE, &path));
+    assert_eq!(events(&path, &["name"]), ["step"; 3]);
+    assert!(!folder.path().join("cc").exists());
 }
