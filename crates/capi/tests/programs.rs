@@ -2,7 +2,6 @@
 //! library, run, and what they wrote is read with the library `tracewell`.
 
 #[path = "../../record/examples/device/device.rs"]
-#[allow(unreachable_pub, reason = "it is part of another program")]
 mod device;
 
 use std::path::{Path, PathBuf};

@@ -3,7 +3,6 @@
 mod support;
 
 #[path = "../../record/examples/device/device.rs"]
-#[allow(unreachable_pub, reason = "it is part of another program")]
 mod device;
 
 use support::{Kept, settings};

@@ -17,7 +17,7 @@ const SAMPLE: u32 = 4096;
 const TASK: aix::Context = aix::Context::thread(0, 4242, 70_001);
 
 /// Runs the device: the image of its ring, and the log of its hooks.
-pub fn record() -> (Vec<u8>, Vec<u8>) {
+pub(crate) fn record() -> (Vec<u8>, Vec<u8>) {
     let cycles = Cell::new(0);
     let read_cycles = || {
         cycles.set(cycles.get() + 100);

@@ -1,6 +1,6 @@
 //! `tracewell template fmt`: the canonical form.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tracewell::template::{Severity, layout, parse};
@@ -32,7 +32,7 @@ impl Fmt {
         each.max().unwrap_or(Outcome::Done)
     }
 
-    fn one(&self, path: &PathBuf) -> Result<Outcome, Failure> {
+    fn one(&self, path: &Path) -> Result<Outcome, Failure> {
         let source = templates::source(path)?;
         let (file, findings) = parse(&source);
         let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
