@@ -13,6 +13,7 @@ use crate::verbs;
 #[derive(Debug, Parser)]
 #[command(name = "tracewell", version, arg_required_else_help = true, propagate_version = true)]
 #[command(after_help = "Examples:
+  tracewell record -- ./program                  save what it records
   tracewell report trace.trx                     what happened, for people
   tracewell events trace.trx | jq .name          every event, for programs
   tracewell analyze trace.dat                    what the scheduler did
@@ -20,7 +21,7 @@ use crate::verbs;
   tracewell info --json trace.trx
 
 Exit status: 0 done, 1 a check failed, 2 bad usage, 3 unreadable or damaged input (what could be
-read was still printed), 4 other input or output error.")]
+read was still printed), 4 other input or output error; record passes on its program's.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     verb: Verb,
@@ -28,6 +29,8 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    #[cfg(target_os = "linux")]
+    Record(verbs::record::Record),
     Formats(verbs::formats::Formats),
     Info(verbs::info::Info),
     Events(verbs::events::Events),
@@ -45,6 +48,8 @@ impl Cli {
     /// Runs the verb.
     pub(crate) fn run(&self) -> Outcome {
         match &self.verb {
+            #[cfg(target_os = "linux")]
+            Verb::Record(verb) => verb.run(),
             Verb::Formats(verb) => verb.run(),
             Verb::Info(verb) => verb.run(),
             Verb::Events(verb) => verb.run(),

@@ -23,6 +23,9 @@ pub(crate) enum Outcome {
     Damaged,
     /// An input or output cannot be opened, read or written.
     Io,
+    /// A program was run, and this is its exit status.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "programs are run on Linux"))]
+    Program(u8),
 }
 
 impl Outcome {
@@ -34,6 +37,7 @@ impl Outcome {
             Self::Usage => 2,
             Self::Damaged => 3,
             Self::Io => 4,
+            Self::Program(status) => status,
         })
     }
 }

@@ -8,6 +8,8 @@ pub(crate) mod events;
 pub(crate) mod formats;
 pub(crate) mod info;
 pub(crate) mod man;
+#[cfg(target_os = "linux")]
+pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod template;
 pub(crate) mod trcrpt;

@@ -138,7 +138,7 @@ impl Trcrpt {
         match self.tried().unwrap_or_else(Failure::tell) {
             Outcome::Done => Outcome::Done,
             Outcome::Damaged => Outcome::Usage,
-            Outcome::Wrong | Outcome::Usage | Outcome::Io => Outcome::Wrong,
+            _ => Outcome::Wrong,
         }
     }
 

@@ -31,6 +31,11 @@ impl Family {
         1 << self.number
     }
 
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+
     /// Its number.
     pub const fn number(self) -> u16 {
         self.number

@@ -95,6 +95,6 @@ pub use log::{CloseError, Log, Take};
 pub use reader::{LaneReader, Piece};
 pub use status::Status;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
-pub use stream::{Stream, StreamOptions};
+pub use stream::{STREAM_VARIABLE, Stream, StreamOptions};
 pub use tracewell_wire::native::FullPolicy;
 pub use writer::{Full, Identity, Writer};

@@ -15,6 +15,9 @@ use super::threads;
 use super::{DefineError, sys};
 use crate::clock::counter;
 
+/// The environment variable that names the file of the stream to record into.
+pub const STREAM_VARIABLE: &str = "TRACEWELL_STREAM";
+
 /// What a new stream is to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamOptions {
@@ -111,6 +114,18 @@ impl Stream {
         let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
         let (_, header) = Image::open(memory.words()).map_err(invalid)?;
         Self::of(memory, &header, false)
+    }
+
+    /// Records into the stream whose file the environment names: the one that `tracewell record` made
+    /// and started. `None` where nobody records, which is no error: a program then goes on without.
+    ///
+    /// The variable is [`STREAM_VARIABLE`]. Not for programs that run with rights of somebody else.
+    ///
+    /// # Errors
+    /// As [`Stream::open`].
+    pub fn from_environment() -> io::Result<Option<Self>> {
+        let named = std::env::var_os(STREAM_VARIABLE).filter(|name| !name.is_empty());
+        named.map(|name| Self::open(Path::new(&name))).transpose()
     }
 
     fn of(memory: Mapping, header: &ImageHeader, inherited: bool) -> io::Result<Self> {

@@ -19,6 +19,19 @@ pub struct Entry {
     stamp: u64,
 }
 
+impl Entry {
+    /// As two numbers, for callers that cannot keep the type itself.
+    pub const fn words(self) -> [u64; 2] {
+        [self.at as u64, self.stamp]
+    }
+
+    /// What [`Entry::words`] gave. Other numbers make an entry that no slot holds, or whichever
+    /// event is in the slot that they happen to name; patching stays inside the image.
+    pub const fn from_words([at, stamp]: [u64; 2]) -> Self {
+        Self { at: at as usize, stamp }
+    }
+}
+
 /// Byte offsets of the ring inside an image.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ring {

@@ -73,6 +73,7 @@ impl Env {
 /// assert_eq!(format!("{} {}", HookId(0x1340), HookId(0x1347)), "134 1347");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(transparent)]
 pub struct HookId(
     /// All four hexadecimal digits.
     pub u16,

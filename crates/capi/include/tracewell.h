@@ -1,0 +1,1084 @@
+/* Tracewell's recorders for C and C++. Made from crates/capi/src by its tests: do not edit.
+ *
+ * Functions that return int return TW_OK (0), a negative TW_ code, or a positive error number of the
+ * system. "The caller" of a pointer keeps what the text of the function says. Link libtracewell_capi. */
+
+#ifndef TRACEWELL_H
+#define TRACEWELL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ No thread, no process.
+ */
+#define TW_UNKNOWN UINT64_MAX
+
+/*
+ Two buffers, one of which is drained while the other fills.
+ */
+#define TW_ALTERNATE 0
+
+/*
+ One buffer, newest entries over oldest.
+ */
+#define TW_CIRCULAR 1
+
+/*
+ One buffer; the channel stops when it is full.
+ */
+#define TW_SINGLE 2
+
+/*
+ Events in `ids` are recorded, others are not (`-j`).
+ */
+#define TW_ONLY 1
+
+/*
+ Events in `ids` are not recorded, others are (`-k`).
+ */
+#define TW_EXCEPT 2
+
+/*
+ Flag of `tw_trcstop`: not done before the log is complete.
+ */
+#define TW_SERIAL 1073741824
+
+/*
+ Flag of `tw_trcstop`: throw away what is not in the log yet.
+ */
+#define TW_DISCARDBUFS 536870912
+
+/*
+ Done.
+ */
+#define TW_OK 0
+
+/*
+ A pointer is null that must not be.
+ */
+#define TW_NULL -1
+
+/*
+ An argument is outside its range, or a file is not what it should be.
+ */
+#define TW_INVALID -2
+
+/*
+ A fault in Tracewell itself was caught. What the call was about should not be used any more.
+ */
+#define TW_PANIC -3
+
+/*
+ The storage was never initialised.
+ */
+#define TW_NOT_INITIALISED -4
+
+/*
+ Memory or a buffer is too small (ThreadX: TX_SIZE_ERROR).
+ */
+#define TW_TOO_SMALL -5
+
+/*
+ Tracing is on already, or it is off (ThreadX: TX_NOT_DONE).
+ */
+#define TW_NOT_DONE -6
+
+/*
+ No channel, stream or event id is free.
+ */
+#define TW_NONE_FREE -7
+
+/*
+ The channel is not started, off or stopped: nothing was recorded or changed.
+ */
+#define TW_OFF -8
+
+/*
+ The channel's list of events leaves the event out.
+ */
+#define TW_EXCLUDED -9
+
+/*
+ There was no room for the event; the loss is counted, and stands in the trace.
+ */
+#define TW_MISSED -10
+
+/*
+ The channel has not stopped yet.
+ */
+#define TW_RUNNING -11
+
+/*
+ The channel's buffers are not drained yet.
+ */
+#define TW_DRAINING -12
+
+/*
+ The id means another event in this stream.
+ */
+#define TW_CONFLICT -13
+
+/*
+ There is nothing to be had: no stream in the environment, nothing waiting, no such entry.
+ */
+#define TW_NOTHING -14
+
+/*
+ The oldest packet of a thread is overwritten.
+ */
+#define TW_LOOP 0
+
+/*
+ The stream stops.
+ */
+#define TW_UNTIL_FULL 1
+
+/*
+ Events are lost, and counted, until a log takes some out.
+ */
+#define TW_FLUSH 2
+
+/*
+ A thread, its service calls included.
+ */
+#define TW_THREAD 0
+
+/*
+ An interrupt service routine.
+ */
+#define TW_INTERRUPT 1
+
+/*
+ Before the scheduler started.
+ */
+#define TW_INITIALIZATION 2
+
+/*
+ A thread that flushes.
+ */
+typedef struct tw_flusher tw_flusher;
+
+/*
+ A log that is being written. One thread at a time.
+ */
+typedef struct tw_log tw_log;
+
+/*
+ A stream, to which any number of threads record at a time.
+ */
+typedef struct tw_stream tw_stream;
+
+/*
+ An AIX trace: up to eight channels. Its words are nobody's business.
+
+ Static memory or zeroed; `tw_aix_init` before anything else.
+ */
+typedef struct tw_aix {
+  uint64_t words[640];
+} tw_aix;
+
+/*
+ Where time stamps come from.
+
+ `read` is called once for each recorded event, in the context of the call that records; it must not
+ record. Null counts the events instead of time.
+ */
+typedef struct tw_clock {
+  /*
+   Returns the present tick. `context` is handed to it.
+   */
+  uint64_t (*read)(void *context);
+  /*
+   What `read` is given; may be null.
+   */
+  void *context;
+  /*
+   The bits of a tick that count, normally 2^n - 1; 0 for the dialect's usual width (ThreadX 32
+   bits, AIX 64).
+   */
+  uint64_t valid_mask;
+} tw_clock;
+
+/*
+ The traced machine. Its texts end with a NUL and stay as long as the trace; null is an empty one.
+ */
+typedef struct tw_aix_machine {
+  /*
+   Nanoseconds = ticks * multiplier / divisor; 0 and 0 for a tick a nanosecond.
+   */
+  uint64_t multiplier;
+  /*
+   See multiplier.
+   */
+  uint64_t divisor;
+  /*
+   Operating system and release.
+   */
+  const char *system;
+  /*
+   Node name.
+   */
+  const char *node;
+  /*
+   Machine id.
+   */
+  const char *machine;
+  /*
+   Internet address.
+   */
+  const char *address;
+  /*
+   CPUs in the machine; 0 is 1.
+   */
+  uint32_t cpus;
+  /*
+   CPUs that are traced; 0 is 1.
+   */
+  uint32_t cpus_traced;
+  /*
+   Bits of the words of entries that the trace records by itself: 32, or 64 for anything else.
+   */
+  uint32_t bits;
+} tw_aix_machine;
+
+/*
+ Who calls. A thread or process that is not known is TW_UNKNOWN.
+ */
+typedef struct tw_aix_context {
+  /*
+   Thread.
+   */
+  uint64_t tid;
+  /*
+   Its process.
+   */
+  uint64_t pid;
+  /*
+   CPU, from 0.
+   */
+  uint16_t cpu;
+} tw_aix_context;
+
+/*
+ What a channel is to be like; all 0 is the event trace with alternate buffers. What it points at
+ stays as long as the channel is not finished.
+ */
+typedef struct tw_aix_options {
+  /*
+   Wall clock now, in nanoseconds since 1970, UTC.
+   */
+  uint64_t wall_clock_ns;
+  /*
+   Bytes of the log; 0 for no limit.
+   */
+  uint64_t log_size;
+  /*
+   The command, for the heading of a report; null for none.
+   */
+  const char *command;
+  /*
+   16-bit hook ids (0x1230 for hook 123); see `list`.
+   */
+  const uint16_t *ids;
+  /*
+   How many ids.
+   */
+  size_t id_count;
+  /*
+   0 for all events, TW_ONLY, TW_EXCEPT.
+   */
+  uint8_t list;
+  /*
+   TW_ALTERNATE, TW_CIRCULAR or TW_SINGLE.
+   */
+  uint8_t mode;
+  /*
+   1 for a generic channel, 1 to 7; 0 for the event trace.
+   */
+  uint8_t generic;
+  /*
+   1 to record nothing before `tw_trcon`.
+   */
+  uint8_t deferred;
+  /*
+   1 to stop where the log is full; 0 to start it over.
+   */
+  uint8_t stop_at_log_size;
+  /*
+   1 for the log of one CPU beside a base log.
+   */
+  uint8_t per_cpu;
+} tw_aix_options;
+
+/*
+ Frames for the log, oldest first, none split.
+ */
+typedef struct tw_aix_chunk {
+  /*
+   The frames.
+   */
+  const void *bytes;
+  /*
+   How many bytes.
+   */
+  size_t length;
+  /*
+   1 where the log has reached its size: cut it behind its header first.
+   */
+  int starts_over;
+} tw_aix_chunk;
+
+/*
+ How many entries went where since the channel was started.
+ */
+typedef struct tw_aix_counts {
+  /*
+   Stored in a buffer.
+   */
+  uint64_t recorded;
+  /*
+   Not stored for want of room.
+   */
+  uint64_t missed;
+  /*
+   Stored, and overwritten before anybody saw them.
+   */
+  uint64_t overwritten;
+  /*
+   Stored, and thrown away at the stop.
+   */
+  uint64_t discarded;
+  /*
+   Times that a circular buffer came round, or that entries began to be missed.
+   */
+  uint64_t buffer_wraps;
+  /*
+   Times that the log started over.
+   */
+  uint64_t log_wraps;
+} tw_aix_counts;
+
+/*
+ Takes bytes of a log: returns how many it took, 1 at least, or the negative of an error number. The
+ bytes that it did not take come again.
+ */
+typedef ptrdiff_t (*tw_sink)(void *context, const void *bytes, size_t length);
+
+/*
+ What a new stream is to be; 0 anywhere is the usual.
+ */
+typedef struct tw_stream_options {
+  /*
+   Threads that can record at a time; usually 64.
+   */
+  uint32_t lanes;
+  /*
+   Packets of a thread, 2 at least; usually 16.
+   */
+  uint32_t packets;
+  /*
+   Bytes of a packet, 512 to 1 MiB, a multiple of 8; usually 64 KiB.
+   */
+  uint32_t packet_size;
+  /*
+   When it is full: TW_LOOP, TW_UNTIL_FULL, TW_FLUSH.
+   */
+  uint8_t policy;
+  /*
+   1 where children of a fork record as well.
+   */
+  uint8_t inherited;
+} tw_stream_options;
+
+/*
+ How a stream stands. Counts are since it was made or cleared.
+ */
+typedef struct tw_stream_status {
+  /*
+   Events lost for want of room.
+   */
+  uint64_t lost;
+  /*
+   Events lost because no lane was free, signal handlers interrupted each other too deeply, or the
+   event type had no place.
+   */
+  uint64_t lost_unplaced;
+  /*
+   Events lost while a full stream was suspended.
+   */
+  uint64_t lost_suspended;
+  /*
+   Events that were in the stream and never reached its log.
+   */
+  uint64_t lost_log;
+  /*
+   Threads that have a lane.
+   */
+  uint32_t lanes;
+  /*
+   Error number of the first flush that failed; 0 for none.
+   */
+  int32_t flush_error;
+  /*
+   1 where it records.
+   */
+  int running;
+  /*
+   1 where the next event of some thread displaces another one, or has no room.
+   */
+  int full;
+} tw_stream_status;
+
+/*
+ An event type in a stream, from `tw_define`. Copy it as you like.
+ */
+typedef struct tw_event {
+  /*
+   Its id in the stream.
+   */
+  uint16_t id;
+  /*
+   Its family, 0 to 62.
+   */
+  uint16_t family;
+} tw_event;
+
+/*
+ The control block of a ThreadX trace. Its words are nobody's business.
+
+ Static memory or zeroed; `tw_threadx_init` before anything else.
+ */
+typedef struct tw_threadx {
+  uint64_t words[40];
+} tw_threadx;
+
+/*
+ A kernel object: what gives an address a name.
+ */
+typedef struct tw_threadx_object {
+  /*
+   Address of its control block.
+   */
+  uint64_t pointer;
+  /*
+   Its name with a NUL, any encoding; null for none. Copied.
+   */
+  const char *name;
+  /*
+   First parameter, by type: stack start, initial ticks, size, count.
+   */
+  uint64_t parameter1;
+  /*
+   Second parameter, by type: stack size, reschedule ticks, words of a message, block size.
+   */
+  uint64_t parameter2;
+  /*
+   Priority of a thread.
+   */
+  uint16_t priority;
+  /*
+   1 thread, 2 timer, 3 queue, 4 semaphore, 5 mutex, 6 event flags, 7 block pool, 8 byte pool.
+   */
+  uint8_t kind;
+} tw_threadx_object;
+
+/*
+ Who records an event.
+ */
+typedef struct tw_threadx_context {
+  /*
+   Address of the thread's control block, not 0; for an interrupt that of the thread that was
+   interrupted, 0 for none.
+   */
+  uint64_t address;
+  /*
+   Present priority of a thread, 0 to 1023.
+   */
+  uint16_t priority;
+  /*
+   Its preemption threshold; the priority where it has none.
+   */
+  uint16_t threshold;
+  /*
+   TW_THREAD, TW_INTERRUPT or TW_INITIALIZATION.
+   */
+  uint8_t kind;
+  /*
+   The core that records, from 0.
+   */
+  uint8_t core;
+} tw_threadx_context;
+
+/*
+ Called each time the ring was filled to its end, from inside the call that recorded the last event.
+
+ `trace` stands for the trace during the call only; use it, not the control block, to record, filter
+ or disable in there.
+ */
+typedef void (*tw_threadx_notify)(struct tw_threadx *trace, void *context);
+
+/*
+ An event that was recorded, for `tw_threadx_patch`.
+ */
+typedef struct tw_threadx_entry {
+  uint64_t words[2];
+} tw_threadx_entry;
+
+/*
+ What the events around an interrupt service routine say.
+ */
+typedef struct tw_threadx_isr {
+  /*
+   The number that the application gave the routine.
+   */
+  uint64_t number;
+  /*
+   Address on the stack that it uses.
+   */
+  uint64_t stack;
+  /*
+   The kernel's system state: the nesting depth on most ports.
+   */
+  uint64_t system_state;
+  /*
+   The kernel's count of reasons not to preempt.
+   */
+  uint64_t preempt_disable;
+} tw_threadx_isr;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/*
+ Initialises a trace whose channels are all free.
+
+ Ownership: `trace` stays the caller's; nothing has to be freed. `clock` and `machine` are copied,
+ but not the machine's texts and what the clock's context points at. Errors: TW_NULL. Safe in a signal
+ handler or interrupt.
+
+ # Safety
+ * the machine's texts are null, or end with a NUL and stay as long as the trace.
+ */
+int tw_aix_init(struct tw_aix *trace, const struct tw_clock *clock, const struct tw_aix_machine *machine);
+
+/*
+ Records a 32-bit event on channel 0 (`trchook`): the type in the hook word says whether 0, 1 or 5 of
+ the words go into the entry.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF, TW_EXCLUDED, TW_MISSED, TW_INVALID for a
+ hook word that makes no entry. Safe in a signal handler or interrupt if no other call on this trace
+ can be under way.
+ */
+int tw_trchook(struct tw_aix *trace,
+               const struct tw_aix_context *context,
+               uint32_t hook_word,
+               uint32_t d1,
+               uint32_t d2,
+               uint32_t d3,
+               uint32_t d4,
+               uint32_t d5);
+
+/*
+ Records a 32-bit event on channel 0 from a program (`utrchook`). What is recorded, ownership, errors
+ and safety are those of `tw_trchook`.
+ */
+int tw_utrchook(struct tw_aix *trace,
+                const struct tw_aix_context *context,
+                uint32_t hook_word,
+                uint32_t d1,
+                uint32_t d2,
+                uint32_t d3,
+                uint32_t d4,
+                uint32_t d5);
+
+/*
+ Records a 64-bit event on channel 0 (`trchook64`, `utrchook64`): the length in the hook word says how
+ many of the words go into the entry, 0 to 5.
+
+ Ownership, errors and safety as `tw_trchook`.
+ */
+int tw_trchook64(struct tw_aix *trace,
+                 const struct tw_aix_context *context,
+                 uint64_t hook_word,
+                 uint64_t d1,
+                 uint64_t d2,
+                 uint64_t d3,
+                 uint64_t d4,
+                 uint64_t d5);
+
+/*
+ Records a generic event: one data word and up to 4096 bytes (`trcgen`). The hook word is a 32-bit one.
+
+ Ownership: the bytes are copied. Errors and safety as `tw_trchook`; TW_INVALID for more bytes.
+
+ # Safety
+ * `data` has `length` bytes.
+ */
+int tw_trcgen(struct tw_aix *trace,
+              const struct tw_aix_context *context,
+              uint32_t channel,
+              uint32_t hook_word,
+              uint32_t data_word,
+              size_t length,
+              const void *data);
+
+/*
+ As `tw_trcgen`, with the mark of a time stamp in the hook word (`trcgent`).
+
+ Ownership, errors and safety as `tw_trcgen`.
+
+ # Safety
+ * `data` has `length` bytes.
+ */
+int tw_trcgent(struct tw_aix *trace,
+               const struct tw_aix_context *context,
+               uint32_t channel,
+               uint32_t hook_word,
+               uint32_t data_word,
+               size_t length,
+               const void *data);
+
+/*
+ Starts a channel in a buffer (`trcstart`) and stores its number: 0 for the event trace, 1 to 7 for
+ a generic one.
+
+ Ownership: the buffer is the channel's until `tw_aix_finish`; what `options` points at stays as
+ long. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID, TW_NONE_FREE, TW_TOO_SMALL. Safe in an
+ interrupt if no other call on this trace can be under way.
+
+ # Safety
+ * `buffer` has `size` bytes that nobody else uses until `tw_aix_finish`.
+ * the command is null or ends with a NUL; `ids` has `id_count` numbers; both stay until then.
+ */
+int tw_trcstart(struct tw_aix *trace,
+                const struct tw_aix_context *context,
+                void *buffer,
+                size_t size,
+                const struct tw_aix_options *options,
+                uint32_t *channel);
+
+/*
+ Switches a channel on (`trcon`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF where it is not started or has stopped.
+ Safe in an interrupt if no other call on this trace can be under way.
+ */
+int tw_trcon(struct tw_aix *trace, const struct tw_aix_context *context, uint32_t channel);
+
+/*
+ Switches a channel off; it can be switched on again (`trcoff`).
+
+ Ownership, errors and safety as `tw_trcon`.
+ */
+int tw_trcoff(struct tw_aix *trace, const struct tw_aix_context *context, uint32_t channel);
+
+/*
+ Stops a channel for good (`trcstop`); what is in its buffers waits to be drained. `channel` may have
+ TW_SERIAL or TW_DISCARDBUFS.
+
+ Ownership: the buffer stays the channel's until `tw_aix_finish`. Errors: TW_NULL,
+ TW_NOT_INITIALISED, TW_OFF where it is not started, TW_INVALID for both flags, TW_DRAINING with
+ TW_SERIAL until all is drained: drain, and call again. Safe in an interrupt if no other call on this
+ trace can be under way.
+ */
+int tw_trcstop(struct tw_aix *trace, const struct tw_aix_context *context, uint32_t channel);
+
+/*
+ Writes what the log of a channel begins with, and how many bytes that are.
+
+ Ownership: `buffer` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF where the channel
+ is not started, TW_TOO_SMALL where it does not fit (1024 bytes do unless texts are long). Safe in an
+ interrupt if no other call on this trace can be under way.
+
+ # Safety
+ * `buffer` has `size` bytes.
+ */
+int tw_aix_header(struct tw_aix *trace, uint32_t channel, void *buffer, size_t size, size_t *length);
+
+/*
+ What the log of a channel gets next: a full buffer, or what is left when it has stopped. The same
+ until `tw_aix_drained`, while recording goes on elsewhere.
+
+ Ownership: the bytes are the channel's; read them before `tw_aix_drained`. Errors: TW_NULL,
+ TW_NOT_INITIALISED, TW_NOTHING. Safe in an interrupt if no other call on this trace can be under way.
+ */
+int tw_aix_waiting(struct tw_aix *trace, uint32_t channel, struct tw_aix_chunk *chunk);
+
+/*
+ Says that what `tw_aix_waiting` showed is in the log.
+
+ Ownership: its bytes are the recorder's again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING. Safe
+ in an interrupt if no other call on this trace can be under way.
+ */
+int tw_aix_drained(struct tw_aix *trace, uint32_t channel);
+
+/*
+ Ends a stopped channel whose buffers are drained; its number is free.
+
+ Ownership: the buffer is the caller's again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF where it
+ is not started, TW_RUNNING, TW_DRAINING. Safe in an interrupt if no other call on this trace can be
+ under way.
+ */
+int tw_aix_finish(struct tw_aix *trace, uint32_t channel);
+
+/*
+ How many entries of a channel went where.
+
+ Ownership: `counts` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF where it is not
+ started. Safe in an interrupt if no other call on this trace can be under way.
+ */
+int tw_aix_count(struct tw_aix *trace, uint32_t channel, struct tw_aix_counts *counts);
+
+/*
+ What a code means, in English; for a positive one ask strerror.
+
+ Ownership: the text is constant and never freed. Errors: none. Safe in a signal handler.
+ */
+const char *tw_message(int code);
+
+/*
+ Starts a thread that flushes a stream to a new file, in place of one that is there.
+
+ Ownership: `*flusher` is the caller's, to be given to `tw_flusher_stop`; null on errors. The stream
+ may be closed before. Errors: TW_NULL, or the system's. While it runs, errors of the file show in the
+ stream's status, and it tries again. Not for signal handlers.
+
+ # Safety
+ * `file` ends with a NUL.
+ */
+int tw_flusher_start(const struct tw_stream *stream, const char *file, struct tw_flusher **flusher);
+
+/*
+ Flushes what was recorded before the call, ends the log and the thread.
+
+ Ownership: the flusher is gone, whatever is returned. Errors: TW_NULL, or the file's: then some events
+ are not in the log, and the stream's status counts them. Not for signal handlers.
+ */
+int tw_flusher_stop(struct tw_flusher *flusher);
+
+/*
+ Begins a log in a new file, in place of one that is there. Nothing is written before the first
+ `tw_log_drain`.
+
+ Ownership: `*log` is the caller's, to be given to `tw_log_close`; null on errors. Errors: TW_NULL, or
+ the system's. Not for signal handlers.
+
+ # Safety
+ * `file` ends with a NUL.
+ */
+int tw_log_create(const char *file, struct tw_log **log);
+
+/*
+ Begins a log that goes to a function, which `context` is handed to.
+
+ Ownership: as `tw_log_create`; what `context` points at stays as long as the log. Errors: TW_NULL. Not
+ for signal handlers.
+ */
+int tw_log_to(tw_sink sink, void *context, struct tw_log **log);
+
+/*
+ Takes out of a stream what came into it, and writes it; `events` gets how many events that were, and
+ may be null. A log belongs to one stream, and a stream has one log at a time.
+
+ Ownership: none. Errors: TW_NULL, or the sink's; nothing is lost by that, the next call goes on.
+ Not for signal handlers.
+ */
+int tw_log_drain(struct tw_log *log, const struct tw_stream *stream, uint64_t *events);
+
+/*
+ Drains once more and ends the log with its index.
+
+ Ownership: the log is gone, whatever is returned. Errors: TW_NULL, or the sink's: then some events
+ are not in the log, and the stream's status counts them. Not for signal handlers.
+ */
+int tw_log_close(struct tw_log *log, const struct tw_stream *stream);
+
+/*
+ Makes a stream, suspended: in a new file, under `/dev/shm` say, or for a null path in memory without
+ one. `options` may be null for the usual.
+
+ Ownership: `*stream` is the caller's, to be given to `tw_stream_close`; null on errors. The file
+ stays when the stream is closed. Errors: TW_NULL, TW_INVALID, TW_TOO_SMALL, TW_NONE_FREE at the 17th
+ stream, or the system's (EEXIST). Not for signal handlers.
+
+ # Safety
+ * `file` is null or ends with a NUL.
+ */
+int tw_stream_create(const char *file, const struct tw_stream_options *options, struct tw_stream **stream);
+
+/*
+ Opens the stream that another process made in a file.
+
+ Ownership: as `tw_stream_create`. Errors: TW_NULL, TW_INVALID where the file is no stream's,
+ TW_NONE_FREE, or the system's. Not for signal handlers.
+
+ # Safety
+ * `file` ends with a NUL.
+ */
+int tw_stream_open(const char *file, struct tw_stream **stream);
+
+/*
+ Opens the stream that `TRACEWELL_STREAM` in the environment names: the one of `tracewell record`,
+ which has started it.
+
+ Ownership: as `tw_stream_create`. Errors: TW_NOTHING where nobody records (every other function takes
+ the null stream that is stored then, and says TW_NULL), else as `tw_stream_open`. Not for signal
+ handlers; no other thread may change the environment meanwhile.
+ */
+int tw_stream_from_environment(struct tw_stream **stream);
+
+/*
+ Closes a stream. Null is allowed.
+
+ Ownership: the stream is gone; its file stays. Nobody may be inside a call with it, and logs that
+ drain it must not again; a flusher keeps what it needs. Errors: none. Not for signal handlers.
+ */
+void tw_stream_close(struct tw_stream *stream);
+
+/*
+ Starts recording.
+
+ Ownership: none. Errors: TW_NULL. Safe in a signal handler.
+ */
+int tw_stream_start(const struct tw_stream *stream);
+
+/*
+ Stops recording; events that begin after the return are not recorded.
+
+ Ownership: none. Errors: TW_NULL. Safe in a signal handler.
+ */
+int tw_stream_stop(const struct tw_stream *stream);
+
+/*
+ Forgets all records and the counts of losses; recording goes on.
+
+ Ownership: none. Errors: TW_NULL. Safe in a signal handler.
+ */
+int tw_stream_clear(const struct tw_stream *stream);
+
+/*
+ Sets which families are not recorded, a bit each.
+
+ Ownership: none. Errors: TW_NULL. Safe in a signal handler.
+ */
+int tw_stream_filter_families(const struct tw_stream *stream, uint64_t families);
+
+/*
+ Sets whether events of one id are left out (1) or recorded (0).
+
+ Ownership: none. Errors: TW_NULL, TW_INVALID for an id beyond 2047. Safe in a signal handler.
+ */
+int tw_stream_filter_event(const struct tw_stream *stream, uint16_t id, int left_out);
+
+/*
+ How a stream stands.
+
+ Ownership: `status` is the caller's. Errors: TW_NULL. Safe in a signal handler.
+ */
+int tw_stream_get_status(const struct tw_stream *stream, struct tw_stream_status *status);
+
+/*
+ Defines an event type in a stream: `"net/sent(length:u64,queue:hex,note:text)"`. The kinds of
+ fields are u64, i64, hex, bool, f64, and as the last one text or bytes.
+
+ A type that the stream has already keeps its id, so every process and thread may define.
+ Ownership: the text is copied. Errors: TW_NULL, TW_INVALID for another text or a family beyond 62,
+ TW_NONE_FREE at the 1985th type. Safe in a signal handler.
+
+ # Safety
+ * `event_type` ends with a NUL.
+ */
+int tw_define(const struct tw_stream *stream,
+              uint16_t family,
+              const char *event_type,
+              struct tw_event *event);
+
+/*
+ Records an event: a number for each field, the bits of a double for an f64. Never waits, never
+ allocates. What is filtered out, suspended or lost is no error here: `tw_stream_get_status` counts.
+
+ Ownership: the fields are copied. Errors: TW_NULL, TW_INVALID for a family that does not exist.
+ Safe in a signal handler, also in one that interrupts this very function.
+
+ # Safety
+ * `fields` has `count` numbers.
+ */
+int tw_record(const struct tw_stream *stream, struct tw_event event, const uint64_t *fields, size_t count);
+
+/*
+ Records an event whose last field is text or bytes, with at most 15 fields before it. One that is too
+ long for a packet is lost, and counted.
+
+ Ownership: fields and bytes are copied. Errors: TW_NULL, TW_INVALID for more fields or a family that
+ does not exist. Safe in a signal handler, also in one that interrupts this very function.
+
+ # Safety
+ * `fields` has `count` numbers.
+ * `bytes` has `length` bytes.
+ */
+int tw_record_with(const struct tw_stream *stream,
+                   struct tw_event event,
+                   const uint64_t *fields,
+                   size_t count,
+                   const void *bytes,
+                   size_t length);
+
+/*
+ Initialises a control block, off.
+
+ Ownership: `trace` stays the caller's and must stay where its users find it; nothing has to be
+ freed. `clock` is copied; what its context points at must stay as long as the trace.
+ Errors: TW_NULL. Not for a trace that is on. Safe in a signal handler or interrupt.
+ */
+int tw_threadx_init(struct tw_threadx *trace, const struct tw_clock *clock);
+
+/*
+ Switches tracing on in memory and records two RUNNING events (`tx_trace_enable`).
+
+ The memory holds a header of 48 bytes, `registry_slots` times 48 bytes, and 32 bytes for each event;
+ at every moment between two calls it is an image that TraceX reads: save it as a `.trx` file.
+ Ownership: the memory is the trace's until `tw_threadx_disable`; `objects` (those that exist now)
+ are copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_TOO_SMALL, TW_NOT_DONE where it is on,
+ TW_INVALID. Safe in an interrupt if no other call can be under way.
+
+ # Safety
+ * `memory` has `size` bytes that nobody else uses until the trace is disabled.
+ * `objects` has `object_count` objects, whose names are null or end with a NUL.
+ */
+int tw_threadx_enable(struct tw_threadx *trace,
+                      void *memory,
+                      size_t size,
+                      size_t registry_slots,
+                      const struct tw_threadx_object *objects,
+                      size_t object_count,
+                      const struct tw_threadx_context *context);
+
+/*
+ Switches tracing off (`tx_trace_disable`).
+
+ Ownership: the memory is the caller's again, and holds the complete image. Errors: TW_NULL,
+ TW_NOT_INITIALISED, TW_NOT_DONE where it is off. Safe in an interrupt if no other call can be
+ under way.
+ */
+int tw_threadx_disable(struct tw_threadx *trace);
+
+/*
+ Whether tracing is on: 1, 0, or an error.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt.
+ */
+int tw_threadx_is_on(struct tw_threadx *trace);
+
+/*
+ Sets what is called after each wrap, null for nothing (`tx_trace_buffer_full_notify`).
+
+ Ownership: what `notify_context` points at must stay as long as the notification is set.
+ Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no other call can be under way.
+ */
+int tw_threadx_buffer_full_notify(struct tw_threadx *trace, tw_threadx_notify notify, void *notify_context);
+
+/*
+ Stops recording classes of events (`tx_trace_event_filter`): bits of `TX_TRACE_..._EVENTS`.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no other call can
+ be under way.
+ */
+int tw_threadx_event_filter(struct tw_threadx *trace, uint32_t classes);
+
+/*
+ Records classes of events again (`tx_trace_event_unfilter`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no other call can
+ be under way.
+ */
+int tw_threadx_event_unfilter(struct tw_threadx *trace, uint32_t classes);
+
+/*
+ Gives an object's address a name (`tx_trace_object_register`).
+
+ Ownership: the object and its name are copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING
+ where tracing is off or the registry is full. Safe in an interrupt if no other call can be under way.
+
+ # Safety
+ * the object's name is null or ends with a NUL.
+ */
+int tw_threadx_register(struct tw_threadx *trace, const struct tw_threadx_object *object);
+
+/*
+ Says that an object was deleted (`tx_trace_object_unregister`); it keeps its name until its slot is
+ needed.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where no object has the address.
+ Safe in an interrupt if no other call can be under way.
+ */
+int tw_threadx_unregister(struct tw_threadx *trace, uint64_t pointer);
+
+/*
+ Records an event of the kernel: its id, four information words, the bit of its class.
+
+ `entry` may be null; else it gets what `tw_threadx_patch` wants. Ownership: `entry` is the caller's.
+ Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID, TW_NOTHING where tracing is off or the class
+ filtered out. Safe in an interrupt if no other call can be under way.
+
+ # Safety
+ * `info` has 4 numbers.
+ */
+int tw_threadx_insert(struct tw_threadx *trace,
+                      const struct tw_threadx_context *context,
+                      uint32_t id,
+                      const uint64_t *info,
+                      uint32_t class_bit,
+                      struct tw_threadx_entry *entry);
+
+/*
+ Replaces information word 1 to 4 of an event, if its slot still holds it.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for another number, TW_NOTHING
+ where the event is gone. Safe in an interrupt if no other call can be under way.
+ */
+int tw_threadx_patch(struct tw_threadx *trace,
+                     const struct tw_threadx_entry *entry,
+                     uint32_t number,
+                     uint64_t value);
+
+/*
+ Records an event of the application (`tx_trace_user_event_insert`), ids 4096 to 65535.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID, TW_NOT_DONE where tracing is
+ off; an event that is filtered out is none. Safe in an interrupt if no other call can be under way.
+ */
+int tw_threadx_user_event(struct tw_threadx *trace,
+                          const struct tw_threadx_context *context,
+                          uint32_t id,
+                          uint64_t info1,
+                          uint64_t info2,
+                          uint64_t info3,
+                          uint64_t info4);
+
+/*
+ Records the start of an interrupt service routine (`tx_trace_isr_enter_insert`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID; that nothing is recorded while
+ tracing is off is none. Safe in an interrupt if no other call can be under way.
+ */
+int tw_threadx_isr_enter(struct tw_threadx *trace,
+                         const struct tw_threadx_context *context,
+                         const struct tw_threadx_isr *isr);
+
+/*
+ Records the end of an interrupt service routine (`tx_trace_isr_exit_insert`).
+
+ Ownership: none. Errors: as `tw_threadx_isr_enter`. Safe in an interrupt if no other call can be
+ under way.
+ */
+int tw_threadx_isr_exit(struct tw_threadx *trace,
+                        const struct tw_threadx_context *context,
+                        const struct tw_threadx_isr *isr);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* TRACEWELL_H */

@@ -1,0 +1,30 @@
+//! The recorders of `tracewell-record` for C and C++: `include/tracewell.h`.
+//!
+//! `threadx` fills the ring that TraceX reads, `aix` takes AIX's trace calls, `stream` is our own
+//! recorder, `log` and `flusher` take its records out. What is recorded, and when, is decided in
+//! `tracewell-record`; here is only what C needs: flat functions, plain structures, numbers for errors.
+//!
+//! # The border
+//!
+//! Everything that C hands over is checked in one place, `boundary`: null pointers become
+//! [`TW_NULL`](code::TW_NULL), storage that was never initialised `TW_NOT_INITIALISED`, a panic `TW_PANIC`;
+//! none of them goes further. References and boxes in the signatures below are C's pointers, and `None`
+//! its null. What cannot be checked is the caller's promise: a pointer that is not null points at
+//! what its type says, aligned, as large as said, for as long as the function's text says, and nobody
+//! else uses it meanwhile.
+//!
+//! The modules hold `unsafe` code because exported names and C's pointers are that by nature.
+#![deny(unsafe_code)]
+#![allow(
+    non_camel_case_types,
+    reason = "types have the names of the header, so that one search finds both"
+)]
+
+pub mod aix;
+mod boundary;
+pub mod clock;
+pub mod code;
+pub mod flusher;
+pub mod log;
+pub mod stream;
+pub mod threadx;

@@ -1,0 +1,91 @@
+//! The device: an interrupt makes a thread ready, which takes a sample. Its kernel records ThreadX
+//! events, its driver AIX hooks, with one cycle counter.
+
+use std::cell::Cell;
+
+use tracewell_record::aix;
+use tracewell_record::clock::{Clock, Masked};
+use tracewell_record::threadx::{Context, Info, Isr, Object, Options, Trace};
+use tracewell_wire::aix::{Env, HookWord32, TimeConversion};
+use tracewell_wire::threadx::ids::{self, class};
+
+const CONTROL: u64 = 0x2000_0400;
+const SENSOR: u64 = 0x2000_0600;
+const STACK: u64 = 0x2000_FF00;
+const SAMPLE: u32 = 4096;
+
+const TASK: aix::Context = aix::Context::thread(0, 4242, 70_001);
+
+/// Runs the device: the image of its ring, and the log of its hooks.
+pub(crate) fn record() -> (Vec<u8>, Vec<u8>) {
+    let cycles = Cell::new(0);
+    let read_cycles = || {
+        cycles.set(cycles.get() + 100);
+        cycles.get()
+    };
+    let (mut ring, mut buffers) = ([0; 2048], [0; 4096]);
+    let mut kernel = Trace::new(read_cycles);
+    let threads = [
+        Object::thread(CONTROL, b"control", 5, 0x2000_1000, 0x400),
+        Object::thread(SENSOR, b"sensor", 8, 0x2000_1400, 0x400),
+    ];
+    let sensor = Context::thread(SENSOR, 8, 8);
+    kernel.enable(&mut ring, 8, &Options::default(), threads, sensor).expect("the ring has room");
+    let mut driver = aix::Trace::new(Masked { clock: read_cycles, mask: u64::MAX }, machine());
+    let options = aix::Options { command: b"firmware", ..aix::Options::default() };
+    driver.trcstart(TASK, &mut buffers, options).expect("the buffers have room");
+
+    for number in 0..3 {
+        interrupt(&mut kernel, number);
+        sample(&mut kernel, &mut driver, number);
+    }
+    let log = stop(&mut driver);
+    (kernel.disable().expect("the trace is on").to_vec(), log)
+}
+
+fn machine() -> aix::Machine<'static> {
+    aix::Machine {
+        env: Env::Bits32,
+        conversion: TimeConversion { multiplier: 10, divisor: 1 },
+        system: b"device",
+        node: b"node",
+        machine: b"0001",
+        ..aix::Machine::default()
+    }
+}
+
+fn interrupt<C: Clock>(kernel: &mut Trace<'_, C>, number: u64) {
+    let interrupted = Context::interrupt(SENSOR);
+    let isr = Isr { number, stack: STACK, system_state: 1, preempt_disable: 0 };
+    kernel.isr_enter(interrupted, isr);
+    let resume = [CONTROL, 5, STACK, SENSOR];
+    let id = u32::from(ids::THREAD_RESUME);
+    let entry = kernel.insert(interrupted, id, resume, class::INTERNAL);
+    // Only now does the kernel know who is next.
+    kernel.patch(entry.expect("nothing is filtered"), Info::Four, CONTROL);
+    kernel.isr_exit(interrupted, isr);
+}
+
+fn sample<C: Clock, D: Clock>(
+    kernel: &mut Trace<'_, C>,
+    driver: &mut aix::Trace<'_, D>,
+    number: u64,
+) {
+    let (word, square) = (number as u32, number * number);
+    let control = Context::thread(CONTROL, 5, 5);
+    kernel.user_event(control, SAMPLE, [number, square, 0, 0]).expect("the trace is on");
+    driver.trchook(TASK, HookWord32(0x010E_0000), [word, square as u32, 3, 4, 5]);
+    driver.trcgent(TASK, 0, HookWord32(0x0110_0000).into(), number, b"sampled");
+}
+
+fn stop<C: Clock>(driver: &mut aix::Trace<'_, C>) -> Vec<u8> {
+    driver.trcstop(TASK, 0).expect("the trace has started");
+    let header = driver.header(0).expect("the trace has started");
+    let mut log = vec![0; header.length()];
+    header.write(&mut log).expect("there is room for the header");
+    while let Some(chunk) = driver.waiting(0) {
+        log.extend(chunk.bytes);
+        driver.drained(0);
+    }
+    log
+}

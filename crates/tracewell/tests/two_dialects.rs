@@ -1,0 +1,40 @@
+//! One program, two dialects: the example `device` of the recorder, read back.
+
+mod support;
+
+#[path = "../../record/examples/device/device.rs"]
+mod device;
+
+use support::{Kept, settings};
+use tracewell::input::Input;
+use tracewell::model::Trace;
+
+fn read(name: &str, bytes: Vec<u8>) -> (Trace, Kept) {
+    let mut kept = Kept::default();
+    let trace = Input::from_bytes(name, bytes, settings(&[])).unwrap().read(&mut kept).unwrap();
+    assert!(kept.losses.is_empty());
+    (trace, kept)
+}
+
+fn names(trace: &Trace, kept: &Kept) -> Vec<String> {
+    kept.rows.iter().map(|row| trace.schema.event(row.id).name.to_string()).collect()
+}
+
+#[test]
+fn the_device_records_its_kernel_and_its_driver_with_one_clock() {
+    let (image, log) = device::record();
+    let (threadx, kernel) = read("device.trx", image);
+    let (aix, driver) = read("device.twx", log);
+    let sample =
+        ["TX_TRACE_ISR_ENTER", "TX_TRACE_THREAD_RESUME", "TX_TRACE_ISR_EXIT", "USER_EVENT"];
+    assert_eq!(names(&threadx, &kernel)[2..], sample.repeat(3));
+    assert_eq!(driver.rows.len(), 3 + 3 * 2 + 1);
+    assert_eq!(names(&aix, &driver)[2], "TRACE_ON");
+    // The kernel reads the counter four times for a sample, the driver twice.
+    let ticks = |kept: &Kept, from: usize| {
+        let rows = kept.rows[from..].iter().map(|row| row.ticks);
+        rows.collect::<Vec<_>>()
+    };
+    assert_eq!(ticks(&kernel, 2)[..5], [300, 400, 500, 600, 900]);
+    assert_eq!(ticks(&driver, 3), [500, 600, 1100, 1200, 1700, 1800, 1900]);
+}
