@@ -163,6 +163,30 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// A trace of a format, before its first byte.
+    pub fn new(
+        format: &'static str,
+        schema: Arc<Schema>,
+        payload: PayloadLayout,
+        clock: Clock,
+    ) -> Self {
+        Self {
+            format,
+            facts: Vec::new(),
+            texts: Vec::new(),
+            schema,
+            payload,
+            clock,
+            contexts: Contexts::default(),
+            objects: Objects::default(),
+            losses: Losses::default(),
+            diagnostics: Diagnostics::default(),
+            cpus: 1,
+            events: 0,
+            span: 0,
+        }
+    }
+
     /// A text of the source; empty where it has none of this name.
     pub fn text(&self, name: &str) -> &str {
         let text = self.texts.iter().find(|(known, _)| *known == name);

@@ -13,9 +13,8 @@ use super::{FORMAT, OPTIONS, row};
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError, parts_of};
 use crate::model::schema::Schema;
 use crate::model::{
-    Batch, Clock, Columns, Contexts, Counter, Diagnostics, Direction, Fact, FactForm, Flow, Loss,
-    LossCause, Losses, NO_PRIORITY, Objects, PayloadLayout, Rate, Records, Severity, Sink, Span,
-    Trace,
+    Batch, Clock, Columns, Counter, Direction, Fact, FactForm, Flow, Loss, LossCause, NO_PRIORITY,
+    PayloadLayout, Rate, Records, Severity, Sink, Span, Trace,
 };
 
 /// Events of a batch: their columns and rows stay in the second-level cache.
@@ -60,21 +59,9 @@ pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
 impl Decoder for AixDecoder {
     fn trace(&self) -> Trace {
         let counter = Counter::of_mask(u64::MAX, Direction::Up);
-        Trace {
-            format: FORMAT.name,
-            facts: Vec::new(),
-            texts: Vec::new(),
-            schema: Schema::aix(),
-            payload: PayloadLayout::Values { digits: 16 },
-            clock: Clock { rate: None, changes: Vec::new(), counter, first_stamp: 0 },
-            contexts: Contexts::default(),
-            objects: Objects::default(),
-            losses: Losses::default(),
-            diagnostics: Diagnostics::default(),
-            cpus: 1,
-            events: 0,
-            span: 0,
-        }
+        let payload = PayloadLayout::Values { digits: 16 };
+        let clock = Clock { rate: None, changes: Vec::new(), counter, first_stamp: 0 };
+        Trace::new(FORMAT.name, Schema::aix(), payload, clock)
     }
 
     fn decode(

@@ -10,8 +10,8 @@ use super::merge::{Merge, Window, report};
 use super::{FORMAT, is_image, types};
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
 use crate::model::{
-    Clock, Contexts, Counter, Diagnostics, Direction, Fact, FactForm, Flow, LossCause, Losses,
-    Objects, PayloadLayout, Rate, Severity, Sink, Trace,
+    Clock, Counter, Direction, Fact, FactForm, Flow, LossCause, PayloadLayout, Rate, Severity,
+    Sink, Trace,
 };
 
 #[derive(Debug, Default)]
@@ -30,21 +30,9 @@ pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
 impl Decoder for NativeDecoder {
     fn trace(&self) -> Trace {
         let counter = Counter::of_mask(u64::MAX, Direction::Up);
-        Trace {
-            format: FORMAT.name,
-            facts: Vec::new(),
-            texts: Vec::new(),
-            schema: types::empty_schema(),
-            payload: PayloadLayout::Words { order: ByteOrder::Little, bytes: 8 },
-            clock: Clock { rate: None, changes: Vec::new(), counter, first_stamp: 0 },
-            contexts: Contexts::default(),
-            objects: Objects::default(),
-            losses: Losses::default(),
-            diagnostics: Diagnostics::default(),
-            cpus: 1,
-            events: 0,
-            span: 0,
-        }
+        let payload = PayloadLayout::Words { order: ByteOrder::Little, bytes: 8 };
+        let clock = Clock { rate: None, changes: Vec::new(), counter, first_stamp: 0 };
+        Trace::new(FORMAT.name, types::empty_schema(), payload, clock)
     }
 
     fn decode(

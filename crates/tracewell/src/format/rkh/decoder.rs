@@ -16,9 +16,7 @@ use super::symbols::Symbols;
 use super::timeline::Timeline;
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
 use crate::model::schema::Schema;
-use crate::model::{
-    Clock, ContextId, Contexts, Diagnostics, Losses, Objects, PayloadLayout, Severity, Sink, Trace,
-};
+use crate::model::{Clock, ContextId, PayloadLayout, Severity, Sink, Trace};
 
 /// Bytes that are cut into frames at a time: positions in a batch have 32 bits.
 const PIECE: usize = 1 << 24;
@@ -81,21 +79,9 @@ pub(super) struct RkhDecoder {
 impl Decoder for RkhDecoder {
     fn trace(&self) -> Trace {
         let counter = self.timeline.counter();
-        Trace {
-            format: FORMAT.name,
-            facts: Vec::new(),
-            texts: Vec::new(),
-            schema: schema(self.dialect),
-            payload: PayloadLayout::Values { digits: 8 },
-            clock: Clock { rate: self.known.rate, changes: Vec::new(), counter, first_stamp: 0 },
-            contexts: Contexts::default(),
-            objects: Objects::default(),
-            losses: Losses::default(),
-            diagnostics: Diagnostics::default(),
-            cpus: 1,
-            events: 0,
-            span: 0,
-        }
+        let payload = PayloadLayout::Values { digits: 8 };
+        let clock = Clock { rate: self.known.rate, changes: Vec::new(), counter, first_stamp: 0 };
+        Trace::new(FORMAT.name, schema(self.dialect), payload, clock)
     }
 
     fn decode(

@@ -15,8 +15,8 @@ use super::{FORMAT, OPTIONS};
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
 use crate::model::schema::Schema;
 use crate::model::{
-    Batch, Clock, Columns, Contexts, Counter, Diagnostics, Direction, Fact, FactForm, Flow,
-    Lifetimes, Loss, LossCause, Losses, Objects, PayloadLayout, Records, Severity, Sink, Trace,
+    Batch, Clock, Columns, Counter, Diagnostics, Direction, Fact, FactForm, Flow, Lifetimes, Loss,
+    LossCause, PayloadLayout, Records, Severity, Sink, Trace,
 };
 
 /// Events of a batch: their columns and the slots they come from stay in the second-level cache.
@@ -64,21 +64,9 @@ pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
 impl Decoder for ThreadxDecoder {
     fn trace(&self) -> Trace {
         let counter = Counter::of_mask(u64::from(u32::MAX), Direction::Up);
-        Trace {
-            format: FORMAT.name,
-            facts: Vec::new(),
-            texts: Vec::new(),
-            schema: Schema::threadx(),
-            payload: PayloadLayout::Words { order: ByteOrder::Little, bytes: 4 },
-            clock: Clock { rate: self.known.rate, changes: Vec::new(), counter, first_stamp: 0 },
-            contexts: Contexts::default(),
-            objects: Objects::default(),
-            losses: Losses::default(),
-            diagnostics: Diagnostics::default(),
-            cpus: 1,
-            events: 0,
-            span: 0,
-        }
+        let payload = PayloadLayout::Words { order: ByteOrder::Little, bytes: 4 };
+        let clock = Clock { rate: self.known.rate, changes: Vec::new(), counter, first_stamp: 0 };
+        Trace::new(FORMAT.name, Schema::threadx(), payload, clock)
     }
 
     fn decode(
