@@ -1,4 +1,6 @@
-//! One run: the operations of a template, one after the other.
+//! One run: the operations of a template, one after the other. What prints is in `printing`.
+
+mod printing;
 
 use std::ops::ControlFlow;
 
@@ -6,7 +8,7 @@ use super::read::{self, Pointer, Value};
 use super::{DEEPEST, Lines, MOST_STEPS, MOST_TEXT, MOST_TURNS, OF_DEFAULT, Outcome, State, print};
 use crate::template::entry::{Around, Entry};
 use crate::template::program::{
-    Action, Callee, FieldForm, FieldSource, Operation, Pattern, Place, Program, Quantity, Row, Then,
+    Action, Callee, Operation, Pattern, Place, Program, Quantity, Row, Then,
 };
 use crate::template::syntax::{Code, Key};
 use crate::text::put;
@@ -195,15 +197,6 @@ impl<'a> Run<'a> {
         self.state.stack.push(Value::of(operator(left, right)));
     }
 
-    #[inline(always)]
-    fn text(&mut self, text: u32) {
-        let Some(text) = self.program.texts.get(text as usize) else { return };
-        match &text.broken {
-            None => self.lines.buffer().literal(&text.literal),
-            Some(broken) => self.lines.text_with_breaks(broken),
-        }
-    }
-
     #[inline]
     fn read(&mut self, code: Code) -> Valued<Value> {
         match read::read(code, self.entry, &mut self.pointer) {
@@ -271,67 +264,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    #[inline(always)]
-    fn print(&mut self, code: Code) -> Step {
-        match code {
-            Code::Hex(size) => {
-                let size = read::bytes(size, self.entry);
-                let at = self.pointer.byte();
-                let Some(bytes) = self.entry.slice(at, size) else { return self.truncated() };
-                self.pointer.skip(size);
-                match self.entry.number(at, size).filter(|_| size <= 8) {
-                    Some(number) => print::hexadecimal(self.lines.buffer(), number, size),
-                    None => print::hexadecimal_bytes(self.lines.buffer(), bytes),
-                }
-            }
-            Code::Bits(field) => return self.print_bits(field.total()),
-            Code::Ascii { .. } | Code::Character | Code::Counted(_) | Code::Terminated => {
-                let value = self.read(code)?;
-                return self.print_text(value, code);
-            }
-            Code::BufferBytes | Code::HookType => {
-                let value = self.read(code)?;
-                print::hexadecimal(self.lines.buffer(), value.number as u64 & 0xFFFF, 2);
-            }
-            _ => {
-                let value = self.read(code)?;
-                self.print_number(value, code);
-            }
-        }
-        self.blank_behind(code);
-        GO_ON
-    }
-
-    #[inline]
-    fn blank_behind(&mut self, code: Code) {
-        if !matches!(code, Code::HexByte | Code::Character) {
-            self.lines.buffer().byte(b' ');
-        }
-    }
-
-    #[inline]
-    fn print_number(&mut self, value: Value, code: Code) {
-        let size = read::number_size(code, self.entry).unwrap_or(8);
-        if code != Code::Process {
-            print::number(self.lines.buffer(), code, value.number, size);
-            return;
-        }
-        let pid = value.number as u64;
-        match self.around.names.process(pid) {
-            Some(name) => self.lines.put(name),
-            None => put(self.lines.buffer(), format_args!("pid={pid}")),
-        }
-    }
-
-    fn print_text(&mut self, value: Value, code: Code) -> Step {
-        let bytes = value.text.map_or(&[][..], |text| read::text(text, self.entry, self.around));
-        self.spend_on_bytes(bytes.len())?;
-        let width = if let Code::Ascii { width, .. } = code { width } else { None };
-        print::ascii(self.lines.buffer(), bytes, width);
-        self.blank_behind(code);
-        GO_ON
-    }
-
     /// Prints so many bytes of a text, in a field where there is a width.
     fn print_start(&mut self, value: Value, bytes: u16, width: Option<u16>) -> Step {
         let text = value.text.map_or(&[][..], |text| read::text(text, self.entry, self.around));
@@ -339,126 +271,6 @@ impl<'a> Run<'a> {
         self.spend_on_bytes(shown.len())?;
         print::ascii(self.lines.buffer(), shown, width);
         self.lines.buffer().byte(b' ');
-        GO_ON
-    }
-
-    fn print_bits(&mut self, total: u64) -> Step {
-        let Some(start) =
-            self.pointer.base.checked_mul(8).and_then(|b| b.checked_add(self.pointer.at))
-        else {
-            return self.truncated();
-        };
-        let end = start.saturating_add(total as i64);
-        if read::bit(self.entry, start).is_none() || read::bit(self.entry, end - 1).is_none() {
-            return self.truncated();
-        }
-        self.spend_on_bytes(total as usize)?;
-        for at in start..end {
-            let bit = read::bit(self.entry, at).unwrap_or_default();
-            self.lines.buffer().byte(b'0' + u8::from(bit));
-        }
-        self.pointer.at = self.pointer.at.saturating_add(total as i64);
-        self.lines.buffer().byte(b' ');
-        GO_ON
-    }
-
-    /// Prints texts and numbers, one behind the other.
-    #[inline]
-    fn fields(&mut self, row: u32) -> Step {
-        let (program, entry, around) = (self.program, self.entry, self.around);
-        let Some(row) = program.field_rows.get(row as usize) else { return GO_ON };
-        let range = row.start as usize..row.end as usize;
-        let fields = program.fields.get(range).unwrap_or_default();
-        self.steps = self.steps.saturating_sub(fields.len() as u32);
-        let mut pointer = self.pointer;
-        let word = entry.environment.word();
-        let mut room = self.lines.buffer().room(row.room as usize);
-        for field in fields {
-            let size = read::bytes(field.size, entry);
-            let number = if field.source == FieldSource::Pointer {
-                let at = pointer.byte();
-                pointer.skip(size);
-                entry.number(at, size)
-            } else if let FieldSource::Word(index) = field.source {
-                entry.number((word + usize::from(index) * word) as i64, word)
-            } else {
-                Some(match field.source {
-                    FieldSource::Thread => around.tid,
-                    FieldSource::Process => around.pid,
-                    _ => u64::from(entry.hook_data),
-                })
-            };
-            if let Some(text) = program.texts.get(field.text as usize) {
-                room = room.literal(&text.literal);
-            }
-            let Some(number) = number else {
-                room.done();
-                return self.truncated();
-            };
-            let shift = 64 - 8 * size as u32;
-            room = if field.form == FieldForm::Hex {
-                room.hexadecimal_bytes(number, size)
-            } else {
-                let signed = (number << shift) as i64 >> shift;
-                if field.form == FieldForm::Signed && signed.is_negative() {
-                    room.signed(signed)
-                } else {
-                    room.decimal(number << shift >> shift)
-                }
-            };
-            room = room.byte(b' ');
-        }
-        room.done();
-        self.pointer = pointer;
-        GO_ON
-    }
-
-    /// Prints a macro as macros are printed without a code.
-    fn print_plain(&mut self, value: Value) -> Step {
-        match value.text {
-            Some(text) => {
-                let bytes = read::text(text, self.entry, self.around);
-                self.spend_on_bytes(bytes.len())?;
-                if let read::Text::Entry { .. } = text {
-                    print::ascii(self.lines.buffer(), bytes, None);
-                } else {
-                    self.lines.buffer().text(bytes);
-                }
-            }
-            None => print::plain(self.lines.buffer(), value.number as u64 & value.mask()),
-        }
-        self.lines.buffer().byte(b' ');
-        GO_ON
-    }
-
-    /// Prints a macro with a code.
-    fn print_as(&mut self, value: Value, code: Code) -> Step {
-        if value.text.is_some() {
-            return match code {
-                Code::Ascii { bytes, width } => self.print_start(value, bytes, width),
-                _ => self.print_plain(value),
-            };
-        }
-        let number = value.number as u64;
-        match code {
-            Code::Ascii { bytes, width } => {
-                let all = number.to_be_bytes();
-                let shown = &all[8 - usize::from(bytes.min(8))..];
-                let end = shown.iter().position(|byte| *byte == 0).unwrap_or(shown.len());
-                print::ascii(self.lines.buffer(), &shown[..end], width);
-            }
-            Code::Character => print::ascii(self.lines.buffer(), &[number as u8], None),
-            Code::Bits(field) => {
-                let bits = field.total().min(64);
-                let digits = (0..bits).rev().map(|bit| b'0' + (number >> bit & 1) as u8);
-                digits.for_each(|digit| self.lines.buffer().byte(digit));
-            }
-            _ => {
-                let value = self.cut(value, code);
-                self.print_number(value, code);
-            }
-        }
-        self.blank_behind(code);
         GO_ON
     }
 
@@ -498,21 +310,6 @@ impl<'a> Run<'a> {
         self.spend_on_bytes(bytes.len())?;
         let string = self.program.strings.get(string as usize);
         ControlFlow::Continue(string.is_some_and(|string| string.as_bytes() == bytes))
-    }
-
-    fn flags(&mut self, row: u32) -> Step {
-        let value = self.pop();
-        let source = value.number as u64 & value.mask();
-        let row = Self::row(&self.program.flag_rows, row);
-        let range = row.start as usize..row.end as usize;
-        for flag in self.program.flags.get(range).unwrap_or_default() {
-            self.spend(1)?;
-            let text = if source & flag.mask == flag.field { Some(flag.on) } else { flag.off };
-            if let Some(text) = text {
-                self.text(text);
-            }
-        }
-        GO_ON
     }
 
     fn begin_loop(&mut self, end: u32) {
@@ -646,18 +443,6 @@ impl<'a> Run<'a> {
             at += word as i64;
         }
         GO_ON
-    }
-
-    /// Prints the name of the object that the first of so many arguments is the key of.
-    fn object(&mut self, arguments: usize) {
-        let first = self.state.stack.len().saturating_sub(arguments);
-        let key = self.state.stack.get(first).map_or(0, |value| value.number as u64);
-        self.state.stack.truncate(first);
-        match self.around.names.object(key) {
-            Some(name) => self.lines.put(name),
-            None => print::plain(self.lines.buffer(), key),
-        }
-        self.lines.buffer().byte(b' ');
     }
 
     fn timer_key(&mut self) -> (i64, i64) {
