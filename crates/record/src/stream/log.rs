@@ -7,10 +7,11 @@
 use std::io::{self, Write};
 use std::vec::Vec;
 
-use tracewell_wire::native::block::{self, Kind, Start, StatusWords};
+use tracewell_wire::native::block::{Kind, Start, StatusWords};
 use tracewell_wire::native::image::{TYPE_TEXT, TypeHead, at, lane};
-use tracewell_wire::native::{EVENT_IDS, IndexEntry, PacketHeader, WORD, put_words};
+use tracewell_wire::native::{EVENT_IDS, IndexEntry};
 
+use super::blocks::Blocks;
 use super::image::Image;
 use super::reader::LaneReader;
 use super::sync::Ordering;
@@ -36,13 +37,8 @@ pub struct Log<W> {
     sink: W,
     take: Take,
     lanes: Vec<LaneReader>,
-    /// Blocks that the sink did not take yet, and how many bytes of them it took.
-    pending: Vec<u8>,
-    taken: usize,
-    blocks: u64,
-    /// Position in the log behind what is pending.
-    offset: u64,
-    described: [u64; EVENT_IDS / 64],
+    blocks: Blocks,
+    described: Described,
     index: Vec<IndexEntry>,
     last_index: u64,
     status: Option<StatusWords>,
@@ -57,11 +53,8 @@ impl<W: Write> Log<W> {
             sink,
             take,
             lanes: Vec::new(),
-            pending: Vec::new(),
-            taken: 0,
-            blocks: 0,
-            offset: 0,
-            described: [0; EVENT_IDS / 64],
+            blocks: Blocks::default(),
+            described: Described::default(),
             index: Vec::new(),
             last_index: 0,
             status: None,
@@ -115,10 +108,10 @@ impl<W: Write> Log<W> {
 
     fn round(&mut self, image: &Image<'_>, stamp: u64) -> io::Result<u64> {
         let before = self.events;
-        if self.blocks == 0 {
+        if self.blocks.none_added() {
             let (policy, clock) = (image.policy(), image.clock());
             let start = Start { version: 1, policy, clock, process: image.process() };
-            self.block(Kind::Start, &start.words(), &[]);
+            self.blocks.add(Kind::Start, &start.words(), &[]);
         }
         self.flush(image)?;
         for lane in 0..image.geometry().lanes as usize {
@@ -126,13 +119,14 @@ impl<W: Write> Log<W> {
                 continue;
             }
             self.reach(image, lane);
-            self.types(image);
             while self.piece(image, lane) {
-                if self.pending.len() >= PIECE {
+                if self.blocks.kept() >= PIECE {
                     self.flush(image)?;
                 }
             }
         }
+        // Types that were defined and not recorded yet are worth knowing, too.
+        self.described.add_new(image, &mut self.blocks);
         self.status(image, stamp);
         self.flush(image)?;
         Ok(self.events - before)
@@ -153,56 +147,28 @@ impl<W: Write> Log<W> {
             reader.pass_over(image.head(lane, lane::CONSUMED).load(Ordering::Relaxed));
         }
         let Some(piece) = reader.next(image) else { return false };
-        let entry = IndexEntry {
-            offset: self.offset,
+        // Only now: what the piece has the types of is defined.
+        self.described.add_new(image, &mut self.blocks);
+        self.index.push(IndexEntry {
+            offset: self.blocks.offset(),
             first: piece.first,
             last: piece.header.last,
             lane: lane as u32,
             events: piece.events as u32,
-        };
-        let start = self.pending.len();
-        let records = start + block::HEAD + PacketHeader::WORDS * WORD;
-        self.pending.resize(records + piece.records.len() * WORD, 0);
-        let stored = put_words(&mut self.pending[start + block::HEAD..], &piece.header.words())
-            .and_then(|()| put_words(&mut self.pending[records..], piece.records));
-        debug_assert!(stored.is_some(), "the room was made for the words");
-        seal(&mut self.pending[start..], Kind::Packet, &mut self.blocks);
-        self.offset += (self.pending.len() - start) as u64;
+        });
+        self.blocks.add(Kind::Packet, &piece.header.words(), piece.records);
         self.events += piece.events;
-        self.index.push(entry);
         if self.index.len() == ENTRIES {
             self.index_block();
         }
         true
     }
 
-    /// Adds the event types that were defined meanwhile. A record's type is defined before it is
-    /// recorded, and so is seen by whoever asks after the record was committed.
-    fn types(&mut self, image: &Image<'_>) {
-        for index in 0..self.described.len() {
-            let defined = image.word(at::DEFINED + index).load(Ordering::Acquire);
-            let mut new = defined & !self.described[index];
-            self.described[index] |= new;
-            while new != 0 {
-                let id = (index * 64) as u16 + new.trailing_zeros() as u16;
-                new &= new - 1;
-                self.event_type(image, id);
-            }
-        }
-    }
-
-    fn event_type(&mut self, image: &Image<'_>, id: u16) {
-        let mut text = [0; TYPE_TEXT];
-        let Some((family, length)) = image.event_type(id, &mut text) else { return };
-        let head = TypeHead { state: id, family, length: length as u32 };
-        self.block(Kind::Type, &[head.pack()], &text[..length]);
-    }
-
     fn status(&mut self, image: &Image<'_>, stamp: u64) {
         let status = image.status_words(stamp);
         let known = self.status.map(|known| StatusWords { complete_before: stamp, ..known });
-        if known != Some(status) || self.pending.len() > self.taken {
-            self.block(Kind::Status, &status.words(), &[]);
+        if known != Some(status) || self.blocks.wait() {
+            self.blocks.add(Kind::Status, &status.words(), &[]);
             self.status = Some(status);
         }
     }
@@ -211,35 +177,13 @@ impl<W: Write> Log<W> {
         let entries = std::mem::take(&mut self.index);
         let mut words = std::vec![self.last_index];
         words.extend(entries.iter().flat_map(IndexEntry::words));
-        self.last_index = self.offset;
-        self.block(Kind::Index, &words, &[]);
-    }
-
-    fn block(&mut self, kind: Kind, words: &[u64], bytes: &[u8]) {
-        let start = self.pending.len();
-        let length = block::HEAD + words.len() * 8 + bytes.len().next_multiple_of(8);
-        self.pending.resize(start + length, 0);
-        let body = &mut self.pending[start + block::HEAD..];
-        let stored = put_words(body, words);
-        debug_assert!(stored.is_some(), "the room was made for the words");
-        body[words.len() * 8..][..bytes.len()].copy_from_slice(bytes);
-        seal(&mut self.pending[start..], kind, &mut self.blocks);
-        self.offset += length as u64;
+        self.last_index = self.blocks.offset();
+        self.blocks.add(Kind::Index, &words, &[]);
     }
 
     /// Gives the sink what is pending, and then the stream what was taken out.
     fn flush(&mut self, image: &Image<'_>) -> io::Result<()> {
-        while let Some(rest) = self.pending.get(self.taken..).filter(|rest| !rest.is_empty()) {
-            match self.sink.write(rest) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(written) => self.taken += written,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        self.sink.flush()?;
-        self.pending.clear();
-        self.taken = 0;
+        self.blocks.write(&mut self.sink)?;
         if self.take == Take::Out {
             for (lane, reader) in self.lanes.iter().enumerate() {
                 image.consume(lane, reader.position());
@@ -257,7 +201,7 @@ impl<W: Write> Log<W> {
             if !self.index.is_empty() {
                 self.index_block();
             }
-            self.block(Kind::End, &[self.last_index], &[]);
+            self.blocks.add(Kind::End, &[self.last_index], &[]);
             self.flush(image)
         });
         match result {
@@ -268,7 +212,7 @@ impl<W: Write> Log<W> {
 
     /// Events that are pending or still in the stream.
     fn unwritten(&mut self, image: &Image<'_>) -> u64 {
-        let mut lost = pending_events(&self.pending, self.taken);
+        let mut lost = self.blocks.events_waiting();
         self.reach(image, image.geometry().lanes as usize - 1);
         for reader in &mut self.lanes {
             while let Some(piece) = reader.next(image) {
@@ -282,32 +226,32 @@ impl<W: Write> Log<W> {
     }
 }
 
-/// Events in blocks of which the sink took only so many bytes.
-fn pending_events(pending: &[u8], taken: usize) -> u64 {
-    let (mut at, mut events) = (0, 0);
-    while let block::Found::Block(found) = block::find(pending.get(at..).unwrap_or_default()) {
-        at += block::HEAD + found.body.len();
-        if found.kind == Some(Kind::Packet) && at > taken {
-            events += records(found.body);
+/// Event types that have their block.
+#[derive(Debug, Default)]
+struct Described([u64; EVENT_IDS / 64]);
+
+impl Described {
+    /// Adds the event types that were defined meanwhile. A record's type is defined before it is
+    /// recorded, and so is seen by whoever asks after the record was read.
+    fn add_new(&mut self, image: &Image<'_>, blocks: &mut Blocks) {
+        for (index, described) in self.0.iter_mut().enumerate() {
+            let defined = image.word(at::DEFINED + index).load(Ordering::Acquire);
+            let mut new = defined & !*described;
+            *described |= new;
+            while new != 0 {
+                let id = (index * 64) as u16 + new.trailing_zeros() as u16;
+                new &= new - 1;
+                add_type(image, id, blocks);
+            }
         }
     }
-    events
 }
 
-fn records(body: &[u8]) -> u64 {
-    let (mut at, mut events) = (PacketHeader::WORDS, 0);
-    while let Some(word) = tracewell_wire::native::word(body, at) {
-        let head = tracewell_wire::native::RecordHead::unpack(word);
-        events += u64::from(head.id != tracewell_wire::native::REBASE);
-        at += 1 + usize::from(head.words);
-    }
-    events
-}
-
-fn seal(block: &mut [u8], kind: Kind, blocks: &mut u64) {
-    let sealed = block::seal(block, kind, *blocks);
-    debug_assert!(sealed.is_some(), "every block made here has a head and whole words");
-    *blocks += 1;
+fn add_type(image: &Image<'_>, id: u16, blocks: &mut Blocks) {
+    let mut text = [0; TYPE_TEXT];
+    let Some((family, length)) = image.event_type(id, &mut text) else { return };
+    let head = TypeHead { state: id, family, length: length as u32 };
+    blocks.add_text(Kind::Type, head.pack(), &text[..length]);
 }
 
 /// A log could not be ended.

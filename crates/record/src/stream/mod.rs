@@ -50,13 +50,15 @@
 //! | `control` | start, stop, filters, event types |
 //! | `event` | event types of a program |
 //! | `status` | how a stream stands; clear |
-//! | `log` | taking records out into a log |
+//! | `log`, `blocks` | taking records out into a log; its blocks on their way |
 //! | `follow` | waiting for events; a thread that flushes |
 //! | `threads` | which lane a thread writes |
 //! | `stream`, `recording` | a stream as a program holds it; recording into it |
 //! | `model` | the lane protocol under a model checker |
 //! | `sys`, `map` | what is asked of the operating system |
 
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
+mod blocks;
 mod control;
 mod event;
 mod image;

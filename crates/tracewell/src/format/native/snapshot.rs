@@ -2,14 +2,17 @@
 //!
 //! Lane heads are copied first, then the lanes, then each lane's word `oldest` once more: what the
 //! heads call committed was stored before the lanes were copied, and what a writer overwrote
-//! meanwhile lies before the new `oldest`. Copies are made with read calls, not from a mapping, so
-//! that nothing changes under the reader.
+//! meanwhile lies before the new `oldest`. Event types come last, for the same reason: the type of a
+//! committed record was there before it. Copies are made with read calls, not from a mapping, so that
+//! nothing changes under the reader.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use tracewell_wire::native::image::{Committed, HEADER, ImageHeader, lane};
+use tracewell_wire::native::image::{
+    Committed, Geometry, HEADER, ImageHeader, TYPE_WORDS, TypeHead, lane,
+};
 use tracewell_wire::native::{WORD, word};
 
 /// The bytes of the stream in a file; `None` where there is no stream that can be copied, so that
@@ -43,7 +46,23 @@ pub fn take(file: &File) -> io::Result<Option<Vec<u8>>> {
         let oldest = head + lane::OLDEST * WORD;
         let _ = read(file, &mut bytes[oldest..oldest + WORD], oldest)?;
     }
+    types(file, geometry, &mut bytes)?;
     Ok(Some(bytes))
+}
+
+/// Copies the event types.
+fn types(file: &File, geometry: Geometry, bytes: &mut [u8]) -> io::Result<()> {
+    let all = geometry.types() * WORD..geometry.heads() * WORD;
+    let _ = read(file, &mut bytes[all.clone()], all.start)?;
+    for slot in all.step_by(TYPE_WORDS * WORD) {
+        let head = TypeHead::unpack(word(&bytes[slot..], 0).unwrap_or(0));
+        // The text of one that became ready during the copy may have been copied before its head.
+        if head.state == TypeHead::READY {
+            let text = slot + WORD..slot + TYPE_WORDS * WORD;
+            let _ = read(file, &mut bytes[text.clone()], text.start)?;
+        }
+    }
+    Ok(())
 }
 
 /// What is to be said of a stream's memory beside what is in it: whether the process that made it
