@@ -33,10 +33,13 @@
 #![deny(unsafe_code)]
 
 #[cfg(feature = "std")]
+extern crate alloc;
+#[cfg(feature = "std")]
 extern crate std;
 
 pub mod aix;
 pub mod clock;
+pub mod posix;
 pub mod shark;
 pub mod stream;
 pub mod threadx;

@@ -22,8 +22,10 @@
 #![forbid(unsafe_code)]
 
 pub mod aix;
+pub mod frame;
 pub mod native;
 mod order;
+pub mod posix;
 pub mod rkh;
 pub mod shark;
 pub mod threadx;
