@@ -7,14 +7,14 @@ use std::sync::OnceLock;
 
 /// How a program gets the library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Link {
+pub(crate) enum Link {
     Static,
     Shared,
 }
 
 impl Link {
     /// What a linker is told.
-    pub fn arguments(self) -> Vec<String> {
+    pub(crate) fn arguments(self) -> Vec<String> {
         let folder = libraries().display();
         let library = match self {
             Self::Static => vec![format!("{folder}/libtracewell_capi.a")],
@@ -29,7 +29,7 @@ impl Link {
 }
 
 /// A compiler by its variable or its usual name. Without one the test is skipped, but not in CI.
-pub fn compiler(variable: &str, usual: &str) -> Option<String> {
+pub(crate) fn compiler(variable: &str, usual: &str) -> Option<String> {
     let name = std::env::var(variable).unwrap_or_else(|_| usual.to_owned());
     if let Some(found) = optional(&name) {
         return Some(found);
@@ -39,7 +39,7 @@ pub fn compiler(variable: &str, usual: &str) -> Option<String> {
 }
 
 /// A program that a machine may have or not; without it the test is skipped.
-pub fn optional(name: &str) -> Option<String> {
+pub(crate) fn optional(name: &str) -> Option<String> {
     if Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success()) {
         return Some(name.to_owned());
     }
@@ -48,12 +48,12 @@ pub fn optional(name: &str) -> Option<String> {
 }
 
 /// The folder of this crate.
-pub fn here() -> &'static Path {
+pub(crate) fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// The folder of both libraries, which are built once.
-pub fn libraries() -> &'static Path {
+pub(crate) fn libraries() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries");
@@ -69,7 +69,7 @@ pub fn libraries() -> &'static Path {
 }
 
 /// Runs a command that must succeed: what it printed.
-pub fn succeed(command: &mut Command) -> String {
+pub(crate) fn succeed(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let complained = String::from_utf8_lossy(&output.stderr);
@@ -78,10 +78,10 @@ pub fn succeed(command: &mut Command) -> String {
 }
 
 /// Every warning is an error.
-pub const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Werror", "-pedantic"];
+pub(crate) const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Werror", "-pedantic"];
 
 /// Compiles a program of one file.
-pub fn compile(
+pub(crate) fn compile(
     compiler: &str,
     standard: &str,
     source: &Path,
