@@ -376,3 +376,23 @@ TEST(OWN_13)
     CHECK(posix_trace_shutdown(stream) != 0);
     IS(posix_trace_shutdown(stream), EINVAL);
 }
+
+/* A flush fails and a later one does not: the log can be read, and tells of the error. */
+TEST(OWN_27)
+{
+    int log = log_file();
+    trace_id_t stream = appended(log);
+    limit_files(32768);
+    number_events(many(), 0, TOO_MANY);
+    int result = posix_trace_flush(stream);
+    CHECK(result == 0 || result == EFBIG);
+    IS(flushed(stream).posix_stream_flush_error, EFBIG);
+    limit_files(RLIM_INFINITY);
+    number_events(many(), TOO_MANY, TOO_MANY + 100);
+    OK(posix_trace_flush(stream));
+    IS(flushed(stream).posix_stream_flush_error, 0);
+    OK(posix_trace_shutdown(stream));
+    struct seen seen = read_log(log);
+    IS(seen.last[0], TOO_MANY + 99);
+    CHECK(seen.of[POSIX_TRACE_ERROR] > 0);
+}

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -210,4 +211,39 @@ TEST(OWN_24)
         done();
     }
     finished(child);
+}
+
+/* A process of nobody that may or may not be looked into, and another one that tries to trace it. */
+ROLE(traces_its_child)
+{
+    int allowed = atoi(arguments[0]);
+    struct gate ready = gate(), go = gate();
+    pid_t child = forked();
+    if (child == 0) {
+        OK(prctl(PR_SET_DUMPABLE, allowed));
+        pass(ready);
+        await(go);
+        done();
+    }
+    await(ready);
+    trace_id_t stream = -77;
+    IS(posix_trace_create(child, NULL, &stream), allowed ? 0 : EPERM);
+    pass(go);
+    finished(child);
+    if (allowed)
+        OK(posix_trace_shutdown(stream));
+}
+
+TEST(OWN_28)
+{
+    unsetenv("TRACEWELL_POSIX_DIR");
+    for (int allowed = 0; allowed < 2; allowed++) {
+        pid_t child = forked();
+        if (child == 0) {
+            if (geteuid() == 0)
+                become_nobody();
+            become_role("traces_its_child", (char *[]){allowed ? "1" : "0", NULL});
+        }
+        finished(child);
+    }
 }

@@ -1,6 +1,7 @@
 /* The end of streams, called for or not. */
 #include "streams.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,4 +148,44 @@ TEST_WITHIN(60, SHU_09)
     number_events(type("after"), 0, 10);
     struct seen seen = read_all(stream);
     ALL_NUMBERS(seen, 0, 10);
+}
+
+static int entries_of_registry(void)
+{
+    int count = 0;
+    DIR *entries = opendir(getenv("TRACEWELL_POSIX_DIR"));
+    CHECK(entries);
+    for (struct dirent *entry; (entry = readdir(entries));)
+        count += entry->d_name[0] != '.';
+    closedir(entries);
+    return count;
+}
+
+/* What controllers left that were killed does not pile up. */
+TEST_WITHIN(60, OWN_25)
+{
+    for (int round = 0; round < 20; round++)
+        killed_by(start_role("dies", (char *[]){"kill", NULL}), SIGKILL);
+    trace_id_t stream = started(NULL);
+    CHECK(entries_of_registry() < 40);
+    OK(posix_trace_shutdown(stream));
+}
+
+/* A child of a controller ends, and the log of its parent is none of its business. */
+TEST(OWN_26)
+{
+    int log = log_file();
+    trace_event_id_t id = type("number");
+    trace_id_t stream = started_withlog(NULL, log);
+    number_events(id, 0, 100);
+    pid_t child = forked();
+    if (child == 0)
+        exit(0);
+    finished(child);
+    number_events(id, 100, 200);
+    OK(posix_trace_flush(stream));
+    flushed(stream);
+    OK(posix_trace_shutdown(stream));
+    struct seen seen = read_log(log);
+    ALL_NUMBERS(seen, 0, 200);
 }
