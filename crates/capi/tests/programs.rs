@@ -4,81 +4,19 @@
 #[path = "../../record/examples/device/device.rs"]
 mod device;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
+mod build;
 
+use std::path::Path;
+use std::process::Command;
+
+use build::{Link, compile, compiler, here, succeed};
 use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::input::{Input, Settings};
 use tracewell_record::stream::{STREAM_VARIABLE, Stream, StreamOptions};
 
-/// How a program gets the library.
-#[derive(Clone, Copy, Debug)]
-enum Link {
-    Static,
-    Shared,
-}
-
-/// A compiler by its variable or its usual name. Without one the test is skipped, but not in CI.
-fn compiler(variable: &str, usual: &str) -> Option<String> {
-    let name = std::env::var(variable).unwrap_or_else(|_| usual.to_owned());
-    if Command::new(&name).arg("--version").output().is_ok_and(|output| output.status.success()) {
-        return Some(name);
-    }
-    assert!(std::env::var_os("CI").is_none(), "CI has the compiler {name}");
-    println!("skipped: there is no compiler {name}");
-    None
-}
-
-fn here() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// The folder of both libraries, which are built once.
-fn libraries() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries");
-        let output = Command::new(env!("CARGO"))
-            .args(["build", "--offline", "--quiet", "--manifest-path"])
-            .arg(here().join("Cargo.toml"))
-            .arg("--target-dir")
-            .arg(&target)
-            .output()
-            .expect("the cargo that runs this test can be run");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        target.join("debug")
-    })
-}
-
-/// Compiles a program, with every warning an error.
-fn compile(compiler: &str, standard: &str, source: &Path, link: Link, folder: &Path) -> PathBuf {
-    let program = folder.join("program");
-    let mut command = Command::new(compiler);
-    command.args([standard, "-Wall", "-Wextra", "-Werror", "-pedantic", "-o"]).arg(&program);
-    command.arg("-I").arg(here().join("include")).arg(source);
-    match link {
-        Link::Static => command.arg(libraries().join("libtracewell_capi.a")),
-        Link::Shared => command
-            .arg("-L")
-            .arg(libraries())
-            .arg(format!("-Wl,-rpath,{}", libraries().display()))
-            .arg("-ltracewell_capi"),
-    };
-    let output = command.args(["-lpthread", "-ldl", "-lm"]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    program
-}
-
 /// Runs a program that nobody records.
 fn run(command: &mut Command) {
     succeed(command.env_remove(STREAM_VARIABLE));
-}
-
-fn succeed(command: &mut Command) {
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{}: {said}", output.status);
 }
 
 /// The chosen columns of each event.
