@@ -71,7 +71,7 @@ impl Comparison {
     pub(crate) fn now(&self) -> u64 {
         let passed = counter::read().wrapping_sub(self.counter.get());
         if passed < self.good_for.get() {
-            return self.time.get() + (passed * self.tick.get() >> 32);
+            return self.time.get() + ((passed * self.tick.get()) >> 32);
         }
         self.compare()
     }

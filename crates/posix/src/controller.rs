@@ -92,13 +92,14 @@ impl Stream {
     /// ran.
     pub fn next(&self, until: Option<u64>) -> Result<Option<(EventInfo, Vec<u8>)>, Error> {
         loop {
-            match self.poll(owned)? {
+            let seen = match self.poll(owned)? {
                 Waited::Event(event) => return Ok(Some(event)),
                 Waited::Abandoned => return Ok(None),
-                Waited::Sleep(seen) => match sys::wait(self.core.wake_word(), seen, until) {
-                    Err(error @ (libc::ETIMEDOUT | libc::EINTR)) => return Err(Error(error)),
-                    _ => {}
-                },
+                Waited::Sleep(seen) => seen,
+            };
+            let woken = sys::wait(self.core.wake_word(), seen, until);
+            if let Err(error @ (libc::ETIMEDOUT | libc::EINTR)) = woken {
+                return Err(Error(error));
             }
         }
     }

@@ -6,8 +6,8 @@
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tracewell_record::posix::{Event, Pool};
-use tracewell_wire::native::{join, split};
+use tracewell_record::posix::{Event, Pool, Stored};
+use tracewell_wire::native::split;
 use tracewell_wire::posix::object::{State, at};
 use tracewell_wire::posix::{FLAG_TRUNCATED, RecordHead, StreamPolicy};
 
@@ -23,46 +23,49 @@ use crate::thread::{self, Level};
 pub fn record(id: u32, data: &[u8], cut: bool, address: usize) {
     let Some(local) = Local::current() else { return };
     let mut left = local.attached();
-    let mut wanted = 0_u64;
+    let (mut wanted, mut missed) = (0_u64, 0_u64);
     while left != 0 {
-        let slot = left.trailing_zeros() as usize;
+        let slot = left.trailing_zeros();
         left &= left - 1;
-        if local.stream(slot).is_some_and(|stream| stream.wants(id)) {
-            wanted |= 1 << slot;
+        let Some(stream) = local.stream(slot as usize) else { continue };
+        match stream.state() {
+            State::Suspended => {}
+            _ if stream.leaves_out(id) => {}
+            State::Running => wanted |= 1 << slot,
+            State::Full => missed |= 1 << slot,
         }
     }
-    if wanted != 0 && local.knows(id) {
-        store(local, wanted, id, data, cut, address);
+    if wanted | missed != 0 && local.knows(id) {
+        store(local, wanted, Arguments { id, data, cut, address });
+        each(local, missed, |_, stream| stream.lose(0));
     }
 }
 
-impl Attached {
-    /// Whether an event is to be stored, or counted as lost.
-    #[inline(always)]
-    fn wants(&self, id: u32) -> bool {
-        self.state() != State::Suspended && !self.leaves_out(id)
-    }
-
-    fn word(&self, index: usize) -> &'static AtomicU64 {
-        &self.words()[index]
-    }
+/// What the caller of [`record`] gave.
+struct Arguments<'a> {
+    id: u32,
+    data: &'a [u8],
+    cut: bool,
+    address: usize,
 }
 
 /// Stores an event into the streams of some slots.
 #[inline(never)]
-fn store(local: &Local, wanted: u64, id: u32, data: &[u8], cut: bool, address: usize) {
+fn store(local: &Local, wanted: u64, given: Arguments<'_>) {
     let stored = thread::with_level(|level| {
         let stamp = level.clock.now();
-        let process = sys_process(level);
-        let flags = if cut { FLAG_TRUNCATED } else { 0 };
-        let head = RecordHead { length: 0, id: id as u16, flags, process };
-        let event = Event { head, stamp, address: address as u64, thread: sys::pthread() };
-        each(local, wanted, |slot, stream| stream.store(level, slot, event, data));
+        let identity = level.identify(local.process());
+        let flags = if given.cut { FLAG_TRUNCATED } else { 0 };
+        let process = identity.process as u32;
+        let head = RecordHead { length: 0, id: given.id as u16, flags, process };
+        let (address, thread) = (given.address as u64, identity.thread);
+        let event = Event { head, stamp, address, thread };
+        each(local, wanted, |slot, stream| {
+            stream.store(level, identity.owner, slot, event, given.data);
+        });
     });
     if stored.is_none() {
-        each(local, wanted, |_, stream| {
-            stream.word(at::LOST).fetch_add(1, Relaxed);
-        });
+        each(local, wanted, |_, stream| stream.pool().lose());
     }
 }
 
@@ -77,44 +80,23 @@ fn each(local: &Local, mut slots: u64, mut work: impl FnMut(usize, &'static Atta
     }
 }
 
-/// The process, which the thread remembers.
-#[inline]
-fn sys_process(level: &Level) -> u32 {
-    let token = crate::local::process_token();
-    let (owner, good_for) = level.owner.get();
-    if good_for == token {
-        return split(owner).0;
-    }
-    level.owner.set((join(sys::process(), sys::thread()), token));
-    sys::process()
-}
-
 impl Attached {
-    #[inline]
-    fn store(&'static self, level: &Level, slot: usize, event: Event, data: &[u8]) {
-        let Some(pool) = self.pool() else { return };
-        match self.state() {
-            State::Running => {}
-            State::Full => return self.lose(&pool, event.stamp),
-            State::Suspended => return,
-        }
-        let max = self.header.max_data as usize;
-        let data = match data.get(..max) {
-            Some(cut) if data.len() > max => {
-                return self.push(level, slot, &pool, truncated(event), cut);
-            }
-            _ => data,
-        };
-        self.push(level, slot, &pool, event, data);
+    #[inline(always)]
+    fn word(&self, index: usize) -> &'static AtomicU64 {
+        &self.words()[index]
     }
 
-    #[inline]
-    fn push(&self, level: &Level, slot: usize, pool: &Pool<'_>, event: Event, data: &[u8]) {
-        let place = level.place(slot, self.key);
-        let before = place.packet();
-        let pushed = place.push(pool, &event, data, level.owner.get().0, &lives);
-        if place.packet() != before || pushed.is_err() {
-            self.changed(pool, pushed.is_ok(), event.stamp);
+    #[inline(always)]
+    fn store(&self, level: &Level, owner: u64, slot: usize, mut event: Event, mut data: &[u8]) {
+        let max = self.header.max_data as usize;
+        if data.len() > max {
+            data = &data[..max];
+            event.head.flags |= FLAG_TRUNCATED;
+        }
+        let (pool, place) = (self.pool(), level.place(slot, self.key));
+        let pushed = place.push(&pool, &event, data, owner, &lives);
+        if pushed != Ok(Stored::Behind) {
+            self.changed(&pool, pushed.is_ok(), event.stamp);
         }
         if self.word(at::WAITERS).load(Relaxed) != 0 {
             self.wake();
@@ -124,6 +106,10 @@ impl Attached {
     /// After a packet was full.
     #[cold]
     fn changed(&self, pool: &Pool<'_>, stored: bool, stamp: u64) {
+        if !sys::process_lives(self.header.controller.0 as u32) {
+            // Nobody will read it.
+            return self.word(at::STATE).store(State::Suspended as u64, Relaxed);
+        }
         match (self.header.policy, stored) {
             (StreamPolicy::Loop, true) | (StreamPolicy::UntilFull, true) => {}
             (StreamPolicy::Loop, false) => pool.lose(),
@@ -132,24 +118,28 @@ impl Attached {
                     sys::wake(self.word(at::FLUSH_WAKE));
                 }
             }
-            (_, false) => self.fill(pool, stamp),
+            (_, false) => self.fill(stamp),
         }
     }
 
     /// Suspends the stream because there is no room.
-    fn fill(&self, pool: &Pool<'_>, stamp: u64) {
+    fn fill(&self, stamp: u64) {
         let _ = self.word(at::FULL_STAMP).compare_exchange(0, stamp, AcqRel, Relaxed);
-        self.lose(pool, stamp);
+        self.lose(stamp);
         let (running, full) = (State::Running as u64, State::Full as u64);
         let _ = self.word(at::STATE).compare_exchange(running, full, AcqRel, Acquire);
         sys::wake(self.word(at::FLUSH_WAKE));
     }
 
-    /// Counts an event that a full stream has no room for.
+    /// Counts an event that a full stream has no room for; a stamp of 0 is found out where it matters.
     #[cold]
-    fn lose(&self, pool: &Pool<'_>, stamp: u64) {
-        pool.lose();
-        let _ = self.word(at::FIRST_LOST).compare_exchange(0, stamp, AcqRel, Relaxed);
+    fn lose(&self, stamp: u64) {
+        self.pool().lose();
+        let first = self.word(at::FIRST_LOST);
+        if first.load(Relaxed) == 0 {
+            let stamp = if stamp == 0 { sys::realtime() } else { stamp };
+            let _ = first.compare_exchange(0, stamp, AcqRel, Relaxed);
+        }
     }
 
     #[cold]
@@ -158,11 +148,6 @@ impl Attached {
             sys::wake(self.word(at::WAKE));
         }
     }
-}
-
-fn truncated(mut event: Event) -> Event {
-    event.head.flags |= FLAG_TRUNCATED;
-    event
 }
 
 fn lives(owner: u64) -> bool {

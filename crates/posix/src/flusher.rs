@@ -98,7 +98,10 @@ fn flush(core: &Core, log: &mut LogWriter, everything: bool) {
         inner.flush.wanted
     };
     let mut until = core.inner().now();
-    while move_some(core, log, until) {
+    // A process that stores without end, with stamps of the past, does not keep a flush from its end.
+    let mut rounds = core.pool().geometry().total() / AT_ONCE;
+    while rounds > 0 && move_some(core, log, until) {
+        rounds -= 1;
         let inner = core.inner();
         if inner.flush.wanted > wanted || everything {
             until = inner.now();

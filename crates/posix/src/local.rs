@@ -53,6 +53,8 @@ pub(crate) struct Local {
 #[repr(C)]
 pub(crate) struct Attached {
     pub(crate) header: ObjectHeader,
+    /// Words of its memory.
+    total: usize,
     /// No other attachment in this process and its parents has this number.
     pub(crate) key: u64,
 }
@@ -168,6 +170,12 @@ impl Local {
         unsafe { std::slice::from_raw_parts(area, AREA_WORDS) }
     }
 
+    /// This process.
+    #[inline(always)]
+    pub(crate) fn process(&self) -> u64 {
+        self.process.load(Relaxed)
+    }
+
     /// A bit for each stream that is attached.
     #[inline(always)]
     pub(crate) fn attached(&self) -> u64 {
@@ -271,7 +279,7 @@ fn attach(registry: &Registry, slot: usize, nonce: u64) -> Option<NonNull<Attach
     let page = sys::map_behind_page(file.as_fd(), words)?.cast::<Attached>();
     let key = KEY.fetch_add(1, Relaxed);
     // SAFETY: a page that was just mapped and that nobody else knows.
-    unsafe { page.write(Attached { header, key }) };
+    unsafe { page.write(Attached { header, total: words, key }) };
     clock::learn(header.tick);
     sys::register_recorder();
     if let Some(own) = Process::own() {
@@ -296,14 +304,14 @@ impl Attached {
         // the geometry is in private memory and was judged.
         unsafe {
             let start = start.add(sys::PAGE).cast();
-            std::slice::from_raw_parts(start, self.header.geometry.total())
+            std::slice::from_raw_parts(start, self.total)
         }
     }
 
     /// Its packets.
     #[inline(always)]
-    pub(crate) fn pool(&self) -> Option<Pool<'static>> {
-        Pool::new(self.words(), self.header.geometry, self.header.policy)
+    pub(crate) fn pool(&self) -> Pool<'static> {
+        Pool::known(self.words(), self.header.geometry, self.header.policy)
     }
 
     /// Whether it records.

@@ -97,6 +97,9 @@ pub(crate) struct FlushState {
     pub(crate) seen: u64,
 }
 
+/// Records of a stopped stream and restarts of a full one, one behind the other, after which nothing is
+/// said to be there.
+const RESTARTS: usize = 1 << 20;
 /// Spans that are remembered; the oldest is forgotten first.
 const QUIET: usize = 256;
 /// How long starting and stopping waits between telling recorders and reading the clock, in
@@ -197,8 +200,7 @@ impl Core {
     }
 
     pub(crate) fn pool(&self) -> Pool<'_> {
-        let pool = Pool::new(self.memory.words(), self.header.geometry, self.header.policy);
-        pool.unwrap_or_else(|| unreachable!("the memory was made for this geometry"))
+        Pool::known(self.memory.words(), self.header.geometry, self.header.policy)
     }
 
     pub(crate) fn inner(&self) -> std::sync::MutexGuard<'_, Inner> {
@@ -390,7 +392,7 @@ impl Core {
     /// Takes the oldest record out, and what the stream says for itself when it was full.
     pub(crate) fn take(&self, inner: &mut Inner) -> Option<Taken> {
         let pool = self.pool();
-        loop {
+        for _ in 0..RESTARTS {
             match inner.reader.take(&pool) {
                 Some(taken) if inner.was_quiet(&taken) => {}
                 Some(taken) => return Some(taken),
@@ -405,6 +407,7 @@ impl Core {
                 }
             }
         }
+        None
     }
 
     /// Ends the suspension of a full stream that is empty, if it is one whose stop nobody will read.

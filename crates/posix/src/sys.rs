@@ -81,6 +81,15 @@ pub(crate) fn lives(process: u32, thread: u32) -> bool {
     })
 }
 
+/// Whether a process lives, as far as this one may know. For signal handlers.
+pub(crate) fn process_lives(process: u32) -> bool {
+    keeping_errno(|| {
+        // SAFETY: signal 0 is not delivered; the call only looks.
+        let result = unsafe { libc::kill(process as libc::pid_t, 0) };
+        result == 0 || errno() != libc::ESRCH
+    })
+}
+
 /// Nanoseconds since 1970. For signal handlers.
 #[inline]
 pub(crate) fn realtime() -> u64 {

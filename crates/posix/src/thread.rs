@@ -8,25 +8,52 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use tracewell_record::posix::Place;
+use tracewell_wire::native::join;
 use tracewell_wire::posix::area::SLOTS;
 
 use crate::clock::Comparison;
+use crate::sys;
 
 /// How deep handlers that record may interrupt each other, the thread itself included.
 const DEPTHS: usize = 4;
 
+/// Who records.
+#[derive(Clone, Copy)]
+pub(crate) struct Identity {
+    pub(crate) process: u64,
+    /// Process (low half) and the kernel's number of the thread (high half).
+    pub(crate) owner: u64,
+    /// `pthread_t`.
+    pub(crate) thread: u64,
+}
+
 /// What a thread has at one depth.
 pub(crate) struct Level {
     pub(crate) clock: Comparison,
-    /// Process (low half) and thread (high half), and the token they are good for.
-    pub(crate) owner: Cell<(u64, u64)>,
+    pub(crate) identity: Cell<Identity>,
     places: [(Cell<u64>, Place); SLOTS],
 }
 
 impl Level {
     const fn new() -> Self {
         let places = [const { (Cell::new(0), Place::new()) }; SLOTS];
-        Self { clock: Comparison::new(), owner: Cell::new((0, 0)), places }
+        let nobody = Identity { process: 0, owner: 0, thread: 0 };
+        Self { clock: Comparison::new(), identity: Cell::new(nobody), places }
+    }
+
+    /// Who the calling thread is; after a fork it is somebody else.
+    #[inline(always)]
+    pub(crate) fn identify(&self, process: u64) -> Identity {
+        let known = self.identity.get();
+        if known.process == process { known } else { self.find_identity(process) }
+    }
+
+    #[cold]
+    fn find_identity(&self, process: u64) -> Identity {
+        let owner = join(process as u32, sys::thread());
+        let identity = Identity { process, owner, thread: sys::pthread() };
+        self.identity.set(identity);
+        identity
     }
 
     /// The place in the stream of a slot; one of another stream is forgotten.

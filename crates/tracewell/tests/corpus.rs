@@ -103,3 +103,13 @@ fn template_machine() {
 fn compress() {
     run("compress", targets::compress);
 }
+
+#[test]
+fn posix_log() {
+    run("posix_log", targets::posix_log);
+}
+
+#[test]
+fn posix_memory() {
+    run("posix_memory", targets::posix_memory);
+}

@@ -64,6 +64,12 @@ impl<'a> Pool<'a> {
         Some(Self { words, geometry, policy })
     }
 
+    /// The same for a caller who judged geometry and memory before; what does not fit is not stored.
+    #[inline(always)]
+    pub const fn known(words: &'a [AtomicU64], geometry: Geometry, policy: StreamPolicy) -> Self {
+        Self { words, geometry, policy }
+    }
+
     /// A word of the stream's memory.
     #[inline(always)]
     pub fn word(&self, index: usize) -> &'a AtomicU64 {
@@ -78,12 +84,18 @@ impl<'a> Pool<'a> {
         index
     }
 
+    /// Some words of the memory.
+    #[inline(always)]
+    pub(super) fn words(&self, from: usize, to: usize) -> &'a [AtomicU64] {
+        self.words.get(Self::at(from)..Self::at(to)).unwrap_or_default()
+    }
+
     /// Words `from` to `to` of a packet.
     #[inline]
     pub(super) fn packet(&self, packet: usize, from: usize, to: usize) -> &'a [AtomicU64] {
         let start = self.geometry.packet(packet);
         let to = to.min(self.geometry.packet_words as usize);
-        self.words.get(Self::at(start + from)..Self::at(start + to)).unwrap_or_default()
+        self.words(start + from, start + to)
     }
 
     /// A word of a packet's head.
@@ -229,7 +241,7 @@ impl<'a> Pool<'a> {
         self.head(packet, head::OWNER).store(owner, Ordering::Relaxed);
         self.head(packet, head::COMMITTED).store(join(0, opened as u32), Ordering::Release);
         self.word(at::USED).fetch_max(packet as u64 + 1, Ordering::AcqRel);
-        place.enter(packet, opened, 0, self.geometry.packet_words as usize);
+        place.enter(&self.geometry, packet, opened, 0);
         true
     }
 
@@ -276,7 +288,7 @@ impl<'a> Pool<'a> {
         }
         let end = self.geometry.packet_words as usize;
         let next = (self.head(packet, head::COMMITTED).load(Ordering::Acquire) as u32) as usize;
-        place.enter(packet, state >> 2, next.min(end), end);
+        place.enter(&self.geometry, packet, state >> 2, next.min(end));
         if next + words <= end {
             return true;
         }

@@ -9,7 +9,7 @@
 //! when it is found, with the stamp of the one before it. Under the policy loop a record goes, too, if it
 //! is older than one that was displaced: what is there is one stretch of time.
 
-use alloc::collections::BinaryHeap;
+use alloc::collections::binary_heap::{BinaryHeap, PeekMut};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -22,6 +22,10 @@ use crate::stream::sync::{Ordering, fence};
 
 /// A clock that was set back by less than this is taken for a record that came late.
 const SET_BACK: u64 = 1_000_000_000;
+
+/// Records that turned out to be none, one behind the other, after which nothing is said to be there: who
+/// scribbles into the memory all the time does not keep its reader.
+const PATIENCE: usize = 1 << 20;
 
 /// What is known of a record that was taken out; its data are in [`Reader::data`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,12 +85,15 @@ impl Reader {
 
     /// Takes the oldest record out; `None` where there is none now.
     pub fn take(&mut self, pool: &Pool<'_>) -> Option<Taken> {
-        loop {
+        for _ in 0..PATIENCE {
             if self.next.is_empty() && !self.look(pool) {
                 return None;
             }
-            let Some(Reverse((_, packet))) = self.next.pop() else { continue };
-            let Some(mut taken) = self.take_from(pool, packet as usize) else { continue };
+            let Some(Reverse((_, packet))) = self.next.peek() else { continue };
+            let packet = *packet as usize;
+            let taken = self.take_from(pool, packet);
+            self.go_on(pool, packet);
+            let Some(mut taken) = taken else { continue };
             if self.last.wrapping_sub(taken.stamp) < SET_BACK {
                 taken.stamp = self.last;
             }
@@ -97,6 +104,7 @@ impl Reader {
             }
             return Some(taken);
         }
+        None
     }
 
     /// Gives a record out that is in no packet, as if it had been taken.
@@ -174,14 +182,30 @@ impl Reader {
 
     /// Puts a packet among those that can be taken from, if it has a record that is old enough.
     fn offer(&mut self, pool: &Pool<'_>, packet: usize) {
-        let Some(source) = self.sources.get(packet).filter(|source| source.at < source.end) else {
-            return;
-        };
-        let stamp = pool.packet(packet, source.at + 1, source.at + 2);
-        let stamp = stamp.first().map_or(0, |word| word.load(Ordering::Relaxed));
-        if stamp <= self.cutoff {
+        if let Some(stamp) = self.next_stamp(pool, packet) {
             self.next.push(Reverse((stamp, packet as u32)));
         }
+    }
+
+    /// The same for the packet that was the first of them; mostly it stays that.
+    fn go_on(&mut self, pool: &Pool<'_>, packet: usize) {
+        let stamp = self.next_stamp(pool, packet);
+        let Some(mut first) = self.next.peek_mut() else { return };
+        match stamp {
+            Some(stamp) => first.0.0 = stamp,
+            None => {
+                PeekMut::pop(first);
+            }
+        }
+    }
+
+    /// The stamp of a packet's next record, if it has one that is old enough.
+    #[inline]
+    fn next_stamp(&self, pool: &Pool<'_>, packet: usize) -> Option<u64> {
+        let source = self.sources.get(packet).filter(|source| source.at < source.end)?;
+        let stamp = pool.packet(packet, source.at + 1, source.at + 2);
+        let stamp = stamp.first().map_or(0, |word| word.load(Ordering::Relaxed));
+        (stamp <= self.cutoff).then_some(stamp)
     }
 
     /// Takes a packet's next record; `None` where it is not to be given out.
@@ -191,10 +215,11 @@ impl Reader {
         // Acquire: if a word that was copied is of a later owner, its state is seen here.
         fence(Ordering::Acquire);
         let state = pool.head(packet, head::STATE).load(Ordering::Relaxed);
+        let source = self.sources.get_mut(packet)?;
         if Pool::occupied(state).is_none_or(|(now, _)| now != opened) {
+            source.end = source.at;
             return None;
         }
-        let source = self.sources.get_mut(packet)?;
         let Some(taken) = taken else {
             source.at = end;
             self.damaged += 1;
@@ -204,7 +229,6 @@ impl Reader {
         if source.at >= end && Pool::occupied(state).is_some_and(|(_, closed)| closed) {
             self.end_of_closed(pool, packet, opened);
         }
-        self.offer(pool, packet);
         let gone = pool.policy() == StreamPolicy::Loop
             && opened < pool.word(at::GONE_ORDER).load(Ordering::Relaxed)
             && taken.stamp <= pool.word(at::GONE_STAMP).load(Ordering::Relaxed);

@@ -3,7 +3,7 @@
 use core::cell::Cell;
 
 use tracewell_wire::native::join;
-use tracewell_wire::posix::object::{at, head};
+use tracewell_wire::posix::object::{Geometry, HEAD_WORDS, at, head};
 use tracewell_wire::posix::{RecordHead, record_words};
 
 use super::pool::{Full, Pool};
@@ -22,12 +22,23 @@ pub struct Event {
     pub thread: u64,
 }
 
-/// Where a writer stores next, in which packet.
+/// Where a record is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stored {
+    /// Behind the last one.
+    Behind,
+    /// In another packet.
+    InAnother,
+}
+
+/// Where a writer stores next, in which packet. Places are indices of words of the memory.
 #[derive(Debug)]
 pub struct Place {
+    next: Cell<usize>,
+    end: Cell<usize>,
+    start: Cell<usize>,
+    head: Cell<usize>,
     packet: Cell<u32>,
-    next: Cell<u32>,
-    end: Cell<u32>,
     /// Order number of the packet's opening; 0 for no packet.
     opened: Cell<u64>,
 }
@@ -35,7 +46,14 @@ pub struct Place {
 impl Place {
     /// A place in no packet.
     pub const fn new() -> Self {
-        Self { packet: Cell::new(0), next: Cell::new(0), end: Cell::new(0), opened: Cell::new(0) }
+        Self {
+            next: Cell::new(0),
+            end: Cell::new(0),
+            start: Cell::new(0),
+            head: Cell::new(0),
+            packet: Cell::new(0),
+            opened: Cell::new(0),
+        }
     }
 
     /// Forgets the packet, which belongs to somebody else.
@@ -45,17 +63,14 @@ impl Place {
         self.opened.set(0);
     }
 
-    /// The order number of the opening of its packet; 0 for no packet.
-    #[inline]
-    pub fn packet(&self) -> u64 {
-        self.opened.get()
-    }
-
-    pub(super) fn enter(&self, packet: usize, opened: u64, next: usize, end: usize) {
+    pub(super) fn enter(&self, geometry: &Geometry, packet: usize, opened: u64, used: usize) {
+        let start = geometry.packet(packet);
         self.packet.set(packet as u32);
         self.opened.set(opened);
-        self.next.set(next as u32);
-        self.end.set(end as u32);
+        self.start.set(start);
+        self.head.set(geometry.head(packet));
+        self.next.set(start + used);
+        self.end.set(start + geometry.packet_words as usize);
     }
 
     pub(super) fn leave(&self) -> Option<(usize, u64)> {
@@ -70,7 +85,7 @@ impl Place {
     ///
     /// # Errors
     /// Where there is no room; nobody has counted that yet.
-    #[inline]
+    #[inline(always)]
     pub fn push(
         &self,
         pool: &Pool<'_>,
@@ -78,35 +93,39 @@ impl Place {
         data: &[u8],
         owner: u64,
         lives: &dyn Fn(u64) -> bool,
-    ) -> Result<(), Full> {
-        let words = record_words(data.len()) as u32;
-        if self.next.get() + words > self.end.get() {
-            self.claim(pool, words, owner, lives)?;
+    ) -> Result<Stored, Full> {
+        let words = record_words(data.len());
+        if self.next.get() + words <= self.end.get() {
+            self.store(pool, words, event, data);
+            return Ok(Stored::Behind);
         }
-        self.store(pool, words, event, data);
-        Ok(())
+        self.push_slowly(pool, words, event, data, owner, lives)
     }
 
     #[cold]
     #[inline(never)]
-    fn claim(
+    fn push_slowly(
         &self,
         pool: &Pool<'_>,
-        words: u32,
+        words: usize,
+        event: &Event,
+        data: &[u8],
         owner: u64,
         lives: &dyn Fn(u64) -> bool,
-    ) -> Result<(), Full> {
-        if words > pool.geometry().packet_words {
+    ) -> Result<Stored, Full> {
+        if words > pool.geometry().packet_words as usize {
             return Err(Full);
         }
-        pool.claim(self, owner, words as usize, lives)
+        pool.claim(self, owner, words, lives)?;
+        self.store(pool, words, event, data);
+        Ok(Stored::InAnother)
     }
 
-    #[inline]
-    fn store(&self, pool: &Pool<'_>, words: u32, event: &Event, data: &[u8]) {
-        let (packet, next) = (self.packet.get() as usize, self.next.get());
+    #[inline(always)]
+    fn store(&self, pool: &Pool<'_>, words: usize, event: &Event, data: &[u8]) {
+        let next = self.next.get();
         let end = next + words;
-        let room = pool.packet(packet, next as usize, end as usize);
+        let room = pool.words(next, end);
         let [first, stamp, address, thread, rest @ ..] = room else { return };
         let head = RecordHead { length: data.len() as u32, ..event.head };
         first.store(head.pack(), Ordering::Relaxed);
@@ -123,12 +142,19 @@ impl Place {
             to.store(u64::from_le_bytes(word), Ordering::Relaxed);
         }
         self.next.set(end);
-        pool.head(packet, head::LAST).store(event.stamp, Ordering::Relaxed);
-        let committed = join(end, self.opened.get() as u32);
+        let [_, committed, _, last, ..] = pool.words(self.head.get(), self.head.get() + HEAD_WORDS)
+        else {
+            return;
+        };
+        last.store(event.stamp, Ordering::Relaxed);
+        let used = join((end - self.start.get()) as u32, self.opened.get() as u32);
         // Release: a reader that acquires this sees the words stored before.
-        pool.head(packet, head::COMMITTED).store(committed, Ordering::Release);
+        committed.store(used, Ordering::Release);
     }
 }
+
+// The order of the words in `Place::store`.
+const _: () = assert!(head::COMMITTED == 1 && head::LAST == 3);
 
 impl Default for Place {
     fn default() -> Self {
