@@ -26,5 +26,7 @@ pub mod clock;
 pub mod code;
 pub mod flusher;
 pub mod log;
+/// cbindgen:ignore
+pub mod posix;
 pub mod stream;
 pub mod threadx;

@@ -113,6 +113,14 @@ impl<'a> Pool<'a> {
         2 * self.survey().closed >= self.geometry.closed
     }
 
+    /// A number that changes when something is recorded, opened or freed.
+    pub fn progress(&self) -> u64 {
+        let heads = 0..self.used();
+        heads.fold(self.word(at::ORDER).load(Ordering::Relaxed), |sum, packet| {
+            sum.wrapping_add(self.head(packet, head::COMMITTED).load(Ordering::Relaxed))
+        })
+    }
+
     fn survey(&self) -> Survey {
         let mut survey = Survey { closed: 0, open: 0, oldest: None };
         let mut first = u64::MAX;

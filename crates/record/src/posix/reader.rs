@@ -99,6 +99,14 @@ impl Reader {
         }
     }
 
+    /// Gives a record out that is in no packet, as if it had been taken.
+    pub fn insert(&mut self, taken: Taken, data: &[u64]) -> Taken {
+        self.record.clear();
+        self.record.extend_from_slice(data);
+        self.last = self.last.max(taken.stamp);
+        Taken { stamp: self.last, ..taken }
+    }
+
     /// Forgets all records that are there.
     pub fn clear(&mut self, pool: &Pool<'_>) {
         self.next.clear();

@@ -45,6 +45,12 @@ impl Place {
         self.opened.set(0);
     }
 
+    /// The order number of the opening of its packet; 0 for no packet.
+    #[inline]
+    pub fn packet(&self) -> u64 {
+        self.opened.get()
+    }
+
     pub(super) fn enter(&self, packet: usize, opened: u64, next: usize, end: usize) {
         self.packet.set(packet as u32);
         self.opened.set(opened);

@@ -6,7 +6,7 @@ use super::{FIRST_USER, LAST_USER, SYSTEM_NAMES, UNNAMED};
 const MARK: u64 = u64::from_le_bytes(*b"TWPXset1");
 
 /// Words of the user types: one bit for the unnamed one, one for each named one.
-pub const USER_WORDS: usize = (LAST_USER - UNNAMED) as usize / 64 + 1;
+const USER_WORDS: usize = (LAST_USER - UNNAMED) as usize / 64 + 1;
 
 /// A set of event types. As a filter it says what is *not* recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
