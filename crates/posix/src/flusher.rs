@@ -158,7 +158,7 @@ fn report(core: &Core, inner: &mut Inner, log: &mut LogWriter) {
 
 fn close(core: &Core, log: &mut LogWriter) -> i32 {
     let status = core.take_status();
-    log.close(status.for_log());
+    log.close(status.for_log(), NameFile(core.names().as_fd()));
     match status.flush_error {
         0 => log.take_error(),
         error => error,

@@ -92,7 +92,7 @@ impl LogWriter {
             self.end = 0;
         }
         self.append(Kind::Header, &self.header.words())?;
-        self.end = behind_slots(&self.header);
+        self.end = if self.header.slots > 0 { self.header.tail } else { self.end };
         Ok(())
     }
 
@@ -209,11 +209,30 @@ impl LogWriter {
     }
 
     /// Writes the end.
-    pub(crate) fn close(&mut self, status: LogStatus) {
-        let written = self.append(Kind::End, &status.words());
+    pub(crate) fn close(&mut self, status: LogStatus, names: NameFile<'_>) {
+        let unused = self.header.slots > 0 && self.number < u64::from(self.header.slots);
+        if unused {
+            // What follows goes where no records are: until the header says so, the log is as it was.
+            let begun = if self.block.len() > HEAD { self.block.len() } else { 0 };
+            let slots = self.number * u64::from(self.header.slot_bytes);
+            self.end = LogHeader::BLOCK as u64 + slots + begun as u64;
+            self.header.tail = self.end;
+            self.names = 0;
+            self.write_names(names);
+        }
+        let mut written = self.append(Kind::End, &status.words());
+        if unused && written.is_ok() && self.error == 0 {
+            written = self.rewrite_header();
+        }
         self.note(written);
         // A log that lies on no disk has nothing to be synchronised.
         let _ = self.file.sync_data();
+    }
+
+    fn rewrite_header(&mut self) -> Result<(), Errno> {
+        let end = std::mem::replace(&mut self.end, 0);
+        self.append(Kind::Header, &self.header.words())?;
+        sys::resize(self.file.as_fd(), end)
     }
 
     fn append(&mut self, kind: Kind, words: &[u64]) -> Result<(), Errno> {
@@ -250,10 +269,6 @@ fn number(error: &std::io::Error) -> Errno {
     error.raw_os_error().unwrap_or(libc::EIO)
 }
 
-fn behind_slots(header: &LogHeader) -> u64 {
-    LogHeader::BLOCK as u64 + u64::from(header.slots) * u64::from(header.slot_bytes)
-}
-
 fn header(attributes: &Attributes, process: u32) -> LogHeader {
     let (slot_bytes, slots) = slots(attributes);
     LogHeader {
@@ -268,6 +283,7 @@ fn header(attributes: &Attributes, process: u32) -> LogHeader {
         process: process.into(),
         slot_bytes,
         slots,
+        tail: LogHeader::BLOCK as u64 + u64::from(slots) * u64::from(slot_bytes),
         name: attributes.name,
         version: attributes.version,
     }

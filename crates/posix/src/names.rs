@@ -88,7 +88,10 @@ impl NameFile<'_> {
         let lock = sys::open(own.as_c_str(), libc::O_RDWR)?;
         for _ in 0..PATIENCE {
             if sys::try_lock(lock.as_fd()) {
-                return self.define_locked(text);
+                let id = self.define_locked(text);
+                // Closing does not do where a fork has copied the descriptor.
+                sys::unlock(lock.as_fd());
+                return id;
             }
             sleep(Duration::from_millis(1));
         }

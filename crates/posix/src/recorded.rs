@@ -159,25 +159,20 @@ struct Blocks {
 impl Blocks {
     /// The blocks in slots; where the others begin.
     fn slots(&mut self, bytes: &[u8], header: &LogHeader) -> usize {
-        let (size, count) = (header.slot_bytes as usize, header.slots as usize);
-        let first = LogHeader::BLOCK;
+        let (size, first) = (header.slot_bytes as usize, LogHeader::BLOCK);
         if size == 0 {
             return first;
         }
-        for slot in 0..count {
-            let start = first.saturating_add(slot.saturating_mul(size));
-            let Some(rest) = bytes.get(start..) else { break };
-            if rest.is_empty() {
-                break;
-            }
-            let rest = &rest[..rest.len().min(size)];
-            if let Found::Block { kind, number, body } = frame::find(rest, MAGIC)
+        let tail = usize::try_from(header.tail).unwrap_or(usize::MAX).min(bytes.len());
+        let area = bytes.get(first..tail).unwrap_or_default();
+        for (slot, piece) in area.chunks(size).enumerate().take(header.slots as usize) {
+            if let Found::Block { kind, number, body } = frame::find(piece, MAGIC)
                 && Kind::of_code(kind) == Some(Kind::Records)
             {
-                self.records.push((number, range_of(body, start)));
+                self.records.push((number, range_of(body, first + slot * size)));
             }
         }
-        first.saturating_add(count.saturating_mul(size))
+        tail
     }
 
     /// The blocks that follow each other, to the end or to the first damage.

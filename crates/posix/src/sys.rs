@@ -265,21 +265,18 @@ pub(crate) fn try_lock(file: BorrowedFd<'_>) -> bool {
     unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) == 0 }
 }
 
+/// Gives it back.
+pub(crate) fn unlock(file: BorrowedFd<'_>) {
+    // SAFETY: takes numbers only.
+    unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
+}
+
 /// Shared memory that stays mapped as long as the process lives. For signal handlers.
 pub(crate) fn map_for_ever(file: BorrowedFd<'_>, words: usize) -> Option<&'static [AtomicU64]> {
     let start = map(Some(file), words * 8, None)?;
     // SAFETY: so many words are mapped there, page-aligned, and nobody unmaps them. Any value is an
     // `AtomicU64`, and others change them as atomics allow.
     Some(unsafe { std::slice::from_raw_parts(start.as_ptr().cast(), words) })
-}
-
-/// Takes back what [`map_for_ever`] gave and nobody has seen. For signal handlers.
-///
-/// # Safety
-/// * No reference to the words is used afterwards.
-pub(crate) unsafe fn unmap(words: &'static [AtomicU64]) {
-    // SAFETY: the words were mapped alone (caller's bullet: and are not used any more).
-    unsafe { libc::munmap(words.as_ptr() as *mut libc::c_void, size_of_val(words)) };
 }
 
 /// Maps a file shared, or private zeros without one; over pages that are mapped already, or anywhere.

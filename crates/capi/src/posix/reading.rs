@@ -173,10 +173,13 @@ pub unsafe extern "C-unwind" fn posix_trace_timedgetnext_event(
     abstime: *const libc::timespec,
 ) -> c_int {
     let arguments = Arguments { event, data, bytes: num_bytes, length: data_len, unavailable };
-    let invalid = libc::timespec { tv_sec: 0, tv_nsec: -1 };
-    let abstime = if abstime.is_null() { &raw const invalid } else { abstime };
     // SAFETY: the caller's bullet.
-    unsafe { wait(trid, arguments, abstime) }
+    let until = unsafe { abstime.as_ref() };
+    // Null is no time; the kernel takes none before 1970.
+    let until = until.copied().unwrap_or(libc::timespec { tv_sec: 0, tv_nsec: -1 });
+    let until = libc::timespec { tv_sec: until.tv_sec.max(0), ..until };
+    // SAFETY: the caller's bullet.
+    unsafe { wait(trid, arguments, &until) }
 }
 
 /// # Safety

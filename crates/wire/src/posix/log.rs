@@ -13,7 +13,8 @@
 //!
 //! With the policies until-full and append all blocks follow each other. With the policy loop the header
 //! says where `slots` slots of `slot_bytes` begin, of which each holds a records block or nothing;
-//! the block with number `n` lies in slot `n` modulo `slots`, and the other blocks follow the slots.
+//! the block with number `n` lies in slot `n` modulo `slots`. The other blocks begin at `tail`; where not all
+//! slots were used, closing the log puts them right behind the last records.
 //! A log that was not closed has no end block.
 
 use super::{LogPolicy, NAME_MAX, RECORD_WORDS, RecordHead, StreamPolicy, text_of_words, text_words};
@@ -87,6 +88,8 @@ pub struct LogHeader {
     pub slot_bytes: u32,
     /// Number of slots.
     pub slots: u32,
+    /// Where the other blocks begin that follow the slots, in bytes from the start of the log.
+    pub tail: u64,
     /// The stream's name, with a null.
     pub name: [u8; NAME_MAX],
     /// The generation version, with a null.
@@ -94,7 +97,7 @@ pub struct LogHeader {
 }
 
 impl LogHeader {
-    const NUMBERS: usize = 9;
+    const NUMBERS: usize = 10;
     const TEXT: usize = NAME_MAX / WORD;
     /// Number of words.
     pub const WORDS: usize = Self::NUMBERS + 2 * Self::TEXT;
@@ -114,6 +117,7 @@ impl LogHeader {
             self.resolution,
             self.process,
             join(self.slot_bytes, self.slots),
+            self.tail,
         ];
         let (name, version): ([u64; 8], [u64; 8]) = (text_words(&self.name), text_words(&self.version));
         let mut words = [0; Self::WORDS];
@@ -149,6 +153,7 @@ impl LogHeader {
             process: at(7)?,
             slot_bytes,
             slots,
+            tail: at(9)?,
             name: text(Self::NUMBERS)?,
             version: text(Self::NUMBERS + Self::TEXT)?,
         })
@@ -247,6 +252,7 @@ mod tests {
             process: 4711,
             slot_bytes: 0,
             slots: 0,
+            tail: 0,
             name,
             version: [0; NAME_MAX],
         };
