@@ -54,9 +54,11 @@ static void say(const char *format, ...)
     char text[512];
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(text, sizeof text, format, arguments);
+    int length = vsnprintf(text, sizeof text - 1, format, arguments);
     va_end(arguments);
-    if (length > 0 && write(VERDICT, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1) < 0)
+    size_t whole = (size_t)length < sizeof text - 1 ? (size_t)length : sizeof text - 2;
+    text[whole] = '\n';
+    if (length > 0 && write(VERDICT, text, whole + 1) < 0)
         _exit(3);
 }
 
@@ -307,6 +309,8 @@ static bool finish(struct job *job, int status, bool late)
         waitpid(job->pid, &status, 0);
     ssize_t length = read(job->verdict, said, sizeof said - 1);
     said[length > 0 ? length : 0] = 0;
+    /* Of several processes that failed, the first has said why. */
+    said[strcspn(said, "\n")] = 0;
     close(job->verdict);
     nftw(job->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -95,10 +95,10 @@ TEST(PRC_06)
     for (int at = 0; at < 2; at++) {
         trace_id_t stream = tracing(kinds[at].pid, NULL);
         traced_open(&kinds[at], "number");
-        traced_numbers(&kinds[at], 0, 1000);
+        traced_numbers(&kinds[at], 0, 100);
         traced_end(&kinds[at]);
         struct seen seen = read_all(stream);
-        ALL_NUMBERS(seen, 0, 1000);
+        ALL_NUMBERS(seen, 0, 100);
         OK(posix_trace_stop(stream));
         OK(posix_trace_shutdown(stream));
     }

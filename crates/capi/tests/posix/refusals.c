@@ -156,23 +156,30 @@ static void become_nobody(void)
     OK(setuid(NOBODY));
 }
 
-/* Root may trace a process of another user, who has the usual folder. */
-TEST(OWN_23)
+/* Waits, records, waits again; `arguments` are the descriptors of the pipes. */
+ROLE(records_when_told)
 {
-    if (geteuid() != 0)
-        skip("only root can be another user");
-    unsetenv("TRACEWELL_POSIX_DIR");
+    struct gate go = {atoi(arguments[0]), -1}, recorded = {-1, atoi(arguments[1])};
+    pass(recorded);
+    await(go);
+    number_events(type("nobody's"), 0, 10);
+    pass(recorded);
+    await(go);
+}
+
+ROLE(traces_nobody)
+{
+    (void)arguments;
     struct gate go = gate(), recorded = gate();
+    char in[12], out[12];
+    snprintf(in, sizeof in, "%d", go.in);
+    snprintf(out, sizeof out, "%d", recorded.out);
     pid_t child = forked();
     if (child == 0) {
         become_nobody();
-        await(go);
-        number_events(type("nobody's"), 0, 10);
-        pass(recorded);
-        await(go);
-        done();
+        become_role("records_when_told", (char *[]){in, out, NULL});
     }
-    sleep_ms(50);
+    await(recorded);
     trace_id_t stream = tracing(child, NULL);
     pass(go);
     await(recorded);
@@ -182,6 +189,16 @@ TEST(OWN_23)
     pass(go);
     finished(child);
     OK(posix_trace_shutdown(stream));
+}
+
+/* Root may trace a process of another user. Both have the usual folder: which one it is was asked when an
+ * image begins. */
+TEST(OWN_23)
+{
+    if (geteuid() != 0)
+        skip("only root can be another user");
+    unsetenv("TRACEWELL_POSIX_DIR");
+    finished(start_role("traces_nobody", (char *[]){NULL}));
 }
 
 /* Nobody can look into or change what a stream of another user shares. */

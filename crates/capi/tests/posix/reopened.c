@@ -430,10 +430,11 @@ TEST_WITHIN(120, OWN_14)
         int log = log_file();
         with_policy(&attr, POSIX_TRACE_LOOP, 20000);
         OK(posix_trace_attr_setlogfullpolicy(&attr, policies[at]));
+        OK(posix_trace_attr_setmaxdatasize(&attr, 64));
         OK(posix_trace_attr_setlogsize(&attr, 1));
         trace_id_t stream = started_withlog(&attr, log);
-        for (uint32_t number = 0; number < 300; number += 50) {
-            number_events(type("number"), number, number + 50);
+        for (uint32_t number = 0; number < 100; number += 20) {
+            number_events(type("number"), number, number + 20);
             OK(posix_trace_flush(stream));
             flushed(stream);
         }

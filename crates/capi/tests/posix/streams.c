@@ -323,7 +323,7 @@ static void become_image(int orders, int answers)
     become_role("obedient", (char *[]){in, out, NULL});
 }
 
-/* Does what it is told until it is told no more. */
+/* Does what it is told until it is told to end. */
 static _Noreturn void obey(int orders, int answers)
 {
     struct order order;
@@ -335,6 +335,8 @@ static _Noreturn void obey(int orders, int answers)
             number_events(id, order.from, order.to);
         if (order.what == 'x')
             become_image(orders, answers);
+        if (order.what == 'q')
+            done();
         IS(write(answers, &id, sizeof id), sizeof id);
     }
     done();
@@ -411,8 +413,10 @@ void traced_exec(struct traced *traced)
 
 void traced_end(struct traced *traced)
 {
-    close(traced->orders);
+    struct order order = {.what = 'q'};
+    IS(write(traced->orders, &order, sizeof order), sizeof order);
     finished(traced->pid);
+    close(traced->orders);
     close(traced->answers);
 }
 
