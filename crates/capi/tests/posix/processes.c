@@ -139,6 +139,8 @@ TEST(PRC_08)
         OK(posix_trace_timedgetnext_event(stream, &record.info, record.data, 10, &record.length,
                                           &unavailable, &until));
         CHECK(unavailable != 0);
+        sleep_ms(200);
+        OK(posix_trace_shutdown(stream));
     }
 }
 
