@@ -394,3 +394,26 @@ TEST_WITHIN(60, OWN_19)
         OK(posix_trace_shutdown(stream));
     }
 }
+
+static void *read_to_the_end(void *stream)
+{
+    unsigned long records = 0;
+    while (next_of_log(*(trace_id_t *)stream, &record))
+        records++;
+    return (void *)(uintptr_t)records;
+}
+
+/* A reader that waits is told of the end, and the stream can be ended after that. */
+TEST(OWN_29)
+{
+    struct traced traced = traced_image();
+    trace_id_t stream = tracing(traced.pid, NULL);
+    traced_open(&traced, "number");
+    pthread_t reader = thread(read_to_the_end, &stream);
+    traced_numbers(&traced, 0, 10);
+    sleep_ms(100);
+    traced_end(&traced);
+    IS((uintptr_t)joined(reader), 11);
+    sleep_ms(100);
+    OK(posix_trace_shutdown(stream));
+}
