@@ -1,11 +1,14 @@
 /* Tracing another process. */
 #include "streams.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct record record;
@@ -345,6 +348,94 @@ TEST_WITHIN(120, PRC_14)
     }
     struct seen seen = read_all(started(NULL));
     IS(seen.of[POSIX_TRACE_START], 1);
+}
+
+/* Overwrites, cuts or lengthens a file of the registry. */
+static void spoil_file(const char *path)
+{
+    int file = open(path, O_RDWR | O_NOFOLLOW);
+    struct stat status;
+    if (file < 0)
+        return;
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
+        unsigned char bytes[64];
+        for (size_t at = 0; at < sizeof bytes; at++)
+            bytes[at] = (unsigned char)chance(256);
+        off_t at = (off_t)chance((uint32_t)(status.st_size & 0xffffff) + 1);
+        if (chance(4) > 0)
+            at = (off_t)chance(256);
+        if (chance(8) == 0 && ftruncate(file, at) != 0)
+            skip("files cannot be cut");
+        if (pwrite(file, bytes, chance(sizeof bytes), at) < 0)
+            skip("files cannot be written");
+    }
+    close(file);
+}
+
+static void spoil_registry(void)
+{
+    const char *folder = getenv("TRACEWELL_POSIX_DIR");
+    char path[400];
+    DIR *entries = opendir(folder);
+    if (!entries)
+        return;
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] != '.' && chance(2))
+            spoil_file(path);
+    }
+    closedir(entries);
+}
+
+/* Makes streams and asks for everything while the registry is spoiled; every answer but a crash is right. Ends
+ * with 2 if it never had a stream. */
+static _Noreturn void control_in_ruins(pid_t traced)
+{
+    int made = 0;
+    for (int round = 0; round < 30; round++) {
+        trace_id_t stream = 0;
+        trace_event_id_t id = 0;
+        if (round > 0)
+            spoil_registry();
+        if (posix_trace_create(round % 2 ? traced : 0, NULL, &stream) != 0)
+            continue;
+        made++;
+        posix_trace_start(stream);
+        posix_trace_eventid_open("in ruins", &id);
+        posix_trace_event(id, "text", 4);
+        spoil_registry();
+        ask_all(stream);
+        posix_trace_shutdown(stream);
+    }
+    if (made > 0)
+        done();
+    _exit(2);
+}
+
+/* Whether a controller that ended in order had streams before that. */
+static int made_streams(pid_t controller)
+{
+    int status = 0;
+    IS(waitpid(controller, &status, 0), controller);
+    CHECK(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 2));
+    return WEXITSTATUS(status) == 0;
+}
+
+TEST_WITHIN(120, OWN_30)
+{
+    int made = 0;
+    for (int round = 0; round < 20; round++) {
+        struct traced traced = traced_child();
+        pid_t controller = forked();
+        if (controller == 0) {
+            for (int skipped = 0; skipped < round * 31; skipped++)
+                chance(2);
+            control_in_ruins(traced.pid);
+        }
+        made += made_streams(controller);
+        kill(traced.pid, SIGKILL);
+    }
+    CHECK(made > 0);
 }
 
 /* A traced process that was stopped does not stop its readers. */
