@@ -1,11 +1,14 @@
 /* Tracing another process. */
 #include "streams.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct record record;
@@ -139,6 +142,8 @@ TEST(PRC_08)
         OK(posix_trace_timedgetnext_event(stream, &record.info, record.data, 10, &record.length,
                                           &unavailable, &until));
         CHECK(unavailable != 0);
+        sleep_ms(200);
+        OK(posix_trace_shutdown(stream));
     }
 }
 
@@ -345,6 +350,94 @@ TEST_WITHIN(120, PRC_14)
     IS(seen.of[POSIX_TRACE_START], 1);
 }
 
+/* Overwrites, cuts or lengthens a file of the registry. */
+static void spoil_file(const char *path)
+{
+    int file = open(path, O_RDWR | O_NOFOLLOW);
+    struct stat status;
+    if (file < 0)
+        return;
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
+        unsigned char bytes[64];
+        for (size_t at = 0; at < sizeof bytes; at++)
+            bytes[at] = (unsigned char)chance(256);
+        off_t at = (off_t)chance((uint32_t)(status.st_size & 0xffffff) + 1);
+        if (chance(4) > 0)
+            at = (off_t)chance(256);
+        if (chance(8) == 0 && ftruncate(file, at) != 0)
+            skip("files cannot be cut");
+        if (pwrite(file, bytes, chance(sizeof bytes), at) < 0)
+            skip("files cannot be written");
+    }
+    close(file);
+}
+
+static void spoil_registry(void)
+{
+    const char *folder = getenv("TRACEWELL_POSIX_DIR");
+    char path[400];
+    DIR *entries = opendir(folder);
+    if (!entries)
+        return;
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] != '.' && chance(2))
+            spoil_file(path);
+    }
+    closedir(entries);
+}
+
+/* Makes streams and asks for everything while the registry is spoiled; every answer but a crash is right. Ends
+ * with 2 if it never had a stream. */
+static _Noreturn void control_in_ruins(pid_t traced)
+{
+    int made = 0;
+    for (int round = 0; round < 30; round++) {
+        trace_id_t stream = 0;
+        trace_event_id_t id = 0;
+        if (round > 0)
+            spoil_registry();
+        if (posix_trace_create(round % 2 ? traced : 0, NULL, &stream) != 0)
+            continue;
+        made++;
+        posix_trace_start(stream);
+        posix_trace_eventid_open("in ruins", &id);
+        posix_trace_event(id, "text", 4);
+        spoil_registry();
+        ask_all(stream);
+        posix_trace_shutdown(stream);
+    }
+    if (made > 0)
+        done();
+    _exit(2);
+}
+
+/* Whether a controller that ended in order had streams before that. */
+static int made_streams(pid_t controller)
+{
+    int status = 0;
+    IS(waitpid(controller, &status, 0), controller);
+    CHECK(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 2));
+    return WEXITSTATUS(status) == 0;
+}
+
+TEST_WITHIN(120, OWN_30)
+{
+    int made = 0;
+    for (int round = 0; round < 20; round++) {
+        struct traced traced = traced_child();
+        pid_t controller = forked();
+        if (controller == 0) {
+            for (int skipped = 0; skipped < round * 31; skipped++)
+                chance(2);
+            control_in_ruins(traced.pid);
+        }
+        made += made_streams(controller);
+        kill(traced.pid, SIGKILL);
+    }
+    CHECK(made > 0);
+}
+
 /* A traced process that was stopped does not stop its readers. */
 TEST(OWN_18)
 {
@@ -391,4 +484,27 @@ TEST_WITHIN(60, OWN_19)
         CHECK(!next_of_log(stream, &record));
         OK(posix_trace_shutdown(stream));
     }
+}
+
+static void *read_to_the_end(void *stream)
+{
+    unsigned long records = 0;
+    while (next_of_log(*(trace_id_t *)stream, &record))
+        records++;
+    return (void *)(uintptr_t)records;
+}
+
+/* A reader that waits is told of the end, and the stream can be ended after that. */
+TEST(OWN_29)
+{
+    struct traced traced = traced_image();
+    trace_id_t stream = tracing(traced.pid, NULL);
+    traced_open(&traced, "number");
+    pthread_t reader = thread(read_to_the_end, &stream);
+    traced_numbers(&traced, 0, 10);
+    sleep_ms(100);
+    traced_end(&traced);
+    IS((uintptr_t)joined(reader), 11);
+    sleep_ms(100);
+    OK(posix_trace_shutdown(stream));
 }
