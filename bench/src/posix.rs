@@ -54,7 +54,8 @@ pub fn suspended(stream: &Stream, id: u32) -> f64 {
 /// Where there is no shared memory.
 pub fn read_back() -> Result<f64, Error> {
     let policy = Some(StreamPolicy::UntilFull);
-    let attributes = Attributes { stream_size: 1 << 24, stream_policy: policy, ..Default::default() };
+    let attributes =
+        Attributes { stream_size: 1 << 24, stream_policy: policy, ..Default::default() };
     let stream = Stream::create(0, &attributes)?;
     let id = tracewell_posix::define(b"bench")?;
     stream.core().start();

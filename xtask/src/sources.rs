@@ -19,14 +19,19 @@ const BORDERS: [(&str, &[&str]); 4] = [
 ];
 
 /// The files that may hold unsafe code.
-const UNSAFE: [&str; 14] = [
+const UNSAFE: [&str; 19] = [
     "crates/capi/src/aix.rs",
     "crates/capi/src/aix/channel.rs",
     "crates/capi/src/boundary.rs",
     "crates/capi/src/flusher.rs",
     "crates/capi/src/log.rs",
+    "crates/capi/src/posix/attributes.rs",
+    "crates/capi/src/posix/reading.rs",
+    "crates/capi/src/posix/types.rs",
     "crates/capi/src/stream.rs",
     "crates/capi/src/threadx.rs",
+    "crates/posix/src/local.rs",
+    "crates/posix/src/sys.rs",
     "crates/record/src/clock/counter.rs",
     "crates/record/src/stream/map.rs",
     "crates/record/src/stream/sys.rs",

@@ -451,7 +451,8 @@ fn posix_streams(plan: &Plan) -> Result<()> {
     row("POSIX: an event that is filtered out", counter, filtered, read);
     row("POSIX: an event while suspended", counter, suspended, read);
     row("POSIX: an event without a stream", counter, median(&mut without), read);
-    let mut speeds = (0..plan.rounds).map(|_| posix::read_back()).collect::<std::result::Result<Vec<_>, _>>()?;
+    let mut speeds =
+        (0..plan.rounds).map(|_| posix::read_back()).collect::<std::result::Result<Vec<_>, _>>()?;
     let each = 1e9 / median(&mut speeds);
     row("POSIX: take an event out of a stream", "10 million a second", each, 100.0);
     Ok(())

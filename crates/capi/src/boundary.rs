@@ -194,7 +194,9 @@ pub(crate) fn at_exit(function: extern "C" fn()) {
     unsafe { libc::atexit(function) };
 }
 
-// Not as `libc` has them: a cancelled thread unwinds out of the first two.
+// Not as `libc` has them: a cancelled thread unwinds out of these.
+/// cbindgen:ignore
+#[expect(unused_doc_comments, reason = "for the program that makes the header")]
 unsafe extern "C-unwind" {
     fn syscall(number: libc::c_long, ...) -> libc::c_long;
     fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int;

@@ -2,9 +2,7 @@
 
 use tracewell_wire::posix::log::LogHeader;
 use tracewell_wire::posix::object::Geometry;
-use tracewell_wire::posix::{
-    DATA_MAX, EventSet, LogPolicy, NAME_MAX, StreamPolicy, record_words,
-};
+use tracewell_wire::posix::{DATA_MAX, EventSet, LogPolicy, NAME_MAX, StreamPolicy, record_words};
 
 use crate::error::Error;
 use crate::sys;

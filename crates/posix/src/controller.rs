@@ -149,7 +149,8 @@ impl Stream {
             return Err(Error::INVALID);
         }
         self.core.stop();
-        let error = lock(&self.flusher).take().map_or(0, |thread| flusher::finish(&self.core, thread));
+        let error =
+            lock(&self.flusher).take().map_or(0, |thread| flusher::finish(&self.core, thread));
         self.core.withdraw();
         lock(&self.watch).take();
         if error == 0 { Ok(()) } else { Err(Error(error)) }

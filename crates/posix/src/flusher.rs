@@ -74,7 +74,8 @@ fn work(core: &Core) -> i32 {
 fn is_due(core: &Core) -> (bool, bool) {
     let inner = core.inner();
     let asked = inner.flush.wanted > inner.flush.done;
-    let automatic = flushes_itself(core) && (core.pool().is_half_full() || core.state() == State::Full);
+    let automatic =
+        flushes_itself(core) && (core.pool().is_half_full() || core.state() == State::Full);
     (asked || automatic || inner.flush.ending, inner.flush.ending)
 }
 

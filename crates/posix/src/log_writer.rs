@@ -117,7 +117,8 @@ impl LogWriter {
         let bytes = head.words() * WORD;
         if self.header.log_policy == LogPolicy::UntilFull {
             let system = 8 * record_words(EventSet::BYTES);
-            let fits = self.used + bytes as u64 <= self.header.log_size.saturating_sub(system as u64);
+            let fits =
+                self.used + bytes as u64 <= self.header.log_size.saturating_sub(system as u64);
             if !fits {
                 self.full = true;
                 return Err(LogFull);
@@ -272,7 +273,9 @@ fn number(error: &std::io::Error) -> Errno {
 fn header(attributes: &Attributes, process: u32) -> LogHeader {
     let (slot_bytes, slots) = slots(attributes);
     LogHeader {
-        stream_policy: attributes.stream_policy.unwrap_or(tracewell_wire::posix::StreamPolicy::Flush),
+        stream_policy: attributes
+            .stream_policy
+            .unwrap_or(tracewell_wire::posix::StreamPolicy::Flush),
         log_policy: attributes.log_policy,
         inherited: attributes.inherited,
         max_data: attributes.max_data as u64,

@@ -21,12 +21,6 @@ use crate::sys::{self, Errno};
 /// or means harm.
 const PATIENCE: u32 = 1000;
 
-/// The id of a name that is there among the first `count`, by a function that reads a slot.
-fn find(text: &[u8], count: usize, slot: impl Fn(usize) -> [u64; NAME_SLOT]) -> Option<u32> {
-    let wanted = slot_of(text);
-    (0..count).find(|index| slot(*index) == wanted).map(|index| FIRST_USER + index as u32)
-}
-
 fn slot_of(text: &[u8]) -> [u64; NAME_SLOT] {
     let words: [u64; NAME_SLOT - 1] = text_words(text);
     let mut slot = [0; NAME_SLOT];
@@ -80,31 +74,41 @@ impl NameFile<'_> {
         if text == UNNAMED_NAME.as_bytes() {
             return Ok(UNNAMED);
         }
+        // Names are only added, so one that is there needs no lock.
+        if let Some(id) = self.find(text) {
+            return Ok(id);
+        }
         // A description of its own, so that threads exclude each other as well.
         let own = name::of_descriptor(
             sys::process().into(),
             std::os::fd::AsRawFd::as_raw_fd(&self.0) as u64,
         );
         let lock = sys::open(own.as_c_str(), libc::O_RDWR)?;
-        for _ in 0..PATIENCE {
-            if sys::try_lock(lock.as_fd()) {
-                let id = self.define_locked(text);
-                // Closing does not do where a fork has copied the descriptor.
-                sys::unlock(lock.as_fd());
-                return id;
+        // After that somebody was stopped with the lock, or means harm: nobody waits for him.
+        (0..PATIENCE).find(|_| {
+            sys::try_lock(lock.as_fd()) || {
+                sleep(Duration::from_millis(1));
+                false
             }
-            sleep(Duration::from_millis(1));
-        }
-        Err(libc::EAGAIN)
+        });
+        let id = self.add(text);
+        // Closing does not do where a fork has copied the descriptor.
+        sys::unlock(lock.as_fd());
+        id
     }
 
-    fn define_locked(self, text: &[u8]) -> Result<u32, Errno> {
-        let slots = self.slots();
-        let count = slots.len() / NAME_SLOT;
-        let slots = slots.as_chunks::<NAME_SLOT>().0;
-        if let Some(id) = find(text, count, |index| slots[index]) {
+    /// The id of a name that is there.
+    fn find(self, text: &[u8]) -> Option<u32> {
+        let (slots, wanted) = (self.slots(), slot_of(text));
+        let index = slots.as_chunks::<NAME_SLOT>().0.iter().position(|slot| *slot == wanted)?;
+        Some(FIRST_USER + index as u32)
+    }
+
+    fn add(self, text: &[u8]) -> Result<u32, Errno> {
+        if let Some(id) = self.find(text) {
             return Ok(id);
         }
+        let count = self.count();
         if count == USER_EVENT_MAX {
             return Ok(UNNAMED);
         }

@@ -88,11 +88,10 @@ impl Registry {
     fn publish(&self, name: &Name, words: usize, fill: &[(usize, u64)]) -> Result<OwnedFd, Errno> {
         let draft = name::of_draft(sys::nonce());
         let file = self.new_file(&draft, words)?;
-        let filled = fill.iter().try_for_each(|(at, word)| {
-            sys::write_words(file.as_fd(), *at, &[*word])
-        });
-        let linked = filled
-            .and_then(|()| sys::link_at(self.fd(), draft.as_c_str(), name.as_c_str()));
+        let filled =
+            fill.iter().try_for_each(|(at, word)| sys::write_words(file.as_fd(), *at, &[*word]));
+        let linked =
+            filled.and_then(|()| sys::link_at(self.fd(), draft.as_c_str(), name.as_c_str()));
         sys::unlink_at(self.fd(), draft.as_c_str());
         linked.map(|()| file)
     }
@@ -143,7 +142,11 @@ impl Registry {
         let mut words = [0; 2];
         let read = sys::read_words(file.as_fd(), 0, &mut words);
         let whole = sys::facts(file.as_fd())?.size >= NAMES_WORDS as u64 * 8;
-        if read == 2 && whole && words == [NAMES_MAGIC, nonce] { Ok(file) } else { Err(libc::EINVAL) }
+        if read == 2 && whole && words == [NAMES_MAGIC, nonce] {
+            Ok(file)
+        } else {
+            Err(libc::EINVAL)
+        }
     }
 
     /// A new name space without names. For signal handlers.
@@ -210,7 +213,8 @@ impl Registry {
         };
         let mut words = [0; ObjectHeader::WORDS];
         let read = sys::read_words(file.as_fd(), 0, &mut words);
-        let header = ObjectHeader::of_words(&words).filter(|header| header.nonce == reference.nonce);
+        let header =
+            ObjectHeader::of_words(&words).filter(|header| header.nonce == reference.nonce);
         let header = header.filter(|_| read == words.len()).ok_or(libc::EINVAL)?;
         let whole = sys::facts(file.as_fd())?.size >= header.geometry.total() as u64 * 8;
         if whole { Ok((file, header)) } else { Err(libc::EINVAL) }
@@ -246,7 +250,10 @@ impl Registry {
 
     /// Areas of processes that ended, and name spaces that no area names any more.
     fn sweep_processes(&self) {
-        let path = Name::new(format_args!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&self.directory)));
+        let path = Name::new(format_args!(
+            "/proc/self/fd/{}",
+            std::os::fd::AsRawFd::as_raw_fd(&self.directory)
+        ));
         let Ok(path) = path.as_c_str().to_str() else { return };
         let Ok(entries) = std::fs::read_dir(path) else { return };
         let (mut spaces, mut kept) = (Vec::new(), Vec::new());
@@ -321,9 +328,10 @@ pub(crate) fn enroll(words: &[std::sync::atomic::AtomicU64], process: Process) {
     let members = words.get(object::at::MEMBERS..).unwrap_or_default();
     let members = members.as_chunks::<2>().0.iter().take(object::MEMBERS);
     let id = u64::from(process.id);
-    if members.clone().any(|[member, start]| {
-        member.load(Acquire) == id && start.load(Relaxed) == process.start
-    }) {
+    if members
+        .clone()
+        .any(|[member, start]| member.load(Acquire) == id && start.load(Relaxed) == process.start)
+    {
         return;
     }
     for [member, start] in members {

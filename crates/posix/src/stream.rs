@@ -155,11 +155,8 @@ impl Core {
                 registry.remove_object(header.nonce);
             }
         })?;
-        let descriptor = if in_file {
-            NO_DESCRIPTOR
-        } else {
-            std::os::fd::AsRawFd::as_raw_fd(&object) as u64
-        };
+        let descriptor =
+            if in_file { NO_DESCRIPTOR } else { std::os::fd::AsRawFd::as_raw_fd(&object) as u64 };
         let reference = Reference { nonce: header.nonce, controller: own, descriptor };
         let number = announce(&registry, &reference)?;
         let core = Self {
@@ -282,7 +279,9 @@ impl Core {
     fn run(&self, inner: &mut Inner) {
         let stamp = inner.clock.now();
         self.system(inner, wire::START, stamp, &self.filter().bytes());
-        if let Some((_, until @ &mut u64::MAX)) = inner.quiet.back_mut().map(|span| (span.0, &mut span.1)) {
+        if let Some((_, until @ &mut u64::MAX)) =
+            inner.quiet.back_mut().map(|span| (span.0, &mut span.1))
+        {
             *until = stamp;
         }
         apart(inner, stamp);
@@ -444,7 +443,10 @@ impl Core {
     ///
     /// # Errors
     /// EINVAL after the end of the stream, and where it has a log: its records are the log's.
-    pub fn try_next<R>(&self, copy: impl FnOnce(EventInfo, &[u64]) -> R) -> Result<Option<R>, Error> {
+    pub fn try_next<R>(
+        &self,
+        copy: impl FnOnce(EventInfo, &[u64]) -> R,
+    ) -> Result<Option<R>, Error> {
         if self.has_log() {
             return Err(Error::INVALID);
         }

@@ -122,7 +122,8 @@ pub(crate) fn nonce() -> u64 {
     let mut bytes = [0_u8; 8];
     // SAFETY: the call stores at most 8 bytes at the given place.
     let got = unsafe { libc::syscall(libc::SYS_getrandom, bytes.as_mut_ptr(), 8, 0) };
-    let drawn = if got == 8 { u64::from_le_bytes(bytes) } else { realtime() ^ u64::from(thread()) << 40 };
+    let drawn =
+        if got == 8 { u64::from_le_bytes(bytes) } else { realtime() ^ u64::from(thread()) << 40 };
     drawn | 1
 }
 
@@ -224,9 +225,8 @@ pub(crate) fn give(file: BorrowedFd<'_>, user: u32) -> Result<(), Errno> {
 pub(crate) fn sealed_memory(bytes: u64) -> Result<OwnedFd, Errno> {
     let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
     // SAFETY: the name ends with a null; the descriptor that comes back is nobody else's.
-    let file = unsafe {
-        OwnedFd::from_raw_fd(checked(libc::memfd_create(c"tracewell".as_ptr(), flags))?)
-    };
+    let file =
+        unsafe { OwnedFd::from_raw_fd(checked(libc::memfd_create(c"tracewell".as_ptr(), flags))?) };
     use std::os::fd::AsFd;
     resize(file.as_fd(), bytes)?;
     let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
@@ -289,7 +289,11 @@ pub(crate) fn map_for_ever(file: BorrowedFd<'_>, words: usize) -> Option<&'stati
 }
 
 /// Maps a file shared, or private zeros without one; over pages that are mapped already, or anywhere.
-fn map(file: Option<BorrowedFd<'_>>, bytes: usize, over: Option<NonNull<u8>>) -> Option<NonNull<u8>> {
+fn map(
+    file: Option<BorrowedFd<'_>>,
+    bytes: usize,
+    over: Option<NonNull<u8>>,
+) -> Option<NonNull<u8>> {
     let (fd, kind) = match file {
         Some(file) => (file.as_raw_fd(), libc::MAP_SHARED),
         None => (-1, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE),
@@ -396,9 +400,8 @@ pub(crate) fn wait(word: &AtomicU64, seen: u32, until: Option<u64>) -> Result<()
     let (kind, all) = (libc::FUTEX_WAIT_BITSET | libc::FUTEX_CLOCK_REALTIME, u32::MAX);
     let none = std::ptr::null::<u32>();
     // SAFETY: the word outlives the call, and the kernel only reads it and the time.
-    let result = unsafe {
-        libc::syscall(libc::SYS_futex, word.as_ptr(), kind, seen, time, none, all)
-    };
+    let result =
+        unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), kind, seen, time, none, all) };
     if result == 0 { Ok(()) } else { Err(errno()) }
 }
 
@@ -447,7 +450,20 @@ pub(crate) fn duplicate(file: libc::c_int) -> Result<(OwnedFd, libc::c_int), Err
     }
 }
 
-/// Waits until a process ends, or somebody writes to `stop`; whether it ended. `None` where the kernel
+/// What one thread tells another through a descriptor: nothing, or that it is to stop. Unlike a pipe it
+/// sends no signal when nobody listens.
+pub(crate) fn new_signpost() -> Result<OwnedFd, Errno> {
+    // SAFETY: takes numbers only; the descriptor that comes back is nobody else's.
+    unsafe { checked(libc::eventfd(0, libc::EFD_CLOEXEC)).map(|fd| OwnedFd::from_raw_fd(fd)) }
+}
+
+/// Tells it.
+pub(crate) fn raise(signpost: BorrowedFd<'_>) {
+    // SAFETY: takes numbers only.
+    unsafe { libc::eventfd_write(signpost.as_raw_fd(), 1) };
+}
+
+/// Waits until a process ends, or `stop` is raised; whether it ended. `None` where the kernel
 /// does not tell.
 pub(crate) fn wait_for_end(process: u32, stop: BorrowedFd<'_>) -> Option<bool> {
     // SAFETY: takes numbers, and an array of two entries that live long enough.

@@ -3,8 +3,6 @@
 //! A sleep that looked by itself now and then would need a time limit, and a system call with one does not
 //! go on after a signal handler that asks for that (`SA_RESTART`).
 
-use std::fs::File;
-use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -16,7 +14,7 @@ use crate::sys;
 /// The thread; it ends with this.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    stop: Option<File>,
+    stop: Option<Arc<OwnedFd>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -27,14 +25,13 @@ impl Watch {
         if core.living_member().is_some_and(|process| process.id == sys::process()) {
             return nothing;
         }
-        let Ok((reader, writer)) = std::io::pipe() else { return nothing };
-        let core = Arc::clone(core);
-        let stop = OwnedFd::from(reader);
+        let Ok(stop) = sys::new_signpost().map(Arc::new) else { return nothing };
+        let (core, raised) = (Arc::clone(core), Arc::clone(&stop));
         let thread = sys::without_signals(|| {
-            let watch = move || watch(&core, &stop);
+            let watch = move || watch(&core, &raised);
             thread::Builder::new().name("tracewell watch".to_owned()).spawn(watch)
         });
-        Self { stop: Some(OwnedFd::from(writer).into()), thread: thread.ok() }
+        Self { stop: Some(stop), thread: thread.ok() }
     }
 }
 
@@ -55,8 +52,8 @@ fn watch(core: &Core, stop: &OwnedFd) {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        if let Some(mut stop) = self.stop.take() {
-            let _ = stop.write_all(&[0]);
+        if let Some(stop) = self.stop.take() {
+            sys::raise(stop.as_fd());
         }
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

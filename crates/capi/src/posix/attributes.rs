@@ -36,7 +36,8 @@ impl trace_attr_t {
 
     /// The attributes in an object that was initialised.
     pub(super) fn read(&self) -> Result<Attributes, Number> {
-        let [mark, stream_policy, stream_size, max_data, inherited, log_size, log_policy, ..] = self.0;
+        let [mark, stream_policy, stream_size, max_data, inherited, log_size, log_policy, ..] =
+            self.0;
         let (created, resolution) = (self.0[7], self.0[8]);
         if mark != MARK {
             return Err(INVALID);
@@ -72,7 +73,8 @@ impl trace_attr_t {
         self.0[..NUMBERS].copy_from_slice(&numbers);
         let texts = attributes.name.iter().chain(&attributes.version);
         let texts: Vec<u8> = texts.copied().collect();
-        for (to, piece) in self.0[NUMBERS..NUMBERS + TEXTS].iter_mut().zip(texts.as_chunks::<8>().0) {
+        for (to, piece) in self.0[NUMBERS..NUMBERS + TEXTS].iter_mut().zip(texts.as_chunks::<8>().0)
+        {
             *to = u64::from_ne_bytes(*piece);
         }
     }
@@ -170,7 +172,10 @@ pub unsafe extern "C" fn posix_trace_attr_getgenversion(
 /// # Safety
 /// * `tracename` is null or has room for `TRACE_NAME_MAX` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn posix_trace_attr_getname(attr: Object<'_>, tracename: *mut c_char) -> c_int {
+pub unsafe extern "C" fn posix_trace_attr_getname(
+    attr: Object<'_>,
+    tracename: *mut c_char,
+) -> c_int {
     // SAFETY: the caller's bullet.
     unsafe { get_text(attr, tracename, |attributes| attributes.name) }
 }
@@ -256,7 +261,8 @@ pub extern "C" fn posix_trace_attr_getstreamfullpolicy(
     attr: Object<'_>,
     policy: Place<'_, c_int>,
 ) -> c_int {
-    let policy_of = |attributes: &Attributes| attributes.stream_policy.unwrap_or(StreamPolicy::Loop);
+    let policy_of =
+        |attributes: &Attributes| attributes.stream_policy.unwrap_or(StreamPolicy::Loop);
     get(attr, policy, |attributes| policy_of(attributes).code() as c_int)
 }
 

@@ -226,7 +226,10 @@ pub unsafe extern "C" fn posix_trace_trygetnext_event(
 
 /// Opens a log as a stream.
 #[unsafe(no_mangle)]
-pub extern "C" fn posix_trace_open(file_desc: c_int, trid: Option<&mut MaybeUninit<c_int>>) -> c_int {
+pub extern "C" fn posix_trace_open(
+    file_desc: c_int,
+    trid: Option<&mut MaybeUninit<c_int>>,
+) -> c_int {
     guard(|| {
         let trid = some(trid)?;
         let log = Recorded::open(file_desc)?;

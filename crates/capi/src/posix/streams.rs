@@ -165,11 +165,7 @@ pub extern "C" fn posix_trace_get_filter(
 
 /// Changes the set of events that are not recorded.
 #[unsafe(no_mangle)]
-pub extern "C" fn posix_trace_set_filter(
-    trid: c_int,
-    set: Option<&EventSet>,
-    how: c_int,
-) -> c_int {
+pub extern "C" fn posix_trace_set_filter(trid: c_int, set: Option<&EventSet>, how: c_int) -> c_int {
     guard(|| {
         let stream = active(trid)?;
         let change = match how {

@@ -19,18 +19,32 @@ use crate::boundary::{put_text, text};
 /// The address of an event is that behind the call of this very function, which Rust cannot ask for. A
 /// macro in the header could, but the standard lets programs take the function's address. So these
 /// instructions hand the return address on as a fourth argument.
+///
+/// # Safety
+/// * `data_ptr` is null or the start of `data_len` bytes.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
-pub unsafe extern "C" fn posix_trace_event(event_id: u32, data_ptr: *const c_void, data_len: usize) {
+pub unsafe extern "C" fn posix_trace_event(
+    event_id: u32,
+    data_ptr: *const c_void,
+    data_len: usize,
+) {
     core::arch::naked_asm!("endbr64", "mov rcx, [rsp]", "jmp {}", sym event_at)
 }
 
 /// Records an event, as on x86-64; the return address is in a register.
+///
+/// # Safety
+/// * `data_ptr` is null or the start of `data_len` bytes.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
-pub unsafe extern "C" fn posix_trace_event(event_id: u32, data_ptr: *const c_void, data_len: usize) {
+pub unsafe extern "C" fn posix_trace_event(
+    event_id: u32,
+    data_ptr: *const c_void,
+    data_len: usize,
+) {
     core::arch::naked_asm!("hint #34", "mov x3, x30", "b {}", sym event_at)
 }
 
@@ -40,7 +54,11 @@ pub unsafe extern "C" fn posix_trace_event(event_id: u32, data_ptr: *const c_voi
 /// * `data_ptr` is null or the start of `data_len` bytes.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn posix_trace_event(event_id: u32, data_ptr: *const c_void, data_len: usize) {
+pub unsafe extern "C" fn posix_trace_event(
+    event_id: u32,
+    data_ptr: *const c_void,
+    data_len: usize,
+) {
     // SAFETY: the caller's bullet.
     unsafe { event_at(event_id, data_ptr, data_len, 0) }
 }

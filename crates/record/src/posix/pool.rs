@@ -246,13 +246,7 @@ impl<'a> Pool<'a> {
     }
 
     /// Goes on in an open packet whose owner has ended, if there is one with enough room.
-    fn adopt(
-        &self,
-        place: &Place,
-        owner: u64,
-        words: usize,
-        lives: &dyn Fn(u64) -> bool,
-    ) -> bool {
+    fn adopt(&self, place: &Place, owner: u64, words: usize, lives: &dyn Fn(u64) -> bool) -> bool {
         let used = self.used();
         let from = self.word(at::ORDER).load(Ordering::Relaxed) as usize;
         let mut inquiries = 0;

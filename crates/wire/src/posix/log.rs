@@ -17,7 +17,9 @@
 //! slots were used, closing the log puts them right behind the last records.
 //! A log that was not closed has no end block.
 
-use super::{LogPolicy, NAME_MAX, RECORD_WORDS, RecordHead, StreamPolicy, text_of_words, text_words};
+use super::{
+    LogPolicy, NAME_MAX, RECORD_WORDS, RecordHead, StreamPolicy, text_of_words, text_words,
+};
 use crate::frame;
 use crate::native::{WORD, join, split, word};
 
@@ -119,7 +121,8 @@ impl LogHeader {
             join(self.slot_bytes, self.slots),
             self.tail,
         ];
-        let (name, version): ([u64; 8], [u64; 8]) = (text_words(&self.name), text_words(&self.version));
+        let (name, version): ([u64; 8], [u64; 8]) =
+            (text_words(&self.name), text_words(&self.version));
         let mut words = [0; Self::WORDS];
         let all = numbers.into_iter().chain(name).chain(version);
         words.iter_mut().zip(all).for_each(|(to, word)| *to = word);

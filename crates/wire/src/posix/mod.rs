@@ -20,7 +20,9 @@ pub mod object;
 mod record;
 mod set;
 
-pub use record::{FLAG_HIDDEN, FLAG_SYSTEM, FLAG_TRUNCATED, RECORD_WORDS, RecordHead, record_words};
+pub use record::{
+    FLAG_HIDDEN, FLAG_SYSTEM, FLAG_TRUNCATED, RECORD_WORDS, RecordHead, record_words,
+};
 pub use set::{EventSet, Fill};
 
 /// Bytes of an event type's name at most, without a null (`TRACE_EVENT_NAME_MAX`).

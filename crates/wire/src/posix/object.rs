@@ -160,7 +160,8 @@ impl Geometry {
     pub fn for_promise(promise: usize, max_data: usize) -> Option<Self> {
         let longest = record_words(max_data.max(2 * EventSet::BYTES));
         let words = promise.max(Self::least_promise(max_data)).div_ceil(8);
-        let packet = (4 * longest).next_power_of_two().max((words / 64).checked_next_power_of_two()?);
+        let packet =
+            (4 * longest).next_power_of_two().max((words / 64).checked_next_power_of_two()?);
         let closed = u32::try_from(words.div_ceil(packet - longest) + 1).ok()?;
         let packets = closed.checked_add(EXTRA_PACKETS)?;
         Self { packet_words: u32::try_from(packet).ok()?, packets, closed }.checked()
