@@ -1,6 +1,7 @@
 //! The conformance suite of the POSIX trace functions (`tests/posix`), compiled in several ways and run.
 //!
-//! `posix/assertions.tsv` has what is asserted and where it is tested: each of its rows must be reported
+//! The sanitizers look at the suite and at what it hands over; the library is as always. What cannot be tested
+//! under them is tested without. `posix/assertions.tsv` has what is asserted and where it is tested: each of its rows must be reported
 //! and pass, and nothing else may be reported. The last tests show that the suite can fail.
 
 mod build;
@@ -139,6 +140,12 @@ fn clang_without_optimisation() {
 fn clang_with_optimisation() {
     let Some(clang) = optional("clang") else { return };
     passes(Build { compiler: &clang, level: "-O2", sanitized: true, link: Link::Static });
+}
+
+#[test]
+fn gcc_without_sanitizers() {
+    let Some(gcc) = compiler("CC", "gcc") else { return };
+    passes(Build { compiler: &gcc, level: "-O2", sanitized: false, link: Link::Static });
 }
 
 /// The suite as it is used to look for faults: quick to make and to start.
