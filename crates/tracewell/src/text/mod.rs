@@ -5,6 +5,7 @@
 mod buffer;
 pub mod calendar;
 mod describe;
+mod duration;
 mod lines;
 mod listing;
 mod per_event;
@@ -12,6 +13,7 @@ mod per_event;
 pub use buffer::{Literal, Room, TextBuffer, put};
 pub use describe::Describer;
 pub(crate) use describe::{put_bytes, put_name};
+pub(crate) use duration::spoken_time;
 pub use lines::LineWriter;
 pub use listing::Listing;
 pub use per_event::PerEvent;
