@@ -45,7 +45,7 @@ fn escaped(label: &str) -> String {
     let mut before = ' ';
     for c in label.chars() {
         match c {
-            _ if c.is_alphanumeric() || " :()@".contains(c) => escaped.push(c),
+            _ if c.is_alphanumeric() || " :()".contains(c) => escaped.push(c),
             '_' | '.' | ',' | '-' if before != c => escaped.push(c),
             _ if c.is_control() => escaped.push(' '),
             // A text takes all that is written to it.
