@@ -4,11 +4,12 @@
 //! Those posted before others come first. A taking or a hand-over of which no post was seen is a message
 //! whose post is not known.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
 use super::sight::{Named, Sight};
+use super::waiting::Waiting;
 use super::{MOST_MESSAGES, Rows};
 use crate::analysis::Range;
 use crate::model::Meaning;
@@ -55,13 +56,10 @@ pub struct Flow {
     pub response: Range,
 }
 
-/// Messages that may wait at one receiver; the oldest are forgotten beyond that.
-const MOST_WAITING: usize = 4096;
-
 /// Follows messages.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
-    waiting: HashMap<u64, VecDeque<Open>, RandomState>,
+    waiting: Waiting<Open>,
     /// The message whose step is going on at a receiver.
     steps: HashMap<u64, Open, RandomState>,
     flows: Rows<(Option<u64>, u64, u64), Flow>,
@@ -104,14 +102,8 @@ impl Messages {
             ..Message::new(receiver, signal)
         };
         let open = self.open(message);
-        let waiting = self.waiting.entry(receiver.key).or_default();
-        if waiting.len() >= MOST_WAITING {
-            waiting.pop_front();
-        }
-        match sight.meaning {
-            Meaning::SendFirst => waiting.push_front(open),
-            _ => waiting.push_back(open),
-        }
+        let first = sight.meaning == Meaning::SendFirst;
+        self.waiting.post(receiver, signal, open, first);
         if let Some(flow) = self.flow(&message) {
             flow.posted += 1;
         }
@@ -163,11 +155,7 @@ impl Messages {
 
     /// The message of a signal that waits longest at a receiver.
     fn first(&mut self, receiver: Named, signal: Named) -> Open {
-        let waiting = self.waiting.get_mut(&receiver.key);
-        let found = waiting.and_then(|waiting| {
-            let at = waiting.iter().position(|open| open.message.signal == signal)?;
-            waiting.remove(at)
-        });
+        let found = self.waiting.take(receiver, signal);
         found.unwrap_or_else(|| self.open(Message::new(receiver, signal)))
     }
 
