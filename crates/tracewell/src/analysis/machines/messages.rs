@@ -10,7 +10,7 @@ use foldhash::fast::RandomState;
 
 use super::sight::{Named, Sight};
 use super::waiting::Waiting;
-use super::{MOST_MESSAGES, Rows};
+use super::{MOST_MESSAGES, MOST_ROWS, Rows};
 use crate::analysis::Range;
 use crate::model::Meaning;
 
@@ -145,10 +145,15 @@ impl Messages {
         if first && let Some(flow) = self.flow(&open.message) {
             flow.taken += 1;
             let posted = open.message.posted;
-            posted.into_iter().for_each(|posted| flow.waiting.add(sight.ticks() - posted));
+            posted
+                .into_iter()
+                .for_each(|posted| flow.waiting.add(sight.ticks().saturating_sub(posted)));
         }
         self.keep(&open);
         let message = open.message;
+        if self.steps.len() >= MOST_ROWS {
+            self.steps.clear();
+        }
         self.steps.insert(receiver.key, open);
         Some(message)
     }
@@ -166,8 +171,11 @@ impl Messages {
         let message = *message;
         if let Some(flow) = self.flow(&message) {
             let begun = message.taken.or(message.dispatched);
-            begun.into_iter().for_each(|begun| flow.step.add(done - begun));
-            message.posted.into_iter().for_each(|posted| flow.response.add(done - posted));
+            begun.into_iter().for_each(|begun| flow.step.add(done.saturating_sub(begun)));
+            message
+                .posted
+                .into_iter()
+                .for_each(|posted| flow.response.add(done.saturating_sub(posted)));
         }
         self.keep(&open);
         Some(message)

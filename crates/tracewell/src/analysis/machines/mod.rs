@@ -127,15 +127,14 @@ impl Machines {
     }
 }
 
-/// Rows in the order of their first mention, found by key. Beyond [`MOST_ROWS`] no new ones are made: a
-/// damaged trace of nothing but different keys must not fill memory.
+/// Rows in the order of their first mention, found by key. Beyond [`MOST_ROWS`] no new ones are made.
 #[derive(Debug)]
 struct Rows<K, T> {
     list: Vec<T>,
     by_key: HashMap<K, usize, RandomState>,
 }
 
-/// Rows of a table.
+/// Rows of a table: a damaged trace of nothing but different keys must not fill memory.
 const MOST_ROWS: usize = 1 << 16;
 
 impl<K, T> Default for Rows<K, T> {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::MOST_ROWS;
 use super::sight::Sight;
 use super::waiting::Waiting;
 use crate::model::schema::Schema;
@@ -17,9 +18,6 @@ pub struct Response {
     /// Its number among the messages posted to its receiver, from 1.
     pub number: u64,
 }
-
-/// Receivers whose messages are numbered; a damaged trace may name any number.
-const MOST_RECEIVERS: usize = 1 << 16;
 
 /// Follows messages.
 #[derive(Debug, Default)]
@@ -43,7 +41,7 @@ impl Responses {
         match sight.meaning {
             Meaning::Send | Meaning::SendFirst => {
                 let (receiver, signal) = (sight.object()?, sight.value()?);
-                if self.posted.len() > MOST_RECEIVERS {
+                if self.posted.len() > MOST_ROWS {
                     self.posted.clear();
                 }
                 let number = self.posted.entry(receiver.key).or_insert(0);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::MOST_ROWS;
 use super::sight::{Named, Sight};
 use super::waiting::Waiting;
 use crate::model::{Batch, EventRef, Flow, Loss, Meaning, Sink, Trace};
@@ -151,6 +152,9 @@ impl Sequence {
     /// Notes when the message of a signal that waits longest at a receiver was taken.
     fn taken(&mut self, sight: &Sight<'_>) {
         let (Some(receiver), Some(signal)) = (sight.subject(), sight.value()) else { return };
+        if self.steps.len() >= MOST_ROWS {
+            self.steps.clear();
+        }
         // Handed over after it was taken.
         if self.steps.insert(receiver.key, signal) == Some(signal)
             && sight.meaning == Meaning::Dispatch

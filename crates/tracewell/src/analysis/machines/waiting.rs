@@ -4,13 +4,11 @@ use std::collections::{HashMap, VecDeque};
 
 use foldhash::fast::RandomState;
 
+use super::MOST_ROWS;
 use super::sight::Named;
 
 /// Messages that may wait at one receiver; the oldest are forgotten beyond that.
 const MOST: usize = 4096;
-
-/// Receivers at which messages may wait; a damaged trace may name any number.
-const MOST_RECEIVERS: usize = 1 << 16;
 
 /// What is known of messages that wait, by receiver.
 #[derive(Debug)]
@@ -25,7 +23,7 @@ impl<T> Default for Waiting<T> {
 impl<T> Waiting<T> {
     /// A message was posted; `first`: before those that wait already.
     pub(super) fn post(&mut self, receiver: Named, signal: Named, message: T, first: bool) {
-        if self.0.len() >= MOST_RECEIVERS && !self.0.contains_key(&receiver.key) {
+        if self.0.len() >= MOST_ROWS && !self.0.contains_key(&receiver.key) {
             return;
         }
         let waiting = self.0.entry(receiver.key).or_default();
