@@ -13,6 +13,7 @@
 //!
 //! What programs read is an export ([`crate::export`]).
 
+pub mod check;
 mod columns;
 pub mod info;
 pub mod scheduling;

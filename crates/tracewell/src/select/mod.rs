@@ -16,7 +16,7 @@ use crate::model::schema::ArgumentKind;
 use crate::model::{Context, EventRef, Trace};
 pub use bound::{Bound, BoundError};
 pub use ids::{Group, IdError, IdPattern, groups};
-use pattern::{is_key, like};
+pub(crate) use pattern::{is_key, like};
 
 /// Which events to show. Empty lists and absent bounds select everything.
 #[derive(Clone, Debug, Default)]

@@ -2,17 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::finding::{Finding, Severity};
 use super::parser::each_stanza;
 use super::program::{
     Action, Callee, Case, Field, FieldForm, FieldRow, FieldSource, Flag, Function, Operation,
     Pattern, Place, Printed, Program, Quantity, Row, Template, TemplateId, Then,
 };
-use super::source::Source;
 use super::syntax::{
     self, Body, Call, Code, Expr, FlagTest, Item, ItemKind, Key, Macro, Operator, Stanza, Switch,
     Value, ValueKind,
 };
+use crate::source::{Finding, Severity, Source};
 use crate::text::{Literal, Room};
 
 /// A program, and what was wrong with its files.

@@ -36,30 +36,48 @@ impl Describer {
             } else {
                 out.literal(&piece.prefix);
             }
-            match piece.kind {
-                ArgumentKind::Unsigned => out.decimal(value),
-                ArgumentKind::Signed => put_signed(out, trace, value),
-                ArgumentKind::Object(kind) => {
-                    self.names.put(out, trace, event.ticks, kind, value);
-                }
-                ArgumentKind::Enum(table) => put_enum(out, trace, table, value),
-                ArgumentKind::Flags(table) => put_flags(out, trace, table, value),
-                ArgumentKind::Ipv4 => put_ipv4(out, value),
-                ArgumentKind::Float => out.text(f64::from_bits(value).to_string()),
-                ArgumentKind::Text => {
-                    put_shown(out, trace.payload.bytes(event.payload, piece.index));
-                }
-                ArgumentKind::Bytes => {
-                    put_bytes(out, trace.payload.bytes(event.payload, piece.index));
-                }
-                ArgumentKind::List => {
-                    let list = trace.payload.bytes(event.payload, piece.index);
-                    put_list(out, &mut self.names, trace, event.ticks, list);
-                }
-                ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed => {
-                    put_address(out, trace, value);
-                }
-            }
+            put_argument(out, &mut self.names, trace, event, (piece.index, piece.kind, value));
+        }
+    }
+
+    /// Appends the value of one argument; false where the event does not have it.
+    pub fn put_value(
+        &mut self,
+        out: &mut TextBuffer,
+        trace: &Trace,
+        event: &EventRef<'_>,
+        index: usize,
+    ) -> bool {
+        let Some(value) = trace.payload.argument(event.payload, index) else { return false };
+        let argument = trace.schema.event(event.id).args.get(index);
+        let kind = argument.map_or(ArgumentKind::Unnamed, |argument| argument.kind);
+        put_argument(out, &mut self.names, trace, event, (index, kind, value));
+        true
+    }
+}
+
+#[inline]
+fn put_argument(
+    out: &mut TextBuffer,
+    names: &mut Names,
+    trace: &Trace,
+    event: &EventRef<'_>,
+    (index, kind, value): (usize, ArgumentKind, u64),
+) {
+    let bytes = || trace.payload.bytes(event.payload, index);
+    match kind {
+        ArgumentKind::Unsigned => out.decimal(value),
+        ArgumentKind::Signed => put_signed(out, trace, value),
+        ArgumentKind::Object(kind) => names.put(out, trace, event.ticks, kind, value),
+        ArgumentKind::Enum(table) => put_enum(out, trace, table, value),
+        ArgumentKind::Flags(table) => put_flags(out, trace, table, value),
+        ArgumentKind::Ipv4 => put_ipv4(out, value),
+        ArgumentKind::Float => out.text(f64::from_bits(value).to_string()),
+        ArgumentKind::Text => put_shown(out, bytes()),
+        ArgumentKind::Bytes => put_bytes(out, bytes()),
+        ArgumentKind::List => put_list(out, names, trace, event.ticks, bytes()),
+        ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed => {
+            put_address(out, trace, value);
         }
     }
 }

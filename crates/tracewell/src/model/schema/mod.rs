@@ -228,6 +228,11 @@ impl Schema {
         &self.events
     }
 
+    /// The entries that stand for ranges of ids.
+    pub fn ranges(&self) -> impl Iterator<Item = &EventType> {
+        self.ranges.iter().map(|(_, event)| event)
+    }
+
     /// Adds an entry, for an event of the application, say. False where the id has one already or
     /// is beyond what a table can hold (65535).
     pub fn define(&mut self, event: EventType) -> bool {
