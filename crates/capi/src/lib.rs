@@ -26,5 +26,6 @@ pub mod clock;
 pub mod code;
 pub mod flusher;
 pub mod log;
+pub mod rkh;
 pub mod stream;
 pub mod threadx;

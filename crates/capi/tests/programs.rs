@@ -3,6 +3,8 @@
 
 #[path = "../../record/examples/device/device.rs"]
 mod device;
+#[path = "programs/rkh.rs"]
+mod rkh;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
