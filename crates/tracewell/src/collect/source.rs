@@ -65,7 +65,8 @@ impl Source {
                 Inner::TcpListen(listener)
             }
             Self::Udp(address, datagrams) => {
-                Inner::Udp(Udp::new(UdpSocket::bind(address)?, *datagrams)?)
+                let socket = UdpSocket::bind(address)?;
+                Inner::Udp(Box::new(Udp::new(socket, *datagrams)?))
             }
             Self::Stdin => Inner::Stdin,
             Self::File(path) => Inner::File(path.clone()),
@@ -101,7 +102,7 @@ enum Inner {
     Serial(Serial),
     Tcp(String),
     TcpListen(TcpListener),
-    Udp(Udp),
+    Udp(Box<Udp>),
     Stdin,
     File(PathBuf),
 }
