@@ -119,7 +119,11 @@ impl WriteOptions {
         if self.events.is_empty() && self.contexts.is_empty() {
             return None;
         }
-        let contexts: Vec<_> = self.contexts.iter().map(|context| wildcard(context)).collect();
+        let context = |context: &String| match context.contains(['*', '?']) {
+            true => context.replace(|c| !is_word(c), "?"),
+            false => name(context),
+        };
+        let contexts: Vec<_> = self.contexts.iter().map(context).collect();
         let of = match contexts.is_empty() {
             true => String::new(),
             false => format!("@context = {}", contexts.join(" | ")),
@@ -136,9 +140,13 @@ impl WriteOptions {
     }
 }
 
-/// A pattern of a selection as one of rules, in which a blank cannot stand.
+/// A pattern of a selection as one of rules, in which `_` stands for a blank.
 fn wildcard(pattern: &str) -> String {
-    let word = |c: char| if is_word(c) { c } else { '?' };
+    let word = |c: char| match c {
+        ' ' => '_',
+        _ if is_word(c) => c,
+        _ => '?',
+    };
     let pattern: String = pattern.chars().map(word).collect();
     if is_keyword(&pattern) || pattern.contains("..") { quoted(&pattern) } else { pattern }
 }
