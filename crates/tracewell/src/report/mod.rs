@@ -89,6 +89,14 @@ impl<W: Write> Report<W> {
         }
     }
 
+    /// Gives out the lines so far, for somebody who watches.
+    ///
+    /// # Errors
+    /// Where writing has failed.
+    pub fn show(&mut self) -> io::Result<()> {
+        self.lines.show()
+    }
+
     /// Writes the summary and gives the writer back.
     ///
     /// # Errors

@@ -397,7 +397,10 @@ pub(super) fn action(name: &str) -> Option<Action> {
 /// The built-in value of this name.
 pub(super) fn builtin(name: &str) -> Option<Quantity> {
     Some(match name {
-        "D1" | "D2" | "D3" | "D4" | "D5" => Quantity::Word(name.as_bytes()[1] - b'1'),
+        // AIX has five; events of other systems have more arguments.
+        "D1" | "D2" | "D3" | "D4" | "D5" | "D6" | "D7" | "D8" | "D9" => {
+            Quantity::Word(name.as_bytes()[1] - b'1')
+        }
         "L1" | "L2" | "L3" | "L4" | "L5" => Quantity::LongWord(name.as_bytes()[1] - b'1'),
         "HD" => Quantity::HookData,
         "HL" => Quantity::DataLength,

@@ -133,6 +133,14 @@ impl<W: Write> EventWriter<W> {
         }
     }
 
+    /// Gives out the lines so far, for somebody who watches.
+    ///
+    /// # Errors
+    /// Where writing has failed.
+    pub fn show(&mut self) -> io::Result<()> {
+        self.lines.show()
+    }
+
     /// Writes what is left and gives the writer back.
     ///
     /// # Errors

@@ -58,7 +58,8 @@ const fn kind(kind: FieldKind) -> ArgumentKind {
         FieldKind::Signed => ArgumentKind::Signed,
         FieldKind::Hex => ArgumentKind::Hex,
         FieldKind::Float => ArgumentKind::Float,
-        FieldKind::Text | FieldKind::Bytes => ArgumentKind::Text,
+        FieldKind::Text => ArgumentKind::Text,
+        FieldKind::Bytes => ArgumentKind::Bytes,
         FieldKind::Unsigned | FieldKind::Bool => ArgumentKind::Unsigned,
     }
 }

@@ -1,5 +1,6 @@
 //! What is the same for all events of a context or of an id, worked out once.
 
+use super::entry::Tail;
 use super::heading::{PID, PROCESS_NAME, TID};
 use super::{Options, Settings, heading};
 use crate::model::{Batch, ContextId, Trace};
@@ -48,6 +49,8 @@ pub(super) struct IdFacts {
     pub(super) template: Option<TemplateId>,
     /// The column that its text begins in.
     pub(super) level: Level,
+    /// Its last argument, where that is a text or bytes behind words.
+    pub(super) tail: Option<Tail>,
     /// What the dialect calls it, for events without a template.
     pub(super) label: Literal,
 }
@@ -156,6 +159,7 @@ fn id(trace: &Trace, program: &Program, id: u32, hooks: bool) -> IdFacts {
         column: field(&text, heading::ID),
         template,
         level,
+        tail: Tail::of(event, trace.payload),
         label: Literal::new(format!("{} ", trace.schema.label(id))),
     }
 }
