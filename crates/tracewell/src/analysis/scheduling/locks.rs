@@ -6,6 +6,9 @@
 //! protocols log it twice. A mutex is held from the request, or from the end of the wait for it, to
 //! the unlock by the same task.
 //!
+//! Where the scheduler does not tell on whose behalf a task runs, the time in which the task that holds the
+//! mutex runs is blocking, the time of others interference.
+//!
 //! A wait is inverted while a task runs that neither holds what is waited for nor has an earlier deadline. Deadlines
 //! come from outside ([`super::Expected`]); without one for the task that waits, nothing is said.
 
@@ -55,7 +58,7 @@ pub struct Waited {
     pub key: Option<u64>,
     /// Whether that is a mutex; else a semaphore.
     pub is_mutex: bool,
-    /// Who ran instead at first: the owner of the mutex.
+    /// Who held the mutex, or ran on behalf of the task that waits for it: the end of the chain of owners.
     pub owner: Option<ContextId>,
     /// Ticks of the request.
     pub from: u64,
@@ -76,6 +79,8 @@ struct Request {
     ticks: u64,
     totals: Split,
     owner: Option<ContextId>,
+    /// What the owner had run at the request, where nothing tells on whose behalf it does.
+    owner_ran: Option<u64>,
     inverted: Option<u64>,
 }
 
@@ -94,6 +99,8 @@ pub(super) struct Requests {
     resources: BTreeMap<(bool, u64), Locks>,
     /// Mutexes that are held: since when.
     held: HashMap<(ContextId, u64), u64, RandomState>,
+    /// Who holds each.
+    holders: HashMap<u64, ContextId, RandomState>,
     /// The event before, if it was a request.
     before: Option<Request>,
     /// The last event that can be why the scheduler chooses, if it was a request.
@@ -134,11 +141,15 @@ impl Requests {
         self.each(request.task, request.key, request.is_mutex, |figures| figures.requests += 1);
         if let Some(key) = request.key.filter(|_| request.is_mutex) {
             self.held.entry((request.task, key)).or_insert(request.ticks);
+            self.holders.entry(key).or_insert(request.task);
         }
     }
 
     fn unlocked(&mut self, step: &Step) {
         let (Some(task), Some(key)) = (step.subject, step.object) else { return };
+        if self.holders.get(&key) == Some(&task) {
+            self.holders.remove(&key);
+        }
         if let Some(since) = self.held.remove(&(task, key)) {
             let ticks = step.ticks.saturating_sub(since);
             self.each(task, Some(key), true, |figures| figures.hold.add(ticks));
@@ -156,8 +167,21 @@ impl Requests {
         };
         if answers && before.task() == Some(request.task) {
             self.each(request.task, request.key, request.is_mutex, |figures| figures.blocks += 1);
-            *self.waiting.at(request.task) = Some(Request { owner: step.next, ..request });
+            *self.waiting.at(request.task) = Some(self.owned(request, step, accounts));
         }
+    }
+
+    /// A request that is blocked, with the owner of what it asks for.
+    fn owned(&self, request: Request, step: &Step, accounts: &Accounts) -> Request {
+        if !request.is_mutex {
+            return request;
+        }
+        if step.meaning == Some(Meaning::Schedule) {
+            return Request { owner: step.next, ..request };
+        }
+        let holder = request.key.and_then(|key| self.holders.get(&key).copied());
+        let owner = holder.filter(|holder| *holder != request.task);
+        Request { owner, owner_ran: owner.map(|owner| accounts.ran(owner)), ..request }
     }
 
     /// A task goes on; its wait is over if it waits for a mutex, or for a semaphore.
@@ -172,13 +196,19 @@ impl Requests {
     fn ended(&mut self, request: &Request, now: u64, accounts: &Accounts) {
         let Request { task, key, is_mutex, .. } = *request;
         let ticks = now.saturating_sub(request.ticks);
-        let spent = accounts.split(task, request.totals, ticks);
+        let mut spent = accounts.split(task, request.totals, ticks);
+        if let (Some(owner), Some(before)) = (request.owner, request.owner_ran) {
+            let owned = spent.interference.min(accounts.ran(owner) - before);
+            spent.blocking += owned;
+            spent.interference -= owned;
+        }
         self.each(task, key, is_mutex, |figures| {
             figures.wait.add(ticks);
             figures.spent.add(spent);
         });
         if let Some(key) = key.filter(|_| is_mutex) {
             self.held.insert((task, key), now);
+            self.holders.insert(key, task);
         }
         if self.keeps {
             self.waited.push(Waited {
@@ -231,6 +261,7 @@ impl Requests {
     pub(super) fn gap(&mut self) {
         self.waiting.all().for_each(|request| *request = None);
         self.held.clear();
+        self.holders.clear();
         (self.before, self.last) = (None, None);
     }
 
@@ -261,5 +292,14 @@ fn request(step: &Step, accounts: &Accounts) -> Option<Request> {
     };
     let (task, key, ticks) = (step.subject?, step.object, step.ticks);
     let totals = accounts.totals(task);
-    Some(Request { task, key, is_mutex, ticks, totals, owner: None, inverted: None })
+    Some(Request {
+        task,
+        key,
+        is_mutex,
+        ticks,
+        totals,
+        owner: None,
+        owner_ran: None,
+        inverted: None,
+    })
 }

@@ -239,7 +239,7 @@ fn wait_json(trace: &Trace, wait: &Waited) -> Value {
         "name": name_of(trace, wait.context),
         "kind": kind_of(wait.is_mutex),
         "key": wait.key.map(|key| format!("0x{key:08X}")),
-        "ran_instead": wait.owner.and_then(|owner| name_of(trace, owner)),
+        "owner": wait.owner.and_then(|owner| name_of(trace, owner)),
         "from_ticks": wait.from,
         "until_ticks": wait.until,
         "split": wait.spent.map(spent_json),

@@ -267,7 +267,7 @@ pub(super) const EACH_WAIT: [&str; 9] = [
     "FOR",
     "FROM",
     "UNTIL",
-    "RAN INSTEAD",
+    "OWNER",
     "BLOCKING",
     "INTERFERENCE",
     "INTERRUPTS",
