@@ -5,8 +5,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use tracewell::analysis::machines::Machines;
 use tracewell::analysis::scheduling::{Expected, Mark, Scheduling, Wanted};
-use tracewell::report::scheduling;
+use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
+use tracewell::report::{machines, scheduling};
 use tracewell::select::Bound;
 
 use super::{for_each_file, read, title};
@@ -14,7 +16,10 @@ use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome};
 use crate::output;
 
-/// Print what the scheduler did: execution, jobs, preemptions, locks, interrupts, servers
+/// Print what the scheduler did, and state machines, messages, queues, pools, timers
+///
+/// Execution, jobs, preemptions, locks, interrupts, servers; time in states, transitions, what machines did
+/// not take, who sent what to whom and how long it took, how full queues and pools were, when timers ran out.
 ///
 /// A task's figures go as far as its system records what they need: jobs need releases and
 /// completions, waits for mutexes the scheduler's choices. Where events are missing, what happened
@@ -71,14 +76,14 @@ impl Analyze {
     pub(crate) fn run(&self) -> Outcome {
         let wanted = self.wanted();
         for_each_file(&self.files, &self.input, |input| {
-            let mut sink = Scheduling::new(wanted.clone());
+            let scheduling = Scheduling::new(wanted.clone());
+            let mut sink = Analyses { scheduling, machines: Machines::default() };
             let trace = read(input, &mut sink)?;
-            let figures = sink.figures(&trace);
             let text = if self.json {
-                format!("{:#}\n", scheduling::json(&trace, &figures, &wanted))
+                sink.json(&trace, &wanted)
             } else {
                 let title = title(&self.files, &self.input, input.path()).map(|title| title + "\n");
-                title.unwrap_or_default() + &scheduling::text(&trace, &figures, &wanted)
+                title.unwrap_or_default() + &sink.text(&trace, &wanted)
             };
             output::stdout()
                 .write_all(text.as_bytes())
@@ -122,5 +127,38 @@ fn task_time(text: &str) -> Result<(String, u64), String> {
     match time.parse() {
         Ok(Bound::Nanoseconds(time)) => Ok((task.to_owned(), time)),
         _ => Err(wrong()),
+    }
+}
+
+/// All analyses that are printed, over one reading.
+struct Analyses {
+    scheduling: Scheduling,
+    machines: Machines,
+}
+
+impl Sink for Analyses {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.scheduling.events(trace, batch)?;
+        self.machines.events(trace, batch)
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.scheduling.loss(trace, loss)?;
+        self.machines.loss(trace, loss)
+    }
+}
+
+impl Analyses {
+    fn json(self, trace: &Trace, wanted: &Wanted) -> String {
+        let mut json = scheduling::json(trace, &self.scheduling.figures(trace), wanted);
+        if let Some(entries) = json.as_object_mut() {
+            entries.extend(machines::json(trace, &self.machines.figures(trace)));
+        }
+        format!("{json:#}\n")
+    }
+
+    fn text(self, trace: &Trace, wanted: &Wanted) -> String {
+        let scheduling = scheduling::text(trace, &self.scheduling.figures(trace), wanted);
+        scheduling + &machines::text(trace, &self.machines.figures(trace))
     }
 }

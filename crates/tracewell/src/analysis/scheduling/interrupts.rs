@@ -4,9 +4,9 @@
 //! lengths ([`WINDOWS`]) says what a task can meet.
 
 use super::execution::nanoseconds;
-use super::jobs::Range;
 use super::step::Step;
 use super::windows::{WINDOWS, Windows};
+use crate::analysis::Range;
 use crate::model::{Meaning, OnBehalf, Running, Trace};
 
 /// Brackets that are open at once beyond this are counted with the one around them: interrupts do

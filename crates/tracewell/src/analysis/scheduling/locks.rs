@@ -18,9 +18,9 @@ use foldhash::fast::RandomState;
 
 use super::accounts::{Accounts, Split};
 use super::is_cause;
-use super::jobs::Range;
 use super::per::PerContext;
 use super::step::Step;
+use crate::analysis::Range;
 use crate::model::{ContextId, Meaning, OnBehalf, Running};
 
 /// Requests of a task for mutexes, or for semaphores.

@@ -49,7 +49,7 @@ pub use execution::Execution;
 pub use filters::Hidden;
 pub use interrupts::{InterruptSource, Interrupts};
 pub use job_table::Job;
-pub use jobs::{Jobs, Range};
+pub use jobs::Jobs;
 pub use locks::{Locks, Resource, Waited};
 pub use passages::{Mark, Passage};
 pub use preemptions::Preemptions;

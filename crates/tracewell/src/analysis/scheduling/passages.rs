@@ -5,9 +5,9 @@
 //! blocking and interrupts.
 
 use super::accounts::Accounts;
-use super::jobs::Range;
 use super::per::PerContext;
 use super::step::Step;
+use crate::analysis::Range;
 use crate::model::{ContextId, Meaning, Trace};
 
 /// A mark to look for: the number that marks carry, or the label of the event.

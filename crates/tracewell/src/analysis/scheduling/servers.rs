@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::jobs::Range;
 use super::step::Step;
+use crate::analysis::Range;
 use crate::model::{ContextId, Meaning, OnBehalf, Running, Trace};
 
 /// A server: a budget of execution that comes again, for a task or several.

@@ -132,7 +132,7 @@ impl Tasks {
             parameters: pid.map(u64::from).into_iter().collect(),
             priority: None,
             alive: None,
-            lifetime: Lifetime { from: created, until: None },
+            lifetime: Lifetime { from: created, ..Lifetime::default() },
             record: Vec::new(),
         });
         let context = trace.contexts.replace(Context {

@@ -2,12 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{kind_of, resource_name, some};
+use super::{kind_of, resource_name};
+use crate::analysis::Range;
 use crate::analysis::scheduling::{
-    Expected, Figures, Hidden, InterruptSource, Job, Locks, Mark, Parts, Passage, Range, Resource,
-    Sanity, Server, Split, Task, Timing, Used, WINDOWS, Waited, Wanted,
+    Expected, Figures, Hidden, InterruptSource, Job, Locks, Mark, Parts, Passage, Resource, Sanity,
+    Server, Split, Task, Timing, Used, WINDOWS, Waited, Wanted,
 };
 use crate::model::{ContextId, Trace};
+use crate::report::figures::{some, timed};
 
 /// The figures as a JSON object.
 ///
@@ -53,11 +55,6 @@ pub fn json(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Value {
 
 fn list<T>(rows: &[T], row: impl Fn(&T) -> Value) -> Vec<Value> {
     rows.iter().map(row).collect()
-}
-
-/// A number of nanoseconds, where the clock's rate is known.
-fn timed(trace: &Trace, nanoseconds: u64) -> Option<u64> {
-    trace.clock.rate.map(|_| nanoseconds)
 }
 
 fn source_json(source: &InterruptSource) -> Value {

@@ -9,13 +9,7 @@ mod text;
 pub use json::json;
 pub use text::text;
 
-use crate::analysis::scheduling::Range;
 use crate::model::Trace;
-
-/// A figure of a range, where it has numbers.
-fn some(range: Range, figure: u64) -> Option<u64> {
-    (range.count > 0).then_some(figure)
-}
 
 fn kind_of(is_mutex: bool) -> &'static str {
     if is_mutex { "mutex" } else { "semaphore" }
@@ -26,9 +20,4 @@ fn resource_name(trace: &Trace, key: u64) -> Option<&str> {
     // A number may be a context's key as well; resources are no contexts.
     let id = trace.objects.with_key(key).last().filter(|_| trace.contexts.find(key).is_none())?;
     trace.objects.get(*id).map(|object| object.label.as_str())
-}
-
-/// Whether durations can be shown as times: ticks of different lengths make none.
-fn is_timed(trace: &Trace) -> bool {
-    trace.clock.rate.is_some() && trace.clock.changes.len() < 2
 }

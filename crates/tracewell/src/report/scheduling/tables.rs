@@ -1,30 +1,11 @@
 //! The rows of the tables that [`super::text`] prints, with their headings.
 
-use super::{is_timed, kind_of, resource_name, some};
+use super::{kind_of, resource_name};
 use crate::analysis::scheduling::{
-    InterruptSource, Job, Locks, Mark, Passage, Range, Resource, Server, Task, WINDOWS, Waited,
+    InterruptSource, Job, Locks, Mark, Passage, Resource, Server, Task, WINDOWS, Waited,
 };
 use crate::model::{ContextId, Trace};
-
-/// A duration: microseconds with three decimals, or ticks.
-fn duration(trace: &Trace, ticks: u64) -> String {
-    match trace.clock.rate {
-        Some(rate) if is_timed(trace) => microseconds(rate.nanoseconds(ticks)),
-        _ => ticks.to_string(),
-    }
-}
-
-fn microseconds(nanoseconds: u64) -> String {
-    format!("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000)
-}
-
-fn optional(trace: &Trace, range: Range, figure: u64) -> String {
-    or_dash(some(range, figure).map(|ticks| duration(trace, ticks)))
-}
-
-fn or_dash(shown: Option<String>) -> String {
-    shown.unwrap_or_else(|| "-".to_owned())
-}
+use crate::report::figures::{duration, has_time, microseconds, optional, or_dash};
 
 fn percent(part: u64, whole: u64) -> String {
     let hundredths = (u128::from(part) * 10_000).checked_div(u128::from(whole)).unwrap_or(0);
@@ -316,7 +297,7 @@ pub(super) fn passage(trace: &Trace, from: &Mark, to: &Mark, passage: &Passage) 
 /// A moment: microseconds since the first event, or ticks.
 fn moment(trace: &Trace, ticks: u64) -> String {
     match trace.clock.nanoseconds(ticks) {
-        Some(nanoseconds) if is_timed(trace) => microseconds(nanoseconds),
+        Some(nanoseconds) if has_time(trace) => microseconds(nanoseconds),
         _ => ticks.to_string(),
     }
 }

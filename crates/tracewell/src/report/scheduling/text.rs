@@ -1,12 +1,13 @@
 //! The figures of the scheduler as tables, for people.
 
-use super::{is_timed, tables};
+use super::tables;
 use crate::analysis::scheduling::{Expected, Figures, Hidden, Sanity, Task, Wanted};
 use crate::model::Trace;
+use crate::report::figures::{section, unit};
 
 /// The figures as text.
 pub fn text(trace: &Trace, figures: &Figures, wanted: &Wanted) -> String {
-    let unit = if is_timed(trace) { "microseconds" } else { "ticks" };
+    let unit = unit(trace);
     let mut lines = vec![
         crate::report::heading(trace),
         format!(
@@ -100,28 +101,4 @@ fn doubts(trace: &Trace, sanity: Sanity) -> Vec<String> {
         format!("check: {events} events {}, in {} places", cause.as_str(), count.gaps)
     });
     counts.chain(lost).collect()
-}
-
-/// Appends a table, a blank line before it; nothing where it has no rows. Numbers stand right.
-fn section<const N: usize>(lines: &mut Vec<String>, names: &[&str; N], rows: Vec<[String; N]>) {
-    if rows.is_empty() {
-        return;
-    }
-    lines.push(String::new());
-    let names = names.map(str::to_owned);
-    let table: Vec<_> = std::iter::once(names).chain(rows).collect();
-    let width = |column: usize| {
-        table.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
-    };
-    let widths: Vec<_> = (0..N).map(|column| width(column).unwrap_or(0)).collect();
-    for row in &table {
-        let cells = row.iter().zip(&widths).enumerate();
-        let cells: Vec<_> = cells
-            .map(|(column, (cell, width))| match column {
-                0 => format!("{cell:<width$}"),
-                _ => format!("{cell:>width$}"),
-            })
-            .collect();
-        lines.push(cells.join("  ").trim_end().to_owned());
-    }
 }
