@@ -14,8 +14,9 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use tracewell_wire::shark::{DatagramError, DatagramHeader, Frame};
+use tracewell_wire::shark::{DatagramError, DatagramHeader, Frame, SenderStart};
 
+use numbers::MOST_LISTED;
 pub use numbers::{Arrival, Numbers, PacketNumbers};
 
 /// How often the end is looked for while nothing arrives, and what came is given to the file.
@@ -41,7 +42,10 @@ pub struct Report {
     pub packets: u64,
     /// Records in them.
     pub records: u64,
-    /// Lowest and highest number.
+    /// Times that the sender began again at its first number with other packets: a reset target. What
+    /// is missing, late or doubled is reckoned for each of its lives.
+    pub restarts: u64,
+    /// Lowest and highest number since the last restart.
     pub numbers: Option<(u32, u32)>,
     /// First and last number of each row of packets that are missing between those two.
     pub missing: Vec<(u32, u32)>,
@@ -72,6 +76,9 @@ impl fmt::Display for Report {
         if let (Some((first, last)), Some(sender)) = (self.numbers, self.sender) {
             write!(f, " from {sender}, numbers {first} to {last}")?;
         }
+        if self.restarts > 0 {
+            write!(f, "\nthe sender began again {} times; numbers are those since", self.restarts)?;
+        }
         if self.missing_packets > 0 {
             write!(f, "\n{} packets are missing: ", self.missing_packets)?;
             numbers::list(f, &self.missing)?;
@@ -97,14 +104,17 @@ impl fmt::Display for Report {
 #[derive(Debug)]
 pub struct Collector<W> {
     out: W,
+    start: SenderStart,
     numbers: Numbers,
+    /// Without what is in `numbers`.
     report: Report,
 }
 
 impl<W: Write> Collector<W> {
     /// A capture that begins at the position of `out`.
     pub fn new(out: W) -> Self {
-        Self { out, numbers: Numbers::default(), report: Report::default() }
+        let (start, numbers) = (SenderStart::default(), Numbers::default());
+        Self { out, start, numbers, report: Report::default() }
     }
 
     /// Packets of different numbers so far.
@@ -123,7 +133,7 @@ impl<W: Write> Collector<W> {
         }
         match DatagramHeader::read(datagram) {
             _ if datagram.is_empty() => self.report.empty += 1,
-            Ok((header, _)) => self.packet(from, header),
+            Ok((header, _)) => self.packet(from, header, datagram),
             Err(DatagramError::NotATracer) => {
                 self.report.foreign += 1;
                 return Ok(false);
@@ -136,7 +146,13 @@ impl<W: Write> Collector<W> {
         Ok(true)
     }
 
-    fn packet(&mut self, from: SocketAddr, header: DatagramHeader) {
+    fn packet(&mut self, from: SocketAddr, header: DatagramHeader, datagram: &[u8]) {
+        if self.start.begins_anew(&header, datagram) {
+            self.report = Report { restarts: self.report.restarts + 1, ..self.report() };
+            // Whoever begins again and again fills no memory.
+            self.report.missing.truncate(MOST_LISTED);
+            self.numbers = Numbers::default();
+        }
         let report = &mut self.report;
         report.sender = Some(from);
         match self.numbers.arrive(header.number) {
@@ -160,8 +176,8 @@ impl<W: Write> Collector<W> {
     pub fn report(&self) -> Report {
         let mut report = self.report.clone();
         report.numbers = self.numbers.bounds();
-        report.missing = self.numbers.missing().collect();
-        report.missing_packets = self.numbers.missing_packets();
+        report.missing.extend(self.numbers.missing());
+        report.missing_packets += self.numbers.missing_packets();
         report
     }
 
