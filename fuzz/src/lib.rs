@@ -14,10 +14,12 @@ use tracewell_wire::rkh;
 use tracewell_wire::threadx::{Event, Header, Layout, RegistrySlot};
 
 mod aix;
+mod check;
 mod template;
 mod wire_aix;
 
 pub use aix::aix;
+pub use check::{check_matcher, check_parser};
 pub use template::{compress, template_machine, template_parser};
 pub use wire_aix::wire_aix;
 

@@ -135,6 +135,236 @@
 #define TW_IN_USE -16
 
 /*
+ Dialect of the snapshots of March and April 2012.
+ */
+#define TW_RKH_2_0_PRE 0
+
+/*
+ Dialect of RKH 2.0 and 2.1.
+ */
+#define TW_RKH_2_0 1
+
+/*
+ Dialect of RKH 2.2.
+ */
+#define TW_RKH_2_2 2
+
+/*
+ Dialect of RKH 2.3 and 2.4.
+ */
+#define TW_RKH_2_3 3
+
+/*
+ Dialect of RKH 2.4.3.
+ */
+#define TW_RKH_2_4_3 4
+
+/*
+ Dialect of RKH 2.4.4.
+ */
+#define TW_RKH_2_4_4 5
+
+/*
+ Dialect of RKH 2.4.5 and 2.4.6.
+ */
+#define TW_RKH_2_4_5 6
+
+/*
+ Dialect of RKH 3.0.00 to 3.4.00.
+ */
+#define TW_RKH_3_4 7
+
+/*
+ Filters of groups and events are compiled in.
+ */
+#define TW_RKH_FILTER_EVENTS 1
+
+/*
+ Filters of active objects are.
+ */
+#define TW_RKH_FILTER_OBJECTS 2
+
+/*
+ Filters of signals are.
+ */
+#define TW_RKH_FILTER_SIGNALS 4
+
+/*
+ Records of user events are compiled in.
+ */
+#define TW_RKH_USER_TRACE (1 << 2)
+
+/*
+ Records of all groups are.
+ */
+#define TW_RKH_ALL_GROUPS (1 << 3)
+
+/*
+ Records of memory pools are.
+ */
+#define TW_RKH_MP (1 << 4)
+
+/*
+ Records of queues are.
+ */
+#define TW_RKH_QUE (1 << 5)
+
+/*
+ Records of active objects are.
+ */
+#define TW_RKH_SMA (1 << 6)
+
+/*
+ Records of timers are.
+ */
+#define TW_RKH_TMR (1 << 7)
+
+/*
+ Records of state machines are.
+ */
+#define TW_RKH_SM (1 << 8)
+
+/*
+ Records of the framework are.
+ */
+#define TW_RKH_FWK (1 << 9)
+
+/*
+ Records of failed assertions are.
+ */
+#define TW_RKH_ASSERT (1 << 10)
+
+/*
+ A filter is on: records are held back.
+ */
+#define TW_RKH_FILTER_ON 0
+
+/*
+ A filter is off: records pass.
+ */
+#define TW_RKH_FILTER_OFF 1
+
+/*
+ All groups, events, active objects or signals.
+ */
+#define TW_RKH_ALL UINT32_MAX
+
+/*
+ A record that is about no active object.
+ */
+#define TW_RKH_NO_OBJECT -1
+
+/*
+ A record that is about no signal.
+ */
+#define TW_RKH_NO_SIGNAL -1
+
+/*
+ An item: a signed number of 1 byte.
+ */
+#define TW_RKH_I8 0
+
+/*
+ An item: an unsigned number of 1 byte.
+ */
+#define TW_RKH_UI8 1
+
+/*
+ An item: a signed number of 2 bytes.
+ */
+#define TW_RKH_I16 2
+
+/*
+ An item: an unsigned number of 2 bytes.
+ */
+#define TW_RKH_UI16 3
+
+/*
+ An item: a signed number of 4 bytes.
+ */
+#define TW_RKH_I32 4
+
+/*
+ An item: an unsigned number of 4 bytes.
+ */
+#define TW_RKH_UI32 5
+
+/*
+ An item: a number to be shown in hexadecimal.
+ */
+#define TW_RKH_X32 6
+
+/*
+ An item: an object's address.
+ */
+#define TW_RKH_OBJ 9
+
+/*
+ An item: a function's address.
+ */
+#define TW_RKH_FUN 10
+
+/*
+ An item: a signal.
+ */
+#define TW_RKH_SIG 11
+
+/*
+ Names data at an address.
+ */
+#define TW_RKH_OBJECT 0
+
+/*
+ Names an active object.
+ */
+#define TW_RKH_ACTIVE_OBJECT 1
+
+/*
+ Names a queue.
+ */
+#define TW_RKH_QUEUE 2
+
+/*
+ Names a timer.
+ */
+#define TW_RKH_TIMER 3
+
+/*
+ Names what posts events.
+ */
+#define TW_RKH_ACTOR 4
+
+/*
+ Names a function.
+ */
+#define TW_RKH_FUNCTION 5
+
+/*
+ Names a state of an active object.
+ */
+#define TW_RKH_STATE 6
+
+/*
+ Names a pseudostate of an active object.
+ */
+#define TW_RKH_PSEUDOSTATE 7
+
+/*
+ Names a signal, by number.
+ */
+#define TW_RKH_SIGNAL 8
+
+/*
+ Names an event pool: by number from 0 on in 3.x, by address before.
+ */
+#define TW_RKH_EVENT_POOL 9
+
+/*
+ Names a user event, by number from 0 on.
+ */
+#define TW_RKH_USER_EVENT 10
+
+/*
  No chunk, where a chunk's number is told.
  */
 #define TW_NO_CHUNK -1
@@ -444,6 +674,150 @@ typedef struct tw_aix_counts {
  bytes that it did not take come again.
  */
 typedef ptrdiff_t (*tw_sink)(void *context, const void *bytes, size_t length);
+
+/*
+ What RKH's configuration macros say. Sizes are in bytes: 1, 2 or 4, those of addresses 2 or 4.
+ */
+typedef struct tw_rkh_settings {
+  /*
+   TW_RKH_3_4 or another dialect.
+   */
+  uint8_t dialect;
+  /*
+   Event id (`RKH_CFG_TRC_SIZEOF_TE_ID`).
+   */
+  uint8_t id;
+  /*
+   Whether records are numbered (`RKH_CFG_TRC_NSEQ_EN`).
+   */
+  uint8_t sequence;
+  /*
+   Time stamp (`RKH_CFGPORT_TRC_SIZEOF_TSTAMP`); 0 for none (`RKH_CFG_TRC_TSTAMP_EN`).
+   */
+  uint8_t stamp;
+  /*
+   Whether records have a checksum (`RKH_CFG_TRC_CHK_EN`).
+   */
+  uint8_t checksum;
+  /*
+   Address (`RKH_CFGPORT_TRC_SIZEOF_PTR`).
+   */
+  uint8_t pointer;
+  /*
+   Address of a function (`RKH_CFGPORT_TRC_SIZEOF_FUN_PTR`).
+   */
+  uint8_t function;
+  /*
+   Signal (`RKH_CFG_FWK_SIZEOF_EVT`).
+   */
+  uint8_t signal;
+  /*
+   Size of an event (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
+   */
+  uint8_t event_size;
+  /*
+   Count of memory blocks (`RKH_CFG_MP_SIZEOF_NBLOCK`).
+   */
+  uint8_t block_count;
+  /*
+   Size of a memory block (`RKH_CFG_MP_SIZEOF_BSIZE`).
+   */
+  uint8_t block_size;
+  /*
+   Count of queue elements (`RKH_CFG_QUE_SIZEOF_NELEM`).
+   */
+  uint8_t queue_count;
+  /*
+   Timer ticks (`RKH_CFG_TMR_SIZEOF_NTIMER`).
+   */
+  uint8_t timer_ticks;
+  /*
+   Whether senders are recorded (`RKH_CFG_SMA_TRC_SNDR_EN`).
+   */
+  uint8_t sender;
+  /*
+   Whether queues have low-water marks (`RKH_CFG_QUE_GET_LWMARK_EN`).
+   */
+  uint8_t queue_low_water;
+  /*
+   Whether memory pools have them (`RKH_CFG_MP_GET_LWM_EN`).
+   */
+  uint8_t pool_low_water;
+  /*
+   The most event pools, 15 at most (`RKH_CFG_FWK_MAX_EVT_POOL`).
+   */
+  uint8_t most_pools;
+  /*
+   Bits of TW_RKH_FILTER_EVENTS, _OBJECTS, _SIGNALS: which filters there are; 0 records everything.
+   */
+  uint8_t filters;
+  /*
+   0 for the framework's buffer, which loses its oldest bytes when it is full; 1 for one that leaves
+   out whole records.
+   */
+  uint8_t whole_records;
+  /*
+   RKH's version, 0x3400 for 3.4.00; one of the dialect's.
+   */
+  uint16_t version;
+  /*
+   Bits of TW_RKH_ALL_GROUPS, _USER_TRACE, _ASSERT, or of single groups: what is compiled in.
+   */
+  uint32_t compiled;
+  /*
+   Ticks of the clock per second; readers are told 16 bits of it.
+   */
+  uint32_t stamps_per_second;
+  /*
+   Codes of single events that are not compiled in; may be null.
+   */
+  const uint8_t *left_out;
+  /*
+   How many.
+   */
+  size_t left_out_count;
+} tw_rkh_settings;
+
+/*
+ The control block of an RKH trace. Its words are nobody's business.
+
+ Static memory or zeroed; `tw_rkh_init` before anything else.
+ */
+typedef struct tw_rkh {
+  uint64_t words[56];
+} tw_rkh;
+
+/*
+ Bytes that go to the link, in the memory of the buffer.
+ */
+typedef struct tw_rkh_block {
+  /*
+   The first one.
+   */
+  const uint8_t *bytes;
+  /*
+   How many.
+   */
+  size_t length;
+} tw_rkh_block;
+
+/*
+ What a buffer holds and has lost.
+ */
+typedef struct tw_rkh_status {
+  /*
+   Bytes that wait for the link.
+   */
+  size_t waiting;
+  /*
+   Bytes lost because newer ones came, modulo 2^32; 0 in a buffer of whole records.
+   */
+  uint32_t overwritten;
+  /*
+   Records left out, modulo 2^32; 0 in the framework's buffer.
+   */
+  uint32_t dropped;
+} tw_rkh_status;
 
 /*
  A S.Ha.R.K. tracer: up to 256 chunks. Its words are nobody's business.
@@ -1025,6 +1399,257 @@ int tw_log_drain(struct tw_log *log, const struct tw_stream *stream, uint64_t *e
  are not in the log, and the stream's status counts them. Not for signal handlers.
  */
 int tw_log_close(struct tw_log *log, const struct tw_stream *stream);
+
+/*
+ Fills in settings: dialect 3.4, the sizes that Trazer assumes, everything compiled in, a clock of
+ 1 kHz, the framework's buffer.
+
+ Ownership: `settings` is the caller's. Errors: TW_NULL. Safe in a signal handler or interrupt.
+ */
+int tw_rkh_usual(struct tw_rkh_settings *settings);
+
+/*
+ Initialises a control block; `tw_rkh_open` starts its stream.
+
+ All bits of the filters are clear: from 2.4.4 on nothing that can be filtered is recorded until they
+ are switched off. `signals` has a bit for each signal to be filtered; without that filter it may be
+ null.
+ Ownership: `trace` stays the caller's and must stay where its users find it; nothing has to be freed.
+ The memory and `signals` are the trace's for as long as it is used. `clock` and `settings` are copied.
+ Errors: TW_NULL, TW_INVALID for a size or dialect that there is not. Safe in an interrupt.
+
+ # Safety
+ * `memory` has `size` bytes and `signals` has `signals_size` bytes that nobody else uses as long as
+   the trace is used.
+ * `left_out` of the settings has `left_out_count` codes.
+ */
+int tw_rkh_init(struct tw_rkh *trace,
+                const struct tw_rkh_settings *settings,
+                const struct tw_clock *clock,
+                void *memory,
+                size_t size,
+                void *signals,
+                size_t signals_size);
+
+/*
+ Empties the buffer and begins a stream: the flag, number 0, the configuration record
+ (`rkh_trc_init`, `RKH_TRC_SEND_CFG`). The filters stay. Send the bytes.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED where the buffer is too small. Safe
+ in an interrupt if no other call can be under way.
+ */
+int tw_rkh_open(struct tw_rkh *trace);
+
+/*
+ Records the configuration once more. Readers forget all symbols there.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID in dialects without such a record,
+ TW_MISSED. Safe in an interrupt if no other call can be under way.
+ */
+int tw_rkh_configuration(struct tw_rkh *trace);
+
+/*
+ Takes out the oldest bytes, `most` at most, that lie together (`rkh_trc_get_block`).
+
+ There may be more behind them: call until TW_NOTHING. Ownership: the bytes stay as they are until the
+ next record. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where there are none. Safe in an interrupt
+ if no other call can be under way.
+ */
+int tw_rkh_get_block(struct tw_rkh *trace, size_t most, struct tw_rkh_block *block);
+
+/*
+ Copies out as many bytes as there are and fit; `count` gets how many (`rkh_trc_getWholeBlock`).
+
+ Ownership: `out` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where there are
+ none. Safe in an interrupt if no other call can be under way.
+
+ # Safety
+ * `out` has `size` bytes.
+ */
+int tw_rkh_read(struct tw_rkh *trace, void *out, size_t size, size_t *count);
+
+/*
+ What the buffer holds and has lost.
+
+ Ownership: `status` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no
+ other call can be under way.
+ */
+int tw_rkh_get_status(struct tw_rkh *trace, struct tw_rkh_status *status);
+
+/*
+ A group's filter alone, or TW_RKH_ALL (`RKH_FILTER_ON_GROUP`, `RKH_FILTER_OFF_GROUP`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID where there is no such group. Safe
+ in an interrupt if no other call can be under way.
+ */
+int tw_rkh_filter_group(struct tw_rkh *trace, uint32_t group, uint8_t on_or_off);
+
+/*
+ A group's filter and those of all its events (`RKH_FILTER_ON_GROUP_ALL_EVENTS`,
+ `RKH_FILTER_OFF_GROUP_ALL_EVENTS`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID where there is no such group. Safe
+ in an interrupt if no other call can be under way.
+ */
+int tw_rkh_filter_group_all_events(struct tw_rkh *trace, uint8_t group, uint8_t on_or_off);
+
+/*
+ An event's filter; switching it off switches off that of its group as well. Or TW_RKH_ALL: those of
+ all groups and events (`RKH_FILTER_ON_EVENT`, `RKH_FILTER_OFF_EVENT`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID where there is no such event. Safe
+ in an interrupt if no other call can be under way.
+ */
+int tw_rkh_filter_event(struct tw_rkh *trace, uint32_t code, uint8_t on_or_off);
+
+/*
+ The filter of an active object, by its priority below 64, or TW_RKH_ALL (`RKH_FILTER_ON_SMA`,
+ `RKH_FILTER_OFF_SMA`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID past the table. Safe in an interrupt
+ if no other call can be under way.
+ */
+int tw_rkh_filter_object(struct tw_rkh *trace, uint32_t priority, uint8_t on_or_off);
+
+/*
+ The filter of a signal, or TW_RKH_ALL (`RKH_FILTER_ON_SIGNAL`, `RKH_FILTER_OFF_SIGNAL`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID past the table that
+ `tw_rkh_init` was given. Safe in an interrupt if no other call can be under way.
+ */
+int tw_rkh_filter_signal(struct tw_rkh *trace, uint32_t signal, uint8_t on_or_off);
+
+/*
+ Begins the record of an event (`RKH_TRC_BEGIN`): its arguments follow in order, then `tw_rkh_end`.
+
+ `priority` is that of the active object that the record is about, `signal` its signal, for the
+ filters; or TW_RKH_NO_OBJECT, TW_RKH_NO_SIGNAL. A record that is open is given up.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED by a filter, TW_OFF if not compiled
+ in, TW_INVALID where the dialect has no such event; nothing is open then, and what follows up to
+ `tw_rkh_end` does nothing. Safe in an interrupt if no other call can be under way.
+ */
+int tw_rkh_begin(struct tw_rkh *trace, uint8_t code, int32_t priority, int64_t signal);
+
+/*
+ The next argument, a number or an address; high bits that do not fit are cut off. Give also those that
+ the settings leave out: they are not written.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where no record is open; that it is
+ none of the event's is said by `tw_rkh_end`. Safe in an interrupt if no other call can be under way.
+ */
+int tw_rkh_arg(struct tw_rkh *trace, uint32_t value);
+
+/*
+ The next argument, a text.
+
+ Ownership: the text is copied; null is an empty one. Errors: as `tw_rkh_arg`. Safe in an interrupt if
+ no other call can be under way.
+
+ # Safety
+ * `value` is null or ends with a NUL.
+ */
+int tw_rkh_text(struct tw_rkh *trace, const char *value);
+
+/*
+ Bytes of the last argument where their form is the program's (user events before 2.3, and what a unit
+ test expects).
+
+ Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call can be
+ under way.
+
+ # Safety
+ * `bytes` has `length` bytes.
+ */
+int tw_rkh_bytes(struct tw_rkh *trace, const void *bytes, size_t length);
+
+/*
+ Ends a record (`RKH_TRC_END`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where none is open, TW_MISSED where
+ the buffer left it out, TW_INVALID where the arguments were not the event's: it is given up, which
+ readers of the framework's buffer count. Safe in an interrupt if no other call can be under way.
+ */
+int tw_rkh_end(struct tw_rkh *trace);
+
+/*
+ Records an event whose arguments are numbers, all at once.
+
+ Ownership: the arguments are copied. Errors: as `tw_rkh_begin` and `tw_rkh_end`. Safe in an interrupt
+ if no other call can be under way.
+
+ # Safety
+ * `arguments` has `count` numbers.
+ */
+int tw_rkh_record(struct tw_rkh *trace,
+                  uint8_t code,
+                  int32_t priority,
+                  int64_t signal,
+                  const uint32_t *arguments,
+                  size_t count);
+
+/*
+ Begins the record of a user event (`RKH_TRC_USR_BEGIN`), by its number from 0 on: items follow, then
+ `tw_rkh_end`.
+
+ Ownership: none. Errors: as `tw_rkh_begin`. Safe in an interrupt if no other call can be under way.
+ */
+int tw_rkh_begin_user(struct tw_rkh *trace, uint8_t number);
+
+/*
+ The next item of a user event: one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ, _FUN, _SIG.
+
+ `width` is how many characters to print, 0 to 15; addresses and signals have none.
+ Ownership: none. Errors: as `tw_rkh_arg`; TW_INVALID for another type. Safe in an interrupt if no other
+ call can be under way.
+ */
+int tw_rkh_item(struct tw_rkh *trace, uint8_t item_type, uint8_t width, uint32_t value);
+
+/*
+ The next item of a user event, a text.
+
+ Ownership: the text is copied; null is an empty one. Errors: as `tw_rkh_arg`. Safe in an interrupt if
+ no other call can be under way.
+
+ # Safety
+ * `value` is null or ends with a NUL.
+ */
+int tw_rkh_item_text(struct tw_rkh *trace, const char *value);
+
+/*
+ The next item of a user event, memory of at most 255 bytes.
+
+ Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call can be
+ under way.
+
+ # Safety
+ * `bytes` has `length` bytes.
+ */
+int tw_rkh_item_memory(struct tw_rkh *trace, const void *bytes, uint8_t length);
+
+/*
+ Names an address or a number (`RKH_TR_FWK_...`): `kind` is TW_RKH_OBJECT to TW_RKH_USER_EVENT. No
+ filter is asked. Send the bytes before the buffer is full.
+
+ `owner` is the active object of a state, nothing else's. Ownership: the name is copied. Errors: TW_NULL,
+ TW_NOT_INITIALISED, TW_MISSED, TW_INVALID where the dialect has no record for it. Safe in an interrupt
+ if no other call can be under way.
+
+ # Safety
+ * `name` is null or ends with a NUL.
+ */
+int tw_rkh_symbol(struct tw_rkh *trace, uint8_t kind, uint32_t owner, uint32_t key, const char *name);
+
+/*
+ Records a failed assertion (`RKH_TR_FWK_ASSERT`): a module's name without `.c`, and the line. The
+ filters of group and event are asked. Send the bytes before the program stops.
+
+ Ownership: the text is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED, TW_OFF, TW_MISSED,
+ TW_INVALID before dialect 2.3. Safe in an interrupt if no other call can be under way.
+
+ # Safety
+ * `module` is null or ends with a NUL.
+ */
+int tw_rkh_assertion(struct tw_rkh *trace, const char *module, uint16_t line);
 
 /*
  Initialises a tracer without chunks, off, with nothing hidden.

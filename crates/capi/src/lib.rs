@@ -26,6 +26,7 @@ pub mod clock;
 pub mod code;
 pub mod flusher;
 pub mod log;
+pub mod rkh;
 pub mod shark;
 pub mod stream;
 pub mod threadx;

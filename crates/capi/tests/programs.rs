@@ -3,6 +3,8 @@
 
 #[path = "../../record/examples/device/device.rs"]
 mod device;
+#[path = "programs/rkh.rs"]
+mod rkh;
 
 use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
