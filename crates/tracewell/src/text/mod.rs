@@ -12,7 +12,7 @@ mod per_event;
 
 pub use buffer::{Literal, Room, TextBuffer, put};
 pub use describe::Describer;
-pub(crate) use describe::{put_bytes, put_name};
+pub(crate) use describe::{put_bytes, put_name, put_signed};
 pub(crate) use duration::spoken_time;
 pub use lines::LineWriter;
 pub use listing::Listing;
