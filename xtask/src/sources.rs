@@ -19,12 +19,14 @@ const BORDERS: [(&str, &[&str]); 4] = [
 ];
 
 /// The files that may hold unsafe code.
-const UNSAFE: [&str; 14] = [
+const UNSAFE: [&str; 17] = [
     "crates/capi/src/aix.rs",
     "crates/capi/src/aix/channel.rs",
     "crates/capi/src/boundary.rs",
     "crates/capi/src/flusher.rs",
     "crates/capi/src/log.rs",
+    "crates/capi/src/rkh.rs",
+    "crates/capi/src/rkh/record.rs",
     "crates/capi/src/stream.rs",
     "crates/capi/src/threadx.rs",
     "crates/record/src/clock/counter.rs",
@@ -32,6 +34,7 @@ const UNSAFE: [&str; 14] = [
     "crates/record/src/stream/sys.rs",
     "crates/record/tests/stream_allocations.rs",
     "crates/record/tests/stream_signals.rs",
+    "crates/tracewell/src/format/rkh/avx2.rs",
     "crates/tracewell/src/input/map.rs",
     "crates/tracewell/tests/template_allocations.rs",
 ];

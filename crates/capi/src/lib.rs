@@ -1,6 +1,6 @@
 //! The recorders of `tracewell-record` for C and C++: `include/tracewell.h`.
 //!
-//! `threadx` fills the ring that TraceX reads, `aix` takes AIX's trace calls, `stream` is our own
+//! `threadx` fills the ring that TraceX reads, `aix` takes AIX's trace calls, `rkh` sends RKH's stream, `stream` is our own
 //! recorder, `log` and `flusher` take its records out. What is recorded, and when, is decided in
 //! `tracewell-record`; here is only what C needs: flat functions, plain structures, numbers for errors.
 //!
