@@ -90,12 +90,12 @@
 #define TW_NONE_FREE -7
 
 /*
- The channel is not started, off or stopped: nothing was recorded or changed.
+ Tracing is off; the channel is not started, off or stopped. Nothing was recorded or changed.
  */
 #define TW_OFF -8
 
 /*
- The channel's list of events leaves the event out.
+ The channel's list of events, or a filter, leaves the event out.
  */
 #define TW_EXCLUDED -9
 
@@ -120,9 +120,19 @@
 #define TW_CONFLICT -13
 
 /*
- There is nothing to be had: no stream in the environment, nothing waiting, no such entry.
+ There is nothing to be had: no stream in the environment, nothing waiting, no such entry or chunk.
  */
 #define TW_NOTHING -14
+
+/*
+ The chunk is not free, or compressed.
+ */
+#define TW_NOT_FREE -15
+
+/*
+ The chunk records, is the successor of another one, or is being sent.
+ */
+#define TW_IN_USE -16
 
 /*
  Dialect of the snapshots of March and April 2012.
@@ -355,6 +365,51 @@
 #define TW_RKH_USER_EVENT 10
 
 /*
+ No chunk, where a chunk's number is told.
+ */
+#define TW_NO_CHUNK -1
+
+/*
+ The chunk may be selected or linked to.
+ */
+#define TW_FREE 1
+
+/*
+ It takes no more records.
+ */
+#define TW_FULL 2
+
+/*
+ Mode: at its end recording goes on at its start.
+ */
+#define TW_CYC 0
+
+/*
+ Mode: at its end recording goes on in the chunk that it is linked to.
+ */
+#define TW_JTN 4
+
+/*
+ Mode: at its end recording stops.
+ */
+#define TW_STOP 8
+
+/*
+ It is being sent.
+ */
+#define TW_BUSY 16
+
+/*
+ `tw_shark_chunk_delete` leaves it alone.
+ */
+#define TW_NODEL 32
+
+/*
+ Its content is compressed.
+ */
+#define TW_COMPR 64
+
+/*
  The oldest packet of a thread is overwritten.
  */
 #define TW_LOOP 0
@@ -385,6 +440,21 @@
 #define TW_INITIALIZATION 2
 
 /*
+ Words of this machine's byte order.
+ */
+#define TW_NATIVE 0
+
+/*
+ Little-endian words.
+ */
+#define TW_LITTLE 1
+
+/*
+ Big-endian words.
+ */
+#define TW_BIG 2
+
+/*
  A thread that flushes.
  */
 typedef struct tw_flusher tw_flusher;
@@ -393,6 +463,16 @@ typedef struct tw_flusher tw_flusher;
  A log that is being written. One thread at a time.
  */
 typedef struct tw_log tw_log;
+
+/*
+ A chunk that is being sent.
+ */
+typedef struct tw_shark_dump tw_shark_dump;
+
+/*
+ Carries chunks. One thread at a time.
+ */
+typedef struct tw_shark_sender tw_shark_sender;
 
 /*
  A stream, to which any number of threads record at a time.
@@ -424,8 +504,8 @@ typedef struct tw_clock {
    */
   void *context;
   /*
-   The bits of a tick that count, normally 2^n - 1; 0 for the dialect's usual width (ThreadX 32
-   bits, AIX 64).
+   The bits of a tick that count, normally 2^n - 1; 0 for the dialect's usual width (ThreadX that
+   of its words, the others 64 bits).
    */
   uint64_t valid_mask;
 } tw_clock;
@@ -740,6 +820,134 @@ typedef struct tw_rkh_status {
 } tw_rkh_status;
 
 /*
+ A S.Ha.R.K. tracer: up to 256 chunks. Its words are nobody's business.
+
+ Static memory or zeroed; `tw_shark_init` before anything else.
+ */
+typedef struct tw_shark {
+  uint64_t words[2400];
+} tw_shark;
+
+/*
+ How a tracer stands. The counts are of events that were not stored, since `tw_shark_init`.
+ */
+typedef struct tw_shark_status {
+  /*
+   Logged while tracing was off.
+   */
+  uint64_t disabled;
+  /*
+   Hidden by their family's filter.
+   */
+  uint64_t filtered;
+  /*
+   Logged while no chunk was selected.
+   */
+  uint64_t no_chunk;
+  /*
+   Logged while the chunk was full.
+   */
+  uint64_t full;
+  /*
+   Logged while the chunk was being sent.
+   */
+  uint64_t busy;
+  /*
+   Of a code that is no event's: 0, or a command on the fast path.
+   */
+  uint64_t refused;
+  /*
+   Commands to go to the next chunk where there was none; no event is lost by that.
+   */
+  uint64_t no_successor;
+  /*
+   Stored, and overwritten by a later lap of a cyclic chunk.
+   */
+  uint64_t overwritten;
+  /*
+   Of those, the essential ones for which the emergency area had no room.
+   */
+  uint64_t essential_overwritten;
+  /*
+   1 while tracing is on.
+   */
+  int on;
+  /*
+   The chunk that records, or TW_NO_CHUNK.
+   */
+  int16_t current;
+  /*
+   A bit for each family that is hidden.
+   */
+  uint16_t hidden;
+} tw_shark_status;
+
+/*
+ Sizes of a chunk's areas.
+ */
+typedef struct tw_shark_areas {
+  /*
+   Bytes for records, 32 at least; what is left over behind the last whole record is not used.
+   */
+  uint32_t normal;
+  /*
+   Bytes for records without which the others cannot be read: 0, or 32 at least.
+   */
+  uint32_t emergency;
+  /*
+   Address that the image says it lies at; 0 for the low 32 bits of where it does.
+   */
+  uint32_t base_address;
+} tw_shark_areas;
+
+/*
+ What the chunk table tells of a chunk.
+ */
+typedef struct tw_shark_chunk {
+  /*
+   Bytes of the normal area.
+   */
+  uint32_t normal;
+  /*
+   Bytes of the emergency area.
+   */
+  uint32_t emergency;
+  /*
+   Bytes behind the start of the normal area at which the next record goes.
+   */
+  uint32_t position;
+  /*
+   Bytes of the emergency area that are in use.
+   */
+  uint32_t kept;
+  /*
+   Times that a cyclic chunk began again at its start.
+   */
+  uint32_t laps;
+  /*
+   The chunk that recording goes on in, or TW_NO_CHUNK.
+   */
+  int16_t next;
+  /*
+   Its index in the table.
+   */
+  uint8_t number;
+  /*
+   Its flags.
+   */
+  uint8_t flags;
+  /*
+   1 where it is the one that records.
+   */
+  int current;
+} tw_shark_chunk;
+
+/*
+ Carries a datagram: returns 0, or an error number of the system.
+ */
+typedef int (*tw_datagram)(void *context, const void *bytes, size_t length);
+
+/*
  What a new stream is to be; 0 anywhere is the usual.
  */
 typedef struct tw_stream_options {
@@ -826,6 +1034,29 @@ typedef struct tw_event {
 typedef struct tw_threadx {
   uint64_t words[40];
 } tw_threadx;
+
+/*
+ For which kind of target an image is made; all 0 is the usual.
+ */
+typedef struct tw_threadx_layout {
+  /*
+   What the header says the address of the first byte is; 0 for where the memory lies.
+   */
+  uint64_t base_address;
+  /*
+   Bytes of a registry slot's name; 0 for 32. TraceX refuses 64 and more.
+   */
+  uint16_t name_size;
+  /*
+   Bits of a word, to which addresses and numbers are cut: 32, or 64 which TraceX cannot read; 0
+   for 32, the `ULONG` of nearly every port.
+   */
+  uint8_t width;
+  /*
+   TW_NATIVE, TW_LITTLE or TW_BIG.
+   */
+  uint8_t order;
+} tw_threadx_layout;
 
 /*
  A kernel object: what gives an address a name.
@@ -1421,6 +1652,288 @@ int tw_rkh_symbol(struct tw_rkh *trace, uint8_t kind, uint32_t owner, uint32_t k
 int tw_rkh_assertion(struct tw_rkh *trace, const char *module, uint16_t line);
 
 /*
+ Initialises a tracer without chunks, off, with nothing hidden.
+
+ Ownership: `trace` stays the caller's; nothing has to be freed. `clock` is copied; what its context
+ points at must stay as long as the trace. It is unwrapped to 64 bits: one with fewer has to be read
+ once in its period. Errors: TW_NULL. Safe in a signal handler or interrupt.
+ */
+int tw_shark_init(struct tw_shark *trace, const struct tw_clock *clock);
+
+/*
+ Switches recording on (`FTrace_enable`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where no chunk is selected. Safe in
+ an interrupt if no other call on this trace can be under way.
+ */
+int tw_shark_enable(struct tw_shark *trace);
+
+/*
+ Switches recording off (`FTrace_disable`); chunks, positions and filters stay.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no other call on this
+ trace can be under way.
+ */
+int tw_shark_disable(struct tw_shark *trace);
+
+/*
+ Logs an event (`TRACER_LOGEVENT`): the code, a parameter of 16 and one of 32 bits. Code 0xFF is the
+ command of `tw_shark_next_chunk`.
+
+ Where a chunk ends, a cyclic one goes on at its start, one that jumps in its successor; of a full one
+ the emergency area takes what the others cannot be read without. What is not stored is counted by
+ cause: `tw_shark_get_status`.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_OFF, TW_EXCLUDED where its family is hidden,
+ TW_MISSED where no chunk has room, TW_NOTHING for the command without a successor, TW_INVALID for
+ code 0. Safe in an interrupt if no other call on this trace can be under way.
+ */
+int tw_shark_log(struct tw_shark *trace, uint8_t code, uint16_t par1, uint32_t par2);
+
+/*
+ Logs an event without asking for its family's filter (`FAST_TRACER_LOGEVENT`). Readers leave the
+ second parameter of such records out, for the kernel's fast path writes none.
+
+ Ownership, errors and safety as `tw_shark_log`; code 0xFF is TW_INVALID too.
+ */
+int tw_shark_log_fast(struct tw_shark *trace, uint8_t code, uint16_t par1, uint32_t par2);
+
+/*
+ Makes the current chunk full and goes on in its successor, whatever its mode
+ (`FTrace_EVT_next_chunk`). Nothing is stored.
+
+ Ownership, errors and safety as `tw_shark_log`.
+ */
+int tw_shark_next_chunk(struct tw_shark *trace);
+
+/*
+ Hides a family (`status` other than 0) or shows it again (`FTrace_set_filter`), and logs that while
+ tracing is on. Of `family` the low nibble counts.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for family 15, which has commands;
+ TW_MISSED where the filter is set and the record of it found no room. Safe in an interrupt if no
+ other call on this trace can be under way.
+ */
+int tw_shark_set_filter(struct tw_shark *trace, uint8_t family, uint16_t status);
+
+/*
+ How a tracer stands, and what it did not store.
+
+ Ownership: `status` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no
+ other call on this trace can be under way.
+ */
+int tw_shark_get_status(struct tw_shark *trace, struct tw_shark_status *status);
+
+/*
+ Makes a chunk (`FTrace_chunk_create`) and stores its number, the lowest that is free.
+
+ Of the memory 48 bytes and both areas are used and zeroed; between two calls that is an image which
+ `tracewell` reads. Without TW_FREE the chunk can be neither selected nor linked.
+ Ownership: the memory is the trace's until `tw_shark_chunk_delete`. Errors: TW_NULL,
+ TW_NOT_INITIALISED, TW_INVALID for sizes or flags, TW_TOO_SMALL, TW_NONE_FREE. Safe in an interrupt
+ if no other call on this trace can be under way.
+
+ # Safety
+ * `memory` has `size` bytes that nobody else uses until the chunk is deleted or compressed.
+ */
+int tw_shark_chunk_create(struct tw_shark *trace,
+                          void *memory,
+                          size_t size,
+                          const struct tw_shark_areas *areas,
+                          uint8_t flags,
+                          uint8_t *number);
+
+/*
+ Takes a chunk out of the table (`FTrace_chunk_delete`) and stores its memory, in which its records
+ still are; null, and nothing is done, where it has TW_NODEL.
+
+ Ownership: the memory is the caller's again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where
+ there is no such chunk, TW_IN_USE while it records, is linked to or is being sent. Safe in an
+ interrupt if no other call on this trace can be under way.
+ */
+int tw_shark_chunk_delete(struct tw_shark *trace, uint8_t number, void **memory);
+
+/*
+ Replaces a chunk's flags (`FTrace_set_chunk_flags`), TW_BUSY and TW_COMPR excepted. TW_FREE, where it
+ was not set before, empties the chunk.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_IN_USE.
+ Safe in an interrupt if no other call on this trace can be under way.
+ */
+int tw_shark_set_chunk_flags(struct tw_shark *trace, uint8_t number, uint8_t flags);
+
+/*
+ A chunk's flags (`FTrace_get_chunk_flags`), TW_FULL and TW_BUSY included.
+
+ Ownership: `flags` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING. Safe in an
+ interrupt if no other call on this trace can be under way.
+ */
+int tw_shark_get_chunk_flags(struct tw_shark *trace, uint8_t number, uint8_t *flags);
+
+/*
+ Makes a free chunk the one that records (`FTrace_actual_chunk_select`), which uses TW_FREE up.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_NOT_FREE, TW_IN_USE while it is
+ being sent. Safe in an interrupt if no other call on this trace can be under way.
+ */
+int tw_shark_chunk_select(struct tw_shark *trace, uint8_t number);
+
+/*
+ Lets recording go on in chunk `to` when `from` is full or left (`FTrace_chunk_link`), which uses
+ TW_FREE of `to` up. A jump uses the link up. `before`, which may be null, gets the successor that
+ `from` had, or TW_NO_CHUNK.
+
+ Ownership: none. Errors: as `tw_shark_chunk_select` for `to`; TW_NOTHING and TW_IN_USE for `from`;
+ TW_INVALID for a circle. Safe in an interrupt if no other call on this trace can be under way.
+ */
+int tw_shark_chunk_link(struct tw_shark *trace, uint8_t from, uint8_t to, int16_t *before);
+
+/*
+ Stores the number of the first chunk with one of these flags (`FTrace_get_first_chunk`). Mode bits
+ are compared as a mode; 0 finds the first cyclic chunk.
+
+ Ownership: `number` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING. Safe in an
+ interrupt if no other call on this trace can be under way.
+ */
+int tw_shark_get_first_chunk(struct tw_shark *trace, uint8_t flags, uint8_t *number);
+
+/*
+ Copies what is in the chunk table (`FTrace_get_chunk_table`), in the order of numbers, as far as
+ there is room; `count` gets how many chunks there are.
+
+ Ownership: `table` and `count` are the caller's. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an
+ interrupt if no other call on this trace can be under way.
+
+ # Safety
+ * `table` has room for `room` chunks.
+ */
+int tw_shark_get_chunk_table(struct tw_shark *trace,
+                             struct tw_shark_chunk *table,
+                             size_t room,
+                             size_t *count);
+
+/*
+ Stores where a chunk's image lies: descriptor, head, both areas. Save it as a file for `tracewell`.
+
+ Ownership: the bytes are the trace's; they change with the next call. Errors: TW_NULL,
+ TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE while it is being sent. Safe in an interrupt if no other
+ call on this trace can be under way.
+ */
+int tw_shark_image(struct tw_shark *trace, uint8_t number, const void **bytes, size_t *length);
+
+/*
+ Stores how many bytes of memory a chunk takes when it is compressed.
+
+ Ownership: `size` is the caller's. Errors: as `tw_shark_compress_chunk`. Safe in an interrupt if no
+ other call on this trace can be under way.
+ */
+int tw_shark_compressed_size(struct tw_shark *trace, uint8_t number, size_t *size);
+
+/*
+ Compresses a chunk into other memory (`FTrace_compress_chunk`) and stores the memory that it had. It
+ keeps its number, gets `new_flags` with TW_COMPR and without TW_FREE, and sends what it would have
+ sent before.
+
+ Ownership: `memory` is the trace's until the chunk is deleted; `*before` is the caller's again.
+ Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_TOO_SMALL, TW_NOT_FREE where
+ it is compressed, TW_IN_USE while it records, is linked to or is being sent; nothing was changed then.
+ Takes time in proportion to the chunk's size. Safe in an interrupt if no other call on this trace can be
+ under way.
+
+ # Safety
+ * `memory` has `size` bytes that nobody else uses until the chunk is deleted.
+ */
+int tw_shark_compress_chunk(struct tw_shark *trace,
+                            uint8_t number,
+                            uint8_t new_flags,
+                            void *memory,
+                            size_t size,
+                            void **before);
+
+/*
+ A sender that writes each chunk's records to a file: `0NAME`, `1NAME`, ... beside `file`, which is
+ not written itself (`FTrace_init_disk_writer`). A file appears when all of it is on the disk.
+
+ Ownership: `*sender` is the caller's, to be given to `tw_shark_sender_close`; null on errors. Errors:
+ TW_NULL, TW_INVALID for a name that is none or too long, or the system's. Not for signal handlers.
+
+ # Safety
+ * `file` ends with a NUL.
+ */
+int tw_shark_disk_writer(const char *file, struct tw_shark_sender **sender);
+
+/*
+ A sender of UDP datagrams (`FTrace_OSD_init_udp`) from one address to another, each `HOST:PORT`; the
+ kernel has port 20000 on both ends. `pause_us` is how long it pauses behind each datagram: 5000 is
+ the kernel's.
+
+ Nothing acknowledges a datagram: success says that the system took it.
+ Ownership: as `tw_shark_disk_writer`. Errors: TW_NULL, TW_INVALID for a text that is no address, or the
+ system's. Not for signal handlers.
+
+ # Safety
+ * `local` and `target` end with a NUL.
+ */
+int tw_shark_udp_sender(const char *local,
+                        const char *target,
+                        uint32_t pause_us,
+                        struct tw_shark_sender **sender);
+
+/*
+ A sender that gives the same datagrams to a function, which `context` is handed to: for a serial
+ line, a network stack without sockets. A chunk without records makes a datagram of no bytes.
+
+ Ownership: as `tw_shark_disk_writer`; what `context` points at stays as long as the sender. Errors:
+ TW_NULL. Not for signal handlers.
+ */
+int tw_shark_datagrams(tw_datagram send, void *context, struct tw_shark_sender **sender);
+
+/*
+ Ends a sender. Null is allowed.
+
+ Ownership: the sender is gone. Errors: none. Not for signal handlers.
+ */
+void tw_shark_sender_close(struct tw_shark_sender *sender);
+
+/*
+ Sends a chunk and gives it new flags (`FTrace_send_chunk`), of which TW_FREE empties it. Nobody may
+ call anything else with the trace meanwhile: for slow carriers there are `tw_shark_begin_send` and what
+ follows.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_IN_USE where
+ it is being sent or linked to, or the sender's: the chunk is as it was, send it again. Not for signal
+ handlers.
+ */
+int tw_shark_send_chunk(struct tw_shark *trace,
+                        uint8_t number,
+                        uint8_t new_flags,
+                        struct tw_shark_sender *sender);
+
+/*
+ Takes a chunk's records out for a sender, while recording goes on in other chunks. Events for this
+ one are dropped and counted until `tw_shark_end_send`.
+
+ Ownership: `*dump` is the caller's, to be given to `tw_shark_end_send`; null on errors. Errors: TW_NULL,
+ TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE. Not for signal handlers.
+ */
+int tw_shark_begin_send(struct tw_shark *trace, uint8_t number, struct tw_shark_dump **dump);
+
+/*
+ Sends what was taken out, without the trace.
+
+ Ownership: none. Errors: TW_NULL, or the sender's: send it again, or give the chunk back as it was.
+ Not for signal handlers.
+ */
+int tw_shark_send(struct tw_shark_sender *sender, const struct tw_shark_dump *dump);
+
+/*
+ Gives a chunk back to its trace: with new flags where it was sent (`sent` 1), as it was where not (0).
+
+ Ownership: the dump is gone, whatever is returned. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for
+ flags (the chunk is as it was) or another trace's dump (its chunk stays busy). Not for signal handlers.
+ */
+int tw_shark_end_send(struct tw_shark *trace, struct tw_shark_dump *dump, int sent, uint8_t new_flags);
+
+/*
  Makes a stream, suspended: in a new file, under `/dev/shm` say, or for a null path in memory without
  one. `options` may be null for the usual.
 
@@ -1551,13 +2064,23 @@ int tw_record_with(const struct tw_stream *stream,
                    size_t length);
 
 /*
- Initialises a control block, off.
+ Initialises a control block, off, for words of 32 bits in this machine's byte order.
 
  Ownership: `trace` stays the caller's and must stay where its users find it; nothing has to be
  freed. `clock` is copied; what its context points at must stay as long as the trace.
  Errors: TW_NULL. Not for a trace that is on. Safe in a signal handler or interrupt.
  */
 int tw_threadx_init(struct tw_threadx *trace, const struct tw_clock *clock);
+
+/*
+ Initialises a control block, off, for another kind of target.
+
+ Ownership and safety as `tw_threadx_init`; `layout` is copied. Errors: TW_NULL, TW_INVALID for a
+ width or byte order that is none.
+ */
+int tw_threadx_init_for(struct tw_threadx *trace,
+                        const struct tw_clock *clock,
+                        const struct tw_threadx_layout *layout);
 
 /*
  Switches tracing on in memory and records two RUNNING events (`tx_trace_enable`).
