@@ -37,6 +37,8 @@ pub(super) struct Counts {
     pub(super) restarts: u64,
     /// Datagrams of others, which were left out of a stream.
     pub(super) foreign: u64,
+    /// Datagrams that the system had no room for.
+    pub(super) unreceived: u64,
 }
 
 impl<'a> Intake<'a> {

@@ -18,6 +18,7 @@
 //! | `serial`, `tcp`, `udp`, `file` | reading each of them |
 //! | `connection`, `intake` | what they share: reconnecting, stamping, counting |
 //! | `buffer`, `pace` | two buffers that are exchanged; how often |
+//! | `unreceived` | datagrams that the system had no room for |
 //! | `control` | when it ends |
 //! | `store` | the bytes and their arrivals, into files |
 //! | `view`, `tagged` | recognising, decoding, lines of several sources |
@@ -45,6 +46,7 @@ mod store;
 mod tagged;
 mod tcp;
 mod udp;
+mod unreceived;
 mod view;
 
 use std::io;

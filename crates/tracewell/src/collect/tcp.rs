@@ -20,7 +20,7 @@ pub(super) fn from_server(address: &str, intake: &mut Intake<'_>) -> io::Result<
 fn connect(address: &str) -> io::Result<TcpStream> {
     let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in address.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, 5 * SILENCE) {
+        match TcpStream::connect_timeout(&address, 2 * SILENCE) {
             Ok(stream) => return prepare(&stream).map(|()| stream),
             Err(error) => failure = error,
         }
