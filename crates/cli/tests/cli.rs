@@ -155,6 +155,32 @@ fn all_encodings_of_a_dump_give_the_same_events() {
     }
 }
 
+/// What the program says of `tiny.hex` with some of its lines changed.
+fn of_changed_hex(change: impl Fn(&mut Vec<&str>)) -> Output {
+    let text = std::fs::read_to_string(fixture("tiny.hex")).unwrap();
+    let mut lines: Vec<_> = text.lines().collect();
+    change(&mut lines);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), lines.join("\n")).unwrap();
+    run(&["events"], file.path())
+}
+
+#[test]
+fn bytes_that_a_text_lacks_are_told_in_their_place() {
+    let output = of_changed_hex(|lines| drop(lines.drain(400..402)));
+    let said = stderr(&output);
+    assert!(said.contains("the text has no bytes for the addresses 0x57DC"), "{said}");
+    assert!(said.contains("byte 6384: "), "{said}");
+}
+
+#[test]
+fn a_damaged_text_without_a_trace_says_what_is_wrong_with_it() {
+    let output = of_changed_hex(|lines| lines[1] = ":zz");
+    let said = stderr(&output);
+    assert_eq!(status(&output), Some(3), "{said}");
+    assert!(said.contains("decoded from Intel HEX; line 2, column 2: "), "{said}");
+}
+
 #[test]
 fn standard_input_is_read_like_a_file() {
     let bytes = std::fs::read(fixture("tiny.trx")).unwrap();

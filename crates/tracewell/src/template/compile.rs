@@ -2,17 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::finding::{Finding, Severity};
 use super::parser::each_stanza;
 use super::program::{
     Action, Callee, Case, Field, FieldForm, FieldRow, FieldSource, Flag, Function, Operation,
     Pattern, Place, Printed, Program, Quantity, Row, Template, TemplateId, Then,
 };
-use super::source::Source;
 use super::syntax::{
     self, Body, Call, Code, Expr, FlagTest, Item, ItemKind, Key, Macro, Operator, Stanza, Switch,
     Value, ValueKind,
 };
+use crate::source::{Finding, Severity, Source};
 use crate::text::{Literal, Room};
 
 /// A program, and what was wrong with its files.
@@ -398,7 +397,10 @@ pub(super) fn action(name: &str) -> Option<Action> {
 /// The built-in value of this name.
 pub(super) fn builtin(name: &str) -> Option<Quantity> {
     Some(match name {
-        "D1" | "D2" | "D3" | "D4" | "D5" => Quantity::Word(name.as_bytes()[1] - b'1'),
+        // AIX has five; events of other systems have more arguments.
+        "D1" | "D2" | "D3" | "D4" | "D5" | "D6" | "D7" | "D8" | "D9" => {
+            Quantity::Word(name.as_bytes()[1] - b'1')
+        }
         "L1" | "L2" | "L3" | "L4" | "L5" => Quantity::LongWord(name.as_bytes()[1] - b'1'),
         "HD" => Quantity::HookData,
         "HL" => Quantity::DataLength,

@@ -169,7 +169,7 @@ pub(super) struct Field {
 pub(super) enum FieldSource {
     /// The data at the pointer, which moves on.
     Pointer,
-    /// `$D1` to `$D5`, from 0.
+    /// `$D1` to `$D9`, from 0.
     Word(u8),
     HookData,
     Thread,
@@ -266,7 +266,7 @@ pub(super) enum Callee {
 pub(super) enum Quantity {
     /// A macro that templates assign.
     User(u16),
-    /// `$D1` to `$D5`, from 0.
+    /// `$D1` to `$D9`, from 0.
     Word(u8),
     /// `$L1` to `$L5`, from 0.
     LongWord(u8),

@@ -12,6 +12,7 @@ use super::frames::Piece;
 use super::guess::{self, Guess};
 use super::options::Known;
 use super::plan::Plans;
+use super::recorded::Recorded;
 use super::symbols::Symbols;
 use super::timeline::Timeline;
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
@@ -153,7 +154,8 @@ impl RkhDecoder {
     }
 
     /// Makes the plans anew, for a schema or settings that have changed.
-    pub(super) fn plan(&mut self, trace: &Trace) {
+    pub(super) fn plan(&mut self, trace: &mut Trace) {
+        trace.recorded = Some(Box::new(Recorded(self.settings)));
         let plans = Plans::new(&trace.schema, self.base, self.dialect, &self.settings);
         self.plans = Some(plans);
     }

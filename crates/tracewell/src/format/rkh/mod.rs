@@ -6,6 +6,7 @@
 //! | `guess` | settings that nobody told, by what the frames look like |
 //! | `plan` | the schema's arguments under some settings: where each lies in a record |
 //! | `row` | a record's arguments into a row of values: the hot loop |
+//! | `recorded` | a record's arguments as bytes, for who asks |
 //! | `timeline` | sequence numbers, stamps, restarts of the target |
 //! | `symbols` | names of objects and active objects, from when to when they hold |
 //! | `counts` | how many frames became what, as facts of the trace |
@@ -25,6 +26,7 @@ mod frames;
 mod guess;
 mod options;
 mod plan;
+mod recorded;
 mod row;
 mod symbols;
 mod timeline;

@@ -1,5 +1,6 @@
 //! What is the same for all events of a context or of an id, worked out once.
 
+use super::entry::Tail;
 use super::heading::{PID, PROCESS_NAME, TID};
 use super::{Options, Settings, heading};
 use crate::model::{Batch, ContextId, Trace};
@@ -11,6 +12,8 @@ use crate::text::{Literal, PerEvent};
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     contexts: Vec<ContextFacts>,
+    /// See [`crate::model::Contexts::told_since`].
+    told: u64,
     ids: PerEvent<IdFacts>,
     /// Small ids that there are facts of.
     seen: Vec<bool>,
@@ -46,6 +49,8 @@ pub(super) struct IdFacts {
     pub(super) template: Option<TemplateId>,
     /// The column that its text begins in.
     pub(super) level: Level,
+    /// Its last argument, where that is a text or bytes behind words.
+    pub(super) tail: Option<Tail>,
     /// What the dialect calls it, for events without a template.
     pub(super) label: Literal,
 }
@@ -74,6 +79,9 @@ impl Facts {
             self.of_day_ns = trace.wall_clock_ns(0).map(|ns| ns % NANOSECONDS_OF_DAY);
         }
         let columns = batch.columns;
+        if trace.contexts.told_since(&mut self.told) {
+            self.contexts.clear();
+        }
         let known = self.contexts.len() as u32..trace.contexts.len() as u32;
         self.contexts.extend(known.map(|id| {
             // As it was when it first ran.
@@ -151,6 +159,7 @@ fn id(trace: &Trace, program: &Program, id: u32, hooks: bool) -> IdFacts {
         column: field(&text, heading::ID),
         template,
         level,
+        tail: Tail::of(event, trace.payload),
         label: Literal::new(format!("{} ", trace.schema.label(id))),
     }
 }

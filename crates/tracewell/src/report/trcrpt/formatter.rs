@@ -1,5 +1,6 @@
 //! One event as lines: its columns, and what its template prints behind them.
 
+use super::entry::Scratch;
 use super::facts::{ContextFacts, Facts};
 use super::heading::{CPU, DELTA, ELAPSED, LEVEL, MARKER, SYSTEM_CALL};
 use super::options::{Options, Timestamp};
@@ -51,7 +52,7 @@ const WIDTH: usize = 200;
 pub(super) struct Formatter {
     machine: Machine,
     describer: Describer,
-    scratch: Vec<u8>,
+    scratch: Scratch,
     /// The lines of an event that became several, while they are laid out.
     several: Vec<(usize, usize)>,
     several_text: Vec<u8>,
@@ -158,9 +159,11 @@ impl Formatter {
         }
         let columns = self.machine.text().len();
         self.machine.text().blanks(LEVEL * id.level.column());
-        let entry = entry::entry(facts.hooks, trace, event, &mut self.scratch);
+        let wanted = facts.hooks || id.template.is_some();
+        let entry =
+            wanted.then(|| entry::entry(facts.hooks, trace, event, id.tail, &mut self.scratch));
         // By reference: what was stored in parts is not loaded as a whole.
-        match (&entry, id.template) {
+        match (&entry.flatten(), id.template) {
             (Some(entry), Some(template)) => {
                 self.machine.run(program, template, entry, &around);
             }

@@ -190,10 +190,7 @@ pub(super) fn plain_number(
     around: &Around<'_>,
 ) -> Option<u64> {
     match quantity {
-        Quantity::Word(index) => {
-            let word = entry.environment.word();
-            entry.number((word + usize::from(index) * word) as i64, word)
-        }
+        Quantity::Word(index) => entry.word(index),
         Quantity::HookData => Some(u64::from(entry.hook_data)),
         Quantity::Thread => Some(around.tid),
         Quantity::Process => Some(around.pid),
@@ -219,14 +216,13 @@ pub(super) fn quantity(
     line: usize,
 ) -> Option<Value> {
     let word = entry.environment.word();
-    let data = |index: u8, size: usize| {
-        let at = word + usize::from(index) * size;
-        entry.number(at as i64, size).map(|number| Value::unsigned(number, 8 * size as u8))
-    };
+    let of = |number: Option<u64>, size: usize| Some(Value::unsigned(number?, 8 * size as u8));
     Some(match quantity {
         Quantity::User(_) => Value::default(),
-        Quantity::Word(index) => return data(index, word),
-        Quantity::LongWord(index) => return data(index, 8),
+        Quantity::Word(index) => return of(entry.word(index), word),
+        Quantity::LongWord(index) => {
+            return of(entry.number((word + 8 * usize::from(index)) as i64, 8), 8);
+        }
         Quantity::HookData => Value::unsigned(u64::from(entry.hook_data), 16),
         Quantity::DataLength => Value::unsigned(u64::from(entry.data_length), 32),
         Quantity::BufferLength => Value::unsigned(u64::from(entry.buffer_length()), 32),

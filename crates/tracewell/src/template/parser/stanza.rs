@@ -2,8 +2,7 @@
 
 use super::lexer::TokenKind;
 use super::{Parsed, Parser};
-use crate::template::finding::Finding;
-use crate::template::source::Span;
+use crate::source::{Finding, Span};
 use crate::template::syntax::{Key, Level, Stanza, Text, Version};
 
 impl Parser<'_> {

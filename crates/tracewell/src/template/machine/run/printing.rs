@@ -107,7 +107,6 @@ impl Run<'_> {
         let fields = program.fields.get(range).unwrap_or_default();
         self.steps = self.steps.saturating_sub(fields.len() as u32);
         let mut pointer = self.pointer;
-        let word = entry.environment.word();
         let mut room = self.lines.buffer().room(row.room as usize);
         for field in fields {
             let size = read::bytes(field.size, entry);
@@ -116,7 +115,7 @@ impl Run<'_> {
                 pointer.skip(size);
                 entry.number(at, size)
             } else if let FieldSource::Word(index) = field.source {
-                entry.number((word + usize::from(index) * word) as i64, word)
+                entry.word(index)
             } else {
                 Some(match field.source {
                     FieldSource::Thread => around.tid,
