@@ -150,12 +150,14 @@ fn one(
     let keeps = raw.is_some();
     let buffer = &Buffer::new(capacity);
     let showing = &view.as_ref().map(|_| Buffer::new(capacity));
-    let mut intake = Intake::new(control, buffer, tell);
+    let enough = &AtomicBool::new(false);
+    let mut intake = Intake::new(control, buffer, enough, tell);
     thread::scope(|scope| {
         let storing =
             scope.spawn(move || store::store(buffer, raw, showing.as_ref(), control, tell));
         let showing = view.zip(showing.as_ref()).map(|(view, showing)| {
-            scope.spawn(move || view::show(showing, view, control, !keeps, tell))
+            scope
+                .spawn(move || view::show(showing, view, control, (!keeps).then_some(enough), tell))
         });
         let read = reader.collect(&mut intake);
         buffer.finish();

@@ -40,7 +40,7 @@ pub(super) fn from_clients(listener: &TcpListener, intake: &mut Intake<'_>) -> i
         intake.opened(&peer.to_string());
         let end = connection::read(&mut stream, intake, || {
             // An error of the listener is found again when this connection has ended.
-            next = accept(listener).ok().flatten();
+            next = if again { accept(listener).ok().flatten() } else { None };
             next.is_some()
         });
         match end {

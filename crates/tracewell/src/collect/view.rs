@@ -4,6 +4,7 @@
 //! place; the decoder finds its way back as after any other damage.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use tracewell_wire::arrivals::What;
@@ -25,7 +26,7 @@ const BELIEVED_AFTER: usize = 4096;
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Bytes that a decoder may ask to see at once. One that sorts a whole trace gets no further with a live one.
-const MOST_SHOWN: usize = 64 << 20;
+const MOST_SHOWN: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 
 /// A sink whose lines are to be seen at once.
 pub trait Follow: Sink + Send {
@@ -91,12 +92,13 @@ pub struct Shown {
     pub error: Option<io::Error>,
 }
 
-/// Shows what comes until nothing more does.
+/// Shows what comes until nothing more does. Where only what is shown is wanted of the source, `enough` is
+/// set when that is complete. An output that cannot be written ends the collection.
 pub(super) fn show(
     buffer: &Buffer,
     view: View<'_>,
     control: &Control<'_>,
-    ends_all: bool,
+    enough: Option<&AtomicBool>,
     tell: &(dyn Fn(&Notice<'_>) + Sync),
 ) -> Shown {
     let mut live = Live::new(view, tell);
@@ -109,10 +111,11 @@ pub(super) fn show(
             Taken::Batch => live.batch(&batch),
         };
         let failed = shown.and_then(|()| live.show()).err();
-        if failed.is_some() || ends_all && live.wants_no_more() {
-            control.end();
+        if live.wants_no_more() {
+            enough.iter().for_each(|enough| enough.store(true, Ordering::Relaxed));
         }
         if failed.is_some() {
+            control.end();
             live.shown.error = failed;
             live.reading = Reading::Ended { wanted: false };
         }
@@ -361,5 +364,68 @@ impl Sink for Watched<'_> {
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
         let flow = self.sink.loss(trace, loss);
         self.watch(flow)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use tracewell_wire::arrivals::Arrival;
+    use tracewell_wire::shark::{DatagramHeader, Frame};
+
+    use super::*;
+    use crate::collect::control::Until;
+    use crate::report::ReportOptions;
+
+    /// Shows pieces that come with these marks between them; what was told, and what became of it.
+    fn shown(pieces: &[&[u8]], mark: What) -> (String, Shown, Vec<u8>) {
+        let buffer = Buffer::new(8 << 20);
+        for piece in pieces {
+            buffer.mark(Arrival { time_ns: 0, bytes: 0, what: mark });
+            piece.chunks(1 << 16).for_each(|chunk| assert!(buffer.push(0, chunk)));
+        }
+        buffer.finish();
+        let lines = crate::collect::SharedOutput::new(Vec::new());
+        let (stopped, told) = (AtomicBool::new(false), Mutex::new(String::new()));
+        let control = Control::new(Until::default(), &stopped);
+        let sink = || Box::new(Report::new(lines.writer(None), ReportOptions::default())) as _;
+        let view = View { settings: Settings::default(), sink: Box::new(sink) };
+        let tell = |notice: &Notice<'_>| *told.lock().unwrap() += &format!("{notice}\n");
+        let shown = show(&buffer, view, &control, None, &tell);
+        (told.into_inner().unwrap(), shown, lines.into_inner())
+    }
+
+    fn packet(number: u32) -> Vec<u8> {
+        let mut packet = vec![0; 4 + 984];
+        packet[..4].copy_from_slice(&Frame::prefix(984));
+        DatagramHeader::new(number, 60).write(&mut packet[4..]).unwrap();
+        for (index, record) in packet[28..].as_chunks_mut::<16>().0.iter_mut().enumerate() {
+            record[0] = 0x09;
+            record[4..8].copy_from_slice(&(number * 60 + index as u32).to_le_bytes());
+        }
+        packet
+    }
+
+    #[test]
+    fn what_has_to_be_seen_whole_is_shown_at_the_end_unless_it_is_too_long() {
+        let capture: Vec<_> = (1..=20).flat_map(packet).collect();
+        let (told, shown_whole, lines) = shown(&[&capture], What::Opened);
+        assert_eq!((told.as_str(), shown_whole.refused), ("", false));
+        assert_eq!(shown_whole.trace.unwrap().events, 1200);
+        assert!(lines.starts_with(b"shark trace"));
+        let long: Vec<_> = (1..=1100).flat_map(packet).collect();
+        let (told, shown_none, _) = shown(&[&long], What::Opened);
+        assert!(told.starts_with("nothing more is shown: ") && shown_none.refused, "{told}");
+    }
+
+    #[test]
+    fn what_nobody_recognises_is_told_once_for_each_beginning() {
+        let zeros = vec![0; 100_000];
+        let (told, found, lines) = shown(&[&zeros, &zeros[..10]], What::Restarted);
+        assert_eq!(told.matches("no known format").count(), 2, "{told}");
+        assert!(found.refused && found.trace.is_none() && lines.is_empty());
+        let (told, nothing, _) = shown(&[b"", b""], What::Restarted);
+        assert!(told.is_empty() && !nothing.refused);
     }
 }
