@@ -21,7 +21,7 @@
 //! | `unreceived` | datagrams that the system had no room for |
 //! | `control` | when it ends |
 //! | `store` | the bytes and their arrivals, into files |
-//! | `view`, `tagged` | recognising, decoding, lines of several sources |
+//! | `view`, `live`, `tagged` | recognising, decoding, lines of several sources |
 //! | `account`, `datagrams`, `numbers` | what came and what did not |
 //! | `notice` | what happens meanwhile, for people |
 //!
@@ -34,6 +34,7 @@ mod control;
 mod datagrams;
 mod file;
 mod intake;
+mod live;
 mod notice;
 mod numbers;
 mod pace;
