@@ -111,6 +111,15 @@ pub fn shark(data: &[u8]) {
     }
 }
 
+/// Reads a file of arrivals with a good header and any entries, whole and in pieces.
+pub fn arrivals(data: &[u8]) {
+    let file = [&tracewell_wire::arrivals::HEADER, data].concat();
+    let options = Options::default();
+    let whole = stream("arrivals", &options, &file, file.len());
+    assert_eq!(stream("arrivals", &options, &file, 1 + file.len() / 3), whole);
+    assert!(whole.events * 16 <= data.len() as u64, "an event needs an entry");
+}
+
 fn follow(options: &Options, data: &[u8]) {
     let format = format::by_name("shark").expect("it is in the list");
     let mut decoder = (format.decoder)(options).expect("the options are its own");

@@ -206,6 +206,13 @@ impl Schema {
         Self::built_in(&SCHEMA, text, "schemas/shark.toml")
     }
 
+    /// The schema of the arrivals of what is collected.
+    pub fn arrivals() -> Arc<Self> {
+        static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
+        let text = include_str!("../../../../../schemas/arrivals.toml");
+        Self::built_in(&SCHEMA, text, "schemas/arrivals.toml")
+    }
+
     /// The schema of the hooks of AIX trace.
     pub fn aix() -> Arc<Self> {
         static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
