@@ -302,7 +302,7 @@ fn put_who(
     }
 }
 
-#[inline(always)]
+#[inline(never)]
 fn put_times(
     out: &mut TextBuffer,
     options: &Options,

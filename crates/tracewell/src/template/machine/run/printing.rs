@@ -100,7 +100,8 @@ impl Run<'_> {
     }
 
     /// Prints texts and numbers, one behind the other.
-    #[inline]
+    // By itself it has all registers.
+    #[inline(never)]
     pub(super) fn fields(&mut self, row: u32) -> Step {
         let (program, entry) = (self.program, self.entry);
         let Some(row) = program.field_rows.get(row as usize) else { return GO_ON };
