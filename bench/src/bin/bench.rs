@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Trace};
 use tracewell::template::{Program, Source};
-use tracewell_bench::{baseline, median, rkh, shark, size, stream, templates, trace};
+use tracewell_bench::{baseline, collect, median, rkh, shark, size, stream, templates, trace};
 use tracewell_record::threadx as record;
 use tracewell_wire::rkh as rkh_wire;
 use tracewell_wire::threadx::ids;
@@ -43,6 +43,7 @@ fn main() -> Result<()> {
     streams(&plan)?;
     memory(&file)?;
     flush(&plan, folder.path())?;
+    live(&plan, folder.path())?;
     Ok(())
 }
 
@@ -458,5 +459,32 @@ fn memory(file: &Path) -> Result<()> {
     }
     let size = file.metadata()?.len() >> 20;
     println!("\nAnonymous memory of `report` on {size} MiB: at most {peak} KiB");
+    Ok(())
+}
+
+/// What a live source costs: its bytes kept; decoded as well; and all its events printed as well.
+fn live(plan: &Plan, folder: &Path) -> Result<()> {
+    let (program, file) = (program()?, folder.join("live.rkh"));
+    let (stream, _) = rkh::stream(4 << 20);
+    let seconds = if plan.rounds > 1 { 5.0 } else { 0.2 };
+    println!("\nCollecting {} Mbit/s over TCP, of one core:", collect::RATE * 8.0 / 1e6);
+    let decoded: &[&str] = &["--follow", "--event", "nothing"];
+    let runs: [(&str, &[&str]); 4] = [
+        ("kept", &[]),
+        ("kept and decoded", decoded),
+        ("kept, decoded and printed as lines", &["--follow"]),
+        ("kept, decoded and printed as JSON", &["--follow", "--format", "jsonl"]),
+    ];
+    for (what, arguments) in runs {
+        let mut shares = Vec::new();
+        for _ in 0..plan.rounds.min(3) {
+            let time = Duration::from_secs_f64(seconds);
+            let cost = collect::cost(&program, arguments, &file, &stream, time)?;
+            assert_eq!(cost.dropped, 0, "{what}");
+            assert!(plan.rounds == 1 || cost.rate > 0.95 * collect::RATE, "{} B/s", cost.rate);
+            shares.push(100.0 * cost.share);
+        }
+        println!("* {what}: {:.1} %", median(&mut shares));
+    }
     Ok(())
 }

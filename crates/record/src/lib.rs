@@ -37,6 +37,7 @@ extern crate std;
 
 pub mod aix;
 pub mod clock;
+pub mod rkh;
 pub mod shark;
 pub mod stream;
 pub mod threadx;

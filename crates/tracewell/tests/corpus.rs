@@ -103,3 +103,13 @@ fn template_machine() {
 fn compress() {
     run("compress", targets::compress);
 }
+
+#[test]
+fn check_parser() {
+    run("check_parser", targets::check_parser);
+}
+
+#[test]
+fn check_matcher() {
+    run("check_matcher", targets::check_matcher);
+}

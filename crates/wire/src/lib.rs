@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aix;
+pub mod arrivals;
 pub mod native;
 mod order;
 pub mod rkh;

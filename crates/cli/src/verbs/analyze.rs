@@ -4,15 +4,20 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use tracewell::analysis::machines::Machines;
 use tracewell::analysis::scheduling::Scheduling;
-use tracewell::report::scheduling;
+use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
+use tracewell::report::{machines, scheduling};
 
 use super::{for_each_file, read, title};
 use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome};
 use crate::output;
 
-/// Print what the scheduler did: execution, jobs, preemptions, locks, interrupts, servers
+/// Print what the scheduler did, and state machines, messages, queues, pools, timers
+///
+/// Execution, jobs, preemptions, locks, interrupts, servers; time in states, transitions, what machines did
+/// not take, who sent what to whom and how long it took, how full queues and pools were, when timers ran out.
 ///
 /// A task's figures go as far as its system records what they need: jobs need releases and
 /// completions, waits for mutexes the scheduler's choices. Where events are missing, what happened
@@ -38,19 +43,52 @@ pub(crate) struct Analyze {
 impl Analyze {
     pub(crate) fn run(&self) -> Outcome {
         for_each_file(&self.files, &self.input, |input| {
-            let mut sink = Scheduling::default();
+            let mut sink = Analyses::default();
             let trace = read(input, &mut sink)?;
-            let figures = sink.figures(&trace);
             let text = if self.json {
-                format!("{:#}\n", scheduling::json(&trace, &figures))
+                sink.json(&trace)
             } else {
                 let title = title(&self.files, &self.input, input.path()).map(|title| title + "\n");
-                title.unwrap_or_default() + &scheduling::text(&trace, &figures)
+                title.unwrap_or_default() + &sink.text(&trace)
             };
             output::stdout()
                 .write_all(text.as_bytes())
                 .map_err(|error| Failure::io(output::stdout_path(), &error))?;
             Ok(trace)
         })
+    }
+}
+
+/// All analyses that are printed, over one reading.
+#[derive(Default)]
+struct Analyses {
+    scheduling: Scheduling,
+    machines: Machines,
+}
+
+impl Sink for Analyses {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.scheduling.events(trace, batch)?;
+        self.machines.events(trace, batch)
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.scheduling.loss(trace, loss)?;
+        self.machines.loss(trace, loss)
+    }
+}
+
+impl Analyses {
+    fn json(self, trace: &Trace) -> String {
+        let mut json = scheduling::json(trace, &self.scheduling.figures(trace));
+        if let Some(entries) = json.as_object_mut() {
+            entries.extend(machines::json(trace, &self.machines.figures(trace)));
+        }
+        format!("{json:#}\n")
+    }
+
+    fn text(self, trace: &Trace) -> String {
+        let scheduling = scheduling::text(trace, &self.scheduling.figures(trace));
+        scheduling + &machines::text(trace, &self.machines.figures(trace))
     }
 }

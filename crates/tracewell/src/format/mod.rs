@@ -56,10 +56,16 @@ pub fn by_name(name: &str) -> Option<&'static Format> {
 
 /// The format that is most sure of these first bytes.
 pub fn recognise(start: &[u8]) -> Option<&'static Format> {
+    recognise_with(start, Confidence::Possible)
+}
+
+/// The format that is most sure of these first bytes, and at least so sure.
+pub fn recognise_with(start: &[u8], least: Confidence) -> Option<&'static Format> {
     FORMATS
         .iter()
         .copied()
         .filter_map(|format| Some((format, (format.recognise)(start)?)))
+        .filter(|(_, confidence)| *confidence >= least)
         .max_by_key(|(_, confidence)| *confidence)
         .map(|(format, _)| format)
 }

@@ -19,12 +19,13 @@ use std::path::{Path, PathBuf};
 pub use error::InputError;
 pub use map::Bytes;
 pub use settings::Settings;
+pub(crate) use window::Window;
 
 use crate::format::{self, Format};
 use crate::model::{Diagnostics, Severity, Sink, Trace};
 
 /// How much of an input is looked at to recognise its format.
-const RECOGNISED_BY: usize = 64 * 1024;
+pub(crate) const RECOGNISED_BY: usize = 64 * 1024;
 
 /// An input whose format is known, ready to be read.
 #[derive(Debug)]

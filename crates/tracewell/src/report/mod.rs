@@ -13,8 +13,11 @@
 //!
 //! What programs read is an export ([`crate::export`]).
 
+pub mod check;
 mod columns;
+mod figures;
 pub mod info;
+pub mod machines;
 pub mod scheduling;
 pub mod trcrpt;
 
@@ -43,6 +46,8 @@ pub struct Report<W> {
     options: ReportOptions,
     columns: Option<Columns>,
     contexts: Vec<Literal>,
+    /// See [`crate::model::Contexts::told_since`].
+    told: u64,
     labels: PerEvent<Literal>,
     describer: Describer,
     shown: Shown,
@@ -69,11 +74,20 @@ impl<W: Write> Report<W> {
             options,
             columns: None,
             contexts: Vec::new(),
+            told: 0,
             labels: PerEvent::default(),
             describer: Describer::default(),
             shown: Shown::default(),
             broke_off: false,
         }
+    }
+
+    /// Gives out the lines so far, for somebody who watches.
+    ///
+    /// # Errors
+    /// Where writing has failed.
+    pub fn show(&mut self) -> io::Result<()> {
+        self.lines.show()
     }
 
     /// Writes the summary and gives the writer back.
@@ -178,6 +192,9 @@ impl<W: Write> Sink for Report<W> {
         self.lines.begin(trace)?;
         self.begin(trace);
         self.widen(trace);
+        if trace.contexts.told_since(&mut self.told) {
+            self.contexts.clear();
+        }
         let known = self.contexts.len();
         let width = self.columns.map_or(0, |columns| columns.context);
         let new = trace.contexts.iter().skip(known);

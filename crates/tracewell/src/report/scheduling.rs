@@ -12,7 +12,8 @@
 
 use serde_json::{Value, json};
 
-use crate::analysis::scheduling::{Figures, Hidden, InterruptSource, Range, Server, Task};
+use super::figures::{duration, optional, section, some, timed, unit};
+use crate::analysis::scheduling::{Figures, Hidden, InterruptSource, Server, Task};
 use crate::model::Trace;
 
 /// The figures as a JSON object.
@@ -38,11 +39,6 @@ pub fn json(trace: &Trace, figures: &Figures) -> Value {
     })
 }
 
-/// A number of nanoseconds, where the clock's rate is known.
-fn timed(trace: &Trace, nanoseconds: u64) -> Option<u64> {
-    trace.clock.rate.map(|_| nanoseconds)
-}
-
 fn source_json(source: &InterruptSource) -> Value {
     json!({
         "number": source.number,
@@ -59,10 +55,6 @@ fn hidden_json(trace: &Trace, hidden: &Hidden) -> Value {
         "from_ticks": hidden.from,
         "until_ticks": hidden.until,
     })
-}
-
-fn some(range: Range, figure: u64) -> Option<u64> {
-    (range.count > 0).then_some(figure)
 }
 
 fn task_json(trace: &Trace, task: &Task) -> Value {
@@ -121,8 +113,7 @@ fn server_json(trace: &Trace, server: &Server) -> Value {
 
 /// The figures as text.
 pub fn text(trace: &Trace, figures: &Figures) -> String {
-    let timed = trace.clock.rate.is_some() && trace.clock.changes.len() < 2;
-    let unit = if timed { "microseconds" } else { "ticks" };
+    let unit = unit(trace);
     let mut lines = vec![
         super::heading(trace),
         format!(
@@ -184,47 +175,6 @@ const LOCKS: [&str; 4] = ["LOCKS OF", "REQUESTS", "BLOCKED", "WAIT MAX"];
 const INTERRUPTS: [&str; 6] = ["INTERRUPT", "COUNT", "TIME", "%", "MIN", "MAX"];
 const SERVERS: [&str; 7] =
     ["SERVER", "TASK", "ACTIVE", "EXHAUSTED", "REPLENISHED", "WITHOUT BUDGET", "LONGEST"];
-
-/// Appends a table, a blank line before it; nothing where it has no rows. Numbers stand right.
-fn section<const N: usize>(lines: &mut Vec<String>, names: &[&str; N], rows: Vec<[String; N]>) {
-    if rows.is_empty() {
-        return;
-    }
-    lines.push(String::new());
-    let names = names.map(str::to_owned);
-    let table: Vec<_> = std::iter::once(names).chain(rows).collect();
-    let width = |column: usize| {
-        table.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
-    };
-    let widths: Vec<_> = (0..N).map(|column| width(column).unwrap_or(0)).collect();
-    for row in &table {
-        let cells = row.iter().zip(&widths).enumerate();
-        let cells: Vec<_> = cells
-            .map(|(column, (cell, width))| match column {
-                0 => format!("{cell:<width$}"),
-                _ => format!("{cell:>width$}"),
-            })
-            .collect();
-        lines.push(cells.join("  ").trim_end().to_owned());
-    }
-}
-
-/// A duration: microseconds with three decimals, or ticks.
-fn duration(trace: &Trace, ticks: u64) -> String {
-    match trace.clock.rate {
-        Some(rate) if trace.clock.changes.len() < 2 => microseconds(rate.nanoseconds(ticks)),
-        // Ticks of different lengths make no time.
-        _ => ticks.to_string(),
-    }
-}
-
-fn microseconds(nanoseconds: u64) -> String {
-    format!("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000)
-}
-
-fn optional(trace: &Trace, range: Range, figure: u64) -> String {
-    some(range, figure).map_or_else(|| "-".to_owned(), |ticks| duration(trace, ticks))
-}
 
 fn percent(part: u64, whole: u64) -> String {
     let hundredths = (u128::from(part) * 10_000).checked_div(u128::from(whole)).unwrap_or(0);

@@ -2,17 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::finding::{Finding, Severity};
 use super::parser::each_stanza;
 use super::program::{
     Action, Callee, Case, Field, FieldRow, Flag, Function, Number, Operation, Pattern, Place,
     Printed, Program, Quantity, Row, Source as NumberSource, SwitchRow, Template, TemplateId, Then,
 };
-use super::source::Source;
 use super::syntax::{
     self, Body, Call, Code, Expr, FlagTest, Item, ItemKind, Key, Macro, Operator, Stanza, Switch,
     Value, ValueKind,
 };
+use crate::source::{Finding, Severity, Source};
 use crate::text::{Literal, Room, ShortText};
 
 /// A program, and what was wrong with its files.

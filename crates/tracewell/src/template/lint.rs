@@ -6,8 +6,8 @@ mod walk;
 
 use std::collections::HashMap;
 
-use super::finding::Finding;
 use super::syntax::{File, Key, Stanza};
+use crate::source::Finding;
 use scope::Scope;
 
 /// Whose events templates are for: the ids of AIX's have rules.

@@ -11,7 +11,7 @@ mod per_event;
 
 pub use buffer::{Literal, Room, ShortText, TextBuffer, put};
 pub use describe::Describer;
-pub(crate) use describe::put_bytes;
+pub(crate) use describe::{put_bytes, put_name};
 pub use lines::LineWriter;
 pub use listing::Listing;
 pub use per_event::PerEvent;

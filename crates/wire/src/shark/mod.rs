@@ -26,5 +26,7 @@ mod record;
 
 pub use chunk::{ChunkError, ChunkHeader, usable_slots};
 pub use datagram::{DatagramError, DatagramHeader, Frame, PORT};
-pub use packed::{PackedRecord, Packer, Unpacker};
+pub use packed::{
+    AreaRecords, BlockError, Expand, PackedBlock, PackedDamage, PackedRecord, Packer, Unpacker,
+};
 pub use record::Record;

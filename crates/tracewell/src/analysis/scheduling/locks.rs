@@ -5,9 +5,9 @@
 //! between are one: some protocols log it twice.
 
 use super::is_cause;
-use super::jobs::Range;
 use super::per::PerContext;
 use super::step::Step;
+use crate::analysis::Range;
 use crate::model::{ContextId, Meaning, OnBehalf, Running};
 
 /// Requests of a task for mutexes.

@@ -32,7 +32,7 @@ mod step;
 pub use execution::Execution;
 pub use filters::Hidden;
 pub use interrupts::{InterruptSource, Interrupts};
-pub use jobs::{Jobs, Range};
+pub use jobs::Jobs;
 pub use locks::Locks;
 pub use preemptions::Preemptions;
 pub use servers::Server;

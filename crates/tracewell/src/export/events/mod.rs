@@ -91,6 +91,8 @@ pub struct EventWriter<W> {
     format: EventFormat,
     keys: Keys,
     contexts: Vec<Literal>,
+    /// See [`crate::model::Contexts::told_since`].
+    told: u64,
     events: PerEvent<EventPlan>,
     describer: Describer,
 }
@@ -125,9 +127,18 @@ impl<W: Write> EventWriter<W> {
             format,
             keys: Keys::of(format),
             contexts: Vec::new(),
+            told: 0,
             events: PerEvent::default(),
             describer: Describer::default(),
         }
+    }
+
+    /// Gives out the lines so far, for somebody who watches.
+    ///
+    /// # Errors
+    /// Where writing has failed.
+    pub fn show(&mut self) -> io::Result<()> {
+        self.lines.show()
     }
 
     /// Writes what is left and gives the writer back.
@@ -150,6 +161,9 @@ impl<W: Write> EventWriter<W> {
     /// Everything up to the last named argument, in room that is asked for once.
     fn values(&mut self, trace: &Trace, event: &EventRef<'_>) {
         let format = self.format;
+        if trace.contexts.told_since(&mut self.told) {
+            self.contexts.clear();
+        }
         while self.contexts.len() < trace.contexts.len() {
             let next = ContextId(self.contexts.len() as u32);
             self.contexts.push(context_plan(format, trace, next));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tracewell_wire::native::{EventTypeText, FieldKind};
 
-use crate::model::schema::{Argument, ArgumentKind, EventType, Schema};
+use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Schema};
 use crate::model::{Severity, Trace};
 
 /// A schema without events.
@@ -39,7 +39,7 @@ fn event_type(id: u32, text: &EventTypeText<'_>) -> EventType {
         let taken = args.iter().any(|argument| argument.name == field.name);
         let name =
             if taken { format!("{}_{}", field.name, args.len() + 1) } else { field.name.into() };
-        args.push(Argument { name, kind: kind(field.kind), encoding: String::new() });
+        args.push(Argument { name, kind: kind(field.kind), encoding: String::new(), zero: None });
     }
     EventType {
         id,
@@ -49,6 +49,7 @@ fn event_type(id: u32, text: &EventTypeText<'_>) -> EventType {
         filter: 0,
         args,
         means: None,
+        details: Details::default(),
     }
 }
 

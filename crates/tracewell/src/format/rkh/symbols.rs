@@ -67,6 +67,8 @@ pub(super) struct Symbols {
     holding: HashMap<(u32, u64), ObjectId, RandomState>,
     /// What types and keys named before the last configuration record.
     ended: HashMap<(u32, u64), ObjectId, RandomState>,
+    /// The active objects since the last configuration record: behind it an address is another one.
+    living: HashMap<u64, ContextId, RandomState>,
     /// Active objects that were looked up, by some bits of their addresses.
     seen: [Option<(u64, ContextId)>; SEEN],
 }
@@ -76,8 +78,8 @@ const SEEN: usize = 64;
 
 impl Default for Symbols {
     fn default() -> Self {
-        let (holding, ended) = (HashMap::default(), HashMap::default());
-        Self { holding, ended, seen: [None; SEEN] }
+        let (holding, ended, living) = Default::default();
+        Self { holding, ended, living, seen: [None; SEEN] }
     }
 }
 
@@ -106,7 +108,7 @@ impl Symbols {
             parameters: owner.into_iter().collect(),
             priority: None,
             alive: None,
-            lifetime: Lifetime { from: before.map(|_| ticks), until: None },
+            lifetime: Lifetime { from: before.map(|_| ticks), ..Lifetime::default() },
             record: Vec::new(),
         };
         let lives = trace.objects.with_key(key).len();
@@ -149,11 +151,11 @@ impl Symbols {
 
     /// Ends all names: what follows may mean something else.
     pub(super) fn forget(&mut self, trace: &mut Trace, ticks: u64) {
+        self.living.clear();
+        self.seen = [None; SEEN];
         for (named, id) in self.holding.drain() {
             self.ended.insert(named, id);
-            if let Some(object) = trace.objects.get_mut(id) {
-                object.lifetime.until = Some(ticks);
-            }
+            trace.objects.end(id, ticks);
         }
     }
 
@@ -166,7 +168,7 @@ impl Symbols {
         match seen {
             Some((known, id)) if *known == key => *id,
             _ => {
-                let id = active_object(trace, key);
+                let id = *self.living.entry(key).or_insert_with(|| active_object(trace, key));
                 *seen = Some((key, id));
                 id
             }
@@ -176,13 +178,10 @@ impl Symbols {
 
 #[cold]
 fn active_object(trace: &mut Trace, key: u64) -> ContextId {
-    if let Some(known) = trace.contexts.find(key) {
-        return known;
-    }
     let key_text = key_text(trace.payload, key);
     let name = format!("active object {key_text}");
     let kind = ContextKind::Thread;
-    trace.contexts.add(Context { key, key_text, kind, name, object: None })
+    trace.contexts.replace(Context { key, key_text, kind, name, object: None })
 }
 
 /// The context of events between the steps of active objects.

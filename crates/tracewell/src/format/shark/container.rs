@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use tracewell_wire::shark::{
-    ChunkError, ChunkHeader, DatagramHeader, Frame, Record, Unpacker, ids,
+    AreaRecords, ChunkError, ChunkHeader, DatagramHeader, Frame, Record, ids,
 };
 
 use crate::format::Confidence;
@@ -53,18 +53,52 @@ pub(super) struct Areas {
     pub(super) unpacked: Vec<u8>,
 }
 
+/// Bytes of records that compressed ones may make, however few they are, and times the input's bytes where it
+/// has more: what somebody made up to fill the memory is no chunk.
+const UNPACKED_AT_LEAST: usize = 16 << 20;
+const UNPACKED_TIMES: usize = 64;
+
+/// Expands what LZ4 compressed.
+fn expand(stored: &[u8], place: &mut [u8]) -> Option<usize> {
+    lz4_flex::block::decompress_into(stored, place).ok()
+}
+
 impl Areas {
     /// Adds the records of a compressed chunk, whose packed ones lie at `packed`.
     fn unpack(&mut self, input: &[u8], packed: Range<usize>, remarks: &mut Diagnostics) {
-        let start = input.len() + self.unpacked.len();
-        let mut records = Unpacker::new(input.get(packed.clone()).unwrap_or_default());
-        self.unpacked.extend(records.by_ref().flat_map(|record| record.to_bytes()));
+        let area = input.get(packed.clone()).unwrap_or_default();
+        let most = UNPACKED_AT_LEAST.max(input.len().saturating_mul(UNPACKED_TIMES));
+        let (mut start, mut missing) = (self.unpacked.len(), None);
+        for record in AreaRecords::new(area, Some(expand)) {
+            let (at, message) = match record {
+                Ok(record) if self.unpacked.len() < most => {
+                    self.unpacked.extend(record.to_bytes());
+                    continue;
+                }
+                Ok(_) => (packed.start, "compressed records are too many to be a chunk's"),
+                Err(damage) => {
+                    (packed.start + damage.at, "expected a packed record, found other bytes")
+                }
+            };
+            remarks.add(Severity::Damage, at as u64, message);
+            self.add_unpacked(input.len(), &mut start, &mut missing);
+            missing = Some(Missing { events: None, cause: LossCause::Damaged });
+            if self.unpacked.len() >= most {
+                break;
+            }
+        }
+        self.add_unpacked(input.len(), &mut start, &mut missing);
         let end = input.len() + self.unpacked.len();
-        self.list.push(Area { bytes: start..end, continues: false, missing: None });
-        if records.is_damaged() {
-            let at = packed.end - records.rest().len();
-            remarks.add(Severity::Damage, at as u64, "expected a packed record, found other bytes");
-            self.missing.push((end, Missing { events: None, cause: LossCause::Damaged }));
+        self.missing.extend(missing.map(|missing| (end, missing)));
+    }
+
+    /// Adds what was unpacked from `start` on, if anything was.
+    fn add_unpacked(&mut self, input: usize, start: &mut usize, missing: &mut Option<Missing>) {
+        let end = self.unpacked.len();
+        if *start < end {
+            let bytes = input + *start..input + end;
+            self.list.push(Area { bytes, continues: false, missing: missing.take() });
+            *start = end;
         }
     }
 

@@ -12,6 +12,8 @@ use crate::text::{Literal, PerEvent};
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     contexts: Vec<ContextFacts>,
+    /// See [`crate::model::Contexts::told_since`].
+    told: u64,
     ids: PerEvent<IdFacts>,
     /// Small ids that there are facts of.
     seen: Vec<bool>,
@@ -81,6 +83,9 @@ impl Facts {
             self.of_day_ns = trace.wall_clock_ns(0).map(|ns| ns % NANOSECONDS_OF_DAY);
         }
         let columns = batch.columns;
+        if trace.contexts.told_since(&mut self.told) {
+            self.contexts.clear();
+        }
         let known = self.contexts.len() as u32..trace.contexts.len() as u32;
         self.contexts.extend(known.map(|id| {
             // As it was when it first ran.

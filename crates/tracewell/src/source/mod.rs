@@ -1,6 +1,10 @@
-//! The text of a template file, and places in it.
+//! Texts that people write (templates, rules), places in them, and what is wrong there.
+
+mod finding;
 
 use std::ops::Range;
+
+pub use finding::{Finding, Severity};
 
 /// A stretch of a text, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,14 +1,14 @@
-//! What is wrong with a template, shown as its author needs it: file, line, column, the line itself
+//! What is wrong with a text, shown as its author needs it: file, line, column, the line itself
 //! with the place marked, what was expected and what was found.
 
-use super::source::{Source, Span};
+use super::{Source, Span};
 
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Severity {
-    /// It compiles and is probably not meant so.
+    /// It can be used and is probably not meant so.
     Warning,
-    /// It is no template; the stanza is left out.
+    /// It cannot be used; what it is part of is left out.
     Error,
 }
 

@@ -10,9 +10,19 @@
 //! | 1 to 5 | parameter 2 |
 //!
 //! where the last three are numbers of seven bits a byte, lowest first, with bit 7 set in all bytes but the
-//! last. A code of 0 or the end of the area ends the records; what is left of the area is 0.
+//! last. A code of 0 or the end of the area ends the records; what is left of the area is 0. In place of a
+//! record, the byte 0xFF, which is no event's code but a command's, begins a [block](PackedBlock) of packed
+//! records that may be compressed further.
 //!
-//! The published kernel has the flag (`COMPR`) and an empty compressor, so that this layout is ours.
+//! The published kernel has the flag (`COMPR`) and an empty compressor, so that this layout is ours. It has
+//! two stages because the first needs no memory and no library, and makes what the second finds repetitions
+//! in: stamps as they are never repeat.
+
+mod area;
+mod block;
+
+pub use area::{AreaRecords, Expand, PackedDamage};
+pub use block::{BlockError, PackedBlock};
 
 use super::Record;
 
@@ -68,7 +78,7 @@ impl Packer {
     }
 }
 
-/// The records of a packed area, in turn.
+/// The records of packed bytes without blocks, in turn; [`AreaRecords`] are those of an area.
 #[derive(Clone, Debug)]
 pub struct Unpacker<'a> {
     rest: &'a [u8],
@@ -77,7 +87,7 @@ pub struct Unpacker<'a> {
 }
 
 impl<'a> Unpacker<'a> {
-    /// Reads the area from its start.
+    /// Reads from the start.
     pub const fn new(area: &'a [u8]) -> Self {
         Self { rest: area, before: 0, damaged: false }
     }
@@ -91,21 +101,22 @@ impl<'a> Unpacker<'a> {
     pub const fn rest(&self) -> &'a [u8] {
         self.rest
     }
+}
 
-    fn read(&self) -> Option<(Record, &'a [u8])> {
-        let (code, rest) = self.rest.split_first()?;
-        let (first, rest) = number(rest, 0x1_FFFF)?;
-        let (delta, rest) = number(rest, u64::MAX)?;
-        let (par2, rest) = number(rest, u64::from(u32::MAX))?;
-        let fast = if first & 1 == 1 { Record::FAST } else { 0 };
-        let record = Record {
-            code_word: u16::from(*code) | fast,
-            par1: (first >> 1) as u16,
-            tsc: self.before.wrapping_add(delta >> 1 ^ (delta & 1).wrapping_neg()),
-            par2: par2 as u32,
-        };
-        Some((record, rest))
-    }
+/// Reads one packed record, where the one before had the stamp `before`, and what follows it.
+fn read(bytes: &[u8], before: u64) -> Option<(Record, &[u8])> {
+    let (code, rest) = bytes.split_first().filter(|(code, _)| **code != PackedBlock::MARK)?;
+    let (first, rest) = number(rest, 0x1_FFFF)?;
+    let (delta, rest) = number(rest, u64::MAX)?;
+    let (par2, rest) = number(rest, u64::from(u32::MAX))?;
+    let fast = if first & 1 == 1 { Record::FAST } else { 0 };
+    let record = Record {
+        code_word: u16::from(*code) | fast,
+        par1: (first >> 1) as u16,
+        tsc: before.wrapping_add(delta >> 1 ^ (delta & 1).wrapping_neg()),
+        par2: par2 as u32,
+    };
+    Some((record, rest))
 }
 
 impl Iterator for Unpacker<'_> {
@@ -115,7 +126,7 @@ impl Iterator for Unpacker<'_> {
         if self.damaged || matches!(self.rest.first(), None | Some(0)) {
             return None;
         }
-        let Some((record, rest)) = self.read() else {
+        let Some((record, rest)) = read(self.rest, self.before) else {
             self.damaged = true;
             return None;
         };
