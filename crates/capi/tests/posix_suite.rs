@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use build::{Link, WARNINGS, compiler, here, optional, succeed};
+use build::{Link, SANITIZERS, WARNINGS, compiler, here, optional, sanitizes, succeed};
 
 fn suite() -> PathBuf {
     here().join("tests/posix")
@@ -49,28 +49,13 @@ struct Build<'a> {
     link: Link,
 }
 
-const SANITIZERS: &str = "-fsanitize=address,undefined";
-
-/// Whether the compiler can link a program with its sanitizers.
-fn has_sanitizers(compiler: &str, folder: &Path) -> bool {
-    let source = folder.join("nothing.c");
-    std::fs::write(&source, "int main(void) { return 0; }\n").unwrap();
-    let mut command = Command::new(compiler);
-    command.args([SANITIZERS, "-o"]).arg(folder.join("nothing")).arg(&source);
-    let has = command.output().unwrap().status.success();
-    if !has {
-        println!("{compiler} has no sanitizers: the suite runs without");
-    }
-    has
-}
-
 /// The suite as a program.
 fn compile(build: Build, folder: &Path) -> PathBuf {
     let program = folder.join("suite");
     let mut command = Command::new(build.compiler);
-    command.args(["-std=c11", "-g", build.level]).args(WARNINGS);
-    if build.sanitized && has_sanitizers(build.compiler, folder) {
-        command.args([SANITIZERS, "-fno-sanitize-recover=all"]);
+    command.args(["-std=c11", build.level]).args(WARNINGS);
+    if build.sanitized && sanitizes(build.compiler) {
+        command.args(SANITIZERS);
     }
     command.arg("-I").arg(here().join("include")).arg("-o").arg(&program);
     let mut sources: Vec<_> =
