@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod baseline;
+pub mod collect;
 pub mod posix;
 pub mod rkh;
 pub mod shark;

@@ -2,7 +2,7 @@
 //! manual pages.
 //!
 //! ```text
-//! PREFIX/include/trace.h, tracewell.h
+//! PREFIX/include/trace.h, tracewell.h, tracewell_rkh.h, tracewell_rkh_events.h
 //! PREFIX/lib/libtracewell_capi.a
 //!            libtracewell_capi.so -> .so.0 -> .so.0.1.0
 //!            libposixtrace.a, .so -> those: what programs for other systems link
@@ -22,7 +22,7 @@ use std::process::Command;
 const NAME: &str = "libtracewell_capi";
 /// What implementations of the trace functions are called elsewhere.
 const USUAL_NAME: &str = "libposixtrace";
-const HEADERS: [&str; 2] = ["trace.h", "tracewell.h"];
+const HEADERS: [&str; 4] = ["trace.h", "tracewell.h", "tracewell_rkh.h", "tracewell_rkh_events.h"];
 
 /// What the command line says.
 pub(crate) struct Options {

@@ -1,7 +1,7 @@
-//! Runs all benchmarks and prints a table: `bench [--size 256MiB] [--rounds 7] [--check]`.
+//! Runs all benchmarks and prints a table: `bench [--size 256MiB] [--rounds 7] [--check] [--live]`.
 //!
 //! `--check` runs everything once on a small trace, to see that it works and that baseline and
-//! candidate agree; its times mean nothing.
+//! candidate agree; its times mean nothing. `--live` runs that of collecting alone.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -9,13 +9,15 @@ use std::fs::File;
 use std::hint::black_box;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Trace};
 use tracewell::template::{Program, Source};
-use tracewell_bench::{baseline, median, posix, rkh, shark, size, stream, templates, trace};
+use tracewell_bench::{
+    baseline, collect, median, posix, rkh, shark, size, stream, templates, trace,
+};
 use tracewell_record::threadx as record;
 use tracewell_wire::rkh as rkh_wire;
 use tracewell_wire::threadx::ids;
@@ -25,6 +27,9 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 fn main() -> Result<()> {
     let plan = Plan::from_arguments()?;
     let folder = tempfile::tempdir()?;
+    if plan.live {
+        return live(&plan, folder.path());
+    }
     let file = folder.path().join("large.trx");
     let events = trace::events_in(plan.size, trace::USUAL);
     let mut out = BufWriter::new(File::create(&file)?);
@@ -43,26 +48,34 @@ fn main() -> Result<()> {
     streams(&plan)?;
     posix_streams(&plan)?;
     memory(&file)?;
+    memory_without_flags(&plan)?;
     flush(&plan, folder.path())?;
+    live(&plan, folder.path())?;
     Ok(())
 }
 
 struct Plan {
     size: u64,
     rounds: usize,
+    live: bool,
 }
 
 impl Plan {
     fn from_arguments() -> Result<Self> {
-        let mut plan = Self { size: 256 << 20, rounds: 7 };
+        let mut plan = Self { size: 256 << 20, rounds: 7, live: false };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().unwrap_or_default();
             match argument.as_str() {
-                "--check" => plan = Self { size: 1 << 20, rounds: 1 },
+                "--check" => plan = Self { size: 1 << 20, rounds: 1, ..plan },
+                "--live" => plan.live = true,
                 "--rounds" => plan.rounds = value().parse()?,
                 "--size" => plan.size = size(&value()).ok_or("a size such as 256MiB")?,
-                _ => return Err("usage: bench [--size 256MiB] [--rounds 7] [--check]".into()),
+                _ => {
+                    return Err(
+                        "usage: bench [--size 256MiB] [--rounds 7] [--check] [--live]".into()
+                    );
+                }
             }
         }
         Ok(plan)
@@ -478,16 +491,73 @@ fn flush(plan: &Plan, folder: &Path) -> Result<()> {
 fn memory(file: &Path) -> Result<()> {
     let mut report =
         Command::new(program()?).arg("report").arg(file).stdout(Stdio::null()).spawn()?;
-    let status = format!("/proc/{}/status", report.id());
+    let peak = anonymous_peak(&mut report)?;
+    let size = file.metadata()?.len() >> 20;
+    println!("\nAnonymous memory of `report` on {size} MiB: at most {peak} KiB");
+    Ok(())
+}
+
+/// A stream that never has another flag: what comes is dropped, and memory does not grow.
+fn memory_without_flags(plan: &Plan) -> Result<()> {
+    let mut info = Command::new(program()?)
+        .args(["info", "--format-in", "rkh", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let pieces = plan.size >> 18;
+    let mut stream = info.stdin.take().ok_or("standard input is a pipe")?;
+    let writer = std::thread::spawn(move || {
+        let piece = [0x55; 1 << 20];
+        stream
+            .write_all(&[0x7E])
+            .and_then(|()| (0..pieces).try_for_each(|_| stream.write_all(&piece)))
+    });
+    let peak = anonymous_peak(&mut info)?;
+    writer.join().map_err(|_| "the writer has panicked")??;
+    println!(
+        "Anonymous memory of `info` on {pieces} MiB of RKH without a flag: at most {peak} KiB"
+    );
+    Ok(())
+}
+
+/// The most anonymous memory that a program had until it ended, in KiB.
+fn anonymous_peak(program: &mut Child) -> Result<u64> {
+    let status = format!("/proc/{}/status", program.id());
     let mut peak = 0;
-    while report.try_wait()?.is_none() {
+    while program.try_wait()?.is_none() {
         let text = std::fs::read_to_string(&status).unwrap_or_default();
         let anonymous = text.lines().find_map(|line| line.strip_prefix("RssAnon:"));
         let kib = anonymous.and_then(|line| line.split_whitespace().next()?.parse().ok());
         peak = peak.max(kib.unwrap_or(0));
         std::thread::sleep(Duration::from_millis(2));
     }
-    let size = file.metadata()?.len() >> 20;
-    println!("\nAnonymous memory of `report` on {size} MiB: at most {peak} KiB");
+    Ok(peak)
+}
+
+/// What a live source costs: its bytes kept; decoded as well; and all its events printed as well.
+fn live(plan: &Plan, folder: &Path) -> Result<()> {
+    let (program, file) = (program()?, folder.join("live.rkh"));
+    let (stream, _) = rkh::stream(4 << 20);
+    let seconds = if plan.rounds > 1 { 5.0 } else { 0.2 };
+    println!("\nCollecting {} Mbit/s over TCP, of one core:", collect::RATE * 8.0 / 1e6);
+    let decoded: &[&str] = &["--follow", "--event", "nothing"];
+    let runs: [(&str, &[&str]); 4] = [
+        ("kept", &[]),
+        ("kept and decoded", decoded),
+        ("kept, decoded and printed as lines", &["--follow"]),
+        ("kept, decoded and printed as JSON", &["--follow", "--format", "jsonl"]),
+    ];
+    for (what, arguments) in runs {
+        let mut shares = Vec::new();
+        for _ in 0..plan.rounds.min(3) {
+            let time = Duration::from_secs_f64(seconds);
+            let cost = collect::cost(&program, arguments, &file, &stream, time)?;
+            assert_eq!(cost.dropped, 0, "{what}");
+            assert!(plan.rounds == 1 || cost.rate > 0.95 * collect::RATE, "{} B/s", cost.rate);
+            shares.push(100.0 * cost.share);
+        }
+        println!("* {what}: {:.1} %", median(&mut shares));
+    }
     Ok(())
 }

@@ -90,12 +90,12 @@
 #define TW_NONE_FREE -7
 
 /*
- The channel is not started, off or stopped: nothing was recorded or changed.
+ Tracing is off; the channel is not started, off or stopped. Nothing was recorded or changed.
  */
 #define TW_OFF -8
 
 /*
- The channel's list of events leaves the event out.
+ The channel's list of events, or a filter, leaves the event out.
  */
 #define TW_EXCLUDED -9
 
@@ -120,9 +120,294 @@
 #define TW_CONFLICT -13
 
 /*
- There is nothing to be had: no stream in the environment, nothing waiting, no such entry.
+ There is nothing to be had: no stream in the environment, nothing waiting, no such entry or chunk.
  */
 #define TW_NOTHING -14
+
+/*
+ The chunk is not free, or compressed.
+ */
+#define TW_NOT_FREE -15
+
+/*
+ The chunk records, is the successor of another one, or is being sent.
+ */
+#define TW_IN_USE -16
+
+/*
+ Dialect of the snapshots of March and April 2012.
+ */
+#define TW_RKH_2_0_PRE 0
+
+/*
+ Dialect of RKH 2.0 and 2.1.
+ */
+#define TW_RKH_2_0 1
+
+/*
+ Dialect of RKH 2.2.
+ */
+#define TW_RKH_2_2 2
+
+/*
+ Dialect of RKH 2.3 and 2.4.
+ */
+#define TW_RKH_2_3 3
+
+/*
+ Dialect of RKH 2.4.3.
+ */
+#define TW_RKH_2_4_3 4
+
+/*
+ Dialect of RKH 2.4.4.
+ */
+#define TW_RKH_2_4_4 5
+
+/*
+ Dialect of RKH 2.4.5 and 2.4.6.
+ */
+#define TW_RKH_2_4_5 6
+
+/*
+ Dialect of RKH 3.0.00 to 3.4.00.
+ */
+#define TW_RKH_3_4 7
+
+/*
+ Filters of groups and events are compiled in.
+ */
+#define TW_RKH_FILTER_EVENTS 1
+
+/*
+ Filters of active objects are.
+ */
+#define TW_RKH_FILTER_OBJECTS 2
+
+/*
+ Filters of signals are.
+ */
+#define TW_RKH_FILTER_SIGNALS 4
+
+/*
+ Records of user events are compiled in.
+ */
+#define TW_RKH_USER_TRACE (1 << 2)
+
+/*
+ Records of all groups are.
+ */
+#define TW_RKH_ALL_GROUPS (1 << 3)
+
+/*
+ Records of memory pools are.
+ */
+#define TW_RKH_MP (1 << 4)
+
+/*
+ Records of queues are.
+ */
+#define TW_RKH_QUE (1 << 5)
+
+/*
+ Records of active objects are.
+ */
+#define TW_RKH_SMA (1 << 6)
+
+/*
+ Records of timers are.
+ */
+#define TW_RKH_TMR (1 << 7)
+
+/*
+ Records of state machines are.
+ */
+#define TW_RKH_SM (1 << 8)
+
+/*
+ Records of the framework are.
+ */
+#define TW_RKH_FWK (1 << 9)
+
+/*
+ Records of failed assertions are.
+ */
+#define TW_RKH_ASSERT (1 << 10)
+
+/*
+ A filter is on: records are held back.
+ */
+#define TW_RKH_FILTER_ON 0
+
+/*
+ A filter is off: records pass.
+ */
+#define TW_RKH_FILTER_OFF 1
+
+/*
+ All groups, events, active objects or signals.
+ */
+#define TW_RKH_ALL UINT32_MAX
+
+/*
+ A record that is about no active object.
+ */
+#define TW_RKH_NO_OBJECT -1
+
+/*
+ A record that is about no signal.
+ */
+#define TW_RKH_NO_SIGNAL -1
+
+/*
+ An item: a signed number of 1 byte.
+ */
+#define TW_RKH_I8 0
+
+/*
+ An item: an unsigned number of 1 byte.
+ */
+#define TW_RKH_UI8 1
+
+/*
+ An item: a signed number of 2 bytes.
+ */
+#define TW_RKH_I16 2
+
+/*
+ An item: an unsigned number of 2 bytes.
+ */
+#define TW_RKH_UI16 3
+
+/*
+ An item: a signed number of 4 bytes.
+ */
+#define TW_RKH_I32 4
+
+/*
+ An item: an unsigned number of 4 bytes.
+ */
+#define TW_RKH_UI32 5
+
+/*
+ An item: a number to be shown in hexadecimal.
+ */
+#define TW_RKH_X32 6
+
+/*
+ An item: an object's address.
+ */
+#define TW_RKH_OBJ 9
+
+/*
+ An item: a function's address.
+ */
+#define TW_RKH_FUN 10
+
+/*
+ An item: a signal.
+ */
+#define TW_RKH_SIG 11
+
+/*
+ Names data at an address.
+ */
+#define TW_RKH_OBJECT 0
+
+/*
+ Names an active object.
+ */
+#define TW_RKH_ACTIVE_OBJECT 1
+
+/*
+ Names a queue.
+ */
+#define TW_RKH_QUEUE 2
+
+/*
+ Names a timer.
+ */
+#define TW_RKH_TIMER 3
+
+/*
+ Names what posts events.
+ */
+#define TW_RKH_ACTOR 4
+
+/*
+ Names a function.
+ */
+#define TW_RKH_FUNCTION 5
+
+/*
+ Names a state of an active object.
+ */
+#define TW_RKH_STATE 6
+
+/*
+ Names a pseudostate of an active object.
+ */
+#define TW_RKH_PSEUDOSTATE 7
+
+/*
+ Names a signal, by number.
+ */
+#define TW_RKH_SIGNAL 8
+
+/*
+ Names an event pool: by number from 0 on in 3.x, by address before.
+ */
+#define TW_RKH_EVENT_POOL 9
+
+/*
+ Names a user event, by number from 0 on.
+ */
+#define TW_RKH_USER_EVENT 10
+
+/*
+ No chunk, where a chunk's number is told.
+ */
+#define TW_NO_CHUNK -1
+
+/*
+ The chunk may be selected or linked to.
+ */
+#define TW_FREE 1
+
+/*
+ It takes no more records.
+ */
+#define TW_FULL 2
+
+/*
+ Mode: at its end recording goes on at its start.
+ */
+#define TW_CYC 0
+
+/*
+ Mode: at its end recording goes on in the chunk that it is linked to.
+ */
+#define TW_JTN 4
+
+/*
+ Mode: at its end recording stops.
+ */
+#define TW_STOP 8
+
+/*
+ It is being sent.
+ */
+#define TW_BUSY 16
+
+/*
+ `tw_shark_chunk_delete` leaves it alone.
+ */
+#define TW_NODEL 32
+
+/*
+ Its content is compressed.
+ */
+#define TW_COMPR 64
 
 /*
  The oldest packet of a thread is overwritten.
@@ -155,6 +440,21 @@
 #define TW_INITIALIZATION 2
 
 /*
+ Words of this machine's byte order.
+ */
+#define TW_NATIVE 0
+
+/*
+ Little-endian words.
+ */
+#define TW_LITTLE 1
+
+/*
+ Big-endian words.
+ */
+#define TW_BIG 2
+
+/*
  A thread that flushes.
  */
 typedef struct tw_flusher tw_flusher;
@@ -163,6 +463,16 @@ typedef struct tw_flusher tw_flusher;
  A log that is being written. One thread at a time.
  */
 typedef struct tw_log tw_log;
+
+/*
+ A chunk that is being sent.
+ */
+typedef struct tw_shark_dump tw_shark_dump;
+
+/*
+ Carries chunks. One thread at a time.
+ */
+typedef struct tw_shark_sender tw_shark_sender;
 
 /*
  A stream, to which any number of threads record at a time.
@@ -194,8 +504,8 @@ typedef struct tw_clock {
    */
   void *context;
   /*
-   The bits of a tick that count, normally 2^n - 1; 0 for the dialect's usual width (ThreadX 32
-   bits, AIX 64).
+   The bits of a tick that count, normally 2^n - 1; 0 for the dialect's usual width (ThreadX that
+   of its words, the others 64 bits).
    */
   uint64_t valid_mask;
 } tw_clock;
@@ -366,6 +676,278 @@ typedef struct tw_aix_counts {
 typedef ptrdiff_t (*tw_sink)(void *context, const void *bytes, size_t length);
 
 /*
+ What RKH's configuration macros say. Sizes are in bytes: 1, 2 or 4, those of addresses 2 or 4.
+ */
+typedef struct tw_rkh_settings {
+  /*
+   TW_RKH_3_4 or another dialect.
+   */
+  uint8_t dialect;
+  /*
+   Event id (`RKH_CFG_TRC_SIZEOF_TE_ID`).
+   */
+  uint8_t id;
+  /*
+   Whether records are numbered (`RKH_CFG_TRC_NSEQ_EN`).
+   */
+  uint8_t sequence;
+  /*
+   Time stamp (`RKH_CFGPORT_TRC_SIZEOF_TSTAMP`); 0 for none (`RKH_CFG_TRC_TSTAMP_EN`).
+   */
+  uint8_t stamp;
+  /*
+   Whether records have a checksum (`RKH_CFG_TRC_CHK_EN`).
+   */
+  uint8_t checksum;
+  /*
+   Address (`RKH_CFGPORT_TRC_SIZEOF_PTR`).
+   */
+  uint8_t pointer;
+  /*
+   Address of a function (`RKH_CFGPORT_TRC_SIZEOF_FUN_PTR`).
+   */
+  uint8_t function;
+  /*
+   Signal (`RKH_CFG_FWK_SIZEOF_EVT`).
+   */
+  uint8_t signal;
+  /*
+   Size of an event (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
+   */
+  uint8_t event_size;
+  /*
+   Count of memory blocks (`RKH_CFG_MP_SIZEOF_NBLOCK`).
+   */
+  uint8_t block_count;
+  /*
+   Size of a memory block (`RKH_CFG_MP_SIZEOF_BSIZE`).
+   */
+  uint8_t block_size;
+  /*
+   Count of queue elements (`RKH_CFG_QUE_SIZEOF_NELEM`).
+   */
+  uint8_t queue_count;
+  /*
+   Timer ticks (`RKH_CFG_TMR_SIZEOF_NTIMER`).
+   */
+  uint8_t timer_ticks;
+  /*
+   Whether senders are recorded (`RKH_CFG_SMA_TRC_SNDR_EN`).
+   */
+  uint8_t sender;
+  /*
+   Whether queues have low-water marks (`RKH_CFG_QUE_GET_LWMARK_EN`).
+   */
+  uint8_t queue_low_water;
+  /*
+   Whether memory pools have them (`RKH_CFG_MP_GET_LWM_EN`).
+   */
+  uint8_t pool_low_water;
+  /*
+   The most event pools, 15 at most (`RKH_CFG_FWK_MAX_EVT_POOL`).
+   */
+  uint8_t most_pools;
+  /*
+   Bits of TW_RKH_FILTER_EVENTS, _OBJECTS, _SIGNALS: which filters there are; 0 records everything.
+   */
+  uint8_t filters;
+  /*
+   0 for the framework's buffer, which loses its oldest bytes when it is full; 1 for one that leaves
+   out whole records.
+   */
+  uint8_t whole_records;
+  /*
+   RKH's version, 0x3400 for 3.4.00; one of the dialect's.
+   */
+  uint16_t version;
+  /*
+   Bits of TW_RKH_ALL_GROUPS, _USER_TRACE, _ASSERT, or of single groups: what is compiled in.
+   */
+  uint32_t compiled;
+  /*
+   Ticks of the clock per second; readers are told 16 bits of it.
+   */
+  uint32_t stamps_per_second;
+  /*
+   Codes of single events that are not compiled in; may be null.
+   */
+  const uint8_t *left_out;
+  /*
+   How many.
+   */
+  size_t left_out_count;
+} tw_rkh_settings;
+
+/*
+ The control block of an RKH trace. Its words are nobody's business.
+
+ Static memory or zeroed; `tw_rkh_init` before anything else.
+ */
+typedef struct tw_rkh {
+  uint64_t words[56];
+} tw_rkh;
+
+/*
+ Bytes that go to the link, in the memory of the buffer.
+ */
+typedef struct tw_rkh_block {
+  /*
+   The first one.
+   */
+  const uint8_t *bytes;
+  /*
+   How many.
+   */
+  size_t length;
+} tw_rkh_block;
+
+/*
+ What a buffer holds and has lost.
+ */
+typedef struct tw_rkh_status {
+  /*
+   Bytes that wait for the link.
+   */
+  size_t waiting;
+  /*
+   Bytes lost because newer ones came, modulo 2^32; 0 in a buffer of whole records.
+   */
+  uint32_t overwritten;
+  /*
+   Records left out, modulo 2^32; 0 in the framework's buffer.
+   */
+  uint32_t dropped;
+} tw_rkh_status;
+
+/*
+ A S.Ha.R.K. tracer: up to 256 chunks. Its words are nobody's business.
+
+ Static memory or zeroed; `tw_shark_init` before anything else.
+ */
+typedef struct tw_shark {
+  uint64_t words[2400];
+} tw_shark;
+
+/*
+ How a tracer stands. The counts are of events that were not stored, since `tw_shark_init`.
+ */
+typedef struct tw_shark_status {
+  /*
+   Logged while tracing was off.
+   */
+  uint64_t disabled;
+  /*
+   Hidden by their family's filter.
+   */
+  uint64_t filtered;
+  /*
+   Logged while no chunk was selected.
+   */
+  uint64_t no_chunk;
+  /*
+   Logged while the chunk was full.
+   */
+  uint64_t full;
+  /*
+   Logged while the chunk was being sent.
+   */
+  uint64_t busy;
+  /*
+   Of a code that is no event's: 0, or a command on the fast path.
+   */
+  uint64_t refused;
+  /*
+   Commands to go to the next chunk where there was none; no event is lost by that.
+   */
+  uint64_t no_successor;
+  /*
+   Stored, and overwritten by a later lap of a cyclic chunk.
+   */
+  uint64_t overwritten;
+  /*
+   Of those, the essential ones for which the emergency area had no room.
+   */
+  uint64_t essential_overwritten;
+  /*
+   1 while tracing is on.
+   */
+  int on;
+  /*
+   The chunk that records, or TW_NO_CHUNK.
+   */
+  int16_t current;
+  /*
+   A bit for each family that is hidden.
+   */
+  uint16_t hidden;
+} tw_shark_status;
+
+/*
+ Sizes of a chunk's areas.
+ */
+typedef struct tw_shark_areas {
+  /*
+   Bytes for records, 32 at least; what is left over behind the last whole record is not used.
+   */
+  uint32_t normal;
+  /*
+   Bytes for records without which the others cannot be read: 0, or 32 at least.
+   */
+  uint32_t emergency;
+  /*
+   Address that the image says it lies at; 0 for the low 32 bits of where it does.
+   */
+  uint32_t base_address;
+} tw_shark_areas;
+
+/*
+ What the chunk table tells of a chunk.
+ */
+typedef struct tw_shark_chunk {
+  /*
+   Bytes of the normal area.
+   */
+  uint32_t normal;
+  /*
+   Bytes of the emergency area.
+   */
+  uint32_t emergency;
+  /*
+   Bytes behind the start of the normal area at which the next record goes.
+   */
+  uint32_t position;
+  /*
+   Bytes of the emergency area that are in use.
+   */
+  uint32_t kept;
+  /*
+   Times that a cyclic chunk began again at its start.
+   */
+  uint32_t laps;
+  /*
+   The chunk that recording goes on in, or TW_NO_CHUNK.
+   */
+  int16_t next;
+  /*
+   Its index in the table.
+   */
+  uint8_t number;
+  /*
+   Its flags.
+   */
+  uint8_t flags;
+  /*
+   1 where it is the one that records.
+   */
+  int current;
+} tw_shark_chunk;
+
+/*
+ Carries a datagram: returns 0, or an error number of the system.
+ */
+typedef int (*tw_datagram)(void *context, const void *bytes, size_t length);
+
+/*
  What a new stream is to be; 0 anywhere is the usual.
  */
 typedef struct tw_stream_options {
@@ -452,6 +1034,29 @@ typedef struct tw_event {
 typedef struct tw_threadx {
   uint64_t words[40];
 } tw_threadx;
+
+/*
+ For which kind of target an image is made; all 0 is the usual.
+ */
+typedef struct tw_threadx_layout {
+  /*
+   What the header says the address of the first byte is; 0 for where the memory lies.
+   */
+  uint64_t base_address;
+  /*
+   Bytes of a registry slot's name; 0 for 32. TraceX refuses 64 and more.
+   */
+  uint16_t name_size;
+  /*
+   Bits of a word, to which addresses and numbers are cut: 32, or 64 which TraceX cannot read; 0
+   for 32, the `ULONG` of nearly every port.
+   */
+  uint8_t width;
+  /*
+   TW_NATIVE, TW_LITTLE or TW_BIG.
+   */
+  uint8_t order;
+} tw_threadx_layout;
 
 /*
  A kernel object: what gives an address a name.
@@ -796,6 +1401,539 @@ int tw_log_drain(struct tw_log *log, const struct tw_stream *stream, uint64_t *e
 int tw_log_close(struct tw_log *log, const struct tw_stream *stream);
 
 /*
+ Fills in settings: dialect 3.4, the sizes that Trazer assumes, everything compiled in, a clock of
+ 1 kHz, the framework's buffer.
+
+ Ownership: `settings` is the caller's. Errors: TW_NULL. Safe in a signal handler or interrupt.
+ */
+int tw_rkh_usual(struct tw_rkh_settings *settings);
+
+/*
+ Initialises a control block; `tw_rkh_open` starts its stream.
+
+ All bits of the filters are clear: from 2.4.4 on nothing that can be filtered is recorded until they
+ are switched off. `signals` has a bit for each signal to be filtered; without that filter it may be
+ null.
+ Ownership: `trace` stays the caller's and must stay where its users find it; nothing has to be freed.
+ The memory and `signals` are the trace's for as long as it is used. `clock` and `settings` are copied.
+ Errors: TW_NULL, TW_INVALID for a size or dialect that there is not. Safe in an interrupt.
+
+ # Safety
+ * `memory` has `size` bytes and `signals` has `signals_size` bytes that nobody else uses as long as
+   the trace is used.
+ * `left_out` of the settings has `left_out_count` codes.
+ */
+int tw_rkh_init(struct tw_rkh *trace,
+                const struct tw_rkh_settings *settings,
+                const struct tw_clock *clock,
+                void *memory,
+                size_t size,
+                void *signals,
+                size_t signals_size);
+
+/*
+ Empties the buffer and begins a stream: the flag, number 0, the configuration record
+ (`rkh_trc_init`, `RKH_TRC_SEND_CFG`). The filters stay. Send the bytes.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED where the buffer is too small. Safe
+ in an interrupt if no other call can be under way.
+ */
+int tw_rkh_open(struct tw_rkh *trace);
+
+/*
+ Records the configuration once more. Readers forget all symbols there.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID in dialects without such a record,
+ TW_MISSED. Safe in an interrupt if no other call can be under way.
+ */
+int tw_rkh_configuration(struct tw_rkh *trace);
+
+/*
+ Takes out the oldest bytes, `most` at most, that lie together (`rkh_trc_get_block`).
+
+ There may be more behind them: call until TW_NOTHING. Ownership: the bytes stay as they are until the
+ next record. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where there are none. Safe in an interrupt
+ if no other call can be under way.
+ */
+int tw_rkh_get_block(struct tw_rkh *trace, size_t most, struct tw_rkh_block *block);
+
+/*
+ Copies out as many bytes as there are and fit; `count` gets how many (`rkh_trc_getWholeBlock`).
+
+ Ownership: `out` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where there are
+ none. Safe in an interrupt if no other call can be under way.
+
+ # Safety
+ * `out` has `size` bytes.
+ */
+int tw_rkh_read(struct tw_rkh *trace, void *out, size_t size, size_t *count);
+
+/*
+ What the buffer holds and has lost.
+
+ Ownership: `status` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no
+ other call can be under way.
+ */
+int tw_rkh_get_status(struct tw_rkh *trace, struct tw_rkh_status *status);
+
+/*
+ A group's filter alone, or TW_RKH_ALL (`RKH_FILTER_ON_GROUP`, `RKH_FILTER_OFF_GROUP`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID where there is no such group. Safe
+ in an interrupt if no other call can be under way.
+ */
+int tw_rkh_filter_group(struct tw_rkh *trace, uint32_t group, uint8_t on_or_off);
+
+/*
+ A group's filter and those of all its events (`RKH_FILTER_ON_GROUP_ALL_EVENTS`,
+ `RKH_FILTER_OFF_GROUP_ALL_EVENTS`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID where there is no such group. Safe
+ in an interrupt if no other call can be under way.
+ */
+int tw_rkh_filter_group_all_events(struct tw_rkh *trace, uint8_t group, uint8_t on_or_off);
+
+/*
+ An event's filter; switching it off switches off that of its group as well. Or TW_RKH_ALL: those of
+ all groups and events (`RKH_FILTER_ON_EVENT`, `RKH_FILTER_OFF_EVENT`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID where there is no such event. Safe
+ in an interrupt if no other call can be under way.
+ */
+int tw_rkh_filter_event(struct tw_rkh *trace, uint32_t code, uint8_t on_or_off);
+
+/*
+ The filter of an active object, by its priority below 64, or TW_RKH_ALL (`RKH_FILTER_ON_SMA`,
+ `RKH_FILTER_OFF_SMA`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID past the table. Safe in an interrupt
+ if no other call can be under way.
+ */
+int tw_rkh_filter_object(struct tw_rkh *trace, uint32_t priority, uint8_t on_or_off);
+
+/*
+ The filter of a signal, or TW_RKH_ALL (`RKH_FILTER_ON_SIGNAL`, `RKH_FILTER_OFF_SIGNAL`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID past the table that
+ `tw_rkh_init` was given. Safe in an interrupt if no other call can be under way.
+ */
+int tw_rkh_filter_signal(struct tw_rkh *trace, uint32_t signal, uint8_t on_or_off);
+
+/*
+ Begins the record of an event (`RKH_TRC_BEGIN`): its arguments follow in order, then `tw_rkh_end`.
+
+ `priority` is that of the active object that the record is about, `signal` its signal, for the
+ filters; or TW_RKH_NO_OBJECT, TW_RKH_NO_SIGNAL. A record that is open is given up.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED by a filter, TW_OFF if not compiled
+ in, TW_INVALID where the dialect has no such event; nothing is open then, and what follows up to
+ `tw_rkh_end` does nothing. Safe in an interrupt if no other call can be under way.
+ */
+int tw_rkh_begin(struct tw_rkh *trace, uint8_t code, int32_t priority, int64_t signal);
+
+/*
+ The next argument, a number or an address; high bits that do not fit are cut off. Give also those that
+ the settings leave out: they are not written.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where no record is open; that it is
+ none of the event's is said by `tw_rkh_end`. Safe in an interrupt if no other call can be under way.
+ */
+int tw_rkh_arg(struct tw_rkh *trace, uint32_t value);
+
+/*
+ The next argument, a text.
+
+ Ownership: the text is copied; null is an empty one. Errors: as `tw_rkh_arg`. Safe in an interrupt if
+ no other call can be under way.
+
+ # Safety
+ * `value` is null or ends with a NUL.
+ */
+int tw_rkh_text(struct tw_rkh *trace, const char *value);
+
+/*
+ Bytes of the last argument where their form is the program's (user events before 2.3, and what a unit
+ test expects).
+
+ Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call can be
+ under way.
+
+ # Safety
+ * `bytes` has `length` bytes.
+ */
+int tw_rkh_bytes(struct tw_rkh *trace, const void *bytes, size_t length);
+
+/*
+ Ends a record (`RKH_TRC_END`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where none is open, TW_MISSED where
+ the buffer left it out, TW_INVALID where the arguments were not the event's: it is given up, which
+ readers of the framework's buffer count. Safe in an interrupt if no other call can be under way.
+ */
+int tw_rkh_end(struct tw_rkh *trace);
+
+/*
+ Records an event whose arguments are numbers, all at once.
+
+ Ownership: the arguments are copied. Errors: as `tw_rkh_begin` and `tw_rkh_end`. Safe in an interrupt
+ if no other call can be under way.
+
+ # Safety
+ * `arguments` has `count` numbers.
+ */
+int tw_rkh_record(struct tw_rkh *trace,
+                  uint8_t code,
+                  int32_t priority,
+                  int64_t signal,
+                  const uint32_t *arguments,
+                  size_t count);
+
+/*
+ Begins the record of a user event (`RKH_TRC_USR_BEGIN`), by its number from 0 on: items follow, then
+ `tw_rkh_end`.
+
+ Ownership: none. Errors: as `tw_rkh_begin`. Safe in an interrupt if no other call can be under way.
+ */
+int tw_rkh_begin_user(struct tw_rkh *trace, uint8_t number);
+
+/*
+ The next item of a user event: one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ, _FUN, _SIG.
+
+ `width` is how many characters to print, 0 to 15; addresses and signals have none.
+ Ownership: none. Errors: as `tw_rkh_arg`; TW_INVALID for another type. Safe in an interrupt if no other
+ call can be under way.
+ */
+int tw_rkh_item(struct tw_rkh *trace, uint8_t item_type, uint8_t width, uint32_t value);
+
+/*
+ The next item of a user event, a text.
+
+ Ownership: the text is copied; null is an empty one. Errors: as `tw_rkh_arg`. Safe in an interrupt if
+ no other call can be under way.
+
+ # Safety
+ * `value` is null or ends with a NUL.
+ */
+int tw_rkh_item_text(struct tw_rkh *trace, const char *value);
+
+/*
+ The next item of a user event, memory of at most 255 bytes.
+
+ Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call can be
+ under way.
+
+ # Safety
+ * `bytes` has `length` bytes.
+ */
+int tw_rkh_item_memory(struct tw_rkh *trace, const void *bytes, uint8_t length);
+
+/*
+ Names an address or a number (`RKH_TR_FWK_...`): `kind` is TW_RKH_OBJECT to TW_RKH_USER_EVENT. No
+ filter is asked. Send the bytes before the buffer is full.
+
+ `owner` is the active object of a state, nothing else's. Ownership: the name is copied. Errors: TW_NULL,
+ TW_NOT_INITIALISED, TW_MISSED, TW_INVALID where the dialect has no record for it. Safe in an interrupt
+ if no other call can be under way.
+
+ # Safety
+ * `name` is null or ends with a NUL.
+ */
+int tw_rkh_symbol(struct tw_rkh *trace, uint8_t kind, uint32_t owner, uint32_t key, const char *name);
+
+/*
+ Records a failed assertion (`RKH_TR_FWK_ASSERT`): a module's name without `.c`, and the line. The
+ filters of group and event are asked. Send the bytes before the program stops.
+
+ Ownership: the text is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED, TW_OFF, TW_MISSED,
+ TW_INVALID before dialect 2.3. Safe in an interrupt if no other call can be under way.
+
+ # Safety
+ * `module` is null or ends with a NUL.
+ */
+int tw_rkh_assertion(struct tw_rkh *trace, const char *module, uint16_t line);
+
+/*
+ Initialises a tracer without chunks, off, with nothing hidden.
+
+ Ownership: `trace` stays the caller's; nothing has to be freed. `clock` is copied; what its context
+ points at must stay as long as the trace. It is unwrapped to 64 bits: one with fewer has to be read
+ once in its period. Errors: TW_NULL. Safe in a signal handler or interrupt.
+ */
+int tw_shark_init(struct tw_shark *trace, const struct tw_clock *clock);
+
+/*
+ Switches recording on (`FTrace_enable`).
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where no chunk is selected. Safe in
+ an interrupt if no other call on this trace can be under way.
+ */
+int tw_shark_enable(struct tw_shark *trace);
+
+/*
+ Switches recording off (`FTrace_disable`); chunks, positions and filters stay.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no other call on this
+ trace can be under way.
+ */
+int tw_shark_disable(struct tw_shark *trace);
+
+/*
+ Logs an event (`TRACER_LOGEVENT`): the code, a parameter of 16 and one of 32 bits. Code 0xFF is the
+ command of `tw_shark_next_chunk`.
+
+ Where a chunk ends, a cyclic one goes on at its start, one that jumps in its successor; of a full one
+ the emergency area takes what the others cannot be read without. What is not stored is counted by
+ cause: `tw_shark_get_status`.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_OFF, TW_EXCLUDED where its family is hidden,
+ TW_MISSED where no chunk has room, TW_NOTHING for the command without a successor, TW_INVALID for
+ code 0. Safe in an interrupt if no other call on this trace can be under way.
+ */
+int tw_shark_log(struct tw_shark *trace, uint8_t code, uint16_t par1, uint32_t par2);
+
+/*
+ Logs an event without asking for its family's filter (`FAST_TRACER_LOGEVENT`). Readers leave the
+ second parameter of such records out, for the kernel's fast path writes none.
+
+ Ownership, errors and safety as `tw_shark_log`; code 0xFF is TW_INVALID too.
+ */
+int tw_shark_log_fast(struct tw_shark *trace, uint8_t code, uint16_t par1, uint32_t par2);
+
+/*
+ Makes the current chunk full and goes on in its successor, whatever its mode
+ (`FTrace_EVT_next_chunk`). Nothing is stored.
+
+ Ownership, errors and safety as `tw_shark_log`.
+ */
+int tw_shark_next_chunk(struct tw_shark *trace);
+
+/*
+ Hides a family (`status` other than 0) or shows it again (`FTrace_set_filter`), and logs that while
+ tracing is on. Of `family` the low nibble counts.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for family 15, which has commands;
+ TW_MISSED where the filter is set and the record of it found no room. Safe in an interrupt if no
+ other call on this trace can be under way.
+ */
+int tw_shark_set_filter(struct tw_shark *trace, uint8_t family, uint16_t status);
+
+/*
+ How a tracer stands, and what it did not store.
+
+ Ownership: `status` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no
+ other call on this trace can be under way.
+ */
+int tw_shark_get_status(struct tw_shark *trace, struct tw_shark_status *status);
+
+/*
+ Makes a chunk (`FTrace_chunk_create`) and stores its number, the lowest that is free.
+
+ Of the memory 48 bytes and both areas are used and zeroed; between two calls that is an image which
+ `tracewell` reads. Without TW_FREE the chunk can be neither selected nor linked.
+ Ownership: the memory is the trace's until `tw_shark_chunk_delete`. Errors: TW_NULL,
+ TW_NOT_INITIALISED, TW_INVALID for sizes or flags, TW_TOO_SMALL, TW_NONE_FREE. Safe in an interrupt
+ if no other call on this trace can be under way.
+
+ # Safety
+ * `memory` has `size` bytes that nobody else uses until the chunk is deleted or compressed.
+ */
+int tw_shark_chunk_create(struct tw_shark *trace,
+                          void *memory,
+                          size_t size,
+                          const struct tw_shark_areas *areas,
+                          uint8_t flags,
+                          uint8_t *number);
+
+/*
+ Takes a chunk out of the table (`FTrace_chunk_delete`) and stores its memory, in which its records
+ still are; null, and nothing is done, where it has TW_NODEL.
+
+ Ownership: the memory is the caller's again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where
+ there is no such chunk, TW_IN_USE while it records, is linked to or is being sent. Safe in an
+ interrupt if no other call on this trace can be under way.
+ */
+int tw_shark_chunk_delete(struct tw_shark *trace, uint8_t number, void **memory);
+
+/*
+ Replaces a chunk's flags (`FTrace_set_chunk_flags`), TW_BUSY and TW_COMPR excepted. TW_FREE, where it
+ was not set before, empties the chunk.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_IN_USE.
+ Safe in an interrupt if no other call on this trace can be under way.
+ */
+int tw_shark_set_chunk_flags(struct tw_shark *trace, uint8_t number, uint8_t flags);
+
+/*
+ A chunk's flags (`FTrace_get_chunk_flags`), TW_FULL and TW_BUSY included.
+
+ Ownership: `flags` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING. Safe in an
+ interrupt if no other call on this trace can be under way.
+ */
+int tw_shark_get_chunk_flags(struct tw_shark *trace, uint8_t number, uint8_t *flags);
+
+/*
+ Makes a free chunk the one that records (`FTrace_actual_chunk_select`), which uses TW_FREE up.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_NOT_FREE, TW_IN_USE while it is
+ being sent. Safe in an interrupt if no other call on this trace can be under way.
+ */
+int tw_shark_chunk_select(struct tw_shark *trace, uint8_t number);
+
+/*
+ Lets recording go on in chunk `to` when `from` is full or left (`FTrace_chunk_link`), which uses
+ TW_FREE of `to` up. A jump uses the link up. `before`, which may be null, gets the successor that
+ `from` had, or TW_NO_CHUNK.
+
+ Ownership: none. Errors: as `tw_shark_chunk_select` for `to`; TW_NOTHING and TW_IN_USE for `from`;
+ TW_INVALID for a circle. Safe in an interrupt if no other call on this trace can be under way.
+ */
+int tw_shark_chunk_link(struct tw_shark *trace, uint8_t from, uint8_t to, int16_t *before);
+
+/*
+ Stores the number of the first chunk with one of these flags (`FTrace_get_first_chunk`). Mode bits
+ are compared as a mode; 0 finds the first cyclic chunk.
+
+ Ownership: `number` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING. Safe in an
+ interrupt if no other call on this trace can be under way.
+ */
+int tw_shark_get_first_chunk(struct tw_shark *trace, uint8_t flags, uint8_t *number);
+
+/*
+ Copies what is in the chunk table (`FTrace_get_chunk_table`), in the order of numbers, as far as
+ there is room; `count` gets how many chunks there are.
+
+ Ownership: `table` and `count` are the caller's. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an
+ interrupt if no other call on this trace can be under way.
+
+ # Safety
+ * `table` has room for `room` chunks.
+ */
+int tw_shark_get_chunk_table(struct tw_shark *trace,
+                             struct tw_shark_chunk *table,
+                             size_t room,
+                             size_t *count);
+
+/*
+ Stores where a chunk's image lies: descriptor, head, both areas. Save it as a file for `tracewell`.
+
+ Ownership: the bytes are the trace's; they change with the next call. Errors: TW_NULL,
+ TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE while it is being sent. Safe in an interrupt if no other
+ call on this trace can be under way.
+ */
+int tw_shark_image(struct tw_shark *trace, uint8_t number, const void **bytes, size_t *length);
+
+/*
+ Stores how many bytes of memory a chunk takes when it is compressed.
+
+ Ownership: `size` is the caller's. Errors: as `tw_shark_compress_chunk`. Safe in an interrupt if no
+ other call on this trace can be under way.
+ */
+int tw_shark_compressed_size(struct tw_shark *trace, uint8_t number, size_t *size);
+
+/*
+ Compresses a chunk into other memory (`FTrace_compress_chunk`) and stores the memory that it had. It
+ keeps its number, gets `new_flags` with TW_COMPR and without TW_FREE, and sends what it would have
+ sent before.
+
+ Ownership: `memory` is the trace's until the chunk is deleted; `*before` is the caller's again.
+ Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_TOO_SMALL, TW_NOT_FREE where
+ it is compressed, TW_IN_USE while it records, is linked to or is being sent; nothing was changed then.
+ Takes time in proportion to the chunk's size. Safe in an interrupt if no other call on this trace can be
+ under way.
+
+ # Safety
+ * `memory` has `size` bytes that nobody else uses until the chunk is deleted.
+ */
+int tw_shark_compress_chunk(struct tw_shark *trace,
+                            uint8_t number,
+                            uint8_t new_flags,
+                            void *memory,
+                            size_t size,
+                            void **before);
+
+/*
+ A sender that writes each chunk's records to a file: `0NAME`, `1NAME`, ... beside `file`, which is
+ not written itself (`FTrace_init_disk_writer`). A file appears when all of it is on the disk.
+
+ Ownership: `*sender` is the caller's, to be given to `tw_shark_sender_close`; null on errors. Errors:
+ TW_NULL, TW_INVALID for a name that is none or too long, or the system's. Not for signal handlers.
+
+ # Safety
+ * `file` ends with a NUL.
+ */
+int tw_shark_disk_writer(const char *file, struct tw_shark_sender **sender);
+
+/*
+ A sender of UDP datagrams (`FTrace_OSD_init_udp`) from one address to another, each `HOST:PORT`; the
+ kernel has port 20000 on both ends. `pause_us` is how long it pauses behind each datagram: 5000 is
+ the kernel's.
+
+ Nothing acknowledges a datagram: success says that the system took it.
+ Ownership: as `tw_shark_disk_writer`. Errors: TW_NULL, TW_INVALID for a text that is no address, or the
+ system's. Not for signal handlers.
+
+ # Safety
+ * `local` and `target` end with a NUL.
+ */
+int tw_shark_udp_sender(const char *local,
+                        const char *target,
+                        uint32_t pause_us,
+                        struct tw_shark_sender **sender);
+
+/*
+ A sender that gives the same datagrams to a function, which `context` is handed to: for a serial
+ line, a network stack without sockets. A chunk without records makes a datagram of no bytes.
+
+ Ownership: as `tw_shark_disk_writer`; what `context` points at stays as long as the sender. Errors:
+ TW_NULL. Not for signal handlers.
+ */
+int tw_shark_datagrams(tw_datagram send, void *context, struct tw_shark_sender **sender);
+
+/*
+ Ends a sender. Null is allowed.
+
+ Ownership: the sender is gone. Errors: none. Not for signal handlers.
+ */
+void tw_shark_sender_close(struct tw_shark_sender *sender);
+
+/*
+ Sends a chunk and gives it new flags (`FTrace_send_chunk`), of which TW_FREE empties it. Nobody may
+ call anything else with the trace meanwhile: for slow carriers there are `tw_shark_begin_send` and what
+ follows.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_IN_USE where
+ it is being sent or linked to, or the sender's: the chunk is as it was, send it again. Not for signal
+ handlers.
+ */
+int tw_shark_send_chunk(struct tw_shark *trace,
+                        uint8_t number,
+                        uint8_t new_flags,
+                        struct tw_shark_sender *sender);
+
+/*
+ Takes a chunk's records out for a sender, while recording goes on in other chunks. Events for this
+ one are dropped and counted until `tw_shark_end_send`.
+
+ Ownership: `*dump` is the caller's, to be given to `tw_shark_end_send`; null on errors. Errors: TW_NULL,
+ TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE. Not for signal handlers.
+ */
+int tw_shark_begin_send(struct tw_shark *trace, uint8_t number, struct tw_shark_dump **dump);
+
+/*
+ Sends what was taken out, without the trace.
+
+ Ownership: none. Errors: TW_NULL, or the sender's: send it again, or give the chunk back as it was.
+ Not for signal handlers.
+ */
+int tw_shark_send(struct tw_shark_sender *sender, const struct tw_shark_dump *dump);
+
+/*
+ Gives a chunk back to its trace: with new flags where it was sent (`sent` 1), as it was where not (0).
+
+ Ownership: the dump is gone, whatever is returned. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for
+ flags (the chunk is as it was) or another trace's dump (its chunk stays busy). Not for signal handlers.
+ */
+int tw_shark_end_send(struct tw_shark *trace, struct tw_shark_dump *dump, int sent, uint8_t new_flags);
+
+/*
  Makes a stream, suspended: in a new file, under `/dev/shm` say, or for a null path in memory without
  one. `options` may be null for the usual.
 
@@ -926,13 +2064,23 @@ int tw_record_with(const struct tw_stream *stream,
                    size_t length);
 
 /*
- Initialises a control block, off.
+ Initialises a control block, off, for words of 32 bits in this machine's byte order.
 
  Ownership: `trace` stays the caller's and must stay where its users find it; nothing has to be
  freed. `clock` is copied; what its context points at must stay as long as the trace.
  Errors: TW_NULL. Not for a trace that is on. Safe in a signal handler or interrupt.
  */
 int tw_threadx_init(struct tw_threadx *trace, const struct tw_clock *clock);
+
+/*
+ Initialises a control block, off, for another kind of target.
+
+ Ownership and safety as `tw_threadx_init`; `layout` is copied. Errors: TW_NULL, TW_INVALID for a
+ width or byte order that is none.
+ */
+int tw_threadx_init_for(struct tw_threadx *trace,
+                        const struct tw_clock *clock,
+                        const struct tw_threadx_layout *layout);
 
 /*
  Switches tracing on in memory and records two RUNNING events (`tx_trace_enable`).

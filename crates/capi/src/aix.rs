@@ -69,9 +69,21 @@ pub struct tw_aix_machine {
 
 type Recorder = Trace<'static, CallerClock>;
 
-fn recorder(trace: Option<&mut tw_aix>) -> Result<&mut Recorder, Code> {
+/// Does something with a trace, for C.
+#[inline]
+fn with(trace: Option<&mut tw_aix>, work: impl FnOnce(&mut Recorder) -> Result<(), Code>) -> c_int {
     // SAFETY: the storage is zeros or was made by `tw_aix_init` (the header's text on `tw_aix`).
-    unsafe { Placed::<Recorder>::get(some(trace)?) }
+    guard(|| work(unsafe { Placed::<Recorder>::get(some(trace)?)? }))
+}
+
+/// The same for a context.
+#[inline]
+fn with_context(
+    trace: Option<&mut tw_aix>,
+    context: Option<&tw_aix_context>,
+    work: impl FnOnce(&mut Recorder, Context) -> Result<(), Code>,
+) -> c_int {
+    with(trace, |trace| work(trace, some(context)?.context()))
 }
 
 impl tw_aix_context {
@@ -140,10 +152,8 @@ pub extern "C" fn tw_trchook(
     d4: u32,
     d5: u32,
 ) -> c_int {
-    guard(|| {
-        let context = some(context)?.context();
-        let words = [d1, d2, d3, d4, d5];
-        of_outcome(recorder(trace)?.trchook(context, HookWord32(hook_word), words))
+    with_context(trace, context, |trace, context| {
+        of_outcome(trace.trchook(context, HookWord32(hook_word), [d1, d2, d3, d4, d5]))
     })
 }
 
@@ -178,10 +188,8 @@ pub extern "C" fn tw_trchook64(
     d4: u64,
     d5: u64,
 ) -> c_int {
-    guard(|| {
-        let context = some(context)?.context();
-        let words = [d1, d2, d3, d4, d5];
-        of_outcome(recorder(trace)?.trchook64(context, HookWord64(hook_word), words))
+    with_context(trace, context, |trace, context| {
+        of_outcome(trace.trchook64(context, HookWord64(hook_word), [d1, d2, d3, d4, d5]))
     })
 }
 
@@ -201,11 +209,11 @@ pub unsafe extern "C" fn tw_trcgen(
     length: usize,
     data: *const c_void,
 ) -> c_int {
-    guard(|| {
+    with_context(trace, context, |trace, context| {
         // SAFETY: the bullet above.
         let data = unsafe { array(data.cast(), length)? };
-        let (context, hook) = (some(context)?.context(), HookWord::Bits32(HookWord32(hook_word)));
-        of_outcome(recorder(trace)?.trcgen(context, channel, hook, data_word.into(), data))
+        let hook = HookWord::Bits32(HookWord32(hook_word));
+        of_outcome(trace.trcgen(context, channel, hook, data_word.into(), data))
     })
 }
 
@@ -225,11 +233,11 @@ pub unsafe extern "C" fn tw_trcgent(
     length: usize,
     data: *const c_void,
 ) -> c_int {
-    guard(|| {
+    with_context(trace, context, |trace, context| {
         // SAFETY: the bullet above.
         let data = unsafe { array(data.cast(), length)? };
-        let (context, hook) = (some(context)?.context(), HookWord::Bits32(HookWord32(hook_word)));
-        of_outcome(recorder(trace)?.trcgent(context, channel, hook, data_word.into(), data))
+        let hook = HookWord::Bits32(HookWord32(hook_word));
+        of_outcome(trace.trcgent(context, channel, hook, data_word.into(), data))
     })
 }
 

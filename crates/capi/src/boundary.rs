@@ -4,9 +4,11 @@
 //! else are they followed.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, OsStr, c_char, c_int};
 use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::slice;
 
 use crate::code::{Code, TW_INVALID, TW_NOT_INITIALISED, TW_NULL, TW_OK, TW_PANIC};
@@ -64,6 +66,34 @@ pub(crate) unsafe fn memory<'a>(start: *mut u8, size: usize) -> Result<&'a mut [
     Ok(unsafe { slice::from_raw_parts_mut(start, size) })
 }
 
+/// Places of C to put values into. Null is allowed for none.
+///
+/// # Safety
+/// * `start` is null, or the start of room for `count` values that nobody else uses for `'a`.
+pub(crate) unsafe fn places<'a, T>(
+    start: *mut T,
+    count: usize,
+) -> Result<&'a mut [MaybeUninit<T>], Code> {
+    if count == 0 {
+        return Ok(&mut []);
+    }
+    check::<T>(start, count)?;
+    // SAFETY: not null, small enough (checked), nobody else's (the caller's bullet); what was never
+    // initialised is allowed in them.
+    Ok(unsafe { slice::from_raw_parts_mut(start.cast(), count) })
+}
+
+/// Gives C something that it owns; null where it could not be made.
+pub(crate) fn hand_over<T>(
+    place: Option<&mut MaybeUninit<*mut T>>,
+    made: impl FnOnce() -> Result<T, Code>,
+) -> Result<(), Code> {
+    let place = some(place)?;
+    place.write(std::ptr::null_mut());
+    place.write(Box::into_raw(Box::new(made()?)));
+    Ok(())
+}
+
 fn check<T>(start: *const T, count: usize) -> Result<(), Code> {
     if start.is_null() {
         return Err(Code(TW_NULL));
@@ -84,12 +114,34 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> &'a [u8] {
     unsafe { CStr::from_ptr(text) }.to_bytes()
 }
 
+/// The path that a text of C names.
+///
+/// # Safety
+/// * `name` is null, or ends with a NUL and stays for `'a`.
+pub(crate) unsafe fn path<'a>(name: *const c_char) -> Result<&'a Path, Code> {
+    if name.is_null() {
+        return Err(Code(TW_NULL));
+    }
+    // SAFETY: the bullet above.
+    Ok(Path::new(OsStr::from_bytes(unsafe { text(name) })))
+}
+
+/// A text of C that is UTF-8.
+///
+/// # Safety
+/// * `name` is null, or ends with a NUL and stays for `'a`.
+pub(crate) unsafe fn utf8<'a>(name: *const c_char) -> Result<&'a str, Code> {
+    if name.is_null() {
+        return Err(Code(TW_NULL));
+    }
+    // SAFETY: the bullet above.
+    str::from_utf8(unsafe { text(name) }).map_err(|_| Code(TW_INVALID))
+}
+
 /// A recorder in storage of the caller, which C knows as a structure of words.
 #[repr(C)]
 pub(crate) struct Placed<T> {
     mark: u64,
-    /// Null for the recorder in `room`; else a recorder in other storage that this one stands for.
-    lent: *mut T,
     room: MaybeUninit<T>,
 }
 
@@ -97,17 +149,11 @@ pub(crate) struct Placed<T> {
 const MARK: u64 = u64::from_le_bytes(*b"tracewel");
 
 impl<T> Placed<T> {
-    /// Storage for a recorder that is somewhere else.
-    pub(crate) fn lent(recorder: &mut T) -> Self {
-        Self { mark: MARK, lent: recorder, room: MaybeUninit::uninit() }
-    }
-
     /// Puts a recorder into storage.
     pub(crate) fn put<S>(storage: &mut MaybeUninit<S>, recorder: T) {
         const { Self::fits::<S>() };
         let placed = storage.as_mut_ptr().cast::<Self>();
-        let value =
-            Self { mark: MARK, lent: std::ptr::null_mut(), room: MaybeUninit::new(recorder) };
+        let value = Self { mark: MARK, room: MaybeUninit::new(recorder) };
         // SAFETY: the storage is exclusively borrowed, and large enough and aligned (checked when
         // compiled). What was there before needs no dropping: recorders own nothing.
         unsafe { placed.write(value) };
@@ -116,8 +162,7 @@ impl<T> Placed<T> {
     /// The recorder in storage.
     ///
     /// # Safety
-    /// * the storage holds words: zeros, or what [`Placed::put`] of the same `T` and `S` left, or
-    ///   [`Placed::lent`] of a recorder that nobody else uses for as long as the result.
+    /// * the storage holds words: zeros, or what [`Placed::put`] of the same `T` and `S` left.
     #[inline]
     pub(crate) unsafe fn get<S>(storage: &mut S) -> Result<&mut T, Code> {
         const { Self::fits::<S>() };
@@ -127,12 +172,9 @@ impl<T> Placed<T> {
         if mark != MARK {
             return Err(Code(TW_NOT_INITIALISED));
         }
-        // SAFETY: with the mark there, `put` or `lent` made the value (the caller's bullet). The
-        // reference borrows the storage, and a lent recorder is used by nobody else.
-        unsafe {
-            let lent = (*placed).lent;
-            Ok(if lent.is_null() { (*placed).room.assume_init_mut() } else { &mut *lent })
-        }
+        // SAFETY: with the mark there, `put` made the value (the caller's bullet); the reference
+        // borrows the storage.
+        Ok(unsafe { (*placed).room.assume_init_mut() })
     }
 
     const fn fits<S>() {

@@ -1,10 +1,8 @@
-//! Clocks and notifications that C brings to the recorders in its memory.
+//! Clocks that C brings to the recorders in its memory.
 
 use std::ffi::{c_int, c_void};
 
 use tracewell_record::clock::Clock;
-
-use crate::threadx::tw_threadx;
 
 /// Where time stamps come from.
 ///
@@ -17,29 +15,21 @@ pub struct tw_clock {
     pub read: Option<extern "C" fn(context: *mut c_void) -> u64>,
     /// What `read` is given; may be null.
     pub context: *mut c_void,
-    /// The bits of a tick that count, normally 2^n - 1; 0 for the dialect's usual width (ThreadX 32
-    /// bits, AIX 64).
+    /// The bits of a tick that count, normally 2^n - 1; 0 for the dialect's usual width (ThreadX that
+    /// of its words, the others 64 bits).
     pub valid_mask: u64,
 }
 
-/// A C clock, and what the recorder that owns it is to tell C.
+/// A C clock.
 pub(crate) struct CallerClock {
     clock: tw_clock,
     count: u64,
-    pub(crate) notify: Option<Notify>,
-}
-
-/// What is called when a ring wraps.
-#[derive(Clone, Copy)]
-pub(crate) struct Notify {
-    pub(crate) function: extern "C" fn(*mut tw_threadx, *mut c_void),
-    pub(crate) context: *mut c_void,
 }
 
 impl CallerClock {
     pub(crate) fn new(clock: tw_clock, usual_mask: u64) -> Self {
         let valid_mask = if clock.valid_mask == 0 { usual_mask } else { clock.valid_mask };
-        Self { clock: tw_clock { valid_mask, ..clock }, count: 0, notify: None }
+        Self { clock: tw_clock { valid_mask, ..clock }, count: 0 }
     }
 }
 

@@ -7,6 +7,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::io;
 
 use tracewell_record::aix::{ControlError, Outcome, StartError};
+use tracewell_record::shark;
 use tracewell_record::stream::DefineError;
 use tracewell_record::threadx::Status;
 
@@ -26,9 +27,9 @@ pub const TW_TOO_SMALL: c_int = -5;
 pub const TW_NOT_DONE: c_int = -6;
 /// No channel, stream or event id is free.
 pub const TW_NONE_FREE: c_int = -7;
-/// The channel is not started, off or stopped: nothing was recorded or changed.
+/// Tracing is off; the channel is not started, off or stopped. Nothing was recorded or changed.
 pub const TW_OFF: c_int = -8;
-/// The channel's list of events leaves the event out.
+/// The channel's list of events, or a filter, leaves the event out.
 pub const TW_EXCLUDED: c_int = -9;
 /// There was no room for the event; the loss is counted, and stands in the trace.
 pub const TW_MISSED: c_int = -10;
@@ -38,8 +39,12 @@ pub const TW_RUNNING: c_int = -11;
 pub const TW_DRAINING: c_int = -12;
 /// The id means another event in this stream.
 pub const TW_CONFLICT: c_int = -13;
-/// There is nothing to be had: no stream in the environment, nothing waiting, no such entry.
+/// There is nothing to be had: no stream in the environment, nothing waiting, no such entry or chunk.
 pub const TW_NOTHING: c_int = -14;
+/// The chunk is not free, or compressed.
+pub const TW_NOT_FREE: c_int = -15;
+/// The chunk records, is the successor of another one, or is being sent.
+pub const TW_IN_USE: c_int = -16;
 
 /// Why a call did nothing; the number that C gets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +76,22 @@ impl From<ControlError> for Code {
             ControlError::Flags => TW_INVALID,
             ControlError::Running => TW_RUNNING,
             ControlError::Draining => TW_DRAINING,
+        })
+    }
+}
+
+impl From<shark::ControlError> for Code {
+    fn from(error: shark::ControlError) -> Self {
+        use shark::ControlError as Error;
+        Self(match error {
+            Error::NoSuchChunk | Error::NoneSelected => TW_NOTHING,
+            Error::TableFull => TW_NONE_FREE,
+            Error::MemoryTooSmall { .. } => TW_TOO_SMALL,
+            Error::NotFree | Error::Compressed => TW_NOT_FREE,
+            Error::Current | Error::Linked | Error::Busy => TW_IN_USE,
+            Error::Sizes | Error::Flags | Error::NotBusy | Error::Circle | Error::NoFilter => {
+                TW_INVALID
+            }
         })
     }
 }
@@ -107,6 +128,20 @@ pub(crate) fn of_outcome(outcome: Outcome) -> Result<(), Code> {
     }
 }
 
+/// What a recording call of S.Ha.R.K. says.
+#[inline]
+pub(crate) fn of_shark_outcome(outcome: shark::Outcome) -> Result<(), Code> {
+    use shark::Outcome::*;
+    match outcome {
+        Recorded | Kept | Jumped => Ok(()),
+        Disabled => Err(Code(TW_OFF)),
+        Filtered => Err(Code(TW_EXCLUDED)),
+        NoChunk | Full | Busy => Err(Code(TW_MISSED)),
+        NoSuccessor => Err(Code(TW_NOTHING)),
+        Refused => Err(Code(TW_INVALID)),
+    }
+}
+
 /// What a code means, in English; for a positive one ask strerror.
 ///
 /// Ownership: the text is constant and never freed. Errors: none. Safe in a signal handler.
@@ -125,13 +160,15 @@ fn message(code: c_int) -> &'static CStr {
         TW_TOO_SMALL => c"memory or a buffer is too small",
         TW_NOT_DONE => c"tracing is on already, or it is off",
         TW_NONE_FREE => c"no channel, stream or id is free",
-        TW_OFF => c"the channel is not started, off or stopped",
-        TW_EXCLUDED => c"the channel's list leaves the event out",
+        TW_OFF => c"tracing or the channel is off",
+        TW_EXCLUDED => c"a list or a filter leaves the event out",
         TW_MISSED => c"there was no room for the event",
         TW_RUNNING => c"the channel has not stopped yet",
         TW_DRAINING => c"the channel's buffers are not drained yet",
         TW_CONFLICT => c"the id means another event in this stream",
         TW_NOTHING => c"there is nothing to be had",
+        TW_NOT_FREE => c"the chunk is not free",
+        TW_IN_USE => c"the chunk records, is linked to or is being sent",
         1.. => c"an error of the operating system",
         _ => c"no code of Tracewell",
     }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use tracewell_record::stream::{Flusher, Log, Take};
 
-use crate::boundary::{guard, some};
-use crate::stream::{path, tw_stream};
+use crate::boundary::{guard, hand_over, path, some};
+use crate::stream::tw_stream;
 
 /// A thread that flushes.
 pub struct tw_flusher {
@@ -33,13 +33,11 @@ pub unsafe extern "C" fn tw_flusher_start(
     flusher: Option<&mut MaybeUninit<*mut tw_flusher>>,
 ) -> c_int {
     guard(|| {
-        let place = some(flusher)?;
-        place.write(std::ptr::null_mut());
-        // SAFETY: the bullet above.
-        let log = Log::new(File::create(unsafe { path(file)? })?, Take::Out);
-        let flusher = Flusher::start(Arc::clone(&some(stream)?.stream), log)?;
-        place.write(Box::into_raw(Box::new(tw_flusher { flusher })));
-        Ok(())
+        hand_over(flusher, || {
+            // SAFETY: the bullet above.
+            let log = Log::new(File::create(unsafe { path(file)? })?, Take::Out);
+            Ok(tw_flusher { flusher: Flusher::start(Arc::clone(&some(stream)?.stream), log)? })
+        })
     })
 }
 

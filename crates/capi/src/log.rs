@@ -10,9 +10,9 @@ use std::mem::MaybeUninit;
 
 use tracewell_record::stream::{Log, Take};
 
-use crate::boundary::{guard, put, some};
-use crate::code::{Code, TW_NULL};
-use crate::stream::{path, tw_stream};
+use crate::boundary::{guard, hand_over, path, put, some};
+use crate::code::Code;
+use crate::stream::tw_stream;
 
 /// A log that is being written. One thread at a time.
 pub struct tw_log {
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn tw_log_create(
     log: Option<&mut MaybeUninit<*mut tw_log>>,
 ) -> c_int {
     // SAFETY: the bullet above.
-    guard(|| hand_over(log, || Ok(Sink::File(File::create(unsafe { path(file)? })?))))
+    begin(log, || Ok(Sink::File(File::create(unsafe { path(file)? })?)))
 }
 
 /// Begins a log that goes to a function, which `context` is handed to.
@@ -80,21 +80,14 @@ pub extern "C" fn tw_log_to(
     context: *mut c_void,
     log: Option<&mut MaybeUninit<*mut tw_log>>,
 ) -> c_int {
-    guard(|| {
-        hand_over(log, || {
-            sink.map(|function| Sink::Caller { function, context }).ok_or(Code(TW_NULL))
-        })
-    })
+    begin(log, || Ok(Sink::Caller { function: some(sink)?, context }))
 }
 
-fn hand_over(
+fn begin(
     log: Option<&mut MaybeUninit<*mut tw_log>>,
     sink: impl FnOnce() -> Result<Sink, Code>,
-) -> Result<(), Code> {
-    let place = some(log)?;
-    place.write(std::ptr::null_mut());
-    place.write(Box::into_raw(Box::new(tw_log { log: Log::new(sink()?, Take::Out) })));
-    Ok(())
+) -> c_int {
+    guard(|| hand_over(log, || Ok(tw_log { log: Log::new(sink()?, Take::Out) })))
 }
 
 /// Takes out of a stream what came into it, and writes it; `events` gets how many events that were, and

@@ -3,19 +3,17 @@
 //! The module holds `unsafe` code because exported names and C's arrays are that by nature.
 #![allow(unsafe_code)]
 
-use std::ffi::{OsStr, c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::Arc;
 
 use tracewell_record::stream::{Family, FullPolicy, Stream, StreamOptions};
 use tracewell_wire::native::image::State;
 use tracewell_wire::native::{EVENT_IDS, FAMILIES};
 
-use crate::boundary::{array, guard, some, text};
+use crate::boundary::{self, array, guard, path, some, utf8};
 use crate::clock::truth;
-use crate::code::{Code, TW_INVALID, TW_NOTHING, TW_NULL};
+use crate::code::{Code, TW_INVALID, TW_NOTHING};
 
 /// A stream, to which any number of threads record at a time.
 pub struct tw_stream {
@@ -98,31 +96,17 @@ impl tw_stream_options {
     }
 }
 
-/// The path that a text of C names.
-///
-/// # Safety
-/// * `name` is null, or ends with a NUL and stays for `'a`.
-pub(crate) unsafe fn path<'a>(name: *const c_char) -> Result<&'a Path, Code> {
-    if name.is_null() {
-        return Err(Code(TW_NULL));
-    }
-    // SAFETY: the bullet above.
-    Ok(Path::new(OsStr::from_bytes(unsafe { text(name) })))
-}
-
 type Place<'a> = Option<&'a mut MaybeUninit<*mut tw_stream>>;
 
 /// Gives C a stream.
-fn hand_over(stream: Place<'_>, made: impl FnOnce() -> Result<Stream, Code>) -> Result<(), Code> {
-    let place = some(stream)?;
-    place.write(std::ptr::null_mut());
-    let stream = Arc::new(made()?);
-    place.write(Box::into_raw(Box::new(tw_stream { stream })));
-    Ok(())
+fn hand_over(stream: Place<'_>, made: impl FnOnce() -> Result<Stream, Code>) -> c_int {
+    guard(|| boundary::hand_over(stream, || Ok(tw_stream { stream: Arc::new(made()?) })))
 }
 
-fn engine(stream: Option<&tw_stream>) -> Result<&Stream, Code> {
-    some(stream).map(|stream| &*stream.stream)
+/// Does something with a stream, for C.
+#[inline]
+fn with(stream: Option<&tw_stream>, work: impl FnOnce(&Stream) -> Result<(), Code>) -> c_int {
+    guard(|| work(&some(stream)?.stream))
 }
 
 /// Makes a stream, suspended: in a new file, under `/dev/shm` say, or for a null path in memory without
@@ -140,15 +124,13 @@ pub unsafe extern "C" fn tw_stream_create(
     options: Option<&tw_stream_options>,
     stream: Option<&mut MaybeUninit<*mut tw_stream>>,
 ) -> c_int {
-    guard(|| {
-        hand_over(stream, || {
-            let options = options.map_or(Ok(StreamOptions::default()), |given| given.options())?;
-            if file.is_null() {
-                return Ok(Stream::anonymous(&options)?);
-            }
-            // SAFETY: the bullet above.
-            Ok(Stream::create(unsafe { path(file)? }, &options)?)
-        })
+    hand_over(stream, || {
+        let options = options.map_or(Ok(StreamOptions::default()), |given| given.options())?;
+        if file.is_null() {
+            return Ok(Stream::anonymous(&options)?);
+        }
+        // SAFETY: the bullet above.
+        Ok(Stream::create(unsafe { path(file)? }, &options)?)
     })
 }
 
@@ -165,7 +147,7 @@ pub unsafe extern "C" fn tw_stream_open(
     stream: Option<&mut MaybeUninit<*mut tw_stream>>,
 ) -> c_int {
     // SAFETY: the bullet above.
-    guard(|| hand_over(stream, || Ok(Stream::open(unsafe { path(file)? })?)))
+    hand_over(stream, || Ok(Stream::open(unsafe { path(file)? })?))
 }
 
 /// Opens the stream that `TRACEWELL_STREAM` in the environment names: the one of `tracewell record`,
@@ -178,7 +160,7 @@ pub unsafe extern "C" fn tw_stream_open(
 pub extern "C" fn tw_stream_from_environment(
     stream: Option<&mut MaybeUninit<*mut tw_stream>>,
 ) -> c_int {
-    guard(|| hand_over(stream, || Stream::from_environment()?.ok_or(Code(TW_NOTHING))))
+    hand_over(stream, || Stream::from_environment()?.ok_or(Code(TW_NOTHING)))
 }
 
 /// Closes a stream. Null is allowed.
@@ -198,8 +180,8 @@ pub extern "C" fn tw_stream_close(stream: Option<Box<tw_stream>>) {
 /// Ownership: none. Errors: TW_NULL. Safe in a signal handler.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_stream_start(stream: Option<&tw_stream>) -> c_int {
-    guard(|| {
-        engine(stream)?.start();
+    with(stream, |stream| {
+        stream.start();
         Ok(())
     })
 }
@@ -209,8 +191,8 @@ pub extern "C" fn tw_stream_start(stream: Option<&tw_stream>) -> c_int {
 /// Ownership: none. Errors: TW_NULL. Safe in a signal handler.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_stream_stop(stream: Option<&tw_stream>) -> c_int {
-    guard(|| {
-        engine(stream)?.stop();
+    with(stream, |stream| {
+        stream.stop();
         Ok(())
     })
 }
@@ -220,8 +202,8 @@ pub extern "C" fn tw_stream_stop(stream: Option<&tw_stream>) -> c_int {
 /// Ownership: none. Errors: TW_NULL. Safe in a signal handler.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_stream_clear(stream: Option<&tw_stream>) -> c_int {
-    guard(|| {
-        engine(stream)?.image().clear();
+    with(stream, |stream| {
+        stream.image().clear();
         Ok(())
     })
 }
@@ -231,8 +213,8 @@ pub extern "C" fn tw_stream_clear(stream: Option<&tw_stream>) -> c_int {
 /// Ownership: none. Errors: TW_NULL. Safe in a signal handler.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_stream_filter_families(stream: Option<&tw_stream>, families: u64) -> c_int {
-    guard(|| {
-        engine(stream)?.image().set_family_filter(families);
+    with(stream, |stream| {
+        stream.image().set_family_filter(families);
         Ok(())
     })
 }
@@ -246,11 +228,11 @@ pub extern "C" fn tw_stream_filter_event(
     id: u16,
     left_out: c_int,
 ) -> c_int {
-    guard(|| {
+    with(stream, |stream| {
         if usize::from(id) >= EVENT_IDS {
             return Err(Code(TW_INVALID));
         }
-        engine(stream)?.image().set_filtered(id, left_out != 0);
+        stream.image().set_filtered(id, left_out != 0);
         Ok(())
     })
 }
@@ -263,8 +245,8 @@ pub extern "C" fn tw_stream_get_status(
     stream: Option<&tw_stream>,
     status: Option<&mut MaybeUninit<tw_stream_status>>,
 ) -> c_int {
-    guard(|| {
-        let found = engine(stream)?.image().status();
+    with(stream, |stream| {
+        let found = stream.image().status();
         some(status)?.write(tw_stream_status {
             lost: found.lost,
             lost_unplaced: found.lost_unplaced,
@@ -295,14 +277,10 @@ pub unsafe extern "C" fn tw_define(
     event_type: *const c_char,
     event: Option<&mut MaybeUninit<tw_event>>,
 ) -> c_int {
-    guard(|| {
-        if event_type.is_null() {
-            return Err(Code(TW_NULL));
-        }
+    with(stream, |stream| {
         // SAFETY: the bullet above.
-        let text = str::from_utf8(unsafe { self::text(event_type) });
-        let text = text.map_err(|_| Code(TW_INVALID))?;
-        let id = engine(stream)?.define_text(None, self::family(family)?, text)?;
+        let text = unsafe { utf8(event_type)? };
+        let id = stream.define_text(None, self::family(family)?, text)?;
         some(event)?.write(tw_event { id, family });
         Ok(())
     })
@@ -328,10 +306,10 @@ pub unsafe extern "C" fn tw_record(
     fields: *const u64,
     count: usize,
 ) -> c_int {
-    guard(|| {
+    with(stream, |stream| {
         // SAFETY: the bullet above.
         let fields = unsafe { array(fields, count)? };
-        engine(stream)?.record_as(event.id, family(event.family)?, fields, &[]);
+        stream.record_as(event.id, family(event.family)?, fields, &[]);
         Ok(())
     })
 }
@@ -357,14 +335,14 @@ pub unsafe extern "C" fn tw_record_with(
     bytes: *const c_void,
     length: usize,
 ) -> c_int {
-    guard(|| {
+    with(stream, |stream| {
         // SAFETY: the bullets above.
         let (fields, bytes) = unsafe { (array(fields, count)?, array(bytes.cast(), length)?) };
         let mut words = [0; FIELDS + 1];
         let room = words.get_mut(..=count).filter(|_| count <= FIELDS).ok_or(Code(TW_INVALID))?;
         room[..count].copy_from_slice(fields);
         room[count] = length as u64;
-        engine(stream)?.record_as(event.id, family(event.family)?, room, bytes);
+        stream.record_as(event.id, family(event.family)?, room, bytes);
         Ok(())
     })
 }

@@ -1,19 +1,24 @@
 //! ThreadX's event trace: one control block in storage of the caller, a ring in memory of the caller.
 //!
-//! Numbers and addresses are cut to 32 bits, the `ULONG` of nearly every port, in the byte order of
-//! the machine. No function here allocates, locks, waits or asks the operating system anything.
+//! No function here allocates, locks, waits or asks the operating system anything. What the control
+//! block holds is in `block`.
 //!
 //! The module holds `unsafe` code because exported names and C's arrays are that by nature.
 #![allow(unsafe_code)]
 
+mod block;
+
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 
-use tracewell_record::threadx::{Context, Entry, Info, Isr, Native32, Object, Options, Trace};
+use tracewell_record::threadx::{Context, Entry, Info, Isr, Object, Options};
+use tracewell_wire::ByteOrder;
+use tracewell_wire::threadx::Width;
 
 use crate::boundary::{Placed, array, guard, memory, put, some, text};
-use crate::clock::{CallerClock, Notify, truth, tw_clock};
-use crate::code::{Code, TW_INVALID, TW_NOTHING};
+use crate::clock::{CallerClock, truth, tw_clock};
+use crate::code::{Code, TW_INVALID, TW_NOTHING, TW_OK};
+use block::{Block, Host, Notify, Objects, Recorder};
 
 /// The control block of a ThreadX trace. Its words are nobody's business.
 ///
@@ -90,12 +95,25 @@ impl From<tw_threadx_entry> for Entry {
 /// or disable in there.
 pub type tw_threadx_notify = Option<extern "C" fn(trace: *mut tw_threadx, context: *mut c_void)>;
 
-type Recorder = Trace<'static, CallerClock, Native32>;
-
-fn recorder(trace: Option<&mut tw_threadx>) -> Result<&mut Recorder, Code> {
+/// Does something with a trace, for C.
+#[inline]
+fn with(
+    trace: Option<&mut tw_threadx>,
+    work: impl FnOnce(&mut dyn Recorder) -> Result<(), Code>,
+) -> c_int {
     // SAFETY: the storage is zeros or was made by `tw_threadx_init` (the header's text on
-    // `tw_threadx`), or by `notified` for the time of one call.
-    unsafe { Placed::<Recorder>::get(some(trace)?) }
+    // `tw_threadx`), or by a notification for the time of one call.
+    guard(|| work(unsafe { Placed::<Block>::get(some(trace)?)? }.recorder()))
+}
+
+/// The same for a context.
+#[inline]
+fn with_context(
+    trace: Option<&mut tw_threadx>,
+    context: Option<&tw_threadx_context>,
+    work: impl FnOnce(&mut dyn Recorder, Context) -> Result<(), Code>,
+) -> c_int {
+    with(trace, |trace| work(trace, some(context)?.context()?))
 }
 
 impl tw_threadx_context {
@@ -121,7 +139,55 @@ impl tw_threadx_object {
     }
 }
 
-/// Initialises a control block, off.
+/// Words of this machine's byte order.
+pub const TW_NATIVE: u8 = 0;
+/// Little-endian words.
+pub const TW_LITTLE: u8 = 1;
+/// Big-endian words.
+pub const TW_BIG: u8 = 2;
+
+/// For which kind of target an image is made; all 0 is the usual.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct tw_threadx_layout {
+    /// What the header says the address of the first byte is; 0 for where the memory lies.
+    pub base_address: u64,
+    /// Bytes of a registry slot's name; 0 for 32. TraceX refuses 64 and more.
+    pub name_size: u16,
+    /// Bits of a word, to which addresses and numbers are cut: 32, or 64 which TraceX cannot read; 0
+    /// for 32, the `ULONG` of nearly every port.
+    pub width: u8,
+    /// TW_NATIVE, TW_LITTLE or TW_BIG.
+    pub order: u8,
+}
+
+impl tw_threadx_layout {
+    const USUAL: Self = Self { base_address: 0, name_size: 0, width: 0, order: TW_NATIVE };
+
+    fn options(self) -> Options {
+        let usual = Options::default();
+        Options {
+            name_size: if self.name_size == 0 { usual.name_size } else { self.name_size },
+            base_address: (self.base_address != 0).then_some(self.base_address),
+        }
+    }
+
+    fn target(self) -> Result<(ByteOrder, Width), Code> {
+        let order = match self.order {
+            TW_NATIVE => ByteOrder::NATIVE,
+            TW_LITTLE => ByteOrder::Little,
+            TW_BIG => ByteOrder::Big,
+            _ => return Err(Code(TW_INVALID)),
+        };
+        match self.width {
+            0 | 32 => Ok((order, Width::Bits32)),
+            64 => Ok((order, Width::Bits64)),
+            _ => Err(Code(TW_INVALID)),
+        }
+    }
+}
+
+/// Initialises a control block, off, for words of 32 bits in this machine's byte order.
 ///
 /// Ownership: `trace` stays the caller's and must stay where its users find it; nothing has to be
 /// freed. `clock` is copied; what its context points at must stay as long as the trace.
@@ -131,9 +197,26 @@ pub extern "C" fn tw_threadx_init(
     trace: Option<&mut MaybeUninit<tw_threadx>>,
     clock: Option<&tw_clock>,
 ) -> c_int {
+    tw_threadx_init_for(trace, clock, Some(&tw_threadx_layout::USUAL))
+}
+
+/// Initialises a control block, off, for another kind of target.
+///
+/// Ownership and safety as `tw_threadx_init`; `layout` is copied. Errors: TW_NULL, TW_INVALID for a
+/// width or byte order that is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn tw_threadx_init_for(
+    trace: Option<&mut MaybeUninit<tw_threadx>>,
+    clock: Option<&tw_clock>,
+    layout: Option<&tw_threadx_layout>,
+) -> c_int {
     guard(|| {
-        let clock = CallerClock::new(*some(clock)?, 0xFFFF_FFFF);
-        Placed::put(some(trace)?, Recorder::new(clock));
+        let layout = some(layout)?;
+        let (order, width) = layout.target()?;
+        let usual_mask = if width == Width::Bits32 { 0xFFFF_FFFF } else { u64::MAX };
+        let clock = CallerClock::new(*some(clock)?, usual_mask);
+        let host = Host { clock, options: layout.options(), notify: None };
+        Placed::put(some(trace)?, Block::new(host, order, width));
         Ok(())
     })
 }
@@ -159,16 +242,14 @@ pub unsafe extern "C" fn tw_threadx_enable(
     object_count: usize,
     context: Option<&tw_threadx_context>,
 ) -> c_int {
-    guard(|| {
-        let (trace, context) = (recorder(trace)?, some(context)?.context()?);
+    with_context(trace, context, |trace, context| {
         // SAFETY: the first bullet; the recorder keeps the memory until `disable` at most.
         let memory = unsafe { self::memory(memory.cast(), size)? };
         // SAFETY: the second bullet.
         let objects = unsafe { array(objects, object_count)? };
         // SAFETY: as above.
-        let objects = objects.iter().map(|object| unsafe { object.object() });
-        let enabled = trace.enable(memory, registry_slots, &Options::default(), objects, context);
-        enabled.map_err(|refused| refused.status.into())
+        let objects: Objects<'_> = objects.iter().map(|object| unsafe { object.object() });
+        trace.enable(memory, registry_slots, objects, context)
     })
 }
 
@@ -179,7 +260,7 @@ pub unsafe extern "C" fn tw_threadx_enable(
 /// under way.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_threadx_disable(trace: Option<&mut tw_threadx>) -> c_int {
-    guard(|| recorder(trace)?.disable().map(|_| ()).map_err(Code::from))
+    with(trace, |trace| trace.disable())
 }
 
 /// Whether tracing is on: 1, 0, or an error.
@@ -187,7 +268,12 @@ pub extern "C" fn tw_threadx_disable(trace: Option<&mut tw_threadx>) -> c_int {
 /// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_threadx_is_on(trace: Option<&mut tw_threadx>) -> c_int {
-    recorder(trace).map_or_else(|Code(code)| code, |trace| truth(trace.is_on()))
+    let mut on = false;
+    let asked = with(trace, |trace| {
+        on = trace.is_on();
+        Ok(())
+    });
+    if asked == TW_OK { truth(on) } else { asked }
 }
 
 /// Sets what is called after each wrap, null for nothing (`tx_trace_buffer_full_notify`).
@@ -200,28 +286,10 @@ pub extern "C" fn tw_threadx_buffer_full_notify(
     notify: tw_threadx_notify,
     notify_context: *mut c_void,
 ) -> c_int {
-    guard(|| {
-        let trace = recorder(trace)?;
-        let notify = notify.map(|function| Notify { function, context: notify_context });
-        trace.clock().notify = notify;
-        trace.buffer_full_notify(notify.map(|_| notified as fn(&mut Recorder)));
+    with(trace, |trace| {
+        trace.set_notify(notify.map(|function| Notify { function, context: notify_context }));
         Ok(())
     })
-}
-
-/// Tells C. The control block is in the middle of a call, so C gets one that stands for it.
-fn notified(trace: &mut Recorder) {
-    let Some(Notify { function, context }) = trace.clock().notify else { return };
-    let mut storage = MaybeUninit::<LentBlock>::uninit();
-    let placed = storage.write(LentBlock { placed: Placed::lent(trace), rest: [0; 40] });
-    function(std::ptr::from_mut(placed).cast(), context);
-}
-
-/// As large as [`tw_threadx`] at least, so that a pointer to it is one to all of that.
-#[repr(C)]
-struct LentBlock {
-    placed: Placed<Recorder>,
-    rest: [u64; 40],
 }
 
 /// Stops recording classes of events (`tx_trace_event_filter`): bits of `TX_TRACE_..._EVENTS`.
@@ -230,8 +298,8 @@ struct LentBlock {
 /// be under way.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_threadx_event_filter(trace: Option<&mut tw_threadx>, classes: u32) -> c_int {
-    guard(|| {
-        recorder(trace)?.event_filter(classes);
+    with(trace, |trace| {
+        trace.event_filter(classes);
         Ok(())
     })
 }
@@ -242,8 +310,8 @@ pub extern "C" fn tw_threadx_event_filter(trace: Option<&mut tw_threadx>, classe
 /// be under way.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_threadx_event_unfilter(trace: Option<&mut tw_threadx>, classes: u32) -> c_int {
-    guard(|| {
-        recorder(trace)?.event_unfilter(classes);
+    with(trace, |trace| {
+        trace.event_unfilter(classes);
         Ok(())
     })
 }
@@ -260,10 +328,10 @@ pub unsafe extern "C" fn tw_threadx_register(
     trace: Option<&mut tw_threadx>,
     object: Option<&tw_threadx_object>,
 ) -> c_int {
-    guard(|| {
+    with(trace, |trace| {
         // SAFETY: the bullet above.
         let object = unsafe { some(object)?.object() };
-        recorder(trace)?.register(&object).map(|_| ()).ok_or(Code(TW_NOTHING))
+        trace.register(&object).map(|_| ()).ok_or(Code(TW_NOTHING))
     })
 }
 
@@ -274,7 +342,7 @@ pub unsafe extern "C" fn tw_threadx_register(
 /// Safe in an interrupt if no other call can be under way.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_threadx_unregister(trace: Option<&mut tw_threadx>, pointer: u64) -> c_int {
-    guard(|| recorder(trace)?.unregister(pointer).map(|_| ()).ok_or(Code(TW_NOTHING)))
+    with(trace, |trace| trace.unregister(pointer).map(|_| ()).ok_or(Code(TW_NOTHING)))
 }
 
 /// Records an event of the kernel: its id, four information words, the bit of its class.
@@ -294,11 +362,10 @@ pub unsafe extern "C" fn tw_threadx_insert(
     class_bit: u32,
     entry: Option<&mut MaybeUninit<tw_threadx_entry>>,
 ) -> c_int {
-    guard(|| {
+    with_context(trace, context, |trace, context| {
         // SAFETY: the bullet above.
         let info = unsafe { array(info, 4)? };
         let info = *info.first_chunk().ok_or(Code(TW_INVALID))?;
-        let (trace, context) = (recorder(trace)?, some(context)?.context()?);
         let found = trace.insert(context, id, info, class_bit).ok_or(Code(TW_NOTHING))?;
         put(entry, found.into());
         Ok(())
@@ -316,7 +383,7 @@ pub extern "C" fn tw_threadx_patch(
     number: u32,
     value: u64,
 ) -> c_int {
-    guard(|| {
+    with(trace, |trace| {
         let info = match number {
             1 => Info::One,
             2 => Info::Two,
@@ -324,7 +391,7 @@ pub extern "C" fn tw_threadx_patch(
             4 => Info::Four,
             _ => return Err(Code(TW_INVALID)),
         };
-        let patched = recorder(trace)?.patch((*some(entry)?).into(), info, value);
+        let patched = trace.patch((*some(entry)?).into(), info, value);
         patched.then_some(()).ok_or(Code(TW_NOTHING))
     })
 }
@@ -343,9 +410,8 @@ pub extern "C" fn tw_threadx_user_event(
     info3: u64,
     info4: u64,
 ) -> c_int {
-    guard(|| {
-        let (trace, context) = (recorder(trace)?, some(context)?.context()?);
-        trace.user_event(context, id, [info1, info2, info3, info4]).map_err(Code::from)
+    with_context(trace, context, |trace, context| {
+        trace.user_event(context, id, [info1, info2, info3, info4])
     })
 }
 
@@ -380,8 +446,8 @@ pub extern "C" fn tw_threadx_isr_enter(
     context: Option<&tw_threadx_context>,
     isr: Option<&tw_threadx_isr>,
 ) -> c_int {
-    guard(|| {
-        recorder(trace)?.isr_enter(some(context)?.context()?, (*some(isr)?).into());
+    with_context(trace, context, |trace, context| {
+        trace.isr_enter(context, (*some(isr)?).into());
         Ok(())
     })
 }
@@ -396,8 +462,8 @@ pub extern "C" fn tw_threadx_isr_exit(
     context: Option<&tw_threadx_context>,
     isr: Option<&tw_threadx_isr>,
 ) -> c_int {
-    guard(|| {
-        recorder(trace)?.isr_exit(some(context)?.context()?, (*some(isr)?).into());
+    with_context(trace, context, |trace, context| {
+        trace.isr_exit(context, (*some(isr)?).into());
         Ok(())
     })
 }

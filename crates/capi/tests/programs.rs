@@ -3,8 +3,12 @@
 
 #[path = "../../record/examples/device/device.rs"]
 mod device;
+#[path = "programs/rkh.rs"]
+mod rkh;
 
 mod build;
+
+use std::net::UdpSocket;
 
 use std::path::Path;
 use std::process::Command;
@@ -37,37 +41,46 @@ const RUNNING: [&str; 2] = [
 ];
 
 /// What the device records for a sample, as `firmware.c` says: an interrupt, a resume whose next thread
-/// was patched, a user event. The two dialects read one counter in turns, 600 ticks a sample.
+/// was patched, a user event. The dialects read one counter in turns, 700 ticks a sample.
 fn kernel_events(number: u64) -> Vec<String> {
-    let tick = 600 * number;
+    let tick = 700 * number;
     let (thread, stack, square) = (0x2000_0400, 0x2000_FF00_u32, number * number);
     let isr = format!("stack_ptr={stack} isr_number={number} system_state=1 preempt_disable=0");
     let resume = format!("thread_ptr={thread} previous_state=5 stack_ptr={stack}");
     vec![
-        format!("{} 0xFFFFFFFF TX_TRACE_ISR_ENTER {isr}", tick + 300),
-        format!("{} 0xFFFFFFFF TX_TRACE_THREAD_RESUME {resume} next_thread={thread}", tick + 400),
-        format!("{} 0xFFFFFFFF TX_TRACE_ISR_EXIT {isr}", tick + 500),
-        format!("{} 0x20000400 USER_EVENT arg1={number} arg2={square} arg3=0 arg4=0", tick + 600),
+        format!("{} 0xFFFFFFFF TX_TRACE_ISR_ENTER {isr}", tick + 400),
+        format!("{} 0xFFFFFFFF TX_TRACE_THREAD_RESUME {resume} next_thread={thread}", tick + 500),
+        format!("{} 0xFFFFFFFF TX_TRACE_ISR_EXIT {isr}", tick + 600),
+        format!("{} 0x20000400 USER_EVENT arg1={number} arg2={square} arg3=0 arg4=0", tick + 700),
     ]
 }
 
 /// The hooks of a sample; ticks of the container count from the start of its channel.
 fn hooks(number: u64) -> Vec<String> {
-    let (tick, square) = (600 * number, number * number);
+    let (tick, square) = (700 * number, number * number);
     vec![
-        format!("{} 70001 hook hook_data=0 d1={number} d2={square} d3=3 d4=4 d5=5", tick + 500),
-        format!("{} 70001 hook d1={number} data=sampled", tick + 600),
+        format!("{} 70001 hook hook_data=0 d1={number} d2={square} d3=3 d4=4 d5=5", tick + 600),
+        format!("{} 70001 hook d1={number} data=sampled", tick + 700),
     ]
 }
+
+/// What the control loop logs; ticks count from its first event.
+const LOOP: [&str; 5] = [
+    "0 FTrace_EVT_trace_start context=256 cycles_per_msec=100000",
+    "700 FTrace_EVT_ipoint number=0 arg2=0",
+    "1400 FTrace_EVT_ipoint number=1 arg2=1",
+    "2100 FTrace_EVT_ipoint number=2 arg2=4",
+    "2200 FTrace_EVT_trace_stop arg1=256 arg2=0",
+];
 
 fn of_each_sample(events: fn(u64) -> Vec<String>) -> Vec<String> {
     (0..3).flat_map(events).collect()
 }
 
 #[test]
-fn the_firmware_example_records_two_dialects() {
+fn the_firmware_example_records_three_dialects() {
     let Some(cc) = compiler("CC", "cc") else { return };
-    for link in [Link::Static, Link::Shared] {
+    for link in Link::all(&cc) {
         let folder = tempfile::tempdir().unwrap();
         let source = here().join("../../examples/c/firmware.c");
         let program = compile(&cc, "-std=c99", &source, link, folder.path());
@@ -79,7 +92,9 @@ fn the_firmware_example_records_two_dialects() {
         let aix = events(&folder.path().join("firmware.twx"), &columns);
         assert_eq!(aix[2], "0 70001 TRACE_ON hook_data=0 channel=0", "{link:?}");
         assert_eq!(aix[3..9], of_each_sample(hooks), "{link:?}");
-        assert_eq!(aix[9..], ["1900 70001 TRACE_OFF hook_data=0 channel=0"], "{link:?}");
+        assert_eq!(aix[9..], ["2400 70001 TRACE_OFF hook_data=0 channel=0"], "{link:?}");
+        let chunk = events(&folder.path().join("firmware.chunk"), &["ticks", "name", "args"]);
+        assert_eq!(chunk, LOOP, "{link:?}");
     }
 }
 
@@ -91,16 +106,17 @@ fn the_same_device_in_rust_records_the_same_bytes() {
     let program = compile(&cc, "-std=c99", &source, Link::Static, folder.path());
     run(Command::new(program).arg(folder.path()));
     let read = |name| std::fs::read(folder.path().join(name)).unwrap();
-    let (image, log) = device::record();
+    let device::Recorded { ring, log, chunk } = device::record();
     // The header says where the ring lies, which differs.
-    assert!(read("firmware.trx")[48..] == image[48..], "the rings differ");
+    assert!(read("firmware.trx")[48..] == ring[48..], "the rings differ");
     assert!(read("firmware.twx") == log, "the logs differ");
+    assert!(read("firmware.chunk") == chunk, "the chunks differ");
 }
 
 #[test]
 fn streams_from_c_hold_what_was_recorded() {
     let Some(cc) = compiler("CC", "cc") else { return };
-    for link in [Link::Static, Link::Shared] {
+    for link in Link::all(&cc) {
         let folder = tempfile::tempdir().unwrap();
         let source = here().join("tests/c/streams.c");
         let program = compile(&cc, "-std=c99", &source, link, folder.path());
@@ -117,7 +133,7 @@ fn streams_from_c_hold_what_was_recorded() {
 #[test]
 fn a_stream_from_cpp_is_read_where_it_lies() {
     let Some(cpp) = compiler("CXX", "c++") else { return };
-    for link in [Link::Static, Link::Shared] {
+    for link in Link::all(&cpp) {
         let folder = tempfile::tempdir().unwrap();
         let source = here().join("tests/c/events.cc");
         let program = compile(&cpp, "-std=c++11", &source, link, folder.path());
@@ -139,4 +155,79 @@ fn a_program_in_cpp_finds_the_stream_of_the_environment() {
     succeed(Command::new(program).arg(folder.path()).env(STREAM_VARIABLE, &path));
     assert_eq!(events(&path, &["name"]), ["step"; 3]);
     assert!(!folder.path().join("cc").exists());
+}
+
+/// What `chunks.c` logs into each of its chunks, by its own comments: names and parameters. The third
+/// went round, so what two of its slots held is lost.
+const CHUNKS: [&[&str]; 3] = [
+    &[
+        "FTrace_EVT_trace_start 256 1000",
+        // Of the fast path, which has one parameter.
+        "FTrace_EVT_timer_post 5",
+        "FTrace_filter_timer 0 0",
+        "FTrace_EVT_user_event_0 0 0",
+    ],
+    &["FTrace_EVT_user_event_0 1 1", "FTrace_EVT_user_event_0 2 4"],
+    &[
+        "lost null overwritten 32",
+        "FTrace_EVT_user_event_1 2 0",
+        "FTrace_EVT_user_event_1 3 0",
+        "FTrace_EVT_user_event_1 4 0",
+        "FTrace_EVT_user_event_1 5 0",
+    ],
+];
+
+/// Events as names and values, without the names of the values.
+fn plain(path: &Path) -> Vec<String> {
+    let value = |word: &str| word.rsplit('=').next().unwrap_or_default().to_owned();
+    let line = |line: String| line.split(' ').map(value).collect::<Vec<_>>().join(" ");
+    events(path, &["name", "args"]).into_iter().map(line).collect()
+}
+
+#[test]
+fn chunks_from_c_are_read_however_they_were_sent() {
+    let Some(cc) = compiler("CC", "cc") else { return };
+    for link in Link::all(&cc) {
+        let folder = tempfile::tempdir().unwrap();
+        let source = here().join("tests/c/chunks.c");
+        let program = compile(&cc, "-std=c99", &source, link, folder.path());
+        let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let target = receiver.local_addr().unwrap().to_string();
+        run(Command::new(program).arg(folder.path()).arg(target));
+        let read = |name: &str| plain(&folder.path().join(name));
+        assert_eq!([read("0run.dat"), read("1run.dat"), read("2run.dat")], CHUNKS, "{link:?}");
+        // The same bytes whether a chunk was compressed or not, in files and in datagrams.
+        assert_eq!(read("packed.chunk"), CHUNKS[1]);
+        assert_eq!(read("datagrams.udpcap"), CHUNKS[1]);
+        let mut datagram = [0; 2048];
+        let length = receiver.recv(&mut datagram).unwrap();
+        let capture = std::fs::read(folder.path().join("datagrams.udpcap")).unwrap();
+        assert_eq!(datagram[..length], capture[4..]);
+    }
+}
+
+#[test]
+fn rings_for_other_targets_are_read() {
+    let Some(cc) = compiler("CC", "cc") else { return };
+    for link in Link::all(&cc) {
+        let folder = tempfile::tempdir().unwrap();
+        let source = here().join("tests/c/rings.c");
+        let program = compile(&cc, "-std=c99", &source, link, folder.path());
+        run(Command::new(program).arg(folder.path()));
+        for (name, first, context, interrupt) in [
+            ("little32.trx", 0x2345_6789_u64, "0x20000400", "0xFFFFFFFF"),
+            ("big32.trx", 0x2345_6789, "0x20000400", "0xFFFFFFFF"),
+            ("little64.trx", 0x1_2345_6789, "0x0000000020000400", "0x00000000FFFFFFFF"),
+            ("big64.trx", 0x1_2345_6789, "0x0000000020000400", "0x00000000FFFFFFFF"),
+        ] {
+            // The ring holds four: the notification's event took the place of the first RUNNING.
+            let lost = " lost lost=null cause=overwritten offset=";
+            let running = format!("{context} TX_TRACE_RUNNING arg1=0 arg2=0 arg3=0 arg4=0");
+            let user = format!("{context} USER_EVENT arg1={first} arg2=2 arg3=3 arg4=4");
+            let told = format!("{interrupt} USER_EVENT arg1=1 arg2=2 arg3=3 arg4=4");
+            let read = events(&folder.path().join(name), &["context", "name", "args"]);
+            assert!(read[0].starts_with(lost), "{}", read[0]);
+            assert_eq!(read[1..], [running, user.clone(), user, told], "{name}, {link:?}");
+        }
+    }
 }

@@ -17,6 +17,8 @@ use crate::verbs;
   tracewell report trace.trx                     what happened, for people
   tracewell events trace.trx | jq .name          every event, for programs
   tracewell analyze trace.dat                    what the scheduler did
+  tracewell collect --tcp board:6602 --follow    what a target sends, as it comes
+  tracewell check expected.rules trace.trx       whether it is as it should be
   tracewell convert trace.trx -o be.trx -T order=big
   tracewell info --json trace.trx
 
@@ -36,6 +38,7 @@ enum Verb {
     Events(verbs::events::Events),
     Report(verbs::report::Report),
     Analyze(verbs::analyze::Analyze),
+    Check(verbs::check::Check),
     Convert(verbs::convert::Convert),
     Collect(verbs::collect::Collect),
     Template(verbs::template::Template),
@@ -55,6 +58,7 @@ impl Cli {
             Verb::Events(verb) => verb.run(),
             Verb::Report(verb) => verb.run(),
             Verb::Analyze(verb) => verb.run(),
+            Verb::Check(verb) => verb.run(),
             Verb::Convert(verb) => verb.run(),
             Verb::Collect(verb) => verb.run(),
             Verb::Template(verb) => verb.run(),

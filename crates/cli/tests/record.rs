@@ -1,8 +1,11 @@
 //! `tracewell record`: what a program records is saved however it ends, and its exit status passed on.
 #![cfg(target_os = "linux")]
 
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use tracewell_record::stream::{EventType, Family, Stream};
 
@@ -110,4 +113,66 @@ fn a_program_that_cannot_be_started_leaves_nothing() {
     assert_eq!(output.status.code(), Some(4));
     assert!(stderr(&output).starts_with("tracewell: ./no-such-program: "), "{}", stderr(&output));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// `tracewell record` of a shell script, in the background of any terminal, where keys reach neither.
+fn script(folder: &Path, script: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    command.current_dir(folder).args(["record", "--", "sh", "-c", script]).process_group(0);
+    command
+}
+
+/// The exit status; ends what does not end by itself, the script too.
+fn within_seconds(child: &mut Child) -> Option<i32> {
+    for _ in 0..2000 {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        sleep(Duration::from_millis(5));
+    }
+    let end = format!("kill -KILL -{}", child.id());
+    let _ = Command::new("sh").args(["-c", &end]).status();
+    child.wait().unwrap().code()
+}
+
+#[test]
+fn signals_go_to_the_program_and_its_status_comes_back() {
+    let cases = [
+        ("TERM", "trap 'exit 42' TERM", 42),
+        ("HUP", "trap 'exit 43' HUP", 43),
+        ("INT", "trap 'exit 44' INT", 44),
+        ("QUIT", "trap 'exit 45' QUIT", 45),
+        ("TERM", ":", 128 + 15),
+    ];
+    for (signal, trap, code) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let program = format!("{trap}; : > ready; while :; do sleep 0.01; done");
+        let mut child = script(folder.path(), &program).stderr(Stdio::null()).spawn().unwrap();
+        while !folder.path().join("ready").exists() {
+            assert_eq!(child.try_wait().unwrap(), None, "{signal}");
+            sleep(Duration::from_millis(5));
+        }
+        let send = format!("kill -{signal} {}", child.id());
+        assert!(Command::new("sh").args(["-c", &send]).status().unwrap().success());
+        assert_eq!(within_seconds(&mut child), Some(code), "{signal} {trap}");
+        // The log was ended in any case.
+        let saved = std::fs::read(folder.path().join("trace.twl")).unwrap();
+        assert!(!saved.is_empty(), "{signal}");
+    }
+}
+
+#[test]
+fn what_is_ignored_stays_ignored_in_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let bits = |ignored: &str| {
+        let program = format!("{ignored} exec \"$0\" record -- grep SigIgn: /proc/self/status");
+        let mut shell = Command::new("sh");
+        shell.current_dir(folder.path()).args(["-c", &program]);
+        let output = shell.arg(env!("CARGO_BIN_EXE_tracewell")).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let mask = text.strip_prefix("SigIgn:").unwrap().trim();
+        u64::from_str_radix(mask, 16).unwrap() & 0b0100_0000_0000_0011
+    };
+    // HUP is signal 1, INT 2, TERM 15.
+    assert_eq!((bits(""), bits("trap '' HUP;"), bits("trap '' INT TERM;")), (0, 1, 0x4002));
 }

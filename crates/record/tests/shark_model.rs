@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use tracewell_record::clock::Masked;
 use tracewell_record::shark::{Areas, ControlError, Dump, Outcome, SendError, Sender, Trace};
 use tracewell_wire::shark::ids::{self, flag};
-use tracewell_wire::shark::{ChunkHeader, Record, Unpacker};
+use tracewell_wire::shark::{AreaRecords, ChunkHeader, Record};
 
 const CHUNKS: usize = 4;
 const NORMAL: usize = 4;
@@ -314,12 +314,22 @@ impl Sender for Basket {
     }
 }
 
+#[cfg(feature = "lz4")]
+fn expand(stored: &[u8], place: &mut [u8]) -> Option<usize> {
+    lz4_flex::block::decompress_into(stored, place).ok()
+}
+
+#[cfg(not(feature = "lz4"))]
+fn expand(_: &[u8], _: &mut [u8]) -> Option<usize> {
+    None
+}
+
 /// What a reader finds in a chunk's memory.
 fn records_in(image: &[u8]) -> (ChunkHeader, Vec<Record>) {
     let header = ChunkHeader::read(image).unwrap();
     let areas = &image[ChunkHeader::SIZE..][..header.area() as usize];
     let records = if header.flags & flag::COMPRESSED != 0 {
-        Unpacker::new(areas).collect()
+        AreaRecords::new(areas, Some(expand)).map(Result::unwrap).collect()
     } else {
         let slots = areas.chunks(Record::SIZE).map(|slot| Record::read(slot).unwrap());
         slots.filter(|record| !record.is_empty()).collect()

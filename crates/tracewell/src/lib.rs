@@ -33,6 +33,7 @@
 #![deny(unsafe_code)]
 
 pub mod analysis;
+pub mod check;
 pub mod collect;
 pub mod export;
 pub mod format;
@@ -40,5 +41,6 @@ pub mod input;
 pub mod model;
 pub mod report;
 pub mod select;
+pub mod source;
 pub mod template;
 pub mod text;

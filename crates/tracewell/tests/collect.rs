@@ -4,12 +4,15 @@ mod support;
 
 use std::io::{self, Write};
 use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use support::{Kept, settings};
-use tracewell::collect::{Collector, Report, Until};
+use tracewell::collect::{
+    Account, Collected, Datagrams, Options, Raw, Reader, Report, Source, Stream, Until, collect,
+};
 use tracewell::input::Input;
 use tracewell::model::LossCause;
 use tracewell_record::shark::{Areas, Packets, Trace, UdpSender};
@@ -45,25 +48,32 @@ fn chunk(records: u16) -> Trace<'static, impl FnMut() -> u64, 1> {
     trace
 }
 
+const SOON: Duration = Duration::from_millis(150);
+
+/// Collects from a socket that was opened; what was collected, and the capture.
+fn collected(reader: Reader, until: Until) -> (Collected, Vec<u8>) {
+    let mut capture = Vec::new();
+    let raw = Raw { bytes: Box::new(&mut capture), arrivals: None };
+    let streams = vec![Stream { reader, raw: Some(raw), view: None }];
+    let options = Options { until, ..Options::default() };
+    let collected = collect(streams, options, &AtomicBool::new(false), &|_, _| {}).remove(0);
+    (collected, capture)
+}
+
+fn listening(datagrams: Datagrams) -> Reader {
+    Source::Udp("127.0.0.1:0".to_owned(), datagrams).open().unwrap()
+}
+
 /// Sends datagrams in this order from one socket and collects them at another.
 fn over_loopback(datagrams: &[&[u8]]) -> (Report, Vec<u8>) {
-    let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let target = receiver.local_addr().unwrap();
+    let reader = listening(Datagrams::Shark);
+    let target = reader.local_addr().unwrap();
     let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let mut capture = Vec::new();
-    let mut collector = Collector::new(&mut capture);
-    // One at a time, so that the system's buffer never drops any.
-    for datagram in datagrams {
-        sender.send_to(datagram, target).unwrap();
-        let mut asked = 0;
-        let one = || {
-            asked += 1;
-            asked > 1
-        };
-        collector.udp(&receiver, Until::default(), one).unwrap();
-    }
-    let report = collector.report();
-    (report, capture)
+    // Few enough for the system's buffer.
+    datagrams.iter().for_each(|datagram| _ = sender.send_to(datagram, target).unwrap());
+    let (collected, capture) = collected(reader, Until { idle: Some(SOON), ..Until::default() });
+    assert_eq!(collected.report.received, capture.len() as u64);
+    (collected.report.packets.unwrap(), capture)
 }
 
 fn read(capture: Vec<u8>) -> Kept {
@@ -114,18 +124,17 @@ fn what_is_none_of_the_senders_is_left_out_and_damage_is_kept() {
     assert_eq!(capture.len(), 4 * 4 + sent[0].len() + sent[1].len() + cut.len());
     assert_eq!(numbers(&read(capture)), (0..70).collect::<Vec<_>>());
 
-    let mut collector = Collector::new(Vec::new());
+    let mut account = Account::default();
     let from = |port| SocketAddr::from(([127, 0, 0, 1], port));
-    assert!(collector.datagram(from(1), &sent[0]).unwrap());
-    assert!(!collector.datagram(from(2), &sent[1]).unwrap());
-    let report = collector.report();
-    assert_eq!((report.sender, report.packets, report.foreign), (Some(from(1)), 1, 1));
+    assert!(!account.is_foreign(from(1), &sent[0]) && account.take(from(1), &sent[0]));
+    assert!(account.is_foreign(from(2), &sent[1]) && !account.is_foreign(from(1), &sent[1]));
+    assert_eq!((account.report().sender, account.report().packets), (Some(from(1)), 1));
 }
 
 #[test]
 fn a_sender_and_a_collector_agree() {
-    let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let target = receiver.local_addr().unwrap();
+    let reader = listening(Datagrams::Any);
+    let target = reader.local_addr().unwrap();
     let sending = thread::spawn(move || {
         let sender = UdpSender::connect("127.0.0.1:0", target).unwrap();
         let mut sender = sender.with_pause(Duration::from_millis(1));
@@ -134,11 +143,10 @@ fn a_sender_and_a_collector_agree() {
         }
         sender.sent()
     });
-    let mut capture = Vec::new();
-    let mut collector = Collector::new(&mut capture);
-    let until = Until { packets: Some(4), elapsed: Some(Duration::from_secs(20)), idle: None };
-    collector.udp(&receiver, until, || false).unwrap();
-    let report = collector.report();
+    let until =
+        Until { packets: Some(4), elapsed: Some(Duration::from_secs(20)), ..Until::default() };
+    let (collected, capture) = collected(reader, until);
+    let report = collected.report.packets.unwrap();
     assert_eq!((report.packets, report.records, report.empty), (4, 135, 1));
     assert_eq!((sending.join().unwrap(), report.is_lossy()), (4, false));
     assert_eq!(read(capture).rows.len(), 135);
@@ -146,19 +154,15 @@ fn a_sender_and_a_collector_agree() {
 
 #[test]
 fn collecting_ends_in_time_and_when_told() {
-    let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let mut collector = Collector::new(Vec::new());
     let start = Instant::now();
-    let soon = Duration::from_millis(150);
     // Nothing came, so that being idle does not count.
-    let until = Until { elapsed: Some(soon), idle: Some(Duration::ZERO), packets: None };
-    collector.udp(&receiver, until, || false).unwrap();
-    assert!(start.elapsed() >= soon);
-    let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
-    sender.send_to(&datagrams(1)[0], receiver.local_addr().unwrap()).unwrap();
-    collector.udp(&receiver, Until { idle: Some(soon), ..Until::default() }, || false).unwrap();
-    assert_eq!(collector.packets(), 1);
-    collector.udp(&receiver, Until::default(), || true).unwrap();
+    let until = Until { elapsed: Some(SOON), idle: Some(Duration::ZERO), ..Until::default() };
+    let (nothing, capture) = collected(listening(Datagrams::Any), until);
+    assert!(start.elapsed() >= SOON && capture.is_empty());
+    assert_eq!(nothing.report.packets, Some(Report::default()));
+    let streams = vec![Stream { reader: listening(Datagrams::Any), raw: None, view: None }];
+    let told = collect(streams, Options::default(), &AtomicBool::new(true), &|_, _| {});
+    assert_eq!((told[0].report.received, told[0].report.written), (0, None));
 }
 
 /// A file that takes so many bytes.
@@ -177,27 +181,110 @@ impl Write for Full {
 }
 
 #[test]
-fn a_full_disk_is_an_error() {
+fn a_full_disk_is_an_error_and_nothing_goes_uncounted() {
     let sent = datagrams(60);
-    let from = SocketAddr::from(([127, 0, 0, 1], 9));
     for room in [0, 4, 987] {
-        let error = Collector::new(Full(room)).datagram(from, &sent[0]).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        let reader = listening(Datagrams::Any);
+        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+        sender.send_to(&sent[0], reader.local_addr().unwrap()).unwrap();
+        let raw = Raw { bytes: Box::new(Full(room)), arrivals: None };
+        let streams = vec![Stream { reader, raw: Some(raw), view: None }];
+        let collected = collect(streams, Options::default(), &AtomicBool::new(false), &|_, _| {});
+        let Collected { report, unwritable, .. } = &collected[0];
+        assert_eq!(unwritable.as_ref().unwrap().kind(), io::ErrorKind::StorageFull);
+        assert_eq!((report.received, report.written), (988, Some(room as u64)));
+        assert_eq!(report.dropped, 988 - room as u64);
     }
-    assert!(Collector::new(Full(988)).datagram(from, &sent[0]).unwrap());
+}
+
+#[test]
+fn a_sender_that_begins_again_is_told_and_loses_nothing() {
+    let first = datagrams(300);
+    let second: Vec<_> = {
+        let mut datagrams = Vec::new();
+        let mut trace = chunk(500);
+        // The same numbers, other records: what was logged before is not sent by this one.
+        let dump = trace.begin_send(0).unwrap();
+        let mut packets = Packets::default();
+        packets
+            .send(&dump, |datagram| {
+                datagrams.push(changed(datagram));
+                Ok::<(), ()>(())
+            })
+            .unwrap();
+        trace.end_send(dump, None).unwrap();
+        datagrams
+    };
+    let arriving =
+        [&first[..2], &first[3..5], &first[4..5], &second[1..2], &second[..1], &second[4..6]];
+    let arriving: Vec<_> = arriving.concat();
+    let arriving: Vec<_> = arriving.iter().map(Vec::as_slice).collect();
+    let (report, capture) = over_loopback(&arriving);
+    assert_eq!((report.packets, report.restarts, report.numbers), (8, 1, Some((1, 6))));
+    assert_eq!((report.missing.as_slice(), report.missing_packets), (&[(3, 3), (3, 4)][..], 3));
+    assert_eq!(
+        (report.duplicates.first.as_slice(), report.reordered.first.as_slice()),
+        (&[5][..], &[1][..])
+    );
+    assert!(report.to_string().contains("\nthe sender began again 1 times"), "{report}");
+    let kept = read(capture);
+    assert_eq!(kept.rows.len(), 8 * 60);
+    assert_eq!(kept.losses.iter().map(|loss| loss.events.unwrap()).sum::<u64>(), 3 * 60);
+}
+
+/// A datagram whose records have later stamps.
+fn changed(datagram: &[u8]) -> Vec<u8> {
+    let mut changed = datagram.to_vec();
+    for slot in changed[DatagramHeader::SIZE..].chunks_mut(Record::SIZE) {
+        let record = Record::read(slot).unwrap();
+        Record { tsc: record.tsc + 1_000_000, ..record }.write(slot).unwrap();
+    }
+    changed
+}
+
+#[test]
+fn a_send_that_failed_goes_on_where_it_failed() {
+    let mut trace = chunk(250);
+    let mut packets = Packets::default();
+    let mut account = Account::default();
+    let from = SocketAddr::from(([127, 0, 0, 1], 9));
+    let mut send = |account: &mut Account, until: u32| {
+        let dump = trace.begin_send(0).unwrap();
+        let sent = packets.send(&dump, |datagram| {
+            let number = DatagramHeader::read(datagram).unwrap().0.number;
+            if number > until {
+                return Err(number);
+            }
+            account.take(from, datagram);
+            Ok(())
+        });
+        trace.end_send(dump, None).unwrap();
+        sent
+    };
+    assert_eq!(send(&mut account, 0), Err(1));
+    assert_eq!(send(&mut account, 2), Err(3));
+    assert_eq!(send(&mut account, 2), Err(3));
+    assert_eq!(send(&mut account, 4), Err(5));
+    assert_eq!(send(&mut account, 9), Ok(()));
+    let report = account.report();
+    assert_eq!((report.records, report.numbers, report.missing_packets), (250, Some((1, 5)), 0));
+    assert_eq!((report.restarts, report.duplicates.count), (0, 0));
+    // Sent once more as a whole, it is new packets.
+    assert_eq!(send(&mut account, 99), Ok(()));
+    assert_eq!(account.report().numbers, Some((1, 10)));
 }
 
 proptest! {
     #[test]
     fn the_account_is_that_of_a_list(arrivals in prop::collection::vec(1..40_u32, 1..80)) {
-        let mut collector = Collector::new(io::sink());
+        let mut account = Account::default();
         let from = SocketAddr::from(([127, 0, 0, 1], 9));
         let mut seen = Vec::new();
         let (mut late, mut again) = (Vec::new(), Vec::new());
         for number in arrivals {
             let mut datagram = [0; 24];
             DatagramHeader::new(number, 0).write(&mut datagram).unwrap();
-            collector.datagram(from, &datagram).unwrap();
+            prop_assert_eq!(account.take(from, &datagram), !seen.contains(&number));
             match () {
                 () if seen.contains(&number) => again.push(number),
                 () if seen.iter().any(|other| *other > number) => late.push(number),
@@ -205,7 +292,7 @@ proptest! {
             }
             seen.push(number);
         }
-        let report = collector.report();
+        let report = account.report();
         let (first, last) = report.numbers.unwrap();
         prop_assert_eq!((Some(&first), Some(&last)), (seen.iter().min(), seen.iter().max()));
         let missing: Vec<_> = (first..=last).filter(|number| !seen.contains(number)).collect();

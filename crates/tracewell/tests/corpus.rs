@@ -45,6 +45,11 @@ fn shark() {
 }
 
 #[test]
+fn arrivals() {
+    run("arrivals", targets::arrivals);
+}
+
+#[test]
 fn wire_rkh() {
     run("wire_rkh", targets::wire_rkh);
 }
@@ -102,6 +107,21 @@ fn template_machine() {
 #[test]
 fn compress() {
     run("compress", targets::compress);
+}
+
+#[test]
+fn check_parser() {
+    run("check_parser", targets::check_parser);
+}
+
+#[test]
+fn check_matcher() {
+    run("check_matcher", targets::check_matcher);
+}
+
+#[test]
+fn machines() {
+    run("machines", targets::machines);
 }
 
 #[test]

@@ -448,6 +448,45 @@ fn any_record() -> impl Strategy<Value = Record> {
     )
 }
 
+/// What a kernel records in a row: codes and contexts, numbered.
+fn any_phrase() -> impl Strategy<Value = Vec<(u8, u16)>> {
+    let timer = |nested: bool, chosen: bool| {
+        move |(here, next): (u16, u16)| {
+            let device = [(ids::INTERRUPT_START, 5), (ids::INTERRUPT_END, 5)];
+            let choice = [(ids::TASK_TIMER, next), (ids::TASK_SCHEDULE, next)];
+            std::iter::once((ids::TIMER_WAKEUP_START, 0))
+                .chain(device.into_iter().filter(|_| nested))
+                .chain(choice.into_iter().filter(|_| chosen))
+                .chain([(ids::TIMER_POST, 0), (ids::TIMER_WAKEUP_END, here)])
+                .collect()
+        }
+    };
+    let tasks = || (1..5_u16, 1..5_u16);
+    prop_oneof![
+        4 => tasks().prop_map(timer(false, true)),
+        4 => tasks().prop_map(timer(false, false)),
+        1 => tasks().prop_map(timer(true, true)),
+        1 => tasks().prop_map(|(task, _)| vec![(ids::INTERRUPT_END, 5), (ids::ID, task)]),
+        4 => tasks().prop_map(|(_, next)| vec![
+            (ids::INTERRUPT_START, 5), (ids::INTERRUPT_END, 5), (ids::TASK_SCHEDULE, next)]),
+        4 => tasks().prop_map(|(here, next)| vec![
+            (ids::TASK_END_CYCLE, here), (ids::TASK_SCHEDULE, next), (ids::CONTEXT_SWITCH, next)]),
+        9 => tasks().prop_map(|_| vec![(ids::IPOINT, 0)]),
+    ]
+}
+
+/// Records in order of time, as a kernel makes them.
+fn plausible_records() -> impl Strategy<Value = Vec<Record>> {
+    prop::collection::vec(any_phrase(), 1..300).prop_map(|phrases| {
+        let record = |(tsc, (code, number)): (usize, (u8, u16))| {
+            let names = code != ids::IPOINT && code != ids::INTERRUPT_START;
+            let par1 = if names && code != ids::INTERRUPT_END { 0xF8 + 8 * number } else { number };
+            Record { code_word: u16::from(code), par1, tsc: tsc as u64, par2: u32::from(par1) }
+        };
+        phrases.into_iter().flatten().enumerate().map(record).collect()
+    })
+}
+
 /// Who recorded a record, told plainly; numbers of contexts stand for tasks.
 fn recorded_by(running: &mut Running<MaybeContext>, record: &Record) -> Result<u32, &'static str> {
     let now = |running: &Running<MaybeContext>| match running.task() {
@@ -500,7 +539,7 @@ proptest! {
 
     #[test]
     fn who_records_agrees_with_a_slow_twin(
-        records in prop::collection::vec(any_record(), 1..600),
+        records in prop_oneof![prop::collection::vec(any_record(), 1..600), plausible_records()],
     ) {
         let (trace, kept) = read(&records);
         let mut twin = Running::<MaybeContext>::default();

@@ -1,41 +1,10 @@
 //! Formatting an event allocates nothing once the buffers have grown: whatever a template does.
-//!
-//! The file holds `unsafe` code because an allocator is an unsafe trait. One test only, so that no
-//! other one allocates meanwhile.
-#![allow(unsafe_code)]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "../../record/tests/allocations/mod.rs"]
+mod allocations;
 
+use allocations::counted;
 use tracewell::template::{Around, Entry, Machine, Program, Source};
-
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    let _ = COUNT.try_with(|count| count.set(count.get() + 1));
-}
-
-// SAFETY: every call goes to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        count();
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const TEMPLATE: &str = r#"
 0BB 1.0 "@sub" "<" X1 "> "
@@ -65,9 +34,9 @@ fn no_step_of_a_template_allocates() {
     };
     // The first events make the buffers grow.
     assert_eq!((format(), format()), (2, 2));
-    let before = COUNT.with(Cell::get);
+    let before = counted();
     let lines: usize = (0..100).map(|_| format()).sum();
-    assert_eq!(COUNT.with(Cell::get) - before, 0);
+    assert_eq!(counted() - before, 0);
     assert_eq!(lines, 200);
     let text = machine.format(&compiled.program, &known, &around).text();
     assert!(text.contains("<ERROR all.twx at byte 0, trace id 0AA>"), "{text}");

@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aix;
+pub mod arrivals;
 pub mod frame;
 pub mod native;
 mod order;

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 use tracewell_wire::shark::{
-    ChunkError, ChunkHeader, DatagramError, DatagramHeader, Frame, PackedRecord, Packer, Record,
-    Unpacker, ids, usable_slots,
+    AreaRecords, BlockError, ChunkError, ChunkHeader, DatagramError, DatagramHeader, Frame,
+    PackedBlock, PackedDamage, PackedRecord, Packer, Record, SenderStart, Unpacker, ids,
+    usable_slots,
 };
 
 #[test]
@@ -88,6 +89,22 @@ fn a_capture_is_cut_into_its_frames() {
     assert_eq!(Frame::read(&[1, 0, 0]), None);
 }
 
+#[test]
+fn a_number_that_comes_again_with_other_bytes_is_a_new_senders() {
+    let mut start = SenderStart::default();
+    let mut take = |number, byte| start.begins_anew(&DatagramHeader::new(number, 0), &[byte]);
+    // Doubled, late, and a number that is not remembered.
+    assert_eq!(
+        [(1, 1), (2, 2), (2, 2), (64, 9), (3, 3), (65, 1), (65, 2)].map(|(n, b)| take(n, b)),
+        [false; 7]
+    );
+    // A new sender's second packet, its first, its third and again its first; then a third sender.
+    let expected = [true, false, false, false, true];
+    assert_eq!([(2, 7), (1, 6), (3, 8), (1, 6), (1, 5)].map(|(n, b)| take(n, b)), expected);
+    // What has no number of a packet.
+    assert_eq!([(0, 1), (0, 2)].map(|(n, b)| take(n, b)), [false; 2]);
+}
+
 fn pack(records: &[Record]) -> Vec<u8> {
     let mut packer = Packer::default();
     records.iter().flat_map(|record| packer.pack(record).bytes().to_vec()).collect()
@@ -124,10 +141,97 @@ fn packed_records_end_at_a_zero_and_at_bytes_that_are_none() {
     assert_eq!(Unpacker::new(&[0xFF; 40]).next(), None);
 }
 
+/// A block of stored bytes, head and all.
+fn block(unpacked: usize, stored: &[u8]) -> Vec<u8> {
+    let block = PackedBlock::new(unpacked, stored).unwrap();
+    [&block.head()[..], block.stored()].concat()
+}
+
+/// Stands for a library: writes the first byte as often as the second says.
+fn run(stored: &[u8], place: &mut [u8]) -> Option<usize> {
+    let &[byte, times] = stored else { return None };
+    place.get_mut(..usize::from(times))?.fill(byte);
+    Some(usize::from(times))
+}
+
+fn record(code: u16, tsc: u64) -> Record {
+    Record { code_word: code, par1: 0, tsc, par2: 0 }
+}
+
+#[test]
+fn a_block_is_as_the_table_says() {
+    let bytes = block(4, &[9, 0, 2, 0]);
+    assert_eq!(bytes[..5], [0xFF, 4, 0, 4, 0]);
+    // Made with another implementation of CRC-32C from 04 00 04 00 09 00 02 00.
+    assert_eq!(bytes[5..9], [0x20, 0xFE, 0x84, 0x13]);
+    let (read, rest) = PackedBlock::read(&bytes).unwrap();
+    assert_eq!(
+        (read.unpacked(), read.stored(), read.is_compressed(), rest),
+        (4, &[9, 0, 2, 0][..], false, &[][..])
+    );
+    for cut in 0..bytes.len() {
+        assert_eq!(PackedBlock::read(&bytes[..cut]), Err(BlockError::Head));
+    }
+    for (unpacked, stored) in [(0, 0), (4, 0), (4, 5), (4097, 4)] {
+        assert_eq!(PackedBlock::new(unpacked, &[0; 8][..stored]), None);
+    }
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 0x10;
+        assert!(PackedBlock::read(&changed).is_err(), "{at}");
+    }
+}
+
+#[test]
+fn blocks_and_records_of_an_area_follow_each_other() {
+    let area = [
+        &pack(&[record(9, 1)]),
+        &block(8, &[1, 8]),
+        &block(4, &[9, 0, 6, 0]),
+        &pack(&[record(9, 2)])[..],
+        &[0, 7],
+    ]
+    .concat();
+    let records: Vec<_> = AreaRecords::new(&area, Some(run)).collect();
+    // 01 01 01 01 twice: code 1, fast, -1, 1.
+    let odd = |tsc| Ok(Record { code_word: 0x8001, par1: 0, tsc, par2: 1 });
+    let expected =
+        [Ok(record(9, 1)), odd(u64::MAX), odd(u64::MAX - 1), Ok(record(9, 3)), Ok(record(9, 2))];
+    assert_eq!(records, expected);
+}
+
+#[test]
+fn behind_a_damaged_block_reading_goes_on() {
+    let good = block(4, &[9, 0, 6, 0]);
+    let mut summed = good.clone();
+    summed[10] ^= 1;
+    let damages: [(&[u8], usize); 4] = [
+        (&summed, 0),
+        // No library for it, or one that makes less of it than the head says.
+        (&block(9, &[1, 8]), 0),
+        (&block(7, &[1, 8, 0]), 0),
+        // Two bytes of a record, which ends with its block.
+        (&block(2, &[9, 0]), 11),
+    ];
+    for (damaged, at) in damages {
+        let area = [damaged, &good].concat();
+        let records: Vec<_> = AreaRecords::new(&area, Some(run)).collect();
+        assert_eq!(records, [Err(PackedDamage { at }), Ok(record(9, 3))], "{damaged:?}");
+    }
+    assert_eq!(
+        AreaRecords::new(&block(8, &[1, 8]), None).next(),
+        Some(Err(PackedDamage { at: 0 }))
+    );
+    // Where the head is none there is no next block to find.
+    let area = [&good[..], &[0xFF, 0, 0, 0, 0], &good].concat();
+    let records: Vec<_> = AreaRecords::new(&area, Some(run)).collect();
+    assert_eq!(records, [Ok(record(9, 3)), Err(PackedDamage { at: good.len() })]);
+}
+
 proptest! {
     #[test]
     fn unpacking_undoes_packing(
-        records in prop::collection::vec((1..=255_u16, any::<bool>(), any::<(u16, u64, u32)>()), 0..40)
+        records in prop::collection::vec((1..=254_u16, any::<bool>(), any::<(u16, u64, u32)>()), 0..40)
     ) {
         let records: Vec<_> = records
             .into_iter()
@@ -146,6 +250,7 @@ proptest! {
     fn unpacking_takes_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         // Four bytes a record at least, so that memory is bounded by what was read.
         prop_assert!(Unpacker::new(&bytes).count() <= bytes.len() / 4);
+        prop_assert!(AreaRecords::new(&bytes, None).count() <= bytes.len());
     }
 
     #[test]

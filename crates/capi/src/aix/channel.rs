@@ -9,8 +9,8 @@ use std::mem::MaybeUninit;
 use tracewell_record::aix::{self, Counts, EventList, LogFull, Mode, Options};
 use tracewell_wire::aix::HookId;
 
-use super::{Recorder, recorder, tw_aix, tw_aix_context, unknown};
-use crate::boundary::{array, guard, memory, put, some, text};
+use super::{tw_aix, tw_aix_context, unknown, with, with_context};
+use crate::boundary::{array, memory, put, some, text};
 use crate::clock::truth;
 use crate::code::{Code, TW_NOTHING, TW_OFF, TW_TOO_SMALL};
 
@@ -142,8 +142,7 @@ pub unsafe extern "C" fn tw_trcstart(
     options: Option<&tw_aix_options>,
     channel: Option<&mut MaybeUninit<u32>>,
 ) -> c_int {
-    guard(|| {
-        let (trace, context) = (recorder(trace)?, some(context)?.context());
+    with_context(trace, context, |trace, context| {
         // SAFETY: the second bullet.
         let options = unsafe { some(options)?.options()? };
         // SAFETY: the first bullet.
@@ -164,7 +163,7 @@ pub extern "C" fn tw_trcon(
     context: Option<&tw_aix_context>,
     channel: u32,
 ) -> c_int {
-    guard(|| Ok(recorder(trace)?.trcon(some(context)?.context(), channel)?))
+    with_context(trace, context, |trace, context| Ok(trace.trcon(context, channel)?))
 }
 
 /// Switches a channel off; it can be switched on again (`trcoff`).
@@ -176,7 +175,7 @@ pub extern "C" fn tw_trcoff(
     context: Option<&tw_aix_context>,
     channel: u32,
 ) -> c_int {
-    guard(|| Ok(recorder(trace)?.trcoff(some(context)?.context(), channel)?))
+    with_context(trace, context, |trace, context| Ok(trace.trcoff(context, channel)?))
 }
 
 /// Stops a channel for good (`trcstop`); what is in its buffers waits to be drained. `channel` may have
@@ -192,7 +191,7 @@ pub extern "C" fn tw_trcstop(
     context: Option<&tw_aix_context>,
     channel: u32,
 ) -> c_int {
-    guard(|| Ok(recorder(trace)?.trcstop(some(context)?.context(), channel)?))
+    with_context(trace, context, |trace, context| Ok(trace.trcstop(context, channel)?))
 }
 
 /// Writes what the log of a channel begins with, and how many bytes that are.
@@ -211,8 +210,8 @@ pub unsafe extern "C" fn tw_aix_header(
     size: usize,
     length: Option<&mut MaybeUninit<usize>>,
 ) -> c_int {
-    guard(|| {
-        let header = recorder(trace)?.header(channel).ok_or(Code(TW_OFF))?;
+    with(trace, |trace| {
+        let header = trace.header(channel).ok_or(Code(TW_OFF))?;
         // SAFETY: the bullet above.
         let buffer = unsafe { memory(buffer.cast(), size)? };
         if header.length() > buffer.len() {
@@ -234,8 +233,8 @@ pub extern "C" fn tw_aix_waiting(
     channel: u32,
     chunk: Option<&mut MaybeUninit<tw_aix_chunk>>,
 ) -> c_int {
-    guard(|| {
-        let waiting = recorder(trace)?.waiting(channel).ok_or(Code(TW_NOTHING))?;
+    with(trace, |trace| {
+        let waiting = trace.waiting(channel).ok_or(Code(TW_NOTHING))?;
         let (bytes, length) = (waiting.bytes.as_ptr().cast(), waiting.bytes.len());
         let starts_over = truth(waiting.starts_over);
         some(chunk)?.write(tw_aix_chunk { bytes, length, starts_over });
@@ -249,7 +248,7 @@ pub extern "C" fn tw_aix_waiting(
 /// in an interrupt if no other call on this trace can be under way.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_aix_drained(trace: Option<&mut tw_aix>, channel: u32) -> c_int {
-    guard(|| recorder(trace)?.drained(channel).then_some(()).ok_or(Code(TW_NOTHING)))
+    with(trace, |trace| trace.drained(channel).then_some(()).ok_or(Code(TW_NOTHING)))
 }
 
 /// Ends a stopped channel whose buffers are drained; its number is free.
@@ -259,7 +258,7 @@ pub extern "C" fn tw_aix_drained(trace: Option<&mut tw_aix>, channel: u32) -> c_
 /// under way.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_aix_finish(trace: Option<&mut tw_aix>, channel: u32) -> c_int {
-    guard(|| Ok(recorder(trace)?.finish(channel).map(|_| ())?))
+    with(trace, |trace| Ok(trace.finish(channel).map(|_| ())?))
 }
 
 /// How many entries of a channel went where.
@@ -272,8 +271,8 @@ pub extern "C" fn tw_aix_count(
     channel: u32,
     counts: Option<&mut MaybeUninit<tw_aix_counts>>,
 ) -> c_int {
-    guard(|| {
-        let found = Recorder::counts(recorder(trace)?, channel).ok_or(Code(TW_OFF))?;
+    with(trace, |trace| {
+        let found = trace.counts(channel).ok_or(Code(TW_OFF))?;
         let Counts { recorded, missed, overwritten, discarded, .. } = found;
         let Counts { buffer_wraps, log_wraps, .. } = found;
         some(counts)?.write(tw_aix_counts {

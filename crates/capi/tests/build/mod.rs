@@ -10,14 +10,26 @@ use std::sync::OnceLock;
 pub(crate) enum Link {
     Static,
     Shared,
+    /// Static, with the compiler watching addresses and undefined behaviour of the C side.
+    Sanitized,
 }
 
+/// What makes a compiler watch, and end a program at the first fault.
+pub(crate) const SANITIZERS: [&str; 3] =
+    ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"];
+
 impl Link {
+    /// Those that a compiler can make.
+    pub(crate) fn all(compiler: &str) -> Vec<Self> {
+        let watched = sanitizes(compiler).then_some(Self::Sanitized);
+        [Self::Static, Self::Shared].into_iter().chain(watched).collect()
+    }
+
     /// What a linker is told.
     pub(crate) fn arguments(self) -> Vec<String> {
         let folder = libraries().display();
         let library = match self {
-            Self::Static => vec![format!("{folder}/libtracewell_capi.a")],
+            Self::Static | Self::Sanitized => vec![format!("{folder}/libtracewell_capi.a")],
             Self::Shared => vec![
                 format!("-L{folder}"),
                 format!("-Wl,-rpath,{folder}"),
@@ -26,6 +38,25 @@ impl Link {
         };
         library.into_iter().chain(["-lpthread", "-ldl", "-lm"].map(str::to_owned)).collect()
     }
+}
+
+/// Whether a compiler has the sanitizers and their libraries.
+pub(crate) fn sanitizes(compiler: &str) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("empty.c");
+    std::fs::write(&source, "int main(void) { return 0; }\n").unwrap();
+    let mut command = Command::new(compiler);
+    command
+        .args(SANITIZERS)
+        .args(["-x", "c"])
+        .arg(&source)
+        .arg("-o")
+        .arg(folder.path().join("empty"));
+    let can = command.output().is_ok_and(|output| output.status.success());
+    if !can {
+        println!("skipped: {compiler} has no {}", SANITIZERS[0]);
+    }
+    can
 }
 
 /// A compiler by its variable or its usual name. Without one the test is skipped, but not in CI.
@@ -89,16 +120,12 @@ pub(crate) fn compile(
     folder: &Path,
 ) -> PathBuf {
     let program = folder.join("program");
-    succeed(
-        Command::new(compiler)
-            .arg(standard)
-            .args(WARNINGS)
-            .arg("-o")
-            .arg(&program)
-            .arg("-I")
-            .arg(here().join("include"))
-            .arg(source)
-            .args(link.arguments()),
-    );
+    let mut command = Command::new(compiler);
+    command.arg(standard).args(WARNINGS).arg("-o").arg(&program);
+    if link == Link::Sanitized {
+        command.args(SANITIZERS);
+    }
+    command.arg("-I").arg(here().join("include")).arg(source).args(link.arguments());
+    succeed(&mut command);
     program
 }

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpgrp, kill_process};
+use rustix::termios::tcgetpgrp;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tracewell_record::stream::{
@@ -28,8 +29,8 @@ use crate::outcome::{Failure, Outcome};
 /// TRACEWELL_STREAM. Events go to the file while the program runs; what is left is saved when it ends
 /// or crashes. The program never waits for that: what finds no room is lost, and counted in its place.
 ///
-/// The exit status is the program's, 128 and the signal's number where a signal ended it. Ctrl-C ends
-/// the program, not the saving.
+/// The exit status is the program's, 128 and the signal's number where a signal ended it. Signals that
+/// would end `record` (INT, QUIT, TERM, HUP) go to the program; what it recorded is saved in any case.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell record -- ./program --its arguments
@@ -62,10 +63,11 @@ impl Record {
         let stream = Arc::new(self.stream(&file.path)?);
         let at_output = |error: &io::Error| Failure::io(&self.output, error);
         let output = File::create(&self.output).map_err(|error| at_output(&error))?;
+        let passed = Passed::new().map_err(|error| Failure::io(self.name(), &error))?;
         let child = self.start(&file.path)?;
         let flusher = Flusher::start(Arc::clone(&stream), Log::new(output, Take::Out))
             .map_err(|error| at_output(&error))?;
-        let status = wait(child).map_err(|error| Failure::io(self.name(), &error))?;
+        let status = passed.wait(child).map_err(|error| Failure::io(self.name(), &error))?;
         let saved = flusher.stop();
         self.remark(&stream.image().status());
         match saved {
@@ -139,28 +141,56 @@ impl Drop for StreamFile {
     }
 }
 
-/// Waits for the program. Signals that would end this process do not: the terminal's reach the program
-/// as well, and the others are passed on.
-fn wait(mut child: Child) -> io::Result<ExitStatus> {
-    let mut signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP])?;
-    let handle = signals.handle();
-    let program = Pid::from_child(&child);
-    let passing = thread::spawn(move || {
-        for signal in signals.forever() {
-            let passed = match signal {
-                SIGTERM => Signal::TERM,
-                SIGHUP => Signal::HUP,
-                _ => continue,
-            };
-            // It has ended where this fails.
-            let _ = kill_process(program, passed);
-        }
-    });
-    let status = child.wait();
-    handle.close();
-    // A panic there would have been told.
-    let _ = passing.join();
-    status
+/// Signals that end a program, which the program that is run gets in this one's place.
+struct Passed {
+    signals: Signals,
+}
+
+impl Passed {
+    /// From here on they do not end this process. Those that whoever started it ignores (`nohup`) stay
+    /// ignored, here and in the program.
+    fn new() -> io::Result<Self> {
+        let ignored = ignored();
+        let wanted = [SIGINT, SIGQUIT, SIGTERM, SIGHUP];
+        let heeded = wanted.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+        Ok(Self { signals: Signals::new(heeded)? })
+    }
+
+    /// Waits for the program.
+    fn wait(self, mut child: Child) -> io::Result<ExitStatus> {
+        let Self { mut signals } = self;
+        let handle = signals.handle();
+        let program = Pid::from_child(&child);
+        let passing = thread::spawn(move || {
+            for signal in signals.forever() {
+                if let Some(signal) = Signal::from_named_raw(signal).filter(|s| !is_there(*s)) {
+                    // It has ended where this fails.
+                    let _ = kill_process(program, signal);
+                }
+            }
+        });
+        let status = child.wait();
+        handle.close();
+        // A panic there would have been told.
+        let _ = passing.join();
+        status
+    }
+}
+
+/// Whether the program has the signal as well: what a terminal's keys send goes to all processes in its
+/// foreground, and a program that gets Ctrl-C twice may think that its user is in a hurry.
+fn is_there(signal: Signal) -> bool {
+    let by_keys = matches!(signal, Signal::INT | Signal::QUIT);
+    let terminal = || File::open("/dev/tty").ok();
+    let foreground = || tcgetpgrp(terminal()?).ok();
+    by_keys && foreground() == Some(getpgrp())
+}
+
+/// The signals that this process ignores, a bit each from the lowest for signal 1.
+fn ignored() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 fn passed_on(status: ExitStatus) -> Outcome {

@@ -1,12 +1,14 @@
 //! The device: an interrupt makes a thread ready, which takes a sample. Its kernel records ThreadX
-//! events, its driver AIX hooks, with one cycle counter.
+//! events, its driver AIX hooks, its control loop a S.Ha.R.K. chunk, with one cycle counter.
 
 use std::cell::Cell;
 
-use tracewell_record::aix;
 use tracewell_record::clock::{Clock, Masked};
+use tracewell_record::shark::Areas;
 use tracewell_record::threadx::{Context, Info, Isr, Object, Options, Trace};
+use tracewell_record::{aix, shark};
 use tracewell_wire::aix::{Env, HookWord32, TimeConversion};
+use tracewell_wire::shark::ids::{self as codes, flag};
 use tracewell_wire::threadx::ids::{self, class};
 
 const CONTROL: u64 = 0x2000_0400;
@@ -16,14 +18,24 @@ const SAMPLE: u32 = 4096;
 
 const TASK: aix::Context = aix::Context::thread(0, 4242, 70_001);
 
-/// Runs the device: the image of its ring, and the log of its hooks.
-pub(crate) fn record() -> (Vec<u8>, Vec<u8>) {
+/// What the device recorded.
+pub(crate) struct Recorded {
+    /// The image of its ThreadX ring.
+    pub(crate) ring: Vec<u8>,
+    /// The log of its AIX hooks.
+    pub(crate) log: Vec<u8>,
+    /// The image of its S.Ha.R.K. chunk.
+    pub(crate) chunk: Vec<u8>,
+}
+
+/// Runs the device.
+pub(crate) fn record() -> Recorded {
     let cycles = Cell::new(0);
     let read_cycles = || {
         cycles.set(cycles.get() + 100);
         cycles.get()
     };
-    let (mut ring, mut buffers) = ([0; 2048], [0; 4096]);
+    let (mut ring, mut buffers, mut chunk) = ([0; 2048], [0; 4096], [0; 48 + 256 + 64]);
     let mut kernel = Trace::new(read_cycles);
     let threads = [
         Object::thread(CONTROL, b"control", 5, 0x2000_1000, 0x400),
@@ -31,16 +43,35 @@ pub(crate) fn record() -> (Vec<u8>, Vec<u8>) {
     ];
     let sensor = Context::thread(SENSOR, 8, 8);
     kernel.enable(&mut ring, 8, &Options::default(), threads, sensor).expect("the ring has room");
-    let mut driver = aix::Trace::new(Masked { clock: read_cycles, mask: u64::MAX }, machine());
+    let wide = Masked { clock: read_cycles, mask: u64::MAX };
+    let mut driver = aix::Trace::new(wide, machine());
     let options = aix::Options { command: b"firmware", ..aix::Options::default() };
     driver.trcstart(TASK, &mut buffers, options).expect("the buffers have room");
+
+    let mut control = shark::Trace::<_, 1>::new(wide);
+    start_loop(&mut control, &mut chunk);
 
     for number in 0..3 {
         interrupt(&mut kernel, number);
         sample(&mut kernel, &mut driver, number);
+        control.log(codes::IPOINT, number as u16, (number * number) as u32);
     }
+    control.log(codes::TRACE_STOP, 0x100, 0);
+    control.disable();
     let log = stop(&mut driver);
-    (kernel.disable().expect("the trace is on").to_vec(), log)
+    Recorded {
+        ring: kernel.disable().expect("the trace is on").to_vec(),
+        log,
+        chunk: chunk.to_vec(),
+    }
+}
+
+fn start_loop<'m, C: Clock>(control: &mut shark::Trace<'m, C, 1>, memory: &'m mut [u8]) {
+    let areas = Areas { normal: 256, emergency: 64, base_address: Some(0x2000_4000) };
+    let chunk = control.chunk_create(memory, areas, flag::FREE | flag::STOP);
+    control.chunk_select(chunk.expect("the memory has room")).expect("the chunk is free");
+    control.enable().expect("a chunk is selected");
+    control.log(codes::TRACE_START, 0x100, 100_000);
 }
 
 fn machine() -> aix::Machine<'static> {

@@ -1,8 +1,8 @@
-//! Two dialects from one program: the device of `device.rs` records as a ThreadX kernel and as an AIX
-//! driver. `examples/c/firmware.c` is the same in C, and records the same bytes.
+//! Three dialects from one program: the device of `device.rs` records as a ThreadX kernel, an AIX driver
+//! and a S.Ha.R.K. application. `examples/c/firmware.c` is the same in C, and records the same bytes.
 //!
 //! ```text
-//! cargo run -p tracewell-record --example device -- FOLDER      # writes device.trx and device.twx
+//! cargo run -p tracewell-record --example device -- FOLDER      # writes device.trx, device.twx, device.chunk
 //! ```
 
 mod device;
@@ -15,8 +15,8 @@ fn main() -> ExitCode {
         eprintln!("device: name the folder to write to");
         return ExitCode::from(2);
     };
-    let (image, log) = device::record();
-    let written = [("device.trx", image), ("device.twx", log)]
+    let device::Recorded { ring, log, chunk } = device::record();
+    let written = [("device.trx", ring), ("device.twx", log), ("device.chunk", chunk)]
         .into_iter()
         .try_for_each(|(name, bytes)| std::fs::write(Path::new(&folder).join(name), bytes));
     match written {

@@ -1,11 +1,11 @@
 //! Compressing a chunk: the same records in less memory.
 
 use tracewell_wire::shark::ids::flag;
-use tracewell_wire::shark::{ChunkHeader, Packer, Record};
+use tracewell_wire::shark::{ChunkHeader, Record};
 
 use super::chunk::Chunk;
 use super::send::{DumpRecords, records_of};
-use super::{ControlError, Refused, Trace};
+use super::{ControlError, Refused, Trace, pack};
 use crate::clock::Clock;
 
 impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
@@ -22,6 +22,9 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// The chunk keeps its number and gets `new_flags` with COMPR and without FREE. Sending it gives
     /// exactly what it would have given before; its image says COMPR, and the reader unpacks it. Time in proportion
     /// to its records, twice. The published kernel's compressor is an empty stub.
+    ///
+    /// Records are packed as differences in few bytes each; with the feature `lz4` blocks of them are
+    /// compressed by LZ4 as well, on 17 KiB of stack.
     ///
     /// # Errors
     /// [`ControlError::NoSuchChunk`], [`ControlError::Flags`], [`ControlError::MemoryTooSmall`]; while it is
@@ -40,7 +43,7 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         let (memory, _) = memory.split_at_mut(needed);
         memory.fill(0);
         let old = self.chunk(number).map(Chunk::image).unwrap_or_default();
-        let used = pack(records_of(old, false), memory.get_mut(ChunkHeader::SIZE..));
+        let used = pack_into(records_of(old, false), memory.get_mut(ChunkHeader::SIZE..));
         let flags = new_flags & !(flag::FREE | flag::BUSY) | flag::COMPRESSED;
         let mut packed = Chunk::packed(number, memory, used, flags);
         let slot = self.chunks.get_mut(usize::from(number)).and_then(Option::as_mut);
@@ -77,20 +80,20 @@ fn area_for(packed: usize) -> usize {
 }
 
 fn packed_size(records: DumpRecords<'_>) -> usize {
-    let mut packer = Packer::default();
-    records.map(|record| packer.pack(&record).bytes().len()).sum()
+    let mut size = 0;
+    pack::pack(records, |bytes| size += bytes.len());
+    size
 }
 
 /// Packs records into an area that holds them; the bytes that they take.
-fn pack(records: DumpRecords<'_>, area: Option<&mut [u8]>) -> usize {
+fn pack_into(records: DumpRecords<'_>, area: Option<&mut [u8]>) -> usize {
     let area = area.unwrap_or_default();
-    let (mut packer, mut used) = (Packer::default(), 0);
-    for record in records {
-        let packed = packer.pack(&record);
-        let bytes = packed.bytes();
-        let Some(place) = area.get_mut(used..used + bytes.len()) else { break };
-        place.copy_from_slice(bytes);
-        used += bytes.len();
-    }
+    let mut used = 0;
+    pack::pack(records, |bytes| {
+        if let Some(place) = area.get_mut(used..used + bytes.len()) {
+            place.copy_from_slice(bytes);
+            used += bytes.len();
+        }
+    });
     used
 }

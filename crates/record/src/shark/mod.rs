@@ -58,6 +58,7 @@ mod control;
 #[cfg(feature = "std")]
 mod disk;
 mod log;
+mod pack;
 mod packets;
 mod send;
 mod status;

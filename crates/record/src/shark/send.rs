@@ -3,9 +3,9 @@
 use core::fmt;
 
 use tracewell_wire::shark::ids::flag;
-use tracewell_wire::shark::{ChunkHeader, Record, Unpacker};
+use tracewell_wire::shark::{ChunkHeader, Record};
 
-use super::{ControlError, Trace};
+use super::{ControlError, Trace, pack};
 use crate::clock::Clock;
 
 /// Carries a chunk's records somewhere.
@@ -57,7 +57,7 @@ impl Dump<'_> {
 pub(super) fn records_of(memory: &[u8], compressed: bool) -> DumpRecords<'_> {
     let areas = memory.get(ChunkHeader::SIZE..).unwrap_or_default();
     DumpRecords(if compressed {
-        Source::Packed(Unpacker::new(areas))
+        Source::Packed(pack::unpack(areas))
     } else {
         Source::Slots(areas.as_chunks().0.iter())
     })
@@ -68,9 +68,16 @@ pub(super) fn records_of(memory: &[u8], compressed: bool) -> DumpRecords<'_> {
 pub struct DumpRecords<'a>(Source<'a>);
 
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "lz4",
+    expect(
+        clippy::large_enum_variant,
+        reason = "an open block; there is no allocator to put it elsewhere"
+    )
+)]
 enum Source<'a> {
     Slots(core::slice::Iter<'a, [u8; Record::SIZE]>),
-    Packed(Unpacker<'a>),
+    Packed(pack::Unpacked<'a>),
 }
 
 impl Iterator for DumpRecords<'_> {

@@ -1,218 +1,177 @@
-//! Collecting what a target sends while it runs, into a file that the reader takes afterwards.
+//! Collecting what targets send while they run: into files, byte by byte as it came, and to be seen at once.
 //!
-//! So far: datagrams of S.Ha.R.K.'s new tracer over UDP, as a capture ([`tracewell_wire::shark::Frame`]). Everything
-//! of the sender is kept, in the order of arrival, also what came twice or is damaged: the reader sorts
-//! by number and says the same about it as the [`Report`].
+//! ```text
+//! source ──> buffer ──> file, arrivals
+//!  thread     fixed  └─> buffer ──> recognise, decode, lines
+//!                        fixed      thread
+//! ```
 //!
-//! Not here: signals and arguments (the program), decoding (`format/shark`).
+//! Every [`Source`] is a stream of its own with three threads. The first only reads, so that what the system buffers
+//! for it is emptied in time; it never waits for a file. The second writes the bytes and, beside them, when they came
+//! ([`tracewell_wire::arrivals`]). The third shows them. Between them are buffers of a fixed size: what finds no room is
+//! counted and marked in its place, and received = written + dropped, exactly. A source that keeps what is not
+//! read (a file, standard input) is left waiting instead.
+//!
+//! | file | what it settles |
+//! |---|---|
+//! | `source` | the kinds of sources |
+//! | `serial`, `tcp`, `udp`, `file` | reading each of them |
+//! | `connection`, `intake` | what they share: reconnecting, stamping, counting |
+//! | `buffer`, `pace` | two buffers that are exchanged; how often |
+//! | `unreceived` | datagrams that the system had no room for |
+//! | `control` | when it ends |
+//! | `store` | the bytes and their arrivals, into files |
+//! | `view`, `live`, `tagged` | recognising, decoding, lines of several sources |
+//! | `account`, `datagrams`, `numbers` | what came and what did not |
+//! | `notice` | what happens meanwhile, for people |
+//!
+//! Not here: signals, arguments, names of files (the program); decoding (`format`).
 
+mod account;
+mod buffer;
+mod connection;
+mod control;
+mod datagrams;
+mod file;
+mod intake;
+mod live;
+mod notice;
 mod numbers;
+mod pace;
+#[cfg(unix)]
+mod poll;
+#[cfg(unix)]
+mod serial;
+mod source;
+mod store;
+mod tagged;
+mod tcp;
+mod udp;
+mod unreceived;
+mod view;
 
-use std::fmt;
-use std::io::{self, Write};
-use std::net::{SocketAddr, UdpSocket};
-use std::time::{Duration, Instant};
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::thread;
 
-use serde::Serialize;
-use tracewell_wire::shark::{DatagramError, DatagramHeader, Frame};
-
+pub use account::SourceReport;
+pub use control::Until;
+pub use datagrams::{Account, Report};
+pub use notice::Notice;
 pub use numbers::{Arrival, Numbers, PacketNumbers};
+#[cfg(unix)]
+pub use serial::{Flow, Parity, Serial, SerialError};
+pub use source::{Reader, Source};
+pub use store::Raw;
+pub use tagged::{SharedOutput, Tag, TaggedWriter};
+pub use udp::Datagrams;
+pub use view::{Follow, Shown, View};
 
-/// How often the end is looked for while nothing arrives, and what came is given to the file.
-const TICK: Duration = Duration::from_millis(100);
+use buffer::Buffer;
+use control::Control;
+use intake::{Intake, PIECE};
 
-/// When collecting ends by itself; the first that happens counts.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Until {
-    /// So long after the start.
-    pub elapsed: Option<Duration>,
-    /// So many packets of different numbers are there.
-    pub packets: Option<u64>,
-    /// Nothing came for so long after the first packet.
-    pub idle: Option<Duration>,
+/// How to collect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// When it ends by itself.
+    pub until: Until,
+    /// Bytes of a buffer; a source has two of them, and two more where it is shown. At least 64 KiB.
+    pub buffer: usize,
 }
 
-/// What was collected.
-#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
-pub struct Report {
-    /// Whose packets were taken: the first sender of one.
-    pub sender: Option<SocketAddr>,
-    /// Packets of different numbers.
-    pub packets: u64,
-    /// Records in them.
-    pub records: u64,
-    /// Lowest and highest number.
-    pub numbers: Option<(u32, u32)>,
-    /// First and last number of each row of packets that are missing between those two.
-    pub missing: Vec<(u32, u32)>,
-    /// Packets in those rows, and in older ones that are not listed any more.
-    pub missing_packets: u64,
-    /// Packets that came after one with a higher number.
-    pub reordered: PacketNumbers,
-    /// Packets that came again.
-    pub duplicates: PacketNumbers,
-    /// Datagrams without a byte: chunks without records.
-    pub empty: u64,
-    /// Datagrams that begin like the tracer's and contradict themselves. They are in the file, too.
-    pub damaged: u64,
-    /// Datagrams of other senders, or of other programs. They are not in the file.
-    pub foreign: u64,
-}
-
-impl Report {
-    /// Whether packets are missing or damaged.
-    pub fn is_lossy(&self) -> bool {
-        self.missing_packets > 0 || self.damaged > 0
+impl Default for Options {
+    fn default() -> Self {
+        Self { until: Until::default(), buffer: 4 << 20 }
     }
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} packets with {} records", self.packets, self.records)?;
-        if let (Some((first, last)), Some(sender)) = (self.numbers, self.sender) {
-            write!(f, " from {sender}, numbers {first} to {last}")?;
-        }
-        if self.missing_packets > 0 {
-            write!(f, "\n{} packets are missing: ", self.missing_packets)?;
-            numbers::list(f, &self.missing)?;
-        }
-        for (numbers, what) in [(&self.reordered, "came late"), (&self.duplicates, "came again")] {
-            if numbers.count > 0 {
-                write!(f, "\n{} packets {what}: {numbers}", numbers.count)?;
-            }
-        }
-        let counts = [
-            (self.empty, "datagrams of chunks without records"),
-            (self.damaged, "damaged datagrams"),
-            (self.foreign, "datagrams of others, which were left out"),
-        ];
-        for (count, what) in counts.iter().filter(|(count, _)| *count > 0) {
-            write!(f, "\n{count} {what}")?;
-        }
-        Ok(())
-    }
-}
-
-/// Writes datagrams into a capture and keeps account of their numbers.
+/// A source and what becomes of its bytes.
 #[derive(Debug)]
-pub struct Collector<W> {
-    out: W,
-    numbers: Numbers,
-    report: Report,
+pub struct Stream<'a> {
+    /// Where they come from.
+    pub reader: Reader,
+    /// Where they are kept.
+    pub raw: Option<Raw<'a>>,
+    /// How they are shown.
+    pub view: Option<View<'a>>,
 }
 
-impl<W: Write> Collector<W> {
-    /// A capture that begins at the position of `out`.
-    pub fn new(out: W) -> Self {
-        Self { out, numbers: Numbers::default(), report: Report::default() }
-    }
-
-    /// Packets of different numbers so far.
-    pub fn packets(&self) -> u64 {
-        self.report.packets
-    }
-
-    /// Takes a datagram; whether it was the sender's.
-    ///
-    /// # Errors
-    /// Of the writer. What was taken before is in the capture, the last frame perhaps not whole.
-    pub fn datagram(&mut self, from: SocketAddr, datagram: &[u8]) -> io::Result<bool> {
-        if self.report.sender.is_some_and(|sender| sender != from) {
-            self.report.foreign += 1;
-            return Ok(false);
-        }
-        match DatagramHeader::read(datagram) {
-            _ if datagram.is_empty() => self.report.empty += 1,
-            Ok((header, _)) => self.packet(from, header),
-            Err(DatagramError::NotATracer) => {
-                self.report.foreign += 1;
-                return Ok(false);
-            }
-            Err(_) => self.report.damaged += 1,
-        }
-        // A datagram has less than 64 kB.
-        self.out.write_all(&Frame::prefix(datagram.len() as u32))?;
-        self.out.write_all(datagram)?;
-        Ok(true)
-    }
-
-    fn packet(&mut self, from: SocketAddr, header: DatagramHeader) {
-        let report = &mut self.report;
-        report.sender = Some(from);
-        match self.numbers.arrive(header.number) {
-            Arrival::Again => return report.duplicates.add(header.number),
-            Arrival::Late => report.reordered.add(header.number),
-            Arrival::Next => {}
-        }
-        report.packets += 1;
-        report.records += u64::from(header.events);
-    }
-
-    /// Gives everything to the file.
-    ///
-    /// # Errors
-    /// Of the writer.
-    pub fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-
-    /// What was collected so far.
-    pub fn report(&self) -> Report {
-        let mut report = self.report.clone();
-        report.numbers = self.numbers.bounds();
-        report.missing = self.numbers.missing().collect();
-        report.missing_packets = self.numbers.missing_packets();
-        report
-    }
-
-    /// Takes datagrams from a socket until it is time, or `stopped` says so, and gives all to the file.
-    ///
-    /// `stopped` is asked after each datagram and ten times a second. Sets the socket's time limit for reading.
-    ///
-    /// # Errors
-    /// Of the socket and of the writer.
-    pub fn udp(
-        &mut self,
-        socket: &UdpSocket,
-        until: Until,
-        mut stopped: impl FnMut() -> bool,
-    ) -> io::Result<()> {
-        socket.set_read_timeout(Some(TICK))?;
-        let start = Instant::now();
-        let (mut last, mut flushed) = (start, start);
-        // Longer than any datagram, so that none is cut.
-        let mut buffer = vec![0; 1 << 16];
-        while !stopped() && !self.is_time(until, start, last) {
-            match socket.recv_from(&mut buffer) {
-                Ok((length, from)) => {
-                    if self.datagram(from, buffer.get(..length).unwrap_or_default())? {
-                        last = Instant::now();
-                    }
-                }
-                Err(error) if is_pause(&error) => {}
-                Err(error) => {
-                    self.flush()?;
-                    return Err(error);
-                }
-            }
-            if flushed.elapsed() >= TICK {
-                self.flush()?;
-                flushed = Instant::now();
-            }
-        }
-        self.flush()
-    }
-
-    fn is_time(&self, until: Until, start: Instant, last: Instant) -> bool {
-        let began = self.report.packets > 0;
-        until.packets.is_some_and(|packets| self.report.packets >= packets)
-            || until.elapsed.is_some_and(|limit| start.elapsed() >= limit)
-            || until.idle.is_some_and(|limit| began && last.elapsed() >= limit)
-    }
+/// What became of a source.
+#[derive(Debug)]
+pub struct Collected {
+    /// What came.
+    pub report: SourceReport,
+    /// What was shown.
+    pub shown: Option<Shown>,
+    /// Why the source could not be read any more.
+    pub unreadable: Option<io::Error>,
+    /// Why what came could not be written.
+    pub unwritable: Option<io::Error>,
 }
 
-/// Whether an error says that nothing came yet.
-fn is_pause(error: &io::Error) -> bool {
-    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
-    matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
+/// Collects from all sources at once, until it is time, or `stopped` says so, or none is left.
+///
+/// `tell` is given the name of a source and what happens to it, from several threads.
+pub fn collect(
+    streams: Vec<Stream<'_>>,
+    options: Options,
+    stopped: &AtomicBool,
+    tell: &(dyn Fn(&str, &Notice<'_>) + Sync),
+) -> Vec<Collected> {
+    let control = &Control::new(options.until, stopped);
+    thread::scope(|scope| {
+        let mut running = Vec::new();
+        for stream in streams {
+            if let Some(at) = stream.reader.local_addr() {
+                tell(stream.reader.name(), &Notice::Listening(at));
+            }
+            running.push(scope.spawn(move || one(stream, options, control, tell)));
+        }
+        running.into_iter().map(join).collect()
+    })
+}
+
+/// What a thread returned; its panic is passed on.
+fn join<T>(running: thread::ScopedJoinHandle<'_, T>) -> T {
+    running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Collects from one source on this thread and two or three more.
+fn one(
+    stream: Stream<'_>,
+    options: Options,
+    control: &Control<'_>,
+    tell: &(dyn Fn(&str, &Notice<'_>) + Sync),
+) -> Collected {
+    let Stream { reader, raw, view } = stream;
+    let name = reader.name().to_owned();
+    let tell = &|notice: &Notice<'_>| tell(&name, notice);
+    let capacity = options.buffer.max(PIECE);
+    let keeps = raw.is_some();
+    let buffer = &Buffer::new(capacity);
+    let showing = &view.as_ref().map(|_| Buffer::new(capacity));
+    let enough = &AtomicBool::new(false);
+    let mut intake = Intake::new(control, buffer, enough, tell);
+    thread::scope(|scope| {
+        let storing =
+            scope.spawn(move || store::store(buffer, raw, showing.as_ref(), control, tell));
+        let showing = view.zip(showing.as_ref()).map(|(view, showing)| {
+            scope
+                .spawn(move || view::show(showing, view, control, (!keeps).then_some(enough), tell))
+        });
+        let read = reader.collect(&mut intake);
+        buffer.finish();
+        let stored = join(storing);
+        let shown = showing.map(join);
+        let (packets, unreadable) = match read {
+            Ok(packets) => (packets, None),
+            Err(error) => (None, Some(error)),
+        };
+        let mut report = SourceReport::new(name.clone(), intake.counts, packets);
+        report.written = keeps.then_some(stored.written);
+        report.dropped = buffer.dropped() + stored.failed;
+        report.left_out = shown.as_ref().map_or(0, |shown| shown.left_out);
+        Collected { report, shown, unreadable, unwritable: stored.error }
+    })
 }

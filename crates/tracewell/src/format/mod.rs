@@ -8,6 +8,7 @@
 //! To add a dialect, add a folder here with a [`Format`] in it and put that into [`FORMATS`].
 
 pub mod aix;
+pub mod arrivals;
 mod decoder;
 pub mod native;
 mod options;
@@ -46,8 +47,14 @@ pub struct Format {
 }
 
 /// Every format that can be read.
-pub static FORMATS: &[&Format] =
-    &[&threadx::FORMAT, &aix::FORMAT, &native::FORMAT, &rkh::FORMAT, &shark::FORMAT];
+pub static FORMATS: &[&Format] = &[
+    &threadx::FORMAT,
+    &aix::FORMAT,
+    &native::FORMAT,
+    &rkh::FORMAT,
+    &shark::FORMAT,
+    &arrivals::FORMAT,
+];
 
 /// The format of this name.
 pub fn by_name(name: &str) -> Option<&'static Format> {
@@ -56,10 +63,16 @@ pub fn by_name(name: &str) -> Option<&'static Format> {
 
 /// The format that is most sure of these first bytes.
 pub fn recognise(start: &[u8]) -> Option<&'static Format> {
+    recognise_with(start, Confidence::Possible)
+}
+
+/// The format that is most sure of these first bytes, and at least so sure.
+pub fn recognise_with(start: &[u8], least: Confidence) -> Option<&'static Format> {
     FORMATS
         .iter()
         .copied()
         .filter_map(|format| Some((format, (format.recognise)(start)?)))
+        .filter(|(_, confidence)| *confidence >= least)
         .max_by_key(|(_, confidence)| *confidence)
         .map(|(format, _)| format)
 }

@@ -4,6 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::format::{FORMATS, OptionError, ReadError};
+use crate::model::Diagnostics;
+
+/// Remarks that an error repeats: what encoding a text was taken for, and its first faults.
+const REMARKS: usize = 3;
 
 /// Why an input cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +35,7 @@ pub enum InputError {
         path: PathBuf,
         /// Names of the known formats.
         known: String,
-        /// Its first bytes.
+        /// Its first bytes, and what was said of the text that they come from.
         found: String,
     },
     /// There is no format of this name.
@@ -54,7 +58,7 @@ impl InputError {
         Self::Read { path: path.to_owned(), source }
     }
 
-    pub(super) fn unrecognised(path: &Path, start: &[u8]) -> Self {
+    pub(super) fn unrecognised(path: &Path, start: &[u8], remarks: &Diagnostics) -> Self {
         let known: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
         let shown: Vec<_> = start.iter().take(8).map(|byte| format!("{byte:02X}")).collect();
         let found = match start.len() {
@@ -64,6 +68,8 @@ impl InputError {
             }
             _ => format!("bytes {}", shown.join(" ")),
         };
+        let said = remarks.iter().take(REMARKS).map(|remark| format!("; {}", remark.message));
+        let found = found + &said.collect::<String>();
         Self::Unrecognised { path: path.to_owned(), known: known.join(", "), found }
     }
 }

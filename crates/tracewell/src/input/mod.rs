@@ -4,26 +4,30 @@
 //! a device) is read in pieces. A text that encodes a memory image is turned into that image first.
 //! What the bytes mean is the reader's business ([`crate::format`]).
 
+mod beside;
 mod error;
 pub mod image;
 mod map;
 mod run;
 mod settings;
+mod text;
 mod window;
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
+pub use beside::ARRIVALS;
 pub use error::InputError;
 pub use map::Bytes;
 pub use settings::Settings;
+pub(crate) use window::Window;
 
 use crate::format::{self, Format};
 use crate::model::{Diagnostics, Severity, Sink, Trace};
 
 /// How much of an input is looked at to recognise its format.
-const RECOGNISED_BY: usize = 64 * 1024;
+pub(crate) const RECOGNISED_BY: usize = 64 * 1024;
 
 /// An input whose format is known, ready to be read.
 #[derive(Debug)]
@@ -70,6 +74,9 @@ impl Input {
         if let Some(remark) = format::native::snapshot::remark(input.content.start()) {
             input.remarks.add(Severity::Note, None, remark);
         }
+        if let Some(length) = input.size() {
+            beside::remark(path, length, &mut input.remarks);
+        }
         Ok(input)
     }
 
@@ -83,14 +90,14 @@ impl Input {
 
     fn recognise(path: PathBuf, content: Content, settings: Settings) -> Result<Self, InputError> {
         let mut remarks = Diagnostics::default();
-        let content = decoded_text(&path, content, &mut remarks)?;
+        let content = text::decoded(&path, content, &mut remarks)?;
         let start = content.start();
         let format = match &settings.format {
             Some(name) => {
                 format::by_name(name).ok_or_else(|| InputError::NoSuchFormat(name.clone()))?
             }
             None => format::recognise(start)
-                .ok_or_else(|| InputError::unrecognised(&path, content.start()))?,
+                .ok_or_else(|| InputError::unrecognised(&path, content.start(), &remarks))?,
         };
         Ok(Self { path, content, format, settings, remarks })
     }
@@ -185,54 +192,4 @@ fn stream(mut rest: Box<dyn Read + Send>) -> io::Result<Content> {
     let mut start = Vec::new();
     rest.by_ref().take(RECOGNISED_BY as u64).read_to_end(&mut start)?;
     Ok(Content::Stream { start, rest })
-}
-
-/// The memory image that a text encodes; anything else comes back as it was.
-fn decoded_text(
-    path: &Path,
-    content: Content,
-    remarks: &mut Diagnostics,
-) -> Result<Content, InputError> {
-    // A dump whose first bytes are a known binary format is never taken for text.
-    if format::recognise(content.start()).is_some() {
-        return Ok(content);
-    }
-    let Some(encoding) = image::recognise(content.start()) else { return Ok(content) };
-    let text = match content {
-        Content::Whole(bytes) => bytes,
-        Content::Stream { mut start, mut rest } => {
-            rest.read_to_end(&mut start).map_err(|source| InputError::io(path, source))?;
-            Bytes::Owned(start)
-        }
-    };
-    let decoded = encoding.decode(&text);
-    remarks.add(Severity::Note, None, format!("decoded from {}", encoding.name()));
-    for fault in decoded.diagnostics.listed() {
-        let severity = match fault.severity() {
-            image::Severity::Warning => Severity::Warning,
-            image::Severity::Error => Severity::Damage,
-        };
-        remarks.add(severity, None, fault.to_string());
-    }
-    let segment = trace_segment(decoded.image, remarks);
-    Ok(Content::Whole(Bytes::Owned(segment)))
-}
-
-/// The bytes of the segment that a format recognises, of the first one where none is.
-fn trace_segment(image: image::MemoryImage, remarks: &mut Diagnostics) -> Vec<u8> {
-    let mut segments = image.into_segments();
-    let known = |segment: &image::Segment| {
-        let bytes = segment.bytes();
-        format::recognise(bytes.get(..RECOGNISED_BY).unwrap_or(bytes)).is_some()
-    };
-    let found = segments.iter().position(known).unwrap_or(0);
-    if segments.len() > 1 {
-        let message = format!(
-            "the image has {} segments far from each other; reading the one at address 0x{:X}",
-            segments.len(),
-            segments.get(found).map_or(0, image::Segment::address)
-        );
-        remarks.add(Severity::Note, None, message);
-    }
-    if segments.is_empty() { Vec::new() } else { segments.swap_remove(found).into_bytes() }
 }

@@ -3,11 +3,65 @@
 use std::io::{self, Read};
 
 use super::error::StreamError;
-use crate::format::{Decoder, Input, Progress};
+use crate::format::{Decoder, Input, Progress, ReadError};
 use crate::model::{Sink, Trace};
 
 /// How much is asked of a stream at a time.
 const PIECE: usize = 256 * 1024;
+
+/// Bytes of a stream that have arrived and are not consumed yet.
+#[derive(Debug)]
+pub(crate) struct Window {
+    bytes: Vec<u8>,
+    /// Position of the first of them in the stream.
+    offset: u64,
+    /// How many the decoder wants to see.
+    wanted: usize,
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        Self { bytes: Vec::new(), offset: 0, wanted: 1 }
+    }
+}
+
+impl Window {
+    /// The bytes, to add those that have arrived to.
+    pub(crate) fn bytes(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// Position in the stream behind the last byte.
+    pub(crate) fn end(&self) -> u64 {
+        self.offset + self.bytes.len() as u64
+    }
+
+    /// Lets a decoder consume what it can; whether it wants nothing more. With `last`, nothing follows.
+    pub(crate) fn show(
+        &mut self,
+        decoder: &mut dyn Decoder,
+        trace: &mut Trace,
+        sink: &mut dyn Sink,
+        last: bool,
+    ) -> Result<bool, ReadError> {
+        while last || self.bytes.len() >= self.wanted {
+            let input = Input { offset: self.offset, bytes: &self.bytes, last };
+            match decoder.decode(input, trace, sink)? {
+                Progress::Done => return Ok(true),
+                Progress::More { consumed, wanted } => {
+                    self.bytes.drain(..consumed.min(self.bytes.len()));
+                    self.offset += consumed as u64;
+                    // A decoder that wants no more than it has would be called for ever.
+                    self.wanted = wanted.max(if consumed == 0 { self.bytes.len() + 1 } else { 1 });
+                }
+            }
+            if last && self.bytes.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
 
 /// Reads a stream to its end, or until the decoder wants no more.
 ///
@@ -19,24 +73,10 @@ pub(super) fn drive(
     trace: &mut Trace,
     sink: &mut dyn Sink,
 ) -> Result<(), StreamError> {
-    let mut window = Vec::new();
-    let mut offset = 0;
-    let mut wanted = 1;
-    let mut last = false;
+    let mut window = Window::default();
     loop {
-        while window.len() < wanted && !last {
-            last = read_piece(&mut stream, &mut window)? == 0;
-        }
-        match decoder.decode(Input { offset, bytes: &window, last }, trace, sink)? {
-            Progress::Done => return Ok(()),
-            Progress::More { consumed, wanted: more } => {
-                window.drain(..consumed.min(window.len()));
-                offset += consumed as u64;
-                // A decoder that wants no more than it has would be called for ever.
-                wanted = more.max(if consumed == 0 { window.len() + 1 } else { 1 });
-            }
-        }
-        if last && window.is_empty() {
+        let last = read_piece(&mut stream, window.bytes())? == 0;
+        if window.show(decoder, trace, sink, last)? {
             return Ok(());
         }
     }

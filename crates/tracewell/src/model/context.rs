@@ -66,6 +66,8 @@ pub struct Context {
 pub struct Contexts {
     list: Vec<Context>,
     by_key: HashMap<u64, ContextId, RandomState>,
+    /// How often something was told of a context that was known already.
+    told: u64,
 }
 
 impl Contexts {
@@ -100,7 +102,15 @@ impl Contexts {
 
     /// The context of this number, to note what is told of it later.
     pub fn get_mut(&mut self, id: ContextId) -> Option<&mut Context> {
+        self.told += 1;
         self.list.get_mut(id.index())
+    }
+
+    /// Whether something was told of known contexts since this was asked with the same `seen`: what was
+    /// made of their names is to be made anew.
+    #[inline]
+    pub fn told_since(&self, seen: &mut u64) -> bool {
+        std::mem::replace(seen, self.told) != self.told
     }
 
     /// All of them, in order of their numbers.

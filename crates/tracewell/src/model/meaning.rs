@@ -33,8 +33,18 @@ pub enum Meaning {
     Post,
     /// The subject puts a message into the object.
     Send,
+    /// The subject puts a message into the object, before all that are there.
+    SendFirst,
     /// The subject asks for a message from the object.
     Receive,
+    /// The object could not take a message that was offered.
+    Refuse,
+    /// All messages of the object are thrown away.
+    Flush,
+    /// The subject puts a message, the value, aside in the object, to be sent again later.
+    Defer,
+    /// A message, the value, that was put aside is sent again to the object.
+    Recall,
     /// The subject asks for memory from the object.
     Allocate,
     /// The subject gives memory back to the object.
@@ -52,6 +62,8 @@ pub enum Meaning {
     Schedule,
     /// The subject runs with the urgency of another.
     Inherit,
+    /// The system starts: what was going on before has ended.
+    Boot,
     /// The trace begins while the subject runs.
     TraceStart,
     /// The trace ends.
@@ -86,6 +98,12 @@ pub enum Meaning {
     StateEntered,
     /// The subject, a state machine, left a state, the value.
     StateLeft,
+    /// The subject, a state machine, is in a state, the value, when its step is done.
+    StateReached,
+    /// The subject, a state machine, comes through a vertex, the value, on its way to another state.
+    Vertex,
+    /// A function, the object, of the subject, a state machine, runs; the value says what for.
+    Action,
     /// The subject, a state machine, changes from one state, the object, to another, the value.
     Transition,
     /// An event, the value, is handed to the subject, a state machine: its step begins, to end with

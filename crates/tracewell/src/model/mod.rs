@@ -27,6 +27,6 @@ pub use lifetime::Lifetimes;
 pub use loss::{Loss, LossCause, LossCount, Losses};
 pub use meaning::Meaning;
 pub use object::{Lifetime, Object, ObjectId, Objects};
-pub use running::{Choice, MaybeContext, OnBehalf, Running, Told};
+pub use running::{Choice, MaybeContext, OnBehalf, Running};
 pub use sink::{Flow, Sink};
-pub use trace::{Fact, FactForm, Field, PayloadLayout, Trace};
+pub use trace::{Fact, FactForm, Field, PayloadLayout, RecordedArguments, Trace};

@@ -15,6 +15,8 @@ pub struct Lifetime {
     pub from: Option<u64>,
     /// Ticks of its deletion.
     pub until: Option<u64>,
+    /// Whether its key means nothing outside of these times: the system has started anew.
+    pub over: bool,
 }
 
 impl Lifetime {
@@ -54,6 +56,8 @@ pub struct Object {
 pub struct Objects {
     list: Vec<Object>,
     by_key: HashMap<u64, Vec<ObjectId>, RandomState>,
+    /// Lives that were ended for good.
+    over: u64,
 }
 
 impl Objects {
@@ -76,6 +80,20 @@ impl Objects {
         self.list.get_mut(id.0 as usize)
     }
 
+    /// Ends the life of an object for good: from here on its key means nothing, or something else.
+    pub fn end(&mut self, id: ObjectId, ticks: u64) {
+        if let Some(object) = self.get_mut(id) {
+            object.lifetime.until = Some(ticks);
+            object.lifetime.over = true;
+            self.over += 1;
+        }
+    }
+
+    /// Grows whenever a key may mean something else than before.
+    pub fn changes(&self) -> u64 {
+        self.list.len() as u64 + self.over
+    }
+
     /// All objects that ever had this key, in the order of the source.
     #[inline]
     pub fn with_key(&self, key: u64) -> &[ObjectId] {
@@ -83,13 +101,20 @@ impl Objects {
     }
 
     /// The object that a key named at a time: of the wanted kind if there is one (where a kind is
-    /// wanted), alive then if there is one; the first in the order of the source otherwise.
+    /// wanted), alive then if there is one, the one that was made last; the first in the order of the
+    /// source otherwise, unless that one is over.
     pub fn at(&self, key: u64, ticks: u64, kind: Option<u32>) -> Option<(ObjectId, &Object)> {
-        let known = self.with_key(key);
-        let candidates = || known.iter().filter_map(|&id| Some((id, self.get(id)?)));
+        let candidates = || {
+            let known = self.with_key(key).iter().filter_map(|&id| Some((id, self.get(id)?)));
+            known.filter(|(_, object)| !object.lifetime.over || object.lifetime.contains(ticks))
+        };
         let of_kind = |object: &Object| kind.is_none_or(|kind| kind == object.kind);
-        candidates()
-            .find(|(_, object)| of_kind(object) && object.lifetime.contains(ticks))
+        let alive = candidates()
+            .filter(|(_, object)| of_kind(object) && object.lifetime.contains(ticks))
+            .reduce(
+                |best, one| if one.1.lifetime.from > best.1.lifetime.from { one } else { best },
+            );
+        alive
             .or_else(|| candidates().find(|(_, object)| of_kind(object)))
             .or_else(|| candidates().next())
     }

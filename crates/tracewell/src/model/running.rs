@@ -54,17 +54,6 @@ impl From<Option<ContextId>> for MaybeContext {
     }
 }
 
-/// What an event tells of who runs: at most one of these, none in most events.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Told {
-    /// An interrupt begins.
-    pub enters: bool,
-    /// An interrupt ends.
-    pub exits: bool,
-    /// The scheduler chose.
-    pub chooses: bool,
-}
-
 /// What is followed of a choice: who runs, or more.
 pub trait Choice: Copy + PartialEq + Default {
     /// A task that runs for itself.
@@ -72,10 +61,6 @@ pub trait Choice: Copy + PartialEq + Default {
 
     /// Who runs; the default of the type is nobody.
     fn runs(self) -> MaybeContext;
-
-    /// One of two, without a branch: which one it will be cannot be foreseen where events are
-    /// followed.
-    fn either(first: bool, one: Self, other: Self) -> Self;
 }
 
 impl Choice for MaybeContext {
@@ -87,11 +72,6 @@ impl Choice for MaybeContext {
     #[inline]
     fn runs(self) -> MaybeContext {
         self
-    }
-
-    #[inline]
-    fn either(first: bool, one: Self, other: Self) -> Self {
-        if first { one } else { other }
     }
 }
 
@@ -114,21 +94,19 @@ impl Choice for OnBehalf {
     fn runs(self) -> MaybeContext {
         self.runs
     }
-
-    #[inline]
-    fn either(first: bool, one: Self, other: Self) -> Self {
-        if first { one } else { other }
-    }
 }
 
 /// Who runs, as far as events tell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Running<C> {
-    now: C,
-    chosen: C,
-    /// Wide enough for every event to begin an interrupt.
-    depth: u64,
-    choices_told: bool,
+    /// The choice that holds when no interrupt is being served.
+    pub(crate) now: C,
+    /// The last choice within the interrupt that is being served.
+    pub(crate) chosen: C,
+    /// Interrupts that are being served; wide enough for every event to begin one.
+    pub(crate) depth: u64,
+    /// Whether the scheduler's choices are told.
+    pub(crate) choices_told: bool,
 }
 
 impl<C: Choice> Running<C> {
@@ -164,36 +142,30 @@ impl<C: Choice> Running<C> {
 
     /// The scheduler chose.
     pub fn choose(&mut self, choice: C) {
-        self.take(Told { chooses: true, ..Told::default() }, choice);
+        self.choices_told = true;
+        if self.in_interrupt() { self.chosen = choice } else { self.now = choice }
     }
 
     /// An interrupt begins.
     pub fn enter(&mut self) {
-        self.take(Told { enters: true, ..Told::default() }, C::default());
+        if !self.in_interrupt() {
+            self.chosen = C::default();
+        }
+        self.depth += 1;
     }
 
     /// An interrupt ends; it may name who continues.
     pub fn exit(&mut self, continues: Option<ContextId>) {
-        self.take(Told { exits: true, ..Told::default() }, C::of(continues.into()));
-    }
-
-    /// What an event tells, and whom it names: the scheduler's choice, or who continues.
-    #[inline(always)]
-    pub fn take(&mut self, told: Told, named: C) {
-        let Self { now, chosen, depth, .. } = *self;
-        let (none, outside) = (MaybeContext::NONE, depth == 0);
-        // Where an interrupt ends: the choice within it, whom the end names, or who ran before.
-        let other = (named.runs() != none) & (named.runs() != now.runs());
-        let ended = told.exits & (depth == 1);
-        let continued = C::either(chosen.runs() != none, chosen, C::either(other, named, now));
-        let unmatched = told.exits & outside & (now.runs() == none);
-        let named_now = (told.chooses & outside) | unmatched;
-        self.now = C::either(named_now, named, C::either(ended, continued, now));
-        let forgets = (told.enters & outside) | ended;
-        let chosen = C::either(forgets, C::default(), chosen);
-        self.chosen = C::either(told.chooses & !outside, named, chosen);
-        self.depth = depth + u64::from(told.enters) - u64::from(told.exits & !outside);
-        self.choices_told |= told.chooses;
+        match (self.depth, continues) {
+            (0, Some(task)) => self.start(task),
+            (1, _) if self.chosen.runs() != MaybeContext::NONE => self.now = self.chosen,
+            (1, Some(task)) if self.task() != Some(task) => self.now = C::of(task.into()),
+            _ => {}
+        }
+        if self.depth == 1 {
+            self.chosen = C::default();
+        }
+        self.depth = self.depth.saturating_sub(1);
     }
 
     /// This one was loaded.

@@ -131,6 +131,13 @@ impl PayloadLayout {
     }
 }
 
+/// Finds the bytes of an event's arguments as they were recorded, for dialects whose payloads are not
+/// those bytes.
+pub trait RecordedArguments: std::fmt::Debug + Send + Sync {
+    /// Appends the bytes of the arguments of a record as it lies in the source.
+    fn append(&self, record: &[u8], out: &mut Vec<u8>);
+}
+
 /// What describes the events of a trace; grows while they are read.
 #[derive(Debug)]
 pub struct Trace {
@@ -144,6 +151,9 @@ pub struct Trace {
     pub schema: Arc<Schema>,
     /// How payloads divide into arguments.
     pub payload: PayloadLayout,
+    /// How to find the bytes of arguments in a record, where the payload is not them; may change
+    /// with each batch.
+    pub recorded: Option<Box<dyn RecordedArguments>>,
     /// How stamps become ticks and ticks become time.
     pub clock: Clock,
     /// Who ran.
@@ -176,6 +186,7 @@ impl Trace {
             texts: Vec::new(),
             schema,
             payload,
+            recorded: None,
             clock,
             contexts: Contexts::default(),
             objects: Objects::default(),

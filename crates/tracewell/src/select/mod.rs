@@ -16,7 +16,7 @@ use crate::model::schema::ArgumentKind;
 use crate::model::{Context, EventRef, Trace};
 pub use bound::{Bound, BoundError};
 pub use ids::{Group, IdError, IdPattern, groups};
-use pattern::{is_key, like};
+pub(crate) use pattern::{is_key, like};
 
 /// Which events to show. Empty lists and absent bounds select everything.
 #[derive(Clone, Debug, Default)]
@@ -83,6 +83,8 @@ impl Selection {
 pub struct Selector {
     selection: Selection,
     contexts: Vec<bool>,
+    /// See [`crate::model::Contexts::told_since`].
+    told: u64,
     events: Vec<Option<bool>>,
     objects: HashSet<u64, RandomState>,
     objects_seen: usize,
@@ -94,7 +96,7 @@ impl Selector {
     pub fn new(selection: Selection) -> Self {
         let objects = HashSet::default();
         let (contexts, events) = (Vec::new(), Vec::new());
-        Self { selection, contexts, events, objects, objects_seen: 0, taken: 0 }
+        Self { selection, contexts, told: 0, events, objects, objects_seen: 0, taken: 0 }
     }
 
     /// Whether everything is selected, so that nothing needs to be asked.
@@ -160,6 +162,9 @@ impl Selector {
                     like(w, &context.name) || pid.is_some_and(|pid| is_key(w, pid))
                 })
         };
+        if trace.contexts.told_since(&mut self.told) {
+            self.contexts.clear();
+        }
         let known = self.contexts.len();
         self.contexts.extend(trace.contexts.iter().skip(known).map(|(_, context)| takes(context)));
         self.contexts.get(event.context.index()).is_some_and(|takes| *takes)

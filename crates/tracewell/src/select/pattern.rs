@@ -1,26 +1,39 @@
-//! Names with `*`, and keys as numbers.
+//! Names with `*` and `?`, and keys as numbers.
 
-/// Whether a text is like a pattern in which `*` stands for any text; case does not count.
-pub(super) fn like(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
-    let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
-    let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
-    // Both ends first, so that what is between them is searched only there.
-    let between = text.strip_prefix(first).and_then(|text| text.strip_suffix(last));
-    between.is_some_and(|between| {
-        let mut rest = between;
-        middle.split('*').all(|part| match rest.find(part) {
-            Some(at) => {
-                rest = &rest[at + part.len()..];
-                true
+use std::str::Chars;
+
+/// Whether a text is like a pattern in which `*` stands for any text and `?` for any character; case
+/// does not count. Takes time in proportion to the product of both lengths at most, and no memory.
+pub(crate) fn like(pattern: &str, text: &str) -> bool {
+    let (mut pattern, mut text) = (pattern.chars(), text.chars());
+    // Behind the last star, and how much of the text it stands for so far.
+    let mut star: Option<(Chars<'_>, Chars<'_>)> = None;
+    loop {
+        let before = text.clone();
+        match (pattern.next(), text.next()) {
+            (Some('*'), _) => {
+                star = Some((pattern.clone(), before.clone()));
+                text = before;
             }
-            None => false,
-        })
-    })
+            (Some(wanted), Some(found)) if wanted == '?' || same(wanted, found) => {}
+            (None, None) => return true,
+            _ => {
+                let Some((behind, rest)) = &mut star else { return false };
+                if rest.next().is_none() {
+                    return false;
+                }
+                (pattern, text) = (behind.clone(), rest.clone());
+            }
+        }
+    }
+}
+
+fn same(a: char, b: char) -> bool {
+    a == b || a.to_lowercase().eq(b.to_lowercase())
 }
 
 /// Whether a pattern is this number, decimal or hexadecimal with `0x`.
-pub(super) fn is_key(pattern: &str, key: u64) -> bool {
+pub(crate) fn is_key(pattern: &str, key: u64) -> bool {
     match pattern.strip_prefix("0x").or_else(|| pattern.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16) == Ok(key),
         None => pattern.parse() == Ok(key),
@@ -39,5 +52,17 @@ mod tests {
         assert!(!like("tx_*_get", "tx_semaphore_get_2"));
         assert!(like("*aa", "aaa") && like("*000", "log0000") && like("a*b*c", "a-b-b-c"));
         assert!(!like("aa*aa", "aaa") && !like("a*b*c", "a-c"));
+    }
+
+    #[test]
+    fn a_question_mark_stands_for_one_character() {
+        assert!(like("s?", "S1") && like("???", "äöü") && like("*?", "x") && like("a?c*", "abcd"));
+        assert!(!like("s?", "S") && !like("s?", "S12") && !like("*?", ""));
+    }
+
+    #[test]
+    fn many_stars_take_no_exponential_time() {
+        let text = "a".repeat(20_000);
+        assert!(!like(&format!("{}b", "a*".repeat(50)), &text));
     }
 }

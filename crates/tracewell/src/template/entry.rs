@@ -35,6 +35,10 @@ impl Environment {
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
     pub(super) bytes: &'a [u8],
+    /// The same and what lies behind them: where that is eight bytes, any number is one load.
+    padded: &'a [u8],
+    /// What `$D1`, `$D2`, ... are, a word each.
+    words: &'a [u8],
     pub(super) order: ByteOrder,
     pub(super) environment: Environment,
     pub(super) id: u16,
@@ -71,7 +75,8 @@ impl<'a> Entry<'a> {
     /// # Errors
     /// Where there are less than 4 bytes.
     pub fn hook32(bytes: &'a [u8]) -> Result<Self, EntryError> {
-        let word = bytes.first_chunk().ok_or(EntryError { expected: 4, found: bytes.len() })?;
+        let short = EntryError { expected: 4, found: bytes.len() };
+        let (word, words) = bytes.split_first_chunk().ok_or(short)?;
         let word = u32::from_be_bytes(*word);
         let (hook_type, hook_data) = ((word >> 16) as u16 & 0xF, word as u16);
         let generic = hook_type & !STAMPED_32 == 0;
@@ -83,6 +88,8 @@ impl<'a> Entry<'a> {
         };
         Ok(Self {
             bytes,
+            padded: bytes,
+            words,
             order: ByteOrder::Big,
             environment: Environment::Bits32,
             id: (word >> 16) as u16 & 0xFFF0,
@@ -101,20 +108,23 @@ impl<'a> Entry<'a> {
     /// # Errors
     /// Where there are less than 8 bytes.
     pub fn hook64(bytes: &'a [u8]) -> Result<Self, EntryError> {
-        let word = bytes.first_chunk().ok_or(EntryError { expected: 8, found: bytes.len() })?;
+        let short = EntryError { expected: 8, found: bytes.len() };
+        let (word, words) = bytes.split_first_chunk().ok_or(short)?;
         let word = u64::from_be_bytes(*word);
         let (flags, length) = ((word >> 48) as u16, (word >> 32) as u16);
         let generic = flags & GENERIC_64 != 0;
-        let words = if generic { length.saturating_sub(8) } else { length };
+        let data_length = if generic { length.saturating_sub(8) } else { length };
         Ok(Self {
             bytes,
+            padded: bytes,
+            words,
             order: ByteOrder::Big,
             environment: Environment::Bits64,
             id: (word >> 16) as u16,
             generic,
             hook_type: flags,
             hook_data: word as u16,
-            data_length: u32::from(words),
+            data_length: u32::from(data_length),
             start: 6,
             has_short_id: false,
         })
@@ -135,9 +145,12 @@ impl<'a> Entry<'a> {
     /// bytes, in its own byte order. The data pointer starts at those bytes, and `$D1` is the first
     /// word of them.
     pub fn of_event(id: u16, environment: Environment, order: ByteOrder, bytes: &'a [u8]) -> Self {
-        let data = bytes.len().saturating_sub(environment.word());
+        let words = bytes.get(environment.word()..).unwrap_or_default();
+        let data = words.len();
         Self {
             bytes,
+            padded: bytes,
+            words,
             order,
             environment,
             id,
@@ -148,6 +161,29 @@ impl<'a> Entry<'a> {
             start: environment.word() as u8,
             has_short_id: false,
         }
+    }
+
+    /// The same event with these words as `$D1`, `$D2`, ...: the arguments of a system that packs them
+    /// into fewer bytes than a word each.
+    #[must_use]
+    pub fn with_words(self, words: &'a [u8]) -> Self {
+        Self { words, ..self }
+    }
+
+    /// The same event in a buffer that it is the beginning of.
+    #[must_use]
+    pub(crate) fn padded(self, buffer: &'a [u8]) -> Self {
+        debug_assert!(buffer.starts_with(self.bytes));
+        Self { padded: buffer, ..self }
+    }
+
+    /// The same event, whose last bytes are not its data: the NUL behind a text, say.
+    #[must_use]
+    pub fn without_last(mut self, bytes: usize) -> Self {
+        let data = (self.data_length as usize).saturating_sub(bytes);
+        self.hook_data = u16::try_from(data).unwrap_or(u16::MAX);
+        self.data_length = u32::try_from(data).unwrap_or(u32::MAX);
+        self
     }
 
     /// The same entry, taken as written by trcgen or not, whatever its hook word says.
@@ -186,21 +222,55 @@ impl<'a> Entry<'a> {
     /// An unsigned number of at most 8 bytes at a place.
     #[inline(always)]
     pub(super) fn number(&self, at: i64, size: usize) -> Option<u64> {
-        let bytes = self.slice(at, size)?;
-        let order = self.order;
-        // Comparisons are foreseen better than a jump through a table of sizes.
-        if size == 4 {
-            return Some(u64::from(order.u32(*bytes.first_chunk()?)));
+        number(self.slice(at, size)?, self.order)
+    }
+
+    /// `$D1`, `$D2`, ... from 0; `None` where there are fewer.
+    #[inline(always)]
+    pub(super) fn word(&self, index: u8) -> Option<u64> {
+        let index = usize::from(index);
+        match self.environment {
+            Environment::Bits32 => {
+                Some(u64::from(self.order.u32(*self.words.get(4 * index..)?.first_chunk()?)))
+            }
+            Environment::Bits64 => {
+                Some(self.order.u64(*self.words.get(8 * index..)?.first_chunk()?))
+            }
         }
-        if size == 8 {
-            return Some(order.u64(*bytes.first_chunk()?));
+    }
+
+    /// An unsigned number of 1 to 8 bytes at a place, for the hot path.
+    #[inline(always)]
+    pub(super) fn short_number(&self, at: usize, size: usize) -> Option<u64> {
+        if at.saturating_add(size) > self.bytes.len() {
+            return None;
         }
-        let join = |value: u64, byte: &u8| (value << 8) | u64::from(*byte);
-        Some(match order {
-            ByteOrder::Big => bytes.iter().fold(0, join),
-            ByteOrder::Little => bytes.iter().rev().fold(0, join),
+        let Some(eight) = self.padded.get(at..)?.first_chunk() else {
+            return number(self.bytes.get(at..at + size)?, self.order);
+        };
+        let unused = 64 - 8 * size as u32;
+        Some(match self.order {
+            ByteOrder::Big => u64::from_be_bytes(*eight) >> unused,
+            ByteOrder::Little => u64::from_le_bytes(*eight) << unused >> unused,
         })
     }
+}
+
+/// An unsigned number of at most 8 bytes.
+#[inline]
+fn number(bytes: &[u8], order: ByteOrder) -> Option<u64> {
+    // Comparisons are foreseen better than a jump through a table of sizes.
+    if bytes.len() == 4 {
+        return Some(u64::from(order.u32(*bytes.first_chunk()?)));
+    }
+    if bytes.len() == 8 {
+        return Some(order.u64(*bytes.first_chunk()?));
+    }
+    let join = |value: u64, byte: &u8| (value << 8) | u64::from(*byte);
+    Some(match order {
+        ByteOrder::Big => bytes.iter().fold(0, join),
+        ByteOrder::Little => bytes.iter().rev().fold(0, join),
+    })
 }
 
 /// Names that numbers stand for.

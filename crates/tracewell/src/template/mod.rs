@@ -31,24 +31,21 @@
 mod compile;
 mod entry;
 mod errno;
-mod finding;
 mod layout;
 mod lint;
 mod machine;
 mod parser;
 mod program;
 mod shipped;
-mod source;
 pub mod syntax;
 pub mod update;
 
+pub use crate::source::{Finding, Position, Severity, Source, Span};
 pub use compile::Compiled;
 pub use entry::{Around, Entry, EntryError, Environment, Names, NoNames};
-pub use finding::{Finding, Severity};
 pub use layout::layout;
-pub use lint::lint;
+pub use lint::{System, lint};
 pub use machine::{Lines, Machine, Marks, Outcome};
 pub use parser::{parse, parse_line};
 pub use program::{Program, Template, TemplateId};
 pub use shipped::shipped;
-pub use source::{Position, Source, Span};

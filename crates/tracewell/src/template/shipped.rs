@@ -1,6 +1,6 @@
 //! The template files that come with the program: `templates/` of the repository.
 
-use super::source::Source;
+use crate::source::Source;
 
 /// The template file for the traces of a format, where there is one.
 pub fn shipped(format: &str) -> Option<Source> {

@@ -20,6 +20,8 @@ struct Piece {
     /// `, ` where another comes before, then the name and `=`.
     prefix: Literal,
     kind: ArgumentKind,
+    /// Whether 0 stands for something else.
+    has_zero: bool,
 }
 
 impl Describer {
@@ -36,30 +38,74 @@ impl Describer {
             } else {
                 out.literal(&piece.prefix);
             }
-            match piece.kind {
-                ArgumentKind::Unsigned => out.decimal(value),
-                ArgumentKind::Signed => put_signed(out, trace, value),
-                ArgumentKind::Object(kind) => {
-                    self.names.put(out, trace, event.ticks, kind, value);
-                }
-                ArgumentKind::Enum(table) => put_enum(out, trace, table, value),
-                ArgumentKind::Flags(table) => put_flags(out, trace, table, value),
-                ArgumentKind::Ipv4 => put_ipv4(out, value),
-                ArgumentKind::Float => out.text(f64::from_bits(value).to_string()),
-                ArgumentKind::Text => {
-                    put_shown(out, trace.payload.bytes(event.payload, piece.index));
-                }
-                ArgumentKind::Bytes => {
-                    put_bytes(out, trace.payload.bytes(event.payload, piece.index));
-                }
-                ArgumentKind::List => {
-                    let list = trace.payload.bytes(event.payload, piece.index);
-                    put_list(out, &mut self.names, trace, event.ticks, list);
-                }
-                ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed => {
-                    put_address(out, trace, value);
-                }
+            if piece.has_zero && value == 0 {
+                put_zero(out, &mut self.names, trace, event, piece.index);
+            } else {
+                put_argument(out, &mut self.names, trace, event, (piece.index, piece.kind, value));
             }
+        }
+    }
+
+    /// Appends the value of one argument; false where the event does not have it.
+    pub fn put_value(
+        &mut self,
+        out: &mut TextBuffer,
+        trace: &Trace,
+        event: &EventRef<'_>,
+        index: usize,
+    ) -> bool {
+        let Some(value) = trace.payload.argument(event.payload, index) else { return false };
+        let argument = trace.schema.event(event.id).args.get(index);
+        let kind = argument.map_or(ArgumentKind::Unnamed, |argument| argument.kind);
+        if value == 0 && argument.is_some_and(|argument| argument.zero.is_some()) {
+            put_zero(out, &mut self.names, trace, event, index);
+            return true;
+        }
+        put_argument(out, &mut self.names, trace, event, (index, kind, value));
+        true
+    }
+}
+
+/// Appends what 0 stands for.
+#[cold]
+fn put_zero(
+    out: &mut TextBuffer,
+    names: &mut Names,
+    trace: &Trace,
+    event: &EventRef<'_>,
+    index: usize,
+) {
+    let args = &trace.schema.event(event.id).args;
+    let Some(zero) = args.get(index).and_then(|argument| argument.zero.as_ref()) else { return };
+    let value = trace.payload.argument(event.payload, zero.argument);
+    if let Some((value, argument)) = value.zip(args.get(zero.argument)) {
+        put_argument(out, names, trace, event, (zero.argument, argument.kind, value));
+    }
+    out.text(format!(" ({})", zero.note));
+}
+
+#[inline]
+fn put_argument(
+    out: &mut TextBuffer,
+    names: &mut Names,
+    trace: &Trace,
+    event: &EventRef<'_>,
+    (index, kind, value): (usize, ArgumentKind, u64),
+) {
+    let bytes = || trace.payload.bytes(event.payload, index);
+    match kind {
+        ArgumentKind::Unsigned => out.decimal(value),
+        ArgumentKind::Signed => put_signed(out, trace, value),
+        ArgumentKind::Object(kind) => names.put(out, trace, event.ticks, kind, value),
+        ArgumentKind::Enum(table) => put_enum(out, trace, table, value),
+        ArgumentKind::Flags(table) => put_flags(out, trace, table, value),
+        ArgumentKind::Ipv4 => put_ipv4(out, value),
+        ArgumentKind::Float => out.text(f64::from_bits(value).to_string()),
+        ArgumentKind::Text => put_shown(out, bytes()),
+        ArgumentKind::Bytes => put_bytes(out, bytes()),
+        ArgumentKind::List => put_list(out, names, trace, event.ticks, bytes()),
+        ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed => {
+            put_address(out, trace, value);
         }
     }
 }
@@ -80,7 +126,8 @@ fn plan(event: &EventType) -> Vec<Piece> {
             ArgumentKind::List => Literal::new(separator),
             _ => Literal::new(format!("{separator}{name}=")),
         };
-        pieces.push(Piece { index, prefix, kind: argument.kind });
+        let has_zero = argument.zero.is_some();
+        pieces.push(Piece { index, prefix, kind: argument.kind, has_zero });
     }
     pieces
 }
@@ -99,6 +146,20 @@ fn put_address(out: &mut TextBuffer, trace: &Trace, value: u64) {
     out.hexadecimal(value, trace.payload.digits());
 }
 
+/// Appends the name of what an argument of a kind refers to, the argument where it has none.
+pub(crate) fn put_name(
+    out: &mut TextBuffer,
+    trace: &Trace,
+    ticks: u64,
+    kind: Option<u32>,
+    argument: u64,
+) {
+    match trace.objects.at(trace.schema.key(kind, argument), ticks, kind) {
+        Some((_, object)) => out.text(&object.label),
+        None => put_unnamed(out, trace, kind, argument),
+    }
+}
+
 fn put_unnamed(out: &mut TextBuffer, trace: &Trace, kind: Option<u32>, key: u64) {
     let kind = kind.and_then(|code| trace.schema.object_kind(code));
     match key {
@@ -108,7 +169,8 @@ fn put_unnamed(out: &mut TextBuffer, trace: &Trace, kind: Option<u32>, key: u64)
     }
 }
 
-fn put_signed(out: &mut TextBuffer, trace: &Trace, value: u64) {
+/// Appends a word of the trace's width as a number with a sign.
+pub(crate) fn put_signed(out: &mut TextBuffer, trace: &Trace, value: u64) {
     let signed =
         if trace.payload.digits() == 8 { i64::from(value as u32 as i32) } else { value as i64 };
     if signed < 0 {
@@ -215,8 +277,8 @@ fn put_list(out: &mut TextBuffer, names: &mut Names, trace: &Trace, ticks: u64, 
 struct Names {
     /// Directly mapped: address, wanted kind (0 for any), name.
     entries: Vec<Option<(u64, u32, Literal)>>,
-    /// Objects known when the entries were made.
-    objects: usize,
+    /// What the entries rest on: see [`crate::model::Objects::changes`].
+    objects: u64,
 }
 
 impl Default for Names {
@@ -235,9 +297,9 @@ impl Names {
         kind: Option<u32>,
         key: u64,
     ) {
-        if trace.objects.len() != self.objects {
+        if trace.objects.changes() != self.objects {
             self.entries.fill(None);
-            self.objects = trace.objects.len();
+            self.objects = trace.objects.changes();
         }
         let wanted = kind.unwrap_or(0);
         // The golden ratio spreads control blocks that lie at equal distances.
@@ -260,10 +322,7 @@ impl Names {
     ) {
         let start = out.len();
         let object = trace.schema.key(kind, key);
-        match trace.objects.at(object, ticks, kind) {
-            Some((_, object)) => out.text(&object.label),
-            None => put_unnamed(out, trace, kind, key),
-        }
+        put_name(out, trace, ticks, kind, key);
         if trace.objects.with_key(object).len() < 2 {
             self.entries[slot] =
                 Some((key, kind.unwrap_or(0), Literal::new(&out.as_bytes()[start..])));

@@ -55,6 +55,20 @@ impl<W: Write> LineWriter<W> {
         self.buffer.len() < ENOUGH || self.flush()
     }
 
+    /// Gives everything out at once, for somebody who watches.
+    ///
+    /// # Errors
+    /// Where writing has failed; [`LineWriter::finish`] gives the error itself.
+    pub fn show(&mut self) -> io::Result<()> {
+        if !self.buffer.is_empty() {
+            self.flush();
+        }
+        match &self.error {
+            Some(error) => Err(error.kind().into()),
+            None => self.writer.flush(),
+        }
+    }
+
     fn flush(&mut self) -> bool {
         if self.error.is_none()
             && let Err(error) = self.writer.write_all(self.buffer.as_bytes())

@@ -84,6 +84,14 @@ impl<W: Write> Listing<W> {
         }
     }
 
+    /// Gives out the lines so far.
+    ///
+    /// # Errors
+    /// Where writing has failed.
+    pub fn show(&mut self) -> io::Result<()> {
+        self.lines.show()
+    }
+
     /// Writes what is left and gives the writer back.
     ///
     /// # Errors

@@ -25,10 +25,34 @@ use super::{Dialect, Settings, checksum, ids};
 pub mod switches {
     /// Records name senders.
     pub const SENDER: u32 = 1 << 0;
+    /// Filters can be changed while the target runs.
+    pub const RUNTIME_FILTER: u32 = 1 << 1;
+    /// User events are compiled in.
+    pub const USER_TRACE: u32 = 1 << 2;
+    /// All groups are compiled in.
+    pub const ALL_GROUPS: u32 = 1 << 3;
+    /// Memory pools are.
+    pub const MP: u32 = 1 << 4;
+    /// Queues are.
+    pub const QUE: u32 = 1 << 5;
+    /// Active objects are.
+    pub const SMA: u32 = 1 << 6;
+    /// Timers are.
+    pub const TMR: u32 = 1 << 7;
+    /// State machines are.
+    pub const SM: u32 = 1 << 8;
+    /// The framework is.
+    pub const FWK: u32 = 1 << 9;
+    /// Failed assertions are.
+    pub const ASSERT: u32 = 1 << 10;
     /// Queue records have low-water marks.
     pub const QUEUE_LOW_WATER: u32 = 1 << 11;
     /// Pool records have low-water marks.
     pub const POOL_LOW_WATER: u32 = 1 << 12;
+    /// The filters know active objects.
+    pub const OBJECT_FILTER: u32 = 1 << 13;
+    /// The filters know signals.
+    pub const SIGNAL_FILTER: u32 = 1 << 14;
     /// Records have sequence numbers.
     pub const SEQUENCE: u32 = 1 << 15;
     /// Records have time stamps.
@@ -73,6 +97,18 @@ pub struct Configuration {
 
 /// The most bytes of a configuration record before stuffing, its checksum among them.
 const LONGEST: usize = 4 + 13 + 1;
+
+impl Dialect {
+    /// The form of its configuration record; the versions with plain ids have none.
+    pub const fn configuration(self) -> Option<Form> {
+        match self {
+            Self::V2_0Pre | Self::V2_0 | Self::V2_2 => None,
+            Self::V2_3 => Some(Form::Five),
+            Self::V2_4_3 => Some(Form::Ten),
+            Self::V2_4_4 | Self::V2_4_5 | Self::V3_4 => Some(Form::Thirteen),
+        }
+    }
+}
 
 impl Form {
     /// Bytes of the payload.

@@ -131,10 +131,28 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-impl Item<'_> {
-    /// Writes the item at the start of `out`; how many bytes it took, `None` where they are too
-    /// few, a text has a zero in it, or memory more than 255 bytes.
-    pub fn write(&self, settings: &Settings, out: &mut [u8]) -> Option<usize> {
+/// An item as it is written: the head, what follows it as it is, and perhaps a zero.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ItemParts<'a> {
+    head: [u8; 5],
+    head_length: u8,
+    /// A text or memory.
+    pub body: &'a [u8],
+    /// Whether a zero ends it.
+    pub zero: bool,
+}
+
+impl ItemParts<'_> {
+    /// The format byte, and a number or the length of memory.
+    pub fn head(&self) -> &[u8] {
+        self.head.get(..usize::from(self.head_length)).unwrap_or_default()
+    }
+}
+
+impl<'a> Item<'a> {
+    /// The item in pieces, for those who have no room to put it together; `None` where a text has a
+    /// zero in it, memory more than 255 bytes, or a number other than 1, 2 or 4 bytes.
+    pub fn parts(&self, settings: &Settings) -> Option<ItemParts<'a>> {
         let (format, bytes, value) = match *self {
             Self::Signed { value, bytes, width } => {
                 ((code::I8 + 2 * size_index(bytes)?) | (width << 4), bytes, value.cast_unsigned())
@@ -146,32 +164,34 @@ impl Item<'_> {
             Self::Object(value) => (code::OBJ, settings.pointer, value),
             Self::Function(value) => (code::FUN, settings.function, value),
             Self::Signal(value) => (code::SIG, settings.signal, value),
-            Self::Text(text) => return write_text(text, out),
-            Self::Memory(memory) => return write_memory(memory, out),
+            Self::Text(text) if text.contains(&0) => return None,
+            Self::Text(body) => {
+                let head = [code::STR, 0, 0, 0, 0];
+                return Some(ItemParts { head, head_length: 1, body, zero: true });
+            }
+            Self::Memory(body) => {
+                let head = [code::MEM, u8::try_from(body.len()).ok()?, 0, 0, 0];
+                return Some(ItemParts { head, head_length: 2, body, zero: false });
+            }
         };
-        let bytes = usize::from(bytes);
-        *out.first_mut()? = format;
-        out.get_mut(1..1 + bytes)?.copy_from_slice(value.to_le_bytes().get(..bytes)?);
-        Some(1 + bytes)
+        let [a, b, c, d] = value.to_le_bytes();
+        let head = [format, a, b, c, d];
+        Some(ItemParts { head, head_length: 1 + bytes, body: &[], zero: false })
     }
-}
 
-fn write_text(text: &[u8], out: &mut [u8]) -> Option<usize> {
-    if text.contains(&0) {
-        return None;
+    /// Writes the item at the start of `out`; how many bytes it took, `None` where they are too
+    /// few, or as [`Item::parts`].
+    pub fn write(&self, settings: &Settings, out: &mut [u8]) -> Option<usize> {
+        let parts = self.parts(settings)?;
+        let (head, body) = (parts.head(), parts.body);
+        let end = head.len() + body.len();
+        out.get_mut(..head.len())?.copy_from_slice(head);
+        out.get_mut(head.len()..end)?.copy_from_slice(body);
+        if parts.zero {
+            *out.get_mut(end)? = 0;
+        }
+        Some(end + usize::from(parts.zero))
     }
-    let (first, out) = out.split_first_mut()?;
-    *first = code::STR;
-    out.get_mut(..text.len())?.copy_from_slice(text);
-    *out.get_mut(text.len())? = 0;
-    Some(text.len() + 2)
-}
-
-fn write_memory(memory: &[u8], out: &mut [u8]) -> Option<usize> {
-    let length = u8::try_from(memory.len()).ok()?;
-    *out.first_chunk_mut()? = [code::MEM, length];
-    out.get_mut(2..2 + memory.len())?.copy_from_slice(memory);
-    Some(memory.len() + 2)
 }
 
 /// 0, 1 or 2 for 1, 2 or 4 bytes.

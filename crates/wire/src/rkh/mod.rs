@@ -23,14 +23,16 @@
 //! | `symbol` | records that name things |
 //! | `item` | the items of user events |
 //! | `ids` | event ids, and the width-independent code of each |
+//! | `events` | the events of each dialect and their arguments, made from `schemas/rkh-*.toml` |
 //!
-//! Not here: which arguments an event has (`schemas/rkh-*.toml`), what is lost, what a stamp is
+//! Not here: what is lost, what a stamp is
 //! worth (the reader, `tracewell::format::rkh`), and what passes a filter (the recorder).
 
 pub mod checksum;
 mod configuration;
 mod cut;
 mod dialect;
+pub mod events;
 mod field;
 pub mod ids;
 mod item;
@@ -39,13 +41,13 @@ mod stuffing;
 mod symbol;
 
 pub use configuration::{Configuration, Form, switches};
-pub use cut::{Cut, Cutter};
+pub use cut::{BLOCK, Cut, Cutter, masks};
 pub use dialect::Dialect;
 pub use field::{Condition, Field, FieldType};
-pub use item::{Item, Items};
+pub use item::{Item, ItemParts, Items};
 pub use settings::Settings;
-pub use stuffing::{Unstuffed, encode, stuff, unstuff, unstuff_in_place};
-pub use symbol::Symbol;
+pub use stuffing::{Unstuffed, encode, stuff, turned, unstuff, unstuff_in_place};
+pub use symbol::{Symbol, SymbolKind};
 
 /// Ends a frame; one more stands before the first frame of a stream.
 pub const FLAG: u8 = 0x7E;

@@ -76,12 +76,21 @@ pub fn stuff(plain: &[u8], out: &mut [u8]) -> Option<usize> {
     Some(length + stuff_bytes(rest, out.get_mut(length..)?)?)
 }
 
+/// What stands for a byte behind an escape, for the two that may not stand for themselves.
+#[inline]
+pub const fn turned(byte: u8) -> Option<u8> {
+    match byte {
+        FLAG | ESCAPE => Some(byte ^ ESCAPE_MASK),
+        _ => None,
+    }
+}
+
 #[inline]
 fn stuff_bytes(plain: &[u8], out: &mut [u8]) -> Option<usize> {
     let mut length = 0;
     for &byte in plain {
-        if byte == FLAG || byte == ESCAPE {
-            *out.get_mut(length..)?.first_chunk_mut()? = [ESCAPE, byte ^ ESCAPE_MASK];
+        if let Some(turned) = turned(byte) {
+            *out.get_mut(length..)?.first_chunk_mut()? = [ESCAPE, turned];
             length += 2;
         } else {
             *out.get_mut(length)? = byte;

@@ -3,6 +3,44 @@
 //! The records differ in what the key is and in whether an owner comes before it
 //! (`RKH_TR_FWK_*` of `rkhtrc_record.h`); the layout is that of the fields, without padding.
 
+/// What a symbol record names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SymbolKind {
+    /// Data at an address.
+    Object,
+    /// An active object.
+    ActiveObject,
+    /// A queue.
+    Queue,
+    /// A timer.
+    Timer,
+    /// Anything that posts events.
+    Actor,
+    /// A function.
+    Function,
+    /// A state of an active object.
+    State,
+    /// A pseudostate of an active object.
+    Pseudostate,
+    /// A signal, by number.
+    Signal,
+    /// An event pool: by number, from 0 on, in 3.x; before that by address.
+    EventPool,
+    /// A user event, by number from 0 on.
+    UserEvent,
+}
+
+impl SymbolKind {
+    /// The kind under which a version without this one names the same thing.
+    pub const fn broader(self) -> Option<Self> {
+        match self {
+            Self::ActiveObject | Self::Queue | Self::Timer | Self::Actor => Some(Self::Object),
+            Self::Pseudostate => Some(Self::State),
+            _ => None,
+        }
+    }
+}
+
 /// The arguments of a symbol record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Symbol<'a> {

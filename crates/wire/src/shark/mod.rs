@@ -23,8 +23,12 @@ mod datagram;
 pub mod ids;
 mod packed;
 mod record;
+mod restart;
 
 pub use chunk::{ChunkError, ChunkHeader, usable_slots};
 pub use datagram::{DatagramError, DatagramHeader, Frame, PORT};
-pub use packed::{PackedRecord, Packer, Unpacker};
+pub use packed::{
+    AreaRecords, BlockError, Expand, PackedBlock, PackedDamage, PackedRecord, Packer, Unpacker,
+};
 pub use record::Record;
+pub use restart::SenderStart;

@@ -6,6 +6,7 @@
 
 use tracewell_record::aix::{self, Machine};
 use tracewell_record::clock::EventCounter;
+use tracewell_record::rkh::{self, About, Buffer, Filter};
 use tracewell_record::shark::{self, Areas};
 use tracewell_record::threadx::{Context, Object, Options, Trace};
 
@@ -69,4 +70,29 @@ pub extern "C" fn record_shark(memory: &mut [u8; 512], packed: &mut [u8; 512]) -
     let records = dump.records().count();
     let _ = trace.end_send(dump, Some(0x01));
     i32::try_from(records).unwrap_or(-1)
+}
+
+/// Uses the RKH recorder with both buffers; how many bytes wait for the link, or -1.
+#[unsafe(no_mangle)]
+pub extern "C" fn record_rkh(memory: &mut [u8; 512], signals: &mut [u8; 4]) -> i32 {
+    use tracewell_record::rkh::{FrameBuffer, Options, StreamBuffer, Trace};
+    use tracewell_wire::rkh::events::v3_4::SM_TRN;
+    use tracewell_wire::rkh::{Item, SymbolKind};
+
+    let (first, second) = memory.split_at_mut(256);
+    let mut whole =
+        Trace::new(Options::default(), FrameBuffer::new(first), &mut [], EventCounter::default());
+    let _ = whole.open();
+    let buffer = StreamBuffer::new(second);
+    let mut trace = Trace::new(Options::default(), buffer, signals, EventCounter::default());
+    let opened = trace.open();
+    trace.filters().all(Filter::Off);
+    let _ = trace.symbol(SymbolKind::Signal, None, 1, b"GO");
+    let _ = trace.record(&SM_TRN, About::object(1), &[1, 2, 3]);
+    let _ = trace.user_items(0, &[Item::Text(b"text"), Item::Memory(b"memory")]);
+    let _ = trace.assertion(b"main", 7);
+    if opened != rkh::Outcome::Recorded {
+        return -1;
+    }
+    i32::try_from(trace.buffer().len() + whole.buffer().len()).unwrap_or(-1)
 }

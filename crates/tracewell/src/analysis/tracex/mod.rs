@@ -7,6 +7,7 @@
 //! | file | question |
 //! |---|---|
 //! | `trace` | objects and events as TraceX holds them |
+//! | `load` | from registry and entries to a trace |
 //! | `next_context` | who runs after each event |
 //! | `running` | the RUNNING events that TraceX makes up |
 //! | `threads` | priorities, thresholds and events of each thread |
@@ -35,6 +36,7 @@
 //! ```
 
 mod inversions;
+mod load;
 mod middleware;
 mod next_context;
 mod profile;

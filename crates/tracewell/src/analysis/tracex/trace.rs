@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
-use tracewell_wire::threadx::{Event as Entry, RegistrySlot, ids};
-
-use super::{inversions, next_context, running};
+use tracewell_wire::threadx::ids;
 
 /// The context word of an event in an interrupt.
 pub const INTERRUPT: u32 = 0xFFFF_FFFF;
@@ -120,107 +118,10 @@ pub struct Trace {
     /// Deterministic and nondeterministic priority inversions.
     pub inversions: (u32, u32),
     /// First object with an address.
-    by_address: HashMap<u32, usize, RandomState>,
+    pub(super) by_address: HashMap<u32, usize, RandomState>,
 }
 
 impl Trace {
-    /// Loads a trace from its registry (slots in use only) and its entries, oldest first, with a
-    /// clock that counts `up` or down. Words of 64 bits are cut to 32.
-    pub fn new<'a>(
-        facts: Facts,
-        up: bool,
-        registry: impl IntoIterator<Item = RegistrySlot<'a>>,
-        entries: impl IntoIterator<Item = Entry>,
-    ) -> Self {
-        let mut trace = Self {
-            facts,
-            objects: Vec::new(),
-            threads: Vec::new(),
-            events: Vec::new(),
-            inversions: (0, 0),
-            by_address: HashMap::default(),
-        };
-        registry.into_iter().for_each(|slot| trace.add(object(&slot)));
-        let mut threads_by_object = trace.positions_among_threads();
-        let mut clock = Ticks { mask: facts.timer_valid_mask, up, before: None, ticks: 0 };
-        for entry in entries {
-            let event = trace.event(&entry, &mut clock, &mut threads_by_object);
-            trace.events.push(event);
-        }
-        next_context::set(&mut trace.events);
-        trace.events = running::inserted(&trace, up);
-        trace.inversions = inversions::find(&mut trace);
-        trace
-    }
-
-    fn add(&mut self, object: Object) {
-        let position = self.objects.len();
-        self.by_address.entry(object.address).or_insert(position);
-        if object.is_thread() {
-            self.threads.push(position);
-        }
-        self.objects.push(object);
-    }
-
-    fn positions_among_threads(&self) -> HashMap<usize, usize, RandomState> {
-        self.threads.iter().enumerate().map(|(thread, object)| (*object, thread)).collect()
-    }
-
-    fn event(
-        &mut self,
-        entry: &Entry,
-        clock: &mut Ticks,
-        threads: &mut HashMap<usize, usize, RandomState>,
-    ) -> Event {
-        let (context, word) = (entry.context as u32, entry.priority_word as u32);
-        let (stamp, ticks) = clock.next(entry.stamp as u32);
-        let mut event = Event {
-            context,
-            priority_word: word,
-            id_word: entry.id_word as u32,
-            stamp,
-            ticks,
-            info: entry.info.map(|word| word as u32),
-            priority: word,
-            threshold: None,
-            next: context,
-            thread: 0,
-            inversion_end: 0,
-            bad_inversion_end: 0,
-            inserted: false,
-        };
-        if event.in_thread() {
-            event.priority = word & 0x3FF;
-            event.threshold = (word & 0x8000_0000 != 0).then_some((word >> 16) & 0x3FF);
-            event.thread = self.thread_of(context, threads);
-        }
-        event
-    }
-
-    /// The thread of a context. TraceX makes one up where the first object with its address is
-    /// none, for every such event again if that object is something else.
-    fn thread_of(
-        &mut self,
-        context: u32,
-        threads: &mut HashMap<usize, usize, RandomState>,
-    ) -> usize {
-        let known = self.by_address.get(&context).and_then(|object| threads.get(object));
-        if let Some(thread) = known {
-            return *thread;
-        }
-        threads.insert(self.objects.len(), self.threads.len());
-        self.add(Object {
-            kind: ids::object::THREAD,
-            address: context,
-            parameter1: 0,
-            parameter2: 0,
-            reserved1: 0,
-            reserved2: 0,
-            name: b"Un-named Thread".to_vec(),
-        });
-        self.threads.len() - 1
-    }
-
     /// The first object with an address.
     pub fn object_at(&self, address: u32) -> Option<usize> {
         self.by_address.get(&address).copied()
@@ -234,37 +135,5 @@ impl Trace {
     /// Ticks of the last event.
     pub fn max_ticks(&self) -> u64 {
         self.events.last().map_or(0, |event| event.ticks)
-    }
-}
-
-fn object(slot: &RegistrySlot<'_>) -> Object {
-    let readable = slot.name.first().is_some_and(|byte| (0x20..=0x7E).contains(byte));
-    Object {
-        kind: slot.object_type,
-        address: slot.pointer as u32,
-        parameter1: slot.parameter1 as u32,
-        parameter2: slot.parameter2 as u32,
-        reserved1: slot.reserved1,
-        reserved2: slot.reserved2,
-        name: if readable { slot.name } else { b"Non-ASCII Name" }.to_vec(),
-    }
-}
-
-/// Stamps as ticks, with the mask as modulus whatever the clock really does.
-struct Ticks {
-    mask: u32,
-    up: bool,
-    before: Option<u32>,
-    ticks: u64,
-}
-
-impl Ticks {
-    fn next(&mut self, raw: u32) -> (u32, u64) {
-        let stamp = raw & self.mask;
-        let before = self.before.replace(stamp).unwrap_or(stamp);
-        let (from, to) = if self.up { (before, stamp) } else { (stamp, before) };
-        let round = if to < from { u64::from(self.mask) + 1 } else { 0 };
-        self.ticks = self.ticks.wrapping_add(u64::from(to) + round - u64::from(from));
-        (stamp, self.ticks)
     }
 }

@@ -91,6 +91,8 @@ pub struct EventWriter<W> {
     format: EventFormat,
     keys: Keys,
     contexts: Vec<Literal>,
+    /// See [`crate::model::Contexts::told_since`].
+    told: u64,
     events: PerEvent<EventPlan>,
     describer: Describer,
 }
@@ -102,8 +104,8 @@ struct EventPlan {
     head: Literal,
     /// Before the value of each argument: separator and name. Words beyond have no schema.
     args: Vec<Literal>,
-    /// Whether an argument is more than a number.
-    has_bytes: bool,
+    /// Whether an argument is more than a row of digits.
+    more_than_digits: bool,
     /// Bytes that all of it takes at most.
     room: usize,
 }
@@ -125,9 +127,18 @@ impl<W: Write> EventWriter<W> {
             format,
             keys: Keys::of(format),
             contexts: Vec::new(),
+            told: 0,
             events: PerEvent::default(),
             describer: Describer::default(),
         }
+    }
+
+    /// Gives out the lines so far, for somebody who watches.
+    ///
+    /// # Errors
+    /// Where writing has failed.
+    pub fn show(&mut self) -> io::Result<()> {
+        self.lines.show()
     }
 
     /// Writes what is left and gives the writer back.
@@ -150,6 +161,9 @@ impl<W: Write> EventWriter<W> {
     /// Everything up to the last named argument, in room that is asked for once.
     fn values(&mut self, trace: &Trace, event: &EventRef<'_>) {
         let format = self.format;
+        if trace.contexts.told_since(&mut self.told) {
+            self.contexts.clear();
+        }
         while self.contexts.len() < trace.contexts.len() {
             let next = ContextId(self.contexts.len() as u32);
             self.contexts.push(context_plan(format, trace, next));
@@ -169,7 +183,7 @@ impl<W: Write> EventWriter<W> {
         room = room.literal(&keys.cpu).decimal(u64::from(event.cpu)).literal(context);
         room = optional(room, &keys.priority, event.priority.map(u64::from), keys.absent);
         room = room.literal(&plan.head);
-        if plan.has_bytes {
+        if plan.more_than_digits {
             room.done();
             return values::put(out, format, trace, event, &plan.args);
         }
@@ -273,8 +287,8 @@ fn event_plan(format: EventFormat, trace: &Trace, id: u32) -> EventPlan {
     let args: Vec<_> =
         named.map(|(index, arg)| argument_plan(format, index, Some(&arg.name))).collect();
     let room = head.len() + args.iter().map(|arg| arg.len() + Room::NUMBER).sum::<usize>();
-    let has_bytes = event.args.iter().any(|arg| values::has_bytes(arg.kind));
-    EventPlan { head: Literal::new(head.as_bytes()), args, has_bytes, room }
+    let more_than_digits = event.args.iter().any(|arg| values::is_more_than_digits(arg.kind));
+    EventPlan { head: Literal::new(head.as_bytes()), args, more_than_digits, room }
 }
 
 fn argument_plan(format: EventFormat, index: usize, name: Option<&str>) -> Literal {

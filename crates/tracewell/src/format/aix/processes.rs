@@ -118,7 +118,7 @@ impl Processes {
             parameters: Vec::new(),
             priority: None,
             alive: None,
-            lifetime: Lifetime { from: Some(ticks), until: None },
+            lifetime: Lifetime { from: Some(ticks), ..Lifetime::default() },
             record: Vec::new(),
         }));
         process.path = path;
@@ -143,7 +143,7 @@ impl Processes {
             parameters: thread.pid.into_iter().collect(),
             priority: None,
             alive: None,
-            lifetime: Lifetime { from: Some(ticks), until: None },
+            lifetime: Lifetime { from: Some(ticks), ..Lifetime::default() },
             record: Vec::new(),
         });
         let context = trace.contexts.replace(Context {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use tracewell_wire::native::{EventTypeText, FieldKind};
+use tracewell_wire::native::{EventTypeText, FieldKind, SPAN_ENTER, SPAN_EXIT};
 
-use crate::model::schema::{Argument, ArgumentKind, EventType, Schema};
-use crate::model::{Severity, Trace};
+use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Means, Schema};
+use crate::model::{Meaning, Severity, Trace};
 
 /// A schema without events.
 pub(super) fn empty_schema() -> Arc<Schema> {
@@ -22,9 +22,11 @@ pub(super) fn define(trace: &mut Trace, id: u16, text: &[u8], offset: u64) {
         return;
     }
     let parsed = std::str::from_utf8(text).map_err(|error| error.to_string());
+    let means = means(text);
     match parsed.and_then(|text| EventTypeText::parse(text).map_err(|error| error.to_string())) {
         Ok(text) => {
-            Arc::make_mut(&mut trace.schema).define(event_type(u32::from(id), &text));
+            Arc::make_mut(&mut trace.schema)
+                .define(EventType { means, ..event_type(u32::from(id), &text) });
         }
         Err(error) => {
             let message = format!("event type {id}: {error}");
@@ -33,13 +35,23 @@ pub(super) fn define(trace: &mut Trace, id: u16, text: &[u8], offset: u64) {
     }
 }
 
+/// What an event type means that has a meaning for every program.
+fn means(text: &[u8]) -> Option<Means> {
+    let meaning = match str::from_utf8(text).ok()? {
+        SPAN_ENTER => Meaning::Call,
+        SPAN_EXIT => Meaning::Return,
+        _ => return None,
+    };
+    Some(Means { meaning, subject: None, object: None, next: None, value: Some(0) })
+}
+
 fn event_type(id: u32, text: &EventTypeText<'_>) -> EventType {
     let mut args: Vec<Argument> = Vec::new();
     for field in text.fields() {
         let taken = args.iter().any(|argument| argument.name == field.name);
         let name =
             if taken { format!("{}_{}", field.name, args.len() + 1) } else { field.name.into() };
-        args.push(Argument { name, kind: kind(field.kind), encoding: String::new() });
+        args.push(Argument { name, kind: kind(field.kind), encoding: String::new(), zero: None });
     }
     EventType {
         id,
@@ -49,6 +61,7 @@ fn event_type(id: u32, text: &EventTypeText<'_>) -> EventType {
         filter: 0,
         args,
         means: None,
+        details: Details::default(),
     }
 }
 
@@ -57,7 +70,8 @@ const fn kind(kind: FieldKind) -> ArgumentKind {
         FieldKind::Signed => ArgumentKind::Signed,
         FieldKind::Hex => ArgumentKind::Hex,
         FieldKind::Float => ArgumentKind::Float,
-        FieldKind::Text | FieldKind::Bytes => ArgumentKind::Text,
+        FieldKind::Text => ArgumentKind::Text,
+        FieldKind::Bytes => ArgumentKind::Bytes,
         FieldKind::Unsigned | FieldKind::Bool => ArgumentKind::Unsigned,
     }
 }

@@ -12,6 +12,7 @@ use super::frames::Piece;
 use super::guess::{self, Guess};
 use super::options::Known;
 use super::plan::Plans;
+use super::recorded::Recorded;
 use super::symbols::Symbols;
 use super::timeline::Timeline;
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
@@ -23,26 +24,7 @@ const PIECE: usize = 1 << 24;
 
 /// Makes a reader with the options of this format.
 pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
-    let known = Known::from_options(options)?;
-    Ok(Box::new(RkhDecoder {
-        known,
-        dialect: known.dialect,
-        bases: vec![known.dialect],
-        base: 0,
-        stamped: false,
-        version: 0,
-        settings: known.settings,
-        plans: None,
-        own_schema: true,
-        timeline: Timeline::new(&known.settings),
-        symbols: Symbols::default(),
-        counts: Counts::default(),
-        hunting: true,
-        warned: false,
-        framework: ContextId::default(),
-        running: None,
-        pending: Pending::default(),
-    }))
+    Ok(Box::new(RkhDecoder::new(Known::from_options(options)?)))
 }
 
 /// What is known of the stream so far.
@@ -115,9 +97,31 @@ impl Decoder for RkhDecoder {
 }
 
 impl RkhDecoder {
+    pub(super) fn new(known: Known) -> Self {
+        Self {
+            known,
+            dialect: known.dialect,
+            bases: vec![known.dialect],
+            base: 0,
+            stamped: false,
+            version: 0,
+            settings: known.settings,
+            plans: None,
+            own_schema: true,
+            timeline: Timeline::new(&known.settings),
+            symbols: Symbols::default(),
+            counts: Counts::default(),
+            hunting: true,
+            warned: false,
+            framework: ContextId::default(),
+            running: None,
+            pending: Pending::default(),
+        }
+    }
+
     /// What has to wait for the trace, whose schema may be the user's, and for the first bytes, which
     /// may have to tell the settings; false where more of them are needed.
-    fn begin(&mut self, input: &Input<'_>, trace: &mut Trace) -> bool {
+    pub(super) fn begin(&mut self, input: &Input<'_>, trace: &mut Trace) -> bool {
         if self.plans.is_some() {
             return true;
         }
@@ -153,7 +157,8 @@ impl RkhDecoder {
     }
 
     /// Makes the plans anew, for a schema or settings that have changed.
-    pub(super) fn plan(&mut self, trace: &Trace) {
+    pub(super) fn plan(&mut self, trace: &mut Trace) {
+        trace.recorded = Some(Box::new(Recorded(self.settings)));
         let plans = Plans::new(&trace.schema, self.base, self.dialect, &self.settings);
         self.plans = Some(plans);
     }

@@ -67,17 +67,22 @@ pub(super) struct Symbols {
     holding: HashMap<(u32, u64), ObjectId, RandomState>,
     /// What types and keys named before the last configuration record.
     ended: HashMap<(u32, u64), ObjectId, RandomState>,
-    /// Active objects that were looked up, by some bits of their addresses.
-    seen: [Option<(u64, ContextId)>; SEEN],
+    /// The active objects since the last configuration record: behind it an address is another one.
+    living: HashMap<u64, ContextId, RandomState>,
+    /// Active objects that were looked up, by some bits of their addresses; [`NOT_SEEN`] for none.
+    seen: [(u64, ContextId); SEEN],
 }
 
 /// A power of two; no program has so many active objects.
 const SEEN: usize = 64;
 
+/// No address: they have 32 bits.
+const NOT_SEEN: u64 = u64::MAX;
+
 impl Default for Symbols {
     fn default() -> Self {
-        let (holding, ended) = (HashMap::default(), HashMap::default());
-        Self { holding, ended, seen: [None; SEEN] }
+        let (holding, ended, living) = Default::default();
+        Self { holding, ended, living, seen: [(NOT_SEEN, ContextId::default()); SEEN] }
     }
 }
 
@@ -106,7 +111,7 @@ impl Symbols {
             parameters: owner.into_iter().collect(),
             priority: None,
             alive: None,
-            lifetime: Lifetime { from: before.map(|_| ticks), until: None },
+            lifetime: Lifetime { from: before.map(|_| ticks), ..Lifetime::default() },
             record: Vec::new(),
         };
         let lives = trace.objects.with_key(key).len();
@@ -149,40 +154,47 @@ impl Symbols {
 
     /// Ends all names: what follows may mean something else.
     pub(super) fn forget(&mut self, trace: &mut Trace, ticks: u64) {
+        self.living.clear();
+        self.seen = [(NOT_SEEN, ContextId::default()); SEEN];
         for (named, id) in self.holding.drain() {
             self.ended.insert(named, id);
-            if let Some(object) = trace.objects.get_mut(id) {
-                object.lifetime.until = Some(ticks);
-            }
+            trace.objects.end(id, ticks);
         }
     }
 
     /// The context of an active object, by its address.
     #[inline]
     pub(super) fn active_object(&mut self, trace: &mut Trace, key: u64) -> ContextId {
-        // The golden ratio spreads control blocks that lie at equal distances.
-        let slot = (key as u32).wrapping_mul(0x9E37_79B1) >> 26;
-        let seen = &mut self.seen[slot as usize % SEEN];
-        match seen {
-            Some((known, id)) if *known == key => *id,
-            _ => {
-                let id = active_object(trace, key);
-                *seen = Some((key, id));
-                id
-            }
+        if let (true, id) = self.seen(key) {
+            return id;
         }
+        let id = *self.living.entry(key).or_insert_with(|| active_object(trace, key));
+        self.seen[place(key)] = (key, id);
+        id
     }
+
+    /// Whether that was looked up before, and what was found if it was.
+    #[inline(always)]
+    pub(super) fn seen(&self, key: u64) -> (bool, ContextId) {
+        let (known, id) = self.seen[place(key)];
+        (known == key, id)
+    }
+}
+
+/// Where an active object that was looked up is noted.
+#[inline(always)]
+const fn place(key: u64) -> usize {
+    // The golden ratio spreads control blocks that lie at equal distances.
+    let slot = (key as u32).wrapping_mul(0x9E37_79B1) >> 26;
+    slot as usize % SEEN
 }
 
 #[cold]
 fn active_object(trace: &mut Trace, key: u64) -> ContextId {
-    if let Some(known) = trace.contexts.find(key) {
-        return known;
-    }
     let key_text = key_text(trace.payload, key);
     let name = format!("active object {key_text}");
     let kind = ContextKind::Thread;
-    trace.contexts.add(Context { key, key_text, kind, name, object: None })
+    trace.contexts.replace(Context { key, key_text, kind, name, object: None })
 }
 
 /// The context of events between the steps of active objects.

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use tracewell_wire::shark::{
-    ChunkError, ChunkHeader, DatagramHeader, Frame, Record, Unpacker, ids,
+    AreaRecords, ChunkError, ChunkHeader, DatagramHeader, Frame, Record, SenderStart, ids,
 };
 
 use crate::format::Confidence;
@@ -53,18 +53,52 @@ pub(super) struct Areas {
     pub(super) unpacked: Vec<u8>,
 }
 
+/// Bytes of records that compressed ones may make, however few they are, and times the input's bytes where it
+/// has more: what somebody made up to fill the memory is no chunk.
+const UNPACKED_AT_LEAST: usize = 16 << 20;
+const UNPACKED_TIMES: usize = 64;
+
+/// Expands what LZ4 compressed.
+fn expand(stored: &[u8], place: &mut [u8]) -> Option<usize> {
+    lz4_flex::block::decompress_into(stored, place).ok()
+}
+
 impl Areas {
     /// Adds the records of a compressed chunk, whose packed ones lie at `packed`.
     fn unpack(&mut self, input: &[u8], packed: Range<usize>, remarks: &mut Diagnostics) {
-        let start = input.len() + self.unpacked.len();
-        let mut records = Unpacker::new(input.get(packed.clone()).unwrap_or_default());
-        self.unpacked.extend(records.by_ref().flat_map(|record| record.to_bytes()));
+        let area = input.get(packed.clone()).unwrap_or_default();
+        let most = UNPACKED_AT_LEAST.max(input.len().saturating_mul(UNPACKED_TIMES));
+        let (mut start, mut missing) = (self.unpacked.len(), None);
+        for record in AreaRecords::new(area, Some(expand)) {
+            let (at, message) = match record {
+                Ok(record) if self.unpacked.len() < most => {
+                    self.unpacked.extend(record.to_bytes());
+                    continue;
+                }
+                Ok(_) => (packed.start, "compressed records are too many to be a chunk's"),
+                Err(damage) => {
+                    (packed.start + damage.at, "expected a packed record, found other bytes")
+                }
+            };
+            remarks.add(Severity::Damage, at as u64, message);
+            self.add_unpacked(input.len(), &mut start, &mut missing);
+            missing = Some(Missing { events: None, cause: LossCause::Damaged });
+            if self.unpacked.len() >= most {
+                break;
+            }
+        }
+        self.add_unpacked(input.len(), &mut start, &mut missing);
         let end = input.len() + self.unpacked.len();
-        self.list.push(Area { bytes: start..end, continues: false, missing: None });
-        if records.is_damaged() {
-            let at = packed.end - records.rest().len();
-            remarks.add(Severity::Damage, at as u64, "expected a packed record, found other bytes");
-            self.missing.push((end, Missing { events: None, cause: LossCause::Damaged }));
+        self.missing.extend(missing.map(|missing| (end, missing)));
+    }
+
+    /// Adds what was unpacked from `start` on, if anything was.
+    fn add_unpacked(&mut self, input: usize, start: &mut usize, missing: &mut Option<Missing>) {
+        let end = self.unpacked.len();
+        if *start < end {
+            let bytes = input + *start..input + end;
+            self.list.push(Area { bytes, continues: false, missing: missing.take() });
+            *start = end;
         }
     }
 
@@ -184,15 +218,17 @@ fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, remarks: &mut Dia
 /// Packets of a capture, by number.
 #[derive(Debug, Default)]
 struct Capture {
-    /// Number, where its records lie, whether it is full.
     packets: Vec<Packet>,
+    start: SenderStart,
+    restarts: u32,
     zero_lengths: u64,
     refused: u64,
 }
 
 #[derive(Debug)]
 struct Packet {
-    number: u32,
+    /// How often the sender had begun again before, and its number.
+    place: (u32, u32),
     bytes: Range<usize>,
 }
 
@@ -227,9 +263,9 @@ impl Capture {
         }
         self.remark(remarks);
         // Sorted stably: of two packets of a number the one that came first stays.
-        self.packets.sort_by_key(|packet| packet.number);
+        self.packets.sort_by_key(|packet| packet.place);
         let before = self.packets.len();
-        self.packets.dedup_by_key(|packet| packet.number);
+        self.packets.dedup_by_key(|packet| packet.place);
         if self.packets.len() < before {
             let message = format!("{} packets came twice", before - self.packets.len());
             remarks.add(Severity::Note, None, message);
@@ -249,7 +285,8 @@ impl Capture {
             Ok((header, records)) => {
                 let start = first + DatagramHeader::SIZE;
                 let bytes = start..start + records.len();
-                self.packets.push(Packet { number: header.number, bytes });
+                self.restarts += u32::from(self.start.begins_anew(&header, frame.datagram));
+                self.packets.push(Packet { place: (self.restarts, header.number), bytes });
             }
             Err(error) => {
                 self.refused += 1;
@@ -267,25 +304,31 @@ impl Capture {
             let message = format!("{} datagrams of chunks without records", self.zero_lengths);
             remarks.add(Severity::Note, None, message);
         }
+        if self.restarts > 0 {
+            let message = format!("the sender began again {} times", self.restarts);
+            remarks.add(Severity::Note, None, message);
+        }
     }
 
     fn deliver(self, areas: &mut Areas, remarks: &mut Diagnostics) {
-        let mut before: Option<(u32, bool)> = None;
+        let mut before: Option<((u32, u32), bool)> = None;
         for packet in self.packets {
-            let lost = before.map_or(0, |(number, _)| packet.number - number - 1);
+            let (sender, number) = packet.place;
+            before = before.filter(|((same, _), _)| *same == sender);
+            let lost = before.map_or(0, |((_, last), _)| number - last - 1);
             let missing = (lost > 0).then(|| {
                 let most = u64::from(lost) * u64::from(DatagramHeader::MOST_EVENTS);
                 let message = format!(
                     "{lost} packets are missing before number {}: {most} records, fewer if one of \
                      them was a chunk's last",
-                    packet.number
+                    number
                 );
                 remarks.add(Severity::Damage, packet.bytes.start as u64, message);
                 Missing { events: Some(most), cause: LossCause::Missing }
             });
             // A packet that is not full is its chunk's last one.
             let continues = missing.is_none() && before.is_some_and(|(_, full)| full);
-            before = Some((packet.number, packet.is_full()));
+            before = Some((packet.place, packet.is_full()));
             areas.list.push(Area { bytes: packet.bytes, continues, missing });
         }
     }

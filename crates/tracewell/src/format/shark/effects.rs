@@ -1,4 +1,4 @@
-//! What each code does to who runs and to which tasks there are, as tables for the hot loop.
+//! What each code does to who runs and to which tasks there are, as a table.
 
 use tracewell_wire::shark::ids;
 
@@ -8,6 +8,8 @@ pub(super) enum Effect {
     None,
     /// Names a task that does something.
     Mention,
+    /// The same by a code that only the user manual has.
+    Manual,
     /// Names a task that exists, or starts to.
     Named,
     Ended,
@@ -36,46 +38,11 @@ pub(super) const EFFECTS: [Effect; 256] = {
             ids::INTERRUPT_START | ids::TIMER_WAKEUP_START => Effect::Enter,
             ids::INTERRUPT_END => Effect::Exit,
             ids::TIMER_WAKEUP_END => Effect::ExitTo,
+            ids::MANUAL_UNLOCK => Effect::Manual,
             code if ids::names_context(code) => Effect::Mention,
             _ => Effect::None,
         };
         code += 1;
     }
     effects
-};
-
-/// An interrupt begins.
-pub(super) const ENTERS: u8 = 0x01;
-/// An interrupt ends.
-pub(super) const EXITS: u8 = 0x02;
-/// The scheduler chose.
-pub(super) const CHOOSES: u8 = 0x04;
-/// The first parameter names a task: one that was met before, or the record is looked at closely.
-pub(super) const NAMES: u8 = 0x08;
-/// The same for both parameters being the same.
-pub(super) const TWICE: u8 = 0x10;
-/// The same for the task that is named being the one that runs.
-pub(super) const RUNS: u8 = 0x20;
-/// The record is looked at closely.
-pub(super) const CLOSELY: u8 = 0x40;
-
-/// How a code's records are followed, as a set of the bits above.
-pub(super) const PLANS: [u8; 256] = {
-    let mut plans = [0; 256];
-    let mut code = 0;
-    while code < 256 {
-        plans[code] = match EFFECTS[code] {
-            Effect::None => 0,
-            Effect::Mention => NAMES,
-            Effect::Load => NAMES | RUNS,
-            Effect::Schedule => CHOOSES | NAMES | TWICE,
-            Effect::Enter => ENTERS,
-            Effect::Exit => EXITS,
-            Effect::ExitTo => EXITS | NAMES,
-            Effect::Inherit => NAMES | TWICE,
-            Effect::Named | Effect::Ended | Effect::Start => CLOSELY,
-        };
-        code += 1;
-    }
-    plans
 };

@@ -9,7 +9,9 @@
 //! | `tasks` | which task a context number means, and its name |
 //! | `names` | names of tasks from outside |
 //! | `effects` | what each code does to who runs |
+//! | `marks` | what stands out in a group of records, as sets of them |
 //! | `fill` | records into rows of the columns: the hot loop |
+//! | `closely` | records that the hot loop does not see through |
 //! | `decoder` | the steps above in order |
 //!
 //! Records carry no order but their stamps: a cyclic chunk is dumped from its first slot on, which is
@@ -17,10 +19,12 @@
 //! they lie. Ordinary dumps are one or two runs, and no record is moved or looked at twice for it.
 
 mod clock;
+mod closely;
 mod container;
 mod decoder;
 mod effects;
 mod fill;
+mod marks;
 mod names;
 mod order;
 mod runs;

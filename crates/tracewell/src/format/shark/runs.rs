@@ -72,16 +72,17 @@ impl Survey {
     /// Whether nothing in a piece stands out and it follows what was before: its last stamp.
     fn plain(&self, piece: &[[u8; Record::SIZE]]) -> Option<u64> {
         let mut before = self.before?;
-        let (mut stands_out, mut bits) = (false, 0);
+        let (mut goes_back, mut bits) = (false, 0);
         for slot in piece {
             let record = Record::from_bytes(slot);
-            stands_out |= record.tsc < before;
-            // Empty slots, both clock records and, rarely, the end of a trace.
-            stands_out |= record.code_word & 0x00CF == 0;
-            bits |= record.code_word;
+            goes_back |= record.tsc < before;
             before = record.tsc;
+            // Of empty slots, both clock records and, rarely, the end of a trace, nothing is left of
+            // the code here, so that the subtraction sets all bits.
+            let code_word = u32::from(record.code_word);
+            bits |= code_word | (code_word & 0x00CF).wrapping_sub(1);
         }
-        (!stands_out && bits & 0xFF00 == 0).then_some(before)
+        (!goes_back && bits <= 0xFF).then_some(before)
     }
 
     fn extend(&mut self, last: u64, slots: usize) {

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 use tracewell_wire::shark::ids;
 
+use super::marks::MET;
 use super::names::Names;
 use crate::model::{Context, ContextId, ContextKind, Lifetime, MaybeContext, Object, Trace};
 
@@ -19,6 +20,9 @@ const TASK: u32 = 1;
 /// The keys of contexts that are no tasks lie beyond every selector.
 const INTERRUPT: u64 = 0x1_0000;
 const UNKNOWN: u64 = 0x1_0001;
+
+/// Numbers of contexts that a record can hold.
+const NUMBERS: usize = 1 << 16;
 
 /// The task that a context number names.
 #[derive(Clone, Copy, Debug)]
@@ -34,19 +38,29 @@ struct Task {
 pub(super) struct Tasks {
     by_number: HashMap<u16, Task, RandomState>,
     /// The same for the hot loop: the task of each number, if it was used.
-    used: Box<[MaybeContext; 1 << 16]>,
+    used: Box<[MaybeContext; NUMBERS]>,
+    /// [`MET`] for each of these.
+    met: Box<[u64; NUMBERS]>,
     names: Names,
 }
 
 impl Tasks {
     pub(super) fn new(names: Names) -> Self {
-        Self { by_number: HashMap::default(), used: Box::new([MaybeContext::NONE; 1 << 16]), names }
+        let used = Box::new([MaybeContext::NONE; NUMBERS]);
+        let met = Box::new([0; NUMBERS]);
+        Self { by_number: HashMap::default(), used, met, names }
     }
 
     /// The task that a number names, if it did something before.
     #[inline]
     pub(super) fn known(&self, number: u16) -> MaybeContext {
         self.used[usize::from(number)]
+    }
+
+    /// [`MET`] if there is one.
+    #[inline(always)]
+    pub(super) fn met_before(&self, number: u16) -> u64 {
+        self.met[usize::from(number)]
     }
 
     /// The task that a number names; one without pid where it names none yet.
@@ -60,6 +74,7 @@ impl Tasks {
         };
         if used {
             self.used[usize::from(number)] = context.into();
+            self.met[usize::from(number)] = MET;
         }
         context
     }
@@ -117,7 +132,7 @@ impl Tasks {
             parameters: pid.map(u64::from).into_iter().collect(),
             priority: None,
             alive: None,
-            lifetime: Lifetime { from: created, until: None },
+            lifetime: Lifetime { from: created, ..Lifetime::default() },
             record: Vec::new(),
         });
         let context = trace.contexts.replace(Context {
@@ -129,6 +144,7 @@ impl Tasks {
         });
         self.by_number.insert(number, Task { context, pid, used });
         self.used[usize::from(number)] = MaybeContext::NONE;
+        self.met[usize::from(number)] = 0;
         context
     }
 

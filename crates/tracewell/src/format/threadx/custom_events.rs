@@ -14,7 +14,7 @@
 use std::fmt;
 
 use crate::model::Meaning;
-use crate::model::schema::{Argument, ArgumentKind, EventType, Means, Schema};
+use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Means, Schema};
 
 /// A definition of the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -82,7 +82,7 @@ fn event_type(event: &CustomEvent) -> EventType {
         while name.is_empty() || args.iter().any(|argument| argument.name == name) {
             name = format!("{name}arg{}", index + 1);
         }
-        args.push(Argument { name, kind: ArgumentKind::Hex, encoding: String::new() });
+        args.push(Argument { name, kind: ArgumentKind::Hex, encoding: String::new(), zero: None });
     }
     let meaning = Meaning::Mark;
     EventType {
@@ -93,6 +93,7 @@ fn event_type(event: &CustomEvent) -> EventType {
         filter: 0x8000_0000,
         args,
         means: Some(Means { meaning, subject: None, object: None, next: None, value: None }),
+        details: Details::default(),
     }
 }
 

@@ -145,8 +145,11 @@ impl ThreadxDecoder {
         let slots = Slots::new(image.slots(bytes), layout);
         let offset = offset + image.events as u64;
         let oldest = self.oldest.filter(|slot| *slot < image.event_slots);
-        if oldest != self.oldest {
-            let message = format!("oldest: expected a slot below {}", image.event_slots);
+        if let Some(asked) = self.oldest.filter(|_| oldest.is_none()) {
+            let message = format!(
+                "option oldest: expected a slot below {}, found {asked}; beginning where the dump says",
+                image.event_slots
+            );
             trace.diagnostics.add(Severity::Warning, None, message);
         }
         let current = oldest.or(image.current_slot());

@@ -68,6 +68,17 @@ pub struct Argument {
     pub kind: ArgumentKind,
     /// How it is written in a record, in the dialect's own words; empty where all are words.
     pub encoding: String,
+    /// What 0 stands for, where it is no value.
+    pub zero: Option<Zero>,
+}
+
+/// What 0 stands for in an argument.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Zero {
+    /// The argument that has the value.
+    pub argument: usize,
+    /// What is said of it.
+    pub note: String,
 }
 
 /// A meaning with its participants: positions of arguments, `None` where the event has none.
@@ -83,6 +94,29 @@ pub struct Means {
     pub next: Option<usize>,
     /// Argument with the number that the meaning speaks of.
     pub value: Option<usize>,
+}
+
+/// What else arguments of an event tell, by their positions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Details {
+    /// The state that a state machine is in.
+    pub state: Option<usize>,
+    /// The period of a timer, in its own ticks; 0 where it expires once.
+    pub period: Option<usize>,
+    /// Whom the object belongs to.
+    pub owner: Option<usize>,
+    /// How much the object can hold.
+    pub capacity: Option<usize>,
+    /// The least that was ever free in the object.
+    pub least_free: Option<usize>,
+    /// How much the object holds.
+    pub used: Option<usize>,
+    /// How much is free in the object.
+    pub free: Option<usize>,
+    /// Whether `used` and `free` were counted before what the event tells of.
+    pub before: bool,
+    /// Whether the object holds nothing any more.
+    pub empties: bool,
 }
 
 /// What an event id means.
@@ -102,6 +136,8 @@ pub struct EventType {
     pub args: Vec<Argument>,
     /// What it asserts about scheduling.
     pub means: Option<Means>,
+    /// What else its arguments tell.
+    pub details: Details,
 }
 
 /// A type of objects.
@@ -139,6 +175,8 @@ pub struct Schema {
     unknown: EventType,
     kinds: Vec<ObjectKind>,
     tables: Vec<Table>,
+    /// For events that tell of a filter: their ids, and the bits of it.
+    hides: Vec<(u32, u32)>,
 }
 
 /// The dialects of RKH with their schemas, oldest first.
@@ -166,6 +204,13 @@ impl Schema {
         static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
         let text = include_str!("../../../../../schemas/shark.toml");
         Self::built_in(&SCHEMA, text, "schemas/shark.toml")
+    }
+
+    /// The schema of the arrivals of what is collected.
+    pub fn arrivals() -> Arc<Self> {
+        static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
+        let text = include_str!("../../../../../schemas/arrivals.toml");
+        Self::built_in(&SCHEMA, text, "schemas/arrivals.toml")
     }
 
     /// The schema of the hooks of AIX trace.
@@ -223,9 +268,19 @@ impl Schema {
         self.by_id.get(id as usize).is_some_and(|position| *position != 0)
     }
 
+    /// The bits of the filter that an event tells of; 0 for those that tell of none.
+    pub fn hides(&self, id: u32) -> u32 {
+        self.hides.iter().find(|(event, _)| *event == id).map_or(0, |(_, bits)| *bits)
+    }
+
     /// All events with entries of their own.
     pub fn events(&self) -> &[EventType] {
         &self.events
+    }
+
+    /// The entries that stand for ranges of ids.
+    pub fn ranges(&self) -> impl Iterator<Item = &EventType> {
+        self.ranges.iter().map(|(_, event)| event)
     }
 
     /// Adds an entry, for an event of the application, say. False where the id has one already or

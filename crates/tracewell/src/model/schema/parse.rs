@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Argument, ArgumentKind, EventType, Means, ObjectKind, Schema, Table, TableId};
+use super::{
+    Argument, ArgumentKind, Details, EventType, Means, ObjectKind, Schema, Table, TableId, Zero,
+};
 use crate::model::Meaning;
 
 /// A schema file cannot be used; says where and why.
@@ -65,8 +67,20 @@ struct Event {
     #[serde(default)]
     filter: u32,
     #[serde(default)]
+    hides: u32,
+    #[serde(default)]
     args: Vec<Spanned<String>>,
     means: Option<Spanned<Roles>>,
+    zero: Option<Spanned<StandsFor>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StandsFor {
+    #[serde(rename = "in")]
+    argument: String,
+    is: String,
+    note: String,
 }
 
 #[derive(Deserialize)]
@@ -91,6 +105,17 @@ struct Roles {
     object: Option<String>,
     next: Option<String>,
     value: Option<String>,
+    state: Option<String>,
+    period: Option<String>,
+    owner: Option<String>,
+    capacity: Option<String>,
+    least_free: Option<String>,
+    used: Option<String>,
+    free: Option<String>,
+    #[serde(default)]
+    before: bool,
+    #[serde(default)]
+    empties: bool,
 }
 
 /// What is wrong, and where in the text.
@@ -147,6 +172,7 @@ fn build(file: File) -> Result<Schema, Fault> {
         unknown: range_type(0, "UNKNOWN".into(), "unknown event".into(), "unknown".into()),
         kinds,
         tables,
+        hides: Vec::new(),
     };
     for range in file.range {
         let mut event = range_type(range.first, range.name, range.label, range.family);
@@ -157,6 +183,7 @@ fn build(file: File) -> Result<Schema, Fault> {
     for event in file.event {
         let at = event.id.span().start;
         let id = *event.id.get_ref();
+        schema.hides.extend((event.hides != 0).then_some((id, event.hides)));
         if !schema.define(event_type(event, &names)?) {
             return Err((at, format!("event {id} is defined twice or above 65535")));
         }
@@ -165,7 +192,8 @@ fn build(file: File) -> Result<Schema, Fault> {
 }
 
 fn range_type(id: u32, name: String, label: String, family: String) -> EventType {
-    EventType { id, name, label, family, filter: 0, args: Vec::new(), means: None }
+    let (args, details) = (Vec::new(), Details::default());
+    EventType { id, name, label, family, filter: 0, args, means: None, details }
 }
 
 fn plain(meaning: Meaning) -> Means {
@@ -173,10 +201,19 @@ fn plain(meaning: Meaning) -> Means {
 }
 
 fn event_type(event: Event, names: &BTreeMap<String, ArgumentKind>) -> Result<EventType, Fault> {
-    let args = arguments(&event.args, names)?;
-    let means = event.means.map(|means| roles(&means, &args)).transpose()?;
+    let mut args = arguments(&event.args, names)?;
+    let means = event.means.as_ref().map(|means| roles(means, &args)).transpose()?;
+    let details = event.means.as_ref().map(|means| details(means, &args)).transpose()?;
+    let details = details.unwrap_or_default();
+    if let Some(zero) = &event.zero {
+        let at = zero.span().start;
+        let zero = zero.get_ref();
+        let argument = position(&args, at, &zero.is)?;
+        let of = position(&args, at, &zero.argument)?;
+        args[of].zero = Some(Zero { argument, note: zero.note.clone() });
+    }
     let Event { name, label, family, filter, .. } = event;
-    Ok(EventType { id: event.id.into_inner(), name, label, family, filter, args, means })
+    Ok(EventType { id: event.id.into_inner(), name, label, family, filter, args, means, details })
 }
 
 /// Arguments from `name: kind`, `name` for a number, `_` for a word without a name; ` as ` and
@@ -213,7 +250,7 @@ fn arguments(
         if !seen.insert(name.clone()) {
             return Err((at, format!("two arguments are called '{name}'")));
         }
-        arguments.push(Argument { name, kind, encoding: encoding.trim().to_owned() });
+        arguments.push(Argument { name, kind, encoding: encoding.trim().to_owned(), zero: None });
     }
     Ok(arguments)
 }
@@ -235,19 +272,45 @@ fn argument_kind(kind: &str, names: &BTreeMap<String, ArgumentKind>) -> Option<A
 
 fn roles(means: &Spanned<Roles>, args: &[Argument]) -> Result<Means, Fault> {
     let at = means.span().start;
-    let position = |role: &Option<String>| {
-        let Some(name) = role else { return Ok(None) };
-        let found = args.iter().position(|argument| argument.name == *name);
-        found.map(Some).ok_or_else(|| (at, format!("no argument is called '{name}'")))
-    };
+    let role = |role: &Option<String>| optional_position(args, at, role);
     let roles = means.get_ref();
     Ok(Means {
         meaning: roles.is,
-        subject: position(&roles.subject)?,
-        object: position(&roles.object)?,
-        next: position(&roles.next)?,
-        value: position(&roles.value)?,
+        subject: role(&roles.subject)?,
+        object: role(&roles.object)?,
+        next: role(&roles.next)?,
+        value: role(&roles.value)?,
     })
+}
+
+fn details(means: &Spanned<Roles>, args: &[Argument]) -> Result<Details, Fault> {
+    let at = means.span().start;
+    let role = |role: &Option<String>| optional_position(args, at, role);
+    let roles = means.get_ref();
+    Ok(Details {
+        state: role(&roles.state)?,
+        period: role(&roles.period)?,
+        owner: role(&roles.owner)?,
+        capacity: role(&roles.capacity)?,
+        least_free: role(&roles.least_free)?,
+        used: role(&roles.used)?,
+        free: role(&roles.free)?,
+        before: roles.before,
+        empties: roles.empties,
+    })
+}
+
+fn optional_position(
+    args: &[Argument],
+    at: usize,
+    name: &Option<String>,
+) -> Result<Option<usize>, Fault> {
+    name.as_ref().map(|name| position(args, at, name)).transpose()
+}
+
+fn position(args: &[Argument], at: usize, name: &str) -> Result<usize, Fault> {
+    let found = args.iter().position(|argument| argument.name == name);
+    found.ok_or_else(|| (at, format!("no argument is called '{name}'")))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What is the same for all events of a context or of an id, worked out once.
 
+use super::entry::Tail;
 use super::heading::{PID, PROCESS_NAME, TID};
 use super::{Options, Settings, heading};
 use crate::model::{Batch, ContextId, Trace};
@@ -11,6 +12,8 @@ use crate::text::{Literal, PerEvent};
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     contexts: Vec<ContextFacts>,
+    /// See [`crate::model::Contexts::told_since`].
+    told: u64,
     ids: PerEvent<IdFacts>,
     /// Small ids that there are facts of.
     seen: Vec<bool>,
@@ -20,6 +23,8 @@ pub(super) struct Facts {
     pub(super) of_day_ns: Option<u64>,
     /// Whether any column tells who an event is of.
     pub(super) who: bool,
+    /// Whether the rate of the clock is known.
+    pub(super) has_rate: bool,
     /// Words of the system that was traced.
     pub(super) system: Environment,
     /// Whether events are hook-word entries in frames of AIX traces.
@@ -46,8 +51,11 @@ pub(super) struct IdFacts {
     pub(super) template: Option<TemplateId>,
     /// The column that its text begins in.
     pub(super) level: Level,
-    /// What the dialect calls it, for events without a template.
-    pub(super) label: Literal,
+    /// Its last argument, where that is a text or bytes behind words.
+    pub(super) tail: Option<Tail>,
+    /// What its text begins with where that is the same for all events: the head of its template;
+    /// without a template what the dialect calls it.
+    pub(super) head: Option<Literal>,
 }
 
 /// Ids that most events have are below this.
@@ -68,12 +76,16 @@ impl Facts {
         self.seen.resize(SMALL_IDS, false);
         let Options { exec, cpu, pid, tid, svc, .. } = settings.options;
         self.who = exec || cpu || pid || tid || svc;
+        self.has_rate = trace.clock.rate.is_some();
         self.system = system(trace);
         self.hooks = trace.format == "aix";
         if self.of_day_ns.is_none() {
             self.of_day_ns = trace.wall_clock_ns(0).map(|ns| ns % NANOSECONDS_OF_DAY);
         }
         let columns = batch.columns;
+        if trace.contexts.told_since(&mut self.told) {
+            self.contexts.clear();
+        }
         let known = self.contexts.len() as u32..trace.contexts.len() as u32;
         self.contexts.extend(known.map(|id| {
             // As it was when it first ran.
@@ -146,11 +158,16 @@ fn id(trace: &Trace, program: &Program, id: u32, hooks: bool) -> IdFacts {
     };
     let event = trace.schema.event(id);
     let template = short.and_then(|id| program.of_id(id)).or_else(|| program.of_name(&event.name));
-    let level = template.and_then(|id| program.template(id)).map_or(Level::default(), |t| t.level);
+    let facts = template.and_then(|id| program.template(id));
+    let head = match facts {
+        Some(facts) => facts.head(),
+        None => Some(format!("{} ", trace.schema.label(id))),
+    };
     IdFacts {
         column: field(&text, heading::ID),
         template,
-        level,
-        label: Literal::new(format!("{} ", trace.schema.label(id))),
+        level: facts.map_or(Level::default(), |facts| facts.level),
+        tail: Tail::of(event, trace.payload),
+        head: head.map(Literal::new),
     }
 }

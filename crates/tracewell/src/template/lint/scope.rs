@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::source::Finding;
 use crate::template::compile::{OBJECT, action, builtin, each_definition};
-use crate::template::finding::Finding;
 use crate::template::syntax::{Body, File, Function, Item, ItemKind, Key};
 
 /// What a file defines.

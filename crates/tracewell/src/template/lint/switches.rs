@@ -1,6 +1,6 @@
 //! Cases that are never reached, and flags that say two things of the same bits.
 
-use crate::template::finding::Finding;
+use crate::source::Finding;
 use crate::template::syntax::{
     Code, Flag, FlagTest, Flags, Macro, Number, Pattern, Size, Switch, Value, ValueKind,
 };

@@ -3,8 +3,7 @@
 
 use super::scope::Scope;
 use super::switches;
-use crate::template::finding::Finding;
-use crate::template::source::Span;
+use crate::source::{Finding, Span};
 use crate::template::syntax::{
     Body, Code, Expr, Item, ItemKind, Macro, Move, Size, Stanza, Value, ValueKind,
 };

@@ -2,7 +2,7 @@
 
 use super::lexer::{Token, TokenKind};
 use super::{Parsed, Parser};
-use crate::template::source::Span;
+use crate::source::Span;
 use crate::template::syntax::code::{AnyCode, any_code};
 use crate::template::syntax::{
     Call, Code, Function, Item, ItemKind, Macro, Text, Value, ValueKind,

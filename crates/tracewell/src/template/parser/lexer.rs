@@ -5,8 +5,7 @@
 //! being continued. What a word means (a code, a number, a name) the parser decides, for it
 //! hangs on what stands before it.
 
-use crate::template::finding::Finding;
-use crate::template::source::{Source, Span};
+use crate::source::{Finding, Source, Span};
 
 /// A piece of a stanza.
 #[derive(Clone, PartialEq, Eq, Debug)]

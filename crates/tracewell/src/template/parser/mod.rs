@@ -9,9 +9,8 @@ mod switch;
 
 pub(super) use expression::MOST_OPERANDS;
 
-use super::finding::{Finding, Severity};
-use super::source::{Source, Span};
 use super::syntax::{File, Stanza};
+use crate::source::{Finding, Severity, Source, Span};
 use lexer::{Lexer, Piece, Token, TokenKind};
 
 /// Reads a template file. What is wrong with it is told; a stanza with an error in it is in the tree

@@ -5,7 +5,7 @@ pub(super) mod code;
 
 pub use code::{Code, Field, Move, Size};
 
-use super::source::Span;
+use crate::source::Span;
 
 /// A template file.
 #[derive(Clone, Debug, Default)]

@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::Range;
 
 use super::{FIRST_LINE, Record, as_addition};
+use crate::source::Source;
 use crate::template::parser::parse;
-use crate::template::source::Source;
 use crate::template::syntax::{Key, Version};
 
 /// Ids below this belong to trace itself.

@@ -1,9 +1,8 @@
 //! The records of an update file.
 
 use super::FIRST_LINE;
-use crate::template::finding::{Finding, Severity};
+use crate::source::{Finding, Severity, Source, Span};
 use crate::template::parser::parse_line;
-use crate::template::source::{Source, Span};
 use crate::template::syntax::{Key, Stanza};
 
 /// What an update file asks for.

@@ -1,0 +1,103 @@
+//! What collecting costs: a target that sends 100 Mbit/s over the loopback, and the processor time of the program that
+//! collects.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Bytes a second: 100 Mbit/s.
+pub const RATE: f64 = 12.5e6;
+
+/// Time between two pieces that are sent: those of a network that delivers frame by frame would be closer
+/// together, those of a driver that interrupts less often are not.
+const PIECE: Duration = Duration::from_millis(1);
+
+/// What a run has cost.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Cost {
+    /// Processor time of all threads, as a share of the time that it took.
+    pub share: f64,
+    /// Bytes sent a second.
+    pub rate: f64,
+    /// Bytes that the program did not keep.
+    pub dropped: u64,
+}
+
+/// Sends a stream for so long to `program collect`, with these arguments, which keeps it in `file`.
+///
+/// # Errors
+/// Where the program or the connection fails.
+pub fn cost(
+    program: &Path,
+    arguments: &[&str],
+    file: &Path,
+    stream: &[u8],
+    time: Duration,
+) -> io::Result<Cost> {
+    let mut child = Command::new(program)
+        .args(["collect", "--tcp-listen", "127.0.0.1:0", "--once", "-o"])
+        .arg(file)
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut target = TcpStream::connect(address(&mut child)?)?;
+    target.set_nodelay(true)?;
+    let before = processor_time(&child)?;
+    let start = Instant::now();
+    let sent = send(&mut target, stream, start, time)?;
+    let spent = start.elapsed();
+    // All of it is there, or was dropped.
+    thread::sleep(Duration::from_millis(300));
+    let processor = processor_time(&child)? - before;
+    drop(target);
+    child.wait()?;
+    let kept = fs::metadata(file)?.len();
+    Ok(Cost {
+        share: processor.as_secs_f64() / spent.as_secs_f64(),
+        rate: sent as f64 / spent.as_secs_f64(),
+        dropped: sent - kept,
+    })
+}
+
+/// Where the program listens; the rest of what it says is not read, and is little.
+fn address(child: &mut Child) -> io::Result<String> {
+    let errors = child.stderr.take().ok_or(io::ErrorKind::BrokenPipe)?;
+    let mut errors = BufReader::new(errors);
+    let mut line = String::new();
+    errors.read_line(&mut line)?;
+    child.stderr = Some(errors.into_inner());
+    Ok(line.trim_end().rsplit(' ').next().unwrap_or_default().to_owned())
+}
+
+/// Sends the stream over and over at the rate; how many bytes that were.
+fn send(target: &mut TcpStream, stream: &[u8], start: Instant, time: Duration) -> io::Result<u64> {
+    let (mut sent, mut rest) = (0, stream);
+    while start.elapsed() < time {
+        thread::sleep(PIECE);
+        let mut due = (RATE * start.elapsed().as_secs_f64()) as u64 - sent;
+        while due > 0 {
+            if rest.is_empty() {
+                rest = stream;
+            }
+            let (now, later) = rest.split_at(rest.len().min(due as usize));
+            target.write_all(now)?;
+            (sent, due, rest) = (sent + now.len() as u64, due - now.len() as u64, later);
+        }
+    }
+    Ok(sent)
+}
+
+/// Processor time of all threads of a running program, from the scheduler's own account.
+fn processor_time(child: &Child) -> io::Result<Duration> {
+    let mut nanoseconds = 0;
+    for task in fs::read_dir(format!("/proc/{}/task", child.id()))? {
+        let text = fs::read_to_string(task?.path().join("schedstat"))?;
+        nanoseconds += text.split(' ').next().and_then(|ns| ns.parse::<u64>().ok()).unwrap_or(0);
+    }
+    Ok(Duration::from_nanos(nanoseconds))
+}

@@ -1,0 +1,181 @@
+//! What a control block of ThreadX's trace holds: a recorder for one of four kinds of targets, or, while
+//! C is being told of a wrap, one that stands for it.
+//!
+//! The module holds `unsafe` code because C gets a pointer to a trace that is inside a call.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+
+use tracewell_record::clock::Clock;
+use tracewell_record::threadx::{
+    Big32, Big64, Context, Entry, Info, Isr, Little32, Little64, Object, Options, Target, Trace,
+};
+use tracewell_wire::ByteOrder;
+use tracewell_wire::threadx::Width;
+
+use super::{tw_threadx, tw_threadx_object};
+use crate::boundary::Placed;
+use crate::clock::CallerClock;
+use crate::code::Code;
+
+/// What C brings to a trace.
+pub(super) struct Host {
+    pub(super) clock: CallerClock,
+    pub(super) options: Options,
+    pub(super) notify: Option<Notify>,
+}
+
+/// What is called when a ring wraps.
+#[derive(Clone, Copy)]
+pub(super) struct Notify {
+    pub(super) function: extern "C" fn(*mut tw_threadx, *mut c_void),
+    pub(super) context: *mut c_void,
+}
+
+impl Clock for Host {
+    #[inline]
+    fn ticks(&mut self) -> u64 {
+        self.clock.ticks()
+    }
+
+    fn valid_mask(&self) -> u64 {
+        self.clock.valid_mask()
+    }
+}
+
+type Ring<T> = Trace<'static, Host, T>;
+
+/// The content of a `tw_threadx`.
+pub(super) enum Block {
+    Little32(Ring<Little32>),
+    Big32(Ring<Big32>),
+    Little64(Ring<Little64>),
+    Big64(Ring<Big64>),
+    /// Stands for a trace that is inside a call, for the time of that call.
+    Lent(*mut dyn Recorder),
+}
+
+impl Block {
+    pub(super) fn new(host: Host, order: ByteOrder, width: Width) -> Self {
+        match (order, width) {
+            (ByteOrder::Little, Width::Bits32) => Self::Little32(Trace::for_target(host)),
+            (ByteOrder::Big, Width::Bits32) => Self::Big32(Trace::for_target(host)),
+            (ByteOrder::Little, Width::Bits64) => Self::Little64(Trace::for_target(host)),
+            (ByteOrder::Big, Width::Bits64) => Self::Big64(Trace::for_target(host)),
+        }
+    }
+
+    #[inline]
+    pub(super) fn recorder(&mut self) -> &mut dyn Recorder {
+        match self {
+            Self::Little32(ring) => ring,
+            Self::Big32(ring) => ring,
+            Self::Little64(ring) => ring,
+            Self::Big64(ring) => ring,
+            // SAFETY: C has the block while it is told of a wrap, which is while `tell` lends the
+            // trace and does not use it itself.
+            Self::Lent(recorder) => unsafe { &mut **recorder },
+        }
+    }
+}
+
+/// The objects that C names; made anew for each look at them.
+pub(super) type Objects<'o> = std::iter::Map<
+    std::slice::Iter<'o, tw_threadx_object>,
+    fn(&'o tw_threadx_object) -> Object<'o>,
+>;
+
+/// A trace for any target: what [`Trace`] does, with C's codes.
+pub(super) trait Recorder {
+    fn enable(
+        &mut self,
+        memory: &'static mut [u8],
+        registry_slots: usize,
+        objects: Objects<'_>,
+        context: Context,
+    ) -> Result<(), Code>;
+    fn disable(&mut self) -> Result<(), Code>;
+    fn is_on(&self) -> bool;
+    fn set_notify(&mut self, notify: Option<Notify>);
+    fn event_filter(&mut self, classes: u32);
+    fn event_unfilter(&mut self, classes: u32);
+    fn register(&mut self, object: &Object<'_>) -> Option<usize>;
+    fn unregister(&mut self, pointer: u64) -> Option<usize>;
+    fn insert(&mut self, context: Context, id: u32, info: [u64; 4], class: u32) -> Option<Entry>;
+    fn patch(&mut self, entry: Entry, info: Info, value: u64) -> bool;
+    fn user_event(&mut self, context: Context, id: u32, info: [u64; 4]) -> Result<(), Code>;
+    fn isr_enter(&mut self, context: Context, isr: Isr);
+    fn isr_exit(&mut self, context: Context, isr: Isr);
+}
+
+impl<T: Target + 'static> Recorder for Ring<T> {
+    fn enable(
+        &mut self,
+        memory: &'static mut [u8],
+        registry_slots: usize,
+        objects: Objects<'_>,
+        context: Context,
+    ) -> Result<(), Code> {
+        let options = self.clock().options;
+        let enabled = Trace::enable(self, memory, registry_slots, &options, objects, context);
+        enabled.map_err(|refused| refused.status.into())
+    }
+
+    fn disable(&mut self) -> Result<(), Code> {
+        Ok(Trace::disable(self).map(|_| ())?)
+    }
+
+    fn is_on(&self) -> bool {
+        Trace::is_on(self)
+    }
+
+    fn set_notify(&mut self, notify: Option<Notify>) {
+        self.clock().notify = notify;
+        self.buffer_full_notify(notify.map(|_| tell as fn(&mut Self)));
+    }
+
+    fn event_filter(&mut self, classes: u32) {
+        Trace::event_filter(self, classes);
+    }
+
+    fn event_unfilter(&mut self, classes: u32) {
+        Trace::event_unfilter(self, classes);
+    }
+
+    fn register(&mut self, object: &Object<'_>) -> Option<usize> {
+        Trace::register(self, object)
+    }
+
+    fn unregister(&mut self, pointer: u64) -> Option<usize> {
+        Trace::unregister(self, pointer)
+    }
+
+    fn insert(&mut self, context: Context, id: u32, info: [u64; 4], class: u32) -> Option<Entry> {
+        Trace::insert(self, context, id, info, class)
+    }
+
+    fn patch(&mut self, entry: Entry, info: Info, value: u64) -> bool {
+        Trace::patch(self, entry, info, value)
+    }
+
+    fn user_event(&mut self, context: Context, id: u32, info: [u64; 4]) -> Result<(), Code> {
+        Ok(Trace::user_event(self, context, id, info)?)
+    }
+
+    fn isr_enter(&mut self, context: Context, isr: Isr) {
+        Trace::isr_enter(self, context, isr);
+    }
+
+    fn isr_exit(&mut self, context: Context, isr: Isr) {
+        Trace::isr_exit(self, context, isr);
+    }
+}
+
+/// Tells C of a wrap. The control block is in the middle of a call, so C gets one that stands for it.
+fn tell<T: Target + 'static>(ring: &mut Ring<T>) {
+    let Some(Notify { function, context }) = ring.clock().notify else { return };
+    let mut storage = MaybeUninit::<tw_threadx>::uninit();
+    Placed::put(&mut storage, Block::Lent(std::ptr::from_mut(ring)));
+    function(storage.as_mut_ptr(), context);
+}

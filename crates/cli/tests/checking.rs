@@ -1,0 +1,124 @@
+//! The guide to `tracewell check`: every example in it runs, and prints what it says; and what the
+//! verb does with files and exit statuses.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn trace(name: &str) -> PathBuf {
+    let folder =
+        if name.ends_with(".trx") { "examples" } else { "crates/tracewell/tests/fixtures/rkh" };
+    repository().join(folder).join(name)
+}
+
+fn check(folder: &Path, arguments: &[&str], rules: &str, trace: &Path) -> Output {
+    std::fs::write(folder.join("ahsm.rules"), rules).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    command.current_dir(folder).arg("check").args(arguments);
+    if trace.extension().is_some_and(|extension| extension == "trx") {
+        command.args(["-O", "rate=100MHz"]);
+    }
+    command.arg("ahsm.rules").arg(trace).output().unwrap()
+}
+
+/// Blocks of the guide: what stands behind the fence, and the text.
+fn blocks(guide: &str) -> Vec<(String, String)> {
+    let mut blocks = Vec::new();
+    let mut parts = guide.split("\n```");
+    while let (Some(_), Some(block)) = (parts.next(), parts.next()) {
+        let (head, text) = block.split_once('\n').unwrap();
+        blocks.push((head.to_owned(), format!("{text}\n")));
+    }
+    blocks
+}
+
+#[test]
+fn the_examples_of_the_guide_run() {
+    let guide = std::fs::read_to_string(repository().join("docs/checking.md")).unwrap();
+    let blocks = blocks(&guide);
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = 0;
+    for (index, (head, rules)) in blocks.iter().enumerate() {
+        let Some(name) = head.strip_prefix("rules ") else { continue };
+        let output = check(folder.path(), &[], rules, &trace(name));
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let warned = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(warned, "", "{rules}");
+        match blocks.get(index + 1).filter(|(head, _)| head == "output") {
+            Some((_, expected)) => {
+                assert_eq!(printed, *expected);
+                assert_eq!(output.status.code(), Some(1));
+            }
+            None => assert_eq!(output.status.code(), Some(0), "{rules}\n{printed}"),
+        }
+        run += 1;
+    }
+    assert!(run >= 7, "{run}");
+}
+
+#[test]
+fn wrong_rules_are_bad_usage() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = check(folder.path(), &[], "SM_DCH(sig ONE)\n", &trace("ahsm-a.bin"));
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]));
+    let told = String::from_utf8(output.stderr).unwrap();
+    let expected = "ahsm.rules:1:12: error: expected =, !=, <, <=, > or >=, found 'ONE'\n\
+                    1 | SM_DCH(sig ONE)\n\
+                    \u{20} |            ^^^\n";
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn names_that_the_format_does_not_have_get_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = "SM_DCH(signal = ONE)\nnever SM_EVT_NFUOND\n";
+    let output = check(folder.path(), &[], rules, &trace("ahsm-a.bin"));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        told.contains(
+            "1:1: warning: this event has no argument signal, its arguments: ao, sig, st"
+        ),
+        "{told}"
+    );
+    assert!(
+        told.contains("2:7: warning: no event of format rkh is called so; is SM_EVT_NFOUND meant?"),
+        "{told}"
+    );
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn written_rules_are_met() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = ["--write", "--event", "SM *", "--without", "act"];
+    let output = check(folder.path(), &written, "", &trace("ahsm-a.bin"));
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let rules = std::fs::read_to_string(folder.path().join("ahsm.rules")).unwrap();
+    assert!(rules.starts_with("# What happened in ahsm-a.bin.\nstrict\nonly SM_*\n\n"), "{rules}");
+    assert!(!rules.contains("act ="), "{rules}");
+    assert_eq!(check(folder.path(), &[], &rules, &trace("ahsm-a.bin")).status.code(), Some(0));
+    let shorter = rules.replacen("RKH_TE_SM_EVT_PROC(ao = my)\n", "", 1);
+    assert_eq!(check(folder.path(), &[], &shorter, &trace("ahsm-a.bin")).status.code(), Some(1));
+}
+
+#[test]
+fn the_verdict_is_json_for_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = "rule one { SM_DCH(sig = TWO); next SM_DCH }\n";
+    let output = check(folder.path(), &["--json"], rules, &trace("ahsm-a.bin"));
+    assert_eq!(output.status.code(), Some(1));
+    let verdict: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((verdict["passed"].as_bool(), verdict["steps"].as_u64()), (Some(false), Some(1)));
+    let failure = &verdict["failures"][0];
+    assert_eq!(
+        (failure["rule"].as_str(), failure["kind"].as_str()),
+        (Some("one"), Some("unexpected"))
+    );
+    assert_eq!(failure["place"]["column"], 31);
+    assert_eq!((&failure["since"]["seq"], &failure["at"]["seq"]), (&111.into(), &112.into()));
+    assert_eq!(failure["at"]["label"], "SM TRN");
+    assert_eq!(failure["context"].as_array().map(Vec::len), Some(8));
+}

@@ -1,0 +1,302 @@
+//! Where state machines were, how long, and how they got there.
+//!
+//! A state is entered and left as the machine says it; a state that contains others goes on while those
+//! change. A machine that does not say it (its records may be switched off) is in one state from the end
+//! of the step that reached it to the end of a step that reached another.
+
+use super::Rows;
+use super::messages::Message;
+use super::sight::{Named, Sight};
+use crate::analysis::Range;
+use crate::model::Meaning;
+
+/// A state machine. Times are ticks.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Which one.
+    pub name: Named,
+    /// Its states, in the order in which they were first named.
+    pub states: Vec<StateTime>,
+    /// Its transitions, likewise.
+    pub transitions: Vec<Transition>,
+    /// How its steps ended.
+    pub outcomes: Vec<Outcome>,
+    /// Messages that it did not take.
+    pub unhandled: Vec<Unhandled>,
+    /// Steps that began.
+    pub steps: u64,
+    /// From the hand-over of a message to the end of the step.
+    pub step: Range,
+    /// The state that it is in at the end, as far as it is known.
+    pub state: Option<Named>,
+}
+
+/// A state, and the time in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StateTime {
+    /// Which one.
+    pub state: Named,
+    /// How often it was entered.
+    pub entered: u64,
+    /// How often it was left.
+    pub left: u64,
+    /// Stays that began and ended.
+    pub stays: Range,
+    /// Ticks of all stays, also of the last one up to the end of the trace.
+    pub total: u64,
+    /// Since when it is in it.
+    since: Option<u64>,
+}
+
+/// A way from one state to another.
+#[derive(Clone, Debug)]
+pub struct Transition {
+    /// Where it begins.
+    pub from: Named,
+    /// What for; `None` where the step's message is not known.
+    pub signal: Option<Named>,
+    /// Vertices on the way: choices, junctions, states with their own beginnings. The first is its target;
+    /// none where the transition is internal.
+    pub way: Vec<Named>,
+    /// The state that was reached in the end; none where the transition is internal, or it is not told.
+    pub to: Option<Named>,
+    /// How often.
+    pub count: u64,
+}
+
+/// How steps ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// Id of the event that ended them.
+    pub id: u32,
+    /// How many.
+    pub count: u64,
+}
+
+/// Messages that were not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unhandled {
+    /// Which signal; `None` where it is not known.
+    pub signal: Option<Named>,
+    /// In which state.
+    pub state: Option<Named>,
+    /// Id of the event that says why.
+    pub id: u32,
+    /// How many.
+    pub count: u64,
+}
+
+/// What makes two transitions the same: keys.
+#[derive(PartialEq, Eq, Hash, Debug)]
+struct Route {
+    from: u64,
+    signal: Option<u64>,
+    way: Vec<u64>,
+    to: Option<u64>,
+}
+
+/// Vertices of one transition that are kept.
+const LONGEST_WAY: usize = 16;
+
+/// Follows all machines.
+#[derive(Debug, Default)]
+pub(super) struct States(Rows<u64, Run>);
+
+/// Follows one machine.
+#[derive(Debug)]
+struct Run {
+    machine: Machine,
+    states: Rows<u64, StateTime>,
+    transitions: Rows<Route, Transition>,
+    outcomes: Rows<u32, Outcome>,
+    unhandled: Rows<(Option<u64>, Option<u64>, u32), Unhandled>,
+    /// Whether it says which states it enters and leaves.
+    says: bool,
+    begun: Option<u64>,
+    open: Option<Transition>,
+}
+
+impl States {
+    /// Takes an event, and the message whose step goes on or has just ended.
+    pub(super) fn take(&mut self, sight: &Sight<'_>, message: Option<Message>) {
+        let of_machine = match sight.meaning {
+            Meaning::Runs => sight.details().state.is_some(),
+            Meaning::Unhandled
+            | Meaning::Dispatch
+            | Meaning::StateEntered
+            | Meaning::StateLeft
+            | Meaning::StateReached
+            | Meaning::Vertex
+            | Meaning::Transition => true,
+            Meaning::Complete => sight.subject().is_some_and(|s| self.0.find(&s.key).is_some()),
+            _ => false,
+        };
+        let Some(name) = sight.subject().filter(|_| of_machine) else { return };
+        if let Some(run) = self.0.get(name.key, || Run::new(name)) {
+            run.machine.name.ticks = name.ticks;
+            run.take(sight, message.map(|message| message.signal));
+        }
+    }
+
+    pub(super) fn cut(&mut self) {
+        self.0.list.iter_mut().for_each(Run::cut);
+    }
+
+    pub(super) fn finish(self, end: u64) -> Vec<Machine> {
+        self.0.list.into_iter().map(|run| run.finish(end)).collect()
+    }
+}
+
+impl Run {
+    fn new(name: Named) -> Self {
+        Self {
+            machine: Machine {
+                name,
+                states: Vec::new(),
+                transitions: Vec::new(),
+                outcomes: Vec::new(),
+                unhandled: Vec::new(),
+                steps: 0,
+                step: Range::default(),
+                state: None,
+            },
+            states: Rows::default(),
+            transitions: Rows::default(),
+            outcomes: Rows::default(),
+            unhandled: Rows::default(),
+            says: false,
+            begun: None,
+            open: None,
+        }
+    }
+
+    fn take(&mut self, sight: &Sight<'_>, signal: Option<Named>) {
+        let ticks = sight.ticks();
+        match sight.meaning {
+            Meaning::Runs => self.machine.state = sight.state(),
+            Meaning::Dispatch => {
+                self.machine.steps += 1;
+                self.begun = Some(ticks);
+                self.machine.state = sight.state().or(self.machine.state);
+            }
+            Meaning::StateEntered => {
+                self.says = true;
+                sight.value().into_iter().for_each(|state| self.enter(state, ticks));
+            }
+            Meaning::StateLeft => {
+                self.says = true;
+                sight.value().into_iter().for_each(|state| self.leave(state, ticks));
+            }
+            Meaning::Transition => self.change(sight, signal),
+            Meaning::Vertex => self.come_through(sight.value()),
+            Meaning::StateReached => {
+                sight.value().into_iter().for_each(|state| self.reach(state, ticks));
+            }
+            _ => self.end_step(sight, signal),
+        }
+    }
+
+    fn state(&mut self, state: Named) -> Option<&mut StateTime> {
+        let (stays, since) = (Range::default(), None);
+        let new = StateTime { state, entered: 0, left: 0, stays, total: 0, since };
+        self.states.get(state.key, || new)
+    }
+
+    fn enter(&mut self, state: Named, ticks: u64) {
+        if let Some(time) = self.state(state) {
+            time.entered += 1;
+            time.since = Some(ticks);
+        }
+    }
+
+    fn leave(&mut self, state: Named, ticks: u64) {
+        if let Some(time) = self.state(state) {
+            time.left += 1;
+            if let Some(since) = time.since.take() {
+                time.stays.add(ticks.saturating_sub(since));
+                time.total += ticks.saturating_sub(since);
+            }
+        }
+    }
+
+    fn change(&mut self, sight: &Sight<'_>, signal: Option<Named>) {
+        self.close_transition(None);
+        let Some(from) = sight.object() else { return };
+        let target = sight.value().filter(|target| target.argument != 0);
+        let way = target.into_iter().collect();
+        self.open = Some(Transition { from, signal, way, to: None, count: 0 });
+    }
+
+    fn come_through(&mut self, vertex: Option<Named>) {
+        if let (Some(open), Some(vertex)) = (&mut self.open, vertex)
+            // The first segment's vertex is the target that the transition named.
+            && open.way.last() != Some(&vertex)
+            && open.way.len() < LONGEST_WAY
+        {
+            open.way.push(vertex);
+        }
+    }
+
+    fn reach(&mut self, state: Named, ticks: u64) {
+        self.close_transition(Some(state));
+        if !self.says && self.machine.state != Some(state) {
+            let before = self.machine.state;
+            before.into_iter().for_each(|before| self.leave(before, ticks));
+        }
+        if !self.says && self.state(state).is_some_and(|time| time.since.is_none()) {
+            self.enter(state, ticks);
+        }
+        self.machine.state = Some(state);
+    }
+
+    fn close_transition(&mut self, to: Option<Named>) {
+        let Some(mut transition) = self.open.take() else { return };
+        let internal = transition.way.is_empty();
+        transition.to = if internal { None } else { to };
+        let route = Route {
+            from: transition.from.key,
+            signal: transition.signal.map(|signal| signal.key),
+            way: transition.way.iter().map(|vertex| vertex.key).collect(),
+            to: transition.to.map(|state| state.key),
+        };
+        if let Some(transition) = self.transitions.get(route, || transition) {
+            transition.count += 1;
+        }
+    }
+
+    fn end_step(&mut self, sight: &Sight<'_>, signal: Option<Named>) {
+        self.close_transition(None);
+        let id = sight.event.id;
+        if let Some(outcome) = self.outcomes.get(id, || Outcome { id, count: 0 }) {
+            outcome.count += 1;
+        }
+        if sight.meaning == Meaning::Unhandled {
+            let (signal, state) = (sight.value().or(signal), self.machine.state);
+            let key = (signal.map(|signal| signal.key), state.map(|state| state.key), id);
+            let new = Unhandled { signal, state, id, count: 0 };
+            self.unhandled.get(key, || new).into_iter().for_each(|row| row.count += 1);
+        }
+        if let Some(begun) = self.begun.take() {
+            self.machine.step.add(sight.ticks().saturating_sub(begun));
+        }
+    }
+
+    fn cut(&mut self) {
+        self.states.list.iter_mut().for_each(|time| time.since = None);
+        (self.open, self.begun, self.machine.state) = (None, None, None);
+    }
+
+    fn finish(mut self, end: u64) -> Machine {
+        self.close_transition(None);
+        for time in &mut self.states.list {
+            time.total += time.since.map_or(0, |since| end.saturating_sub(since));
+        }
+        Machine {
+            states: self.states.list,
+            transitions: self.transitions.list,
+            outcomes: self.outcomes.list,
+            unhandled: self.unhandled.list,
+            ..self.machine
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Names in rules that no event of a trace's format has: misspelt, or of another format.
+
+use super::matching::is_named;
+use super::syntax::{Field, Invariant, InvariantKind, Item, ItemKind, Pattern, Rules, Text};
+use crate::model::Trace;
+use crate::model::schema::EventType;
+use crate::source::Finding;
+
+impl Rules {
+    /// Warnings of events and arguments that the format of this trace does not have. Events that only
+    /// this trace defines are known once it was read. Each name is told of once.
+    pub fn doubts(&self, trace: &Trace) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let mut seen = vec![false; self.shapes.len()];
+        for pattern in self.patterns() {
+            for alternative in &pattern.alternatives {
+                let seen = seen.get_mut(alternative.shape as usize);
+                if seen.is_none_or(|seen| std::mem::replace(seen, true)) {
+                    continue;
+                }
+                let Some(shape) = self.shapes.get(alternative.shape as usize) else { continue };
+                let message = unknown_name(&shape.name, trace)
+                    .or_else(|| unknown_field(&shape.name, &shape.fields, trace));
+                findings.extend(message.map(|message| Finding::warning(pattern.span, message)));
+            }
+        }
+        findings
+    }
+
+    fn patterns(&self) -> Vec<&Pattern> {
+        let mut patterns = Vec::new();
+        for rule in &self.rules {
+            patterns.extend(rule.ignored.iter().chain(&rule.only));
+            steps(&rule.steps, &mut patterns);
+            rule.invariants.iter().for_each(|invariant| watched(invariant, &mut patterns));
+        }
+        patterns
+    }
+}
+
+fn steps<'r>(item: &'r Item, patterns: &mut Vec<&'r Pattern>) {
+    match &item.kind {
+        ItemKind::Event(pattern) => patterns.push(pattern),
+        ItemKind::Sequence(items) | ItemKind::AnyOrder(items) | ItemKind::Either(items) => {
+            items.iter().for_each(|item| steps(item, patterns));
+        }
+        ItemKind::Repeat { body, .. } => steps(body, patterns),
+    }
+}
+
+fn watched<'r>(invariant: &'r Invariant, patterns: &mut Vec<&'r Pattern>) {
+    match &invariant.kind {
+        InvariantKind::Never(pattern) | InvariantKind::Count { pattern, .. } => {
+            patterns.push(pattern);
+        }
+        InvariantKind::Whenever { trigger, answer, .. } => patterns.extend([trigger, answer]),
+    }
+    patterns.extend(invariant.from.iter().chain(&invariant.until));
+}
+
+fn named<'t>(name: &Text, trace: &'t Trace) -> impl Iterator<Item = &'t EventType> {
+    trace.schema.events().iter().filter(move |event| is_named(name, trace, event.id))
+}
+
+fn unknown_name(name: &Text, trace: &Trace) -> Option<String> {
+    let (Text::Like(written) | Text::Exactly(written)) = name;
+    if trace.schema.ranges().any(|event| is_named(name, trace, event.id))
+        || named(name, trace).next().is_some()
+        || is_named(name, trace, u32::MAX)
+    {
+        return None;
+    }
+    let names = trace.schema.events().iter();
+    let names = names.flat_map(|event| [event.label.replace(' ', "_"), event.name.clone()]);
+    let meant = nearest(written, names);
+    let hint = meant.map_or_else(String::new, |meant| format!("; is {meant} meant?"));
+    Some(format!("no event of format {} is called so{hint}", trace.format))
+}
+
+fn unknown_field(name: &Text, fields: &[Field], trace: &Trace) -> Option<String> {
+    let mut events = named(name, trace).peekable();
+    events.peek()?;
+    let events: Vec<_> = events.collect();
+    let missing = fields.iter().find_map(|field| match field {
+        Field::Argument(wanted) => {
+            let has = |event: &&EventType| event.args.iter().any(|arg| arg.name == *wanted);
+            (!events.iter().copied().any(|event| has(&event))).then_some(wanted)
+        }
+        Field::Property(_) => None,
+    })?;
+    let [event] = &events[..] else {
+        return Some(format!("none of these events has an argument {missing}"));
+    };
+    let names: Vec<_> = event.args.iter().map(|argument| argument.name.as_str()).collect();
+    let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    Some(format!("this event has no argument {missing}, its arguments: {known}"))
+}
+
+/// The name that differs least from a word, if it differs little.
+fn nearest(word: &str, names: impl Iterator<Item = String>) -> Option<String> {
+    let word = word.to_lowercase();
+    let most = 1 + word.chars().count() / 5;
+    let distances = names.map(|name| (distance(&word, &name.to_lowercase()), name));
+    distances.min().filter(|(distance, _)| *distance <= most).map(|(_, name)| name)
+}
+
+/// Characters to insert, take out or change to make one word of the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let changed = corner + usize::from(x != *y);
+            corner = row[j + 1];
+            row[j + 1] = changed.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,387 @@
+//! What rules mean, on traces made of letters: `A B7@30` is an event A, then B with 7 as its argument
+//! n, at tick 30; without a time an event comes ten ticks after the one before. A tick is a
+//! microsecond.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use tracewell::check::{Check, FailureKind, Rules, RulesWriter, Verdict, WriteOptions};
+use tracewell::model::schema::Schema;
+use tracewell::model::{
+    Batch, Clock, Columns, Context, ContextKind, Counter, Direction, PayloadLayout, Rate, Records,
+    Sink, Trace,
+};
+use tracewell::source::Source;
+use tracewell_wire::ByteOrder;
+
+/// Events called A to Z, with an argument n.
+fn schema() -> Arc<Schema> {
+    let mut text = String::new();
+    for (id, letter) in ('A'..='Z').enumerate() {
+        let name = format!("name = \"{letter}\"\nlabel = \"{letter}\"\nfamily = \"letters\"");
+        writeln!(text, "[[event]]\nid = {id}\n{name}\nargs = [\"n\", \"m: signed\"]").unwrap();
+    }
+    Arc::new(Schema::parse(&text, "letters.toml").unwrap())
+}
+
+/// Gives the events of a text to a sink, in batches of three.
+fn feed(text: &str, sink: &mut dyn Sink) -> Trace {
+    let counter = Counter::of_mask(u64::MAX, Direction::Up);
+    let clock =
+        Clock { rate: Rate::new(1_000_000, 1), changes: Vec::new(), counter, first_stamp: 0 };
+    let payload = PayloadLayout::Words { order: ByteOrder::Little, bytes: 4 };
+    let mut trace = Trace::new("letters", schema(), payload, clock);
+    for (key, name) in [(1, "main"), (2, "other task")] {
+        trace.contexts.add(Context {
+            key,
+            key_text: key.to_string(),
+            kind: ContextKind::Thread,
+            name: name.to_owned(),
+            object: None,
+        });
+    }
+    let events: Vec<_> = text.split_whitespace().collect();
+    let mut ticks = 0;
+    for events in events.chunks(3) {
+        let (mut columns, mut bytes) = (Columns::default(), Vec::new());
+        columns.resize(events.len());
+        for (row, event) in events.iter().enumerate() {
+            let (event, at) = event.split_once('@').unwrap_or((event, ""));
+            let (letter, n) = event.split_at(1);
+            ticks = at.parse().unwrap_or(ticks + 10);
+            columns.ticks[row] = ticks;
+            columns.id[row] = u32::from(letter.as_bytes()[0] - b'A');
+            let n: i32 = n.parse().unwrap_or(0);
+            bytes.extend(n.cast_unsigned().to_le_bytes());
+            bytes.extend((-n).cast_unsigned().to_le_bytes());
+        }
+        let records = Records::fixed(&bytes, 0, 8, 0);
+        let batch = Batch { first: trace.events, columns: &columns, records };
+        trace.events += events.len() as u64;
+        trace.span = ticks;
+        let _ = sink.events(&trace, &batch);
+    }
+    trace
+}
+
+fn verdict(rules: &str, events: &str) -> Verdict {
+    let parsed = Rules::parse(&Source::new("test.rules", rules));
+    let rules = parsed.rules.unwrap_or_else(|| panic!("{rules}: {:?}", parsed.findings));
+    let mut check = Check::new(&rules);
+    let trace = feed(events, &mut check);
+    check.finish(&trace)
+}
+
+#[track_caller]
+fn passes(rules: &str, events: &str) {
+    let verdict = verdict(rules, events);
+    assert!(verdict.passed(), "{rules:?} on {events:?}: {:#?}", verdict.failures);
+}
+
+#[track_caller]
+fn fails(rules: &str, events: &str, kind: FailureKind, at: Option<u64>) {
+    let verdict = verdict(rules, events);
+    let found: Vec<_> =
+        verdict.failures.iter().map(|f| (f.kind, f.at.as_ref().map(|line| line.seq))).collect();
+    assert_eq!(found, [(kind, at)], "{rules:?} on {events:?}");
+}
+
+use FailureKind::{Count, Early, Late, Missing, Never, Unanswered, Unexpected};
+
+#[test]
+fn steps_come_in_order_with_others_between() {
+    passes("A\nB\nC", "A B C");
+    passes("A; B; C", "X A Y Y B B C Z");
+    fails("A; B; C", "A C B", Missing, None);
+    fails("A; A", "A B", Missing, None);
+    passes("", "A B");
+}
+
+#[test]
+fn names_have_wildcards_and_alternatives() {
+    passes("?; *; a | b", "X Y B");
+    fails("A | B", "C D", Missing, None);
+    passes("\"A\"", "A");
+    fails("\"a\"", "A", Missing, None);
+    passes("*(@label = B | C)", "A C");
+}
+
+#[test]
+fn fields_are_compared() {
+    passes("A(n = 7)", "A3 A7");
+    passes("A(n > 3, n <= 0x7)", "A3 A7");
+    fails("A(n != 7)", "A7", Missing, None);
+    passes("A(n = 1 | 2 | 3)", "A3");
+    passes("A(m = -5)", "A5");
+    passes("A(m < 0)", "A5");
+    passes("A(n = ?7*)", "A571");
+    passes("A(@context = ma*, @cpu = 0, @family = letters, @id = 0, @ticks = 10)", "A");
+    passes("A(@text = \"n=5, m=-5\")", "A5");
+    fails("A(x = 1)", "A", Missing, None);
+    fails("A(x != 1)", "A", Missing, None);
+}
+
+#[test]
+fn next_allows_nothing_between() {
+    passes("A; next B", "X A B");
+    fails("A; next B", "A X B", Unexpected, Some(1));
+    passes("ignore X\nA; next B", "A X X B");
+    passes("only A | B\nA; next B", "A X Y B");
+    // What may be left out is left out.
+    passes("A; optional next B; C", "A X B C");
+    fails("A; optional next B; next C", "A X C", Unexpected, Some(1));
+    // An optional step may still come, and what is next is next to it.
+    passes("A; optional B; next C", "A X B C");
+}
+
+#[test]
+fn strict_rules_name_every_event() {
+    passes("strict\nA; B", "A B");
+    fails("strict\nA; B", "A B C", Unexpected, Some(2));
+    fails("strict\nA; B", "X A B", Unexpected, Some(0));
+    fails("strict\nA; B", "A", Missing, None);
+    passes("strict\n...\nA\n...\nB\n...", "X A Y Y B Z");
+    fails("strict\n...\nA\nB", "X A Y B", Unexpected, Some(2));
+    passes("strict\n{ A; B }\nany order { C; D }", "A B D C");
+    fails("strict\nany order { C; D }", "D X C", Unexpected, Some(1));
+}
+
+#[test]
+fn blocks_come_in_any_order() {
+    passes("any order { A; B; { C; D } }; E", "B C A D E");
+    fails("any order { A; B }; C", "A C B", Missing, None);
+    passes("any order { A; A }", "A X A");
+    fails("any order { A; { B; C } }", "A C B", Missing, None);
+}
+
+#[test]
+fn one_of_several_comes() {
+    passes("either A or B; C", "B C");
+    passes("either { A; B }\nor { A; C }", "A C B");
+    fails("either { A; B } or { C; D }", "C B A", Missing, None);
+}
+
+#[test]
+fn what_is_optional_may_be_left_out() {
+    passes("A; optional B; C", "A C");
+    passes("A; optional { B; C }; D", "A B C D");
+    // What has begun must be done.
+    fails("A; optional { B; C }; D", "A B D", Missing, None);
+}
+
+#[test]
+fn steps_are_repeated() {
+    passes("repeat 3 A; B", "A A X A B");
+    fails("repeat 3 A; B", "A A B", Missing, None);
+    passes("repeat 2..3 A; B", "A A B");
+    passes("repeat ..2 { A; B }; C", "A B A B C");
+    passes("repeat { A; B }; C", "A B A B A B C");
+    fails("strict\nrepeat 2 A", "A A A", Unexpected, Some(2));
+    passes("strict\nrepeat A\nB", "A A A B");
+    passes("strict\nrepeat { A; optional B }\nC", "A B A A C");
+}
+
+#[test]
+fn variables_hold_what_they_were_given() {
+    passes("A(n = $x); B(n = $x)", "A3 B2 B3");
+    fails("A(n = $x); B(n = $x)", "A3 B2", Missing, None);
+    passes("A(n = $x); B(n > $x); C(n != $x)", "A3 B3 B4 C3 C4");
+    // In each round anew.
+    passes("repeat 2 { A(n = $x); B(n = $x) }; C", "A1 B1 A2 B2 C");
+    fails("repeat 2 { A(n = $x); B(n = $x) }", "A1 B1 A2 B1", Missing, None);
+    // One from outside stays.
+    fails("A(n = $x); repeat 2 B(n = $x)", "A1 B1 B2", Missing, None);
+    // What nearly was does not give a value.
+    passes("A(n = $x, m = -2); B(n = $x)", "A1 A2 B2");
+}
+
+#[test]
+fn times_are_limited() {
+    passes("A; B within 20 us", "A X B");
+    fails("A; B within 19 us", "A X B", Late, Some(2));
+    fails("A; B within 19 us", "A X Y Z", Late, Some(2));
+    fails("A; B within 5 ms", "A", Missing, None);
+    passes("A; B within 20 ticks", "A X B");
+    passes("A; B after 15 us", "A X B");
+    fails("A; B after 15 us", "A B B", Early, Some(1));
+    passes("A as start; B; C within 30 us of start", "A B X C");
+    fails("A as start; B; C within 29 us of start", "A B X C", Late, Some(3));
+    fails("A; { B; C } within 15 us", "A B C", Late, Some(2));
+    passes("A within 10us", "A");
+    fails("A within 1us", "A", Late, Some(0));
+    // Each round, and each step in any order, has its own time.
+    passes("A; repeat 3 B within 10 us; C", "A B B B X X C");
+    fails("A; any order { B within 10 us; C }", "A C B", Late, Some(2));
+    // A step that may be left out is only late for itself.
+    passes("A; optional B within 5 us; C", "A B C");
+}
+
+#[test]
+fn some_things_never_happen() {
+    passes("never X", "A B");
+    fails("never X", "A X X", Never, Some(1));
+    passes("never X from A until B", "X A B X");
+    fails("never X from A until B", "A B A X B", Never, Some(3));
+    fails("A; B\nnever C", "A C B", Never, Some(1));
+}
+
+#[test]
+fn events_are_counted() {
+    passes("count 2 A", "A B A");
+    fails("count 2 A", "A", Count, None);
+    fails("count 2 A", "A A A", Count, Some(2));
+    fails("count ..1 A(n = 1)", "A1 A2 A1", Count, Some(2));
+    passes("count 1..2 X from A until B", "A X B A X X B");
+    fails("count 1..2 X from A until B", "A X B A B", Count, Some(4));
+    passes("eventually C", "A B C");
+    fails("eventually C", "A B", Count, None);
+}
+
+#[test]
+fn events_are_answered() {
+    passes("whenever A(n = $x) then B(n = $x) within 20 us", "A1 A2 B1 B2");
+    fails("whenever A(n = $x) then B(n = $x) within 19 us", "A1 X B1", Late, Some(2));
+    fails("whenever A(n = $x) then B(n = $x)", "A1 A2 B2", Unanswered, None);
+    passes("whenever A then B", "A A B");
+    passes("whenever A then B until C", "A B C A");
+}
+
+#[test]
+fn rules_with_names_are_apart() {
+    let rules = "A; B\nrule \"second\" { B; A }";
+    let verdict = verdict(rules, "A B");
+    let names: Vec<_> = verdict.failures.iter().map(|f| f.rule.as_deref()).collect();
+    assert_eq!(names, [Some("second")]);
+    passes(rules, "B A B A");
+    passes("rule one { strict; ignore C; A; B }\nrule two { only C; strict; C }", "A C B");
+}
+
+#[test]
+fn a_failure_shows_what_nearly_came() {
+    let verdict = verdict("A\nB(n = 3)", "X A Y B5 B4 Z");
+    let failure = &verdict.failures[0];
+    let (since, span) = failure.since.clone().unwrap();
+    assert_eq!((since.seq, span.start), (1, 0));
+    let near = failure.near.clone().unwrap();
+    assert_eq!((near.event.seq, near.why.as_str()), (3, "n is 5"));
+    assert_eq!(failure.context.iter().map(|line| line.seq).collect::<Vec<_>>(), [2, 3, 4, 5]);
+}
+
+#[test]
+fn a_failure_shows_the_events_around_it() {
+    let verdict = verdict("never X", "A B C D E F G X H I J K");
+    let around: Vec<_> = verdict.failures[0].context.iter().map(|line| line.seq).collect();
+    assert_eq!(around, [2, 3, 4, 5, 6, 7, 8, 9]);
+}
+
+fn written(events: &str) -> String {
+    let mut writer = RulesWriter::new(Vec::new(), "test", WriteOptions::default());
+    feed(events, &mut writer);
+    String::from_utf8(writer.finish().unwrap()).unwrap()
+}
+
+proptest! {
+    /// Rules from a trace hold for it, and for no trace in which events are missing or changed places.
+    #[test]
+    fn written_rules_know_their_trace(
+        events in proptest::collection::vec(("[A-E]", 0..4), 1..40),
+        at in any::<prop::sample::Index>(),
+        other in any::<prop::sample::Index>(),
+    ) {
+        let text = |events: &[(String, i32)]| {
+            events.iter().map(|(name, n)| format!("{name}{n}")).collect::<Vec<_>>().join(" ")
+        };
+        let rules = written(&text(&events));
+        prop_assert!(verdict(&rules, &text(&events)).passed());
+        let (at, other) = (at.index(events.len()), other.index(events.len()));
+        let mut fewer = events.clone();
+        fewer.remove(at);
+        prop_assert!(!verdict(&rules, &text(&fewer)).passed());
+        let mut swapped = events.clone();
+        swapped.swap(at, other);
+        prop_assert_eq!(verdict(&rules, &text(&swapped)).passed(), swapped == events);
+        let mut more = events.clone();
+        more.insert(at, events[other].clone());
+        prop_assert!(!verdict(&rules, &text(&more)).passed());
+    }
+
+    /// Optional, repeated and mixed steps agree with a search through all ways to read a trace, where
+    /// no event fits two steps.
+    #[test]
+    fn blocks_mean_what_all_ways_of_reading_mean(
+        events in "[A-D]{0,8}",
+    ) {
+        let rules = "strict\noptional A\nrepeat 1..3 B\nany order { C; D }";
+        let spaced: Vec<_> = events.chars().map(String::from).collect();
+        let rest = events.strip_prefix('A').unwrap_or(&events);
+        let behind = rest.trim_start_matches('B');
+        let rounds = rest.len() - behind.len();
+        let expected = (1..=3).contains(&rounds) && matches!(behind, "CD" | "DC");
+        prop_assert_eq!(verdict(rules, &spaced.join(" ")).passed(), expected);
+    }
+
+    /// Whatever words stand in whatever order: it is told what is wrong, or the rules come to a verdict, with
+    /// a failure at most for each statement.
+    #[test]
+    fn any_words_are_rules_or_have_findings(
+        words in proptest::collection::vec(prop::sample::select(&WORDS[..]), 0..30),
+        events in proptest::collection::vec("[A-D][1-3]", 0..20),
+    ) {
+        let text = words.join(" ");
+        let parsed = Rules::parse(&Source::new("test.rules", &*text));
+        match parsed.rules {
+            None => prop_assert!(!parsed.findings.is_empty()),
+            Some(rules) => {
+                let mut check = Check::new(&rules);
+                let trace = feed(&events.join(" "), &mut check);
+                let verdict = check.finish(&trace);
+                prop_assert_eq!(verdict.events, events.len() as u64);
+                prop_assert!(verdict.failures.len() <= 1 + words.len());
+            }
+        }
+    }
+}
+
+const WORDS: [&str; 40] = [
+    "A",
+    "B",
+    "C",
+    "D",
+    "A(n = 1)",
+    "B(n = $x)",
+    "C(n = $x, m < 0)",
+    "A | B",
+    "\n",
+    "\n",
+    "\n",
+    ";",
+    "next",
+    "optional",
+    "repeat",
+    "repeat 2",
+    "repeat ..3",
+    "repeat 1..2",
+    "either",
+    "or",
+    "any order",
+    "{",
+    "}",
+    "{",
+    "}",
+    "within 15 us",
+    "within 5 ticks",
+    "after 10 us",
+    "as t",
+    "of t",
+    "strict",
+    "...",
+    "ignore",
+    "only",
+    "never",
+    "count 1..2",
+    "eventually",
+    "whenever",
+    "then",
+    "rule r {",
+];

@@ -1,0 +1,496 @@
+//! Collecting RKH streams over real transports: what is kept is what was sent, what is shown is what a report of the
+//! kept bytes shows, and what is missing is counted.
+
+#![cfg(unix)]
+
+mod support;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use support::{fixture, settings};
+use tracewell::collect::{
+    Collected, Datagrams, Notice, Options, Raw, Reader, Serial, Source, Stream, Until, View,
+    collect,
+};
+use tracewell::input::Input;
+use tracewell::model::LossCause;
+use tracewell::report::{Report, ReportOptions};
+use tracewell_wire::arrivals::{Arrival, Arrivals, What};
+
+const LONG: Duration = Duration::from_secs(30);
+
+fn capture() -> Vec<u8> {
+    fs::read(fixture("rkh/ahsm-a.bin")).unwrap()
+}
+
+/// A writer that a test can look into while it is written.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Shared {
+    fn bytes(&self) -> Vec<u8> {
+        self.0.lock().unwrap().clone()
+    }
+
+    fn wait_for(&self, bytes: usize) {
+        let start = Instant::now();
+        while self.0.lock().unwrap().len() < bytes {
+            assert!(
+                start.elapsed() < LONG,
+                "{} of {bytes} bytes came",
+                self.0.lock().unwrap().len()
+            );
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What was kept, when it came, and what was shown.
+#[derive(Clone, Default)]
+struct Kept {
+    bytes: Shared,
+    arrivals: Shared,
+    lines: Shared,
+}
+
+impl Kept {
+    fn stream(&self, reader: Reader) -> Stream<'static> {
+        let raw = Raw {
+            bytes: Box::new(self.bytes.clone()),
+            arrivals: Some(Box::new(self.arrivals.clone())),
+        };
+        let lines = self.lines.clone();
+        let sink = move || Box::new(Report::new(lines.clone(), ReportOptions::default())) as _;
+        let view = View { settings: settings(&[]), sink: Box::new(sink) };
+        Stream { reader, raw: Some(raw), view: Some(view) }
+    }
+
+    fn arrivals(&self) -> Vec<(u64, Arrival)> {
+        Arrivals::new(&self.arrivals.bytes()).unwrap().collect()
+    }
+
+    /// What happened beside bytes, in order.
+    fn marks(&self) -> Vec<What> {
+        let marks = self.arrivals().into_iter().map(|(_, arrival)| arrival.what);
+        marks.filter(|what| *what != What::Bytes).collect()
+    }
+
+    fn shown(&self) -> String {
+        String::from_utf8(self.lines.bytes()).unwrap()
+    }
+}
+
+/// What `report` says of some bytes.
+fn report(bytes: Vec<u8>) -> String {
+    let mut report = Report::new(Vec::new(), ReportOptions::default());
+    let trace = Input::from_bytes("kept", bytes, settings(&[])).unwrap().read(&mut report).unwrap();
+    String::from_utf8(report.finish(&trace).unwrap()).unwrap()
+}
+
+/// Collects on another thread while `target` sends; the collection ends when the target says so.
+fn collecting(
+    source: &Source,
+    until: Until,
+    target: impl FnOnce(Option<SocketAddr>, &Kept),
+) -> (Collected, Kept) {
+    let kept = Kept::default();
+    let reader = source.open().unwrap();
+    let address = reader.local_addr();
+    let stream = kept.stream(reader);
+    let options = Options { until: Until { elapsed: Some(LONG), ..until }, ..Options::default() };
+    let stopped = AtomicBool::new(false);
+    let collected = thread::scope(|scope| {
+        let stopped = &stopped;
+        let running =
+            scope.spawn(move || collect(vec![stream], options, stopped, &|_, _| {}).remove(0));
+        target(address, &kept);
+        stopped.store(true, Ordering::Relaxed);
+        running.join().unwrap()
+    });
+    let report = &collected.report;
+    assert_eq!(report.written, Some(kept.bytes.bytes().len() as u64));
+    assert_eq!(report.received, report.written.unwrap() + report.dropped);
+    let of_bytes = |(_, arrival): &(u64, Arrival)| arrival.what == What::Bytes;
+    let arrived = kept.arrivals();
+    let told: u64 = arrived.iter().filter(|a| of_bytes(a)).map(|(_, a)| u64::from(a.bytes)).sum();
+    assert_eq!(report.written, Some(told));
+    assert!(arrived.is_sorted_by_key(|(_, arrival)| arrival.time_ns));
+    (collected, kept)
+}
+
+/// Sends in small pieces, as a target does.
+fn send(out: &mut impl Write, bytes: &[u8]) {
+    for piece in bytes.chunks(400) {
+        out.write_all(piece).unwrap();
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn losses(collected: &Collected, cause: LossCause) -> (u64, u64) {
+    let trace = collected.shown.as_ref().unwrap().trace.as_ref().unwrap();
+    let count = trace.losses.iter().find(|(found, _)| *found == cause);
+    count.map_or((0, 0), |(_, count)| (count.gaps, count.events))
+}
+
+#[test]
+fn a_target_that_listens_is_connected_to_again_in_the_middle_of_a_frame() {
+    let sent = capture();
+    let target = TcpListener::bind("127.0.0.1:0").unwrap();
+    let source = Source::Tcp(target.local_addr().unwrap().to_string());
+    let (collected, kept) = collecting(&source, Until::default(), |_, kept| {
+        let (first, second) = sent.split_at(3001);
+        send(&mut target.accept().unwrap().0, first);
+        send(&mut target.accept().unwrap().0, second);
+        kept.bytes.wait_for(sent.len());
+    });
+    assert_eq!(kept.bytes.bytes(), sent);
+    assert_eq!(kept.shown(), report(sent));
+    assert_eq!(collected.report.connections, 2);
+    assert_eq!(kept.marks()[..3], [What::Opened, What::Closed, What::Opened]);
+    let second = kept.arrivals().into_iter().filter(|(_, a)| a.what == What::Opened).nth(1);
+    assert_eq!(second.unwrap().0, 3001);
+    assert_eq!(collected.shown.unwrap().trace.unwrap().events, 392);
+}
+
+#[test]
+fn a_target_that_starts_again_is_seen_and_loses_nothing() {
+    let sent = capture();
+    let target = TcpListener::bind("127.0.0.1:0").unwrap();
+    let source = Source::Tcp(target.local_addr().unwrap().to_string());
+    let (collected, _) = collecting(&source, Until::default(), |_, kept| {
+        for run in 1..=2 {
+            send(&mut target.accept().unwrap().0, &sent);
+            kept.bytes.wait_for(run * sent.len());
+        }
+    });
+    let trace = collected.shown.unwrap().trace.unwrap();
+    assert_eq!((trace.events, trace.fact("restarts")), (2 * 392, Some(1)));
+    assert!(trace.losses.is_empty());
+}
+
+#[test]
+fn a_target_that_is_not_there_yet_is_waited_for() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let sent = capture();
+    let until = Until { disconnected: true, ..Until::default() };
+    let (collected, kept) = collecting(&Source::Tcp(free.to_string()), until, |_, kept| {
+        thread::sleep(Duration::from_millis(300));
+        send(&mut TcpListener::bind(free).unwrap().accept().unwrap().0, &sent);
+        kept.bytes.wait_for(sent.len());
+    });
+    assert_eq!((collected.report.connections, kept.bytes.bytes()), (1, sent));
+}
+
+#[test]
+fn targets_that_connect_are_taken_one_after_the_other_and_a_silent_one_gives_way() {
+    let sent = capture();
+    let source = Source::TcpListen("127.0.0.1:0".to_owned());
+    let (collected, kept) = collecting(&source, Until::default(), |at, kept| {
+        let at = at.unwrap();
+        let pieces = [&sent[..2000], &sent[2000..4001], &sent[4001..]];
+        send(&mut TcpStream::connect(at).unwrap(), pieces[0]);
+        // This one crashed without a word: its connection stays open.
+        let mut silent = TcpStream::connect(at).unwrap();
+        send(&mut silent, pieces[1]);
+        kept.bytes.wait_for(4001);
+        send(&mut TcpStream::connect(at).unwrap(), pieces[2]);
+        kept.bytes.wait_for(sent.len());
+        drop(silent);
+    });
+    assert_eq!((kept.bytes.bytes(), kept.shown()), (sent.clone(), report(sent)));
+    assert_eq!(collected.report.connections, 3);
+}
+
+#[test]
+fn a_stream_in_datagrams_goes_on_behind_a_lost_one_and_after_a_restart() {
+    let sent = capture();
+    let source = Source::Udp("127.0.0.1:0".to_owned(), Datagrams::Any);
+    let lost = 5;
+    let (collected, kept) = collecting(&source, Until::default(), |at, kept| {
+        let at = at.unwrap();
+        let target = UdpSocket::bind("127.0.0.1:0").unwrap();
+        for (index, piece) in sent.chunks(100).enumerate().filter(|(index, _)| *index != lost) {
+            target.send_to(piece, at).unwrap();
+            thread::sleep(Duration::from_millis(1));
+            if index == 20 {
+                // Not the sender, who is not silent.
+                UdpSocket::bind("127.0.0.1:0").unwrap().send_to(b"other", at).unwrap();
+            }
+        }
+        kept.bytes.wait_for(sent.len() - 100);
+        thread::sleep(Duration::from_millis(1100));
+        let again = UdpSocket::bind("127.0.0.1:0").unwrap();
+        again.send_to(&sent[..500], at).unwrap();
+        kept.bytes.wait_for(sent.len() - 100 + 500);
+    });
+    let mut expected = sent.clone();
+    expected.drain(100 * lost..100 * (lost + 1));
+    expected.extend_from_slice(&sent[..500]);
+    assert_eq!((kept.bytes.bytes(), kept.shown()), (expected.clone(), report(expected)));
+    let report = &collected.report;
+    assert_eq!((report.connections, report.foreign, report.packets.is_none()), (2, Some(1), true));
+    let (gaps, frames) = losses(&collected, LossCause::Missing);
+    assert!(gaps == 1 && frames > 1, "{gaps} {frames}");
+    // Every datagram has its own time.
+    let pieces = kept.arrivals().into_iter().filter(|(_, a)| a.bytes == 100).count();
+    assert_eq!(pieces, sent.len() / 100 - 1);
+}
+
+/// The target's end of a serial line, and a path to ours that can be moved.
+fn plug(path: &Path) -> File {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+    let _ = fs::remove_file(path);
+    std::os::unix::fs::symlink(name, path).unwrap();
+    master.into()
+}
+
+#[test]
+fn a_serial_line_is_raw_and_an_unplugged_device_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ttyTEST");
+    let source: Serial = format!("{}@250000,8N1", path.display()).parse().unwrap();
+    // Bytes that a line that is not raw would change or swallow.
+    let mut sent = capture();
+    sent.extend(0..=255_u8);
+    let mut line = plug(&path);
+    let (collected, kept) = collecting(&Source::Serial(source), Until::default(), |_, kept| {
+        // What is sent before the line is open belongs to nobody.
+        while kept.arrivals.bytes().is_empty() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let speed = rustix::termios::tcgetattr(&line).unwrap().output_speed();
+        assert_eq!(speed, 250_000);
+        send(&mut line, &sent[..3001]);
+        kept.bytes.wait_for(3001);
+        fs::remove_file(&path).unwrap();
+        line = plug(&path);
+        let opened = 16 * 4;
+        while kept.arrivals.bytes().len() < opened || kept.marks().len() < 3 {
+            thread::sleep(Duration::from_millis(5));
+        }
+        send(&mut line, &sent[3001..]);
+        kept.bytes.wait_for(sent.len());
+    });
+    assert_eq!((kept.bytes.bytes(), kept.shown()), (sent.clone(), report(sent)));
+    assert_eq!(collected.report.connections, 2);
+}
+
+#[test]
+fn what_is_no_serial_line_is_an_error_at_once() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let source: Serial = file.path().display().to_string().parse().unwrap();
+    let reader = Source::Serial(source).open().unwrap();
+    let streams = vec![Kept::default().stream(reader)];
+    let collected = collect(streams, Options::default(), &AtomicBool::new(false), &|_, _| {});
+    let error = collected[0].unreadable.as_ref().unwrap();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{error}");
+}
+
+#[test]
+fn a_growing_file_is_followed_through_truncation_and_replacement() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("grows");
+    let sent = capture();
+    let (collected, kept) = collecting(&Source::File(path.clone()), Until::default(), |_, kept| {
+        // Not there at first.
+        thread::sleep(Duration::from_millis(50));
+        send(&mut File::create(&path).unwrap(), &sent[..2000]);
+        kept.bytes.wait_for(2000);
+        send(&mut OpenOptions::new().append(true).open(&path).unwrap(), &sent[2000..]);
+        kept.bytes.wait_for(sent.len());
+        // Written again from the start, shorter.
+        File::create(&path).unwrap().write_all(&sent[..1000]).unwrap();
+        kept.bytes.wait_for(sent.len() + 1000);
+        let other = folder.path().join("other");
+        fs::write(&other, &sent[..3000]).unwrap();
+        fs::rename(&other, &path).unwrap();
+        kept.bytes.wait_for(sent.len() + 4000);
+    });
+    let parts = [&sent[..], &sent[..1000], &sent[..3000]];
+    assert_eq!(kept.bytes.bytes(), parts.concat());
+    assert_eq!(kept.shown(), parts.map(|part| report(part.to_vec())).concat());
+    assert_eq!(kept.marks(), [What::Opened, What::Restarted, What::Restarted]);
+    assert_eq!((collected.report.connections, collected.report.restarts), (1, 2));
+}
+
+#[test]
+fn after_a_glitch_the_view_goes_on_and_the_loss_is_known_to_the_frame() {
+    let sent = capture();
+    let flags: Vec<_> = (0..sent.len()).filter(|at| sent[*at] == 0x7E).collect();
+    let inside = |frame: usize| flags[frame] + 3;
+    // On the way, a byte of one frame is turned over, and three of another are lost.
+    let mut damaged = sent.clone();
+    damaged[inside(100)] ^= 0x01;
+    damaged.drain(inside(200)..inside(200) + 3);
+    let source = Source::TcpListen("127.0.0.1:0".to_owned());
+    let (collected, kept) = collecting(&source, Until::default(), |at, kept| {
+        send(&mut TcpStream::connect(at.unwrap()).unwrap(), &damaged);
+        kept.bytes.wait_for(damaged.len());
+    });
+    assert_eq!(kept.shown(), report(damaged));
+    let lost = (losses(&collected, LossCause::Damaged), losses(&collected, LossCause::Missing));
+    assert_eq!(lost, ((2, 0), (2, 2)));
+    assert_eq!(collected.shown.unwrap().trace.unwrap().events, 390);
+}
+
+/// A file that takes a piece now and then.
+struct Slow {
+    out: Shared,
+    pause: Duration,
+}
+
+impl Write for Slow {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        thread::sleep(self.pause);
+        self.out.write(bytes.get(..5000).unwrap_or(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn what_a_slow_file_has_no_room_for_is_counted_to_the_byte_and_marked_in_its_place() {
+    let kept = Kept::default();
+    let reader = Source::TcpListen("127.0.0.1:0".to_owned()).open().unwrap();
+    let at = reader.local_addr().unwrap();
+    let out = Slow { out: kept.bytes.clone(), pause: Duration::from_millis(2) };
+    let raw = Raw { bytes: Box::new(out), arrivals: Some(Box::new(kept.arrivals.clone())) };
+    let streams = vec![Stream { reader, raw: Some(raw), view: None }];
+    let until = Until { disconnected: true, ..Until::default() };
+    let options = Options { until, buffer: 1 << 16 };
+    let dropping = AtomicBool::new(false);
+    let tell = |_: &str, notice: &Notice<'_>| {
+        dropping.fetch_or(matches!(notice, Notice::Dropping), Ordering::Relaxed);
+    };
+    // Every word says where it is in the stream.
+    let sent: Vec<u8> = (0..1_000_000_u32).flat_map(u32::to_le_bytes).collect();
+    let collected = thread::scope(|scope| {
+        let target = scope.spawn(|| TcpStream::connect(at).unwrap().write_all(&sent).unwrap());
+        let collected = collect(streams, options, &AtomicBool::new(false), &tell).remove(0);
+        target.join().unwrap();
+        collected
+    });
+    let report = &collected.report;
+    assert!(report.dropped > 0 && report.overflows > 0 && dropping.into_inner());
+    assert_eq!(report.received, sent.len() as u64);
+    assert_eq!(report.received, report.written.unwrap() + report.dropped);
+    // The file and what the arrivals say is missing make up what was sent.
+    let (bytes, mut at) = (kept.bytes.bytes(), 0);
+    for (position, arrival) in kept.arrivals() {
+        let length = arrival.bytes as usize;
+        if arrival.what == What::Bytes {
+            let start = position as usize;
+            assert_eq!(bytes[start..start + length], sent[at..at + length]);
+        }
+        at += length;
+    }
+    assert_eq!(at, sent.len());
+}
+
+#[test]
+fn what_a_stalled_view_leaves_out_is_kept_and_counted() {
+    let kept = Kept::default();
+    let reader = Source::TcpListen("127.0.0.1:0".to_owned()).open().unwrap();
+    let at = reader.local_addr().unwrap();
+    let mut stream = kept.stream(reader);
+    let (mut pipe, stuck) = io::pipe().unwrap();
+    let sink =
+        move || Box::new(Report::new(stuck.try_clone().unwrap(), ReportOptions::default())) as _;
+    stream.view = Some(View { settings: settings(&[]), sink: Box::new(sink) });
+    let until = Until { disconnected: true, ..Until::default() };
+    let options = Options { until, buffer: 1 << 16 };
+    // Frame numbers go round with 256: so many copies follow each other without a gap.
+    let sent = capture().repeat(200);
+    let (collected, shown) = thread::scope(|scope| {
+        let target = scope.spawn(|| send_as_it_is_kept(at, &sent, &kept));
+        let running = scope.spawn(|| {
+            let stopped = AtomicBool::new(false);
+            collect(vec![stream], options, &stopped, &|_, _| {}).remove(0)
+        });
+        let sending = target.join();
+        // Now somebody reads.
+        let mut shown = String::new();
+        pipe.read_to_string(&mut shown).unwrap();
+        sending.unwrap();
+        (running.join().unwrap(), shown)
+    });
+    let report = &collected.report;
+    assert_eq!((kept.bytes.bytes(), report.dropped), (sent, 0));
+    assert!(report.left_out > 0 && report.is_lossy());
+    let gaps = shown.matches("lost here: an unknown number of events, no room").count();
+    assert!(gaps > 0, "the gap is shown in its place");
+    assert_eq!(losses(&collected, LossCause::NoRoom).0, gaps as u64);
+}
+
+/// Sends no faster than what is sent is kept, whatever becomes of the view.
+fn send_as_it_is_kept(at: SocketAddr, bytes: &[u8], kept: &Kept) {
+    let mut target = TcpStream::connect(at).unwrap();
+    let mut sent = 0;
+    for piece in bytes.chunks(20_000) {
+        target.write_all(piece).unwrap();
+        sent += piece.len();
+        kept.bytes.wait_for(sent);
+    }
+}
+
+#[test]
+fn several_sources_are_streams_of_their_own() {
+    let sent = capture();
+    let damaged = fs::read(fixture("rkh/ahsm-a-garbage.bin")).unwrap();
+    let wide = fs::read(fixture("rkh/ahsm-b.bin")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("grows");
+    fs::write(&path, &wide).unwrap();
+    let sources = [
+        Source::TcpListen("127.0.0.1:0".to_owned()),
+        Source::Udp("127.0.0.1:0".to_owned(), Datagrams::Any),
+        Source::File(path),
+    ];
+    let kept = [(); 3].map(|()| Kept::default());
+    let readers = sources.map(|source| source.open().unwrap());
+    let [tcp, udp, _] = [0, 1, 2].map(|index: usize| readers[index].local_addr());
+    let streams = kept.iter().zip(readers).map(|(kept, reader)| kept.stream(reader)).collect();
+    let stopped = AtomicBool::new(false);
+    let collected = thread::scope(|scope| {
+        let running = scope.spawn(|| collect(streams, Options::default(), &stopped, &|_, _| {}));
+        let over_tcp = scope.spawn(|| send(&mut TcpStream::connect(tcp.unwrap()).unwrap(), &sent));
+        let target = UdpSocket::bind("127.0.0.1:0").unwrap();
+        for piece in damaged.chunks(333) {
+            target.send_to(piece, udp.unwrap()).unwrap();
+            thread::sleep(Duration::from_millis(1));
+        }
+        over_tcp.join().unwrap();
+        let all = [&sent, &damaged, &wide];
+        all.iter().zip(&kept).for_each(|(bytes, kept)| kept.bytes.wait_for(bytes.len()));
+        stopped.store(true, Ordering::Relaxed);
+        running.join().unwrap()
+    });
+    for ((sent, kept), collected) in [sent, damaged, wide].into_iter().zip(&kept).zip(collected) {
+        assert_eq!(kept.shown(), report(sent.clone()), "{}", collected.report.source);
+        assert_eq!(kept.bytes.bytes(), sent);
+    }
+}

@@ -1,0 +1,133 @@
+//! What templates see of the events of systems without hook words: the data at the data pointer and
+//! the words `$D1`, `$D2`, ...
+
+mod support;
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use support::{fixture, number, settings, table};
+use tracewell::input::Input;
+use tracewell::report::trcrpt::{Options, Settings, Timestamp, TrcReport};
+use tracewell::select::Selection;
+use tracewell::template::{Program, Source};
+use tracewell_record::stream::{EventType, Family, FullPolicy, Log, Stream, StreamOptions, Take};
+use tracewell_wire::rkh::ESCAPE;
+
+/// The lines that templates make of a trace, without any column.
+fn lines(mut input: Input, templates: &str, events: &[&str]) -> Vec<String> {
+    let compiled = Program::of(&[Source::new("test.fmt", templates)]);
+    assert!(compiled.is_valid(), "{:?}", compiled.findings);
+    let options = Options { ids: false, timestamp: Timestamp::None, ..Options::default() };
+    let selection = Selection {
+        events: events.iter().map(|event| (*event).to_owned()).collect(),
+        ..Selection::default()
+    };
+    let settings = Settings { options, selection, without_heading: true, ..Settings::default() };
+    let mut report = TrcReport::new(Vec::new(), &compiled.program, settings);
+    let trace = input.read(&mut report).unwrap();
+    let (text, _) = report.finish(&trace).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    text.lines().map(|line| line.trim_start().to_owned()).collect()
+}
+
+fn capture(name: &str) -> (Input, PathBuf) {
+    let path = fixture("rkh").join(name);
+    (Input::open(&path, settings(&[])).unwrap(), path)
+}
+
+/// One of two captures of the same program: `b` has wider ids, signals and sizes, senders, and shorter stamps.
+fn rkh(name: &str, templates: &str, events: &[&str]) -> Vec<String> {
+    lines(capture(name).0, templates, events)
+}
+
+/// States and active objects have the same names in both captures, and other addresses.
+const LIFE: &str = r#"
+RKH_TE_SM_INIT 1.0 "@init" "init " OBJECT($D1) "in " OBJECT($D2)
+RKH_TE_SM_DCH 1.0 "@dispatch" "dispatch " $D2%U4 "to " OBJECT($D1) "in " OBJECT($D3)
+RKH_TE_SM_TRN 1.0 "@transition" "transition " OBJECT($D2) "-> " OBJECT($D3)
+RKH_TE_SM_STATE 1.0 "@state" "now in " OBJECT($D2)
+RKH_TE_SMA_FIFO 1.0 "@post" "post " $D2%U4 "to " OBJECT($D1) "count " $D5%U4 "queued " $D6%U4
+"#;
+const OF_LIFE: [&str; 5] =
+    ["RKH_TE_SM_INIT", "RKH_TE_SM_DCH", "RKH_TE_SM_TRN", "RKH_TE_SM_STATE", "RKH_TE_SMA_FIFO"];
+
+#[test]
+fn words_of_rkh_events_are_the_arguments_whatever_the_widths() {
+    let [narrow, wide] = ["ahsm-a.bin", "ahsm-b.bin"].map(|name| rkh(name, LIFE, &OF_LIFE));
+    assert_eq!(narrow, wide);
+    // Before the count there is the sender, which the one target does not record.
+    let posted = |line: &String| line == "post 1 to my count 1 queued 1";
+    assert!(narrow.iter().any(posted) && narrow.iter().any(|line| line == "now in S112"));
+}
+
+#[test]
+fn data_of_rkh_events_are_their_bytes_as_recorded() {
+    // Signals have one byte in the one capture and two in the other, whose records are little-endian.
+    let narrow = rkh("ahsm-a.bin", "RKH_TE_SM_DCH 1.0 \"@dch\" X4 U1 X4", &["RKH_TE_SM_DCH"]);
+    let wide = rkh("ahsm-b.bin", "RKH_TE_SM_DCH 1.0 \"@dch\" X4 U2 X4", &["RKH_TE_SM_DCH"]);
+    let signals = |lines: &[String]| -> Vec<String> {
+        lines.iter().map(|line| line.split(' ').nth(1).unwrap().to_owned()).collect()
+    };
+    assert_eq!(signals(&narrow), signals(&wide));
+    assert_eq!(narrow[0], "08052080 1 08051C00");
+    // A text is where the target put it, with its NUL.
+    let names =
+        rkh("ahsm-b.bin", "RKH_TE_FWK_AO 1.0 \"@ao\" X4 S0 \"of \" $HL%U2", &["RKH_TE_FWK_AO"]);
+    assert_eq!(names, ["08052080 my of 7"]);
+}
+
+#[test]
+fn rkh_events_have_as_many_bytes_of_data_as_their_records() {
+    let templates = (0..256).fold(String::new(), |mut text, id| {
+        let _ = writeln!(text, "{id:04X} 1.0 \"@event\" $HL%U4");
+        text
+    });
+    // Bytes before the arguments and behind them, of a configuration record and of all others.
+    for (name, configuration, others) in [("ahsm-a.bin", 2, 7), ("ahsm-b.bin", 2, 5)] {
+        let (input, path) = capture(name);
+        let stream = std::fs::read(&path).unwrap();
+        let found = lines(input, &templates, &[]);
+        let expected: Vec<_> = table(&path.with_extension("frames.tsv"))
+            .iter()
+            .map(|row| {
+                let around = if row["event"] == "FWK_TCFG" { configuration } else { others };
+                let [start, length] = ["offset", "raw_len"].map(|name| number(&row[name]) as usize);
+                let record = &stream[start..start + length];
+                let escapes = record.iter().filter(|byte| **byte == ESCAPE).count();
+                (length - escapes - around).to_string()
+            })
+            .collect();
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+const FAMILY: Family = Family::new(1, "test");
+static PAIR: EventType<(u32, i32)> = EventType::new(FAMILY, "pair", &["number", "balance"]);
+static NOTE: EventType<(u32,), str> = EventType::new(FAMILY, "note", &["number", "text"]);
+static DATA: EventType<(), [u8]> = EventType::new(FAMILY, "data", &["data"]);
+
+fn native(templates: &str) -> Vec<String> {
+    let options = StreamOptions {
+        policy: FullPolicy::UntilFull,
+        lanes: 1,
+        packets: 4,
+        packet_size: 512,
+        ..StreamOptions::default()
+    };
+    let stream = Stream::anonymous(&options).unwrap();
+    stream.start();
+    stream.record(&PAIR, (7, -3));
+    stream.record_with(&NOTE, (9,), "eight by");
+    stream.record_with(&DATA, (), &[1, 2, 3]);
+    let log = Log::new(Vec::new(), Take::Out).close(&stream.image(), stream.stamp()).unwrap();
+    lines(Input::from_bytes("log", log, settings(&[])).unwrap(), templates, &[])
+}
+
+#[test]
+fn data_of_our_own_events_are_what_the_program_gave() {
+    let templates = "pair 1.0 \"@\" $D1%U8 $D2%D8 U8 D8 $HL%U4\n\
+                     note 1.0 \"@\" $D1%U8 U8 S0 $HL%U4\n\
+                     data 1.0 \"@\" X1 X1 X1 $HL%U4 X1\n";
+    assert_eq!(native(templates), ["7 -3 7 -3 16", "9 9 eight by 16", "01 02 03 3 <TRUNCATED>"]);
+}
