@@ -23,7 +23,7 @@ const BORDERS: [(&str, &[&str]); 5] = [
 ];
 
 /// The files that may hold unsafe code.
-const UNSAFE: [&str; 26] = [
+const UNSAFE: [&str; 30] = [
     "crates/capi/src/aix.rs",
     "crates/capi/src/aix/channel.rs",
     "crates/capi/src/boundary.rs",
@@ -41,7 +41,11 @@ const UNSAFE: [&str; 26] = [
     "crates/capi/src/threadx.rs",
     "crates/capi/src/threadx/block.rs",
     "crates/posix/src/local.rs",
+    "crates/posix/src/local/attached.rs",
     "crates/posix/src/sys.rs",
+    "crates/posix/src/sys/files.rs",
+    "crates/posix/src/sys/memory.rs",
+    "crates/posix/src/sys/waiting.rs",
     "crates/record/src/clock/counter.rs",
     "crates/record/src/stream/map.rs",
     "crates/record/src/stream/sys.rs",

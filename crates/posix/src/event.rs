@@ -6,7 +6,7 @@
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tracewell_record::posix::{Event, Pool, Stored};
+use tracewell_record::posix::{Event, Place, Pool};
 use tracewell_wire::native::split;
 use tracewell_wire::posix::object::{State, at};
 use tracewell_wire::posix::{FLAG_TRUNCATED, RecordHead, StreamPolicy};
@@ -93,18 +93,24 @@ impl Attached {
             data = &data[..max];
             event.head.flags |= FLAG_TRUNCATED;
         }
-        let (pool, place) = (self.pool(), level.place(slot, self.key));
-        let pushed = place.push(&pool, &event, data, owner, &lives);
-        if pushed != Ok(Stored::Behind) {
-            self.changed(&pool, pushed.is_ok(), event.stamp);
+        let place = level.place(slot, self.key);
+        if !place.push_behind(self.words(), event, data) {
+            self.store_elsewhere(place, owner, event, data);
         }
         if self.word(at::WAITERS).load(Relaxed) != 0 {
             self.wake();
         }
     }
 
-    /// After a packet was full.
     #[cold]
+    #[inline(never)]
+    fn store_elsewhere(&self, place: &Place, owner: u64, event: Event, data: &[u8]) {
+        let pool = self.pool();
+        let pushed = place.push(&pool, &event, data, owner, &lives);
+        self.changed(&pool, pushed.is_ok(), event.stamp);
+    }
+
+    /// After a packet was full.
     fn changed(&self, pool: &Pool<'_>, stored: bool, stamp: u64) {
         if !sys::process_lives(self.header.controller.0 as u32) {
             // Nobody will read it.

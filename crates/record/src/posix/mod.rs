@@ -32,4 +32,4 @@ mod writer;
 pub use pool::{Full, Pool, UNENDING};
 #[cfg(feature = "std")]
 pub use reader::{Reader, Taken};
-pub use writer::{Event, Place, Stored};
+pub use writer::{Event, Place};

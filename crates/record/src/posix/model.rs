@@ -16,7 +16,7 @@ use tracewell_wire::posix::{RecordHead, StreamPolicy};
 
 use super::pool::{Full, Pool, UNENDING};
 use super::reader::Reader;
-use super::writer::{Event, Place, Stored};
+use super::writer::{Event, Place};
 use crate::stream::sync::{AtomicU64, Ordering};
 
 fn memory(packets: usize) -> Arc<Vec<AtomicU64>> {
@@ -30,7 +30,7 @@ fn pool(words: &[AtomicU64], packets: u32, closed: u32, policy: StreamPolicy) ->
 }
 
 /// Stamp and data of an event say its number.
-fn push(place: &Place, pool: &Pool<'_>, owner: u64, number: u64) -> Result<Stored, Full> {
+fn push(place: &Place, pool: &Pool<'_>, owner: u64, number: u64) -> Result<(), Full> {
     let head = RecordHead { length: 0, id: 65, flags: 0, process: 1 };
     let event = Event { head, stamp: 100 + number, address: 0, thread: owner };
     place.push(pool, &event, &number.to_le_bytes(), owner, &|_| true)

@@ -84,10 +84,15 @@ impl<'a> Pool<'a> {
         index
     }
 
-    /// Some words of the memory.
+    /// The memory.
+    pub(super) const fn memory(&self) -> &'a [AtomicU64] {
+        self.words
+    }
+
+    /// Some words of a stream's memory.
     #[inline(always)]
-    pub(super) fn words(&self, from: usize, to: usize) -> &'a [AtomicU64] {
-        self.words.get(Self::at(from)..Self::at(to)).unwrap_or_default()
+    pub(super) fn range(words: &[AtomicU64], from: usize, to: usize) -> Option<&[AtomicU64]> {
+        words.get(Self::at(from)..Self::at(to))
     }
 
     /// Words `from` to `to` of a packet.
@@ -95,7 +100,7 @@ impl<'a> Pool<'a> {
     pub(super) fn packet(&self, packet: usize, from: usize, to: usize) -> &'a [AtomicU64] {
         let start = self.geometry.packet(packet);
         let to = to.min(self.geometry.packet_words as usize);
-        self.words(start + from, start + to)
+        Self::range(self.words, start + from, start + to).unwrap_or_default()
     }
 
     /// A word of a packet's head.

@@ -7,7 +7,7 @@ use tracewell_wire::posix::object::{Geometry, HEAD_WORDS, at, head};
 use tracewell_wire::posix::{RecordHead, record_words};
 
 use super::pool::{Full, Pool};
-use crate::stream::sync::Ordering;
+use crate::stream::sync::{AtomicU64, Ordering};
 
 /// What is stored of an event besides its data.
 #[derive(Clone, Copy, Debug)]
@@ -20,15 +20,6 @@ pub struct Event {
     pub address: u64,
     /// Thread (`pthread_t`).
     pub thread: u64,
-}
-
-/// Where a record is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stored {
-    /// Behind the last one.
-    Behind,
-    /// In another packet.
-    InAnother,
 }
 
 /// Where a writer stores next, in which packet. Places are indices of words of the memory.
@@ -85,7 +76,6 @@ impl Place {
     ///
     /// # Errors
     /// Where there is no room; nobody has counted that yet.
-    #[inline(always)]
     pub fn push(
         &self,
         pool: &Pool<'_>,
@@ -93,40 +83,33 @@ impl Place {
         data: &[u8],
         owner: u64,
         lives: &dyn Fn(u64) -> bool,
-    ) -> Result<Stored, Full> {
-        let words = record_words(data.len());
-        if self.next.get() + words <= self.end.get() {
-            self.store(pool, words, event, data);
-            return Ok(Stored::Behind);
+    ) -> Result<(), Full> {
+        if self.push_behind(pool.memory(), *event, data) {
+            return Ok(());
         }
-        self.push_slowly(pool, words, event, data, owner, lives)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn push_slowly(
-        &self,
-        pool: &Pool<'_>,
-        words: usize,
-        event: &Event,
-        data: &[u8],
-        owner: u64,
-        lives: &dyn Fn(u64) -> bool,
-    ) -> Result<Stored, Full> {
+        let words = record_words(data.len());
         if words > pool.geometry().packet_words as usize {
             return Err(Full);
         }
         pool.claim(self, owner, words, lives)?;
-        self.store(pool, words, event, data);
-        Ok(Stored::InAnother)
+        self.push_behind(pool.memory(), *event, data);
+        Ok(())
     }
 
+    /// Stores a record behind the last one if the packet has room for it; whether it had. The memory is the
+    /// pool's: this is the part of [`Place::push`] that happens for nearly every event, to be compiled
+    /// into its caller.
     #[inline(always)]
-    fn store(&self, pool: &Pool<'_>, words: usize, event: &Event, data: &[u8]) {
+    pub fn push_behind(&self, memory: &[AtomicU64], event: Event, data: &[u8]) -> bool {
         let next = self.next.get();
-        let end = next + words;
-        let room = pool.words(next, end);
-        let [first, stamp, address, thread, rest @ ..] = room else { return };
+        let end = next + record_words(data.len());
+        if end > self.end.get() {
+            return false;
+        }
+        let Some([first, stamp, address, thread, rest @ ..]) = Pool::range(memory, next, end)
+        else {
+            return false;
+        };
         let head = RecordHead { length: data.len() as u32, ..event.head };
         first.store(head.pack(), Ordering::Relaxed);
         stamp.store(event.stamp, Ordering::Relaxed);
@@ -142,18 +125,24 @@ impl Place {
             to.store(u64::from_le_bytes(word), Ordering::Relaxed);
         }
         self.next.set(end);
-        let [_, committed, _, last, ..] = pool.words(self.head.get(), self.head.get() + HEAD_WORDS)
-        else {
+        self.commit(memory, end, event.stamp);
+        true
+    }
+
+    #[inline(always)]
+    fn commit(&self, memory: &[AtomicU64], end: usize, stamp: u64) {
+        let head = self.head.get();
+        let Some([_, committed, _, last, ..]) = Pool::range(memory, head, head + HEAD_WORDS) else {
             return;
         };
-        last.store(event.stamp, Ordering::Relaxed);
+        last.store(stamp, Ordering::Relaxed);
         let used = join((end - self.start.get()) as u32, self.opened.get() as u32);
         // Release: a reader that acquires this sees the words stored before.
         committed.store(used, Ordering::Release);
     }
 }
 
-// The order of the words in `Place::store`.
+// The order of the words in `Place::commit`.
 const _: () = assert!(head::COMMITTED == 1 && head::LAST == 3);
 
 impl Default for Place {

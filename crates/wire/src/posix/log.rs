@@ -1,6 +1,6 @@
 //! The blocks of a log of a POSIX trace stream.
 //!
-//! Their frame is [`frame`](crate::frame), with the magic [`MAGIC`]. A log begins with a header block.
+//! Their frame is [`frame`], with the magic [`MAGIC`]. A log begins with a header block.
 //!
 //! | kind | number | body |
 //! |---|---|---|
