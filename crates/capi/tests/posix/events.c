@@ -12,15 +12,6 @@
 
 static struct record record;
 
-/* A running stream whose START was read. */
-static trace_id_t ready(const trace_attr_t *attr)
-{
-    trace_id_t stream = started(attr);
-    CHECK(next(stream, &record));
-    IS(record.info.posix_event_id, POSIX_TRACE_START);
-    return stream;
-}
-
 static void with_data_size(trace_attr_t *attr, size_t size)
 {
     OK(posix_trace_attr_init(attr));

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -128,12 +127,6 @@ TEST(FLS_06)
     OK(posix_trace_shutdown(stream));
     struct seen seen = read_log(log);
     ALL_NUMBERS(seen, 0, 2000);
-}
-
-static void limit_files(rlim_t bytes)
-{
-    struct rlimit limit = {bytes, RLIM_INFINITY};
-    OK(setrlimit(RLIMIT_FSIZE, &limit));
 }
 
 TEST(FLS_07)

@@ -8,14 +8,6 @@
 
 static struct record record;
 
-static trace_id_t ready(const trace_attr_t *attr)
-{
-    trace_id_t stream = started(attr);
-    CHECK(next(stream, &record));
-    IS(record.info.posix_event_id, POSIX_TRACE_START);
-    return stream;
-}
-
 /* One read in a thread. */
 struct wait {
     trace_id_t stream;

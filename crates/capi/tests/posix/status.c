@@ -3,7 +3,6 @@
 
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum { SMALL = 20000, TOO_MANY = 5000 };
@@ -117,13 +116,6 @@ TEST(STS_06)
     for (int at = 0; at < NO_STREAMS; at++)
         IS(posix_trace_get_attr(no_streams[at], &attr), EINVAL);
     IS(posix_trace_get_attr(created(NULL), NULL), EINVAL);
-}
-
-/* Files of this process may grow no further than this. */
-static void limit_files(rlim_t bytes)
-{
-    struct rlimit limit = {bytes, RLIM_INFINITY};
-    OK(setrlimit(RLIMIT_FSIZE, &limit));
 }
 
 TEST(STS_07)

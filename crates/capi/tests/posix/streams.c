@@ -32,6 +32,15 @@ trace_id_t started(const trace_attr_t *attr)
     return stream;
 }
 
+trace_id_t ready(const trace_attr_t *attr)
+{
+    static _Thread_local struct record record;
+    trace_id_t stream = started(attr);
+    CHECK(next(stream, &record));
+    IS(record.info.posix_event_id, POSIX_TRACE_START);
+    return stream;
+}
+
 trace_id_t created_withlog(const trace_attr_t *attr, int log)
 {
     trace_id_t stream = 0;
@@ -52,6 +61,12 @@ int log_file(void)
     int log = memfd_create("log", MFD_CLOEXEC);
     CHECK(log >= 0);
     return log;
+}
+
+void limit_files(rlim_t bytes)
+{
+    struct rlimit limit = {bytes, RLIM_INFINITY};
+    OK(setrlimit(RLIMIT_FSIZE, &limit));
 }
 
 trace_id_t opened(int log)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/resource.h>
 
 /* Attributes with a stream policy, and a stream of at least that many bytes if not 0. */
 void with_policy(trace_attr_t *attr, int policy, size_t stream_size);
@@ -15,12 +16,18 @@ void with_policy(trace_attr_t *attr, int policy, size_t stream_size);
 trace_id_t created(const trace_attr_t *attr);
 trace_id_t started(const trace_attr_t *attr);
 
-/* The same with a log. */
+/* The same, with its START read. */
+trace_id_t ready(const trace_attr_t *attr);
+
+/* The first two with a log. */
 trace_id_t created_withlog(const trace_attr_t *attr, int log);
 trace_id_t started_withlog(const trace_attr_t *attr, int log);
 
 /* An empty file without a name, open for reading and writing. */
 int log_file(void);
+
+/* Files of this process may grow no further than this. */
+void limit_files(rlim_t bytes);
 
 /* A stream over a log. */
 trace_id_t opened(int log);
