@@ -22,11 +22,11 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 
-use tracewell_wire::posix::area::{AREA_WORDS, NAMES_WORDS, SLOTS, at, names as place};
+use tracewell_wire::posix::area::{AREA_WORDS, NAMES_WORDS, SLOTS, at, names};
 use tracewell_wire::posix::{FIRST_USER, UNNAMED, USER_EVENT_MAX};
 
 pub(crate) use self::attached::Attached;
-use crate::names::{self, NameFile};
+use crate::names::NameFile;
 use crate::registry::{self, Registry};
 use crate::sys;
 
@@ -175,7 +175,7 @@ impl Local {
     #[cold]
     fn learns(&self, id: u32) -> bool {
         let Some(words) = mapped(&self.names, NAMES_WORDS) else { return false };
-        let count = words[place::COUNT].load(Acquire).min(USER_EVENT_MAX as u64);
+        let count = words[names::COUNT].load(Acquire).min(USER_EVENT_MAX as u64);
         let known = u64::from(FIRST_USER) + count;
         self.known.store(known, Relaxed);
         u64::from(id) < known
@@ -252,9 +252,6 @@ pub(crate) fn prepare() {
 pub(crate) fn define(name: &[u8]) -> Result<u32, sys::Errno> {
     begin();
     let local = Local::current().ok_or(libc::ENOMEM)?;
-    if let Some(id) = mapped(&local.names, NAMES_WORDS).and_then(|words| names::find(words, name)) {
-        return Ok(id);
-    }
     let nonce = local.area()[at::NAMES].load(Acquire);
     let registry = Registry::open(sys::user())?;
     let file = registry.names(nonce)?;

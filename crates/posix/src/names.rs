@@ -6,8 +6,6 @@
 //! not take the controller with it.
 
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -22,22 +20,6 @@ use crate::sys::{self, Errno};
 /// How long somebody waits for the lock: a name takes microseconds, and who holds it longer is stopped
 /// or means harm.
 const PATIENCE: u32 = 1000;
-
-/// The id of a name in a name space that is mapped.
-pub(crate) fn find(words: &[AtomicU64], text: &[u8]) -> Option<u32> {
-    if text.len() > EVENT_NAME_MAX {
-        return None;
-    }
-    let wanted = slot_of(text);
-    let slots = words.get(names::SLOTS..)?.as_chunks::<NAME_SLOT>().0;
-    // Acquire: the names below the count are there.
-    let count = usize::try_from(words.get(names::COUNT)?.load(Acquire)).ok()?;
-    let is_wanted = |slot: &[AtomicU64; NAME_SLOT]| {
-        slot.iter().zip(wanted).all(|(word, wanted)| word.load(Relaxed) == wanted)
-    };
-    let index = slots.iter().take(count).position(is_wanted)?;
-    Some(FIRST_USER + index as u32)
-}
 
 fn slot_of(text: &[u8]) -> [u64; NAME_SLOT] {
     let words: [u64; NAME_SLOT - 1] = text_words(text);
