@@ -19,12 +19,14 @@ const BORDERS: [(&str, &[&str]); 4] = [
 ];
 
 /// The files that may hold unsafe code.
-const UNSAFE: [&str; 18] = [
+const UNSAFE: [&str; 20] = [
     "crates/capi/src/aix.rs",
     "crates/capi/src/aix/channel.rs",
     "crates/capi/src/boundary.rs",
     "crates/capi/src/flusher.rs",
     "crates/capi/src/log.rs",
+    "crates/capi/src/rkh.rs",
+    "crates/capi/src/rkh/record.rs",
     "crates/capi/src/shark.rs",
     "crates/capi/src/shark/chunks.rs",
     "crates/capi/src/shark/send.rs",
