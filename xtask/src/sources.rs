@@ -5,9 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Files below the first folder must not name a module of the second column.
-const BORDERS: [(&str, &[&str]); 4] = [
+const BORDERS: [(&str, &[&str]); 5] = [
     ("crates/tracewell/src/format", &["crate::analysis", "crate::report", "crate::export"]),
     ("crates/tracewell/src/analysis", &["crate::format", "crate::report", "crate::export"]),
+    (
+        "crates/tracewell/src/check",
+        &["crate::format", "crate::input", "crate::analysis", "crate::report", "crate::export"],
+    ),
     (
         "crates/tracewell/src/template",
         &["crate::format", "crate::input", "crate::model", "crate::report", "crate::export"],

@@ -1,7 +1,7 @@
-//! Runs all benchmarks and prints a table: `bench [--size 256MiB] [--rounds 7] [--check]`.
+//! Runs all benchmarks and prints a table: `bench [--size 256MiB] [--rounds 7] [--check] [--live]`.
 //!
 //! `--check` runs everything once on a small trace, to see that it works and that baseline and
-//! candidate agree; its times mean nothing.
+//! candidate agree; its times mean nothing. `--live` runs that of collecting alone.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -25,6 +25,9 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 fn main() -> Result<()> {
     let plan = Plan::from_arguments()?;
     let folder = tempfile::tempdir()?;
+    if plan.live {
+        return live(&plan, folder.path());
+    }
     let file = folder.path().join("large.trx");
     let events = trace::events_in(plan.size, trace::USUAL);
     let mut out = BufWriter::new(File::create(&file)?);
@@ -51,19 +54,25 @@ fn main() -> Result<()> {
 struct Plan {
     size: u64,
     rounds: usize,
+    live: bool,
 }
 
 impl Plan {
     fn from_arguments() -> Result<Self> {
-        let mut plan = Self { size: 256 << 20, rounds: 7 };
+        let mut plan = Self { size: 256 << 20, rounds: 7, live: false };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().unwrap_or_default();
             match argument.as_str() {
-                "--check" => plan = Self { size: 1 << 20, rounds: 1 },
+                "--check" => plan = Self { size: 1 << 20, rounds: 1, ..plan },
+                "--live" => plan.live = true,
                 "--rounds" => plan.rounds = value().parse()?,
                 "--size" => plan.size = size(&value()).ok_or("a size such as 256MiB")?,
-                _ => return Err("usage: bench [--size 256MiB] [--rounds 7] [--check]".into()),
+                _ => {
+                    return Err(
+                        "usage: bench [--size 256MiB] [--rounds 7] [--check] [--live]".into()
+                    );
+                }
             }
         }
         Ok(plan)

@@ -45,6 +45,11 @@ fn shark() {
 }
 
 #[test]
+fn arrivals() {
+    run("arrivals", targets::arrivals);
+}
+
+#[test]
 fn wire_rkh() {
     run("wire_rkh", targets::wire_rkh);
 }
@@ -112,4 +117,9 @@ fn check_parser() {
 #[test]
 fn check_matcher() {
     run("check_matcher", targets::check_matcher);
+}
+
+#[test]
+fn machines() {
+    run("machines", targets::machines);
 }
