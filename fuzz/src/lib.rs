@@ -3,23 +3,25 @@
 //! The test `crates/tracewell/tests/corpus.rs` includes this file and runs the corpus through it,
 //! so it uses nothing but the public interface of the crates under test.
 
-use tracewell::analysis::scheduling::Scheduling;
+use tracewell::analysis::scheduling::{Expected, Mark, Parts, Scheduling, Wanted};
 use tracewell::format::threadx::locate::locate;
 use tracewell::format::{self, Input, Options, Progress};
 use tracewell::input::image::{Cause, Decoded, Diagnostics, Encoding, MemoryImage, recognise};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
-use tracewell::report::scheduling::text;
+use tracewell::report::scheduling::{json, text};
 use tracewell_wire::native::{block, image as native_words};
 use tracewell_wire::rkh;
 use tracewell_wire::threadx::{Event, Header, Layout, RegistrySlot};
 
 mod aix;
 mod check;
+mod machines;
 mod template;
 mod wire_aix;
 
 pub use aix::aix;
 pub use check::{check_matcher, check_parser};
+pub use machines::machines;
 pub use template::{compress, template_machine, template_parser};
 pub use wire_aix::wire_aix;
 
@@ -121,12 +123,28 @@ pub fn arrivals(data: &[u8]) {
 fn follow(options: &Options, data: &[u8]) {
     let format = format::by_name("shark").expect("it is in the list");
     let mut decoder = (format.decoder)(options).expect("the options are its own");
-    let (mut trace, mut scheduling) = (decoder.trace(), Scheduling::default());
+    let marks = (Mark::Number(1), Mark::Label("user_event_0".to_owned()));
+    let wanted = Wanted {
+        jobs: true,
+        waits: true,
+        budgets: true,
+        pairs: vec![marks],
+        expected: [("pid 3".to_owned(), Expected { period: Some(10), deadline: Some(5) })]
+            .into_iter()
+            .collect(),
+        holes: data.first().is_some_and(|first| first & 1 == 1),
+    };
+    let (mut trace, mut scheduling) = (decoder.trace(), Scheduling::new(wanted.clone()));
     let input = Input { offset: 0, bytes: data, last: true };
     if decoder.decode(input, &mut trace, &mut scheduling).is_ok() {
         let figures = scheduling.figures(&trace);
         assert!(figures.charged_ticks <= trace.span, "more was charged than there is");
-        let _ = text(&trace, &figures);
+        for job in &figures.jobs {
+            let whole = job.parts.as_ref().map(Parts::whole);
+            assert!(whole.is_none_or(|whole| whole == job.response()), "parts are not the whole");
+        }
+        let _ = text(&trace, &figures, &wanted);
+        let _ = json(&trace, &figures, &wanted);
     }
 }
 

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::hint::black_box;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tracewell::input::{Input, Settings};
@@ -45,6 +45,7 @@ fn main() -> Result<()> {
     rkh_encode(&plan);
     streams(&plan)?;
     memory(&file)?;
+    memory_without_flags(&plan)?;
     flush(&plan, folder.path())?;
     live(&plan, folder.path())?;
     Ok(())
@@ -457,18 +458,48 @@ fn flush(plan: &Plan, folder: &Path) -> Result<()> {
 fn memory(file: &Path) -> Result<()> {
     let mut report =
         Command::new(program()?).arg("report").arg(file).stdout(Stdio::null()).spawn()?;
-    let status = format!("/proc/{}/status", report.id());
+    let peak = anonymous_peak(&mut report)?;
+    let size = file.metadata()?.len() >> 20;
+    println!("\nAnonymous memory of `report` on {size} MiB: at most {peak} KiB");
+    Ok(())
+}
+
+/// A stream that never has another flag: what comes is dropped, and memory does not grow.
+fn memory_without_flags(plan: &Plan) -> Result<()> {
+    let mut info = Command::new(program()?)
+        .args(["info", "--format-in", "rkh", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let pieces = plan.size >> 18;
+    let mut stream = info.stdin.take().ok_or("standard input is a pipe")?;
+    let writer = std::thread::spawn(move || {
+        let piece = [0x55; 1 << 20];
+        stream
+            .write_all(&[0x7E])
+            .and_then(|()| (0..pieces).try_for_each(|_| stream.write_all(&piece)))
+    });
+    let peak = anonymous_peak(&mut info)?;
+    writer.join().map_err(|_| "the writer has panicked")??;
+    println!(
+        "Anonymous memory of `info` on {pieces} MiB of RKH without a flag: at most {peak} KiB"
+    );
+    Ok(())
+}
+
+/// The most anonymous memory that a program had until it ended, in KiB.
+fn anonymous_peak(program: &mut Child) -> Result<u64> {
+    let status = format!("/proc/{}/status", program.id());
     let mut peak = 0;
-    while report.try_wait()?.is_none() {
+    while program.try_wait()?.is_none() {
         let text = std::fs::read_to_string(&status).unwrap_or_default();
         let anonymous = text.lines().find_map(|line| line.strip_prefix("RssAnon:"));
         let kib = anonymous.and_then(|line| line.split_whitespace().next()?.parse().ok());
         peak = peak.max(kib.unwrap_or(0));
         std::thread::sleep(Duration::from_millis(2));
     }
-    let size = file.metadata()?.len() >> 20;
-    println!("\nAnonymous memory of `report` on {size} MiB: at most {peak} KiB");
-    Ok(())
+    Ok(peak)
 }
 
 /// What a live source costs: its bytes kept; decoded as well; and all its events printed as well.

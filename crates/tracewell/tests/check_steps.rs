@@ -320,4 +320,68 @@ proptest! {
         let expected = (1..=3).contains(&rounds) && matches!(behind, "CD" | "DC");
         prop_assert_eq!(verdict(rules, &spaced.join(" ")).passed(), expected);
     }
+
+    /// Whatever words stand in whatever order: it is told what is wrong, or the rules come to a verdict, with
+    /// a failure at most for each statement.
+    #[test]
+    fn any_words_are_rules_or_have_findings(
+        words in proptest::collection::vec(prop::sample::select(&WORDS[..]), 0..30),
+        events in proptest::collection::vec("[A-D][1-3]", 0..20),
+    ) {
+        let text = words.join(" ");
+        let parsed = Rules::parse(&Source::new("test.rules", &*text));
+        match parsed.rules {
+            None => prop_assert!(!parsed.findings.is_empty()),
+            Some(rules) => {
+                let mut check = Check::new(&rules);
+                let trace = feed(&events.join(" "), &mut check);
+                let verdict = check.finish(&trace);
+                prop_assert_eq!(verdict.events, events.len() as u64);
+                prop_assert!(verdict.failures.len() <= 1 + words.len());
+            }
+        }
+    }
 }
+
+const WORDS: [&str; 40] = [
+    "A",
+    "B",
+    "C",
+    "D",
+    "A(n = 1)",
+    "B(n = $x)",
+    "C(n = $x, m < 0)",
+    "A | B",
+    "\n",
+    "\n",
+    "\n",
+    ";",
+    "next",
+    "optional",
+    "repeat",
+    "repeat 2",
+    "repeat ..3",
+    "repeat 1..2",
+    "either",
+    "or",
+    "any order",
+    "{",
+    "}",
+    "{",
+    "}",
+    "within 15 us",
+    "within 5 ticks",
+    "after 10 us",
+    "as t",
+    "of t",
+    "strict",
+    "...",
+    "ignore",
+    "only",
+    "never",
+    "count 1..2",
+    "eventually",
+    "whenever",
+    "then",
+    "rule r {",
+];

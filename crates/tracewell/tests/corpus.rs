@@ -118,3 +118,8 @@ fn check_parser() {
 fn check_matcher() {
     run("check_matcher", targets::check_matcher);
 }
+
+#[test]
+fn machines() {
+    run("machines", targets::machines);
+}

@@ -7,10 +7,13 @@ mod support;
 use proptest::prelude::*;
 use streams::{Stream, captures, texts};
 use support::{Kept, settings};
+use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::format::{self, Input, Progress};
 use tracewell::model::schema::{ArgumentKind, Schema};
 use tracewell::model::values;
 use tracewell::model::{Loss, LossCause, Trace};
+use tracewell::report::{Report, ReportOptions};
+use tracewell::select::Selection;
 use tracewell_wire::rkh::{
     Configuration, Dialect, Field, FieldType, Form, Item, Settings, ids, switches,
 };
@@ -606,5 +609,230 @@ proptest! {
         let (pieces, same) = decode(&bytes, &["checksum=off"], piece);
         prop_assert_eq!(rows, same);
         prop_assert_eq!(whole.facts, pieces.facts);
+    }
+}
+
+/// A report of a stream, its event lines only: context and text.
+fn reported(stream: &Stream) -> Vec<(String, String)> {
+    let mut input =
+        tracewell::input::Input::from_bytes("stream", stream.bytes.clone(), settings(&[])).unwrap();
+    let mut report = Report::new(Vec::new(), ReportOptions::default());
+    let trace = input.read(&mut report).unwrap();
+    let text = String::from_utf8(report.finish(&trace).unwrap()).unwrap();
+    let lines = text.lines().skip(3).take_while(|line| !line.is_empty());
+    let cut = lines.filter(|line| !line.contains("missing")).map(|line| {
+        let (head, rest) = line.split_once("    -  ").unwrap();
+        let context =
+            head.trim().rsplit("  ").next().unwrap().trim_start_matches('>').trim().to_owned();
+        (context, rest.split_once("  ").map_or(rest, |(_, text)| text).trim().to_owned())
+    });
+    cut.collect()
+}
+
+fn symbol(key: u32, name: &str) -> Vec<u8> {
+    [&key.to_le_bytes()[..], name.as_bytes(), &[0]].concat()
+}
+
+const EVT_PROC: u32 = 0x69;
+const SM_TRN: u32 = 0x62;
+
+#[test]
+fn an_address_without_a_name_has_none_after_a_restart() {
+    let mut stream = configured(Settings::default());
+    stream.record(AO, 100, &symbol(0x2000, "motor"));
+    stream.record(EVT_PROC, 101, &0x2000_u32.to_le_bytes());
+    configure(&mut stream);
+    stream.number(0).record(EVT_PROC, 5, &0x2000_u32.to_le_bytes());
+    stream.record(AO, 6, &symbol(0x2000, "valve"));
+    stream.record(EVT_PROC, 6, &0x2000_u32.to_le_bytes());
+    let lines = reported(&stream);
+    let steps: Vec<_> = lines.iter().filter(|(_, text)| text.starts_with("ao=")).collect();
+    let expected = [
+        ("motor", "ao=motor"),
+        ("active object 0x00002000", "ao=0x00002000"),
+        ("valve", "ao=valve"),
+    ]
+    .map(|(context, text)| (context.to_owned(), text.to_owned()));
+    assert_eq!(steps, expected.iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_context_is_called_by_its_name_once_that_is_told() {
+    let mut stream = configured(Settings::default());
+    stream.record(EVT_PROC, 1, &0x2000_u32.to_le_bytes());
+    stream.record(AO, 2, &symbol(0x2000, "motor"));
+    stream.record(EVT_PROC, 3, &0x2000_u32.to_le_bytes());
+    let contexts: Vec<_> = reported(&stream).into_iter().map(|(context, _)| context).collect();
+    assert_eq!(contexts[1..], ["active object 0x00002000", "framework", "motor"]);
+    let mut input =
+        tracewell::input::Input::from_bytes("stream", stream.bytes.clone(), settings(&[])).unwrap();
+    let selection = Selection { contexts: vec!["motor".to_owned()], ..Selection::default() };
+    let mut writer = EventWriter::new(Vec::new(), EventFormat::Tsv, selection);
+    input.read(&mut writer).unwrap();
+    let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(text.lines().nth(1).unwrap().contains("\tmotor\t"), "{text}");
+}
+
+#[test]
+fn of_names_of_the_same_moment_the_last_one_holds() {
+    let mut stream = configured(Settings::default());
+    for name in ["first", "second"] {
+        stream.record(AO, 7, &symbol(0x2000, name));
+        stream.record(EVT_PROC, 7, &0x2000_u32.to_le_bytes());
+    }
+    let texts: Vec<_> = reported(&stream).into_iter().map(|(_, text)| text).collect();
+    assert_eq!((texts[2].as_str(), texts[4].as_str()), ("ao=first", "ao=second"));
+}
+
+#[test]
+fn an_internal_transition_stays_in_its_state() {
+    for (dialect, id) in
+        [("2.0-pre", 20_u32), ("2.0", 20), ("2.3", 0x63), ("2.4.4", 0x62), ("3.4", 0x62)]
+    {
+        let mut stream = Stream::new(Settings::default());
+        let args =
+            [&1_u32.to_le_bytes()[..], &0x30_u32.to_le_bytes(), &0_u32.to_le_bytes()].concat();
+        stream.record(id, 1, &args);
+        let text = texts(&stream.bytes, &[&format!("dialect={dialect}")]).remove(0);
+        assert_eq!(text, "ao=0x00000001, sst=0x00000030, tst=0x00000030 (internal)", "{dialect}");
+    }
+    let mut stream = configured(Settings::default());
+    stream.record(SM_TRN, 1, &[&[1, 0, 0, 0][..], &[2, 0, 0, 0], &[3, 0, 0, 0]].concat());
+    let text = texts(&stream.bytes, &[]).remove(1);
+    assert_eq!(text, "ao=0x00000001, sst=0x00000002, tst=0x00000003");
+}
+
+/// What Trazer 3.2 prints of each event, in its order, under the names of RKH's record macros. Where a dialect
+/// records less, Trazer's releases of that time printed less.
+const TRAZER: [(&str, &[&str]); 63] = [
+    ("MP_INIT", &["mp", "nblock", "bsize"]),
+    ("MP_GET", &["mp", "nfree", "nmin"]),
+    ("MP_PUT", &["mp", "nfree"]),
+    ("QUE_INIT", &["q", "ao", "nelem"]),
+    ("QUE_GET", &["q", "nelem"]),
+    ("QUE_FIFO", &["q", "nelem", "nmin"]),
+    ("QUE_LIFO", &["q", "nelem", "nmin"]),
+    ("QUE_FULL", &["q"]),
+    ("QUE_DPT", &["q"]),
+    ("QUE_GET_LAST", &["q"]),
+    ("SMA_ACT", &["ao", "prio", "qsize"]),
+    ("SMA_TERM", &["ao", "prio"]),
+    ("SMA_GET", &["ao", "sig", "pid", "rc", "nelem", "nmin"]),
+    ("SMA_FIFO", &["ao", "sig", "snr", "pid", "rc", "nelem", "nmin"]),
+    ("SMA_LIFO", &["ao", "sig", "snr", "pid", "rc", "nelem", "nmin"]),
+    ("SMA_REG", &["ao", "prio"]),
+    ("SMA_UNREG", &["ao", "prio"]),
+    ("SMA_DCH", &["ao", "sig", "st"]),
+    ("SMA_DEFER", &["q", "sig"]),
+    ("SMA_RCALL", &["ao", "sig"]),
+    ("SM_INIT", &["ao", "ist"]),
+    ("SM_CLRH", &["ao", "h"]),
+    ("SM_TRN", &["ao", "sst", "tst"]),
+    ("SM_STATE", &["ao", "st"]),
+    ("SM_ENSTATE", &["ao", "st"]),
+    ("SM_EXSTATE", &["ao", "st"]),
+    ("SM_NENEX", &["ao", "nen", "nex"]),
+    ("SM_NTRNACT", &["ao", "nta", "nts"]),
+    ("SM_TS_STATE", &["ao", "st"]),
+    ("SM_CSTATE", &["ao", "st"]),
+    ("SM_DCH", &["ao", "sig", "st"]),
+    ("SM_DCH_RC", &["ao", "rc"]),
+    ("SM_EVT_PROC", &["ao"]),
+    ("SM_EVT_NFOUND", &["ao", "sig"]),
+    ("SM_GRD_FALSE", &["ao"]),
+    ("SM_CND_NFOUND", &["ao"]),
+    ("SM_UNKN_STATE", &["ao"]),
+    ("SM_EX_HLEVEL", &["ao"]),
+    ("SM_EX_TSEG", &["ao"]),
+    ("SM_EXE_ACT", &["type", "ao", "st", "act"]),
+    ("TMR_INIT", &["t", "sig"]),
+    ("TMR_START", &["t", "ao", "nt", "per"]),
+    ("TMR_STOP", &["t", "nt", "per"]),
+    ("TMR_TOUT", &["t", "sig", "ao"]),
+    ("TMR_REM", &["t"]),
+    ("FWK_EN", &[]),
+    ("FWK_EX", &[]),
+    ("FWK_EPREG", &["ep", "ss", "es", "ps"]),
+    ("FWK_AE", &["es", "sig", "pid", "rc", "nused", "nmin", "actor"]),
+    ("FWK_GC", &["sig", "pid", "rc"]),
+    ("FWK_GCR", &["sig", "pid", "rc", "nused", "nmin", "actor"]),
+    ("FWK_DEFER", &["q", "sig"]),
+    ("FWK_RCALL", &["ao", "sig"]),
+    ("FWK_OBJ", &["obj", "nm"]),
+    ("FWK_SIG", &["sig", "nm"]),
+    ("FWK_FUN", &["fn", "nm"]),
+    ("FWK_EXE_FUN", &["fn"]),
+    ("FWK_SYNC_EVT", &["fn", "snr", "ao"]),
+    ("FWK_TUSR", &["ut", "nm"]),
+    ("FWK_ASSERT", &["mod", "line"]),
+    ("FWK_AO", &["obj", "nm"]),
+    ("FWK_STATE", &["ao", "obj", "nm"]),
+    ("FWK_EPOOL", &["ep", "nm"]),
+];
+
+/// An event's own name without what differs between releases: the prefix, and names of groups.
+fn unprefixed(name: &str) -> String {
+    let name = name.strip_prefix("RKH_TE_").or(name.strip_prefix("RKH_TRCE_")).unwrap_or(name);
+    let renamed = [("RQ_", "QUE_"), ("TIM_", "TMR_"), ("RKH_", "FWK_")];
+    let found =
+        renamed.iter().find_map(|(old, new)| Some(new.to_string() + name.strip_prefix(old)?));
+    found.unwrap_or_else(|| name.to_owned())
+}
+
+#[test]
+fn the_text_of_every_event_of_every_dialect_says_what_trazer_says() {
+    let settings = Settings {
+        sender: true,
+        queue_low_water: true,
+        pool_low_water: true,
+        ..Settings::default()
+    };
+    for dialect in Dialect::ALL {
+        let schema = Schema::rkh(dialect.as_str()).unwrap();
+        let chosen = options(dialect, &settings);
+        let chosen: Vec<_> = chosen.iter().map(String::as_str).collect();
+        let mut compared = 0;
+        for event in schema.events().iter().filter(|event| !event.name.ends_with("TCFG")) {
+            let mut bytes = Vec::new();
+            let mut values = Vec::new();
+            for (number, arg) in (0x21_u32..).zip(&event.args) {
+                let field: Field = arg.encoding.parse().unwrap();
+                let value = argument(field.field_type, number, &settings, &mut bytes);
+                if value.is_none() {
+                    bytes.extend(b"text\0");
+                }
+                values.push(value);
+            }
+            let mut stream = Stream::new(settings);
+            stream.record(ids::id(event.id as u8, 1, dialect.has_groups()), 1, &bytes);
+            let text = texts(&stream.bytes, &chosen).remove(0);
+            let parts: Vec<_> = text.split(", ").filter_map(|part| part.split_once('=')).collect();
+            // All that was recorded is there, in its order, each with its own value.
+            assert_eq!(parts.len(), event.args.len(), "{dialect} {}: {text}", event.name);
+            for ((arg, value), (name, shown)) in event.args.iter().zip(&values).zip(&parts) {
+                assert_eq!(*name, arg.name.replace('_', " "), "{dialect}: {text}");
+                let hex = value.map(|value| format!("{value:X}"));
+                let said = match (value, hex) {
+                    (Some(value), Some(hex)) => {
+                        *shown == value.to_string() || shown.ends_with(&hex)
+                    }
+                    _ => !shown.is_empty(),
+                };
+                assert!(said, "{dialect} {}: {name}={shown}, {value:?}", event.name);
+            }
+            let row = TRAZER.iter().find(|(name, _)| *name == unprefixed(&event.name));
+            let Some((_, printed)) = row else { continue };
+            compared += 1;
+            for (arg, _) in &parts {
+                // Records of older releases have fewer arguments, never others but the address of a pool.
+                let pool = event.name.ends_with("_EPOOL") && *arg == "obj";
+                assert!(pool || printed.contains(arg), "{dialect} {}: {text}", event.name);
+            }
+            if dialect == Dialect::V3_4 {
+                assert_eq!(parts.len(), printed.len(), "{}: {text}", event.name);
+            }
+        }
+        assert!(compared >= 38, "{dialect}: {compared}");
     }
 }

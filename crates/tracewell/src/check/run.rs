@@ -4,10 +4,11 @@ use super::invariants::{Broken, Watch};
 use super::matching::{Event, Matcher};
 use super::steps::{Doom, MOST_EXPECTED, Near, Offer, Run, Shared, State, View};
 use super::syntax::{Item, ItemKind, Pattern, Rule, Rules};
-use super::verdict::{Failure, FailureKind, Kept, Line, NearMiss, Verdict, spoken, spoken_time};
+use super::verdict::{Failure, FailureKind, Kept, Line, NearMiss, Verdict, spoken};
 use crate::model::{Batch, EventRef, Flow, Sink, Trace};
 use crate::select::Bound;
 use crate::source::Span;
+use crate::text::spoken_time;
 
 /// Events shown before the place of a failure, itself among them.
 const BEFORE: usize = 6;

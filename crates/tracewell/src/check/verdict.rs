@@ -3,7 +3,7 @@
 use crate::model::{EventRef, Losses, Trace};
 use crate::select::Bound;
 use crate::source::Span;
-use crate::text::{Describer, TextBuffer};
+use crate::text::{Describer, TextBuffer, spoken_time};
 
 /// What became of a trace under rules.
 #[derive(Clone, Debug, Default)]
@@ -189,28 +189,5 @@ pub(super) fn spoken(bound: Bound) -> String {
     match bound {
         Bound::Ticks(ticks) => format!("{ticks} ticks"),
         Bound::Nanoseconds(ns) | Bound::WallClock(ns) => spoken_time(ns),
-    }
-}
-
-/// Nanoseconds in the largest unit in which they are a number with few digits.
-pub(super) fn spoken_time(ns: u64) -> String {
-    let units = [(1_000_000_000, "s", 9), (1_000_000, "ms", 6), (1000, "us", 3), (1, "ns", 0)];
-    let (scale, unit, digits) =
-        units.into_iter().find(|(scale, ..)| ns >= *scale).unwrap_or((1, "ns", 0));
-    let fraction = format!("{:0digits$}", ns % scale);
-    let fraction = if scale == 1 { "" } else { fraction.trim_end_matches('0') };
-    let point = if fraction.is_empty() { "" } else { "." };
-    format!("{}{point}{fraction} {unit}", ns / scale)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_written_in_their_largest_unit() {
-        let times = [0, 999, 1500, 2_000_000, 1_000_000_001];
-        let shown = ["0 ns", "999 ns", "1.5 us", "2 ms", "1.000000001 s"];
-        assert_eq!(times.map(spoken_time), shown);
     }
 }

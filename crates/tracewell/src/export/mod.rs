@@ -6,6 +6,7 @@
 //! To add a format, add a file here with an [`Export`] in it and put that into [`EXPORTS`].
 
 pub mod aix;
+pub mod diagram;
 pub mod events;
 pub mod threadx;
 pub mod tracex_dump;
@@ -65,6 +66,9 @@ pub static EXPORTS: &[&Export] = &[
     &events::JSON_LINES,
     &events::TSV,
     &events::CSV,
+    &diagram::MERMAID,
+    &diagram::PLANTUML,
+    &diagram::SVG,
 ];
 
 /// The format of this name.

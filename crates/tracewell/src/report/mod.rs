@@ -11,6 +11,9 @@
 //! | EVENT | what it did |
 //! | ARGUMENTS | with decoded values |
 //!
+//! Where a message is taken from a queue, `rt` is the time that it waited there in ticks and `nseq` its number among those
+//! posted to the same receiver.
+//!
 //! What programs read is an export ([`crate::export`]).
 
 pub mod check;
@@ -23,9 +26,10 @@ pub mod trcrpt;
 
 use std::io::{self, Write};
 
+use crate::analysis::machines::{Response, Responses};
 use crate::model::{Batch, ContextId, EventRef, Flow, Loss, LossCause, Losses, Sink, Trace};
 use crate::select::Selection;
-use crate::text::{Describer, Listing, Literal, PerEvent, TextBuffer};
+use crate::text::{Describer, Listing, Literal, PerEvent, TextBuffer, put};
 use columns::Columns;
 
 /// What a report looks like and what is in it.
@@ -50,6 +54,8 @@ pub struct Report<W> {
     told: u64,
     labels: PerEvent<Literal>,
     describer: Describer,
+    /// `None` where the trace tells of no messages.
+    responses: Option<Responses>,
     shown: Shown,
     /// Whether the selection ended before the trace did.
     broke_off: bool,
@@ -77,6 +83,7 @@ impl<W: Write> Report<W> {
             told: 0,
             labels: PerEvent::default(),
             describer: Describer::default(),
+            responses: None,
             shown: Shown::default(),
             broke_off: false,
         }
@@ -112,6 +119,7 @@ impl<W: Write> Report<W> {
             self.lines.line(line);
         }
         self.columns = Some(columns);
+        self.responses = Responses::are_told(&trace.schema).then(Responses::default);
     }
 
     /// Writes the column names again, with one for cores, where a second core turns up late.
@@ -127,7 +135,7 @@ impl<W: Write> Report<W> {
     }
 
     #[inline]
-    fn line(&mut self, trace: &Trace, event: &EventRef<'_>) -> Flow {
+    fn line(&mut self, trace: &Trace, event: &EventRef<'_>, response: Option<Response>) -> Flow {
         let Some(columns) = self.columns else { return Flow::Continue(()) };
         let before = self.shown.before.unwrap_or(event.ticks);
         let changed = self.shown.note(event);
@@ -156,6 +164,9 @@ impl<W: Write> Report<W> {
         }
         out.literal(self.labels.get(event.id, || label(trace, event.id, columns)));
         self.describer.put(out, trace, event);
+        if let Some(Response { waited, number }) = response {
+            put(out, format_args!(", rt={waited}, nseq={number}"));
+        }
         out.trim_end();
         self.lines.end_line(start)
     }
@@ -200,8 +211,10 @@ impl<W: Write> Sink for Report<W> {
         let new = trace.contexts.iter().skip(known);
         self.contexts.extend(new.map(|(_, context)| Literal::padded(&context.name, width)));
         for event in batch.events() {
+            let responses = self.responses.as_mut();
+            let response = responses.and_then(|responses| responses.take(trace, &event));
             match self.lines.takes(trace, &event) {
-                Flow::Continue(true) => self.line(trace, &event)?,
+                Flow::Continue(true) => self.line(trace, &event, response)?,
                 Flow::Continue(false) => {}
                 Flow::Break(()) => {
                     self.broke_off = true;
@@ -213,6 +226,7 @@ impl<W: Write> Sink for Report<W> {
     }
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.responses.iter_mut().for_each(Responses::gap);
         self.begin(trace);
         let line = loss_line(loss);
         let (before, after) = if self.options.color { ("\x1b[31m", "\x1b[0m") } else { ("", "") };

@@ -4,12 +4,13 @@
 //! Those posted before others come first. A taking or a hand-over of which no post was seen is a message
 //! whose post is not known.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
 use super::sight::{Named, Sight};
-use super::{MOST_MESSAGES, Rows};
+use super::waiting::Waiting;
+use super::{MOST_MESSAGES, MOST_ROWS, Rows};
 use crate::analysis::Range;
 use crate::model::Meaning;
 
@@ -55,13 +56,10 @@ pub struct Flow {
     pub response: Range,
 }
 
-/// Messages that may wait at one receiver; the oldest are forgotten beyond that.
-const MOST_WAITING: usize = 4096;
-
 /// Follows messages.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
-    waiting: HashMap<u64, VecDeque<Open>, RandomState>,
+    waiting: Waiting<Open>,
     /// The message whose step is going on at a receiver.
     steps: HashMap<u64, Open, RandomState>,
     flows: Rows<(Option<u64>, u64, u64), Flow>,
@@ -104,14 +102,8 @@ impl Messages {
             ..Message::new(receiver, signal)
         };
         let open = self.open(message);
-        let waiting = self.waiting.entry(receiver.key).or_default();
-        if waiting.len() >= MOST_WAITING {
-            waiting.pop_front();
-        }
-        match sight.meaning {
-            Meaning::SendFirst => waiting.push_front(open),
-            _ => waiting.push_back(open),
-        }
+        let first = sight.meaning == Meaning::SendFirst;
+        self.waiting.post(receiver, signal, open, first);
         if let Some(flow) = self.flow(&message) {
             flow.posted += 1;
         }
@@ -153,21 +145,22 @@ impl Messages {
         if first && let Some(flow) = self.flow(&open.message) {
             flow.taken += 1;
             let posted = open.message.posted;
-            posted.into_iter().for_each(|posted| flow.waiting.add(sight.ticks() - posted));
+            posted
+                .into_iter()
+                .for_each(|posted| flow.waiting.add(sight.ticks().saturating_sub(posted)));
         }
         self.keep(&open);
         let message = open.message;
+        if self.steps.len() >= MOST_ROWS {
+            self.steps.clear();
+        }
         self.steps.insert(receiver.key, open);
         Some(message)
     }
 
     /// The message of a signal that waits longest at a receiver.
     fn first(&mut self, receiver: Named, signal: Named) -> Open {
-        let waiting = self.waiting.get_mut(&receiver.key);
-        let found = waiting.and_then(|waiting| {
-            let at = waiting.iter().position(|open| open.message.signal == signal)?;
-            waiting.remove(at)
-        });
+        let found = self.waiting.take(receiver, signal);
         found.unwrap_or_else(|| self.open(Message::new(receiver, signal)))
     }
 
@@ -178,8 +171,11 @@ impl Messages {
         let message = *message;
         if let Some(flow) = self.flow(&message) {
             let begun = message.taken.or(message.dispatched);
-            begun.into_iter().for_each(|begun| flow.step.add(done - begun));
-            message.posted.into_iter().for_each(|posted| flow.response.add(done - posted));
+            begun.into_iter().for_each(|begun| flow.step.add(done.saturating_sub(begun)));
+            message
+                .posted
+                .into_iter()
+                .for_each(|posted| flow.response.add(done.saturating_sub(posted)));
         }
         self.keep(&open);
         Some(message)

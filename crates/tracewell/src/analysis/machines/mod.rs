@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `sight` | what does an event assert, and about what |
 //! | `messages` | which message was taken when, and how long did it take |
+//! | `waiting` | which message is the one that is taken |
+//! | `responses` | how long did a message wait, told as it is taken |
 //! | `states` | where were the machines, how long, and how did they get there |
 //! | `levels` | how full were queues and pools |
 //! | `timers` | when did timers start, stop, run out |
@@ -17,10 +19,12 @@
 
 mod levels;
 mod messages;
+mod responses;
 mod sequence;
 mod sight;
 mod states;
 mod timers;
+mod waiting;
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -29,6 +33,7 @@ use foldhash::fast::RandomState;
 
 pub use levels::Level;
 pub use messages::{Flow as MessageFlow, Message};
+pub use responses::{Response, Responses};
 pub use sequence::{Happening, Occurrence, Sequence};
 pub use sight::Named;
 pub use states::{Machine, Outcome, StateTime, Transition, Unhandled};
@@ -122,15 +127,14 @@ impl Machines {
     }
 }
 
-/// Rows in the order of their first mention, found by key. Beyond [`MOST_ROWS`] no new ones are made: a
-/// damaged trace of nothing but different keys must not fill memory.
+/// Rows in the order of their first mention, found by key. Beyond [`MOST_ROWS`] no new ones are made.
 #[derive(Debug)]
 struct Rows<K, T> {
     list: Vec<T>,
     by_key: HashMap<K, usize, RandomState>,
 }
 
-/// Rows of a table.
+/// Rows of a table: a damaged trace of nothing but different keys must not fill memory.
 const MOST_ROWS: usize = 1 << 16;
 
 impl<K, T> Default for Rows<K, T> {

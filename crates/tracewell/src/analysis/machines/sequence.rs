@@ -1,10 +1,12 @@
 //! What passed between whom, in order: the matter of a sequence diagram.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::MOST_ROWS;
 use super::sight::{Named, Sight};
+use super::waiting::Waiting;
 use crate::model::{Batch, EventRef, Flow, Loss, Meaning, Sink, Trace};
 use crate::select::{Selection, Selector};
 
@@ -71,8 +73,8 @@ pub struct Sequence {
     selector: Selector,
     happened: Vec<Occurrence>,
     more: u64,
-    /// Places of messages in `happened` that were not taken yet, by receiver.
-    waiting: HashMap<u64, VecDeque<usize>, RandomState>,
+    /// Places in `happened` of messages that were not taken yet.
+    waiting: Waiting<usize>,
     /// Signals of the steps that go on, by machine.
     steps: HashMap<u64, Named, RandomState>,
     last: (u64, u64),
@@ -86,7 +88,7 @@ impl Sequence {
             selector: Selector::new(selection),
             happened: Vec::new(),
             more: 0,
-            waiting: HashMap::default(),
+            waiting: Waiting::default(),
             steps: HashMap::default(),
             last: (0, 0),
         }
@@ -115,12 +117,9 @@ impl Sequence {
         }
         let Some(what) = self.what(&sight).filter(|_| selected) else { return };
         let place = self.push(event.seq, event.ticks, what);
-        if let (Happening::Sent { receiver, .. }, Some(place)) = (what, place) {
-            let waiting = self.waiting.entry(receiver.key).or_default();
-            match sight.meaning {
-                Meaning::SendFirst => waiting.push_front(place),
-                _ => waiting.push_back(place),
-            }
+        if let (Happening::Sent { receiver, signal, .. }, Some(place)) = (what, place) {
+            let first = sight.meaning == Meaning::SendFirst;
+            self.waiting.post(receiver, signal, place, first);
         }
     }
 
@@ -153,18 +152,16 @@ impl Sequence {
     /// Notes when the message of a signal that waits longest at a receiver was taken.
     fn taken(&mut self, sight: &Sight<'_>) {
         let (Some(receiver), Some(signal)) = (sight.subject(), sight.value()) else { return };
+        if self.steps.len() >= MOST_ROWS {
+            self.steps.clear();
+        }
         // Handed over after it was taken.
         if self.steps.insert(receiver.key, signal) == Some(signal)
             && sight.meaning == Meaning::Dispatch
         {
             return;
         }
-        let Some(waiting) = self.waiting.get_mut(&receiver.key) else { return };
-        let of_signal = |place: &usize| {
-            let occurrence = self.happened.get(*place).map(|occurrence| occurrence.what);
-            matches!(occurrence, Some(Happening::Sent { signal: sent, .. }) if sent == signal)
-        };
-        let place = waiting.iter().position(of_signal).and_then(|at| waiting.remove(at));
+        let place = self.waiting.take(receiver, signal);
         if let Some(occurrence) = place.and_then(|place| self.happened.get_mut(place))
             && let Happening::Sent { taken, .. } = &mut occurrence.what
         {

@@ -86,6 +86,15 @@ pub struct Unhandled {
     pub count: u64,
 }
 
+/// What makes two transitions the same: keys.
+#[derive(PartialEq, Eq, Hash, Debug)]
+struct Route {
+    from: u64,
+    signal: Option<u64>,
+    way: Vec<u64>,
+    to: Option<u64>,
+}
+
 /// Vertices of one transition that are kept.
 const LONGEST_WAY: usize = 16;
 
@@ -98,7 +107,7 @@ pub(super) struct States(Rows<u64, Run>);
 struct Run {
     machine: Machine,
     states: Rows<u64, StateTime>,
-    transitions: Rows<(u64, Option<u64>, Vec<u64>, Option<u64>), Transition>,
+    transitions: Rows<Route, Transition>,
     outcomes: Rows<u32, Outcome>,
     unhandled: Rows<(Option<u64>, Option<u64>, u32), Unhandled>,
     /// Whether it says which states it enters and leaves.
@@ -204,8 +213,8 @@ impl Run {
         if let Some(time) = self.state(state) {
             time.left += 1;
             if let Some(since) = time.since.take() {
-                time.stays.add(ticks - since);
-                time.total += ticks - since;
+                time.stays.add(ticks.saturating_sub(since));
+                time.total += ticks.saturating_sub(since);
             }
         }
     }
@@ -244,10 +253,13 @@ impl Run {
         let Some(mut transition) = self.open.take() else { return };
         let internal = transition.way.is_empty();
         transition.to = if internal { None } else { to };
-        let way: Vec<_> = transition.way.iter().map(|vertex| vertex.key).collect();
-        let (signal, to) = (transition.signal.map(|s| s.key), transition.to.map(|s| s.key));
-        let key = (transition.from.key, signal, way, to);
-        if let Some(transition) = self.transitions.get(key, || transition) {
+        let route = Route {
+            from: transition.from.key,
+            signal: transition.signal.map(|signal| signal.key),
+            way: transition.way.iter().map(|vertex| vertex.key).collect(),
+            to: transition.to.map(|state| state.key),
+        };
+        if let Some(transition) = self.transitions.get(route, || transition) {
             transition.count += 1;
         }
     }
@@ -265,7 +277,7 @@ impl Run {
             self.unhandled.get(key, || new).into_iter().for_each(|row| row.count += 1);
         }
         if let Some(begun) = self.begun.take() {
-            self.machine.step.add(sight.ticks() - begun);
+            self.machine.step.add(sight.ticks().saturating_sub(begun));
         }
     }
 

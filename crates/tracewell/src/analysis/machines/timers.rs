@@ -114,8 +114,8 @@ impl Timer {
         self.expiries += 1;
         self.signal = sight.value().or(self.signal);
         match self.since.replace(Since::Expiry(ticks)) {
-            Some(Since::Start(since)) => self.first.add(ticks - since),
-            Some(Since::Expiry(since)) => self.between.add(ticks - since),
+            Some(Since::Start(since)) => self.first.add(ticks.saturating_sub(since)),
+            Some(Since::Expiry(since)) => self.between.add(ticks.saturating_sub(since)),
             None => {}
         }
         self.running = self.period.map(|period| period > 0);

@@ -1,0 +1,69 @@
+//! How long each message waited, told when it is taken: Trazer's response times.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::MOST_ROWS;
+use super::sight::Sight;
+use super::waiting::Waiting;
+use crate::model::schema::Schema;
+use crate::model::{EventRef, Meaning, Trace};
+
+/// A message that was taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Response {
+    /// From its post to its taking, in ticks.
+    pub waited: u64,
+    /// Its number among the messages posted to its receiver, from 1.
+    pub number: u64,
+}
+
+/// Follows messages.
+#[derive(Debug, Default)]
+pub struct Responses {
+    waiting: Waiting<(u64, u64)>,
+    posted: HashMap<u64, u64, RandomState>,
+}
+
+impl Responses {
+    /// Whether events of this schema tell of messages that are taken.
+    pub fn are_told(schema: &Schema) -> bool {
+        schema.events().iter().any(|event| {
+            let means = event.means.filter(|means| means.meaning == Meaning::Receive);
+            means.is_some_and(|means| means.value.is_some())
+        })
+    }
+
+    /// Takes an event; returns what is known of the message that it takes.
+    pub fn take(&mut self, trace: &Trace, event: &EventRef<'_>) -> Option<Response> {
+        let sight = Sight::of(trace, event)?;
+        match sight.meaning {
+            Meaning::Send | Meaning::SendFirst => {
+                let (receiver, signal) = (sight.object()?, sight.value()?);
+                if self.posted.len() > MOST_ROWS {
+                    self.posted.clear();
+                }
+                let number = self.posted.entry(receiver.key).or_insert(0);
+                *number += 1;
+                let first = sight.meaning == Meaning::SendFirst;
+                self.waiting.post(receiver, signal, (event.ticks, *number), first);
+                None
+            }
+            Meaning::Receive => {
+                let (posted, number) = self.waiting.take(sight.subject()?, sight.value()?)?;
+                Some(Response { waited: event.ticks.saturating_sub(posted), number })
+            }
+            Meaning::Boot => {
+                *self = Self::default();
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// Events are missing: what waits is not known any more.
+    pub fn gap(&mut self) {
+        self.waiting.clear();
+    }
+}

@@ -1,0 +1,66 @@
+//! Mermaid text. Participants have short names of their own, for Mermaid reads some words and characters
+//! of names as its own; in labels those are written as `#CODE;`.
+
+use std::fmt::Write as _;
+
+use super::{Diagram, NoteKind, StepKind, and_more};
+
+pub(super) fn text(diagram: &Diagram) -> String {
+    let mut text = format!("%% {}\nsequenceDiagram\n", diagram.title.escape_debug());
+    let last = diagram.participants.len() - 1;
+    for (index, name) in diagram.participants.iter().enumerate() {
+        line(&mut text, &format!("participant p{index} as {}", escaped(name)));
+    }
+    for step in &diagram.steps {
+        let time = &step.time;
+        line(
+            &mut text,
+            &match &step.kind {
+                StepKind::Message { from, to, label, .. } => {
+                    format!("p{from}->>p{to}: {} @{time}", escaped(label))
+                }
+                StepKind::Note { at, text, kind: NoteKind::State } => {
+                    format!("Note over p{at}: {}", escaped(text))
+                }
+                StepKind::Note { at, text, kind: NoteKind::Remark } => {
+                    format!("Note right of p{at}: {} @{time}", escaped(text))
+                }
+                StepKind::Across(text) => across(last, text),
+            },
+        );
+    }
+    if diagram.more > 0 {
+        line(&mut text, &across(last, &and_more(diagram.more)));
+    }
+    text
+}
+
+fn across(last: usize, text: &str) -> String {
+    match last {
+        0 => format!("Note over p0: {text}"),
+        _ => format!("Note over p0,p{last}: {text}"),
+    }
+}
+
+fn line(text: &mut String, line: &str) {
+    text.push_str("    ");
+    text.push_str(line);
+    text.push('\n');
+}
+
+/// A label in which nothing is Mermaid's: letters, digits and a few signs as they are.
+fn escaped(label: &str) -> String {
+    let mut escaped = String::new();
+    for (index, c) in label.chars().enumerate() {
+        // The word `end` alone ends a block.
+        let is_end = index == 0 && label.eq_ignore_ascii_case("end");
+        match c {
+            _ if (c.is_alphanumeric() || " _.,:()'".contains(c)) && !is_end => escaped.push(c),
+            '-' if !label.contains("--") && !label.contains("->") => escaped.push(c),
+            _ if c.is_control() => escaped.push(' '),
+            // A text takes all that is written to it.
+            _ => _ = write!(escaped, "#{};", u32::from(c)),
+        }
+    }
+    if escaped.trim().is_empty() { "#32;".to_owned() } else { escaped }
+}

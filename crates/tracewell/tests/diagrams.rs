@@ -1,0 +1,302 @@
+//! Sequence diagrams: what is in them, that each language can read its own, and that no name breaks one.
+
+use std::fmt::Write as _;
+
+use tracewell::export::{self, ExportNames};
+use tracewell::format::Options;
+use tracewell::input::{Input, Settings};
+use tracewell_wire::rkh::Settings as Widths;
+
+#[path = "support/rkh.rs"]
+mod rkh;
+mod support;
+
+use rkh::Stream;
+use support::fixture;
+
+fn drawn(bytes: Vec<u8>, language: &str, options: &[&str]) -> Result<String, String> {
+    let settings = Settings { format: Some("rkh".to_owned()), ..Settings::default() };
+    let mut input = Input::from_bytes("in.bin", bytes, settings).unwrap();
+    let mut chosen = Options::default();
+    options.iter().for_each(|option| chosen.add(option).unwrap());
+    let names = ExportNames { input: "in <& \"quoted\">.bin".to_owned(), output: String::new() };
+    let mut out = Vec::new();
+    let export = export::by_name(language).unwrap();
+    match (export.write)(&mut input, &chosen, &names, &mut out) {
+        Ok(_) => Ok(String::from_utf8(out).unwrap()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn shared_c() -> Vec<u8> {
+    std::fs::read(fixture("rkh/shared-c.bin")).unwrap()
+}
+
+/// A line of Mermaid text.
+#[derive(Debug, PartialEq)]
+enum Statement {
+    Participant(String, String),
+    Arrow(String, String, String),
+    NoteOver(Vec<String>, String),
+    NoteBeside(String, String),
+}
+
+/// Reads Mermaid text as its grammar has it, as far as diagrams of ours go: every line is a statement,
+/// participants are declared before they are named, labels have no sign that means something.
+fn mermaid(text: &str) -> Vec<Statement> {
+    let mut lines = text.lines();
+    assert!(lines.next().unwrap().starts_with("%% "));
+    assert_eq!(lines.next(), Some("sequenceDiagram"));
+    let mut known: Vec<String> = Vec::new();
+    let label = |text: &str| {
+        let mut plain = String::new();
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            rest = &rest[c.len_utf8()..];
+            if c == '#' {
+                let (code, behind) = rest.split_once(';').expect("a code ends with ;");
+                plain.push(char::from_u32(code.parse().expect("a number")).unwrap());
+                rest = behind;
+            } else {
+                assert!(c.is_alphanumeric() || " _.,:()'-@".contains(c), "{c:?} in {text}");
+                plain.push(c);
+            }
+        }
+        assert_ne!(text.to_lowercase(), "end");
+        plain
+    };
+    let statements = lines.map(|line| {
+        let line = line.strip_prefix("    ").expect("statements are indented");
+        if let Some(rest) = line.strip_prefix("participant ") {
+            let (id, name) = rest.split_once(" as ").unwrap();
+            known.push(id.to_owned());
+            return Statement::Participant(id.to_owned(), label(name));
+        }
+        let (head, text) = line.split_once(": ").expect("a text behind a colon");
+        let id = |id: &str| {
+            assert!(known.iter().any(|known| known == id), "{id} is not declared");
+            id.to_owned()
+        };
+        let text = label(text);
+        if let Some(over) = head.strip_prefix("Note over ") {
+            return Statement::NoteOver(over.split(',').map(id).collect(), text);
+        }
+        if let Some(of) = head.strip_prefix("Note right of ") {
+            return Statement::NoteBeside(id(of), text);
+        }
+        let (from, to) = head.split_once("->>").expect("an arrow");
+        Statement::Arrow(id(from), id(to), text)
+    });
+    statements.collect()
+}
+
+/// A diagram as Trazer's lines say it.
+fn as_trazer(statements: &[Statement]) -> Vec<String> {
+    let name = |id: &String| {
+        let named = statements.iter().find_map(|statement| match statement {
+            Statement::Participant(known, name) if known == id => Some(name.clone()),
+            _ => None,
+        });
+        named.unwrap()
+    };
+    let mut lines = Vec::new();
+    for statement in statements {
+        match statement {
+            Statement::Arrow(from, to, text) => {
+                let signal = text.split_once(" @").unwrap().0;
+                let (from, to) = (name(from), name(to));
+                lines.push(match signal.strip_suffix(" (timer)") {
+                    Some(signal) => format!("{to}->{to}: \\-tm({signal})"),
+                    None => format!("{from}->{to}: {signal}"),
+                });
+            }
+            Statement::NoteOver(over, text) => match &over[..] {
+                [machine] => lines.push(format!("{0}--{0}: {text}", name(machine))),
+                _ if text == "the target starts" => lines.push("---: TARGET START".to_owned()),
+                _ => panic!("{text}"),
+            },
+            // Trazer does not draw what a machine does not take.
+            Statement::Participant(..) | Statement::NoteBeside(..) => {}
+        }
+    }
+    lines
+}
+
+#[test]
+fn a_diagram_shows_what_trazer_draws() {
+    let drawn = drawn(shared_c(), "mermaid", &["most=100000"]).unwrap();
+    let trazer = std::fs::read_to_string(fixture("rkh/shared-c.trazer-msc.txt")).unwrap();
+    let expected: Vec<_> = trazer
+        .lines()
+        .map(|line| line.split(['[', ';']).next().unwrap())
+        // Functions that ran are in the report, not in the diagram.
+        .filter(|line| !line.starts_with("msc") && !line.is_empty())
+        .filter(|line| !line.contains("\\-0X"))
+        .map(str::to_owned)
+        .collect();
+    let found = as_trazer(&mermaid(&drawn));
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn participants_stand_in_the_order_of_their_first_step() {
+    let drawn = drawn(shared_c(), "mermaid", &[]).unwrap();
+    let head: Vec<_> = drawn.lines().skip(2).take(12).map(str::trim).collect();
+    let expected = [
+        "participant p0 as server",
+        "participant p1 as cli0",
+        "participant p2 as cli1",
+        "participant p3 as cli2",
+        "participant p4 as cli3",
+        "participant p5 as l_isr_tick",
+        "participant p6 as l_isr_kbd",
+        "Note over p0,p6: the target starts",
+        "Note over p0: server_idle",
+        "Note over p1: client_idle",
+        "Note over p2: client_idle",
+        "Note over p3: client_idle",
+    ];
+    assert_eq!(head, expected);
+}
+
+#[test]
+fn a_diagram_is_cut_and_counts_the_rest() {
+    let whole = mermaid(&drawn(shared_c(), "mermaid", &[]).unwrap());
+    let cut = mermaid(&drawn(shared_c(), "mermaid", &["most=10"]).unwrap());
+    let Some(Statement::NoteOver(_, last)) = cut.last() else { panic!("{cut:?}") };
+    let more: usize = last.split_whitespace().nth(1).unwrap().parse().unwrap();
+    let steps = |list: &[Statement]| {
+        list.iter().filter(|s| !matches!(s, Statement::Participant(..))).count()
+    };
+    // Expiries are left out where their message says the same, so that there may be fewer.
+    assert!(steps(&cut) <= 11 && more + 10 >= steps(&whole), "{more} {}", steps(&whole));
+    let within = drawn(shared_c(), "mermaid", &["from=9s", "until=9.5s"]).unwrap();
+    assert_eq!(
+        within.lines().skip(2).map(str::trim).collect::<Vec<_>>(),
+        [
+            "participant p0 as server",
+            "participant p1 as cli2",
+            "p0->>p1: START @9.09 s",
+            "Note over p0: server_busy"
+        ]
+    );
+    let error = drawn(shared_c(), "svg", &["event=MP*"]).unwrap_err();
+    assert!(error.contains("tells of no messages"), "{error}");
+}
+
+#[test]
+fn plantuml_text_declares_whom_it_names() {
+    let drawn = drawn(shared_c(), "plantuml", &["most=12"]).unwrap();
+    let lines: Vec<_> = drawn.lines().collect();
+    assert_eq!((lines[0], lines.last()), ("@startuml", Some(&"@enduml")));
+    assert!(lines.contains(&"participant \"cli1\" as p2"), "{drawn}");
+    assert!(lines.contains(&"p2 ->> p0 : REQ @4.29 s"), "{drawn}");
+    assert!(lines.contains(&"hnote over p2 : client_idle"), "{drawn}");
+    assert!(lines.contains(&"== the target starts =="), "{drawn}");
+}
+
+/// A stream whose names are made to break diagrams.
+fn strange_names() -> Vec<u8> {
+    let names = ["end", "a->b; <b>&\"x\"", "alt\n@enduml", "", "%%{init}%%", "\u{7}\u{FFFF}ä--__"];
+    let settings = Widths { stamp: 4, ..Widths::default() };
+    let mut stream = Stream::new(settings);
+    stream.record(0xA7, 1, b"\x01#1; \"<i>\" // ** \\n\0");
+    for (index, name) in (0_u32..).zip(names) {
+        let key = 0x1000 + 16 * index;
+        let symbol = [&key.to_le_bytes()[..], name.as_bytes(), &[0]].concat();
+        stream.record(0xAE, 2, &symbol);
+        let state =
+            [&key.to_le_bytes()[..], &(key + 4).to_le_bytes(), name.as_bytes(), &[0]].concat();
+        stream.record(0xAF, 2, &state);
+        stream.record(0x43, 3, &[&key.to_le_bytes()[..], &[1, 0, 0, 1]].concat());
+        stream.record(0x71, 4, &[&key.to_le_bytes()[..], &[1], &(key + 4).to_le_bytes()].concat());
+        stream.record(0x63, 5, &[&key.to_le_bytes()[..], &(key + 4).to_le_bytes()].concat());
+        stream.record(0x6A, 6, &[&key.to_le_bytes()[..], &[1]].concat());
+    }
+    stream.number(9).record(0x69, 7, &0x1000_u32.to_le_bytes());
+    stream.bytes
+}
+
+#[test]
+fn no_name_breaks_a_diagram() {
+    let text = drawn(strange_names(), "mermaid", &[]).unwrap();
+    let statements = mermaid(&text);
+    let participants: Vec<_> = statements
+        .iter()
+        .filter_map(|statement| match statement {
+            Statement::Participant(_, name) => Some(name.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(participants[..3], ["environment", "end", "a->b; <b>&\"x\""], "{text}");
+    let plantuml = drawn(strange_names(), "plantuml", &[]).unwrap();
+    assert_eq!(plantuml.matches("@enduml").count(), 1, "{plantuml}");
+    for line in plantuml.lines().filter(|line| line.starts_with("participant")) {
+        assert_eq!(line.matches('"').count(), 2, "{line}");
+    }
+    assert!(plantuml.lines().any(|line| line.contains("events are missing")), "{plantuml}");
+}
+
+#[test]
+fn a_picture_is_xml_that_needs_nothing_else() {
+    for (bytes, most) in [(shared_c(), "most=50"), (strange_names(), "most=500")] {
+        let svg = drawn(bytes, "svg", &[most]).unwrap();
+        let document =
+            roxmltree::Document::parse(&svg).unwrap_or_else(|error| panic!("{error}\n{svg}"));
+        let root = document.root_element();
+        assert_eq!(root.tag_name().namespace(), Some("http://www.w3.org/2000/svg"));
+        let forbidden = ["script", "image", "foreignObject", "a", "use", "link"];
+        for node in root.descendants() {
+            assert!(!forbidden.contains(&node.tag_name().name()), "{node:?}");
+            for attribute in node.attributes() {
+                let (name, value) = (attribute.name(), attribute.value());
+                assert!(name != "href" && !name.starts_with("on"), "{name}");
+                assert!(!value.contains("url(") || value == "url(#e)", "{value}");
+            }
+        }
+        assert!(!svg.contains("@import") && !svg.contains("url(http"));
+    }
+}
+
+#[test]
+fn the_steps_of_a_picture_go_down_in_the_order_of_time() {
+    let svg = drawn(shared_c(), "svg", &["most=80"]).unwrap();
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let place = |node: &roxmltree::Node<'_, '_>, name| node.attribute(name)?.parse::<i64>().ok();
+    let times: Vec<_> = document
+        .descendants()
+        .filter(|node| node.attribute("class") == Some("t"))
+        .map(|node| (place(&node, "y").unwrap(), node.text().unwrap().to_owned()))
+        .collect();
+    assert!(times.len() > 40 && times.is_sorted_by_key(|(y, _)| *y), "{times:?}");
+    // An arrow goes from the line of its sender to that of its receiver.
+    let hint = "REQ: posted 4.29 s, taken 4.5 s";
+    let title = document.descendants().find(|node| node.text() == Some(hint)).unwrap();
+    let arrow = title.next_sibling().unwrap().attribute("d").unwrap().to_owned();
+    let column = |name: &str| {
+        let is = |node: &roxmltree::Node<'_, '_>| {
+            node.has_tag_name(("http://www.w3.org/2000/svg", "text")) && node.text() == Some(name)
+        };
+        place(&document.descendants().find(is).unwrap(), "x").unwrap()
+    };
+    let (from, to) = (column("cli1"), column("server"));
+    assert!(
+        arrow.starts_with(&format!("M{from} ")) && arrow.ends_with(&format!("H{to}")),
+        "{arrow}"
+    );
+}
+
+#[test]
+fn names_are_written_whole_in_hints() {
+    let mut name = String::new();
+    (0..9).for_each(|number| write!(name, "a_long_name_{number}_").unwrap());
+    let mut stream = Stream::new(Widths::default());
+    let symbol = [&0x1000_u32.to_le_bytes()[..], name.as_bytes(), &[0]].concat();
+    stream.record(0xAE, 1, &symbol);
+    stream.record(0x43, 2, &[&0x1000_u32.to_le_bytes()[..], &[1, 0, 0, 1]].concat());
+    let svg = drawn(stream.bytes, "svg", &[]).unwrap();
+    assert!(svg.contains(&format!("<title>{name}</title>")), "{svg}");
+}

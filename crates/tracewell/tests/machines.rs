@@ -1,0 +1,292 @@
+//! The analysis of state machines, messages, queues and timers: on captures against their answers, which do
+//! not come from Tracewell, and on small streams.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use tracewell::analysis::machines::{Figures, Machines, Transition};
+use tracewell::input::{Input, Settings};
+use tracewell::model::Trace;
+use tracewell::report::machines;
+use tracewell_wire::rkh::Settings as Widths;
+
+#[path = "support/rkh.rs"]
+mod rkh;
+mod support;
+
+use rkh::Stream;
+use support::{fixture, table};
+
+fn analysed(mut input: Input) -> (Trace, Figures) {
+    let mut machines = Machines::default();
+    let trace = input.read(&mut machines).unwrap();
+    let figures = machines.figures(&trace);
+    (trace, figures)
+}
+
+fn capture(name: &str) -> (Trace, Figures) {
+    analysed(Input::open(&fixture(&format!("rkh/{name}.bin")), Settings::default()).unwrap())
+}
+
+fn stream(stream: &Stream) -> (Trace, Figures) {
+    let settings = Settings { format: Some("rkh".to_owned()), ..Settings::default() };
+    analysed(Input::from_bytes("stream", stream.bytes.clone(), settings).unwrap())
+}
+
+/// The frames of a capture: event, stamp, arguments.
+fn frames(name: &str) -> Vec<(String, u64, HashMap<String, String>)> {
+    let rows = table(&fixture(&format!("rkh/{name}.frames.tsv")));
+    let good = rows.into_iter().filter(|row| row["status"] == "ok");
+    let frames = good.map(|row| {
+        let words = row["args"].split(' ').filter_map(|word| word.split_once('='));
+        let args = words.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        (row["event"].clone(), row["ts"].parse().unwrap_or(0), args)
+    });
+    frames.collect()
+}
+
+#[test]
+fn states_and_transitions_are_those_of_the_records() {
+    let (trace, figures) = capture("ahsm-a");
+    let frames = frames("ahsm-a");
+    let [machine] = &figures.machines[..] else { panic!("{:?}", figures.machines) };
+    assert_eq!(machine.name.label(&trace), "my");
+    let count = |event: &str, key: &str, value: &str| {
+        let is = |(name, _, args): &&(String, u64, HashMap<String, String>)| {
+            name == event && args.get(key).is_some_and(|found| found == value)
+        };
+        frames.iter().filter(is).count() as u64
+    };
+    assert_eq!(machine.states.len(), 9);
+    for time in &machine.states {
+        let state = time.state.label(&trace);
+        assert_eq!(time.entered, count("SM_ENSTATE", "st", &state), "{state}");
+        assert_eq!(time.left, count("SM_EXSTATE", "st", &state), "{state}");
+    }
+    let mut from: BTreeMap<String, u64> = BTreeMap::new();
+    // The first transition leads into the first state; its names come later.
+    let begins = |t: &&Transition| t.signal.is_some() || t.way.first() != Some(&t.from);
+    for transition in machine.transitions.iter().filter(begins) {
+        *from.entry(transition.from.label(&trace)).or_default() += transition.count;
+    }
+    for (state, found) in from {
+        assert_eq!(found, count("SM_TRN", "sst", &state), "from {state}");
+    }
+    let internal = machine.transitions.iter().filter(|transition| transition.way.is_empty());
+    let internal: u64 = internal.map(|transition| transition.count).sum();
+    let zero = frames.iter().filter(|(name, _, args)| name == "SM_TRN" && args["tst"] == "?");
+    assert_eq!(internal, zero.count() as u64);
+    let outcomes: Vec<_> =
+        machine.outcomes.iter().map(|o| (trace.schema.label(o.id), o.count)).collect();
+    let of = |event: &str| frames.iter().filter(|(name, ..)| name == event).count() as u64;
+    assert_eq!(
+        outcomes,
+        [
+            ("SM EVT_PROC".to_owned(), of("SM_EVT_PROC")),
+            ("SM EVT_NFOUND".to_owned(), of("SM_EVT_NFOUND"))
+        ]
+    );
+}
+
+#[test]
+fn time_in_a_state_is_that_between_its_records() {
+    for name in ["ahsm-a", "ahsm-b"] {
+        let (trace, figures) = capture(name);
+        let mut since: HashMap<String, u64> = HashMap::new();
+        let mut stays: HashMap<String, Vec<u64>> = HashMap::new();
+        let mask = if name == "ahsm-b" { 0xFFFF } else { u64::MAX };
+        for (event, ts, args) in frames(name) {
+            match event.as_str() {
+                "SM_ENSTATE" => _ = since.insert(args["st"].clone(), ts),
+                "SM_EXSTATE" => {
+                    let Some(since) = since.remove(&args["st"]) else { continue };
+                    stays
+                        .entry(args["st"].clone())
+                        .or_default()
+                        .push(ts.wrapping_sub(since) & mask);
+                }
+                _ => {}
+            }
+        }
+        for time in &figures.machines[0].states {
+            let expected = stays.remove(&time.state.label(&trace)).unwrap_or_default();
+            let range = time.stays;
+            assert_eq!(range.count, expected.len() as u64);
+            assert_eq!(range.min, expected.iter().min().copied().unwrap_or(0));
+            assert_eq!(range.max, expected.iter().max().copied().unwrap_or(0));
+        }
+        assert!(stays.is_empty());
+    }
+}
+
+#[test]
+fn messages_wait_from_their_post_to_their_taking() {
+    let (trace, figures) = capture("ahsm-a");
+    let mut waiting: VecDeque<(String, u64)> = VecDeque::new();
+    let mut waits: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for (event, ts, args) in frames("ahsm-a") {
+        match event.as_str() {
+            "SMA_FIFO" => waiting.push_back((args["sig"].clone(), ts)),
+            "SMA_GET" => {
+                let at = waiting.iter().position(|(signal, _)| *signal == args["sig"]).unwrap();
+                let (signal, posted) = waiting.remove(at).unwrap();
+                waits.entry(signal).or_default().push(ts - posted);
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(figures.flows.len(), waits.len());
+    for flow in &figures.flows {
+        let expected = &waits[&flow.signal.label(&trace)];
+        assert_eq!(flow.waiting.count, expected.len() as u64);
+        assert_eq!(
+            (Some(&flow.waiting.min), Some(&flow.waiting.max)),
+            (expected.iter().min(), expected.iter().max())
+        );
+        assert!(flow.response.min > flow.waiting.min);
+    }
+    let first = &figures.messages[0];
+    let times = [first.posted, first.taken, first.dispatched, first.done];
+    // Events 89, 91, 92 and 100; stamps begin with 32121.
+    assert_eq!(times, [792, 810, 819, 891].map(Some));
+}
+
+#[test]
+fn queues_and_pools_hold_what_their_records_say() {
+    let (trace, figures) = capture("ahsm-a");
+    let frames = frames("ahsm-a");
+    let queue =
+        figures.levels.iter().find(|level| level.object.label(&trace) == "my->equeue").unwrap();
+    let of_queue = |event: &&(String, u64, HashMap<String, String>)| event.0.starts_with("QUE_");
+    let held: Vec<u64> = frames
+        .iter()
+        .filter(of_queue)
+        .filter_map(|(_, _, args)| args.get("nelem")?.parse().ok())
+        .collect();
+    let least: Option<u64> = frames
+        .iter()
+        .filter(of_queue)
+        .filter_map(|(_, _, args)| args.get("nmin")?.parse().ok())
+        .min();
+    // The first is the size that the queue was made with.
+    assert_eq!((queue.capacity, queue.most), (Some(held[0]), held[1..].iter().max().copied()));
+    assert_eq!((queue.least_free, queue.least, queue.last), (least, Some(0), Some(0)));
+    let puts = frames.iter().filter(|(name, ..)| name == "QUE_FIFO" || name == "QUE_LIFO").count();
+    assert_eq!(queue.put, puts as u64);
+    let pool =
+        figures.levels.iter().find(|level| level.object.label(&trace) == "memPool1").unwrap();
+    // Eight blocks, of which so many are free after each event.
+    let used: Vec<u64> = frames
+        .iter()
+        .filter(|(name, _, args)| {
+            name.starts_with("MP_") && args.get("mp").is_some_and(|mp| mp == "memPool1")
+        })
+        .filter_map(|(_, _, args)| Some(8 - args.get("nfree")?.parse::<u64>().ok()?))
+        .collect();
+    assert_eq!((pool.capacity, pool.most), (Some(8), used.iter().max().copied()));
+    let samples: Vec<_> = pool.samples.iter().map(|(_, level)| *level).collect();
+    let mut changes = used;
+    changes.dedup();
+    assert_eq!(samples, changes);
+}
+
+#[test]
+fn timers_run_from_their_start_to_their_expiry() {
+    let (trace, figures) = capture("ahsm-a");
+    let [timer] = &figures.timers[..] else { panic!("{:?}", figures.timers) };
+    assert_eq!(timer.timer.label(&trace), "capTmr");
+    assert_eq!(timer.signal.unwrap().label(&trace), "SIX");
+    let frames = frames("ahsm-a");
+    let count = |event: &str| frames.iter().filter(|(name, ..)| name == event).count() as u64;
+    let found = (timer.starts, timer.stops, timer.expiries);
+    assert_eq!(found, (count("TMR_START"), count("TMR_STOP"), count("TMR_TOUT")));
+    assert_eq!((timer.delay, timer.period, timer.running), (Some(2), Some(3), Some(false)));
+    let started = frames.iter().find(|(name, ..)| name == "TMR_START").unwrap().1;
+    let expired = frames.iter().find(|(name, ..)| name == "TMR_TOUT").unwrap().1;
+    assert_eq!((timer.first.count, timer.first.max), (1, expired - started));
+}
+
+const AO: [u8; 4] = [0x10, 0, 0, 0];
+const STATE: [u8; 4] = [0x20, 0, 0, 0];
+const OTHER: [u8; 4] = [0x30, 0, 0, 0];
+
+fn record(stream: &mut Stream, id: u32, stamp: u32, parts: &[&[u8]]) {
+    stream.record(id, stamp, &parts.concat());
+}
+
+#[test]
+fn what_is_posted_first_is_taken_first() {
+    let mut s = Stream::new(Widths::default());
+    for (id, stamp) in [(0x43, 10), (0x43, 20), (0x44, 30)] {
+        record(&mut s, id, stamp, &[&AO, &[1, 0, 0, 1]]);
+    }
+    for stamp in [100, 200, 300] {
+        record(&mut s, 0x42, stamp, &[&AO, &[1, 0, 0, 1]]);
+    }
+    let (_, figures) = stream(&s);
+    let taken: Vec<_> = figures.messages.iter().map(|m| (m.posted, m.taken)).collect();
+    // The third was put before the others.
+    let expected = [(0, 190), (10, 290), (20, 90)].map(|(p, t)| (Some(p), Some(t)));
+    assert_eq!(taken, expected);
+}
+
+#[test]
+fn nothing_goes_on_over_a_gap() {
+    let mut s = Stream::new(Widths::default());
+    record(&mut s, 0x43, 10, &[&AO, &[1, 0, 0, 1]]);
+    record(&mut s, 0x64, 20, &[&AO, &STATE]);
+    s.number(7);
+    record(&mut s, 0x42, 30, &[&AO, &[1, 0, 0, 1]]);
+    record(&mut s, 0x65, 40, &[&AO, &STATE]);
+    let (_, figures) = stream(&s);
+    let posted: Vec<_> = figures.messages.iter().map(|m| (m.posted, m.taken)).collect();
+    assert_eq!(posted, [(Some(0), None), (None, Some(20))]);
+    let state = figures.machines[0].states[0];
+    assert_eq!((state.entered, state.left, state.stays.count), (1, 1, 0));
+}
+
+#[test]
+fn a_machine_that_tells_only_where_it_ends_is_there_until_it_ends_elsewhere() {
+    let mut s = Stream::new(Widths::default());
+    for (stamp, state) in [(10, STATE), (20, STATE), (35, OTHER), (65, STATE)] {
+        record(&mut s, 0x63, stamp, &[&AO, &state]);
+        record(&mut s, 0x69, stamp, &[&AO]);
+    }
+    let (trace, figures) = stream(&s);
+    let times: Vec<_> =
+        figures.machines[0].states.iter().map(|t| (t.entered, t.stays.count, t.total)).collect();
+    assert_eq!(times, [(2, 1, 25), (1, 1, 30)]);
+    assert_eq!(figures.machines[0].state.unwrap().label(&trace), "0x00000020");
+}
+
+#[test]
+fn the_text_names_queues_and_timers_after_whom_they_serve() {
+    let (trace, figures) = capture("shared-c");
+    let text = machines::text(&trace, &figures);
+    for line in [
+        "state machine server, in server_busy at the end; steps: 50 begun: 51 SM EVT_PROC",
+        "server_idle      REQ    server_busy          -     16",
+        "server_busy      REQ     (internal)          -     16",
+        "PAUSE      client_waiting  SM EVT_NFOUND      2",
+        "server's queue      8   50     50        0     0      0     1          7",
+        "cli0's timer TOUT_REQ    cli0    TOUT_REQ       4      0         4    once    5640000.000            -",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    let json = machines::json(&trace, &figures);
+    assert_eq!(json["machines"].as_array().map(Vec::len), Some(5));
+    assert_eq!(json["flows"][0]["sender"], "l_isr_tick");
+    assert_eq!(json["levels"][0]["least_free"], 12);
+}
+
+/// What ThreadX records of queues and pools is enough for the same table.
+#[test]
+fn queues_of_other_systems_are_in_the_same_table() {
+    let settings = Settings::default();
+    let path =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/scheduling.trx");
+    let (trace, figures) = analysed(Input::open(&path, settings).unwrap());
+    let [queue] = &figures.levels[..] else { panic!("{:?}", figures.levels) };
+    assert_eq!((queue.object.label(&trace).as_str(), queue.put, queue.taken), ("samples", 29, 30));
+    assert_eq!(figures.timers[0].period, Some(5));
+    assert!(figures.machines.is_empty() && figures.flows.is_empty());
+}
