@@ -3,12 +3,12 @@
 //! The test `crates/tracewell/tests/corpus.rs` includes this file and runs the corpus through it,
 //! so it uses nothing but the public interface of the crates under test.
 
-use tracewell::analysis::scheduling::Scheduling;
+use tracewell::analysis::scheduling::{Expected, Mark, Parts, Scheduling, Wanted};
 use tracewell::format::threadx::locate::locate;
 use tracewell::format::{self, Input, Options, Progress};
 use tracewell::input::image::{Cause, Decoded, Diagnostics, Encoding, MemoryImage, recognise};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
-use tracewell::report::scheduling::text;
+use tracewell::report::scheduling::{json, text};
 use tracewell_wire::native::{block, image as native_words};
 use tracewell_wire::rkh;
 use tracewell_wire::threadx::{Event, Header, Layout, RegistrySlot};
@@ -111,15 +111,40 @@ pub fn shark(data: &[u8]) {
     }
 }
 
+/// Reads a file of arrivals with a good header and any entries, whole and in pieces.
+pub fn arrivals(data: &[u8]) {
+    let file = [&tracewell_wire::arrivals::HEADER, data].concat();
+    let options = Options::default();
+    let whole = stream("arrivals", &options, &file, file.len());
+    assert_eq!(stream("arrivals", &options, &file, 1 + file.len() / 3), whole);
+    assert!(whole.events * 16 <= data.len() as u64, "an event needs an entry");
+}
+
 fn follow(options: &Options, data: &[u8]) {
     let format = format::by_name("shark").expect("it is in the list");
     let mut decoder = (format.decoder)(options).expect("the options are its own");
-    let (mut trace, mut scheduling) = (decoder.trace(), Scheduling::default());
+    let marks = (Mark::Number(1), Mark::Label("user_event_0".to_owned()));
+    let wanted = Wanted {
+        jobs: true,
+        waits: true,
+        budgets: true,
+        pairs: vec![marks],
+        expected: [("pid 3".to_owned(), Expected { period: Some(10), deadline: Some(5) })]
+            .into_iter()
+            .collect(),
+        holes: data.first().is_some_and(|first| first & 1 == 1),
+    };
+    let (mut trace, mut scheduling) = (decoder.trace(), Scheduling::new(wanted.clone()));
     let input = Input { offset: 0, bytes: data, last: true };
     if decoder.decode(input, &mut trace, &mut scheduling).is_ok() {
         let figures = scheduling.figures(&trace);
         assert!(figures.charged_ticks <= trace.span, "more was charged than there is");
-        let _ = text(&trace, &figures);
+        for job in &figures.jobs {
+            let whole = job.parts.as_ref().map(Parts::whole);
+            assert!(whole.is_none_or(|whole| whole == job.response()), "parts are not the whole");
+        }
+        let _ = text(&trace, &figures, &wanted);
+        let _ = json(&trace, &figures, &wanted);
     }
 }
 

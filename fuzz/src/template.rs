@@ -2,14 +2,14 @@
 
 use tracewell::template::update::compress::{compress as pack, decompress};
 use tracewell::template::{
-    Around, Entry, Environment, Machine, Program, Severity, Source, layout, lint, parse,
+    Around, Entry, Environment, Machine, Program, Severity, Source, System, layout, lint, parse,
 };
 
 /// Reads any text as a template file; the canonical form of a file without errors is its own.
 pub fn template_parser(data: &[u8]) {
     let source = Source::from_bytes("fuzz.fmt", data);
     let (file, findings) = parse(&source);
-    for finding in findings.iter().chain(&lint(&file)) {
+    for finding in findings.iter().chain(&lint(&file, System::of(&file))) {
         assert!(finding.span.start as usize <= source.text.len(), "{finding:?}");
         assert!(finding.span.start <= finding.span.end, "{finding:?}");
         assert!(finding.show(&source).lines().count() >= 3, "{finding:?}");

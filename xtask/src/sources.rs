@@ -23,12 +23,14 @@ const BORDERS: [(&str, &[&str]); 5] = [
 ];
 
 /// The files that may hold unsafe code.
-const UNSAFE: [&str; 18] = [
+const UNSAFE: [&str; 21] = [
     "crates/capi/src/aix.rs",
     "crates/capi/src/aix/channel.rs",
     "crates/capi/src/boundary.rs",
     "crates/capi/src/flusher.rs",
     "crates/capi/src/log.rs",
+    "crates/capi/src/rkh.rs",
+    "crates/capi/src/rkh/record.rs",
     "crates/capi/src/shark.rs",
     "crates/capi/src/shark/chunks.rs",
     "crates/capi/src/shark/send.rs",
@@ -41,6 +43,7 @@ const UNSAFE: [&str; 18] = [
     "crates/record/tests/allocations/mod.rs",
     "crates/record/tests/record_paths.rs",
     "crates/record/tests/stream_signals.rs",
+    "crates/tracewell/src/format/rkh/avx2.rs",
     "crates/tracewell/src/input/map.rs",
 ];
 

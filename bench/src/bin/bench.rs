@@ -1,7 +1,7 @@
-//! Runs all benchmarks and prints a table: `bench [--size 256MiB] [--rounds 7] [--check]`.
+//! Runs all benchmarks and prints a table: `bench [--size 256MiB] [--rounds 7] [--check] [--live]`.
 //!
 //! `--check` runs everything once on a small trace, to see that it works and that baseline and
-//! candidate agree; its times mean nothing.
+//! candidate agree; its times mean nothing. `--live` runs that of collecting alone.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -9,7 +9,7 @@ use std::fs::File;
 use std::hint::black_box;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tracewell::input::{Input, Settings};
@@ -25,6 +25,9 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 fn main() -> Result<()> {
     let plan = Plan::from_arguments()?;
     let folder = tempfile::tempdir()?;
+    if plan.live {
+        return live(&plan, folder.path());
+    }
     let file = folder.path().join("large.trx");
     let events = trace::events_in(plan.size, trace::USUAL);
     let mut out = BufWriter::new(File::create(&file)?);
@@ -42,6 +45,7 @@ fn main() -> Result<()> {
     rkh_encode(&plan);
     streams(&plan)?;
     memory(&file)?;
+    memory_without_flags(&plan)?;
     flush(&plan, folder.path())?;
     live(&plan, folder.path())?;
     Ok(())
@@ -50,19 +54,25 @@ fn main() -> Result<()> {
 struct Plan {
     size: u64,
     rounds: usize,
+    live: bool,
 }
 
 impl Plan {
     fn from_arguments() -> Result<Self> {
-        let mut plan = Self { size: 256 << 20, rounds: 7 };
+        let mut plan = Self { size: 256 << 20, rounds: 7, live: false };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().unwrap_or_default();
             match argument.as_str() {
-                "--check" => plan = Self { size: 1 << 20, rounds: 1 },
+                "--check" => plan = Self { size: 1 << 20, rounds: 1, ..plan },
+                "--live" => plan.live = true,
                 "--rounds" => plan.rounds = value().parse()?,
                 "--size" => plan.size = size(&value()).ok_or("a size such as 256MiB")?,
-                _ => return Err("usage: bench [--size 256MiB] [--rounds 7] [--check]".into()),
+                _ => {
+                    return Err(
+                        "usage: bench [--size 256MiB] [--rounds 7] [--check] [--live]".into()
+                    );
+                }
             }
         }
         Ok(plan)
@@ -448,18 +458,48 @@ fn flush(plan: &Plan, folder: &Path) -> Result<()> {
 fn memory(file: &Path) -> Result<()> {
     let mut report =
         Command::new(program()?).arg("report").arg(file).stdout(Stdio::null()).spawn()?;
-    let status = format!("/proc/{}/status", report.id());
+    let peak = anonymous_peak(&mut report)?;
+    let size = file.metadata()?.len() >> 20;
+    println!("\nAnonymous memory of `report` on {size} MiB: at most {peak} KiB");
+    Ok(())
+}
+
+/// A stream that never has another flag: what comes is dropped, and memory does not grow.
+fn memory_without_flags(plan: &Plan) -> Result<()> {
+    let mut info = Command::new(program()?)
+        .args(["info", "--format-in", "rkh", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let pieces = plan.size >> 18;
+    let mut stream = info.stdin.take().ok_or("standard input is a pipe")?;
+    let writer = std::thread::spawn(move || {
+        let piece = [0x55; 1 << 20];
+        stream
+            .write_all(&[0x7E])
+            .and_then(|()| (0..pieces).try_for_each(|_| stream.write_all(&piece)))
+    });
+    let peak = anonymous_peak(&mut info)?;
+    writer.join().map_err(|_| "the writer has panicked")??;
+    println!(
+        "Anonymous memory of `info` on {pieces} MiB of RKH without a flag: at most {peak} KiB"
+    );
+    Ok(())
+}
+
+/// The most anonymous memory that a program had until it ended, in KiB.
+fn anonymous_peak(program: &mut Child) -> Result<u64> {
+    let status = format!("/proc/{}/status", program.id());
     let mut peak = 0;
-    while report.try_wait()?.is_none() {
+    while program.try_wait()?.is_none() {
         let text = std::fs::read_to_string(&status).unwrap_or_default();
         let anonymous = text.lines().find_map(|line| line.strip_prefix("RssAnon:"));
         let kib = anonymous.and_then(|line| line.split_whitespace().next()?.parse().ok());
         peak = peak.max(kib.unwrap_or(0));
         std::thread::sleep(Duration::from_millis(2));
     }
-    let size = file.metadata()?.len() >> 20;
-    println!("\nAnonymous memory of `report` on {size} MiB: at most {peak} KiB");
-    Ok(())
+    Ok(peak)
 }
 
 /// What a live source costs: its bytes kept; decoded as well; and all its events printed as well.

@@ -1,7 +1,8 @@
 //! The recorders of `tracewell-record` for C and C++: `include/tracewell.h`.
 //!
-//! `threadx` fills the ring that TraceX reads, `aix` takes AIX's trace calls, `shark` fills the chunks of
-//! the S.Ha.R.K. kernel and sends them, `stream` is our own recorder, `log` and `flusher` take its records out. What is recorded, and when, is decided in
+//! `threadx` fills the ring that TraceX reads, `aix` takes AIX's trace calls, `rkh` sends RKH's stream, `shark`
+//! fills the chunks of the S.Ha.R.K. kernel and sends them, `stream` is our own recorder, `log` and `flusher`
+//! take its records out. What is recorded, and when, is decided in
 //! `tracewell-record`; here is only what C needs: flat functions, plain structures, numbers for errors.
 //!
 //! # The border

@@ -17,6 +17,7 @@ use crate::verbs;
   tracewell report trace.trx                     what happened, for people
   tracewell events trace.trx | jq .name          every event, for programs
   tracewell analyze trace.dat                    what the scheduler did
+  tracewell collect --tcp board:6602 --follow    what a target sends, as it comes
   tracewell check expected.rules trace.trx       whether it is as it should be
   tracewell convert trace.trx -o be.trx -T order=big
   tracewell info --json trace.trx

@@ -85,6 +85,45 @@ fn analyze_is_as_the_golden_file_shows() {
 }
 
 #[test]
+fn analyze_lists_what_it_is_asked_for() {
+    let names = shark("a_linear.meta.tsv");
+    let arguments = [
+        "analyze",
+        "--json",
+        "--jobs",
+        "--waits",
+        "--budgets",
+        "--ipoints",
+        "user_event_0,1",
+        "--period",
+        "tau1=10ms",
+        "--deadline",
+        "tau1=2ms",
+        "--holes",
+        "--names",
+        names.to_str().unwrap(),
+    ];
+    let output = run(&arguments, &shark("a_linear.dat"));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let jobs = json["jobs"].as_array().unwrap();
+    let ticks = |job: &serde_json::Value, key: &str| job[key].as_u64().unwrap();
+    for job in jobs {
+        let others = job["preempted_by"].as_array().unwrap();
+        let others: u64 = others.iter().map(|other| ticks(other, "ticks")).sum();
+        let parts = ["execution", "earlier_jobs", "blocking", "interrupt", "nobody"];
+        let parts: u64 = parts.iter().map(|part| ticks(job, &format!("{part}_ticks"))).sum();
+        assert_eq!(parts + others, ticks(job, "response_ticks"), "{job:#}");
+    }
+    assert!(jobs.len() > 40, "{}", jobs.len());
+    assert_eq!(json["waits"].as_array().unwrap().len(), 1);
+    assert!(json["servers"][0]["budget_used"].as_array().unwrap().len() > 10);
+    assert_eq!(json["tasks"][3]["timing"]["period_ns"], 10_000_000);
+    for wrong in [["--period", "tau1"], ["--deadline", "a=5"], ["--ipoints", "1"]] {
+        assert_eq!(status(&run(&["analyze", wrong[0], wrong[1]], &shark("a_linear.dat"))), Some(2));
+    }
+}
+
+#[test]
 fn analyze_reads_a_dialect_whose_events_say_who_recorded_them() {
     let output = run(&["analyze", "--json", "-O", "rate=100MHz"], &example());
     let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
@@ -93,6 +132,11 @@ fn analyze_reads_a_dialect_whose_events_say_who_recorded_them() {
     assert!(control["execution_ns"].as_u64().unwrap() > 1_000_000, "{control:#}");
     assert!(control["lock_blocks"].as_u64().unwrap() > 0, "{control:#}");
     assert_eq!(control["response_max_ticks"], serde_json::Value::Null);
+    // The task that holds the mutex runs while it is waited for.
+    let split = &control["lock_wait_split"];
+    assert!(split["blocking_ticks"].as_u64().unwrap() > 0, "{control:#}");
+    let mutex = json["locks"].as_array().unwrap().iter().find(|lock| lock["name"] == "log file");
+    assert_eq!(mutex.unwrap()["hold"]["count"], 50);
     assert!(json["charged_ticks"].as_u64() <= json["span_ticks"].as_u64());
 }
 

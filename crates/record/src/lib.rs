@@ -6,7 +6,8 @@
 //! interrupts or several cores record, the exclusion between them.
 //!
 //! One module per trace system: [`threadx`] writes the memory image that TraceX reads, [`aix`] takes the
-//! trace calls of AIX, [`shark`] fills the chunks of the S.Ha.R.K. kernel; [`stream`] is our own recorder, which with the feature `std` shares memory
+//! trace calls of AIX, [`rkh`] sends the byte stream of RKH's trace facility, [`shark`] fills the chunks of the
+//! S.Ha.R.K. kernel; [`stream`] is our own recorder, which with the feature `std` shares memory
 //! between threads and processes.
 //!
 //! ```

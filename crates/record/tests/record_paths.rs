@@ -19,8 +19,10 @@ use tracewell_record::clock::{EventCounter, Masked};
 use tracewell_record::shark::Areas;
 use tracewell_record::stream::{EventType, Family, FullPolicy, Stream, StreamOptions};
 use tracewell_record::threadx::{Context, Info, Object, Options};
-use tracewell_record::{aix, event, shark, threadx};
+use tracewell_record::{aix, event, rkh, shark, threadx};
 use tracewell_wire::aix::{HookId, HookWord32};
+use tracewell_wire::rkh::events::v3_4;
+use tracewell_wire::rkh::{Item, SymbolKind};
 use tracewell_wire::shark::ids::{self, flag};
 use tracewell_wire::threadx::ids::class;
 
@@ -108,6 +110,38 @@ fn threadx_rings() {
         let _ = trace.user_event(*context, 4096, [0; 4]);
     };
     assert_eq!(confined(make, work), Ok(0));
+}
+
+fn rkh_records<B: rkh::Buffer>(trace: &mut rkh::Trace<'static, EventCounter, B>) {
+    trace.open();
+    for number in 0..EVENTS {
+        let about = rkh::About::signal(1, number % 40);
+        trace.record(&v3_4::SM_TRN, rkh::About::object(1), &[number, 2, 3]);
+        trace.record(&v3_4::SM_EVT_NFOUND, about, &[number, 0x7E]);
+        trace.symbol(SymbolKind::State, Some(1), number, b"state");
+        trace.user_items(0, &[Item::Text(b"text"), Item::Memory(b"~}"), Item::Signal(1)]);
+        trace.assertion(b"main", 7);
+        drop(trace.begin(&v3_4::SM_TRN, rkh::About::object(1)));
+        trace.filters().event(&v3_4::SM_TRN, rkh::Filter::On);
+        trace.record(&v3_4::SM_TRN, rkh::About::object(1), &[number, 2, 3]);
+        trace.filters().all(rkh::Filter::Off);
+        trace.buffer().block(number as usize % 100);
+    }
+}
+
+#[test]
+fn rkh_streams() {
+    let make = || {
+        let (options, clock) = (rkh::Options::default(), EventCounter::default());
+        let buffer = rkh::StreamBuffer::new(leaked(512));
+        rkh::Trace::new(options, buffer, leaked(4), clock)
+    };
+    assert_eq!(confined(make, rkh_records), Ok(0));
+    let make = || {
+        let (options, clock) = (rkh::Options::default(), EventCounter::default());
+        rkh::Trace::new(options, rkh::FrameBuffer::new(leaked(512)), leaked(4), clock)
+    };
+    assert_eq!(confined(make, rkh_records), Ok(0));
 }
 
 #[test]

@@ -197,6 +197,83 @@ fn a_full_disk_is_an_error_and_nothing_goes_uncounted() {
     }
 }
 
+#[test]
+fn a_sender_that_begins_again_is_told_and_loses_nothing() {
+    let first = datagrams(300);
+    let second: Vec<_> = {
+        let mut datagrams = Vec::new();
+        let mut trace = chunk(500);
+        // The same numbers, other records: what was logged before is not sent by this one.
+        let dump = trace.begin_send(0).unwrap();
+        let mut packets = Packets::default();
+        packets
+            .send(&dump, |datagram| {
+                datagrams.push(changed(datagram));
+                Ok::<(), ()>(())
+            })
+            .unwrap();
+        trace.end_send(dump, None).unwrap();
+        datagrams
+    };
+    let arriving =
+        [&first[..2], &first[3..5], &first[4..5], &second[1..2], &second[..1], &second[4..6]];
+    let arriving: Vec<_> = arriving.concat();
+    let arriving: Vec<_> = arriving.iter().map(Vec::as_slice).collect();
+    let (report, capture) = over_loopback(&arriving);
+    assert_eq!((report.packets, report.restarts, report.numbers), (8, 1, Some((1, 6))));
+    assert_eq!((report.missing.as_slice(), report.missing_packets), (&[(3, 3), (3, 4)][..], 3));
+    assert_eq!(
+        (report.duplicates.first.as_slice(), report.reordered.first.as_slice()),
+        (&[5][..], &[1][..])
+    );
+    assert!(report.to_string().contains("\nthe sender began again 1 times"), "{report}");
+    let kept = read(capture);
+    assert_eq!(kept.rows.len(), 8 * 60);
+    assert_eq!(kept.losses.iter().map(|loss| loss.events.unwrap()).sum::<u64>(), 3 * 60);
+}
+
+/// A datagram whose records have later stamps.
+fn changed(datagram: &[u8]) -> Vec<u8> {
+    let mut changed = datagram.to_vec();
+    for slot in changed[DatagramHeader::SIZE..].chunks_mut(Record::SIZE) {
+        let record = Record::read(slot).unwrap();
+        Record { tsc: record.tsc + 1_000_000, ..record }.write(slot).unwrap();
+    }
+    changed
+}
+
+#[test]
+fn a_send_that_failed_goes_on_where_it_failed() {
+    let mut trace = chunk(250);
+    let mut packets = Packets::default();
+    let mut account = Account::default();
+    let from = SocketAddr::from(([127, 0, 0, 1], 9));
+    let mut send = |account: &mut Account, until: u32| {
+        let dump = trace.begin_send(0).unwrap();
+        let sent = packets.send(&dump, |datagram| {
+            let number = DatagramHeader::read(datagram).unwrap().0.number;
+            if number > until {
+                return Err(number);
+            }
+            account.take(from, datagram);
+            Ok(())
+        });
+        trace.end_send(dump, None).unwrap();
+        sent
+    };
+    assert_eq!(send(&mut account, 0), Err(1));
+    assert_eq!(send(&mut account, 2), Err(3));
+    assert_eq!(send(&mut account, 2), Err(3));
+    assert_eq!(send(&mut account, 4), Err(5));
+    assert_eq!(send(&mut account, 9), Ok(()));
+    let report = account.report();
+    assert_eq!((report.records, report.numbers, report.missing_packets), (250, Some((1, 5)), 0));
+    assert_eq!((report.restarts, report.duplicates.count), (0, 0));
+    // Sent once more as a whole, it is new packets.
+    assert_eq!(send(&mut account, 99), Ok(()));
+    assert_eq!(account.report().numbers, Some((1, 10)));
+}
+
 proptest! {
     #[test]
     fn the_account_is_that_of_a_list(arrivals in prop::collection::vec(1..40_u32, 1..80)) {

@@ -172,6 +172,22 @@ fn a_target_that_listens_is_connected_to_again_in_the_middle_of_a_frame() {
 }
 
 #[test]
+fn a_target_that_starts_again_is_seen_and_loses_nothing() {
+    let sent = capture();
+    let target = TcpListener::bind("127.0.0.1:0").unwrap();
+    let source = Source::Tcp(target.local_addr().unwrap().to_string());
+    let (collected, _) = collecting(&source, Until::default(), |_, kept| {
+        for run in 1..=2 {
+            send(&mut target.accept().unwrap().0, &sent);
+            kept.bytes.wait_for(run * sent.len());
+        }
+    });
+    let trace = collected.shown.unwrap().trace.unwrap();
+    assert_eq!((trace.events, trace.fact("restarts")), (2 * 392, Some(1)));
+    assert!(trace.losses.is_empty());
+}
+
+#[test]
 fn a_target_that_is_not_there_yet_is_waited_for() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let sent = capture();

@@ -45,6 +45,11 @@ fn shark() {
 }
 
 #[test]
+fn arrivals() {
+    run("arrivals", targets::arrivals);
+}
+
+#[test]
 fn wire_rkh() {
     run("wire_rkh", targets::wire_rkh);
 }

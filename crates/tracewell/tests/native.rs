@@ -8,10 +8,11 @@ use proptest::prelude::*;
 use support::{Kept, Row, settings};
 use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::input::Input;
-use tracewell::model::{LossCause, Trace};
+use tracewell::model::{LossCause, Meaning, Trace};
 use tracewell_record::stream::{
     EventType, Family, FullPolicy, Hex, Log, Stream, StreamOptions, Take,
 };
+use tracewell_wire::native::{SPAN_ENTER, SPAN_EXIT};
 
 const TEST: Family = Family::new(1, "test");
 const OTHER: Family = Family::new(2, "other");
@@ -268,4 +269,44 @@ fn text_and_fractions_are_shown_as_such() {
     assert!(tsv[2].ends_with("\tnumber=9 text=a \"quoted\", tabbed\\ttext"), "{}", tsv[2]);
     let csv = written(EventFormat::Csv);
     assert!(csv[2].ends_with(",\"number=9 text=a \"\"quoted\"\", tabbed\ttext\""), "{}", csv[2]);
+}
+
+#[test]
+fn a_number_below_zero_has_its_sign_everywhere() {
+    static SIGNED: EventType<(i32, i64)> = EventType::new(TEST, "signed", &["small", "large"]);
+    let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
+    stream.start();
+    stream.record(&SIGNED, (-3, i64::MIN));
+    stream.record(&SIGNED, (3, i64::MAX));
+    let bytes = log_of(&stream);
+    let exported = |format| {
+        let mut writer = EventWriter::new(Vec::new(), format, Default::default());
+        let mut input = Input::from_bytes("log", bytes.clone(), settings(&[])).unwrap();
+        input.read(&mut writer).unwrap();
+        String::from_utf8(writer.finish().unwrap()).unwrap()
+    };
+    let json = exported(EventFormat::JsonLines);
+    assert!(json.contains(r#""small":-3,"large":-9223372036854775808"#), "{json}");
+    assert!(json.contains(r#""small":3,"large":9223372036854775807"#), "{json}");
+    for format in [EventFormat::Tsv, EventFormat::Csv] {
+        let table = exported(format);
+        assert!(table.contains("small=-3 large=-9223372036854775808"), "{table}");
+    }
+    // What a report says.
+    assert!(json.contains(r#""text":"small=-3, large=-9223372036854775808""#), "{json}");
+}
+
+#[test]
+fn spans_are_calls_and_returns() {
+    let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
+    let span = Family::new(57, "span");
+    let ids = [SPAN_ENTER, SPAN_EXIT, "span/enter(other:u64)"]
+        .map(|text| stream.define_text(None, span, text).unwrap());
+    let (trace, _) = read(log_of(&stream));
+    let meaning =
+        |id: u16| trace.schema.event(u32::from(id)).means.map(|means| (means.meaning, means.value));
+    assert_eq!(
+        ids.map(meaning),
+        [Some((Meaning::Call, Some(0))), Some((Meaning::Return, Some(0))), None]
+    );
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use support::number;
 use support::shark::{Set, sets};
-use tracewell::analysis::scheduling::Scheduling;
+use tracewell::analysis::scheduling::{Scheduling, Wanted};
 use tracewell::model::Trace;
 use tracewell::report::scheduling::json;
 
@@ -17,7 +17,7 @@ fn figures(set: &Set, files: &[PathBuf]) -> (Trace, Value) {
     let mut scheduling = Scheduling::default();
     let trace = set.open(files).read(&mut scheduling).unwrap();
     let figures = scheduling.figures(&trace);
-    let json = json(&trace, &figures);
+    let json = json(&trace, &figures, &Wanted::default());
     (trace, json)
 }
 

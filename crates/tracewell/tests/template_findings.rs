@@ -6,7 +6,7 @@ mod support;
 use std::path::PathBuf;
 
 use snapbox::{Data, assert_data_eq};
-use tracewell::template::{Finding, Severity, Source, lint, parse};
+use tracewell::template::{Finding, Severity, Source, System, lint, parse};
 
 /// The fixtures whose names begin so.
 fn fixtures(kind: &str) -> Vec<PathBuf> {
@@ -44,14 +44,30 @@ fn errors_are_told_as_the_golden_files_show() {
 #[test]
 fn doubts_are_told_as_the_golden_files_show() {
     let files = fixtures("lint_");
-    assert_eq!(files.len(), 5, "{files:?}");
+    assert_eq!(files.len(), 6, "{files:?}");
     for path in files {
         let source = source(&path);
         let (file, mut findings) = parse(&source);
         assert!(findings.iter().all(|f| f.severity == Severity::Warning), "{}", path.display());
-        findings.extend(lint(&file));
+        findings.extend(lint(&file, System::of(&file)));
         compare(&path, &source, &findings);
     }
+}
+
+#[test]
+fn ids_are_doubted_by_the_rules_of_the_system_that_they_are_of() {
+    let doubts = |text: &str, system: Option<System>| -> Vec<String> {
+        let (file, _) = parse(&Source::new("ids.fmt", text));
+        let system = system.unwrap_or_else(|| System::of(&file));
+        lint(&file, system).into_iter().map(|finding| finding.message).collect()
+    };
+    let by_number = "0034 1.0 \"lock\" X4\n0005 1.0 \"five\" X4\n";
+    assert_eq!(doubts(by_number, None).len(), 2);
+    assert!(doubts(by_number, Some(System::Other)).is_empty());
+    // A name as a head tells that the ids are not AIX's.
+    assert!(doubts(&format!("{by_number}TX_TRACE_MUTEX_GET 1.0 X4\n"), None).is_empty());
+    let three = doubts("134 1.0 \"exec\" X4\n", Some(System::Other));
+    assert!(three[0].starts_with("134 is 1340: three digits are an AIX hook's"), "{three:?}");
 }
 
 /// Every stanza of these files has a mistake, but for those that say they are good.

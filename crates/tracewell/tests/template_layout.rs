@@ -7,7 +7,7 @@ mod templates;
 use proptest::prelude::*;
 use proptest::strategy::Union;
 use tracewell::template::{
-    Around, Entry, Environment, Machine, Program, Severity, Source, layout, lint, parse,
+    Around, Entry, Environment, Machine, Program, Severity, Source, System, layout, lint, parse,
 };
 
 /// One of these texts.
@@ -165,7 +165,7 @@ fn file() -> impl Strategy<Value = String> {
 fn canonical(text: &str) -> (String, bool) {
     let source = Source::new("random.fmt", text);
     let (file, findings) = parse(&source);
-    let _ = lint(&file);
+    let _ = lint(&file, System::of(&file));
     let valid = findings.iter().all(|finding| finding.severity < Severity::Error);
     (layout(&file), valid)
 }

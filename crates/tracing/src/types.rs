@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::sync::{PoisonError, RwLock};
 
 use tracewell_record::stream::{Family, Stream};
+use tracewell_wire::native::{SPAN_ENTER, SPAN_EXIT};
 use tracing_core::Metadata;
 use tracing_core::callsite::Identifier;
 
@@ -27,8 +28,8 @@ impl Types {
     pub(crate) fn new(stream: &Stream) -> Self {
         let of_span = |text| define(stream, SPAN, text);
         Self {
-            enter: of_span("span/enter(span:u64)"),
-            exit: of_span("span/exit(span:u64)"),
+            enter: of_span(SPAN_ENTER),
+            exit: of_span(SPAN_EXIT),
             close: of_span("span/close(span:u64)"),
             known: RwLock::default(),
         }

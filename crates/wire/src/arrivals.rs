@@ -38,7 +38,8 @@ pub enum What {
 }
 
 impl What {
-    const fn code(self) -> u32 {
+    /// The number that stands for it.
+    pub const fn code(self) -> u32 {
         match self {
             Self::Bytes => 1,
             Self::Dropped => 2,

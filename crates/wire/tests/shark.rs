@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use tracewell_wire::shark::{
     AreaRecords, BlockError, ChunkError, ChunkHeader, DatagramError, DatagramHeader, Frame,
-    PackedBlock, PackedDamage, PackedRecord, Packer, Record, Unpacker, ids, usable_slots,
+    PackedBlock, PackedDamage, PackedRecord, Packer, Record, SenderStart, Unpacker, ids,
+    usable_slots,
 };
 
 #[test]
@@ -86,6 +87,22 @@ fn a_capture_is_cut_into_its_frames() {
     let third = Frame::read(second.rest).unwrap();
     assert_eq!((third.datagram, third.whole, third.rest), (&b"de"[..], false, &b""[..]));
     assert_eq!(Frame::read(&[1, 0, 0]), None);
+}
+
+#[test]
+fn a_number_that_comes_again_with_other_bytes_is_a_new_senders() {
+    let mut start = SenderStart::default();
+    let mut take = |number, byte| start.begins_anew(&DatagramHeader::new(number, 0), &[byte]);
+    // Doubled, late, and a number that is not remembered.
+    assert_eq!(
+        [(1, 1), (2, 2), (2, 2), (64, 9), (3, 3), (65, 1), (65, 2)].map(|(n, b)| take(n, b)),
+        [false; 7]
+    );
+    // A new sender's second packet, its first, its third and again its first; then a third sender.
+    let expected = [true, false, false, false, true];
+    assert_eq!([(2, 7), (1, 6), (3, 8), (1, 6), (1, 5)].map(|(n, b)| take(n, b)), expected);
+    // What has no number of a packet.
+    assert_eq!([(0, 1), (0, 2)].map(|(n, b)| take(n, b)), [false; 2]);
 }
 
 fn pack(records: &[Record]) -> Vec<u8> {

@@ -80,3 +80,23 @@ fn the_door_in_c_and_in_rust_record_the_same_and_it_reads_well() {
         assert!(piped.stdout == rust, "{link:?}: standard output differs");
     }
 }
+
+#[test]
+fn the_c_interface_says_what_became_of_each_call() {
+    let Some(cc) = compiler("CC", "cc") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let source = here().join("tests/c/rkh.c");
+    let program = compile(&cc, "-std=c99", &source, Link::Static, folder.path());
+    let path = folder.path().join("whole.rkh");
+    run(Command::new(&program).arg(&path));
+    let mut lines = Lines::default();
+    let trace = Input::open(&path, Settings::default()).unwrap().read(&mut lines).unwrap();
+    // Of twenty records some found room; the last one came after the link had taken them.
+    let ids: Vec<_> = lines.1.iter().map(|line| line.split(' ').nth(2).unwrap()).collect();
+    assert_eq!(ids[..2], ["TCFG", "EN"], "{:?}", lines.1);
+    assert_eq!(ids.last(), Some(&"EX"));
+    assert_eq!(trace.losses.iter().count(), 1);
+    assert_eq!(trace.losses.damaged(), 0);
+    let kept = ids.len() as u64 - 3;
+    assert_eq!(trace.fact("lost_frames"), Some(20 - kept));
+}

@@ -1,13 +1,15 @@
 //! `tracewell analyze`: what the scheduler did.
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
 use tracewell::analysis::machines::Machines;
-use tracewell::analysis::scheduling::Scheduling;
+use tracewell::analysis::scheduling::{Expected, Mark, Scheduling, Wanted};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
 use tracewell::report::{machines, scheduling};
+use tracewell::select::Bound;
 
 use super::{for_each_file, read, title};
 use crate::args::InputArgs;
@@ -21,11 +23,13 @@ use crate::output;
 ///
 /// A task's figures go as far as its system records what they need: jobs need releases and
 /// completions, waits for mutexes the scheduler's choices. Where events are missing, what happened
-/// is in no figure.
+/// is in no figure. Every figure is defined in docs/analysis.md.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell analyze --names tasks.txt 0trace.dat
   tracewell analyze --join 0trace.dat 1trace.dat 2trace.dat
+  tracewell analyze --jobs --period tau1=10ms --deadline tau1=8ms trace.dat
+  tracewell analyze --ipoints 1,2 --waits trace.dat
   tracewell analyze --json trace.dat | jq '.tasks[] | {name, response_max_ns}'")]
 pub(crate) struct Analyze {
     /// Traces; - is standard input
@@ -36,20 +40,50 @@ pub(crate) struct Analyze {
     #[arg(long)]
     json: bool,
 
+    /// List each job: release, start, completion, and what its response was spent on
+    #[arg(long)]
+    jobs: bool,
+
+    /// List each wait for a mutex or a semaphore, and what it was spent on
+    #[arg(long)]
+    waits: bool,
+
+    /// With --json: how much of each server's budget was used, and when it had none
+    #[arg(long, requires = "json")]
+    budgets: bool,
+
+    /// How long tasks take from one mark to another: numbers of marks, or names of events
+    #[arg(long, value_name = "A,B", value_parser = pair)]
+    ipoints: Vec<(Mark, Mark)>,
+
+    /// A task's period, for its jitter, such as tau1=10ms
+    #[arg(long, value_name = "TASK=TIME", value_parser = task_time)]
+    period: Vec<(String, u64)>,
+
+    /// A task's deadline, counted from release, such as tau1=8ms
+    #[arg(long, value_name = "TASK=TIME", value_parser = task_time)]
+    deadline: Vec<(String, u64)>,
+
+    /// Nothing is known of times in which tracing was stopped or needed events were filtered
+    #[arg(long)]
+    holes: bool,
+
     #[command(flatten)]
     input: InputArgs,
 }
 
 impl Analyze {
     pub(crate) fn run(&self) -> Outcome {
+        let wanted = self.wanted();
         for_each_file(&self.files, &self.input, |input| {
-            let mut sink = Analyses::default();
+            let scheduling = Scheduling::new(wanted.clone());
+            let mut sink = Analyses { scheduling, machines: Machines::default() };
             let trace = read(input, &mut sink)?;
             let text = if self.json {
-                sink.json(&trace)
+                sink.json(&trace, &wanted)
             } else {
                 let title = title(&self.files, &self.input, input.path()).map(|title| title + "\n");
-                title.unwrap_or_default() + &sink.text(&trace)
+                title.unwrap_or_default() + &sink.text(&trace, &wanted)
             };
             output::stdout()
                 .write_all(text.as_bytes())
@@ -57,10 +91,46 @@ impl Analyze {
             Ok(trace)
         })
     }
+
+    fn wanted(&self) -> Wanted {
+        let mut expected: HashMap<String, Expected, _> = HashMap::default();
+        for (task, period) in &self.period {
+            expected.entry(task.clone()).or_default().period = Some(*period);
+        }
+        for (task, deadline) in &self.deadline {
+            expected.entry(task.clone()).or_default().deadline = Some(*deadline);
+        }
+        Wanted {
+            jobs: self.jobs,
+            waits: self.waits,
+            budgets: self.budgets,
+            pairs: self.ipoints.clone(),
+            expected,
+            holes: self.holes,
+        }
+    }
+}
+
+fn pair(text: &str) -> Result<(Mark, Mark), String> {
+    let mark = |text: &str| match text.parse() {
+        Ok(number) => Mark::Number(number),
+        Err(_) => Mark::Label(text.to_owned()),
+    };
+    let (from, to) = text.split_once(',').ok_or("expected two marks such as 1,2")?;
+    Ok((mark(from), mark(to)))
+}
+
+/// A task and a time in nanoseconds.
+fn task_time(text: &str) -> Result<(String, u64), String> {
+    let wrong = || "expected a task and a time such as tau1=10ms (s, ms, us, ns)".to_owned();
+    let (task, time) = text.rsplit_once('=').ok_or_else(wrong)?;
+    match time.parse() {
+        Ok(Bound::Nanoseconds(time)) => Ok((task.to_owned(), time)),
+        _ => Err(wrong()),
+    }
 }
 
 /// All analyses that are printed, over one reading.
-#[derive(Default)]
 struct Analyses {
     scheduling: Scheduling,
     machines: Machines,
@@ -79,16 +149,16 @@ impl Sink for Analyses {
 }
 
 impl Analyses {
-    fn json(self, trace: &Trace) -> String {
-        let mut json = scheduling::json(trace, &self.scheduling.figures(trace));
+    fn json(self, trace: &Trace, wanted: &Wanted) -> String {
+        let mut json = scheduling::json(trace, &self.scheduling.figures(trace), wanted);
         if let Some(entries) = json.as_object_mut() {
             entries.extend(machines::json(trace, &self.machines.figures(trace)));
         }
         format!("{json:#}\n")
     }
 
-    fn text(self, trace: &Trace) -> String {
-        let scheduling = scheduling::text(trace, &self.scheduling.figures(trace));
+    fn text(self, trace: &Trace, wanted: &Wanted) -> String {
+        let scheduling = scheduling::text(trace, &self.scheduling.figures(trace), wanted);
         scheduling + &machines::text(trace, &self.machines.figures(trace))
     }
 }

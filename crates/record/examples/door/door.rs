@@ -79,23 +79,23 @@ impl<C: FnMut() -> u64, L: FnMut(&[u8])> Door<'_, C, L> {
 
     fn name_everything(&mut self) {
         use SymbolKind::*;
-        let state = |state| (State, Some(DOOR), state as u32);
-        let names: [((SymbolKind, Option<u32>, u32), &str); 13] = [
-            ((ActiveObject, None, DOOR), "door"),
-            (state(self::State::Locked), "locked"),
-            (state(self::State::Unlocked), "unlocked"),
-            (state(self::State::Alarmed), "alarmed"),
-            ((Timer, None, RELOCK), "relock"),
-            ((Actor, None, KEYPAD), "keypad"),
-            ((Function, None, OPEN_BOLT), "open_bolt"),
-            ((Function, None, CLOSE_BOLT), "close_bolt"),
-            ((Function, None, SOUND), "sound"),
-            ((Signal, None, self::Signal::Code as u32), "CODE"),
-            ((Signal, None, self::Signal::Wrong as u32), "WRONG"),
-            ((Signal, None, self::Signal::Timeout as u32), "TIMEOUT"),
-            ((UserEvent, None, u32::from(ATTEMPTS)), "ATTEMPTS"),
-        ];
-        for ((kind, owner, key), name) in names {
+        let state = |state: self::State, name| (State, Some(DOOR), state as u32, name);
+        let signal = |signal: self::Signal, name| (Signal, None, signal as u32, name);
+        for (kind, owner, key, name) in [
+            (ActiveObject, None, DOOR, "door"),
+            state(self::State::Locked, "locked"),
+            state(self::State::Unlocked, "unlocked"),
+            state(self::State::Alarmed, "alarmed"),
+            (Timer, None, RELOCK, "relock"),
+            (Actor, None, KEYPAD, "keypad"),
+            (Function, None, OPEN_BOLT, "open_bolt"),
+            (Function, None, CLOSE_BOLT, "close_bolt"),
+            (Function, None, SOUND, "sound"),
+            signal(self::Signal::Code, "CODE"),
+            signal(self::Signal::Wrong, "WRONG"),
+            signal(self::Signal::Timeout, "TIMEOUT"),
+            (UserEvent, None, u32::from(ATTEMPTS), "ATTEMPTS"),
+        ] {
             self.trace.symbol(kind, owner, key, name.as_bytes());
             self.send();
         }

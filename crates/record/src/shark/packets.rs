@@ -11,6 +11,28 @@ const LONGEST: usize = DatagramHeader::SIZE + DatagramHeader::MOST_EVENTS as usi
 #[derive(Clone, Debug, Default)]
 pub struct Packets {
     sent: u32,
+    begun: Option<Begun>,
+}
+
+/// A chunk of which some datagrams were sent before one failed.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    chunk: u8,
+    records: usize,
+    last: Record,
+}
+
+impl Begun {
+    fn of(dump: &Dump<'_>, records: usize) -> Option<Self> {
+        let last = dump.records().nth(records.checked_sub(1)?)?;
+        Some(Self { chunk: dump.number(), records, last })
+    }
+
+    /// Whether the records that were sent are still the chunk's first ones.
+    fn is_of(&self, dump: &Dump<'_>) -> bool {
+        let last = || dump.records().nth(self.records.checked_sub(1)?);
+        self.chunk == dump.number() && last() == Some(self.last)
+    }
 }
 
 impl Packets {
@@ -23,22 +45,29 @@ impl Packets {
     /// records makes one of no bytes and no number.
     ///
     /// # Errors
-    /// The first of `send`. What was sent before it stays sent, and its number is used again; the
-    /// chunk sent once more begins with its first record.
+    /// The first of `send`. What was sent before it stays sent. The chunk sent once more, unless something else
+    /// was sent or recorded over its first records meanwhile, goes on with the datagram that failed, under the
+    /// same number: no record comes twice.
     pub fn send<E>(
         &mut self,
         dump: &Dump<'_>,
         mut send: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut records = dump.records().peekable();
+        let mut done = self.begun.take().filter(|begun| begun.is_of(dump)).map_or(0, |b| b.records);
+        let mut records = dump.records().skip(done).peekable();
         if records.peek().is_none() {
             return send(&[]);
         }
         while records.peek().is_some() {
             let mut datagram = [0; LONGEST];
             let number = self.sent.wrapping_add(1);
-            send(fill(&mut datagram, number, &mut records))?;
+            let filled = fill(&mut datagram, number, &mut records);
+            if let Err(error) = send(filled) {
+                self.begun = Begun::of(dump, done);
+                return Err(error);
+            }
             self.sent = number;
+            done += (filled.len() - DatagramHeader::SIZE) / Record::SIZE;
         }
         Ok(())
     }

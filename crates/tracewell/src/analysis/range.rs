@@ -26,6 +26,11 @@ impl Range {
         u64::try_from(mean).unwrap_or(u64::MAX)
     }
 
+    /// All of them together.
+    pub fn sum(&self) -> u64 {
+        u64::try_from(self.sum).unwrap_or(u64::MAX)
+    }
+
     /// Between the smallest and the largest: jitter.
     pub fn width(&self) -> u64 {
         self.max - self.min

@@ -20,6 +20,8 @@ pub struct SourceReport {
     pub dropped: u64,
     /// How often bytes began to find no room.
     pub overflows: u64,
+    /// Datagrams that came and that the system had no room for, before this program saw them.
+    pub unreceived: u64,
     /// Bytes that were kept, but left out of what was shown, because that fell behind.
     pub left_out: u64,
     /// Connections that were made.
@@ -42,6 +44,7 @@ impl SourceReport {
             written: None,
             dropped: 0,
             overflows: counts.overflows,
+            unreceived: counts.unreceived,
             left_out: 0,
             connections: counts.connections,
             restarts: counts.restarts,
@@ -52,7 +55,8 @@ impl SourceReport {
 
     /// Whether something is missing that came, or should have come.
     pub fn is_lossy(&self) -> bool {
-        self.dropped + self.left_out > 0 || self.packets.as_ref().is_some_and(Report::is_lossy)
+        self.dropped + self.left_out + self.unreceived > 0
+            || self.packets.as_ref().is_some_and(Report::is_lossy)
     }
 }
 
@@ -70,6 +74,7 @@ impl fmt::Display for SourceReport {
         let counts = [
             (self.restarts, "times the file was cut or replaced"),
             (self.foreign.unwrap_or(0), "datagrams of others, which were left out"),
+            (self.unreceived, "datagrams that the system had no room for"),
             (self.dropped, "bytes dropped: writing was slower than the source"),
             (self.left_out, "bytes left out of what was shown, which was slower than the source"),
         ];

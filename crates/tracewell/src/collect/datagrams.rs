@@ -9,9 +9,9 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use serde::Serialize;
-use tracewell_wire::shark::{DatagramError, DatagramHeader};
+use tracewell_wire::shark::{DatagramError, DatagramHeader, SenderStart};
 
-use super::numbers::{self, Arrival, Numbers, PacketNumbers};
+use super::numbers::{self, Arrival, MOST_LISTED, Numbers, PacketNumbers};
 
 /// What was collected.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
@@ -22,7 +22,10 @@ pub struct Report {
     pub packets: u64,
     /// Records in them.
     pub records: u64,
-    /// Lowest and highest number.
+    /// Times that the sender began again at its first number with other packets: a reset target. What
+    /// is missing, late or doubled is reckoned for each of its lives.
+    pub restarts: u64,
+    /// Lowest and highest number since the last restart.
     pub numbers: Option<(u32, u32)>,
     /// First and last number of each row of packets that are missing between those two.
     pub missing: Vec<(u32, u32)>,
@@ -53,6 +56,9 @@ impl fmt::Display for Report {
         if let (Some((first, last)), Some(sender)) = (self.numbers, self.sender) {
             write!(f, " from {sender}, numbers {first} to {last}")?;
         }
+        if self.restarts > 0 {
+            write!(f, "\nthe sender began again {} times; numbers are those since", self.restarts)?;
+        }
         if self.missing_packets > 0 {
             write!(f, "\n{} packets are missing: ", self.missing_packets)?;
             numbers::list(f, &self.missing)?;
@@ -77,7 +83,9 @@ impl fmt::Display for Report {
 /// Keeps account of datagrams by their numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Account {
+    start: SenderStart,
     numbers: Numbers,
+    /// Without what is in `numbers`.
     report: Report,
 }
 
@@ -98,13 +106,19 @@ impl Account {
     pub fn take(&mut self, from: SocketAddr, datagram: &[u8]) -> bool {
         match DatagramHeader::read(datagram) {
             _ if datagram.is_empty() => self.report.empty += 1,
-            Ok((header, _)) => return self.packet(from, header),
+            Ok((header, _)) => return self.packet(from, header, datagram),
             Err(_) => self.report.damaged += 1,
         }
         false
     }
 
-    fn packet(&mut self, from: SocketAddr, header: DatagramHeader) -> bool {
+    fn packet(&mut self, from: SocketAddr, header: DatagramHeader, datagram: &[u8]) -> bool {
+        if self.start.begins_anew(&header, datagram) {
+            self.report = Report { restarts: self.report.restarts + 1, ..self.report() };
+            // Whoever begins again and again fills no memory.
+            self.report.missing.truncate(MOST_LISTED);
+            self.numbers = Numbers::default();
+        }
         let report = &mut self.report;
         report.sender = Some(from);
         match self.numbers.arrive(header.number) {
@@ -124,8 +138,8 @@ impl Account {
     pub fn report(&self) -> Report {
         let mut report = self.report.clone();
         report.numbers = self.numbers.bounds();
-        report.missing = self.numbers.missing().collect();
-        report.missing_packets = self.numbers.missing_packets();
+        report.missing.extend(self.numbers.missing());
+        report.missing_packets += self.numbers.missing_packets();
         report
     }
 }

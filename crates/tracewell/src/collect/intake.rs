@@ -1,6 +1,7 @@
 //! What a source gives its bytes to: it stamps them with their time and puts them into the buffer.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use tracewell_wire::arrivals::{Arrival, What};
@@ -22,6 +23,8 @@ pub(super) struct Intake<'a> {
     pub(super) buffer: &'a Buffer,
     pub(super) tell: &'a (dyn Fn(&Notice<'_>) + Sync),
     pub(super) counts: Counts,
+    /// Set when nothing more is wanted of this source.
+    enough: &'a AtomicBool,
     /// Whether the last bytes found no room.
     full: bool,
     retry: Retry,
@@ -37,21 +40,24 @@ pub(super) struct Counts {
     pub(super) restarts: u64,
     /// Datagrams of others, which were left out of a stream.
     pub(super) foreign: u64,
+    /// Datagrams that the system had no room for.
+    pub(super) unreceived: u64,
 }
 
 impl<'a> Intake<'a> {
     pub(super) fn new(
         control: &'a Control<'a>,
         buffer: &'a Buffer,
+        enough: &'a AtomicBool,
         tell: &'a (dyn Fn(&Notice<'_>) + Sync),
     ) -> Self {
         let (counts, retry) = (Counts::default(), Retry { pause: BACK_OFF.0, told: None });
-        Self { control, buffer, tell, counts, full: false, retry }
+        Self { control, buffer, tell, counts, enough, full: false, retry }
     }
 
     /// Whether nothing more is wanted.
     pub(super) fn is_over(&self) -> bool {
-        self.control.is_over()
+        self.control.is_over() || self.enough.load(Ordering::Relaxed)
     }
 
     /// Takes bytes that came just now; false where there was no room, and they are counted as dropped.

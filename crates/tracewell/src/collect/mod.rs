@@ -18,9 +18,10 @@
 //! | `serial`, `tcp`, `udp`, `file` | reading each of them |
 //! | `connection`, `intake` | what they share: reconnecting, stamping, counting |
 //! | `buffer`, `pace` | two buffers that are exchanged; how often |
+//! | `unreceived` | datagrams that the system had no room for |
 //! | `control` | when it ends |
 //! | `store` | the bytes and their arrivals, into files |
-//! | `view`, `tagged` | recognising, decoding, lines of several sources |
+//! | `view`, `live`, `tagged` | recognising, decoding, lines of several sources |
 //! | `account`, `datagrams`, `numbers` | what came and what did not |
 //! | `notice` | what happens meanwhile, for people |
 //!
@@ -33,6 +34,7 @@ mod control;
 mod datagrams;
 mod file;
 mod intake;
+mod live;
 mod notice;
 mod numbers;
 mod pace;
@@ -45,6 +47,7 @@ mod store;
 mod tagged;
 mod tcp;
 mod udp;
+mod unreceived;
 mod view;
 
 use std::io;
@@ -148,12 +151,14 @@ fn one(
     let keeps = raw.is_some();
     let buffer = &Buffer::new(capacity);
     let showing = &view.as_ref().map(|_| Buffer::new(capacity));
-    let mut intake = Intake::new(control, buffer, tell);
+    let enough = &AtomicBool::new(false);
+    let mut intake = Intake::new(control, buffer, enough, tell);
     thread::scope(|scope| {
         let storing =
             scope.spawn(move || store::store(buffer, raw, showing.as_ref(), control, tell));
         let showing = view.zip(showing.as_ref()).map(|(view, showing)| {
-            scope.spawn(move || view::show(showing, view, control, !keeps, tell))
+            scope
+                .spawn(move || view::show(showing, view, control, (!keeps).then_some(enough), tell))
         });
         let read = reader.collect(&mut intake);
         buffer.finish();

@@ -9,7 +9,7 @@ use serde::Serialize;
 const MOST_ROWS: usize = 1 << 16;
 
 /// Numbers that are listed one by one.
-const MOST_LISTED: usize = 1000;
+pub(super) const MOST_LISTED: usize = 1000;
 
 /// How a packet came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

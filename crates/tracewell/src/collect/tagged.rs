@@ -33,6 +33,11 @@ impl<W: Write> SharedOutput<W> {
         Self { state: Mutex::new(State { out, headed: false, lines: Vec::new() }) }
     }
 
+    /// Gives the output back.
+    pub fn into_inner(self) -> W {
+        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).out
+    }
+
     /// A writer whose lines get this tag; none where it is the only one.
     pub fn writer(&self, tag: Option<Tag>) -> TaggedWriter<'_, W> {
         TaggedWriter {

@@ -20,7 +20,7 @@ pub(super) fn from_server(address: &str, intake: &mut Intake<'_>) -> io::Result<
 fn connect(address: &str) -> io::Result<TcpStream> {
     let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in address.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, 5 * SILENCE) {
+        match TcpStream::connect_timeout(&address, 2 * SILENCE) {
             Ok(stream) => return prepare(&stream).map(|()| stream),
             Err(error) => failure = error,
         }
@@ -40,7 +40,7 @@ pub(super) fn from_clients(listener: &TcpListener, intake: &mut Intake<'_>) -> i
         intake.opened(&peer.to_string());
         let end = connection::read(&mut stream, intake, || {
             // An error of the listener is found again when this connection has ended.
-            next = accept(listener).ok().flatten();
+            next = if again { accept(listener).ok().flatten() } else { None };
             next.is_some()
         });
         match end {

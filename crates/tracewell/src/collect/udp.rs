@@ -14,6 +14,7 @@ use super::connection::SILENCE;
 use super::datagrams::{Account, Report};
 use super::intake::{Intake, PIECE, is_pause};
 use super::pace::{Pace, READING, TICK};
+use super::unreceived;
 
 /// What is in datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,6 +65,7 @@ impl Udp {
                 pace.rest();
             }
         }
+        intake.counts.unreceived = unreceived::of(&self.socket).unwrap_or(0);
         let is_stream = self.datagrams == Datagrams::Stream;
         Ok((!is_stream).then(|| self.account.report()))
     }

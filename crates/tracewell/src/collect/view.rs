@@ -1,31 +1,20 @@
-//! Showing what comes while it comes: recognising it, decoding it, giving the lines out.
+//! Showing what comes while it comes: what a caller asks for, and the loop that gives it to the stream (`live`).
 //!
 //! What is shown follows what was kept. Where it falls behind, bytes are left out and the gap is a loss in its
 //! place; the decoder finds its way back as after any other damage.
 
 use std::io;
-use std::time::{Duration, Instant};
-
-use tracewell_wire::arrivals::What;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Notice;
-use super::buffer::{Batch, Buffer, Taken};
+use super::buffer::{Buffer, Taken};
 use super::control::Control;
+use super::live::Live;
 use super::pace::{Pace, TICK, WRITING};
 use crate::export::events::EventWriter;
-use crate::format::{self, Confidence, Decoder, Format};
-use crate::input::{RECOGNISED_BY, Settings, Window};
-use crate::model::{Flow, Loss, LossCause, Severity, Sink, Trace};
+use crate::input::Settings;
+use crate::model::{Severity, Sink, Trace};
 use crate::report::Report;
-
-/// Bytes after which a format that no magic number proves is believed; fewer of them where nothing more comes.
-const BELIEVED_AFTER: usize = 4096;
-
-/// How long nothing comes before the bytes that are there have to do.
-const PATIENCE: Duration = Duration::from_millis(300);
-
-/// Bytes that a decoder may ask to see at once. One that sorts a whole trace gets no further with a live one.
-const MOST_SHOWN: usize = 64 << 20;
 
 /// A sink whose lines are to be seen at once.
 pub trait Follow: Sink + Send {
@@ -91,12 +80,13 @@ pub struct Shown {
     pub error: Option<io::Error>,
 }
 
-/// Shows what comes until nothing more does.
+/// Shows what comes until nothing more does. Where only what is shown is wanted of the source, `enough` is
+/// set when that is complete. An output that cannot be written ends the collection.
 pub(super) fn show(
     buffer: &Buffer,
     view: View<'_>,
     control: &Control<'_>,
-    ends_all: bool,
+    enough: Option<&AtomicBool>,
     tell: &(dyn Fn(&Notice<'_>) + Sync),
 ) -> Shown {
     let mut live = Live::new(view, tell);
@@ -109,12 +99,12 @@ pub(super) fn show(
             Taken::Batch => live.batch(&batch),
         };
         let failed = shown.and_then(|()| live.show()).err();
-        if failed.is_some() || ends_all && live.wants_no_more() {
-            control.end();
+        if live.wants_no_more() {
+            enough.iter().for_each(|enough| enough.store(true, Ordering::Relaxed));
         }
-        if failed.is_some() {
-            live.shown.error = failed;
-            live.reading = Reading::Ended { wanted: false };
+        if let Some(error) = failed {
+            control.end();
+            live.fail(error);
         }
         if taken == Taken::End {
             break;
@@ -125,241 +115,65 @@ pub(super) fn show(
     live.shown
 }
 
-/// A stream that is shown.
-struct Live<'a, 't> {
-    view: View<'a>,
-    tell: &'t (dyn Fn(&Notice<'_>) + Sync),
-    reading: Reading<'a>,
-    shown: Shown,
-}
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
 
-enum Reading<'a> {
-    /// Its format is not known yet.
-    Unknown { start: Vec<u8>, since: Instant },
-    /// It is decoded.
-    Known(Box<Decoding<'a>>),
-    /// Nothing more of it is shown; whether more was wanted.
-    Ended { wanted: bool },
-}
+    use tracewell_wire::arrivals::{Arrival, What};
+    use tracewell_wire::shark::{DatagramHeader, Frame};
 
-struct Decoding<'a> {
-    decoder: Box<dyn Decoder>,
-    trace: Trace,
-    window: Window,
-    sink: Box<dyn Follow + 'a>,
-}
+    use super::*;
+    use crate::collect::control::Until;
+    use crate::report::ReportOptions;
 
-impl Reading<'_> {
-    fn begin() -> Self {
-        Self::Unknown { start: Vec::new(), since: Instant::now() }
-    }
-}
-
-impl<'a, 't> Live<'a, 't> {
-    fn new(view: View<'a>, tell: &'t (dyn Fn(&Notice<'_>) + Sync)) -> Self {
-        Self { view, tell, reading: Reading::begin(), shown: Shown::default() }
-    }
-
-    /// Whether the sink broke off, as it does where only the first events are wanted.
-    fn wants_no_more(&self) -> bool {
-        matches!(self.reading, Reading::Ended { wanted: false })
-    }
-
-    fn batch(&mut self, batch: &Batch) -> io::Result<()> {
-        let (mut start, mut end) = (0, 0);
-        for mark in &batch.marks {
-            if mark.what == What::Bytes {
-                end += mark.bytes as usize;
-                continue;
-            }
-            // Bytes that came one after the other are decoded together.
-            self.bytes(batch.bytes.get(start..end).unwrap_or_default())?;
-            start = end;
-            match mark.what {
-                What::Dropped => self.gap(mark.bytes)?,
-                What::Restarted => {
-                    self.end()?;
-                    self.reading = Reading::begin();
-                }
-                // A target that starts again goes on in the stream, unless that ended.
-                What::Opened if matches!(self.reading, Reading::Ended { wanted: true }) => {
-                    self.reading = Reading::begin();
-                }
-                What::Opened | What::Closed | What::Bytes => {}
-            }
+    /// Shows pieces that come with these marks between them; what was told, and what became of it.
+    fn shown(pieces: &[&[u8]], mark: What) -> (String, Shown, Vec<u8>) {
+        let buffer = Buffer::new(8 << 20);
+        for piece in pieces {
+            buffer.mark(Arrival { time_ns: 0, bytes: 0, what: mark });
+            piece.chunks(1 << 16).for_each(|chunk| assert!(buffer.push(0, chunk)));
         }
-        self.bytes(batch.bytes.get(start..end).unwrap_or_default())
+        buffer.finish();
+        let lines = crate::collect::SharedOutput::new(Vec::new());
+        let (stopped, told) = (AtomicBool::new(false), Mutex::new(String::new()));
+        let control = Control::new(Until::default(), &stopped);
+        let sink = || Box::new(Report::new(lines.writer(None), ReportOptions::default())) as _;
+        let view = View { settings: Settings::default(), sink: Box::new(sink) };
+        let tell = |notice: &Notice<'_>| *told.lock().unwrap() += &format!("{notice}\n");
+        let shown = show(&buffer, view, &control, None, &tell);
+        (told.into_inner().unwrap(), shown, lines.into_inner())
     }
 
-    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match &mut self.reading {
-            _ if bytes.is_empty() => Ok(()),
-            Reading::Unknown { start, since } => {
-                start.extend_from_slice(bytes);
-                *since = Instant::now();
-                self.recognise(false)
-            }
-            Reading::Known(_) => self.decode(bytes, false),
-            Reading::Ended { .. } => Ok(()),
+    fn packet(number: u32) -> Vec<u8> {
+        let mut packet = vec![0; 4 + 984];
+        packet[..4].copy_from_slice(&Frame::prefix(984));
+        DatagramHeader::new(number, 60).write(&mut packet[4..]).unwrap();
+        for (index, record) in packet[28..].as_chunks_mut::<16>().0.iter_mut().enumerate() {
+            record[0] = 0x09;
+            record[4..8].copy_from_slice(&(number * 60 + index as u32).to_le_bytes());
         }
+        packet
     }
 
-    /// Nothing came for a while.
-    fn idle(&mut self) -> io::Result<()> {
-        match &self.reading {
-            Reading::Unknown { since, .. } if since.elapsed() >= PATIENCE => self.recognise(true),
-            _ => Ok(()),
-        }
+    #[test]
+    fn what_has_to_be_seen_whole_is_shown_at_the_end_unless_it_is_too_long() {
+        let capture: Vec<_> = (1..=20).flat_map(packet).collect();
+        let (told, shown_whole, lines) = shown(&[&capture], What::Opened);
+        assert_eq!((told.as_str(), shown_whole.refused), ("", false));
+        assert_eq!(shown_whole.trace.unwrap().events, 1200);
+        assert!(lines.starts_with(b"shark trace"));
+        let long: Vec<_> = (1..=1100).flat_map(packet).collect();
+        let (told, shown_none, _) = shown(&[&long], What::Opened);
+        assert!(told.starts_with("nothing more is shown: ") && shown_none.refused, "{told}");
     }
 
-    /// Begins to decode what is recognised; with `enough`, what there is has to do.
-    fn recognise(&mut self, enough: bool) -> io::Result<()> {
-        let Reading::Unknown { start, .. } = &mut self.reading else { return Ok(()) };
-        let least = match start.len() {
-            length if enough || length >= BELIEVED_AFTER => Confidence::Possible,
-            _ => Confidence::Certain,
-        };
-        let look = start.get(..RECOGNISED_BY).unwrap_or(start);
-        let format = match &self.view.settings.format {
-            Some(name) => format::by_name(name),
-            None => format::recognise_with(look, least),
-        };
-        match format {
-            Some(format) => {
-                let start = std::mem::take(start);
-                self.begin(format, &start)
-            }
-            None if start.len() >= RECOGNISED_BY => {
-                self.unrecognised();
-                Ok(())
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn unrecognised(&mut self) {
-        (self.tell)(&Notice::Unrecognised);
-        self.shown.refused = true;
-        self.reading = Reading::Ended { wanted: true };
-    }
-
-    fn begin(&mut self, format: &Format, start: &[u8]) -> io::Result<()> {
-        let settings = &self.view.settings;
-        let decoder = match (format.decoder)(&settings.options) {
-            Ok(decoder) => decoder,
-            Err(error) => {
-                self.refuse(&error.to_string());
-                return Ok(());
-            }
-        };
-        let mut trace = decoder.trace();
-        if let Some(schema) = &settings.schema {
-            trace.schema = schema.clone();
-        }
-        let sink = (self.view.sink)();
-        let decoding = Decoding { decoder, trace, window: Window::default(), sink };
-        self.reading = Reading::Known(Box::new(decoding));
-        self.decode(start, false)
-    }
-
-    fn refuse(&mut self, why: &str) {
-        (self.tell)(&Notice::NotShown(why));
-        self.shown.refused = true;
-        self.reading = Reading::Ended { wanted: true };
-    }
-
-    fn decode(&mut self, bytes: &[u8], last: bool) -> io::Result<()> {
-        let Reading::Known(decoding) = &mut self.reading else { return Ok(()) };
-        let Decoding { decoder, trace, window, sink } = decoding.as_mut();
-        let mut sink = Watched { sink: sink.as_mut(), broke: false };
-        window.bytes().extend_from_slice(bytes);
-        let done = window.show(decoder.as_mut(), trace, &mut sink, last);
-        let broke = sink.broke;
-        match done {
-            Ok(true) => self.finish(!broke),
-            Ok(false) if window.bytes().len() > MOST_SHOWN => {
-                self.finish(true)?;
-                self.refuse(
-                    "its decoder has to see all of it at once, and it is too long for that",
-                );
-                Ok(())
-            }
-            Ok(false) => Ok(()),
-            Err(error) => {
-                self.finish(true)?;
-                self.refuse(&error.to_string());
-                Ok(())
-            }
-        }
-    }
-
-    /// Bytes are missing here.
-    fn gap(&mut self, bytes: u32) -> io::Result<()> {
-        let Reading::Known(decoding) = &mut self.reading else { return Ok(()) };
-        let Decoding { trace, window, sink, .. } = decoding.as_mut();
-        let offset = window.end();
-        let loss = Loss { before: trace.events, events: None, cause: LossCause::NoRoom, offset };
-        trace.losses.add(&loss);
-        let message =
-            format!("{bytes} bytes came faster than they could be taken, and are missing");
-        trace.diagnostics.add(Severity::Damage, offset, message);
-        match sink.loss(trace, &loss) {
-            Flow::Continue(()) => Ok(()),
-            Flow::Break(()) => self.finish(false),
-        }
-    }
-
-    /// The stream has ended: what is readable is shown.
-    fn end(&mut self) -> io::Result<()> {
-        if matches!(&self.reading, Reading::Unknown { start, .. } if !start.is_empty()) {
-            self.recognise(true)?;
-            if matches!(self.reading, Reading::Unknown { .. }) {
-                self.unrecognised();
-            }
-        }
-        self.decode(&[], true)
-    }
-
-    /// Ends what is shown of this beginning.
-    fn finish(&mut self, wanted: bool) -> io::Result<()> {
-        let reading = std::mem::replace(&mut self.reading, Reading::Ended { wanted });
-        let Reading::Known(decoding) = reading else { return Ok(()) };
-        let Decoding { trace, sink, .. } = *decoding;
-        let finished = sink.finish(&trace);
-        let before = self.shown.trace.replace(trace);
-        self.shown.worst = self.shown.worst.max(before.and_then(|trace| trace.diagnostics.worst()));
-        finished
-    }
-
-    fn show(&mut self) -> io::Result<()> {
-        match &mut self.reading {
-            Reading::Known(decoding) => decoding.sink.show(),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// A sink, and whether it broke off.
-struct Watched<'a> {
-    sink: &'a mut dyn Sink,
-    broke: bool,
-}
-
-impl Watched<'_> {
-    fn watch(&mut self, flow: Flow) -> Flow {
-        self.broke |= flow.is_break();
-        flow
-    }
-}
-
-impl Sink for Watched<'_> {
-    fn events(&mut self, trace: &Trace, batch: &crate::model::Batch<'_>) -> Flow {
-        let flow = self.sink.events(trace, batch);
-        self.watch(flow)
-    }
-
-    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
-        let flow = self.sink.loss(trace, loss);
-        self.watch(flow)
+    #[test]
+    fn what_nobody_recognises_is_told_once_for_each_beginning() {
+        let zeros = vec![0; 100_000];
+        let (told, found, lines) = shown(&[&zeros, &zeros[..10]], What::Restarted);
+        assert_eq!(told.matches("no known format").count(), 2, "{told}");
+        assert!(found.refused && found.trace.is_none() && lines.is_empty());
+        let (told, nothing, _) = shown(&[b"", b""], What::Restarted);
+        assert!(told.is_empty() && !nothing.refused);
     }
 }

@@ -8,6 +8,7 @@
 //! To add a dialect, add a folder here with a [`Format`] in it and put that into [`FORMATS`].
 
 pub mod aix;
+pub mod arrivals;
 mod decoder;
 pub mod native;
 mod options;
@@ -46,8 +47,14 @@ pub struct Format {
 }
 
 /// Every format that can be read.
-pub static FORMATS: &[&Format] =
-    &[&threadx::FORMAT, &aix::FORMAT, &native::FORMAT, &rkh::FORMAT, &shark::FORMAT];
+pub static FORMATS: &[&Format] = &[
+    &threadx::FORMAT,
+    &aix::FORMAT,
+    &native::FORMAT,
+    &rkh::FORMAT,
+    &shark::FORMAT,
+    &arrivals::FORMAT,
+];
 
 /// The format of this name.
 pub fn by_name(name: &str) -> Option<&'static Format> {

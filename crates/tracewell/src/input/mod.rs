@@ -4,6 +4,7 @@
 //! a device) is read in pieces. A text that encodes a memory image is turned into that image first.
 //! What the bytes mean is the reader's business ([`crate::format`]).
 
+mod beside;
 mod error;
 pub mod image;
 mod map;
@@ -16,6 +17,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
+pub use beside::ARRIVALS;
 pub use error::InputError;
 pub use map::Bytes;
 pub use settings::Settings;
@@ -71,6 +73,9 @@ impl Input {
         let mut input = Self::recognise(path.to_owned(), content, settings)?;
         if let Some(remark) = format::native::snapshot::remark(input.content.start()) {
             input.remarks.add(Severity::Note, None, remark);
+        }
+        if let Some(length) = input.size() {
+            beside::remark(path, length, &mut input.remarks);
         }
         Ok(input)
     }

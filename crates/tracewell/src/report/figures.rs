@@ -9,7 +9,7 @@ pub(super) fn unit(trace: &Trace) -> &'static str {
 }
 
 /// Ticks of different lengths make no time.
-fn has_time(trace: &Trace) -> bool {
+pub(super) fn has_time(trace: &Trace) -> bool {
     trace.clock.rate.is_some() && trace.clock.changes.len() < 2
 }
 
@@ -21,12 +21,17 @@ pub(super) fn duration(trace: &Trace, ticks: u64) -> String {
     }
 }
 
-fn microseconds(nanoseconds: u64) -> String {
+pub(super) fn microseconds(nanoseconds: u64) -> String {
     format!("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000)
 }
 
 pub(super) fn optional(trace: &Trace, range: Range, figure: u64) -> String {
-    some(range, figure).map_or_else(|| "-".to_owned(), |ticks| duration(trace, ticks))
+    or_dash(some(range, figure).map(|ticks| duration(trace, ticks)))
+}
+
+/// What is not known, as text.
+pub(super) fn or_dash(shown: Option<String>) -> String {
+    shown.unwrap_or_else(|| "-".to_owned())
 }
 
 pub(super) fn some(range: Range, figure: u64) -> Option<u64> {

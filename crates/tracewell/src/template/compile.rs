@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use super::parser::each_stanza;
 use super::program::{
-    Action, Callee, Case, Field, FieldForm, FieldRow, FieldSource, Flag, Function, Operation,
-    Pattern, Place, Printed, Program, Quantity, Row, Template, TemplateId, Then,
+    Action, Callee, Case, Field, FieldRow, Flag, Function, Number, Operation, Pattern, Place,
+    Printed, Program, Quantity, Row, Source as NumberSource, SwitchRow, Template, TemplateId, Then,
 };
 use super::syntax::{
     self, Body, Call, Code, Expr, FlagTest, Item, ItemKind, Key, Macro, Operator, Stanza, Switch,
     Value, ValueKind,
 };
 use crate::source::{Finding, Severity, Source};
-use crate::text::{Literal, Room};
+use crate::text::{Literal, Room, ShortText};
 
 /// A program, and what was wrong with its files.
 #[derive(Debug)]
@@ -126,25 +126,40 @@ impl Compiler {
     }
 
     /// Takes a number with the text before it as a field; false where it is none.
-    fn field(&mut self, source: FieldSource, code: Code) -> bool {
-        let Some((form, size)) = FieldForm::of(code) else { return false };
-        if self.pending.contains(['\n', '\t']) {
+    fn field(&mut self, source: NumberSource, code: Code) -> bool {
+        let Some(number) = Number::of(source, code) else { return false };
+        let text = self.short_pending().unwrap_or_else(|| {
             self.here();
-        }
-        let text = std::mem::take(&mut self.pending);
-        self.room += text.len() + Room::NUMBER + 1;
-        let text = self.text(&text);
-        self.program.fields.push(Field { text, source, form, size });
+            ShortText::EMPTY
+        });
+        self.room += ShortText::MOST + Room::NUMBER;
+        self.program.fields.push(Field { text, number });
+        // Behind every number there is a blank; it goes out with what follows.
+        self.pending.push(' ');
         true
     }
 
-    /// Makes the fields so far a step.
+    /// Takes the pending text where it is short and in one line.
+    fn short_pending(&mut self) -> Option<ShortText> {
+        if self.pending.contains(['\n', '\t']) {
+            return None;
+        }
+        let text = ShortText::new(&self.pending)?;
+        self.pending.clear();
+        Some(text)
+    }
+
+    /// Makes the fields so far a step; text that is pending begins with the blank behind the last one.
     fn end_fields(&mut self) {
-        let start = self.program.field_rows.last().map_or(0, |row| row.end);
+        let start = self.program.field_rows.last().map_or(0, |row| row.fields.end);
         let end = self.program.fields.len() as u32;
         if start < end {
-            let room = std::mem::take(&mut self.room) as u32;
-            self.program.field_rows.push(FieldRow { start, end, room });
+            let tail = self.short_pending().unwrap_or_else(|| {
+                self.pending.remove(0);
+                ShortText::BLANK
+            });
+            let room = (std::mem::take(&mut self.room) + ShortText::MOST) as u32;
+            self.program.field_rows.push(FieldRow { fields: Row { start, end }, tail, room });
             let row = self.program.field_rows.len() as u32 - 1;
             self.program.operations.push(Operation::Fields(row));
         }
@@ -222,14 +237,14 @@ impl Compiler {
     fn print(&mut self, value: &Value) {
         let operation = match &value.kind {
             ValueKind::Code(code) => {
-                if self.field(FieldSource::Pointer, *code) {
+                if self.field(NumberSource::Pointer, *code) {
                     return;
                 }
                 Operation::Print(*code)
             }
             ValueKind::Macro(Macro { name, code: Some(code) }) => {
                 let quantity = self.quantity(name);
-                if FieldSource::of(quantity).is_some_and(|source| self.field(source, *code)) {
+                if NumberSource::of(quantity).is_some_and(|source| self.field(source, *code)) {
                     return;
                 }
                 Operation::PrintQuantityAs(quantity, *code)
@@ -265,9 +280,17 @@ impl Compiler {
         let row = self.program.switches.len();
         let number = row as u32;
         let operation = match &switch.value.kind {
-            ValueKind::Code(code) => Operation::SwitchRead(*code, number),
+            ValueKind::Code(code) => match Number::of(NumberSource::Pointer, *code) {
+                Some(value) => Operation::SwitchNumber(value, number),
+                None => Operation::SwitchRead(*code, number),
+            },
             ValueKind::Macro(Macro { name, code: Some(code) }) => {
-                Operation::SwitchLoadAs(self.quantity(name), *code, number)
+                let quantity = self.quantity(name);
+                let source = NumberSource::of(quantity);
+                match source.and_then(|source| Number::of(source, *code)) {
+                    Some(value) => Operation::SwitchNumber(value, number),
+                    None => Operation::SwitchLoadAs(quantity, *code, number),
+                }
             }
             ValueKind::Macro(Macro { name, code: None }) => {
                 Operation::SwitchLoad(self.quantity(name), number)
@@ -275,7 +298,7 @@ impl Compiler {
         };
         self.emit(operation);
         // The rows of switches within this one come behind; so the cases are kept until its end.
-        self.program.switches.push(Row { start: 0, end: 0, otherwise: 0 });
+        self.program.switches.push(SwitchRow::default());
         let (mut cases, mut ends) = (Vec::new(), Vec::new());
         for case in &switch.cases {
             let pattern = match &case.pattern {
@@ -298,10 +321,9 @@ impl Compiler {
         for end in ends {
             self.program.operations[end as usize] = Operation::Jump(otherwise);
         }
-        let start = self.program.cases.len() as u32;
-        self.program.cases.extend(cases);
-        let end = self.program.cases.len() as u32;
-        self.program.switches[row] = Row { start, end, otherwise };
+        let choices = added(&mut self.program.choices, choices(&cases));
+        let cases = added(&mut self.program.cases, cases);
+        self.program.switches[row] = SwitchRow { cases, choices, otherwise };
     }
 
     fn repetition(&mut self, value: &Value, body: &[Item]) {
@@ -328,7 +350,7 @@ impl Compiler {
         }
         let end = self.program.flags.len() as u32;
         let row = self.program.flag_rows.len() as u32;
-        self.program.flag_rows.push(Row { start, end, otherwise: 0 });
+        self.program.flag_rows.push(Row { start, end });
         self.emit(Operation::Flags(row));
     }
 
@@ -359,6 +381,38 @@ impl Compiler {
             }
         }
     }
+}
+
+/// Adds a stretch to a table.
+fn added<T>(table: &mut Vec<T>, stretch: Vec<T>) -> Row {
+    let start = table.len() as u32;
+    table.extend(stretch);
+    Row { start, end: table.len() as u32 }
+}
+
+/// What is done for the values 0, 1, 2, ..., and in the last place for all others; empty where that
+/// would be much longer than the cases.
+fn choices(cases: &[Case]) -> Vec<Then> {
+    // Behind a case for all values none is reached.
+    let any = cases.iter().position(|case| case.pattern == Pattern::Any);
+    let (numbers, others) = cases.split_at(any.unwrap_or(cases.len()));
+    let otherwise = others.first().map_or(Then::Nothing, |case| case.then);
+    let value = |case: &Case| match case.pattern {
+        Pattern::Number(value) => usize::try_from(value).ok(),
+        _ => None,
+    };
+    let values: Option<Vec<_>> = numbers.iter().map(value).collect();
+    let length = values.iter().flatten().max().map_or(0, |most| most.saturating_add(1));
+    // A value has 8 bits at least where it is compared by this table.
+    let Some(values) = values.filter(|_| length <= (2 * numbers.len() + 8).min(128)) else {
+        return Vec::new();
+    };
+    let mut choices = vec![otherwise; length + 1];
+    // Of two cases with the same value the first one holds.
+    for (value, case) in values.into_iter().zip(numbers).rev() {
+        choices[value] = case.then;
+    }
+    choices
 }
 
 /// Calls `visit` for every function that is defined in a description.

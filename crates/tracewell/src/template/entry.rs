@@ -35,6 +35,8 @@ impl Environment {
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
     pub(super) bytes: &'a [u8],
+    /// The same and what lies behind them: where that is eight bytes, any number is one load.
+    padded: &'a [u8],
     /// What `$D1`, `$D2`, ... are, a word each.
     words: &'a [u8],
     pub(super) order: ByteOrder,
@@ -86,6 +88,7 @@ impl<'a> Entry<'a> {
         };
         Ok(Self {
             bytes,
+            padded: bytes,
             words,
             order: ByteOrder::Big,
             environment: Environment::Bits32,
@@ -113,6 +116,7 @@ impl<'a> Entry<'a> {
         let data_length = if generic { length.saturating_sub(8) } else { length };
         Ok(Self {
             bytes,
+            padded: bytes,
             words,
             order: ByteOrder::Big,
             environment: Environment::Bits64,
@@ -145,6 +149,7 @@ impl<'a> Entry<'a> {
         let data = words.len();
         Self {
             bytes,
+            padded: bytes,
             words,
             order,
             environment,
@@ -163,6 +168,13 @@ impl<'a> Entry<'a> {
     #[must_use]
     pub fn with_words(self, words: &'a [u8]) -> Self {
         Self { words, ..self }
+    }
+
+    /// The same event in a buffer that it is the beginning of.
+    #[must_use]
+    pub(crate) fn padded(self, buffer: &'a [u8]) -> Self {
+        debug_assert!(buffer.starts_with(self.bytes));
+        Self { padded: buffer, ..self }
     }
 
     /// The same event, whose last bytes are not its data: the NUL behind a text, say.
@@ -216,13 +228,36 @@ impl<'a> Entry<'a> {
     /// `$D1`, `$D2`, ... from 0; `None` where there are fewer.
     #[inline(always)]
     pub(super) fn word(&self, index: u8) -> Option<u64> {
-        let (size, index) = (self.environment.word(), usize::from(index));
-        number(self.words.get(index * size..(index + 1) * size)?, self.order)
+        let index = usize::from(index);
+        match self.environment {
+            Environment::Bits32 => {
+                Some(u64::from(self.order.u32(*self.words.get(4 * index..)?.first_chunk()?)))
+            }
+            Environment::Bits64 => {
+                Some(self.order.u64(*self.words.get(8 * index..)?.first_chunk()?))
+            }
+        }
+    }
+
+    /// An unsigned number of 1 to 8 bytes at a place, for the hot path.
+    #[inline(always)]
+    pub(super) fn short_number(&self, at: usize, size: usize) -> Option<u64> {
+        if at.saturating_add(size) > self.bytes.len() {
+            return None;
+        }
+        let Some(eight) = self.padded.get(at..)?.first_chunk() else {
+            return number(self.bytes.get(at..at + size)?, self.order);
+        };
+        let unused = 64 - 8 * size as u32;
+        Some(match self.order {
+            ByteOrder::Big => u64::from_be_bytes(*eight) >> unused,
+            ByteOrder::Little => u64::from_le_bytes(*eight) << unused >> unused,
+        })
     }
 }
 
 /// An unsigned number of at most 8 bytes.
-#[inline(always)]
+#[inline]
 fn number(bytes: &[u8], order: ByteOrder) -> Option<u64> {
     // Comparisons are foreseen better than a jump through a table of sizes.
     if bytes.len() == 4 {

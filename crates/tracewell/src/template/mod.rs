@@ -44,7 +44,7 @@ pub use crate::source::{Finding, Position, Severity, Source, Span};
 pub use compile::Compiled;
 pub use entry::{Around, Entry, EntryError, Environment, Names, NoNames};
 pub use layout::layout;
-pub use lint::lint;
+pub use lint::{System, lint};
 pub use machine::{Lines, Machine, Marks, Outcome};
 pub use parser::{parse, parse_line};
 pub use program::{Program, Template, TemplateId};

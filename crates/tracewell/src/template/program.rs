@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::syntax::{Code, Key, Level, Move, Size, Version};
-use crate::text::Literal;
+use crate::text::{Literal, ShortText};
 
 /// Template files, compiled together.
 #[derive(Debug, Default)]
@@ -14,8 +14,10 @@ pub struct Program {
     pub(super) operations: Vec<Operation>,
     pub(super) texts: Vec<Printed>,
     pub(super) strings: Vec<String>,
-    pub(super) switches: Vec<Row>,
+    pub(super) switches: Vec<SwitchRow>,
     pub(super) cases: Vec<Case>,
+    /// What switches do for small values.
+    pub(super) choices: Vec<Then>,
     pub(super) flag_rows: Vec<Row>,
     pub(super) flags: Vec<Flag>,
     pub(super) field_rows: Vec<FieldRow>,
@@ -47,6 +49,16 @@ pub struct Template {
     pub(super) start: u32,
     /// Where it begins for those that call it.
     pub(super) body: u32,
+}
+
+impl Template {
+    /// What it prints before its body, where that is within a line.
+    pub(crate) fn head(&self) -> Option<String> {
+        if self.start == self.body {
+            return Some(String::new());
+        }
+        (!self.label.contains(['\n', '\t'])).then(|| format!("{} ", self.label))
+    }
 }
 
 impl Program {
@@ -124,6 +136,7 @@ impl Program {
             + size_of_val(&*self.cases)
             + size_of_val(&*self.flags)
             + size_of_val(&*self.switches)
+            + size_of_val(&*self.choices)
             + size_of_val(&*self.flag_rows)
             + size_of_val(&*self.fields)
             + size_of_val(&*self.field_rows)
@@ -139,72 +152,109 @@ pub(super) struct Printed {
 }
 
 /// A stretch of a table.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Row {
     pub(super) start: u32,
     pub(super) end: u32,
-    /// For switches: where to go when no case matches.
+}
+
+/// The cases of a switch.
+///
+/// Which case it is nobody can foresee, so where values are small what is done for each is looked up,
+/// not searched for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct SwitchRow {
+    pub(super) cases: Row,
+    /// What is done for the values 0, 1, 2, ..., and in the last place for all others; empty where
+    /// the cases have to be gone through.
+    pub(super) choices: Row,
+    /// Where to go on when no case matches.
     pub(super) otherwise: u32,
+}
+
+impl Row {
+    /// Its places in the table.
+    #[inline(always)]
+    pub(super) fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
 }
 
 /// Fields that are printed in one step, and the bytes that they take at most.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct FieldRow {
-    pub(super) start: u32,
-    pub(super) end: u32,
+    pub(super) fields: Row,
+    /// What is printed behind the last one: a blank at least.
+    pub(super) tail: ShortText,
     pub(super) room: u32,
 }
 
 /// A text and a number behind it: what most of a report consists of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Field {
-    pub(super) text: u32,
-    pub(super) source: FieldSource,
-    pub(super) form: FieldForm,
+    /// The text, and before it the blank behind the number of the field before.
+    pub(super) text: ShortText,
+    pub(super) number: Number,
+}
+
+/// A number of one of the usual kinds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Number {
+    pub(super) source: Source,
+    pub(super) form: NumberForm,
     pub(super) size: Size,
 }
 
-/// Where the number of a field comes from.
+/// Where a number comes from. Three kinds are told apart by comparisons; more would be a jump
+/// through a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum FieldSource {
+pub(super) enum Source {
     /// The data at the pointer, which moves on.
     Pointer,
     /// `$D1` to `$D9`, from 0.
     Word(u8),
+    Known(Known),
+}
+
+/// What is known of every event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Known {
     HookData,
     Thread,
     Process,
 }
 
-/// How the number of a field is printed.
+/// How a number is printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum FieldForm {
+pub(super) enum NumberForm {
     Hex,
     Signed,
     Unsigned,
 }
 
-impl FieldForm {
-    /// The form and the size of a code that prints a number of at most 8 bytes.
-    pub(super) fn of(code: Code) -> Option<(Self, Size)> {
-        Some(match code {
+impl Number {
+    /// A number from `source` as a code has it; `None` where the code is not for numbers of at most
+    /// 8 bytes.
+    pub(super) fn of(source: Source, code: Code) -> Option<Self> {
+        let (form, size) = match code {
             Code::Hex(Size::Bytes(9..)) => return None,
-            Code::Hex(size) => (Self::Hex, size),
-            Code::Signed(size) => (Self::Signed, size),
-            Code::Unsigned(size) => (Self::Unsigned, size),
+            Code::Hex(size) => (NumberForm::Hex, size),
+            Code::Signed(size) => (NumberForm::Signed, size),
+            Code::Unsigned(size) => (NumberForm::Unsigned, size),
             _ => return None,
-        })
+        };
+        Some(Self { source, form, size })
     }
 }
 
-impl FieldSource {
+impl Source {
     /// The source of a macro, if it is one of the usual ones.
     pub(super) fn of(quantity: Quantity) -> Option<Self> {
         Some(match quantity {
             Quantity::Word(index) => Self::Word(index),
-            Quantity::HookData => Self::HookData,
-            Quantity::Thread => Self::Thread,
-            Quantity::Process => Self::Process,
+            Quantity::HookData => Self::Known(Known::HookData),
+            Quantity::Thread => Self::Known(Known::Thread),
+            Quantity::Process => Self::Known(Known::Process),
             _ => return None,
         })
     }
@@ -224,6 +274,8 @@ pub(super) enum Then {
     Text(u32),
     /// Goes to its operations, which go on behind the switch.
     Go(u32),
+    /// Goes on behind the switch.
+    Nothing,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -339,6 +391,8 @@ pub(super) enum Operation {
     Divide,
     Negate,
     Store(Place),
+    /// Compares a number of one of the usual kinds with the cases of this row, and does what one says.
+    SwitchNumber(Number, u32),
     /// Compares what is at the pointer with the cases of this row, and does what one says.
     SwitchRead(Code, u32),
     /// The same with a macro.

@@ -51,6 +51,30 @@ impl Literal {
     }
 }
 
+/// A text of at most 32 bytes, held in a block that is copied whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ShortText {
+    block: [u8; BLOCK],
+    length: u8,
+}
+
+impl ShortText {
+    /// The most bytes of such a text.
+    pub const MOST: usize = BLOCK;
+
+    /// No text.
+    pub const EMPTY: Self = Self { block: BLANKS, length: 0 };
+    /// A blank.
+    pub const BLANK: Self = Self { block: BLANKS, length: 1 };
+
+    /// Takes a text; `None` where it is too long.
+    pub fn new(text: &str) -> Option<Self> {
+        let mut block = [b' '; BLOCK];
+        block.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
+        Some(Self { block, length: text.len() as u8 })
+    }
+}
+
 /// A growing text.
 #[derive(Debug)]
 pub struct TextBuffer {
@@ -229,6 +253,13 @@ impl Room<'_> {
         if literal.length > BLOCK { self.text(&literal.rest) } else { self }
     }
 
+    /// Appends a short text.
+    #[inline(always)]
+    pub fn short(mut self, text: &ShortText) -> Self {
+        self.put(text.block, usize::from(text.length));
+        self
+    }
+
     /// Appends blanks.
     #[inline(always)]
     pub fn blanks(mut self, mut count: usize) -> Self {
@@ -328,6 +359,16 @@ impl Room<'_> {
         self.seconds(nanoseconds, 0).fill(start, width)
     }
 
+    /// Appends nanoseconds as milliseconds with six decimals on the left of a field.
+    #[inline(always)]
+    pub fn milliseconds_left(self, nanoseconds: u64, width: usize) -> Self {
+        let start = self.end;
+        let mut room = self.decimal(nanoseconds / 1_000_000).byte(b'.');
+        let digits = (eight_digits(nanoseconds % 1_000_000) | ASCII_ZEROS) >> 16;
+        room.put(digits.to_le_bytes(), 6);
+        room.fill(start, width)
+    }
+
     /// Appends a signed number in decimal.
     #[inline(always)]
     pub fn signed(self, value: i64) -> Self {
@@ -365,9 +406,24 @@ const DIGIT_BITS: u64 = 0x1010_1010_1010_1010;
 /// be worked out while the next pieces are under way.
 #[inline]
 fn length(value: u64) -> usize {
-    let above = [10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000];
-    1 + above.into_iter().map(|power| usize::from(value >= power)).sum::<usize>()
+    // A number of so many bits has one of two lengths: the sum carries into the upper half from the
+    // power of ten on that divides them.
+    let bits = (value as u32 | 1).ilog2() as usize;
+    ((value + LENGTHS[bits]) >> 32) as usize
 }
+
+/// For numbers whose highest bit is this one.
+const LENGTHS: [u64; 32] = {
+    let mut lengths = [0; 32];
+    let mut bit = 0;
+    while bit < 32 {
+        // Digits of the smallest such number, and where numbers of one digit more begin.
+        let digits = (1_u64 << bit).ilog10() as u64 + 1;
+        lengths[bit] = ((digits + 1) << 32) - 10_u64.pow(digits as u32);
+        bit += 1;
+    }
+    lengths
+};
 
 /// The eight digits of a number below 10^8, one a byte, the most significant in the lowest byte.
 ///

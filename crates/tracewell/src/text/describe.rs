@@ -169,7 +169,8 @@ fn put_unnamed(out: &mut TextBuffer, trace: &Trace, kind: Option<u32>, key: u64)
     }
 }
 
-fn put_signed(out: &mut TextBuffer, trace: &Trace, value: u64) {
+/// Appends a word of the trace's width as a number with a sign.
+pub(crate) fn put_signed(out: &mut TextBuffer, trace: &Trace, value: u64) {
     let signed =
         if trace.payload.digits() == 8 { i64::from(value as u32 as i32) } else { value as i64 };
     if signed < 0 {

@@ -10,9 +10,9 @@ mod lines;
 mod listing;
 mod per_event;
 
-pub use buffer::{Literal, Room, TextBuffer, put};
+pub use buffer::{Literal, Room, ShortText, TextBuffer, put};
 pub use describe::Describer;
-pub(crate) use describe::{put_bytes, put_name};
+pub(crate) use describe::{put_bytes, put_name, put_signed};
 pub(crate) use duration::spoken_time;
 pub use lines::LineWriter;
 pub use listing::Listing;

@@ -10,6 +10,12 @@
 
 use core::fmt;
 
+/// The event type of entering a span: work of a thread that begins or goes on, and that others may interrupt.
+/// A reader takes it as a call. The number tells one span from another.
+pub const SPAN_ENTER: &str = "span/enter(span:u64)";
+/// The event type of leaving a span, for good or not: the return from the call.
+pub const SPAN_EXIT: &str = "span/exit(span:u64)";
+
 /// How the word of a field is to be shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FieldKind {

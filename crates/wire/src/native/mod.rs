@@ -25,7 +25,7 @@ mod packet;
 mod record;
 
 pub use crc::{Crc32c, crc32c};
-pub use event_type::{EventTypeText, Field, FieldKind, TextError};
+pub use event_type::{EventTypeText, Field, FieldKind, SPAN_ENTER, SPAN_EXIT, TextError};
 pub use index::IndexEntry;
 pub use packet::PacketHeader;
 pub use record::{REBASE, RecordHead};

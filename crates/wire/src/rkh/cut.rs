@@ -36,7 +36,8 @@ pub struct Cutter<'a> {
     escaped: bool,
 }
 
-const BLOCK: usize = 64;
+/// Bytes that are looked at together: one bit each in a mask.
+pub const BLOCK: usize = 64;
 
 impl<'a> Cutter<'a> {
     /// Begins with byte 0 as the first byte of a frame.
@@ -114,8 +115,9 @@ fn masks_of_last(rest: &[u8]) -> (u64, u64) {
     masks(&block)
 }
 
+/// Flags and escapes of a block, one bit a byte from the lowest on.
 #[inline]
-fn masks(block: &[u8; BLOCK]) -> (u64, u64) {
+pub fn masks(block: &[u8; BLOCK]) -> (u64, u64) {
     (mask(block, FLAG), mask(block, ESCAPE))
 }
 

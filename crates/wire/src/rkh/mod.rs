@@ -41,7 +41,7 @@ mod stuffing;
 mod symbol;
 
 pub use configuration::{Configuration, Form, switches};
-pub use cut::{Cut, Cutter};
+pub use cut::{BLOCK, Cut, Cutter, masks};
 pub use dialect::Dialect;
 pub use field::{Condition, Field, FieldType};
 pub use item::{Item, ItemParts, Items};

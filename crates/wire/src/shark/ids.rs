@@ -48,6 +48,9 @@ pub const INHERITANCE: u8 = 0x25;
 pub const SET_MUTEX_LOCK: u8 = 0x16;
 /// A mutex is given up: context, address of the mutex.
 pub const SET_MUTEX_UNLOCK: u8 = 0x36;
+/// The code that the user manual gives for [`SET_MUTEX_UNLOCK`]. No kernel's header has it, but a writer that
+/// was made by the manual may.
+pub const MANUAL_UNLOCK: u8 = 0x43;
 /// A semaphore is waited for, whether that blocks or not: context, index of the semaphore.
 pub const SET_MUTEX_WAIT: u8 = 0x46;
 /// A semaphore is posted: context, index of the semaphore.
@@ -56,6 +59,8 @@ pub const SET_MUTEX_POST: u8 = 0x56;
 pub const SERVER_REPLENISH: u8 = 0x18;
 /// A server's budget is used up: 0, address of the budget.
 pub const SERVER_EXHAUST: u8 = 0x28;
+/// A server used reclaimed time: microseconds, address of the budget.
+pub const SERVER_USING_REC: u8 = 0x68;
 /// A server has something to serve: context or 0, address of the budget.
 pub const SERVER_ACTIVE: u8 = 0x58;
 /// A timer of the kernel was set.
@@ -88,6 +93,7 @@ pub const fn names_context(code: u8) -> bool {
             | INHERITANCE
             | SET_MUTEX_LOCK
             | SET_MUTEX_UNLOCK
+            | MANUAL_UNLOCK
             | SET_MUTEX_WAIT
             | SET_MUTEX_POST
             | SERVER_ACTIVE

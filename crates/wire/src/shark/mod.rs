@@ -23,6 +23,7 @@ mod datagram;
 pub mod ids;
 mod packed;
 mod record;
+mod restart;
 
 pub use chunk::{ChunkError, ChunkHeader, usable_slots};
 pub use datagram::{DatagramError, DatagramHeader, Frame, PORT};
@@ -30,3 +31,4 @@ pub use packed::{
     AreaRecords, BlockError, Expand, PackedBlock, PackedDamage, PackedRecord, Packer, Unpacker,
 };
 pub use record::Record;
+pub use restart::SenderStart;

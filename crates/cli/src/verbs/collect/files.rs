@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tracewell::collect::{Raw, Source};
+use tracewell::input::ARRIVALS;
 
 use crate::outcome::Failure;
 
@@ -71,7 +72,7 @@ fn create(path: &Path) -> Result<File, Failure> {
 
 fn arrivals_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(".arrivals");
+    name.push(ARRIVALS);
     name.into()
 }
 

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use tracewell::template::{Severity, lint, parse};
+use tracewell::format;
+use tracewell::template::{Severity, System, lint, parse};
 
 use crate::outcome::{Failure, Outcome};
 use crate::templates;
@@ -22,25 +23,42 @@ pub(crate) struct Check {
     /// Take warnings for errors
     #[arg(long)]
     strict: bool,
+
+    /// Whose events the templates are for, as `formats` names it; without it names as heads tell that
+    /// it is not AIX
+    #[arg(long = "for", value_name = "FORMAT", value_parser = system)]
+    system: Option<System>,
 }
 
 impl Check {
     pub(crate) fn run(&self) -> Outcome {
-        checked(&self.files, self.strict).unwrap_or_else(Failure::tell)
+        checked(&self.files, self.strict, self.system).unwrap_or_else(Failure::tell)
+    }
+}
+
+/// The system whose traces a format is.
+fn system(name: &str) -> Result<System, String> {
+    match format::by_name(name) {
+        Some(format) if format.name == "aix" => Ok(System::Aix),
+        Some(_) => Ok(System::Other),
+        None => {
+            let names: Vec<_> = format::FORMATS.iter().map(|format| format.name).collect();
+            Err(format!("expected one of {}", names.join(", ")))
+        }
     }
 }
 
 /// Checks template files.
 pub(in crate::verbs) fn files(paths: &[PathBuf]) -> Result<Outcome, Failure> {
-    checked(paths, false)
+    checked(paths, false, Some(System::Aix))
 }
 
-fn checked(paths: &[PathBuf], strict: bool) -> Result<Outcome, Failure> {
+fn checked(paths: &[PathBuf], strict: bool, system: Option<System>) -> Result<Outcome, Failure> {
     let mut worst = Outcome::Done;
     for path in paths {
         let source = templates::source(path)?;
         let (file, mut findings) = parse(&source);
-        findings.extend(lint(&file));
+        findings.extend(lint(&file, system.unwrap_or_else(|| System::of(&file))));
         findings.sort_by_key(|finding| (finding.span.start, finding.span.end));
         worst = worst.max(templates::tell(&source, &findings));
         if strict && !findings.is_empty() {

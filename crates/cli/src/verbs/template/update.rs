@@ -59,7 +59,7 @@ impl Update {
 
     fn tried(&self) -> Result<Outcome, Failure> {
         let file = self.open()?;
-        let templates = Source::from_bytes(file.path.display().to_string(), &file.text);
+        let templates = Source::from_bytes(file.name.display().to_string(), &file.text);
         match (&self.extract, &self.file) {
             (Some(list), _) => print_extract(&templates, list),
             (None, Some(update)) => self.update(&file, &templates, &with_suffix(update, "")),
@@ -97,14 +97,16 @@ impl Update {
             }
         }
         if applied.changes.iter().any(Change::is_done) {
-            let mut step = |path: &Path, step: Step| {
+            let written = |name: &Path, step: Step| {
                 if self.verbose && step == Step::Done {
-                    eprintln!("tracewell: {}: written", path.display());
+                    eprintln!("tracewell: {}: written", name.display());
                 }
             };
             let undo = with_suffix(&path.with_extension(""), ".undo");
-            store::replace(&undo, applied.undo.as_bytes(), &mut step).map_err(store_failure)?;
-            file.replace(applied.text.as_bytes(), &mut step).map_err(store_failure)?;
+            store::replace(&undo, applied.undo.as_bytes(), &mut |_, step| written(&undo, step))
+                .map_err(store_failure)?;
+            file.replace(applied.text.as_bytes(), &mut |_, step| written(&file.name, step))
+                .map_err(store_failure)?;
         }
         Ok(Outcome::Done)
     }

@@ -1,7 +1,12 @@
 //! What interrupts took: outermost brackets for the whole, each source without what nested in it.
+//!
+//! The load of a time is the part of it that was spent in interrupts; the highest one over times of given
+//! lengths ([`WINDOWS`]) says what a task can meet.
 
 use super::execution::nanoseconds;
 use super::step::Step;
+use super::windows::{WINDOWS, Windows};
+use crate::analysis::Range;
 use crate::model::{Meaning, OnBehalf, Running, Trace};
 
 /// Brackets that are open at once beyond this are counted with the one around them: interrupts do
@@ -17,6 +22,9 @@ pub struct Interrupts {
     pub ticks: u64,
     /// Nanoseconds in them; 0 where the clock's rate is not known.
     pub nanoseconds: u64,
+    /// The most nanoseconds that a time of each length of [`WINDOWS`] holds; `None` where the trace is
+    /// shorter or the clock's rate is not known.
+    pub most_within: [Option<u64>; WINDOWS.len()],
     /// By source, in order of their numbers, the one without a number first.
     pub sources: Vec<InterruptSource>,
 }
@@ -34,6 +42,17 @@ pub struct InterruptSource {
     pub min_ticks: u64,
     /// The longest.
     pub max_ticks: u64,
+    /// From a beginning to the next one, in ticks.
+    pub arrival_gap: Range,
+    /// As for all interrupts together, without what nested in it.
+    pub most_within: [Option<u64>; WINDOWS.len()],
+}
+
+impl InterruptSource {
+    /// The mean of what one took, in ticks, rounded down.
+    pub fn mean_ticks(&self) -> u64 {
+        self.ticks.checked_div(self.count).unwrap_or(0)
+    }
 }
 
 /// A bracket that is open.
@@ -43,6 +62,16 @@ struct Bracket {
     start: u64,
     /// Ticks of brackets within it.
     nested: u64,
+    /// Ticks at which it went on after the last of those, or began.
+    since: u64,
+}
+
+/// What is followed of a source.
+#[derive(Debug)]
+struct Source {
+    figures: InterruptSource,
+    last_start: Option<u64>,
+    windows: Windows,
 }
 
 /// Follows the brackets of interrupts.
@@ -50,61 +79,126 @@ struct Bracket {
 pub(super) struct Brackets {
     open: Vec<Bracket>,
     figures: Interrupts,
+    sources: Vec<Source>,
+    windows: Windows,
+    unmatched: u64,
 }
 
 impl Brackets {
     pub(super) fn take(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
         match step.meaning {
-            Some(Meaning::InterruptEnter) => {
-                if !before.in_interrupt() {
-                    self.open.clear();
-                }
-                if self.open.len() < DEEPEST {
-                    self.open.push(Bracket { number: step.value, start: step.ticks, nested: 0 });
-                }
-            }
+            Some(Meaning::InterruptEnter) => self.enter(trace, step, before),
             Some(Meaning::InterruptExit) => self.exit(trace, step),
             _ => {}
         }
     }
 
+    fn enter(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
+        if !before.in_interrupt() {
+            self.unmatched += self.open.len() as u64;
+            self.open.clear();
+        }
+        self.pause(trace, step.ticks);
+        let source = self.source(step.value);
+        if let Some(last) = source.last_start.replace(step.ticks) {
+            source.figures.arrival_gap.add(step.ticks.saturating_sub(last));
+        }
+        if self.open.len() < DEEPEST {
+            let (number, start) = (step.value, step.ticks);
+            self.open.push(Bracket { number, start, nested: 0, since: start });
+        }
+    }
+
+    /// The innermost bracket does not go on for now: what it took so far is its source's.
+    fn pause(&mut self, trace: &Trace, ticks: u64) {
+        let Some(bracket) = self.open.last_mut() else { return };
+        let (number, since) = (bracket.number, std::mem::replace(&mut bracket.since, ticks));
+        add(&mut self.source(number).windows, trace, since, ticks);
+    }
+
     fn exit(&mut self, trace: &Trace, step: &Step) {
-        let Some(bracket) = self.open.pop() else { return };
+        self.pause(trace, step.ticks);
+        let Some(bracket) = self.open.pop() else {
+            self.unmatched += 1;
+            return;
+        };
         let ticks = step.ticks.saturating_sub(bracket.start);
-        self.source(bracket.number, ticks.saturating_sub(bracket.nested));
+        self.source(bracket.number).figures.add(ticks.saturating_sub(bracket.nested));
         match self.open.last_mut() {
-            Some(outer) => outer.nested += ticks,
+            Some(outer) => {
+                outer.nested += ticks;
+                outer.since = step.ticks;
+            }
             None => {
                 self.figures.brackets += 1;
                 self.figures.ticks += ticks;
                 self.figures.nanoseconds += nanoseconds(trace, bracket.start..step.ticks);
+                add(&mut self.windows, trace, bracket.start, step.ticks);
             }
         }
     }
 
-    fn source(&mut self, number: Option<u64>, ticks: u64) {
-        let sources = &mut self.figures.sources;
-        let at = sources.binary_search_by_key(&number, |source| source.number);
+    fn source(&mut self, number: Option<u64>) -> &mut Source {
+        let at = self.sources.binary_search_by_key(&number, |source| source.figures.number);
         let index = at.unwrap_or_else(|index| {
-            let new =
-                InterruptSource { number, count: 0, ticks: 0, min_ticks: ticks, max_ticks: ticks };
-            sources.insert(index, new);
+            self.sources.insert(index, Source::new(number));
             index
         });
-        if let Some(source) = sources.get_mut(index) {
-            source.count += 1;
-            source.ticks += ticks;
-            source.min_ticks = source.min_ticks.min(ticks);
-            source.max_ticks = source.max_ticks.max(ticks);
-        }
+        &mut self.sources[index]
     }
 
     /// Events are missing: what was open has no known end.
     pub(super) fn gap(&mut self) {
         self.open.clear();
+        self.sources.iter_mut().for_each(|source| source.last_start = None);
     }
 
-    pub(super) fn finish(&mut self) -> Interrupts {
+    /// Ends without a beginning, and beginnings without an end though nothing is missing.
+    pub(super) fn unmatched(&self) -> u64 {
+        self.unmatched
+    }
+
+    /// The answers, of a trace of so many nanoseconds. A source of which no interrupt ended has none.
+    pub(super) fn finish(&mut self, span: u64) -> Interrupts {
+        self.figures.most_within = self.windows.finish(span);
+        let sources = std::mem::take(&mut self.sources).into_iter();
+        let finished = sources.filter(|source| source.figures.count > 0).map(|mut source| {
+            source.figures.most_within = source.windows.finish(span);
+            source.figures
+        });
+        self.figures.sources = finished.collect();
         std::mem::take(&mut self.figures)
+    }
+}
+
+impl Source {
+    fn new(number: Option<u64>) -> Self {
+        let figures = InterruptSource {
+            number,
+            count: 0,
+            ticks: 0,
+            min_ticks: 0,
+            max_ticks: 0,
+            arrival_gap: Range::default(),
+            most_within: [None; WINDOWS.len()],
+        };
+        Self { figures, last_start: None, windows: Windows::default() }
+    }
+}
+
+impl InterruptSource {
+    fn add(&mut self, ticks: u64) {
+        self.min_ticks = if self.count == 0 { ticks } else { self.min_ticks.min(ticks) };
+        self.max_ticks = self.max_ticks.max(ticks);
+        self.count += 1;
+        self.ticks += ticks;
+    }
+}
+
+/// Adds a stretch to windows, which go by time.
+fn add(windows: &mut Windows, trace: &Trace, from: u64, to: u64) {
+    let at = |ticks| trace.clock.nanoseconds(ticks);
+    if let (Some(from), Some(to)) = (at(from), at(to)) {
+        windows.add(from, to);
     }
 }

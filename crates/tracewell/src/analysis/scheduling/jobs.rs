@@ -41,6 +41,8 @@ pub struct Jobs {
     pub start_latency: Range,
     /// From a release to the next one, in ticks; [`Range::width`] is the release jitter.
     pub release_gap: Range,
+    /// From a completion to the next one, in ticks; [`Range::width`] is the completion jitter.
+    pub completion_gap: Range,
     /// Deadlines that passed before the job was done.
     pub deadline_misses: u64,
     /// From the deadline to completion, in ticks, of jobs that were done in the trace.
@@ -60,6 +62,7 @@ struct Task {
     /// When the deadline of the oldest of them passed.
     missed: Option<u64>,
     last_release: Option<Release>,
+    last_completion: Option<u64>,
     /// What was seen since the trace, or what is behind a gap, began.
     seen: Seen,
 }
@@ -91,26 +94,45 @@ pub(super) struct Releases {
     from_the_start: bool,
 }
 
+/// What an event means for the jobs of its subject.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Change {
+    /// Another job waits.
+    Released,
+    /// The oldest job runs for itself, the first time.
+    Started,
+    /// The oldest job is done.
+    Done,
+    /// The deadline of the oldest job passed.
+    Missed,
+}
+
 impl Releases {
-    pub(super) fn take(&mut self, trace: &Trace, step: &Step) {
-        let (Some(meaning), Some(subject)) = (step.meaning, step.subject) else { return };
+    pub(super) fn take(&mut self, trace: &Trace, step: &Step) -> Option<Change> {
+        let (meaning, subject) = (step.meaning?, step.subject?);
         let choices = self.choices;
         let from_the_start = self.from_the_start;
         let task = self.tasks.at(subject);
         match meaning {
-            Meaning::TraceStart => self.from_the_start |= step.seq < START_WITHIN,
+            Meaning::TraceStart => {
+                self.from_the_start |= step.seq < START_WITHIN;
+                None
+            }
             Meaning::Activate | Meaning::Release => task.release(step.ticks, meaning, choices),
             Meaning::Complete => task.complete(trace, step.ticks, from_the_start),
             Meaning::Delete if !task.waiting.is_empty() => {
-                task.complete(trace, step.ticks, from_the_start);
+                task.complete(trace, step.ticks, from_the_start)
             }
             Meaning::DeadlineMissed => task.deadline_missed(step.ticks),
-            Meaning::WcetExceeded => task.jobs.wcet_violations += 1,
-            Meaning::Schedule => {
-                task.chosen(step.ticks, step.next == Some(subject));
-                self.choices += 1;
+            Meaning::WcetExceeded => {
+                task.jobs.wcet_violations += 1;
+                None
             }
-            _ => {}
+            Meaning::Schedule => {
+                self.choices += 1;
+                task.chosen(step.ticks, step.next == Some(subject))
+            }
+            _ => None,
         }
     }
 
@@ -121,6 +143,11 @@ impl Releases {
         self.tasks.all().for_each(Task::gap);
     }
 
+    /// Ticks at which the oldest job of a task that is not done was released.
+    pub(super) fn oldest(&self, task: ContextId) -> Option<u64> {
+        self.tasks.get(task)?.waiting.front().copied()
+    }
+
     pub(super) fn of(&mut self, task: ContextId) -> Jobs {
         let task = self.tasks.at(task);
         Jobs { pending: task.waiting.len() as u64, ..task.jobs }
@@ -128,11 +155,11 @@ impl Releases {
 }
 
 impl Task {
-    fn release(&mut self, ticks: u64, told_as: Meaning, choices: u64) {
+    fn release(&mut self, ticks: u64, told_as: Meaning, choices: u64) -> Option<Change> {
         if let Some(last) = &mut self.last_release {
             if last.told_as != told_as && last.choices == choices && !last.told_twice {
                 last.told_twice = true;
-                return;
+                return None;
             }
             self.jobs.release_gap.add(ticks.saturating_sub(last.ticks));
         }
@@ -140,27 +167,33 @@ impl Task {
         self.jobs.activations += 1;
         self.seen.release = true;
         self.waiting.push_back(ticks);
+        Some(Change::Released)
     }
 
-    fn chosen(&mut self, ticks: u64, runs_itself: bool) {
+    fn chosen(&mut self, ticks: u64, runs_itself: bool) -> Option<Change> {
         match self.waiting.front() {
             None if !self.seen.release => self.seen.chosen_before_release = true,
             Some(release) if runs_itself && !self.started => {
                 self.started = true;
                 self.jobs.start_latency.add(ticks.saturating_sub(*release));
+                return Some(Change::Started);
             }
             _ => {}
         }
+        None
     }
 
-    fn complete(&mut self, trace: &Trace, ticks: u64, from_the_start: bool) {
+    fn complete(&mut self, trace: &Trace, ticks: u64, from_the_start: bool) -> Option<Change> {
         let first = !std::mem::replace(&mut self.seen.completion, true);
         let began_before = !from_the_start && first && self.seen.chosen_before_release;
         self.jobs.completions += 1;
+        if let Some(last) = self.last_completion.replace(ticks) {
+            self.jobs.completion_gap.add(ticks.saturating_sub(last));
+        }
         let release = if began_before { None } else { self.waiting.pop_front() };
         let Some(release) = release else {
             self.jobs.orphan_completions += 1;
-            return;
+            return None;
         };
         self.started = false;
         self.jobs.response.add(ticks.saturating_sub(release));
@@ -169,6 +202,7 @@ impl Task {
         if let Some(missed) = self.missed.take() {
             self.jobs.lateness.add(ticks.saturating_sub(missed));
         }
+        Some(Change::Done)
     }
 
     fn gap(&mut self) {
@@ -177,10 +211,10 @@ impl Task {
         *self = Self { jobs, ..Self::default() };
     }
 
-    fn deadline_missed(&mut self, ticks: u64) {
+    fn deadline_missed(&mut self, ticks: u64) -> Option<Change> {
         self.jobs.deadline_misses += 1;
-        if !self.waiting.is_empty() {
-            self.missed.get_or_insert(ticks);
-        }
+        self.waiting.front()?;
+        self.missed.get_or_insert(ticks);
+        Some(Change::Missed)
     }
 }

@@ -4,12 +4,17 @@
 //! |---|---|
 //! | `step` | what does an event assert, and about whom |
 //! | `execution` | who had the processor, how long, on whose behalf |
-//! | `interrupts` | what did interrupts take |
+//! | `accounts` | what was a time spent on |
+//! | `interrupts`, `windows` | what did interrupts take, what at most in a time of given length |
 //! | `jobs` | when were jobs released, started, done; how late |
+//! | `job_table` | what was the response of each job spent on |
+//! | `timing` | did jobs keep to a known period and deadline |
+//! | `passages` | how long is the way of a task from one mark to another |
 //! | `preemptions` | who lost the processor without giving it up |
-//! | `locks` | who asked for a mutex and had to wait |
+//! | `locks` | who asked for a mutex or a semaphore and had to wait; who held it |
 //! | `filters` | which kinds of events were not recorded, and when |
 //! | `servers` | what became of the budgets of servers |
+//! | `sanity` | what does not fit together |
 //! | `per` | tables with a row a context |
 //!
 //! Everything rests on meanings ([`crate::model::Meaning`]); a figure is 0 or absent where a system records nothing
@@ -19,36 +24,74 @@
 //! Where events are missing, nobody knows who runs until an event tells, and no interval, wait or bracket
 //! goes on behind the gap. Jobs that were not done then are counted apart.
 
+mod accounts;
 mod execution;
 mod filters;
 mod interrupts;
+mod job_table;
 mod jobs;
 mod locks;
+mod passages;
 mod per;
 mod preemptions;
+mod sanity;
 mod servers;
 mod step;
+mod timing;
+mod windows;
 
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+pub use accounts::{Parts, Split};
 pub use execution::Execution;
 pub use filters::Hidden;
 pub use interrupts::{InterruptSource, Interrupts};
+pub use job_table::Job;
 pub use jobs::Jobs;
-pub use locks::Locks;
+pub use locks::{Locks, Resource, Waited};
+pub use passages::{Mark, Passage};
 pub use preemptions::Preemptions;
-pub use servers::Server;
+pub use sanity::Sanity;
+pub use servers::{Server, Used};
+pub use timing::{Expected, Timing};
+pub use windows::WINDOWS;
 
 use crate::model::{
     Batch, ContextId, ContextKind, EventRef, Flow, Loss, Meaning, OnBehalf, Running, Sink, Trace,
 };
+use accounts::Accounts;
 use execution::Executions;
 use filters::Filters;
 use interrupts::Brackets;
-use jobs::Releases;
+use job_table::{JobTable, Now};
+use jobs::{Change, Releases};
 use locks::Requests;
+use passages::Pair;
 use per::PerContext;
 use preemptions::Switches;
 use servers::Budgets;
 use step::Step;
+use timing::Timings;
+
+/// What to find out beyond the figures of tasks, interrupts, servers and locks.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Each job.
+    pub jobs: bool,
+    /// Each wait for a mutex or a semaphore.
+    pub waits: bool,
+    /// How much of each server's budget was used, and when it had none.
+    pub budgets: bool,
+    /// Times between two marks, for each of these pairs.
+    pub pairs: Vec<(Mark, Mark)>,
+    /// What is known of tasks, by their names or the texts of their contexts' keys.
+    pub expected: HashMap<String, Expected, RandomState>,
+    /// Nothing is known of times in which tracing was stopped, or events that figures rest on were
+    /// hidden by a filter.
+    pub holes: bool,
+}
 
 /// A sink that follows the scheduler; [`Scheduling::figures`] has the answers.
 #[derive(Debug, Default)]
@@ -57,12 +100,19 @@ pub struct Scheduling {
     /// Ticks at which a context was first named.
     first: PerContext<Option<u64>>,
     executions: Executions,
+    accounts: Accounts,
     brackets: Brackets,
     releases: Releases,
+    /// Each job, where that is wanted.
+    jobs: Option<JobTable>,
+    timings: Timings,
+    pairs: Vec<Pair>,
     switches: Switches,
     requests: Requests,
     budgets: Budgets,
     filters: Filters,
+    sanity: Sanity,
+    holes: bool,
     gaps: Gaps,
 }
 
@@ -74,6 +124,8 @@ struct Gaps {
     ticks: u64,
     /// Whether the next event is the first one behind a gap.
     open: bool,
+    /// Whether it was a hole, and nothing told yet who runs behind it.
+    hole: bool,
     /// Ticks of the event before.
     before: u64,
 }
@@ -82,8 +134,10 @@ struct Gaps {
 #[derive(Debug, Default)]
 struct Core {
     running: Running<OnBehalf>,
-    /// Ticks from which on what runs has not been charged yet.
+    /// Ticks from which on what runs has not been charged to its execution yet.
     since: u64,
+    /// The same for the accounts.
+    accounted: u64,
 }
 
 /// What is known of one task.
@@ -101,6 +155,10 @@ pub struct Task {
     pub preemptions: Preemptions,
     /// Its requests for mutexes.
     pub locks: Locks,
+    /// Its requests for semaphores.
+    pub semaphores: Locks,
+    /// How it kept to what is known of it from outside.
+    pub timing: Timing,
 }
 
 /// What is known of a trace.
@@ -121,6 +179,16 @@ pub struct Figures {
     pub gap_ticks: u64,
     /// Kinds of events that were not recorded for a time, in the order in which that ended.
     pub hidden: Vec<Hidden>,
+    /// Mutexes and semaphores: these first, each kind by key.
+    pub resources: Vec<Resource>,
+    /// Each job that was done, in order of completion, where that was wanted.
+    pub jobs: Vec<Job>,
+    /// Each wait, in the order in which they ended, where that was wanted.
+    pub waits: Vec<Waited>,
+    /// For each pair of marks that was wanted its tasks' times.
+    pub passages: Vec<(Mark, Mark, Vec<Passage>)>,
+    /// What does not fit together.
+    pub sanity: Sanity,
 }
 
 impl Sink for Scheduling {
@@ -138,49 +206,133 @@ impl Sink for Scheduling {
 }
 
 impl Scheduling {
+    /// A sink that finds out more.
+    pub fn new(wanted: Wanted) -> Self {
+        let mut scheduling = Self {
+            jobs: wanted.jobs.then(JobTable::default),
+            timings: Timings::new(wanted.expected),
+            pairs: wanted.pairs.into_iter().map(|(from, to)| Pair::new(from, to)).collect(),
+            holes: wanted.holes,
+            ..Self::default()
+        };
+        if wanted.waits {
+            scheduling.requests.keep_each();
+        }
+        if wanted.budgets {
+            scheduling.budgets.keep_each();
+        }
+        scheduling
+    }
+
     /// Events are missing: nobody knows who runs behind the gap, and what was going on before it.
     fn gap(&mut self, trace: &Trace) {
+        let before = self.gaps.before;
         for core in &mut self.cores {
-            self.executions.charge(trace, &core.running, core.since..self.gaps.before);
-            *core = Core { running: Running::default(), since: self.gaps.before };
+            self.executions.charge(trace, &core.running, core.since..before);
+            *core = Core { running: Running::default(), since: before, accounted: before };
         }
         self.releases.gap();
         self.requests.gap();
         self.switches.gap();
         self.brackets.gap();
+        self.timings.gap();
+        self.jobs.iter_mut().for_each(JobTable::gap);
+        self.pairs.iter_mut().for_each(Pair::gap);
         self.gaps.count += u64::from(!self.gaps.open);
         self.gaps.open = true;
     }
 
     fn event(&mut self, trace: &Trace, event: &EventRef<'_>) {
-        let step = Step::of(trace, event);
-        if std::mem::take(&mut self.gaps.open) {
-            self.gaps.ticks += step.ticks.saturating_sub(self.gaps.before);
-        }
-        self.gaps.before = step.ticks;
-        if step.meaning == Some(Meaning::Lost) {
-            return self.gap(trace);
-        }
-        self.filters.take(event.id, &step);
-        let cpu = usize::from(event.cpu);
-        if cpu >= self.cores.len() {
-            self.cores.resize_with(cpu + 1, Core::default);
-        }
+        let mut step = Step::of(trace, event);
         for named in [step.subject, step.next].into_iter().flatten() {
             self.first.at(named).get_or_insert(step.ticks);
         }
+        let hole = self.is_hole(trace, event.id, &step);
+        if hole && self.gaps.open {
+            return;
+        }
+        if std::mem::take(&mut self.gaps.open) {
+            self.gaps.ticks += step.ticks.saturating_sub(self.gaps.before);
+        }
+        self.account(trace, &step, usize::from(event.cpu));
+        self.gaps.before = step.ticks;
+        self.gaps.hole |= hole;
+        if hole || step.meaning == Some(Meaning::Lost) {
+            return self.gap(trace);
+        }
+        if self.gaps.hole {
+            // A reader that does not know of the hole says who ran before it.
+            step.recorded_by = None;
+        }
+        self.follow(trace, event, &step);
+        self.gaps.hole &= self.cores.iter().all(|core| core.running.task().is_none());
+    }
+
+    /// Whether nothing is known of what follows this event, because it was not to be recorded.
+    fn is_hole(&mut self, trace: &Trace, id: u32, step: &Step) -> bool {
+        self.filters.take(trace, id, step);
+        self.holes && self.filters.is_hole()
+    }
+
+    /// Charges the time since the event before on this core.
+    fn account(&mut self, trace: &Trace, step: &Step, cpu: usize) {
+        if cpu >= self.cores.len() {
+            self.cores.resize_with(cpu + 1, Core::default);
+        }
         let Some(core) = self.cores.get_mut(cpu) else { return };
-        let before = core.running;
-        self.requests.take(&step, &before);
-        self.switches.take(&step, &before, self.budgets.task_of(&step));
-        self.releases.take(trace, &step);
-        self.budgets.take(&step);
-        self.brackets.take(trace, &step, &before);
+        let ticks = step.ticks.saturating_sub(core.accounted);
+        core.accounted = step.ticks;
+        if ticks == 0 {
+            return;
+        }
+        self.accounts.charge(&core.running, ticks);
+        self.budgets.charge(&core.running, ticks, step.ticks);
+        if !self.timings.is_empty() {
+            let (timings, releases) = (&self.timings, &self.releases);
+            self.requests.charge(&core.running, ticks, |task| {
+                let release = trace.clock.nanoseconds(releases.oldest(task)?)?;
+                Some(release.saturating_add(timings.deadline(task)?))
+            });
+        }
+    }
+
+    fn follow(&mut self, trace: &Trace, event: &EventRef<'_>, step: &Step) {
+        let cpu = usize::from(event.cpu);
+        let Some(before) = self.cores.get(cpu).map(|core| core.running) else { return };
+        self.sanity.take(step, &before, trace.schema.event(event.id).family != "unknown");
+        self.requests.take(step, &before, &self.accounts);
+        self.switches.take(step, &before, self.budgets.task_of(step));
+        let release = step.subject.and_then(|task| self.releases.oldest(task));
+        if let Some(change) = self.releases.take(trace, step) {
+            self.job_changed(trace, step, change, release);
+        }
+        self.pairs.iter_mut().for_each(|pair| pair.take(trace, event.id, step, &self.accounts));
+        self.budgets.take(trace, step);
+        self.brackets.take(trace, step, &before);
+        let Some(core) = self.cores.get_mut(cpu) else { return };
         step.apply(&mut core.running);
         if core.running != before {
             self.executions.charge(trace, &before, core.since..step.ticks);
             core.since = step.ticks;
             self.dispatched(before.task(), cpu);
+        }
+    }
+
+    /// Something happened to a job of the step's subject; `release` is when its oldest was released.
+    fn job_changed(&mut self, trace: &Trace, step: &Step, change: Change, release: Option<u64>) {
+        let Some(context) = step.subject else { return };
+        if let Some(jobs) = &mut self.jobs {
+            let preemptions = self.switches.of(context).count;
+            let accounts = &self.accounts;
+            jobs.take(change, &Now { context, ticks: step.ticks, accounts, preemptions });
+        }
+        if !self.timings.is_empty()
+            && let Some(now) = trace.clock.nanoseconds(step.ticks)
+        {
+            let released = release.and_then(|ticks| trace.clock.nanoseconds(ticks));
+            let response = released.map(|released| now.saturating_sub(released));
+            let response = response.filter(|_| change == Change::Done);
+            self.timings.take(trace, context, change, now, response);
         }
     }
 
@@ -197,7 +349,13 @@ impl Scheduling {
         for core in &self.cores {
             self.executions.charge(trace, &core.running, core.since..trace.span);
         }
-        let interrupts = self.brackets.finish();
+        self.account_last(trace);
+        if self.gaps.open {
+            self.gaps.ticks += trace.span.saturating_sub(self.gaps.before);
+        }
+        self.sanity.unmatched_brackets = self.brackets.unmatched();
+        let interrupts = self.brackets.finish(trace.clock.nanoseconds(trace.span).unwrap_or(0));
+        let (resources, waits) = self.requests.finish(self.cores.len());
         let contexts = trace.contexts.iter();
         let threads = contexts.filter(|(_, context)| context.kind == ContextKind::Thread);
         let tasks: Vec<_> = threads.filter_map(|(id, _)| self.task(id)).collect();
@@ -210,17 +368,33 @@ impl Scheduling {
             gaps: self.gaps.count,
             gap_ticks: self.gaps.ticks,
             hidden: self.filters.finish(trace.span),
+            resources,
+            jobs: self.jobs.map_or_else(Vec::new, |mut jobs| jobs.finish(self.cores.len())),
+            waits,
+            passages: self.pairs.into_iter().map(Pair::finish).collect(),
+            sanity: self.sanity,
+        }
+    }
+
+    /// Budgets fall up to the end of the trace.
+    fn account_last(&mut self, trace: &Trace) {
+        for core in &self.cores {
+            let ticks = trace.span.saturating_sub(core.accounted);
+            self.budgets.charge(&core.running, ticks, trace.span);
         }
     }
 
     fn task(&mut self, context: ContextId) -> Option<Task> {
+        let (locks, semaphores) = self.requests.of(context);
         Some(Task {
             context,
             first_ticks: (*self.first.at(context))?,
             execution: *self.executions.of(context),
             jobs: self.releases.of(context),
             preemptions: self.switches.of(context),
-            locks: self.requests.of(context),
+            locks,
+            semaphores,
+            timing: self.timings.of(context),
         })
     }
 }

@@ -25,6 +25,17 @@ impl<T: Default> PerContext<T> {
         &mut self.rows[index]
     }
 
+    /// The row of a context, if it or a later one was asked for before.
+    #[inline]
+    pub(super) fn get(&self, context: ContextId) -> Option<&T> {
+        self.rows.get(context.index())
+    }
+
+    /// All rows there are, by the numbers of their contexts.
+    pub(super) fn rows(&self) -> &[T] {
+        &self.rows
+    }
+
     /// All rows there are.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut T> {
         self.rows.iter_mut()

@@ -1,11 +1,17 @@
 //! What became of the budgets of servers.
+//!
+//! A server's budget falls while a task that it serves runs, or while another runs on that task's behalf. It is full
+//! when it is replenished, and when the server has something to serve for the first time after its task's job
+//! was done; it is 0 when the server says that it is used up; reclaimed time that is used adds to it. How large it is when full is
+//! told from outside; else it is taken for the most that was used before it was used up.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
 use super::step::Step;
-use crate::model::{ContextId, Meaning};
+use crate::analysis::Range;
+use crate::model::{ContextId, Meaning, OnBehalf, Running, Trace};
 
 /// A server: a budget of execution that comes again, for a task or several.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,16 +30,41 @@ pub struct Server {
     pub reclaiming: u64,
     /// How often it used reclaimed budget.
     pub used_reclaimed: u64,
-    /// Ticks without budget, of exhaustions that ended in the trace.
-    pub without_budget_ticks: u64,
-    /// The longest of these.
-    pub without_budget_max_ticks: u64,
-    exhausted_since: Option<u64>,
+    /// From being used up to being replenished, in ticks, of times that ended in the trace.
+    pub without_budget: Range,
+    /// The same times: beginning and end of each. Kept on request.
+    pub without: Vec<(u64, u64)>,
+    /// Ticks for which what it serves ran.
+    pub supplied: u64,
+    /// The most ticks that were used of one budget before it was used up.
+    pub most_used: Option<u64>,
+    /// How much of a full budget was used, in ticks: moments at which that began to change, or
+    /// changed at once. Between two moments it changes evenly. Kept on request.
+    pub used: Vec<Used>,
 }
 
-impl Server {
+/// How much of a budget was used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Used {
+    /// When.
+    pub ticks: u64,
+    /// Ticks used; fewer than none where reclaimed time was given. `None` where all is used.
+    pub used: Option<i64>,
+}
+
+/// What is followed of a server.
+#[derive(Debug)]
+struct Followed {
+    figures: Server,
+    exhausted_since: Option<u64>,
+    used: i64,
+    /// Whether the next activation begins with a full budget.
+    idle: bool,
+}
+
+impl Followed {
     fn new(key: u64) -> Self {
-        Self {
+        let figures = Server {
             key,
             task: None,
             active: 0,
@@ -41,18 +72,84 @@ impl Server {
             replenished: 0,
             reclaiming: 0,
             used_reclaimed: 0,
-            without_budget_ticks: 0,
-            without_budget_max_ticks: 0,
-            exhausted_since: None,
+            without_budget: Range::default(),
+            without: Vec::new(),
+            supplied: 0,
+            most_used: None,
+            used: Vec::new(),
+        };
+        Self { figures, exhausted_since: None, used: 0, idle: true }
+    }
+
+    fn active(&mut self, ticks: u64, keeps: bool) {
+        self.figures.active += 1;
+        if std::mem::replace(&mut self.idle, false) && self.exhausted_since.is_none() {
+            self.full(ticks, keeps);
         }
     }
 
-    fn replenish(&mut self, ticks: u64) {
-        self.replenished += 1;
+    fn full(&mut self, ticks: u64, keeps: bool) {
+        self.used = 0;
+        self.point(ticks, keeps);
+    }
+
+    fn exhaust(&mut self, ticks: u64, keeps: bool) {
+        self.figures.exhausted += 1;
+        if self.exhausted_since.is_some() {
+            return;
+        }
+        self.exhausted_since = Some(ticks);
+        let used = u64::try_from(self.used).unwrap_or(0);
+        self.figures.most_used = self.figures.most_used.max(Some(used));
+        if keeps {
+            self.figures.used.push(Used { ticks, used: None });
+        }
+    }
+
+    fn replenish(&mut self, ticks: u64, keeps: bool) {
+        self.figures.replenished += 1;
         if let Some(since) = self.exhausted_since.take() {
-            let without = ticks.saturating_sub(since);
-            self.without_budget_ticks += without;
-            self.without_budget_max_ticks = self.without_budget_max_ticks.max(without);
+            self.figures.without_budget.add(ticks.saturating_sub(since));
+            if keeps {
+                self.figures.without.push((since, ticks));
+            }
+        }
+        self.full(ticks, keeps);
+    }
+
+    fn reclaimed(&mut self, gained: u64, ticks: u64, keeps: bool) {
+        self.figures.used_reclaimed += 1;
+        self.used = self.used.saturating_sub_unsigned(gained);
+        self.point(ticks, keeps);
+    }
+
+    /// What it serves ran for a while, up to now.
+    fn serve(&mut self, spent: u64, now: u64, keeps: bool) {
+        self.figures.supplied += spent;
+        let from = Used { ticks: now - spent, used: Some(self.used) };
+        self.used = self.used.saturating_add_unsigned(spent);
+        if !keeps {
+            return;
+        }
+        let points = &mut self.figures.used;
+        // A fall that goes on needs no point of its own.
+        let falls = match points.as_slice() {
+            [.., before, last] => {
+                *last == from && before.ticks < last.ticks && before.used < last.used
+            }
+            _ => false,
+        };
+        if falls {
+            points.pop();
+        } else if points.last() != Some(&from) {
+            points.push(from);
+        }
+        self.point(now, keeps);
+    }
+
+    fn point(&mut self, ticks: u64, keeps: bool) {
+        if keeps {
+            self.figures.used.push(Used { ticks, used: Some(self.used) });
         }
     }
 }
@@ -60,47 +157,86 @@ impl Server {
 /// Follows the budgets of servers.
 #[derive(Debug, Default)]
 pub(super) struct Budgets {
-    servers: Vec<Server>,
+    servers: Vec<Followed>,
     by_key: HashMap<u64, usize, RandomState>,
+    /// The servers of tasks; one at most each, as far as the trace tells.
+    by_task: HashMap<ContextId, usize, RandomState>,
     /// The server that became active without saying for whom: for whoever is chosen next.
     for_next: Option<usize>,
+    /// Whether curves and times without budget are kept.
+    keeps: bool,
 }
 
 impl Budgets {
-    pub(super) fn take(&mut self, step: &Step) {
+    pub(super) fn keep_each(&mut self) {
+        self.keeps = true;
+    }
+
+    pub(super) fn take(&mut self, trace: &Trace, step: &Step) {
         match (step.meaning, step.object) {
             (Some(Meaning::Schedule), _) => {
-                let server = self.for_next.take().and_then(|server| self.servers.get_mut(server));
-                if let Some(server) = server {
-                    server.task = step.subject;
+                if let (Some(server), Some(task)) = (self.for_next.take(), step.subject) {
+                    self.serves(server, task);
+                }
+            }
+            (Some(Meaning::Complete | Meaning::Delete), _) => {
+                let server = step.subject.and_then(|task| self.by_task.get(&task));
+                if let Some(server) = server.and_then(|index| self.servers.get_mut(*index)) {
+                    server.idle = true;
                 }
             }
             (Some(meaning), Some(key)) if is_budget(meaning) => {
                 let index = self.index(key);
-                self.budget(index, meaning, step);
+                self.budget(trace, index, meaning, step);
             }
             _ => {}
         }
     }
 
-    fn budget(&mut self, index: usize, meaning: Meaning, step: &Step) {
+    fn serves(&mut self, index: usize, task: ContextId) {
+        let Some(server) = self.servers.get_mut(index) else { return };
+        if let Some(before) = server.figures.task.replace(task).filter(|before| *before != task) {
+            self.by_task.remove(&before);
+        }
+        self.by_task.insert(task, index);
+    }
+
+    fn budget(&mut self, trace: &Trace, index: usize, meaning: Meaning, step: &Step) {
+        let keeps = self.keeps;
         let Some(server) = self.servers.get_mut(index) else { return };
         match meaning {
             Meaning::ServerActive => {
-                server.active += 1;
+                server.active(step.ticks, keeps);
                 match step.subject {
-                    Some(task) => server.task = Some(task),
+                    Some(task) => self.serves(index, task),
                     None => self.for_next = Some(index),
                 }
             }
-            Meaning::BudgetExhausted => {
-                server.exhausted += 1;
-                server.exhausted_since.get_or_insert(step.ticks);
+            Meaning::BudgetExhausted => server.exhaust(step.ticks, keeps),
+            Meaning::BudgetReplenished => server.replenish(step.ticks, keeps),
+            Meaning::BudgetReclaimed => server.figures.reclaiming += 1,
+            Meaning::ReclaimedUsed => {
+                let microseconds = step.value.unwrap_or(0);
+                let rate = trace.clock.rate;
+                let gained = rate.map_or(0, |rate| rate.ticks(microseconds.saturating_mul(1000)));
+                server.reclaimed(gained, step.ticks, keeps);
             }
-            Meaning::BudgetReplenished => server.replenish(step.ticks),
-            Meaning::BudgetReclaimed => server.reclaiming += 1,
-            Meaning::ReclaimedUsed => server.used_reclaimed += 1,
             _ => {}
+        }
+    }
+
+    /// So many ticks passed up to now while this was going on.
+    pub(super) fn charge(&mut self, running: &Running<OnBehalf>, ticks: u64, now: u64) {
+        if running.in_interrupt() || ticks == 0 || self.by_task.is_empty() {
+            return;
+        }
+        let OnBehalf { runs, of } = running.now();
+        let server = |task: ContextId| self.by_task.get(&task).copied();
+        let (first, second) = (runs.get().and_then(server), of.get().and_then(server));
+        for index in [first, second.filter(|_| first != second)].into_iter().flatten() {
+            if let Some(server) = self.servers.get_mut(index) {
+                server.serve(ticks, now, self.keeps);
+            }
         }
     }
 
@@ -109,19 +245,19 @@ impl Budgets {
         if step.meaning != Some(Meaning::BudgetExhausted) {
             return None;
         }
-        self.servers.get(*self.by_key.get(&step.object?)?)?.task
+        self.servers.get(*self.by_key.get(&step.object?)?)?.figures.task
     }
 
     fn index(&mut self, key: u64) -> usize {
         let servers = &mut self.servers;
         *self.by_key.entry(key).or_insert_with(|| {
-            servers.push(Server::new(key));
+            servers.push(Followed::new(key));
             servers.len() - 1
         })
     }
 
     pub(super) fn finish(&mut self) -> Vec<Server> {
-        std::mem::take(&mut self.servers)
+        std::mem::take(&mut self.servers).into_iter().map(|server| server.figures).collect()
     }
 }
 

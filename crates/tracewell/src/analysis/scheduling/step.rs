@@ -19,7 +19,7 @@ pub(super) struct Step {
     pub(super) object: Option<u64>,
     pub(super) value: Option<u64>,
     /// The thread that recorded it.
-    recorded_by: Option<ContextId>,
+    pub(super) recorded_by: Option<ContextId>,
 }
 
 impl Step {
@@ -51,6 +51,11 @@ impl Step {
     /// Whether the event makes the processor go, now or after an interrupt, to whom it names.
     pub(super) fn chooses(&self) -> bool {
         self.tells_next && self.meaning != Some(Meaning::InterruptExit)
+    }
+
+    /// Whom the scheduler chose: the one that runs, or on whose behalf another does.
+    pub(super) fn chosen(&self) -> Option<ContextId> {
+        if self.meaning == Some(Meaning::Schedule) { self.subject } else { self.next }
     }
 
     /// Makes what the event says of who runs true.

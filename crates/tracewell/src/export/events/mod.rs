@@ -104,8 +104,8 @@ struct EventPlan {
     head: Literal,
     /// Before the value of each argument: separator and name. Words beyond have no schema.
     args: Vec<Literal>,
-    /// Whether an argument is more than a number.
-    has_bytes: bool,
+    /// Whether an argument is more than a row of digits.
+    more_than_digits: bool,
     /// Bytes that all of it takes at most.
     room: usize,
 }
@@ -183,7 +183,7 @@ impl<W: Write> EventWriter<W> {
         room = room.literal(&keys.cpu).decimal(u64::from(event.cpu)).literal(context);
         room = optional(room, &keys.priority, event.priority.map(u64::from), keys.absent);
         room = room.literal(&plan.head);
-        if plan.has_bytes {
+        if plan.more_than_digits {
             room.done();
             return values::put(out, format, trace, event, &plan.args);
         }
@@ -287,8 +287,8 @@ fn event_plan(format: EventFormat, trace: &Trace, id: u32) -> EventPlan {
     let args: Vec<_> =
         named.map(|(index, arg)| argument_plan(format, index, Some(&arg.name))).collect();
     let room = head.len() + args.iter().map(|arg| arg.len() + Room::NUMBER).sum::<usize>();
-    let has_bytes = event.args.iter().any(|arg| values::has_bytes(arg.kind));
-    EventPlan { head: Literal::new(head.as_bytes()), args, has_bytes, room }
+    let more_than_digits = event.args.iter().any(|arg| values::is_more_than_digits(arg.kind));
+    EventPlan { head: Literal::new(head.as_bytes()), args, more_than_digits, room }
 }
 
 fn argument_plan(format: EventFormat, index: usize, name: Option<&str>) -> Literal {

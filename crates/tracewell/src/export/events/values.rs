@@ -1,19 +1,18 @@
-//! Arguments that are more than numbers: texts, bytes and lists. In JSON they are strings, strings of
-//! hexadecimal digits and arrays; in tables the same without quotes.
+//! Arguments that are more than a row of digits: numbers with a sign or a fraction, texts, bytes and lists. In
+//! JSON the latter three are strings, strings of hexadecimal digits and arrays; in tables the same
+//! without quotes.
 
 use super::EventFormat;
 use super::escape::{escape_from, put_text};
 use crate::model::schema::ArgumentKind;
 use crate::model::values::{self, ListItem};
 use crate::model::{EventRef, Trace};
-use crate::text::{Literal, TextBuffer, put_bytes};
+use crate::text::{Literal, TextBuffer, put_bytes, put_signed};
 
-/// Whether an argument of this kind is more than a number.
-pub(super) fn has_bytes(kind: ArgumentKind) -> bool {
-    matches!(
-        kind,
-        ArgumentKind::Float | ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::List
-    )
+/// Whether an argument of this kind is more than a row of digits.
+pub(super) fn is_more_than_digits(kind: ArgumentKind) -> bool {
+    use ArgumentKind::{Bytes, Float, List, Signed, Text};
+    matches!(kind, Signed | Float | Text | Bytes | List)
 }
 
 /// Appends the arguments of an event, each behind its prefix.
@@ -39,6 +38,7 @@ pub(super) fn put(
             ArgumentKind::Text => quoted(out, format, |out| put_recorded(out, bytes)),
             ArgumentKind::Bytes => quoted(out, format, |out| put_bytes(out, bytes)),
             ArgumentKind::List => put_list(out, format, bytes),
+            ArgumentKind::Signed => put_signed(out, trace, value),
             ArgumentKind::Float => put_float(out, format, f64::from_bits(value)),
             _ => out.decimal(value),
         }

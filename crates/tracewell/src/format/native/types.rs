@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use tracewell_wire::native::{EventTypeText, FieldKind};
+use tracewell_wire::native::{EventTypeText, FieldKind, SPAN_ENTER, SPAN_EXIT};
 
-use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Schema};
-use crate::model::{Severity, Trace};
+use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Means, Schema};
+use crate::model::{Meaning, Severity, Trace};
 
 /// A schema without events.
 pub(super) fn empty_schema() -> Arc<Schema> {
@@ -22,15 +22,27 @@ pub(super) fn define(trace: &mut Trace, id: u16, text: &[u8], offset: u64) {
         return;
     }
     let parsed = std::str::from_utf8(text).map_err(|error| error.to_string());
+    let means = means(text);
     match parsed.and_then(|text| EventTypeText::parse(text).map_err(|error| error.to_string())) {
         Ok(text) => {
-            Arc::make_mut(&mut trace.schema).define(event_type(u32::from(id), &text));
+            Arc::make_mut(&mut trace.schema)
+                .define(EventType { means, ..event_type(u32::from(id), &text) });
         }
         Err(error) => {
             let message = format!("event type {id}: {error}");
             trace.diagnostics.add(Severity::Damage, offset, message);
         }
     }
+}
+
+/// What an event type means that has a meaning for every program.
+fn means(text: &[u8]) -> Option<Means> {
+    let meaning = match str::from_utf8(text).ok()? {
+        SPAN_ENTER => Meaning::Call,
+        SPAN_EXIT => Meaning::Return,
+        _ => return None,
+    };
+    Some(Means { meaning, subject: None, object: None, next: None, value: Some(0) })
 }
 
 fn event_type(id: u32, text: &EventTypeText<'_>) -> EventType {

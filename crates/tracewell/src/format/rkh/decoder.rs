@@ -24,26 +24,7 @@ const PIECE: usize = 1 << 24;
 
 /// Makes a reader with the options of this format.
 pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
-    let known = Known::from_options(options)?;
-    Ok(Box::new(RkhDecoder {
-        known,
-        dialect: known.dialect,
-        bases: vec![known.dialect],
-        base: 0,
-        stamped: false,
-        version: 0,
-        settings: known.settings,
-        plans: None,
-        own_schema: true,
-        timeline: Timeline::new(&known.settings),
-        symbols: Symbols::default(),
-        counts: Counts::default(),
-        hunting: true,
-        warned: false,
-        framework: ContextId::default(),
-        running: None,
-        pending: Pending::default(),
-    }))
+    Ok(Box::new(RkhDecoder::new(Known::from_options(options)?)))
 }
 
 /// What is known of the stream so far.
@@ -116,9 +97,31 @@ impl Decoder for RkhDecoder {
 }
 
 impl RkhDecoder {
+    pub(super) fn new(known: Known) -> Self {
+        Self {
+            known,
+            dialect: known.dialect,
+            bases: vec![known.dialect],
+            base: 0,
+            stamped: false,
+            version: 0,
+            settings: known.settings,
+            plans: None,
+            own_schema: true,
+            timeline: Timeline::new(&known.settings),
+            symbols: Symbols::default(),
+            counts: Counts::default(),
+            hunting: true,
+            warned: false,
+            framework: ContextId::default(),
+            running: None,
+            pending: Pending::default(),
+        }
+    }
+
     /// What has to wait for the trace, whose schema may be the user's, and for the first bytes, which
     /// may have to tell the settings; false where more of them are needed.
-    fn begin(&mut self, input: &Input<'_>, trace: &mut Trace) -> bool {
+    pub(super) fn begin(&mut self, input: &Input<'_>, trace: &mut Trace) -> bool {
         if self.plans.is_some() {
             return true;
         }

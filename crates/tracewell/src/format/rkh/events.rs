@@ -9,20 +9,32 @@ use super::plan::{Plan, Plans, Step};
 use super::row::Rows;
 use super::symbols::SymbolPlan;
 use super::timeline::Order;
-use crate::model::{Batch, Columns, Flow, Loss, LossCause, NO_PRIORITY, Records, Severity, Span};
+use crate::model::{Batch, Columns, Flow, Loss, LossCause, Records, Severity, Span};
 
-/// Events of a batch.
-const BATCH: usize = 4096;
+/// Events of a batch: few enough that they stay in the cache that is next to the processor.
+pub(super) const BATCH: usize = 1024;
 
 /// Added to an id that has no one-byte form: no event's id is so large.
 const NO_CODE: u32 = 1 << 16;
 
 /// Events that were not given to the sink yet.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Pending {
-    columns: Columns,
-    spans: Vec<Span>,
-    rows: Rows,
+    /// All have [`BATCH`] rows, except while the sink looks at them.
+    pub(super) columns: Columns,
+    pub(super) spans: Vec<Span>,
+    pub(super) rows: Rows,
+    /// Rows that are in use.
+    pub(super) count: usize,
+}
+
+impl Default for Pending {
+    fn default() -> Self {
+        let mut columns = Columns::default();
+        columns.resize(BATCH);
+        let spans = vec![Span { start: 0, payload: 0, end: 0 }; BATCH];
+        Self { columns, spans, rows: Rows::default(), count: 0 }
+    }
 }
 
 /// What stands before the arguments.
@@ -99,10 +111,12 @@ impl Piece<'_> {
         let fault = added.err();
         // A piece is shorter than 2^32 bytes, and so are the rows of a batch.
         let [start, end, payload] = [cut.start, cut.end, row].map(|at| at as u32);
-        state.pending.columns.ticks.push(state.timeline.ticks());
-        state.pending.columns.context.push(context);
-        state.pending.columns.id.push(id);
-        state.pending.spans.push(Span { start, payload, end });
+        let Pending { columns, spans, count, .. } = &mut state.pending;
+        columns.ticks[*count] = state.timeline.ticks();
+        columns.context[*count] = context;
+        columns.id[*count] = id;
+        spans[*count] = Span { start, payload, end };
+        *count += 1;
         state.counts.good += u64::from(fault.is_none());
         if let Some(fault) = fault {
             self.state.pending.rows.empty();
@@ -111,7 +125,7 @@ impl Piece<'_> {
         if let Some(symbol) = symbol {
             return self.name(&symbol, row);
         }
-        if self.state.pending.spans.len() >= BATCH { self.flush() } else { Flow::Continue(()) }
+        if self.state.pending.count == BATCH { self.flush() } else { Flow::Continue(()) }
     }
 
     /// Notes what the last event, whose row begins at byte `row`, says of a name.
@@ -182,24 +196,20 @@ impl Piece<'_> {
 
     /// Gives the events at hand to the sink.
     pub(super) fn flush(&mut self) -> Flow {
-        let pending = &mut self.state.pending;
-        if pending.spans.is_empty() {
+        let Pending { columns, spans, rows, count } = &mut self.state.pending;
+        let count = std::mem::take(count);
+        if count == 0 {
             return Flow::Continue(());
         }
-        pending.columns.cpu.resize(pending.spans.len(), 0);
-        pending.columns.priority.resize(pending.spans.len(), NO_PRIORITY);
-        let (spans, payloads) = (&pending.spans, pending.rows.bytes());
-        let records = Records::decoded(self.bytes, self.offset, spans, payloads);
-        let batch = Batch { first: self.trace.events, columns: &pending.columns, records };
-        self.trace.events += spans.len() as u64;
+        columns.resize(count);
+        let spans = spans.get(..count).unwrap_or_default();
+        let records = Records::decoded(self.bytes, self.offset, spans, rows.bytes());
+        let batch = Batch { first: self.trace.events, columns, records };
+        self.trace.events += count as u64;
         self.trace.span = self.state.timeline.ticks();
         let flow = self.sink.events(self.trace, &batch);
-        let Columns { ticks, context, id, .. } = &mut pending.columns;
-        ticks.clear();
-        context.clear();
-        id.clear();
-        pending.spans.clear();
-        pending.rows.clear();
+        columns.resize(BATCH);
+        rows.clear();
         flow
     }
 }

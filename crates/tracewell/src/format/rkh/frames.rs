@@ -7,13 +7,13 @@
 
 use std::ops::ControlFlow;
 
-use tracewell_wire::rkh::{
-    Configuration, Cut, Cutter, Form, LONGEST_FRAME, Unstuffed, checksum, unstuff,
-};
+use tracewell_wire::rkh::{Configuration, Cut, Form, LONGEST_FRAME, Unstuffed, checksum, unstuff};
 
 use super::decoder::RkhDecoder;
 use super::events::Header;
 use super::row::SLACK;
+use super::scan::Scan;
+use super::usual::{AnyProcessor, Next, Pace};
 use crate::model::{Flow, LossCause, Severity, Sink, Trace};
 
 /// Room for the longest frame and what may be looked at behind it.
@@ -66,27 +66,45 @@ impl Fault {
 impl Piece<'_> {
     /// Reads all whole frames; how many bytes are done with. With `last`, what follows the last
     /// flag is done with, too.
-    pub(super) fn read(mut self, last: bool) -> ControlFlow<(), usize> {
-        let mut cutter = Cutter::new(self.bytes);
-        if self.state.hunting && !self.found_flag(&mut cutter) {
+    pub(super) fn read(self, last: bool) -> ControlFlow<(), usize> {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(look) = super::avx2::Avx2::detect() {
+            return self.read_by(last, look);
+        }
+        self.read_by(last, AnyProcessor)
+    }
+
+    fn read_by<P: Pace>(mut self, last: bool, pace: P) -> ControlFlow<(), usize> {
+        let mut scan = Scan::new(self.bytes, pace);
+        if self.state.hunting && !self.found_flag(&mut scan) {
             return ControlFlow::Continue(self.bytes.len());
         }
         let mut scratch = [0; LONGEST_FRAME + SLACK];
-        for cut in cutter.by_ref() {
+        loop {
+            let cut = match P::usual(&mut self, &mut scan) {
+                // A flag after a flag is no frame.
+                Next::Unusual(cut) if cut.start == cut.end => continue,
+                Next::Unusual(cut) => cut,
+                Next::Full => {
+                    self.flush()?;
+                    continue;
+                }
+                Next::End => break,
+            };
             match unstuffed(self.bytes, cut, &mut scratch) {
                 Ok(frame) => self.frame(frame)?,
                 Err(fault) => self.fault(fault, cut)?,
             }
         }
-        let rest = self.unfinished(cutter.rest(), last, &mut scratch)?;
+        let rest = self.unfinished(scan.rest(), last, &mut scratch)?;
         self.flush()?;
         ControlFlow::Continue(rest)
     }
 
     /// Drops bytes up to a flag; false where there is none.
-    fn found_flag(&mut self, cutter: &mut Cutter<'_>) -> bool {
-        let found = cutter.skip_to_flag();
-        let dropped = if found { cutter.rest() - 1 } else { self.bytes.len() };
+    fn found_flag(&mut self, scan: &mut Scan<'_, impl Pace>) -> bool {
+        let found = scan.skip_to_flag();
+        let dropped = if found { scan.rest() - 1 } else { self.bytes.len() };
         self.state.counts.dropped_bytes += dropped as u64;
         self.state.hunting = !found;
         found
@@ -173,5 +191,57 @@ fn unstuffed<'a>(bytes: &'a [u8], cut: Cut, scratch: &'a mut Scratch) -> Result<
         }
         Unstuffed::Aborted => Err(Fault::Aborted),
         Unstuffed::TooLong => Err(Fault::Oversize),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::rkh::options::Known;
+    use crate::format::{Decoder, Input, Options};
+    use crate::model::{Batch, Loss};
+
+    /// All that a sink is told, as text.
+    #[derive(Default)]
+    struct Told(Vec<String>);
+
+    impl Sink for Told {
+        fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
+            self.0.extend(batch.events().map(|event| format!("{event:?}")));
+            Flow::Continue(())
+        }
+
+        fn loss(&mut self, _: &Trace, loss: &Loss) -> Flow {
+            self.0.push(format!("{loss:?}"));
+            Flow::Continue(())
+        }
+    }
+
+    fn read_by(bytes: &[u8], pace: impl Pace) -> Vec<String> {
+        let known = Known::from_options(&Options::default()).expect("nothing is told");
+        let mut state = RkhDecoder::new(known);
+        let (mut trace, mut told) = (state.trace(), Told::default());
+        assert!(state.begin(&Input { offset: 0, bytes, last: true }, &mut trace));
+        let piece =
+            Piece { state: &mut state, bytes, offset: 0, trace: &mut trace, sink: &mut told };
+        assert_eq!(piece.read_by(true, pace), ControlFlow::Continue(bytes.len()));
+        told.0
+    }
+
+    #[test]
+    fn every_pace_tells_the_same() {
+        let captures: [&[u8]; 3] = [
+            include_bytes!("../../../tests/fixtures/rkh/ahsm-a.bin"),
+            include_bytes!("../../../tests/fixtures/rkh/ahsm-overrun.bin"),
+            include_bytes!("../../../tests/fixtures/rkh/ahsm-a-garbage.bin"),
+        ];
+        for bytes in captures {
+            let told = read_by(bytes, AnyProcessor);
+            assert!(told.len() > 300);
+            #[cfg(target_arch = "x86_64")]
+            if let Some(pace) = crate::format::rkh::avx2::Avx2::detect() {
+                assert_eq!(read_by(bytes, pace), told);
+            }
+        }
     }
 }

@@ -5,12 +5,15 @@
 //! | `options` | what a user says of a stream that has no configuration record |
 //! | `guess` | settings that nobody told, by what the frames look like |
 //! | `plan` | the schema's arguments under some settings: where each lies in a record |
-//! | `row` | a record's arguments into a row of values: the hot loop |
+//! | `row` | a record's arguments into a row of values |
 //! | `recorded` | a record's arguments as bytes, for who asks |
 //! | `timeline` | sequence numbers, stamps, restarts of the target |
 //! | `symbols` | names of objects and active objects, from when to when they hold |
 //! | `counts` | how many frames became what, as facts of the trace |
 //! | `frames` | bytes to frames, and which of them are believed |
+//! | `scan` | where frames end, and their sums |
+//! | `usual` | frames of the usual kind: the hot loop |
+//! | `avx2` | the same for processors with AVX2, and how they look at bytes |
 //! | `events` | frames to events and losses |
 //! | `configure` | what a configuration record changes |
 //! | `decoder` | what is known between windows |
@@ -18,6 +21,8 @@
 //! Ids are shown as one-byte ids whatever their width in the stream: `group << 5 | number`. One
 //! that has no such form is 65536 and the id.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod configure;
 mod counts;
 mod decoder;
@@ -28,8 +33,10 @@ mod options;
 mod plan;
 mod recorded;
 mod row;
+mod scan;
 mod symbols;
 mod timeline;
+mod usual;
 
 use tracewell_wire::rkh::{Configuration, Cutter, Unstuffed, checksum, unstuff};
 

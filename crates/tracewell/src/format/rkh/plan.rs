@@ -6,6 +6,7 @@
 use tracewell_wire::rkh::{Dialect, Field, FieldType, Settings, ids};
 
 use super::symbols::SymbolPlan;
+use super::usual::Usuals;
 use crate::model::Meaning;
 use crate::model::schema::{EventType, Schema};
 use crate::model::values::{self, MOST_SLOTS};
@@ -65,7 +66,11 @@ pub(super) enum Shape {
 
 /// The plans of all events of a dialect under some settings, by code.
 #[derive(Debug)]
-pub(super) struct Plans(Vec<Option<Plan>>);
+pub(super) struct Plans {
+    plans: Vec<Option<Plan>>,
+    /// The same for frames of the usual kind.
+    pub(super) usual: Usuals,
+}
 
 impl Plans {
     /// The plans of the events whose ids are their codes and `base`.
@@ -75,12 +80,14 @@ impl Plans {
             // The entry of unknown ids belongs to no range.
             (event.family != "unknown").then(|| plan(schema, event, dialect, settings)).flatten()
         };
-        Self((0..256).map(known).collect())
+        let plans: Vec<_> = (0..256).map(known).collect();
+        let usual = Usuals::new(&plans, settings);
+        Self { plans, usual }
     }
 
     #[inline]
     pub(super) fn get(&self, code: u8) -> Option<&Plan> {
-        self.0.get(usize::from(code))?.as_ref()
+        self.plans.get(usize::from(code))?.as_ref()
     }
 }
 

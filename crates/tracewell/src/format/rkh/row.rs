@@ -9,10 +9,16 @@ use crate::model::values::{self, HEAD, ListItem};
 /// bytes can be read wherever an argument at a fixed place may begin.
 pub(super) const SLACK: usize = FIXED_BYTES + 4;
 
+/// The most words of a row whose arguments are at fixed places.
+pub(super) const FIXED_ROW: usize = 1 + FIXED_SLOTS;
+
 /// Rows of a batch, one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
+    /// Those of the rows, and room for more: it is never given back, so that it need not be cleared.
     words: Vec<[u8; 8]>,
+    /// Words that are in use.
+    end: usize,
     /// Texts and lists of the row at hand.
     tail: Vec<u8>,
 }
@@ -26,17 +32,42 @@ mod kind {
 
 impl Rows {
     pub(super) fn clear(&mut self) {
-        self.words.clear();
+        self.end = 0;
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
-        self.words.as_flattened()
+        self.words.get(..self.end).unwrap_or_default().as_flattened()
     }
 
     /// Where the next row begins.
     #[inline]
     pub(super) fn end(&self) -> usize {
-        8 * self.words.len()
+        8 * self.end
+    }
+
+    /// Room for so many rows of fixed places, and how many words are before it.
+    #[inline]
+    pub(super) fn room(&mut self, rows: usize) -> (&mut [[u8; 8]], usize) {
+        let wanted = self.end + rows * FIXED_ROW;
+        if self.words.len() < wanted {
+            self.words.resize(wanted, [0; 8]);
+        }
+        (&mut self.words, self.end)
+    }
+
+    /// The words up to `end` are in use.
+    #[inline]
+    pub(super) fn fill_to(&mut self, end: usize) {
+        self.end = end.min(self.words.len());
+    }
+
+    fn push(&mut self, word: [u8; 8]) {
+        if self.end == self.words.len() {
+            self.words.push(word);
+        } else {
+            self.words[self.end] = word;
+        }
+        self.end += 1;
     }
 
     /// The word in a slot of the row that begins at byte `row`.
@@ -48,12 +79,12 @@ impl Rows {
 
     /// A row without arguments.
     pub(super) fn empty(&mut self) {
-        self.words.push(values::head(0, 0).to_le_bytes());
+        self.push(values::head(0, 0).to_le_bytes());
     }
 
     /// Takes back the rows from byte `end` on.
     pub(super) fn truncate(&mut self, end: usize) {
-        self.words.truncate(end / 8);
+        self.end = end / 8;
     }
 
     /// Adds the row of a record with `length` bytes of arguments at the start of `bytes`, behind
@@ -71,13 +102,16 @@ impl Rows {
             Shape::Fixed { bytes: expected, count, slots } => {
                 let bytes = bytes.first_chunk();
                 let Some(bytes) = bytes.filter(|_| length == *expected) else { return false };
-                let mut row = [plan.head.to_le_bytes(); 1 + FIXED_SLOTS];
-                for (word, slot) in row.iter_mut().skip(1).zip(slots) {
+                let (words, end) = self.room(1);
+                let room = words.get_mut(end..).and_then(|words| words.first_chunk_mut());
+                let Some([head, row @ ..]): Option<&mut [[u8; 8]; FIXED_ROW]> = room else {
+                    return false;
+                };
+                *head = plan.head.to_le_bytes();
+                for (word, slot) in row.iter_mut().zip(slots) {
                     *word = load(bytes, *slot).to_le_bytes();
                 }
-                let end = self.words.len() + 1 + count;
-                self.words.extend_from_slice(&row);
-                self.words.truncate(end);
+                self.fill_to(end + 1 + count);
                 true
             }
             Shape::Sequence(types) => {
@@ -97,9 +131,9 @@ impl Rows {
         settings: &Settings,
         arguments: &[u8],
     ) -> Option<()> {
-        let row = self.words.len();
+        let row = self.end;
         self.tail.clear();
-        self.words.push(head.to_le_bytes());
+        self.push(head.to_le_bytes());
         let mut rest = arguments;
         for field in types {
             let value = match field {
@@ -107,17 +141,19 @@ impl Rows {
                 Some(field) => self.read(*field, code, settings, &mut rest, types.len()),
             };
             let Some(value) = value else {
-                self.words.truncate(row);
+                self.end = row;
                 return None;
             };
-            self.words.push(value.to_le_bytes());
+            self.push(value.to_le_bytes());
         }
         if !rest.is_empty() {
-            self.words.truncate(row);
+            self.end = row;
             return None;
         }
         self.tail.resize(self.tail.len().next_multiple_of(8), 0);
-        self.words.extend(self.tail.as_chunks().0);
+        for index in 0..self.tail.len() / 8 {
+            self.push(self.tail.as_chunks().0[index]);
+        }
         Some(())
     }
 

@@ -69,17 +69,20 @@ pub(super) struct Symbols {
     ended: HashMap<(u32, u64), ObjectId, RandomState>,
     /// The active objects since the last configuration record: behind it an address is another one.
     living: HashMap<u64, ContextId, RandomState>,
-    /// Active objects that were looked up, by some bits of their addresses.
-    seen: [Option<(u64, ContextId)>; SEEN],
+    /// Active objects that were looked up, by some bits of their addresses; [`NOT_SEEN`] for none.
+    seen: [(u64, ContextId); SEEN],
 }
 
 /// A power of two; no program has so many active objects.
 const SEEN: usize = 64;
 
+/// No address: they have 32 bits.
+const NOT_SEEN: u64 = u64::MAX;
+
 impl Default for Symbols {
     fn default() -> Self {
         let (holding, ended, living) = Default::default();
-        Self { holding, ended, living, seen: [None; SEEN] }
+        Self { holding, ended, living, seen: [(NOT_SEEN, ContextId::default()); SEEN] }
     }
 }
 
@@ -152,7 +155,7 @@ impl Symbols {
     /// Ends all names: what follows may mean something else.
     pub(super) fn forget(&mut self, trace: &mut Trace, ticks: u64) {
         self.living.clear();
-        self.seen = [None; SEEN];
+        self.seen = [(NOT_SEEN, ContextId::default()); SEEN];
         for (named, id) in self.holding.drain() {
             self.ended.insert(named, id);
             trace.objects.end(id, ticks);
@@ -162,18 +165,28 @@ impl Symbols {
     /// The context of an active object, by its address.
     #[inline]
     pub(super) fn active_object(&mut self, trace: &mut Trace, key: u64) -> ContextId {
-        // The golden ratio spreads control blocks that lie at equal distances.
-        let slot = (key as u32).wrapping_mul(0x9E37_79B1) >> 26;
-        let seen = &mut self.seen[slot as usize % SEEN];
-        match seen {
-            Some((known, id)) if *known == key => *id,
-            _ => {
-                let id = *self.living.entry(key).or_insert_with(|| active_object(trace, key));
-                *seen = Some((key, id));
-                id
-            }
+        if let (true, id) = self.seen(key) {
+            return id;
         }
+        let id = *self.living.entry(key).or_insert_with(|| active_object(trace, key));
+        self.seen[place(key)] = (key, id);
+        id
     }
+
+    /// Whether that was looked up before, and what was found if it was.
+    #[inline(always)]
+    pub(super) fn seen(&self, key: u64) -> (bool, ContextId) {
+        let (known, id) = self.seen[place(key)];
+        (known == key, id)
+    }
+}
+
+/// Where an active object that was looked up is noted.
+#[inline(always)]
+const fn place(key: u64) -> usize {
+    // The golden ratio spreads control blocks that lie at equal distances.
+    let slot = (key as u32).wrapping_mul(0x9E37_79B1) >> 26;
+    slot as usize % SEEN
 }
 
 #[cold]

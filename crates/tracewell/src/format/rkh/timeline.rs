@@ -84,6 +84,20 @@ impl Timeline {
         if missing == 0 { Order::Next } else { Order::Gap(missing) }
     }
 
+    /// Number and stamp of the last frame, where the next one can only follow it or be missing.
+    pub(super) const fn steady(&self) -> Option<(u8, u32)> {
+        match (self.last_number, self.last_stamp) {
+            (Some(number), Some(stamp)) if !self.configured => Some((number, stamp)),
+            _ => None,
+        }
+    }
+
+    /// Takes number and stamp of the last of some frames that followed each other.
+    pub(super) const fn went_on(&mut self, number: u8, stamp: u32, ticks: u64) {
+        (self.last_number, self.last_stamp) = (Some(number), Some(stamp));
+        self.ticks = ticks;
+    }
+
     fn goes_back(&self, stamp: Option<u32>) -> bool {
         stamp.zip(self.last_stamp).is_some_and(|(stamp, last)| stamp < last)
     }

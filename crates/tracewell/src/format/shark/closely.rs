@@ -73,6 +73,10 @@ impl State {
                 self.subject(record, trace, true);
                 self.second(record, trace);
             }
+            Effect::Manual => {
+                self.manual += 1;
+                self.subject(record, trace, true);
+            }
             Effect::Mention => {
                 self.subject(record, trace, true);
             }

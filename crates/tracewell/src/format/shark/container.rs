@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use tracewell_wire::shark::{
-    AreaRecords, ChunkError, ChunkHeader, DatagramHeader, Frame, Record, ids,
+    AreaRecords, ChunkError, ChunkHeader, DatagramHeader, Frame, Record, SenderStart, ids,
 };
 
 use crate::format::Confidence;
@@ -218,15 +218,17 @@ fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, remarks: &mut Dia
 /// Packets of a capture, by number.
 #[derive(Debug, Default)]
 struct Capture {
-    /// Number, where its records lie, whether it is full.
     packets: Vec<Packet>,
+    start: SenderStart,
+    restarts: u32,
     zero_lengths: u64,
     refused: u64,
 }
 
 #[derive(Debug)]
 struct Packet {
-    number: u32,
+    /// How often the sender had begun again before, and its number.
+    place: (u32, u32),
     bytes: Range<usize>,
 }
 
@@ -261,9 +263,9 @@ impl Capture {
         }
         self.remark(remarks);
         // Sorted stably: of two packets of a number the one that came first stays.
-        self.packets.sort_by_key(|packet| packet.number);
+        self.packets.sort_by_key(|packet| packet.place);
         let before = self.packets.len();
-        self.packets.dedup_by_key(|packet| packet.number);
+        self.packets.dedup_by_key(|packet| packet.place);
         if self.packets.len() < before {
             let message = format!("{} packets came twice", before - self.packets.len());
             remarks.add(Severity::Note, None, message);
@@ -283,7 +285,8 @@ impl Capture {
             Ok((header, records)) => {
                 let start = first + DatagramHeader::SIZE;
                 let bytes = start..start + records.len();
-                self.packets.push(Packet { number: header.number, bytes });
+                self.restarts += u32::from(self.start.begins_anew(&header, frame.datagram));
+                self.packets.push(Packet { place: (self.restarts, header.number), bytes });
             }
             Err(error) => {
                 self.refused += 1;
@@ -301,25 +304,31 @@ impl Capture {
             let message = format!("{} datagrams of chunks without records", self.zero_lengths);
             remarks.add(Severity::Note, None, message);
         }
+        if self.restarts > 0 {
+            let message = format!("the sender began again {} times", self.restarts);
+            remarks.add(Severity::Note, None, message);
+        }
     }
 
     fn deliver(self, areas: &mut Areas, remarks: &mut Diagnostics) {
-        let mut before: Option<(u32, bool)> = None;
+        let mut before: Option<((u32, u32), bool)> = None;
         for packet in self.packets {
-            let lost = before.map_or(0, |(number, _)| packet.number - number - 1);
+            let (sender, number) = packet.place;
+            before = before.filter(|((same, _), _)| *same == sender);
+            let lost = before.map_or(0, |((_, last), _)| number - last - 1);
             let missing = (lost > 0).then(|| {
                 let most = u64::from(lost) * u64::from(DatagramHeader::MOST_EVENTS);
                 let message = format!(
                     "{lost} packets are missing before number {}: {most} records, fewer if one of \
                      them was a chunk's last",
-                    packet.number
+                    number
                 );
                 remarks.add(Severity::Damage, packet.bytes.start as u64, message);
                 Missing { events: Some(most), cause: LossCause::Missing }
             });
             // A packet that is not full is its chunk's last one.
             let continues = missing.is_none() && before.is_some_and(|(_, full)| full);
-            before = Some((packet.number, packet.is_full()));
+            before = Some((packet.place, packet.is_full()));
             areas.list.push(Area { bytes: packet.bytes, continues, missing });
         }
     }

@@ -89,7 +89,15 @@ impl Decoder for SharkDecoder {
         let state = State::new(first, Tasks::new(self.names.clone()));
         let columns = Columns::default();
         // A sink that wants no more ends the trace as its end does.
-        let _ = Delivery { bytes, trace, sink, state, columns, scattered: Vec::new() }.all(merge);
+        let mut delivery = Delivery { bytes, trace, sink, state, columns, scattered: Vec::new() };
+        let _ = delivery.all(merge);
+        let manual = delivery.state.manual;
+        if manual > 0 {
+            let message = format!(
+                "{manual} records have the user manual's code for unlocking, 0x43; no kernel writes it"
+            );
+            trace.diagnostics.add(Severity::Warning, None, message);
+        }
         Ok(Progress::Done)
     }
 }
@@ -165,7 +173,7 @@ struct Delivery<'a> {
 }
 
 impl Delivery<'_> {
-    fn all(mut self, merge: Merge<'_>) -> Flow {
+    fn all(&mut self, merge: Merge<'_>) -> Flow {
         for step in merge {
             match step {
                 Step::Records(range) if range.len() < WORTH_A_BATCH * Record::SIZE => {

@@ -8,6 +8,8 @@ pub(super) enum Effect {
     None,
     /// Names a task that does something.
     Mention,
+    /// The same by a code that only the user manual has.
+    Manual,
     /// Names a task that exists, or starts to.
     Named,
     Ended,
@@ -36,6 +38,7 @@ pub(super) const EFFECTS: [Effect; 256] = {
             ids::INTERRUPT_START | ids::TIMER_WAKEUP_START => Effect::Enter,
             ids::INTERRUPT_END => Effect::Exit,
             ids::TIMER_WAKEUP_END => Effect::ExitTo,
+            ids::MANUAL_UNLOCK => Effect::Manual,
             code if ids::names_context(code) => Effect::Mention,
             _ => Effect::None,
         };

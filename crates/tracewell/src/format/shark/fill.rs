@@ -42,6 +42,8 @@ pub(super) struct State {
     pub(super) tasks: Tasks,
     pub(super) interrupt: MaybeContext,
     pub(super) unknown: MaybeContext,
+    /// Records by a code that only the user manual has.
+    pub(super) manual: u64,
 }
 
 /// A group, and what stands out in it.
@@ -55,7 +57,7 @@ impl State {
     pub(super) fn new(first: u64, tasks: Tasks) -> Self {
         let running = Running::default();
         let none = MaybeContext::NONE;
-        Self { first, ticks: 0, running, tasks, interrupt: none, unknown: none }
+        Self { first, ticks: 0, running, tasks, interrupt: none, unknown: none, manual: 0 }
     }
 
     /// Records are missing: who runs behind the gap is not known.

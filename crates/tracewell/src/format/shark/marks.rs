@@ -40,7 +40,7 @@ pub(super) const KINDS: [u64; 256] = {
             Effect::Enter => of(ENTERS) | fine,
             Effect::Exit => of(EXITS) | fine,
             Effect::ExitTo => of(EXITS) | of(CONTINUES) | of(SECOND_FINE),
-            Effect::Named | Effect::Ended | Effect::Start => of(CLOSELY) | fine,
+            Effect::Named | Effect::Ended | Effect::Start | Effect::Manual => of(CLOSELY) | fine,
         };
         code += 1;
     }

@@ -175,6 +175,8 @@ pub struct Schema {
     unknown: EventType,
     kinds: Vec<ObjectKind>,
     tables: Vec<Table>,
+    /// For events that tell of a filter: their ids, and the bits of it.
+    hides: Vec<(u32, u32)>,
 }
 
 /// The dialects of RKH with their schemas, oldest first.
@@ -202,6 +204,13 @@ impl Schema {
         static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
         let text = include_str!("../../../../../schemas/shark.toml");
         Self::built_in(&SCHEMA, text, "schemas/shark.toml")
+    }
+
+    /// The schema of the arrivals of what is collected.
+    pub fn arrivals() -> Arc<Self> {
+        static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
+        let text = include_str!("../../../../../schemas/arrivals.toml");
+        Self::built_in(&SCHEMA, text, "schemas/arrivals.toml")
     }
 
     /// The schema of the hooks of AIX trace.
@@ -257,6 +266,11 @@ impl Schema {
     /// Whether an id has an entry of its own.
     pub fn defines(&self, id: u32) -> bool {
         self.by_id.get(id as usize).is_some_and(|position| *position != 0)
+    }
+
+    /// The bits of the filter that an event tells of; 0 for those that tell of none.
+    pub fn hides(&self, id: u32) -> u32 {
+        self.hides.iter().find(|(event, _)| *event == id).map_or(0, |(_, bits)| *bits)
     }
 
     /// All events with entries of their own.

@@ -67,6 +67,8 @@ struct Event {
     #[serde(default)]
     filter: u32,
     #[serde(default)]
+    hides: u32,
+    #[serde(default)]
     args: Vec<Spanned<String>>,
     means: Option<Spanned<Roles>>,
     zero: Option<Spanned<StandsFor>>,
@@ -170,6 +172,7 @@ fn build(file: File) -> Result<Schema, Fault> {
         unknown: range_type(0, "UNKNOWN".into(), "unknown event".into(), "unknown".into()),
         kinds,
         tables,
+        hides: Vec::new(),
     };
     for range in file.range {
         let mut event = range_type(range.first, range.name, range.label, range.family);
@@ -180,6 +183,7 @@ fn build(file: File) -> Result<Schema, Fault> {
     for event in file.event {
         let at = event.id.span().start;
         let id = *event.id.get_ref();
+        schema.hides.extend((event.hides != 0).then_some((id, event.hides)));
         if !schema.define(event_type(event, &names)?) {
             return Err((at, format!("event {id} is defined twice or above 65535")));
         }

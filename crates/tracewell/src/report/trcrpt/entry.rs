@@ -22,6 +22,9 @@ use crate::template::{Entry, Environment};
 /// Where in a frame its environment is.
 const ENVIRONMENT: usize = 4;
 
+/// Bytes behind an entry, so that its last ones can be read eight at a time.
+const PADDING: usize = 8;
+
 /// Where entries are put together.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
@@ -72,14 +75,15 @@ pub(super) fn entry<'a>(
             let environment = environment(usize::from(bytes));
             let word = environment.word();
             let scratch = &mut scratch.bytes;
-            scratch.resize(word + event.payload.len(), 0);
-            let place = scratch.get_mut(word..)?;
+            let length = word + event.payload.len();
+            scratch.resize(length + PADDING, 0);
+            let place = scratch.get_mut(word..length)?;
             // Four words of 32 bits are one load and one store; anything else is a call.
             match (place.first_chunk_mut::<16>(), event.payload.first_chunk::<16>()) {
                 (Some(place), Some(words)) if event.payload.len() == 16 => *place = *words,
                 _ => place.copy_from_slice(event.payload),
             }
-            Some(Entry::of_event(id, environment, order, scratch))
+            Some(Entry::of_event(id, environment, order, scratch.get(..length)?).padded(scratch))
         }
         (PayloadLayout::Words { order, bytes }, Some(tail)) => {
             let environment = environment(usize::from(bytes));

@@ -23,6 +23,8 @@ pub(super) struct Facts {
     pub(super) of_day_ns: Option<u64>,
     /// Whether any column tells who an event is of.
     pub(super) who: bool,
+    /// Whether the rate of the clock is known.
+    pub(super) has_rate: bool,
     /// Words of the system that was traced.
     pub(super) system: Environment,
     /// Whether events are hook-word entries in frames of AIX traces.
@@ -51,8 +53,9 @@ pub(super) struct IdFacts {
     pub(super) level: Level,
     /// Its last argument, where that is a text or bytes behind words.
     pub(super) tail: Option<Tail>,
-    /// What the dialect calls it, for events without a template.
-    pub(super) label: Literal,
+    /// What its text begins with where that is the same for all events: the head of its template;
+    /// without a template what the dialect calls it.
+    pub(super) head: Option<Literal>,
 }
 
 /// Ids that most events have are below this.
@@ -73,6 +76,7 @@ impl Facts {
         self.seen.resize(SMALL_IDS, false);
         let Options { exec, cpu, pid, tid, svc, .. } = settings.options;
         self.who = exec || cpu || pid || tid || svc;
+        self.has_rate = trace.clock.rate.is_some();
         self.system = system(trace);
         self.hooks = trace.format == "aix";
         if self.of_day_ns.is_none() {
@@ -154,12 +158,16 @@ fn id(trace: &Trace, program: &Program, id: u32, hooks: bool) -> IdFacts {
     };
     let event = trace.schema.event(id);
     let template = short.and_then(|id| program.of_id(id)).or_else(|| program.of_name(&event.name));
-    let level = template.and_then(|id| program.template(id)).map_or(Level::default(), |t| t.level);
+    let facts = template.and_then(|id| program.template(id));
+    let head = match facts {
+        Some(facts) => facts.head(),
+        None => Some(format!("{} ", trace.schema.label(id))),
+    };
     IdFacts {
         column: field(&text, heading::ID),
         template,
-        level,
+        level: facts.map_or(Level::default(), |facts| facts.level),
         tail: Tail::of(event, trace.payload),
-        label: Literal::new(format!("{} ", trace.schema.label(id))),
+        head: head.map(Literal::new),
     }
 }

@@ -132,7 +132,7 @@ impl Formatter {
         };
         let call = row.call.map(|call| call_name(trace, call)).unwrap_or_default();
         let names = NamesAt { trace, ticks: event.ticks };
-        let times = self.times(trace, event.ticks, row);
+        let times = if facts.has_rate { self.times(trace, event.ticks, row) } else { None };
         let around = Around {
             tid: context.tid,
             pid: context.pid,
@@ -158,22 +158,26 @@ impl Formatter {
             put_times(self.machine.text(), options, facts, event, row, times);
         }
         let columns = self.machine.text().len();
-        self.machine.text().blanks(LEVEL * id.level.column());
         let wanted = facts.hooks || id.template.is_some();
         let entry =
             wanted.then(|| entry::entry(facts.hooks, trace, event, id.tail, &mut self.scratch));
+        self.machine.text().blanks(LEVEL * id.level.column());
         // By reference: what was stored in parts is not loaded as a whole.
-        match (&entry.flatten(), id.template) {
-            (Some(entry), Some(template)) => {
+        match (&entry.flatten(), id.template, &id.head) {
+            (Some(entry), Some(template), Some(head)) => {
+                self.machine.text().literal(head);
+                self.machine.run_behind_head(program, template, head.len(), entry, &around);
+            }
+            (Some(entry), Some(template), None) => {
                 self.machine.run(program, template, entry, &around);
             }
-            (Some(entry), None) if facts.hooks => {
+            (Some(entry), None, _) if facts.hooks => {
                 self.machine.append(program, entry, &around);
             }
-            _ => {
+            (_, _, head) => {
                 let describer = &mut self.describer;
                 self.machine.show(|out| {
-                    out.literal(&id.label);
+                    head.iter().for_each(|head| out.literal(head));
                     describer.put(out, trace, event);
                 });
             }
@@ -298,7 +302,7 @@ fn put_who(
     }
 }
 
-#[inline(always)]
+#[inline(never)]
 fn put_times(
     out: &mut TextBuffer,
     options: &Options,
@@ -310,7 +314,7 @@ fn put_times(
     if options.timestamp == Timestamp::None {
         return;
     }
-    let room = out.room(2 * Room::NUMBER + ELAPSED + DELTA);
+    let room = out.room(3 * Room::NUMBER + ELAPSED + DELTA);
     let Some(Times { now, first, before }) = times else {
         // A clock that goes back within a source makes no negative time.
         let (elapsed, delta) =
@@ -318,17 +322,18 @@ fn put_times(
         room.left(elapsed, ELAPSED).left(delta, DELTA).done();
         return;
     };
-    let elapsed = now.saturating_sub(first);
+    let (elapsed, delta) = (now.saturating_sub(first), now.saturating_sub(before));
+    if options.timestamp == Timestamp::Elapsed {
+        room.seconds_left(elapsed, ELAPSED).milliseconds_left(delta, DELTA).done();
+        return;
+    }
+    other_times(out, options.timestamp, facts.of_day_ns.unwrap_or(0) + now, elapsed);
+}
+
+/// The column of times in another than the usual form.
+fn other_times(out: &mut TextBuffer, form: Timestamp, of_day: u64, elapsed: u64) {
     let start = out.len();
-    match options.timestamp {
-        Timestamp::Elapsed => {
-            out.room(Room::NUMBER + ELAPSED).seconds_left(elapsed, ELAPSED).done();
-            let start = out.len();
-            // A clock that goes back within a source makes no negative time.
-            let delta = now.saturating_sub(before);
-            fraction(out, delta / 1_000_000, delta % 1_000_000, 6);
-            pad(out, start, DELTA);
-        }
+    match form {
         Timestamp::Short => {
             fraction(out, elapsed / 1_000_000_000, elapsed % 1_000_000_000 / 1000, 6);
             pad(out, start, ELAPSED);
@@ -338,13 +343,12 @@ fn put_times(
             pad(out, start, ELAPSED);
         }
         Timestamp::WallClock => {
-            let of_day = facts.of_day_ns.unwrap_or(0) + now;
             put(out, format_args!("{}", calendar::TimeOfDay(of_day / 1_000_000_000)));
             out.byte(b'.');
             digits(out, of_day % 1_000_000_000, 9);
             pad(out, start, ELAPSED + 1);
         }
-        Timestamp::None => {}
+        Timestamp::None | Timestamp::Elapsed => {}
     }
 }
 

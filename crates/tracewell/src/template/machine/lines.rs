@@ -68,11 +68,12 @@ impl Lines {
         false
     }
 
+    /// Begins an event whose first bytes, `head` of them, are there already.
     #[inline]
-    pub(super) fn begin(&mut self, level: Level) {
+    pub(super) fn begin(&mut self, level: Level, head: usize) {
         self.earlier.clear();
         self.last = None;
-        self.event = self.text.len();
+        self.event = self.text.len() - head;
         self.start = self.event;
         self.counted = (self.start, 0);
         self.level = level;
@@ -134,7 +135,10 @@ impl Lines {
         }
         let line = Line { start: self.start, end, level: self.level };
         self.start = bytes.len();
-        self.earlier.extend(self.last.replace(line));
+        if let Some(last) = self.last {
+            self.earlier.push(last);
+        }
+        self.last = Some(line);
         self.level = self.next_level;
     }
 

@@ -138,7 +138,6 @@ impl Machine {
     }
 
     /// Appends an entry by this template, whatever its id is.
-    #[inline(always)]
     pub(crate) fn run(
         &mut self,
         program: &Program,
@@ -146,12 +145,41 @@ impl Machine {
         entry: &Entry<'_>,
         around: &Around<'_>,
     ) -> &Lines {
-        let Some(facts) = program.template(template) else { return &self.lines };
-        self.begin(program, facts.level);
-        let mut run = Run::new(program, entry, around, &mut self.state, &mut self.lines);
-        let outcome = run.from(facts.start);
-        self.lines.end(outcome);
+        if let Some(facts) = program.template(template) {
+            self.go(program, facts.level, 0, facts.start, entry, around);
+        }
         &self.lines
+    }
+
+    /// The same where the text ends with the template's head, of so many bytes, already.
+    #[inline(always)]
+    pub(crate) fn run_behind_head(
+        &mut self,
+        program: &Program,
+        template: TemplateId,
+        head: usize,
+        entry: &Entry<'_>,
+        around: &Around<'_>,
+    ) {
+        if let Some(facts) = program.template(template) {
+            self.go(program, facts.level, head, facts.body, entry, around);
+        }
+    }
+
+    #[inline(always)]
+    fn go(
+        &mut self,
+        program: &Program,
+        level: Level,
+        head: usize,
+        start: u32,
+        entry: &Entry<'_>,
+        around: &Around<'_>,
+    ) {
+        self.begin(program, level, head);
+        let mut run = Run::new(program, entry, around, &mut self.state, &mut self.lines);
+        let outcome = run.from(start);
+        self.lines.end(outcome);
     }
 
     /// Appends an entry as one whose id is not known.
@@ -160,7 +188,7 @@ impl Machine {
         if let Some(template) = program.of_id(OF_UNDEFINED) {
             return self.run(program, template, entry, around);
         }
-        self.begin(program, Level::default());
+        self.begin(program, Level::default(), 0);
         let (word, digits) = entry.hook_word();
         let id = super::syntax::Key::Id(entry.id);
         let text = format_args!("UNDEFINED TRACE ID {id} hookword {word:0digits$X}");
@@ -171,7 +199,7 @@ impl Machine {
 
     /// Appends an event that prints what `put` does, in one line.
     pub(crate) fn show(&mut self, put: impl FnOnce(&mut TextBuffer)) {
-        self.lines.begin(Level::default());
+        self.lines.begin(Level::default(), 0);
         put(self.lines.buffer());
         self.lines.end(Outcome::Shown);
     }
@@ -182,7 +210,7 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn begin(&mut self, program: &Program, level: Level) {
+    fn begin(&mut self, program: &Program, level: Level, head: usize) {
         let state = &mut self.state;
         state.event += 1;
         if state.slots.len() != program.slots.len() {
@@ -193,6 +221,6 @@ impl Machine {
         state.loops.clear();
         state.calls.clear();
         state.hidden.clear();
-        self.lines.begin(level);
+        self.lines.begin(level, head);
     }
 }

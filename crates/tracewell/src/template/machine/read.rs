@@ -31,7 +31,7 @@ impl Value {
         Self { number, bits: 64, text: None }
     }
 
-    const fn unsigned(number: u64, bits: u8) -> Self {
+    pub(super) const fn unsigned(number: u64, bits: u8) -> Self {
         Self { number: number as i64, bits, text: None }
     }
 
@@ -61,6 +61,22 @@ impl Pointer {
     pub(super) fn byte(&mut self) -> i64 {
         self.at = self.at.saturating_add(7) & !7;
         (self.at >> 3).saturating_add(self.base)
+    }
+
+    /// The same as a place among bytes, beyond all of them where it is before the first; the pointer
+    /// stays where it is.
+    #[inline]
+    pub(super) fn place(mut self) -> usize {
+        usize::try_from(self.byte()).unwrap_or(usize::MAX)
+    }
+
+    /// Goes on by so many bytes from [`Pointer::place`]; nothing happens where there are none.
+    #[inline]
+    pub(super) fn go_on(&mut self, bytes: usize) {
+        if bytes > 0 {
+            self.byte();
+            self.skip(bytes);
+        }
     }
 
     #[inline]
@@ -180,31 +196,6 @@ fn read_bits(field: Field, entry: &Entry<'_>, pointer: &mut Pointer) -> Option<V
 pub(super) fn bit(entry: &Entry<'_>, at: i64) -> Option<bool> {
     let byte = entry.slice(at >> 3, 1)?.first()?;
     Some(byte >> (7 - (at & 7)) & 1 == 1)
-}
-
-/// The number of a macro that is one of the usual ones, without all that a value is.
-#[inline(always)]
-pub(super) fn plain_number(
-    quantity: Quantity,
-    entry: &Entry<'_>,
-    around: &Around<'_>,
-) -> Option<u64> {
-    match quantity {
-        Quantity::Word(index) => entry.word(index),
-        Quantity::HookData => Some(u64::from(entry.hook_data)),
-        Quantity::Thread => Some(around.tid),
-        Quantity::Process => Some(around.pid),
-        _ => None,
-    }
-}
-
-/// A number cut to the bytes of a code that prints it in hexadecimal or decimal; `None` for others.
-#[inline(always)]
-pub(super) fn cut(code: Code, number: u64, entry: &Entry<'_>) -> Option<Value> {
-    let (Code::Hex(size) | Code::Signed(size) | Code::Unsigned(size)) = code else { return None };
-    let size = bytes(size, entry);
-    let mask = u64::MAX >> (64 - 8 * size.min(8) as u32);
-    Some(as_coded(code, number & mask, size))
 }
 
 /// The value of a macro that is not assigned by templates; `None` where data is missing.

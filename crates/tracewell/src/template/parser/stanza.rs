@@ -2,7 +2,6 @@
 
 use super::lexer::TokenKind;
 use super::{Parsed, Parser};
-use crate::source::{Finding, Span};
 use crate::template::syntax::{Key, Level, Stanza, Text, Version};
 
 impl Parser<'_> {
@@ -52,7 +51,6 @@ impl Parser<'_> {
         };
         if let Some(id) = Key::from_digits(word) {
             self.next();
-            self.warn_of_id(id, word, token.span);
             return Ok(Key::Id(id));
         }
         if word.starts_with(|c: char| c.is_ascii_digit()) {
@@ -61,17 +59,6 @@ impl Parser<'_> {
         }
         self.next();
         Ok(Key::Name(word.to_owned()))
-    }
-
-    /// AIX has no ids of four digits below 1000 but those of three and a zero.
-    fn warn_of_id(&mut self, id: u16, word: &str, span: Span) {
-        if word.len() == 4 && id < 0x1000 && id & 0xF != 0 {
-            let message = format!(
-                "no AIX event has the id {word}: below 1000 the fourth digit is 0 there; events of \
-                 other systems can have it"
-            );
-            self.findings.push(Finding::warning(span, message));
-        }
     }
 
     fn version(&mut self) -> Parsed<Version> {

@@ -14,8 +14,10 @@ use super::compress::{CompressError, compress, decompress, is_compressed};
 /// A template file as it was found.
 #[derive(Clone, Debug)]
 pub struct TemplateFile {
+    /// What it was asked for as.
+    pub name: PathBuf,
     /// Where it is; links are followed.
-    pub path: PathBuf,
+    path: PathBuf,
     /// Its text, decompressed.
     pub text: Vec<u8>,
     compressed: bool,
@@ -69,6 +71,7 @@ impl TemplateFile {
     /// # Errors
     /// Where it cannot be read or decompressed.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let name = path.to_owned();
         let path = fs::canonicalize(path).map_err(io_error(path))?;
         let bytes = fs::read(&path).map_err(io_error(&path))?;
         let compressed = is_compressed(&bytes);
@@ -78,7 +81,7 @@ impl TemplateFile {
         } else {
             bytes
         };
-        Ok(Self { path, text, compressed })
+        Ok(Self { name, path, text, compressed })
     }
 
     /// Puts a new text in its place, compressed as it was, with the same permissions.

@@ -8,7 +8,7 @@ use super::read::{self, Pointer, Value};
 use super::{DEEPEST, Lines, MOST_STEPS, MOST_TEXT, MOST_TURNS, OF_DEFAULT, Outcome, State, print};
 use crate::template::entry::{Around, Entry};
 use crate::template::program::{
-    Action, Callee, Operation, Pattern, Place, Program, Quantity, Row, Then,
+    Action, Callee, Operation, Pattern, Place, Program, Quantity, Then,
 };
 use crate::template::syntax::{Code, Key};
 use crate::text::put;
@@ -95,6 +95,11 @@ impl<'a> Run<'a> {
                 let value = self.quantity(quantity)?;
                 self.state.stack.push(self.cut(value, code));
             }
+            Operation::SwitchNumber(number, row) => {
+                let size = read::bytes(number.size, self.entry);
+                let Some(value) = self.number(number.source, size) else { return self.truncated() };
+                return self.choose(value, 8 * size as u32, row);
+            }
             Operation::SwitchRead(code, row) => {
                 let value = self.read(code)?;
                 return self.switch(value, row);
@@ -104,11 +109,6 @@ impl<'a> Run<'a> {
                 return self.switch(value, row);
             }
             Operation::SwitchLoadAs(quantity, code, row) => {
-                if let Some(source) = read::plain_number(quantity, self.entry, self.around)
-                    && let Some(value) = read::cut(code, source, self.entry)
-                {
-                    return self.switch(value, row);
-                }
                 let value = self.quantity(quantity)?;
                 let value = self.cut(value, code);
                 return self.switch(value, row);
@@ -274,15 +274,33 @@ impl<'a> Run<'a> {
         GO_ON
     }
 
-    fn row(rows: &[Row], number: u32) -> Row {
-        rows.get(number as usize).copied().unwrap_or(Row { start: 0, end: 0, otherwise: u32::MAX })
+    /// Does what a switch says for a number of so many bits, 8 at least.
+    #[inline(always)]
+    fn choose(&mut self, number: u64, bits: u32, row: u32) -> Step {
+        let Some(switch) = self.program.switches.get(row as usize) else { return GO_ON };
+        let range = switch.choices.range();
+        let choices = self.program.choices.get(range).unwrap_or_default();
+        let value = Value::unsigned(number, bits as u8);
+        let Some(last) = choices.len().checked_sub(1) else { return self.switch(value, row) };
+        self.next = switch.otherwise as usize;
+        let number = value.number as u64 & value.mask();
+        let choice = choices.get(number.min(last as u64) as usize);
+        self.then(choice.copied().unwrap_or(Then::Nothing));
+        GO_ON
     }
 
     #[inline(always)]
+    fn then(&mut self, then: Then) {
+        match then {
+            Then::Text(text) => self.text(text),
+            Then::Go(target) => self.next = target as usize,
+            Then::Nothing => {}
+        }
+    }
+
     fn switch(&mut self, value: Value, row: u32) -> Step {
-        let row = Self::row(&self.program.switches, row);
-        let range = row.start as usize..row.end as usize;
-        let cases = self.program.cases.get(range).unwrap_or_default();
+        let row = self.program.switches.get(row as usize).copied().unwrap_or_default();
+        let cases = self.program.cases.get(row.cases.range()).unwrap_or_default();
         self.spend(cases.len() as u32 / 8)?;
         let mask = value.mask();
         let number = value.number as u64 & mask;
@@ -294,10 +312,7 @@ impl<'a> Run<'a> {
                 Pattern::Text(string) => self.equals(value, string)?,
             };
             if equal {
-                match case.then {
-                    Then::Text(text) => self.text(text),
-                    Then::Go(target) => self.next = target as usize,
-                }
+                self.then(case.then);
                 break;
             }
         }

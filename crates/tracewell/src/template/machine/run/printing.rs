@@ -1,11 +1,12 @@
 //! What a run prints: texts, fields, data with a code, macros, flags, names of objects.
 
 use super::{GO_ON, Run, Step};
+use crate::template::entry::Entry;
 use crate::template::machine::print;
 use crate::template::machine::read::{self, Value};
-use crate::template::program::{FieldForm, FieldSource};
+use crate::template::program::{NumberForm, Source};
 use crate::template::syntax::Code;
-use crate::text::put;
+use crate::text::{Room, put};
 
 impl Run<'_> {
     #[inline(always)]
@@ -99,53 +100,47 @@ impl Run<'_> {
     }
 
     /// Prints texts and numbers, one behind the other.
-    #[inline]
+    // By itself it has all registers.
+    #[inline(never)]
     pub(super) fn fields(&mut self, row: u32) -> Step {
-        let (program, entry, around) = (self.program, self.entry, self.around);
+        let (program, entry) = (self.program, self.entry);
         let Some(row) = program.field_rows.get(row as usize) else { return GO_ON };
-        let range = row.start as usize..row.end as usize;
-        let fields = program.fields.get(range).unwrap_or_default();
+        let fields = program.fields.get(row.fields.range()).unwrap_or_default();
         self.steps = self.steps.saturating_sub(fields.len() as u32);
-        let mut pointer = self.pointer;
+        let known = self.known();
+        let begin = self.pointer.place();
+        let mut at = begin;
         let mut room = self.lines.buffer().room(row.room as usize);
         for field in fields {
-            let size = read::bytes(field.size, entry);
-            let number = if field.source == FieldSource::Pointer {
-                let at = pointer.byte();
-                pointer.skip(size);
-                entry.number(at, size)
-            } else if let FieldSource::Word(index) = field.source {
-                entry.word(index)
-            } else {
-                Some(match field.source {
-                    FieldSource::Thread => around.tid,
-                    FieldSource::Process => around.pid,
-                    _ => u64::from(entry.hook_data),
-                })
-            };
-            if let Some(text) = program.texts.get(field.text as usize) {
-                room = room.literal(&text.literal);
-            }
+            room = room.short(&field.text);
+            let size = read::bytes(field.number.size, entry);
+            let number = number(field.number.source, size, entry, &mut at, known);
             let Some(number) = number else {
                 room.done();
                 return self.truncated();
             };
-            let shift = 64 - 8 * size as u32;
-            room = if field.form == FieldForm::Hex {
-                room.hexadecimal_bytes(number, size)
-            } else {
-                let signed = (number << shift) as i64 >> shift;
-                if field.form == FieldForm::Signed && signed.is_negative() {
-                    room.signed(signed)
-                } else {
-                    room.decimal(number << shift >> shift)
-                }
-            };
-            room = room.byte(b' ');
+            room = put_number(room, number, field.number.form, size);
         }
-        room.done();
-        self.pointer = pointer;
+        room.short(&row.tail).done();
+        self.pointer.go_on(at - begin);
         GO_ON
+    }
+
+    /// A number of one of the usual kinds; `None` where data is missing.
+    #[inline(always)]
+    pub(super) fn number(&mut self, source: Source, size: usize) -> Option<u64> {
+        let known = self.known();
+        let begin = self.pointer.place();
+        let mut at = begin;
+        let number = number(source, size, self.entry, &mut at, known);
+        self.pointer.go_on(at - begin);
+        number
+    }
+
+    /// The numbers of [`Known`], in its order.
+    #[inline(always)]
+    fn known(&self) -> [u64; 3] {
+        [u64::from(self.entry.hook_data), self.around.tid, self.around.pid]
     }
 
     /// Prints a macro as macros are printed without a code.
@@ -200,9 +195,8 @@ impl Run<'_> {
     pub(super) fn flags(&mut self, row: u32) -> Step {
         let value = self.pop();
         let source = value.number as u64 & value.mask();
-        let row = Self::row(&self.program.flag_rows, row);
-        let range = row.start as usize..row.end as usize;
-        for flag in self.program.flags.get(range).unwrap_or_default() {
+        let row = self.program.flag_rows.get(row as usize).copied().unwrap_or_default();
+        for flag in self.program.flags.get(row.range()).unwrap_or_default() {
             self.spend(1)?;
             let text = if source & flag.mask == flag.field { Some(flag.on) } else { flag.off };
             if let Some(text) = text {
@@ -222,5 +216,40 @@ impl Run<'_> {
             None => print::plain(self.lines.buffer(), key),
         }
         self.lines.buffer().byte(b' ');
+    }
+}
+
+/// A number; `at` is where the pointer stands, which moves on.
+#[inline(always)]
+fn number(
+    source: Source,
+    size: usize,
+    entry: &Entry<'_>,
+    at: &mut usize,
+    known: [u64; 3],
+) -> Option<u64> {
+    match source {
+        Source::Pointer => {
+            let number = entry.short_number(*at, size);
+            *at = at.saturating_add(size);
+            number
+        }
+        Source::Word(index) => entry.word(index),
+        Source::Known(which) => Some(known[which as usize]),
+    }
+}
+
+/// Puts the low `size` bytes of a number.
+#[inline(always)]
+fn put_number(room: Room<'_>, number: u64, form: NumberForm, size: usize) -> Room<'_> {
+    if form == NumberForm::Hex {
+        return room.hexadecimal_bytes(number, size);
+    }
+    let shift = 64 - 8 * size as u32;
+    let signed = (number << shift) as i64 >> shift;
+    if form == NumberForm::Signed && signed.is_negative() {
+        room.signed(signed)
+    } else {
+        room.decimal(number << shift >> shift)
     }
 }

@@ -1,0 +1,136 @@
+//! The highest load in a time of given length, wherever it begins.
+//!
+//! What a window holds grows until its end leaves a busy stretch or its beginning enters one. So the fullest
+//! window ends with a stretch or begins with one, and only these are looked at.
+
+use std::collections::VecDeque;
+
+/// Lengths of windows, in nanoseconds.
+pub const WINDOWS: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
+
+/// A busy stretch: its beginning and its end.
+type Stretch = (u64, u64);
+
+/// The fullest window of one length.
+#[derive(Clone, Debug)]
+struct Window {
+    length: u64,
+    most: u64,
+    /// Stretches that the next window to end with one can hold, and what they hold together.
+    ending: VecDeque<Stretch>,
+    in_ending: u64,
+    /// Stretches from the first one on with which a window begins that was not looked at.
+    beginning: VecDeque<Stretch>,
+    in_beginning: u64,
+}
+
+impl Window {
+    fn new(length: u64) -> Self {
+        let none = VecDeque::new();
+        let (ending, beginning) = (none.clone(), none);
+        Self { length, most: 0, ending, in_ending: 0, beginning, in_beginning: 0 }
+    }
+
+    fn add(&mut self, stretch: Stretch) {
+        self.look_at_those_before(stretch.0);
+        self.beginning.push_back(stretch);
+        self.in_beginning += stretch.1 - stretch.0;
+        self.ending.push_back(stretch);
+        self.in_ending += stretch.1 - stretch.0;
+        let start = stretch.1.saturating_sub(self.length);
+        while let Some((from, to)) = self.ending.front().filter(|first| first.1 <= start) {
+            self.in_ending -= to - from;
+            self.ending.pop_front();
+        }
+        let outside = self.ending.front().map_or(0, |first| start.saturating_sub(first.0));
+        self.most = self.most.max(self.in_ending - outside);
+    }
+
+    /// Looks at the windows that begin with a stretch and end by `until`.
+    fn look_at_those_before(&mut self, until: u64) {
+        while let Some((from, to)) = self.beginning.front().copied() {
+            let end = from.saturating_add(self.length);
+            if end > until {
+                return;
+            }
+            let outside = self.beginning.back().map_or(0, |last| last.1.saturating_sub(end));
+            self.most = self.most.max(self.in_beginning - outside);
+            self.in_beginning -= to - from;
+            self.beginning.pop_front();
+        }
+    }
+}
+
+/// The fullest windows of all lengths.
+#[derive(Clone, Debug)]
+pub(super) struct Windows {
+    each: [Window; WINDOWS.len()],
+    /// End of the stretch before.
+    end: u64,
+}
+
+impl Default for Windows {
+    fn default() -> Self {
+        Self { each: WINDOWS.map(Window::new), end: 0 }
+    }
+}
+
+impl Windows {
+    /// Adds a stretch. What overlaps the one before, where a clock went back or several cores were
+    /// busy at once, counts once.
+    pub(super) fn add(&mut self, from: u64, to: u64) {
+        let from = from.max(self.end);
+        self.end = to.max(from);
+        let stretch = (from, self.end);
+        self.each.iter_mut().for_each(|window| window.add(stretch));
+    }
+
+    /// Nanoseconds that the fullest window of each length holds; `None` for those longer than the whole,
+    /// which is `span` long.
+    pub(super) fn finish(&mut self, span: u64) -> [Option<u64>; WINDOWS.len()] {
+        self.each.each_mut().map(|window| {
+            window.look_at_those_before(u64::MAX);
+            (window.length <= span).then_some(window.most)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn most(stretches: &[Stretch], length: u64) -> u64 {
+        let mut window = Window::new(length);
+        stretches.iter().for_each(|stretch| window.add(*stretch));
+        window.look_at_those_before(u64::MAX);
+        window.most
+    }
+
+    #[test]
+    fn the_fullest_window_may_begin_or_end_anywhere() {
+        assert_eq!(most(&[(0, 3), (10, 14), (18, 20)], 10), 6);
+        assert_eq!(most(&[(0, 100)], 10), 10);
+        assert_eq!(most(&[(5, 6)], 10), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn windows_agree_with_trying_all(
+            steps in prop::collection::vec((0..9_u64, 1..9_u64), 1..20), length in 1..30_u64,
+        ) {
+            let mut at = 0;
+            let stretches: Vec<Stretch> = steps.iter().map(|(idle, busy)| {
+                let from = at + idle;
+                at = from + busy;
+                (from, at)
+            }).collect();
+            let held = |from: u64| -> u64 {
+                let within = |(a, b): &Stretch| (*b).min(from + length).saturating_sub((*a).max(from));
+                stretches.iter().map(within).sum()
+            };
+            prop_assert_eq!(most(&stretches, length), (0..at).map(held).max().unwrap_or(0));
+        }
+    }
+}

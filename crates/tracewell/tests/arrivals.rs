@@ -1,0 +1,78 @@
+//! Files of arrivals, read as traces.
+
+mod support;
+
+use support::{Kept, settings};
+use tracewell::input::Input;
+use tracewell::model::{LossCause, Trace};
+use tracewell_wire::arrivals::{Arrival, HEADER, What};
+
+const FIRST: u64 = 1_700_000_000_000_000_000;
+
+fn file() -> Vec<u8> {
+    let told = [
+        (0, 0, What::Opened),
+        (1_000_000, 300, What::Bytes),
+        (2_500_000, 70, What::Dropped),
+        (9_000_000, 41, What::Bytes),
+        (9_000_001, 0, What::Closed),
+        (10_000_000, 0, What::Restarted),
+    ];
+    let entry = |(after, bytes, what)| Arrival { time_ns: FIRST + after, bytes, what }.to_bytes();
+    HEADER.into_iter().chain(told.into_iter().flat_map(entry)).collect()
+}
+
+fn read(bytes: Vec<u8>) -> (Trace, Kept) {
+    let mut kept = Kept::default();
+    let mut input = Input::from_bytes("arrivals", bytes, settings(&[])).unwrap();
+    (input.read(&mut kept).unwrap(), kept)
+}
+
+#[test]
+fn entries_are_events_at_the_host_s_time_with_their_positions() {
+    let (trace, kept) = read(file());
+    assert_eq!((trace.format, trace.events, trace.span), ("arrivals", 6, 10_000_000));
+    let rows: Vec<_> = kept
+        .rows
+        .iter()
+        .map(|row| {
+            let argument = |index| trace.payload.argument(&row.payload, index).unwrap();
+            (row.ticks, trace.schema.event(row.id).name.as_str(), argument(0), argument(1))
+        })
+        .collect();
+    let expected = [
+        (0, "opened", 0, 0),
+        (1_000_000, "bytes", 300, 0),
+        (2_500_000, "dropped", 70, 300),
+        (9_000_000, "bytes", 41, 300),
+        (9_000_001, "closed", 0, 341),
+        (10_000_000, "restarted", 0, 341),
+    ];
+    assert_eq!(rows, expected);
+    assert_eq!(trace.wall_clock_ns(trace.span), Some(FIRST + 10_000_000));
+}
+
+#[test]
+fn every_truncation_and_every_changed_byte_is_told_or_read() {
+    let whole = file();
+    for length in 8..whole.len() {
+        let bytes = whole[..length].to_vec();
+        if length < HEADER.len() {
+            let mut input = Input::from_bytes("cut", bytes, settings(&[])).unwrap();
+            assert!(input.read(&mut Kept::default()).is_err());
+            continue;
+        }
+        let (trace, kept) = read(bytes);
+        let rest = (length - HEADER.len()) % Arrival::SIZE;
+        assert_eq!(trace.events as usize, (length - HEADER.len()) / Arrival::SIZE);
+        let cut: Vec<_> = kept.losses.iter().map(|loss| loss.cause).collect();
+        assert_eq!(cut, vec![LossCause::Truncated; usize::from(rest > 0)]);
+    }
+    for at in HEADER.len()..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x40;
+        let (trace, kept) = read(bytes);
+        let unknown = (at - HEADER.len()) % Arrival::SIZE >= 12;
+        assert_eq!((trace.events, kept.losses.len()), (6 - u64::from(unknown), unknown.into()));
+    }
+}

@@ -1,0 +1,492 @@
+//! The figures of the scheduling analysis on traces that are short enough to be reckoned by hand, and the
+//! parts of responses against a slow twin.
+//!
+//! The clock makes a tick of a microsecond, so that ticks and times are told apart by their names only.
+
+mod support;
+
+use proptest::prelude::*;
+use support::settings;
+use tracewell::analysis::scheduling::{
+    Expected, Figures, Job, Mark, Parts, Scheduling, Split, Task, Used, Wanted,
+};
+use tracewell::input::Input;
+use tracewell::model::{ContextId, Trace};
+use tracewell_wire::shark::{Record, ids};
+
+const MAIN: u16 = 0x100;
+const LOW: u16 = 0x108;
+const HIGH: u16 = 0x110;
+const MIDDLE: u16 = 0x118;
+
+fn record(tsc: u64, code: u8, par1: u16, par2: u32) -> Record {
+    Record { code_word: u16::from(code), par1, tsc, par2 }
+}
+
+/// The scheduler chooses a task, which runs.
+fn choose(tsc: u64, task: u16) -> Record {
+    record(tsc, ids::TASK_SCHEDULE, task, u32::from(task))
+}
+
+/// The scheduler chooses a task, on whose behalf another runs.
+fn behalf(tsc: u64, runs: u16, of: u16) -> Record {
+    record(tsc, ids::TASK_SCHEDULE, runs, u32::from(of))
+}
+
+fn start() -> Vec<Record> {
+    let id = |context: u16| record(0, ids::ID, context, u32::from(context - MAIN) / 8);
+    let first = record(0, ids::TRACE_START, MAIN, 1000);
+    [vec![first], [MAIN, LOW, HIGH, MIDDLE].map(id).to_vec()].concat()
+}
+
+fn follow(records: &[Record], wanted: &Wanted) -> (Trace, Figures) {
+    let bytes = records.iter().flat_map(Record::to_bytes).collect();
+    let mut settings = settings(&["kind=records", "names=0=main,1=low,2=high,3=middle"]);
+    settings.format = Some("shark".to_owned());
+    let mut sink = Scheduling::new(wanted.clone());
+    let trace = Input::from_bytes("trace", bytes, settings).unwrap().read(&mut sink).unwrap();
+    let figures = sink.figures(&trace);
+    (trace, figures)
+}
+
+fn all() -> Wanted {
+    Wanted { jobs: true, waits: true, budgets: true, ..Wanted::default() }
+}
+
+fn context(trace: &Trace, number: u16) -> ContextId {
+    trace.contexts.find(u64::from(number)).unwrap()
+}
+
+fn task<'a>(trace: &Trace, figures: &'a Figures, number: u16) -> &'a Task {
+    let context = context(trace, number);
+    figures.tasks.iter().find(|task| task.context == context).unwrap()
+}
+
+/// `high` is released while `low` runs, is interrupted, waits for a mutex that `low` holds while
+/// `middle` comes between, and is done.
+fn contended() -> Vec<Record> {
+    let rest = [
+        record(10, ids::TASK_ACTIVATE, LOW, 0),
+        choose(12, LOW),
+        record(20, ids::SET_MUTEX_LOCK, LOW, 7),
+        record(30, ids::TIMER_WAKEUP_START, 0, 0),
+        record(31, ids::TASK_TIMER, HIGH, 1),
+        choose(32, HIGH),
+        record(34, ids::TIMER_WAKEUP_END, HIGH, 0),
+        record(50, ids::INTERRUPT_START, 5, 0),
+        record(56, ids::INTERRUPT_END, 5, 0),
+        record(60, ids::SET_MUTEX_LOCK, HIGH, 7),
+        behalf(63, LOW, HIGH),
+        record(70, ids::TIMER_WAKEUP_START, 0, 0),
+        record(71, ids::TASK_TIMER, MIDDLE, 1),
+        choose(72, MIDDLE),
+        record(75, ids::TIMER_WAKEUP_END, MIDDLE, 0),
+        record(85, ids::TASK_END_CYCLE, MIDDLE, 1),
+        behalf(86, LOW, HIGH),
+        record(90, ids::SET_MUTEX_UNLOCK, LOW, 7),
+        choose(92, HIGH),
+        record(96, ids::SET_MUTEX_UNLOCK, HIGH, 7),
+        record(100, ids::TASK_END_CYCLE, HIGH, 1),
+        choose(101, LOW),
+        record(110, ids::TASK_END_CYCLE, LOW, 1),
+        choose(111, MAIN),
+        record(120, ids::TRACE_STOP, 0, 0),
+    ];
+    start().into_iter().chain(rest).collect()
+}
+
+#[test]
+fn a_response_is_the_sum_of_what_it_was_spent_on() {
+    let (trace, figures) = follow(&contended(), &all());
+    let [middle, high, low] = figures.jobs.as_slice() else { panic!("{:?}", figures.jobs) };
+    let id = |number| context(&trace, number);
+    assert_eq!(
+        *high,
+        Job {
+            context: id(HIGH),
+            number: 0,
+            release: 31,
+            start: Some(32),
+            completion: 100,
+            // From 34 to 50, 56 to 63 and 92 to 100.
+            execution: 16 + 7 + 8,
+            earlier: 0,
+            preemptions: 0,
+            parts: Some(Parts {
+                own: 31,
+                // 63 to 70 and 86 to 92.
+                blocking: 7 + 6,
+                others: vec![(id(MIDDLE), 11)],
+                // 31 to 34, 50 to 56 and 70 to 75.
+                interrupts: 3 + 6 + 5,
+                nobody: 0,
+            }),
+            missed: None,
+        }
+    );
+    assert_eq!(high.response(), 69);
+    let parts = low.parts.as_ref().unwrap();
+    assert_eq!(
+        (low.release, low.completion, low.execution, low.preemptions),
+        (10, 110, 18 + 7 + 6 + 9, 3)
+    );
+    assert_eq!(parts.others, [(id(MAIN), 2), (id(HIGH), 32), (id(MIDDLE), 11)]);
+    assert_eq!((parts.own, parts.blocking, parts.interrupts, parts.nobody), (40, 0, 4 + 6 + 5, 0));
+    assert_eq!((middle.response(), middle.execution, middle.earlier), (14, 10, 0));
+    for job in &figures.jobs {
+        assert_eq!(job.parts.as_ref().unwrap().whole(), job.response());
+    }
+}
+
+#[test]
+fn jobs_that_wait_for_earlier_ones_of_their_task_say_so() {
+    let rest = [
+        record(10, ids::TASK_TIMER, HIGH, 1),
+        choose(12, HIGH),
+        record(20, ids::TASK_TIMER, HIGH, 1),
+        record(25, ids::TASK_DEADLINE_MISS, HIGH, 0),
+        record(30, ids::TASK_END_CYCLE, HIGH, 1),
+        choose(33, HIGH),
+        record(40, ids::TASK_END_CYCLE, HIGH, 1),
+        choose(41, MAIN),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    let (_, figures) = follow(&records, &all());
+    let rows: Vec<_> = figures
+        .jobs
+        .iter()
+        .map(|job| (job.number, job.release, job.start, job.execution, job.earlier, job.missed))
+        .collect();
+    assert_eq!(rows, [(0, 10, Some(12), 18, 0, Some(25)), (1, 20, Some(33), 10, 10, None)]);
+}
+
+#[test]
+fn a_wait_for_a_mutex_is_split_and_holding_it_is_timed() {
+    let (trace, figures) = follow(&contended(), &all());
+    let [wait] = figures.waits.as_slice() else { panic!("{:?}", figures.waits) };
+    assert_eq!((wait.context, wait.owner), (context(&trace, HIGH), Some(context(&trace, LOW))));
+    assert_eq!((wait.key, wait.is_mutex, wait.from, wait.until), (Some(7), true, 60, 92));
+    let spent = Split { own: 3, blocking: 7 + 6, interference: 11, interrupts: 5, nobody: 0 };
+    assert_eq!((wait.spent, wait.inverted), (Some(spent), None));
+    let high = task(&trace, &figures, HIGH).locks;
+    assert_eq!((high.requests, high.blocks, high.wait.max, high.spent), (1, 1, 32, spent));
+    // From the end of the wait on, or from the request.
+    assert_eq!((high.hold.count, high.hold.max), (1, 4));
+    assert_eq!(task(&trace, &figures, LOW).locks.hold.max, 70);
+    let [mutex] = figures.resources.as_slice() else { panic!("{:?}", figures.resources) };
+    assert_eq!((mutex.key, mutex.is_mutex, mutex.figures.requests), (7, true, 2));
+    assert_eq!(
+        (mutex.figures.hold.min, mutex.figures.hold.mean(), mutex.figures.hold.max),
+        (4, 37, 70)
+    );
+}
+
+#[test]
+fn a_wait_is_inverted_while_less_urgent_tasks_run() {
+    let with = |high: u64, middle: u64| {
+        let deadline = |deadline| Expected { period: None, deadline: Some(1000 * deadline) };
+        let expected =
+            [("high".to_owned(), deadline(high)), ("middle".to_owned(), deadline(middle))];
+        let (_, figures) =
+            follow(&contended(), &Wanted { expected: expected.into_iter().collect(), ..all() });
+        figures.waits[0].inverted
+    };
+    // `high` has its deadline at 31 + 100; `middle` was released at 71 and is done at 85.
+    assert_eq!(with(100, 50), Some(1), "behind its end `middle` has no deadline");
+    assert_eq!(with(100, 70), Some(11));
+}
+
+#[test]
+fn a_known_period_and_deadline_are_checked() {
+    let releases = [10, 112, 207];
+    let job = |release: u64| {
+        [
+            record(release, ids::TASK_TIMER, HIGH, 1),
+            choose(release + 1, HIGH),
+            record(release + 20, ids::TASK_END_CYCLE, HIGH, 1),
+            choose(release + 21, MAIN),
+        ]
+    };
+    let mut records = start();
+    records.extend(releases.into_iter().flat_map(job));
+    records.extend([record(307, ids::TASK_TIMER, HIGH, 1), choose(308, HIGH)]);
+    records.extend([record(350, ids::TASK_END_CYCLE, HIGH, 1), choose(351, MAIN)]);
+    let known = Expected { period: Some(100_000), deadline: Some(40_000) };
+    let wanted = Wanted { expected: [("high".to_owned(), known)].into_iter().collect(), ..all() };
+    let (trace, figures) = follow(&records, &wanted);
+    let high = task(&trace, &figures, HIGH);
+    // Expected at 10, 110, 210, 310, and done at 30, 130, 230, 330.
+    assert_eq!(high.timing.release_jitter, Some(3000));
+    assert_eq!(high.timing.completion_jitter, Some(20_000));
+    assert_eq!((high.timing.late, high.jobs.deadline_misses), (1, 0));
+    assert_eq!(high.jobs.release_gap.width(), 102 - 95);
+    assert_eq!(high.jobs.response.width(), 43 - 20);
+    assert_eq!(high.jobs.completion_gap.width(), 123 - 95);
+}
+
+#[test]
+fn a_wait_for_a_semaphore_ends_when_the_task_is_chosen() {
+    let rest = [
+        choose(5, HIGH),
+        record(10, ids::SET_MUTEX_WAIT, HIGH, 3),
+        choose(12, LOW),
+        record(20, ids::SET_MUTEX_POST, LOW, 3),
+        choose(21, HIGH),
+        // It does not block, and is preempted later.
+        record(30, ids::SET_MUTEX_WAIT, HIGH, 3),
+        record(40, ids::TIMER_WAKEUP_START, 0, 0),
+        choose(41, LOW),
+        record(42, ids::TIMER_WAKEUP_END, LOW, 0),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    let (trace, figures) = follow(&records, &all());
+    let high = task(&trace, &figures, HIGH).semaphores;
+    assert_eq!((high.requests, high.blocks, high.wait.count, high.wait.max), (2, 1, 1, 11));
+    let spent = Split { own: 2, blocking: 0, interference: 9, interrupts: 0, nobody: 0 };
+    assert_eq!(high.spent, spent);
+    let [semaphore] = figures.resources.as_slice() else { panic!("{:?}", figures.resources) };
+    assert_eq!((semaphore.key, semaphore.is_mutex, semaphore.figures.blocks), (3, false, 1));
+}
+
+#[test]
+fn nested_interrupts_belong_to_the_inner_source() {
+    let rest = [
+        record(100, ids::INTERRUPT_START, 5, 0),
+        record(130, ids::TIMER_WAKEUP_START, 0, 0),
+        record(150, ids::TIMER_WAKEUP_END, MAIN, 0),
+        record(200, ids::INTERRUPT_END, 5, 0),
+        record(900, ids::INTERRUPT_START, 5, 0),
+        record(1000, ids::INTERRUPT_END, 5, 0),
+        record(1150, ids::INTERRUPT_START, 5, 0),
+        record(1160, ids::INTERRUPT_END, 5, 0),
+        record(20_000, ids::TRACE_STOP, 0, 0),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    let (_, figures) = follow(&records, &all());
+    let interrupts = &figures.interrupts;
+    assert_eq!((interrupts.brackets, interrupts.ticks), (3, 210));
+    let [timer, five] = interrupts.sources.as_slice() else { panic!("{interrupts:?}") };
+    assert_eq!((timer.number, timer.count, timer.ticks), (None, 1, 20));
+    assert_eq!((five.number, five.count, five.ticks), (Some(5), 3, 190));
+    assert_eq!((five.min_ticks, five.mean_ticks(), five.max_ticks), (10, 63, 100));
+    assert_eq!((five.arrival_gap.min, five.arrival_gap.max), (250, 800));
+    // The fullest millisecond of source 5 ends at 1160, or begins at 100: 40 and 100, or 30, 50 and 100.
+    let most =
+        |milliseconds: [u64; 2]| [Some(milliseconds[0] * 1000), Some(milliseconds[1] * 1000), None];
+    assert_eq!(five.most_within, most([180, 190]));
+    assert_eq!(interrupts.most_within, most([200, 210]));
+}
+
+#[test]
+fn a_servers_budget_falls_while_it_serves() {
+    let server = 0x1234;
+    let rest = [
+        record(10, ids::SERVER_ACTIVE, 0, server),
+        choose(11, HIGH),
+        record(20, ids::TIMER_WAKEUP_START, 0, 0),
+        record(24, ids::TIMER_WAKEUP_END, HIGH, 0),
+        record(40, ids::SERVER_EXHAUST, 0, server),
+        choose(41, LOW),
+        record(60, ids::SERVER_REPLENISH, 0, server),
+        choose(61, HIGH),
+        record(66, ids::SERVER_USING_REC, 3, server),
+        record(70, ids::TASK_END_CYCLE, HIGH, 1),
+        choose(71, MAIN),
+        record(90, ids::SERVER_ACTIVE, HIGH, server),
+        choose(91, HIGH),
+        record(95, ids::TRACE_STOP, 0, 0),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    let (trace, figures) = follow(&records, &all());
+    let [found] = figures.servers.as_slice() else { panic!("{:?}", figures.servers) };
+    assert_eq!((found.key, found.task), (u64::from(server), Some(context(&trace, HIGH))));
+    assert_eq!((found.without.as_slice(), found.without_budget.max), ([(40, 60)].as_slice(), 20));
+    // 11 to 20, 24 to 41, 61 to 71, 91 to 95.
+    assert_eq!((found.supplied, found.most_used), (9 + 17 + 10 + 4, Some(9 + 16)));
+    let point = |(ticks, used): (u64, i64)| Used { ticks, used: Some(used) };
+    let before = [(10, 0), (11, 0), (20, 9), (24, 9), (40, 25)].map(point);
+    let exhausted = Used { ticks: 40, used: None };
+    let after = [(60, 0), (61, 0), (66, 5), (66, 2), (71, 7), (90, 0), (91, 0), (95, 4)].map(point);
+    let curve: Vec<_> =
+        found.used.iter().filter(|point| point.ticks < 40 || point.ticks > 41).copied().collect();
+    assert_eq!(curve, [&before[..4], &after[..]].concat());
+    assert!(found.used.contains(&exhausted));
+}
+
+#[test]
+fn the_way_between_two_marks_is_told_raw_and_net() {
+    let point = |tsc, number| record(tsc, ids::IPOINT, number, 0);
+    let rest = [
+        choose(5, HIGH),
+        point(10, 1),
+        record(12, ids::TIMER_WAKEUP_START, 0, 0),
+        choose(13, LOW),
+        record(15, ids::TIMER_WAKEUP_END, LOW, 0),
+        point(18, 1),
+        point(19, 2),
+        choose(20, HIGH),
+        point(26, 2),
+        // The second mark alone, then the first one twice.
+        point(27, 2),
+        point(30, 1),
+        point(31, 1),
+        point(35, 2),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    let label = Mark::Label("ipoint".to_owned());
+    let pairs = vec![(Mark::Number(1), Mark::Number(2)), (label.clone(), label)];
+    let (trace, figures) = follow(&records, &Wanted { pairs, ..all() });
+    let [(_, _, passages), (_, _, any)] = figures.passages.as_slice() else { panic!() };
+    let rows: Vec<_> = passages
+        .iter()
+        .map(|p| (p.context, p.raw.count, p.raw.min, p.raw.max, p.net.min, p.net.max))
+        .collect();
+    let (low, high) = (context(&trace, LOW), context(&trace, HIGH));
+    assert_eq!(rows, [(low, 1, 1, 1, 1, 1), (high, 2, 4, 16, 4, 2 + 6)]);
+    assert_eq!((any[0].raw.count, any[1].raw.count), (1, 5));
+}
+
+#[test]
+fn the_manuals_code_for_unlocking_is_taken_with_a_warning() {
+    let rest = [
+        record(10, ids::SET_MUTEX_LOCK, MAIN, 7),
+        record(15, ids::MANUAL_UNLOCK, MAIN, 7),
+        record(20, ids::MANUAL_UNLOCK, MAIN, 7),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    let (trace, figures) = follow(&records, &all());
+    assert_eq!(task(&trace, &figures, MAIN).locks.hold.max, 5);
+    let remarks: Vec<_> = trace.diagnostics.iter().map(|d| d.message.as_str()).collect();
+    assert_eq!(
+        remarks,
+        ["2 records have the user manual's code for unlocking, 0x43; no kernel writes it"]
+    );
+}
+
+#[test]
+fn what_does_not_fit_together_is_counted() {
+    let rest = [
+        choose(5, HIGH),
+        record(6, ids::CONTEXT_SWITCH, HIGH, 0),
+        record(7, ids::CONTEXT_SWITCH, LOW, 0),
+        record(8, ids::INTERRUPT_END, 5, 0),
+        record(9, 0x0C, 0, 0),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    let (_, figures) = follow(&records, &all());
+    let sanity = figures.sanity;
+    assert_eq!((sanity.disagreeing_loads, sanity.unmatched_brackets), (1, 1));
+    assert_eq!((sanity.unknown_events, sanity.backward_steps), (1, 0));
+}
+
+#[test]
+fn holes_are_times_of_which_nothing_is_known() {
+    let rest = [
+        record(10, ids::TASK_TIMER, HIGH, 1),
+        choose(12, HIGH),
+        record(20, ids::filter_record(ids::family::TASK), 1, 0),
+        record(30, ids::SET_MUTEX_LOCK, HIGH, 7),
+        record(40, ids::filter_record(ids::family::TASK), 0, 0),
+        record(41, ids::filter_record(ids::family::USER), 1, 0),
+        choose(45, HIGH),
+        record(50, ids::TASK_END_CYCLE, HIGH, 1),
+        choose(52, MAIN),
+        record(60, ids::TRACE_STOP, 0, 0),
+        record(80, ids::TRACE_START, MAIN, 1000),
+        record(90, ids::IPOINT, 1, 0),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    let told = |holes| {
+        let (trace, figures) = follow(&records, &Wanted { holes, ..all() });
+        let high = task(&trace, &figures, HIGH);
+        let jobs = (figures.jobs.len(), high.jobs.across_gaps);
+        (figures.gaps, figures.gap_ticks, figures.charged_ticks, jobs, high.locks.requests)
+    };
+    assert_eq!(told(false), (0, 0, 90, (1, 0), 1));
+    // From 40 to 45 and from 80 on nothing is missing; in the first nobody is known to run yet.
+    assert_eq!(told(true), (2, 20 + 20, 20 + 15 + 10, (0, 1), 0));
+}
+
+/// What a kernel records in a row.
+fn any_phrase() -> impl Strategy<Value = Vec<(u8, u16, u16)>> {
+    let tasks = || prop::sample::select(vec![MAIN, LOW, HIGH, MIDDLE]);
+    let timer = |(here, task): (u16, u16)| {
+        vec![
+            (ids::TIMER_WAKEUP_START, 0, 0),
+            (ids::TASK_TIMER, task, 1),
+            (ids::TASK_SCHEDULE, task, task),
+            (ids::TIMER_WAKEUP_END, here, 0),
+        ]
+    };
+    prop_oneof![
+        (tasks(), tasks()).prop_map(timer),
+        (tasks(), tasks()).prop_map(|(by, of)| vec![(ids::TASK_SCHEDULE, by, of)]),
+        tasks().prop_map(|task| vec![(ids::TASK_ACTIVATE, task, 0)]),
+        (tasks(), tasks()).prop_map(|(task, next)| vec![
+            (ids::TASK_END_CYCLE, task, 1),
+            (ids::TASK_SCHEDULE, next, next)
+        ]),
+        tasks().prop_map(|_| vec![(ids::INTERRUPT_START, 5, 0), (ids::INTERRUPT_END, 5, 0)]),
+    ]
+}
+
+fn any_records() -> impl Strategy<Value = Vec<Record>> {
+    prop::collection::vec((any_phrase(), 0..9_u64), 1..80).prop_map(|phrases| {
+        let mut tsc = 1;
+        let mut records = start();
+        for (phrase, gap) in phrases {
+            for (code, par1, par2) in phrase {
+                tsc += gap;
+                records.push(record(tsc, code, par1, u32::from(par2)));
+            }
+        }
+        records
+    })
+}
+
+/// For each tick who had the processor, and on whose behalf; `None` for interrupts.
+fn timeline(records: &[Record]) -> Vec<Option<(u16, u16)>> {
+    let (mut now, mut chosen, mut served) = ((MAIN, MAIN), None, false);
+    let mut ticks = Vec::new();
+    for record in records {
+        ticks.resize(record.tsc as usize, if served { None } else { Some(now) });
+        match record.code() {
+            ids::INTERRUPT_START | ids::TIMER_WAKEUP_START => (served, chosen) = (true, None),
+            ids::TASK_SCHEDULE if served => chosen = Some((record.par1, record.par2 as u16)),
+            ids::TASK_SCHEDULE => now = (record.par1, record.par2 as u16),
+            ids::INTERRUPT_END | ids::TIMER_WAKEUP_END => {
+                (served, now) = (false, chosen.unwrap_or(now));
+            }
+            _ => {}
+        }
+    }
+    ticks
+}
+
+proptest! {
+    #[test]
+    fn parts_of_responses_agree_with_counting_every_tick(records in any_records()) {
+        let (trace, figures) = follow(&records, &all());
+        let timeline = timeline(&records);
+        for job in &figures.jobs {
+            let own = trace.contexts.get(job.context).unwrap().key as u16;
+            let ticks = &timeline[job.release as usize..job.completion as usize];
+            let count = |is: &dyn Fn(Option<(u16, u16)>) -> bool| {
+                ticks.iter().filter(|tick| is(**tick)).count() as u64
+            };
+            let parts = job.parts.as_ref().unwrap();
+            prop_assert_eq!(parts.whole(), job.response());
+            prop_assert_eq!(parts.own, count(&|tick| tick.is_some_and(|(by, _)| by == own)));
+            prop_assert_eq!(parts.interrupts, count(&|tick| tick.is_none()));
+            let blocks = |tick: Option<(u16, u16)>| tick.is_some_and(|(by, of)| of == own && by != own);
+            prop_assert_eq!(parts.blocking, count(&blocks));
+            for (other, spent) in &parts.others {
+                let key = trace.contexts.get(*other).unwrap().key as u16;
+                let took = |tick: Option<(u16, u16)>| tick.is_some_and(|(by, of)| by == key && of != own);
+                prop_assert_eq!(*spent, count(&took));
+            }
+            prop_assert_eq!(parts.nobody, 0);
+            prop_assert!(job.execution <= parts.own);
+        }
+    }
+}
