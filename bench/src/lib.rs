@@ -6,6 +6,7 @@
 
 pub mod baseline;
 pub mod collect;
+pub mod posix;
 pub mod rkh;
 pub mod shark;
 pub mod stream;

@@ -16,12 +16,14 @@ use tracewell_wire::threadx::{Event, Header, Layout, RegistrySlot};
 mod aix;
 mod check;
 mod machines;
+mod posix;
 mod template;
 mod wire_aix;
 
 pub use aix::aix;
 pub use check::{check_matcher, check_parser};
 pub use machines::machines;
+pub use posix::{posix_log, posix_memory};
 pub use template::{compress, template_machine, template_parser};
 pub use wire_aix::wire_aix;
 

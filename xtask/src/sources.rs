@@ -23,12 +23,15 @@ const BORDERS: [(&str, &[&str]); 5] = [
 ];
 
 /// The files that may hold unsafe code.
-const UNSAFE: [&str; 21] = [
+const UNSAFE: [&str; 30] = [
     "crates/capi/src/aix.rs",
     "crates/capi/src/aix/channel.rs",
     "crates/capi/src/boundary.rs",
     "crates/capi/src/flusher.rs",
     "crates/capi/src/log.rs",
+    "crates/capi/src/posix/attributes.rs",
+    "crates/capi/src/posix/reading.rs",
+    "crates/capi/src/posix/types.rs",
     "crates/capi/src/rkh.rs",
     "crates/capi/src/rkh/record.rs",
     "crates/capi/src/shark.rs",
@@ -37,6 +40,12 @@ const UNSAFE: [&str; 21] = [
     "crates/capi/src/stream.rs",
     "crates/capi/src/threadx.rs",
     "crates/capi/src/threadx/block.rs",
+    "crates/posix/src/local.rs",
+    "crates/posix/src/local/attached.rs",
+    "crates/posix/src/sys.rs",
+    "crates/posix/src/sys/files.rs",
+    "crates/posix/src/sys/memory.rs",
+    "crates/posix/src/sys/waiting.rs",
     "crates/record/src/clock/counter.rs",
     "crates/record/src/stream/map.rs",
     "crates/record/src/stream/sys.rs",

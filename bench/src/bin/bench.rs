@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Trace};
 use tracewell::template::{Program, Source};
-use tracewell_bench::{baseline, collect, median, rkh, shark, size, stream, templates, trace};
+use tracewell_bench::{
+    baseline, collect, median, posix, rkh, shark, size, stream, templates, trace,
+};
 use tracewell_record::threadx as record;
 use tracewell_wire::rkh as rkh_wire;
 use tracewell_wire::threadx::ids;
@@ -44,6 +46,7 @@ fn main() -> Result<()> {
     rkh_decode(&plan)?;
     rkh_encode(&plan);
     streams(&plan)?;
+    posix_streams(&plan)?;
     memory(&file)?;
     memory_without_flags(&plan)?;
     flush(&plan, folder.path())?;
@@ -436,6 +439,36 @@ fn streams(plan: &Plan) -> Result<()> {
     row("stream: an event while suspended", counter, suspended, read);
     row("stream: an event of a filtered family", counter, by_family, read);
     row("stream: an event of a filtered id", counter, by_id, read);
+    Ok(())
+}
+
+/// The POSIX trace functions beside the stream engine's own event.
+fn posix_streams(plan: &Plan) -> Result<()> {
+    let own = stream::stream()?;
+    let unnamed = tracewell_wire::posix::UNNAMED;
+    let mut without: Vec<f64> = (0..plan.rounds * 20).map(|_| posix::events(unnamed)).collect();
+    let (recording, id) = posix::stream()?;
+    let mut found: [Vec<f64>; 5] = Default::default();
+    for _ in 0..plan.rounds * 20 {
+        let round = [
+            stream::events(&own),
+            posix::events(id),
+            posix::filtered(&recording, id),
+            posix::suspended(&recording, id),
+            stream::counter_reads(),
+        ];
+        found.iter_mut().zip(round).for_each(|(all, one)| all.push(one));
+    }
+    let [event, posix_event, filtered, suspended, read] = found.map(|mut all| median(&mut all));
+    row("POSIX: an event with 8 bytes", "Tracewell, an event of two fields", posix_event, event);
+    let counter = "Rust, read the counter";
+    row("POSIX: an event that is filtered out", counter, filtered, read);
+    row("POSIX: an event while suspended", counter, suspended, read);
+    row("POSIX: an event without a stream", counter, median(&mut without), read);
+    let mut speeds =
+        (0..plan.rounds).map(|_| posix::read_back()).collect::<std::result::Result<Vec<_>, _>>()?;
+    let each = 1e9 / median(&mut speeds);
+    row("POSIX: take an event out of a stream", "10 million a second", each, 100.0);
     Ok(())
 }
 

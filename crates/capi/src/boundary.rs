@@ -183,3 +183,102 @@ impl<T> Placed<T> {
         assert!(!std::mem::needs_drop::<T>(), "storage is left without a word");
     }
 }
+
+/// Runs something that leaves errno as it was.
+#[inline]
+pub(crate) fn keeping_errno<R>(work: impl FnOnce() -> R) -> R {
+    // SAFETY: the place of errno is there as long as the thread is.
+    let before = unsafe { *libc::__errno_location() };
+    let result = work();
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = before };
+    result
+}
+
+/// Bytes of C; none for null.
+///
+/// # Safety
+/// * `start` is null, or the start of `count` bytes that stay for `'a`.
+#[inline]
+pub(crate) unsafe fn bytes<'a>(start: *const u8, count: usize) -> &'a [u8] {
+    if start.is_null() {
+        return &[];
+    }
+    // SAFETY: not null; the caller's bullet.
+    unsafe { slice::from_raw_parts(start, count) }
+}
+
+/// Stores a text and a null; `None` where there is no place.
+///
+/// # Safety
+/// * `to` is null, or has room for the text and a null.
+pub(crate) unsafe fn put_text(to: *mut c_char, text: &[u8]) -> Option<()> {
+    if to.is_null() {
+        return None;
+    }
+    // SAFETY: not null, and large enough (the caller's bullet); both are different memory.
+    unsafe {
+        to.copy_from_nonoverlapping(text.as_ptr().cast(), text.len());
+        to.add(text.len()).write(0);
+    }
+    Some(())
+}
+
+/// What a leaked box holds; `None` for null.
+pub(crate) fn leaked<T>(place: *mut T) -> Option<&'static T> {
+    // SAFETY: only leaked boxes are handed in here, and they are never taken back.
+    unsafe { place.as_ref() }
+}
+
+/// Has a function called when the program ends.
+pub(crate) fn at_exit(function: extern "C" fn()) {
+    // SAFETY: the function takes nothing and is of this library.
+    unsafe { libc::atexit(function) };
+}
+
+// Not as `libc` has them: a cancelled thread unwinds out of these.
+/// cbindgen:ignore
+#[expect(unused_doc_comments, reason = "for the program that makes the header")]
+unsafe extern "C-unwind" {
+    fn syscall(number: libc::c_long, ...) -> libc::c_long;
+    fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int;
+}
+
+const CANCEL_ASYNCHRONOUS: c_int = 1;
+
+/// A sleep at a word in which a thread may be cancelled.
+#[derive(Clone, Copy)]
+pub(crate) struct CancellableSleep {
+    /// A futex.
+    pub(crate) word: *const u32,
+    /// It sleeps while the word is this.
+    pub(crate) seen: u32,
+    /// What keeps the word's memory, for whoever made this.
+    pub(crate) owner: *const std::ffi::c_void,
+}
+
+impl CancellableSleep {
+    /// Sleeps until somebody wakes it, a signal handler runs, or a time of `CLOCK_REALTIME` comes, if that
+    /// is not null; the error number, or 0. It has nothing to drop: a cancelled thread unwinds from here.
+    ///
+    /// # Safety
+    /// * the word's memory stays; `until` is null or points to a time.
+    #[inline(never)]
+    pub(crate) unsafe fn until(self, until: *const libc::timespec) -> c_int {
+        let kind = libc::FUTEX_WAIT_BITSET | libc::FUTEX_CLOCK_REALTIME;
+        let mut before = 0;
+        // SAFETY: the kernel only reads the word and the time. Between the two calls that set the kind of
+        // cancellation there is only a system call, which may be left at any point.
+        unsafe {
+            let saved = *libc::__errno_location();
+            pthread_setcanceltype(CANCEL_ASYNCHRONOUS, &mut before);
+            let none = std::ptr::null::<u32>();
+            let result =
+                syscall(libc::SYS_futex, self.word, kind, self.seen, until, none, u32::MAX);
+            pthread_setcanceltype(before, &mut before);
+            let error = if result == 0 { 0 } else { *libc::__errno_location() };
+            *libc::__errno_location() = saved;
+            error
+        }
+    }
+}

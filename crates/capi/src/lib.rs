@@ -27,6 +27,8 @@ pub mod clock;
 pub mod code;
 pub mod flusher;
 pub mod log;
+/// cbindgen:ignore
+pub mod posix;
 pub mod rkh;
 pub mod shark;
 pub mod stream;

@@ -6,112 +6,21 @@ mod device;
 #[path = "programs/rkh.rs"]
 mod rkh;
 
-use std::net::UdpSocket;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
+mod build;
 
+use std::net::UdpSocket;
+
+use std::path::Path;
+use std::process::Command;
+
+use build::{Link, compile, compiler, here, succeed};
 use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::input::{Input, Settings};
 use tracewell_record::stream::{STREAM_VARIABLE, Stream, StreamOptions};
 
-/// How a program gets the library.
-#[derive(Clone, Copy, Debug)]
-enum Link {
-    Static,
-    Shared,
-    /// Static, with the compiler watching addresses and undefined behaviour of the C side.
-    Sanitized,
-}
-
-const SANITIZERS: &str = "-fsanitize=address,undefined";
-
-impl Link {
-    /// Those that a compiler can make.
-    fn all(compiler: &str) -> Vec<Self> {
-        let watched = sanitizes(compiler).then_some(Self::Sanitized);
-        [Self::Static, Self::Shared].into_iter().chain(watched).collect()
-    }
-}
-
-/// Whether a compiler has the sanitizers and their libraries.
-fn sanitizes(compiler: &str) -> bool {
-    let folder = tempfile::tempdir().unwrap();
-    let source = folder.path().join("empty.c");
-    std::fs::write(&source, "int main(void) { return 0; }\n").unwrap();
-    let mut command = Command::new(compiler);
-    command.args([SANITIZERS, "-x", "c"]).arg(&source).arg("-o").arg(folder.path().join("empty"));
-    let can = command.output().is_ok_and(|output| output.status.success());
-    if !can {
-        println!("skipped: {compiler} has no {SANITIZERS}");
-    }
-    can
-}
-
-/// A compiler by its variable or its usual name. Without one the test is skipped, but not in CI.
-fn compiler(variable: &str, usual: &str) -> Option<String> {
-    let name = std::env::var(variable).unwrap_or_else(|_| usual.to_owned());
-    if Command::new(&name).arg("--version").output().is_ok_and(|output| output.status.success()) {
-        return Some(name);
-    }
-    assert!(std::env::var_os("CI").is_none(), "CI has the compiler {name}");
-    println!("skipped: there is no compiler {name}");
-    None
-}
-
-fn here() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// The folder of both libraries, which are built once.
-fn libraries() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries");
-        let output = Command::new(env!("CARGO"))
-            .args(["build", "--offline", "--quiet", "--manifest-path"])
-            .arg(here().join("Cargo.toml"))
-            .arg("--target-dir")
-            .arg(&target)
-            .output()
-            .expect("the cargo that runs this test can be run");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        target.join("debug")
-    })
-}
-
-/// Compiles a program, with every warning an error.
-fn compile(compiler: &str, standard: &str, source: &Path, link: Link, folder: &Path) -> PathBuf {
-    let program = folder.join("program");
-    let mut command = Command::new(compiler);
-    command.args([standard, "-Wall", "-Wextra", "-Werror", "-pedantic", "-o"]).arg(&program);
-    command.arg("-I").arg(here().join("include")).arg(source);
-    if matches!(link, Link::Sanitized) {
-        command.args([SANITIZERS, "-fno-sanitize-recover=all", "-g"]);
-    }
-    match link {
-        Link::Static | Link::Sanitized => command.arg(libraries().join("libtracewell_capi.a")),
-        Link::Shared => command
-            .arg("-L")
-            .arg(libraries())
-            .arg(format!("-Wl,-rpath,{}", libraries().display()))
-            .arg("-ltracewell_capi"),
-    };
-    let output = command.args(["-lpthread", "-ldl", "-lm"]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    program
-}
-
 /// Runs a program that nobody records.
 fn run(command: &mut Command) {
     succeed(command.env_remove(STREAM_VARIABLE));
-}
-
-fn succeed(command: &mut Command) {
-    let output = command.output().unwrap();
-    let said = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    let (out, err) = (said(&output.stdout), said(&output.stderr));
-    assert!(output.status.success(), "{}: {out}{err}", output.status);
 }
 
 /// The chosen columns of each event.

@@ -34,10 +34,13 @@
 #![deny(unsafe_code)]
 
 #[cfg(feature = "std")]
+extern crate alloc;
+#[cfg(feature = "std")]
 extern crate std;
 
 pub mod aix;
 pub mod clock;
+pub mod posix;
 pub mod rkh;
 pub mod shark;
 pub mod stream;

@@ -123,3 +123,13 @@ fn check_matcher() {
 fn machines() {
     run("machines", targets::machines);
 }
+
+#[test]
+fn posix_log() {
+    run("posix_log", targets::posix_log);
+}
+
+#[test]
+fn posix_memory() {
+    run("posix_memory", targets::posix_memory);
+}

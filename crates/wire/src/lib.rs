@@ -23,8 +23,10 @@
 
 pub mod aix;
 pub mod arrivals;
+pub mod frame;
 pub mod native;
 mod order;
+pub mod posix;
 pub mod rkh;
 pub mod shark;
 pub mod threadx;

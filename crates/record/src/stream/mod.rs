@@ -69,7 +69,7 @@ mod model;
 #[cfg(feature = "std")]
 mod reader;
 mod status;
-mod sync;
+pub(crate) mod sync;
 mod writer;
 
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]

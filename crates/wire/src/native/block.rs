@@ -19,16 +19,13 @@
 //! where one should be looks for the next [`MAGIC`] at a multiple of 8 whose checksum is right.
 
 use super::image::TypeHead;
-use super::{ClockFacts, FullPolicy, VERSION, WORD, crc32c, join, put_words, split, word};
+use super::{ClockFacts, FullPolicy, VERSION, WORD, join, split, word};
+use crate::frame;
 
 /// `TWB1`, read as a little-endian number.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"TWB1");
 
-/// Bytes of a block's head.
-pub const HEAD: usize = 3 * WORD;
-
-/// Longest block that a reader believes in, in bytes: 16 MiB.
-pub const LONGEST: usize = 1 << 24;
+pub use crate::frame::{HEAD, LONGEST};
 
 /// What a block holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,43 +90,19 @@ pub enum Found<'a> {
 
 /// Looks for a block at the start of some bytes.
 pub fn find(bytes: &[u8]) -> Found<'_> {
-    let (Some(first), Some(second), Some(number)) =
-        (word(bytes, 0), word(bytes, 1), word(bytes, 2))
-    else {
-        let magic = MAGIC.to_le_bytes();
-        let begins = bytes.iter().zip(magic).all(|(found, wanted)| *found == wanted);
-        return if begins { Found::Part(HEAD) } else { Found::Damage };
-    };
-    let (magic, kind) = split(first);
-    let (length, sum) = split(second);
-    let length = length as usize;
-    if magic != MAGIC || !length.is_multiple_of(WORD) || !(HEAD..=LONGEST).contains(&length) {
-        return Found::Damage;
+    match frame::find(bytes, MAGIC) {
+        frame::Found::Block { kind, number, body } => {
+            Found::Block(Block { kind: Kind::of_code(kind), number, body })
+        }
+        frame::Found::Part(bytes) => Found::Part(bytes),
+        frame::Found::Damage => Found::Damage,
     }
-    let Some(block) = bytes.get(..length) else { return Found::Part(length) };
-    if checksum(block) != Some(sum) {
-        return Found::Damage;
-    }
-    Found::Block(Block { kind: Kind::of_code(kind), number, body: &block[HEAD..] })
-}
-
-fn checksum(block: &[u8]) -> Option<u32> {
-    let (first, rest) = block.split_at_checked(12)?;
-    let rest = rest.get(4..)?;
-    Some(super::Crc32c::default().with(first).with(&[0; 4]).with(rest).value())
 }
 
 /// Writes the head of a block whose body is in its place already; `None` where the block is too
 /// short for a head, too long, or no multiple of 8.
 pub fn seal(block: &mut [u8], kind: Kind, number: u64) -> Option<()> {
-    let length = block.len();
-    if length > LONGEST || !length.is_multiple_of(WORD) {
-        return None;
-    }
-    let head = [join(MAGIC, kind.code()), join(length as u32, 0), number];
-    put_words(block, &head)?;
-    let sum = crc32c(block);
-    put_words(block.get_mut(WORD..)?, &[join(length as u32, sum)])
+    frame::seal(block, MAGIC, kind.code(), number)
 }
 
 /// The body of a start block.

@@ -1,0 +1,73 @@
+//! Sets of event types.
+//!
+//! The module holds `unsafe` code because exported names are that.
+#![allow(unsafe_code)]
+
+use std::ffi::c_int;
+use std::mem::MaybeUninit;
+
+use tracewell_posix::{EventSet, Fill};
+
+use super::{INVALID, Number, guard, some};
+
+/// An initialised set.
+pub(super) fn marked(set: Option<&EventSet>) -> Result<&EventSet, Number> {
+    some(set).and_then(|set| if set.is_marked() { Ok(set) } else { Err(INVALID) })
+}
+
+fn marked_mut(set: Option<&mut EventSet>) -> Result<&mut EventSet, Number> {
+    some(set).and_then(|set| if set.is_marked() { Ok(set) } else { Err(INVALID) })
+}
+
+/// Initialises a set without members.
+#[unsafe(no_mangle)]
+pub extern "C" fn posix_trace_eventset_empty(set: Option<&mut MaybeUninit<EventSet>>) -> c_int {
+    guard(|| {
+        some(set)?.write(EventSet::EMPTY);
+        Ok(())
+    })
+}
+
+/// Initialises a set with system types that belong to no process (1), all system types (2), or all (3).
+#[unsafe(no_mangle)]
+pub extern "C" fn posix_trace_eventset_fill(
+    set: Option<&mut MaybeUninit<EventSet>>,
+    what: c_int,
+) -> c_int {
+    guard(|| {
+        let set = some(set)?;
+        set.write(EventSet::filled(match what {
+            1 => Fill::WithoutProcess,
+            2 => Fill::System,
+            3 => Fill::All,
+            _ => return Err(INVALID),
+        }));
+        Ok(())
+    })
+}
+
+/// Adds an event type.
+#[unsafe(no_mangle)]
+pub extern "C" fn posix_trace_eventset_add(event_id: u32, set: Option<&mut EventSet>) -> c_int {
+    guard(|| marked_mut(set)?.add(event_id).ok_or(INVALID))
+}
+
+/// Removes an event type.
+#[unsafe(no_mangle)]
+pub extern "C" fn posix_trace_eventset_del(event_id: u32, set: Option<&mut EventSet>) -> c_int {
+    guard(|| marked_mut(set)?.remove(event_id).ok_or(INVALID))
+}
+
+/// Stores whether an event type is a member.
+#[unsafe(no_mangle)]
+pub extern "C" fn posix_trace_eventset_ismember(
+    event_id: u32,
+    set: Option<&EventSet>,
+    ismember: Option<&mut MaybeUninit<c_int>>,
+) -> c_int {
+    guard(|| {
+        let (set, ismember) = (marked(set)?, some(ismember)?);
+        ismember.write(set.contains(event_id).ok_or(INVALID)?.into());
+        Ok(())
+    })
+}

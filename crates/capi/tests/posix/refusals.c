@@ -1,0 +1,266 @@
+/* What is no stream, and who has no right to one. */
+#include "streams.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NOBODY = 65534 };
+
+TEST(BAD_01)
+{
+    started(NULL);
+    for (int at = 0; at < NO_STREAMS; at++)
+        all_refuse(no_streams[at]);
+    for (int count = 0; count < 1000; count++)
+        all_refuse(-1 - (trace_id_t)chance(0x7ffffff0));
+}
+
+TEST(BAD_02)
+{
+    trace_id_t stream = started(NULL), kept = started(NULL);
+    OK(posix_trace_shutdown(stream));
+    all_refuse(stream);
+    started(NULL);
+    all_refuse(stream);
+    IS(status_of(kept).posix_stream_status, POSIX_TRACE_RUNNING);
+}
+
+TEST(BAD_03)
+{
+    int log = log_file();
+    OK(posix_trace_shutdown(created_withlog(NULL, log)));
+    trace_id_t stream = opened(log);
+    OK(posix_trace_close(stream));
+    all_refuse(stream);
+    opened(log);
+    all_refuse(stream);
+}
+
+TEST(BAD_04)
+{
+    trace_id_t stream = started(NULL);
+    number_events(type("kept"), 0, 10);
+    pid_t child = forked();
+    if (child == 0) {
+        all_refuse(stream);
+        trace_id_t own = started(NULL);
+        OK(posix_trace_shutdown(own));
+        all_refuse(stream);
+        exit(0);
+    }
+    finished(child);
+    IS(status_of(stream).posix_stream_status, POSIX_TRACE_RUNNING);
+    struct seen seen = read_all(stream);
+    ALL_NUMBERS(seen, 0, 10);
+}
+
+/* With a folder for the registry that is not to be trusted nothing is made. */
+ROLE(distrusts)
+{
+    (void)arguments;
+    trace_id_t stream = -77;
+    CHECK(posix_trace_create(0, NULL, &stream) != 0);
+    IS(stream, -77);
+    trace_event_id_t id = POSIX_TRACE_UNNAMED_USER_EVENT;
+    posix_trace_eventid_open("harmless", &id);
+    posix_trace_event(id, NULL, 0);
+}
+
+static void distrusted(const char *folder)
+{
+    setenv("TRACEWELL_POSIX_DIR", folder, 1);
+    finished(start_role("distrusts", (char *[]){NULL}));
+}
+
+/* A path beside the registry of this test, which goes with it. */
+static const char *beside(const char *name)
+{
+    static char path[200];
+    snprintf(path, sizeof path, "%s/%s", getenv("TRACEWELL_POSIX_DIR"), name);
+    return path;
+}
+
+TEST(BAD_05)
+{
+    char target[200], link[200];
+    strcpy(target, beside("folder"));
+    strcpy(link, beside("link"));
+    OK(mkdir(target, 0700));
+    OK(symlink(target, link));
+    distrusted(link);
+    if (geteuid() == 0) {
+        OK(chown(target, NOBODY, NOBODY));
+        distrusted(target);
+    } else {
+        distrusted("/");
+    }
+}
+
+/* What is shared lies where nobody else can read or write it. */
+static void is_private(const char *path, unsigned allowed)
+{
+    struct stat status;
+    if (lstat(path, &status) != 0)
+        return;
+    IS(status.st_uid, geteuid());
+    IS(status.st_mode & 0777 & ~allowed, 0);
+}
+
+TEST(OWN_21)
+{
+    started(NULL);
+    const char *folder = getenv("TRACEWELL_POSIX_DIR");
+    char path[400];
+    is_private(folder, 0700);
+    DIR *entries = opendir(folder);
+    CHECK(entries);
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        is_private(path, 0700);
+    }
+    closedir(entries);
+}
+
+/* Without a folder of its own the registry is made for this user alone. */
+ROLE(uses_the_usual_folder)
+{
+    (void)arguments;
+    char folder[64];
+    trace_id_t stream = started(NULL);
+    number_events(type("usual"), 0, 10);
+    struct seen seen = read_all(stream);
+    ALL_NUMBERS(seen, 0, 10);
+    snprintf(folder, sizeof folder, "/dev/shm/tracewell-%u", (unsigned)geteuid());
+    is_private(folder, 0700);
+    OK(posix_trace_shutdown(stream));
+}
+
+TEST(OWN_22)
+{
+    unsetenv("TRACEWELL_POSIX_DIR");
+    finished(start_role("uses_the_usual_folder", (char *[]){NULL}));
+}
+
+static void become_nobody(void)
+{
+    OK(setgid(NOBODY));
+    OK(setuid(NOBODY));
+}
+
+/* Waits, records, waits again; `arguments` are the descriptors of the pipes. */
+ROLE(records_when_told)
+{
+    struct gate go = {atoi(arguments[0]), -1}, recorded = {-1, atoi(arguments[1])};
+    pass(recorded);
+    await(go);
+    number_events(type("nobody's"), 0, 10);
+    pass(recorded);
+    await(go);
+}
+
+ROLE(traces_nobody)
+{
+    (void)arguments;
+    struct gate go = gate(), recorded = gate();
+    char in[12], out[12];
+    snprintf(in, sizeof in, "%d", go.in);
+    snprintf(out, sizeof out, "%d", recorded.out);
+    pid_t child = forked();
+    if (child == 0) {
+        become_nobody();
+        become_role("records_when_told", (char *[]){in, out, NULL});
+    }
+    await(recorded);
+    trace_id_t stream = tracing(child, NULL);
+    pass(go);
+    await(recorded);
+    struct seen seen = read_all(stream);
+    ALL_NUMBERS(seen, 0, 10);
+    IS(seen.pid, child);
+    pass(go);
+    finished(child);
+    OK(posix_trace_shutdown(stream));
+}
+
+/* Root may trace a process of another user. Both have the usual folder: which one it is was asked when an
+ * image begins. */
+TEST(OWN_23)
+{
+    if (geteuid() != 0)
+        skip("only root can be another user");
+    unsetenv("TRACEWELL_POSIX_DIR");
+    finished(start_role("traces_nobody", (char *[]){NULL}));
+}
+
+/* Nobody can look into or change what a stream of another user shares. */
+TEST(OWN_24)
+{
+    if (geteuid() != 0)
+        skip("only root can be another user");
+    trace_id_t stream = started(NULL);
+    const char *folder = getenv("TRACEWELL_POSIX_DIR");
+    char paths[32][300];
+    int count = 0;
+    DIR *entries = opendir(folder);
+    CHECK(entries);
+    for (struct dirent *entry; count < 32 && (entry = readdir(entries));)
+        if (entry->d_name[0] != '.')
+            snprintf(paths[count++], sizeof paths[0], "%s/%s", folder, entry->d_name);
+    closedir(entries);
+    pid_t child = forked();
+    if (child == 0) {
+        become_nobody();
+        CHECK(!opendir(folder));
+        for (int at = 0; at < count; at++) {
+            CHECK(open(paths[at], O_RDONLY) < 0);
+            CHECK(open(paths[at], O_RDWR) < 0);
+        }
+        all_refuse(stream);
+        done();
+    }
+    finished(child);
+}
+
+/* A process of nobody that may or may not be looked into, and another one that tries to trace it. */
+ROLE(traces_its_child)
+{
+    int allowed = atoi(arguments[0]);
+    struct gate ready = gate(), go = gate();
+    pid_t child = forked();
+    if (child == 0) {
+        OK(prctl(PR_SET_DUMPABLE, allowed));
+        pass(ready);
+        await(go);
+        done();
+    }
+    await(ready);
+    trace_id_t stream = -77;
+    IS(posix_trace_create(child, NULL, &stream), allowed ? 0 : EPERM);
+    pass(go);
+    finished(child);
+    if (allowed)
+        OK(posix_trace_shutdown(stream));
+}
+
+TEST(OWN_28)
+{
+    unsetenv("TRACEWELL_POSIX_DIR");
+    for (int allowed = 0; allowed < 2; allowed++) {
+        pid_t child = forked();
+        if (child == 0) {
+            if (geteuid() == 0)
+                become_nobody();
+            become_role("traces_its_child", (char *[]){allowed ? "1" : "0", NULL});
+        }
+        finished(child);
+    }
+}

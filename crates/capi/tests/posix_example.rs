@@ -1,0 +1,82 @@
+//! The pair of examples, `examples/c/pump.c` and `examples/c/watch.c`: a program that is traced, and its
+//! controller.
+
+mod build;
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use build::{Link, compile, compiler, here, succeed};
+
+struct Pair {
+    folder: tempfile::TempDir,
+    pump: PathBuf,
+    watch: PathBuf,
+}
+
+impl Pair {
+    fn new(cc: &str, link: Link) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let program = |name: &str| {
+            let place = folder.path().join(name);
+            std::fs::create_dir(&place).unwrap();
+            let source = here().join("../../examples/c").join(format!("{name}.c"));
+            compile(cc, "-std=c11", &source, link, &place)
+        };
+        Self { pump: program("pump"), watch: program("watch"), folder }
+    }
+
+    /// A program of the pair, with a registry of their own.
+    fn command(&self, program: &Path) -> Command {
+        let registry = self.folder.path().join("registry");
+        let private = DirBuilder::new().recursive(true).mode(0o700).create(&registry);
+        private.unwrap();
+        let mut command = Command::new(program);
+        command.env("TRACEWELL_POSIX_DIR", registry);
+        command
+    }
+}
+
+/// How many lines have an event of this name.
+fn count(said: &str, event: &str) -> usize {
+    said.lines().filter(|line| line.split(' ').nth(2) == Some(&format!("{event}:"))).count()
+}
+
+/// The level stays where the valve keeps it.
+fn is_about_a_pump(said: &str) {
+    let level = |line: &str| line.split_once("level ")?.1.split(' ').next()?.parse::<i32>().ok();
+    let mut levels = said.lines().filter_map(level);
+    assert!(levels.clone().count() > 0, "{said}");
+    assert!(levels.all(|level| (800..1200).contains(&level)), "{said}");
+    assert!(!said.contains("events were lost"), "{said}");
+}
+
+#[test]
+fn a_running_program_is_watched_until_it_ends() {
+    let Some(cc) = compiler("CC", "gcc") else { return };
+    for link in [Link::Static, Link::Shared] {
+        let pair = Pair::new(&cc, link);
+        let mut pump = pair.command(&pair.pump).arg("100").stdout(Stdio::null()).spawn().unwrap();
+        let mut watch = pair.command(&pair.watch);
+        let said = succeed(watch.arg(pump.id().to_string()));
+        assert!(pump.wait().unwrap().success());
+        assert_eq!(count(&said, "posix_trace_start"), 1, "{said}");
+        assert!((50..=100).contains(&count(&said, "pump/reading")), "{said}");
+        is_about_a_pump(&said);
+    }
+}
+
+#[test]
+fn a_program_is_logged_from_its_first_event_on() {
+    let Some(cc) = compiler("CC", "gcc") else { return };
+    for link in [Link::Static, Link::Shared] {
+        let pair = Pair::new(&cc, link);
+        let log = pair.folder.path().join("pump.log");
+        let said = succeed(pair.command(&pair.watch).arg(&log).arg(&pair.pump).arg("20"));
+        assert_eq!(count(&said, "pump/reading"), 20, "{said}");
+        assert_eq!(count(&said, "posix_trace_stop"), 1, "{said}");
+        is_about_a_pump(&said);
+    }
+}

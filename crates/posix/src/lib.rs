@@ -1,0 +1,62 @@
+//! POSIX trace streams (IEEE Std 1003.1-2001 to -2017) for Linux.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `event` | recording an event into every stream that traces this process |
+//! | `local`, `thread` | what a process and a thread know of those streams |
+//! | `clock` | time stamps |
+//! | `registry`, `process`, `names`, `name` | where processes meet; names of event types |
+//! | `controller`, `stream` | streams in the process that made them |
+//! | `flusher`, `log_writer` | logs that are written |
+//! | `recorded` | logs that are read |
+//! | `watch` | noticing the end of traced processes |
+//! | `attributes`, `status`, `types`, `error` | what is said of streams |
+//! | `sys` | what is asked of Linux |
+#![deny(unsafe_code)]
+
+mod attributes;
+mod clock;
+mod controller;
+mod error;
+mod event;
+mod flusher;
+mod local;
+mod log_writer;
+mod name;
+mod names;
+mod process;
+mod recorded;
+mod registry;
+mod status;
+mod stream;
+mod sys;
+mod thread;
+mod types;
+mod watch;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use attributes::Attributes;
+pub use controller::{Stream, Waited};
+pub use error::Error;
+pub use event::record;
+pub use local::process_token;
+pub use recorded::Recorded;
+pub use registry::DIRECTORY_VARIABLE;
+pub use status::{EventInfo, Status};
+pub use stream::{Core, FilterChange};
+pub use tracewell_wire::posix::{EventSet, Fill, LogPolicy, StreamPolicy};
+pub use types::TypeNames;
+
+/// The id of an event type in this process, a new one if its name is not known.
+///
+/// # Errors
+/// ENAMETOOLONG; ENOMEM where no shared memory is to be had.
+pub fn define(name: &[u8]) -> Result<u32, Error> {
+    local::define(name).map_err(Error)
+}
+
+/// What a panic left half done is no worse than what a thread that was killed leaves.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,307 @@
+//! Writing the log of a stream: blocks of records, names, an end.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
+
+use tracewell_wire::frame::HEAD;
+use tracewell_wire::native::{WORD, put_words};
+use tracewell_wire::posix::log::{Kind, LogHeader, LogStatus, seal};
+use tracewell_wire::posix::{
+    EventSet, FIRST_USER, LogPolicy, RECORD_WORDS, RecordHead, record_words, text_words,
+};
+
+use crate::attributes::Attributes;
+use crate::error::Error;
+use crate::names::NameFile;
+use crate::sys::{self, Errno};
+
+/// Bytes of a block after which the next one begins, where blocks follow each other.
+const BLOCK: usize = 64 * 1024;
+/// A looping log has at least this many slots.
+const SLOTS: usize = 32;
+
+/// The log has no room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LogFull;
+
+/// A log that is being written.
+#[derive(Debug)]
+pub(crate) struct LogWriter {
+    file: File,
+    regular: bool,
+    header: LogHeader,
+    /// Where the next block goes that has no slot.
+    end: u64,
+    /// The block that is being filled, room for its head included.
+    block: Vec<u8>,
+    number: u64,
+    /// Bytes of records in the log.
+    used: u64,
+    names: usize,
+    /// Records were replaced or could not be written.
+    pub(crate) overrun: bool,
+    /// No room is left, or was: a loop replaces.
+    pub(crate) full: bool,
+    /// It takes no more records.
+    ended: bool,
+    error: Errno,
+}
+
+impl LogWriter {
+    /// A log in an open file, of which a copy is made; its header is written at once.
+    pub(crate) fn create(
+        descriptor: i32,
+        attributes: &Attributes,
+        process: u32,
+    ) -> Result<Self, Error> {
+        let (file, flags) = sys::duplicate(descriptor).map_err(|_| Error(libc::EBADF))?;
+        if flags & libc::O_ACCMODE == libc::O_RDONLY || flags & libc::O_PATH != 0 {
+            return Err(Error(libc::EBADF));
+        }
+        let facts = sys::facts(file.as_fd())?;
+        let regular = facts.is_regular();
+        let odd = !regular && attributes.log_policy != LogPolicy::Append;
+        if flags & libc::O_APPEND != 0 || odd || facts.is_directory() {
+            return Err(Error::INVALID);
+        }
+        let header = header(attributes, process);
+        let mut writer = Self {
+            file: file.into(),
+            regular,
+            header,
+            end: 0,
+            block: vec![0; HEAD],
+            number: 0,
+            used: 0,
+            names: 0,
+            overrun: false,
+            full: false,
+            ended: false,
+            error: 0,
+        };
+        writer.begin()?;
+        Ok(writer)
+    }
+
+    /// Cuts the file to its header, where it can be cut.
+    fn begin(&mut self) -> Result<(), Error> {
+        if self.regular {
+            sys::resize(self.file.as_fd(), 0)?;
+            self.end = 0;
+        }
+        self.append(Kind::Header, &self.header.words())?;
+        self.end = if self.header.slots > 0 { self.header.tail } else { self.end };
+        Ok(())
+    }
+
+    /// Forgets all records.
+    pub(crate) fn clear(&mut self) {
+        self.block.truncate(HEAD);
+        (self.overrun, self.full, self.ended) = (false, false, false);
+        if self.regular {
+            (self.number, self.used, self.names) = (0, 0, 0);
+            let begun = self.begin();
+            self.note(begun.map_err(Error::number));
+        }
+    }
+
+    /// Puts a record into the log; it is in the file after [`LogWriter::sync`].
+    pub(crate) fn push(
+        &mut self,
+        head: RecordHead,
+        words: [u64; 3],
+        data: &[u64],
+    ) -> Result<(), LogFull> {
+        let bytes = head.words() * WORD;
+        if self.header.log_policy == LogPolicy::UntilFull {
+            let system = 8 * record_words(EventSet::BYTES);
+            let fits =
+                self.used + bytes as u64 <= self.header.log_size.saturating_sub(system as u64);
+            if !fits {
+                self.full = true;
+                return Err(LogFull);
+            }
+        }
+        self.store(head, words, data);
+        Ok(())
+    }
+
+    /// Puts a record into the log for which room was kept.
+    pub(crate) fn store(&mut self, head: RecordHead, words: [u64; 3], data: &[u64]) {
+        let bytes = head.words() * WORD;
+        let longest = if self.header.slots > 0 { self.header.slot_bytes as usize } else { BLOCK };
+        if self.block.len() > HEAD && self.block.len() + bytes > longest {
+            self.turn();
+        }
+        let [stamp, address, thread] = words;
+        for word in [head.pack(), stamp, address, thread].iter().chain(data) {
+            self.block.extend_from_slice(&word.to_le_bytes());
+        }
+        debug_assert_eq!(data.len() + RECORD_WORDS, head.words());
+        self.used += bytes as u64;
+    }
+
+    /// Whether a record was dropped because the log is full for good.
+    pub(crate) const fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Takes no more records.
+    pub(crate) const fn end_here(&mut self) {
+        self.ended = true;
+    }
+
+    /// Writes the block that is full, and begins the next one.
+    fn turn(&mut self) {
+        self.write_block();
+        self.block.truncate(HEAD);
+        self.number += 1;
+        let slots = u64::from(self.header.slots);
+        if slots > 0 && self.number >= slots {
+            (self.full, self.overrun) = (true, true);
+        }
+    }
+
+    fn write_block(&mut self) {
+        if self.block.len() == HEAD || seal(&mut self.block, Kind::Records, self.number).is_none() {
+            return;
+        }
+        let slots = u64::from(self.header.slots);
+        let written = if slots > 0 {
+            let slot = self.number % slots * u64::from(self.header.slot_bytes);
+            let place = LogHeader::BLOCK as u64 + slot;
+            self.file.write_all_at(&self.block, place).map_err(|error| number(&error))
+        } else {
+            let written = self.write(&self.block);
+            self.end += if written.is_ok() { self.block.len() as u64 } else { 0 };
+            written
+        };
+        if written.is_err() {
+            self.overrun = true;
+        }
+        self.note(written);
+    }
+
+    /// Writes what is there, and the names that are new.
+    pub(crate) fn sync(&mut self, names: NameFile<'_>) {
+        self.write_names(names);
+        self.write_block();
+        if self.header.slots == 0 && self.block.len() > HEAD {
+            self.block.truncate(HEAD);
+            self.number += 1;
+        }
+    }
+
+    fn write_names(&mut self, names: NameFile<'_>) {
+        while self.names < names.count() {
+            let id = FIRST_USER + self.names as u32;
+            let name = names.name(id).unwrap_or_default();
+            let text: [u64; 8] = text_words(&name);
+            let mut words = [0; 10];
+            words[0] = id.into();
+            words[1] = name.len() as u64;
+            words[2..].copy_from_slice(&text);
+            let written = self.append(Kind::Name, &words);
+            self.note(written);
+            self.names += 1;
+        }
+    }
+
+    /// Writes the end.
+    pub(crate) fn close(&mut self, status: LogStatus, names: NameFile<'_>) {
+        let unused = self.header.slots > 0 && self.number < u64::from(self.header.slots);
+        if unused {
+            // What follows goes where no records are: until the header says so, the log is as it was.
+            let begun = if self.block.len() > HEAD { self.block.len() } else { 0 };
+            let slots = self.number * u64::from(self.header.slot_bytes);
+            self.end = LogHeader::BLOCK as u64 + slots + begun as u64;
+            self.header.tail = self.end;
+            self.names = 0;
+            self.write_names(names);
+        }
+        let mut written = self.append(Kind::End, &status.words());
+        if unused && written.is_ok() && self.error == 0 {
+            written = self.rewrite_header();
+        }
+        self.note(written);
+        // A log that lies on no disk has nothing to be synchronised.
+        let _ = self.file.sync_data();
+    }
+
+    fn rewrite_header(&mut self) -> Result<(), Errno> {
+        let end = std::mem::replace(&mut self.end, 0);
+        self.append(Kind::Header, &self.header.words())?;
+        sys::resize(self.file.as_fd(), end)
+    }
+
+    fn append(&mut self, kind: Kind, words: &[u64]) -> Result<(), Errno> {
+        let mut block = vec![0; HEAD + words.len() * WORD];
+        put_words(&mut block[HEAD..], words).ok_or(libc::EINVAL)?;
+        seal(&mut block, kind, 0).ok_or(libc::EINVAL)?;
+        self.write(&block)?;
+        self.end += block.len() as u64;
+        Ok(())
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<(), Errno> {
+        let written = if self.regular {
+            self.file.write_all_at(bytes, self.end)
+        } else {
+            (&self.file).write_all(bytes)
+        };
+        written.map_err(|error| number(&error))
+    }
+
+    fn note(&mut self, result: Result<(), Errno>) {
+        if let (Err(error), 0) = (result, self.error) {
+            self.error = error;
+        }
+    }
+
+    /// The first error since this was asked last; 0 for none.
+    pub(crate) fn take_error(&mut self) -> Errno {
+        std::mem::take(&mut self.error)
+    }
+}
+
+fn number(error: &std::io::Error) -> Errno {
+    error.raw_os_error().unwrap_or(libc::EIO)
+}
+
+fn header(attributes: &Attributes, process: u32) -> LogHeader {
+    let (slot_bytes, slots) = slots(attributes);
+    LogHeader {
+        stream_policy: attributes
+            .stream_policy
+            .unwrap_or(tracewell_wire::posix::StreamPolicy::Flush),
+        log_policy: attributes.log_policy,
+        inherited: attributes.inherited,
+        max_data: attributes.max_data as u64,
+        stream_size: attributes.stream_size as u64,
+        log_size: attributes.log_size as u64,
+        created: attributes.created,
+        resolution: attributes.resolution,
+        process: process.into(),
+        slot_bytes,
+        slots,
+        tail: LogHeader::BLOCK as u64 + u64::from(slots) * u64::from(slot_bytes),
+        name: attributes.name,
+        version: attributes.version,
+    }
+}
+
+/// Bytes and number of the slots of a looping log: some more than asked for, so that replacing the
+/// oldest leaves about as much.
+fn slots(attributes: &Attributes) -> (u32, u32) {
+    if attributes.log_policy != LogPolicy::Loop {
+        return (0, 0);
+    }
+    let longest = 8 * record_words(attributes.max_data.max(2 * EventSet::BYTES)) + HEAD;
+    let slot = (attributes.log_size / SLOTS).max(2 * longest).next_multiple_of(PAGE).min(1 << 23);
+    let slots = attributes.log_size.div_ceil(slot) + 1;
+    (slot as u32, slots.clamp(2, 1 << 24) as u32)
+}
+
+const PAGE: usize = 4096;

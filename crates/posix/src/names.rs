@@ -1,0 +1,128 @@
+//! The names of event types that processes share.
+//!
+//! Names are only added. Who adds one holds the lock of the file, which the kernel gives back when its
+//! holder dies, and stores the count last; who looks names up takes no lock. A controller reads and
+//! stores through the file and never maps it, so that a traced process that cuts the file off does
+//! not take the controller with it.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::thread::sleep;
+use std::time::Duration;
+
+use tracewell_wire::posix::area::{NAME_SLOT, names};
+use tracewell_wire::posix::{
+    EVENT_NAME_MAX, FIRST_USER, UNNAMED, UNNAMED_NAME, USER_EVENT_MAX, text_of_words, text_words,
+};
+
+use crate::name;
+use crate::sys::{self, Errno};
+
+/// How long somebody waits for the lock: a name takes microseconds, and who holds it longer is stopped
+/// or means harm.
+const PATIENCE: u32 = 1000;
+
+fn slot_of(text: &[u8]) -> [u64; NAME_SLOT] {
+    let words: [u64; NAME_SLOT - 1] = text_words(text);
+    let mut slot = [0; NAME_SLOT];
+    slot[0] = text.len() as u64;
+    slot[1..].copy_from_slice(&words);
+    slot
+}
+
+/// The names in an open file.
+#[derive(Clone, Copy)]
+pub(crate) struct NameFile<'a>(pub(crate) BorrowedFd<'a>);
+
+impl NameFile<'_> {
+    /// How many names there are.
+    pub(crate) fn count(self) -> usize {
+        let mut count = [0];
+        sys::read_words(self.0, names::COUNT, &mut count);
+        usize::try_from(count[0]).unwrap_or(usize::MAX).min(USER_EVENT_MAX)
+    }
+
+    fn slot(self, index: usize) -> [u64; NAME_SLOT] {
+        let mut slot = [0; NAME_SLOT];
+        sys::read_words(self.0, names::SLOTS + index * NAME_SLOT, &mut slot);
+        slot
+    }
+
+    /// The name of an id; `None` where there is none.
+    pub(crate) fn name(self, id: u32) -> Option<Vec<u8>> {
+        let index = id.checked_sub(FIRST_USER)? as usize;
+        (index < self.count()).then_some(())?;
+        let slot = self.slot(index);
+        let mut text = [0; EVENT_NAME_MAX + 1];
+        let found = text_of_words(&slot[1..], &mut text);
+        let length = usize::try_from(slot[0]).ok()?;
+        (length <= EVENT_NAME_MAX && length == found).then(|| text[..length].to_vec())
+    }
+
+    /// All slots at once, as many as there are names.
+    fn slots(self) -> Vec<u64> {
+        let mut words = vec![0; self.count() * NAME_SLOT];
+        let read = sys::read_words(self.0, names::SLOTS, &mut words);
+        words.truncate(read / NAME_SLOT * NAME_SLOT);
+        words
+    }
+
+    /// The id of a name, a new one if it is not there; the unnamed one where no id is left.
+    pub(crate) fn define(self, text: &[u8]) -> Result<u32, Errno> {
+        if text.len() > EVENT_NAME_MAX {
+            return Err(libc::ENAMETOOLONG);
+        }
+        if text == UNNAMED_NAME.as_bytes() {
+            return Ok(UNNAMED);
+        }
+        // Names are only added, so one that is there needs no lock.
+        if let Some(id) = self.find(text) {
+            return Ok(id);
+        }
+        // A description of its own, so that threads exclude each other as well.
+        let own = name::of_descriptor(
+            sys::process().into(),
+            std::os::fd::AsRawFd::as_raw_fd(&self.0) as u64,
+        );
+        let lock = sys::open(own.as_c_str(), libc::O_RDWR)?;
+        // After that somebody was stopped with the lock, or means harm: nobody waits for him.
+        (0..PATIENCE).find(|_| {
+            sys::try_lock(lock.as_fd()) || {
+                sleep(Duration::from_millis(1));
+                false
+            }
+        });
+        let id = self.add(text);
+        // Closing does not do where a fork has copied the descriptor.
+        sys::unlock(lock.as_fd());
+        id
+    }
+
+    /// The id of a name that is there.
+    fn find(self, text: &[u8]) -> Option<u32> {
+        let (slots, wanted) = (self.slots(), slot_of(text));
+        let index = slots.as_chunks::<NAME_SLOT>().0.iter().position(|slot| *slot == wanted)?;
+        Some(FIRST_USER + index as u32)
+    }
+
+    fn add(self, text: &[u8]) -> Result<u32, Errno> {
+        if let Some(id) = self.find(text) {
+            return Ok(id);
+        }
+        let count = self.count();
+        if count == USER_EVENT_MAX {
+            return Ok(UNNAMED);
+        }
+        sys::write_words(self.0, names::SLOTS + count * NAME_SLOT, &slot_of(text))?;
+        sys::write_words(self.0, names::COUNT, &[count as u64 + 1])?;
+        Ok(FIRST_USER + count as u32)
+    }
+
+    /// Fills an empty name space with the first names of another one. For signal handlers.
+    pub(crate) fn copy_from(self, other: NameFile<'_>, count: usize) -> Result<(), Errno> {
+        let count = count.min(other.count());
+        for index in 0..count {
+            sys::write_words(self.0, names::SLOTS + index * NAME_SLOT, &other.slot(index))?;
+        }
+        sys::write_words(self.0, names::COUNT, &[count as u64])
+    }
+}

@@ -1,0 +1,350 @@
+//! The directory in which traced processes and controllers of a user meet.
+//!
+//! `/dev/shm/tracewell-UID`, or what `TRACEWELL_POSIX_DIR` says. It belongs to the user alone and is no
+//! symbolic link; anything else is refused. The files in it are described in
+//! [`tracewell_wire::posix::area`].
+
+use std::env;
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::sync::OnceLock;
+
+use tracewell_wire::posix::area::{
+    AREA_MAGIC, AREA_WORDS, NAMES_MAGIC, NAMES_WORDS, NO_DESCRIPTOR, REFERENCE_MAGIC,
+    REFERENCE_WORDS, at, names,
+};
+use tracewell_wire::posix::object::{self, ObjectHeader};
+
+use crate::name::{self, Name};
+use crate::process::Process;
+use crate::sys::{self, Errno};
+
+/// The environment variable that names another directory.
+pub const DIRECTORY_VARIABLE: &str = "TRACEWELL_POSIX_DIR";
+
+const READ_WRITE: libc::c_int = libc::O_RDWR;
+const NEW: libc::c_int = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
+
+/// What the environment said when it was asked first.
+static CHOSEN: OnceLock<Option<CString>> = OnceLock::new();
+
+/// Asks the environment, so that no signal handler has to.
+pub(crate) fn choose() {
+    CHOSEN.get_or_init(|| {
+        let value = env::var_os(DIRECTORY_VARIABLE).filter(|value| !value.is_empty())?;
+        let trusted = !sys::is_privileged_program();
+        CString::new(value.into_vec()).ok().filter(|path| trusted && path.as_bytes().len() < 120)
+    });
+}
+
+/// An open directory.
+pub(crate) struct Registry {
+    directory: OwnedFd,
+    user: u32,
+}
+
+impl Registry {
+    /// The directory of a user, which is made where it is not there. For signal handlers, after
+    /// [`choose`].
+    pub(crate) fn open(user: u32) -> Result<Self, Errno> {
+        let usual = Name::new(format_args!("/dev/shm/tracewell-{user}"));
+        let chosen = CHOSEN.get().and_then(|chosen| chosen.as_deref());
+        let path: &CStr = chosen.unwrap_or(usual.as_c_str());
+        let made = sys::make_directory(path).is_ok();
+        let directory = sys::open_directory(path)?;
+        if made && user != sys::user() {
+            sys::give(directory.as_fd(), user)?;
+        }
+        let facts = sys::facts(directory.as_fd())?;
+        if facts.owner != user || !facts.is_private() {
+            return Err(libc::EPERM);
+        }
+        Ok(Self { directory, user })
+    }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
+
+    /// Opens a file of the registry, which has to be its user's alone.
+    fn file(&self, name: &Name) -> Result<OwnedFd, Errno> {
+        let file = sys::open_at(self.fd(), name.as_c_str(), READ_WRITE)?;
+        let facts = sys::facts(file.as_fd())?;
+        let sane = facts.is_regular() && facts.is_private() && facts.owner == self.user;
+        if sane { Ok(file) } else { Err(libc::EPERM) }
+    }
+
+    fn new_file(&self, name: &Name, words: usize) -> Result<OwnedFd, Errno> {
+        let file = sys::open_at(self.fd(), name.as_c_str(), NEW)?;
+        sys::resize(file.as_fd(), words as u64 * 8)?;
+        if self.user != sys::user() {
+            sys::give(file.as_fd(), self.user)?;
+        }
+        Ok(file)
+    }
+
+    /// Makes a file of words that has its name only when they are in it.
+    fn publish(&self, name: &Name, words: usize, fill: &[(usize, u64)]) -> Result<OwnedFd, Errno> {
+        let draft = name::of_draft(sys::nonce());
+        let file = self.new_file(&draft, words)?;
+        let filled =
+            fill.iter().try_for_each(|(at, word)| sys::write_words(file.as_fd(), *at, &[*word]));
+        let linked =
+            filled.and_then(|()| sys::link_at(self.fd(), draft.as_c_str(), name.as_c_str()));
+        sys::unlink_at(self.fd(), draft.as_c_str());
+        linked.map(|()| file)
+    }
+
+    /// The area of a process, if it has one. For signal handlers.
+    pub(crate) fn area(&self, process: Process) -> Result<OwnedFd, Errno> {
+        let file = self.file(&name::of_area(process.id, process.start))?;
+        let mut words = [0; 3];
+        let read = sys::read_words(file.as_fd(), 0, &mut words);
+        let whole = sys::facts(file.as_fd())?.size >= AREA_WORDS as u64 * 8;
+        let right = words == [AREA_MAGIC, u64::from(process.id), process.start];
+        if read == 3 && whole && right { Ok(file) } else { Err(libc::EINVAL) }
+    }
+
+    /// Makes the area of a process, whose slots are those of another one's where `slots` says so; the
+    /// one that is there if somebody was faster. For signal handlers.
+    pub(crate) fn make_area(
+        &self,
+        process: Process,
+        names: u64,
+        slots: &[u64; 64],
+    ) -> Result<OwnedFd, Errno> {
+        let mut fill = [(0, 0); 4 + 64];
+        fill[0] = (at::MAGIC, AREA_MAGIC);
+        fill[1] = (at::PROCESS, u64::from(process.id));
+        fill[2] = (at::START, process.start);
+        fill[3] = (at::NAMES, names);
+        let mut count = 4;
+        for (number, nonce) in slots.iter().enumerate().filter(|(_, nonce)| **nonce != 0) {
+            fill[count] = (at::SLOTS + number, *nonce);
+            count += 1;
+        }
+        let name = name::of_area(process.id, process.start);
+        match self.publish(&name, AREA_WORDS, &fill[..count]) {
+            Err(libc::EEXIST) => self.area(process),
+            other => other,
+        }
+    }
+
+    /// Removes the area of a process. For signal handlers.
+    pub(crate) fn remove_area(&self, process: Process) {
+        sys::unlink_at(self.fd(), name::of_area(process.id, process.start).as_c_str());
+    }
+
+    /// A name space. For signal handlers.
+    pub(crate) fn names(&self, nonce: u64) -> Result<OwnedFd, Errno> {
+        let file = self.file(&name::of_names(nonce))?;
+        let mut words = [0; 2];
+        let read = sys::read_words(file.as_fd(), 0, &mut words);
+        let whole = sys::facts(file.as_fd())?.size >= NAMES_WORDS as u64 * 8;
+        if read == 2 && whole && words == [NAMES_MAGIC, nonce] {
+            Ok(file)
+        } else {
+            Err(libc::EINVAL)
+        }
+    }
+
+    /// A new name space without names. For signal handlers.
+    pub(crate) fn make_names(&self) -> Result<(u64, OwnedFd), Errno> {
+        let nonce = sys::nonce();
+        let fill = [(names::MAGIC, NAMES_MAGIC), (names::NONCE, nonce)];
+        self.publish(&name::of_names(nonce), NAMES_WORDS, &fill).map(|file| (nonce, file))
+    }
+
+    /// Removes a name space. For signal handlers.
+    pub(crate) fn remove_names(&self, nonce: u64) {
+        sys::unlink_at(self.fd(), name::of_names(nonce).as_c_str());
+    }
+
+    /// Says where a stream is, under the first number that is free.
+    pub(crate) fn announce(&self, reference: &Reference) -> Result<u32, Errno> {
+        let words = reference.words();
+        let mut fill = [(0, 0); REFERENCE_WORDS];
+        fill.iter_mut().zip(words.into_iter().enumerate()).for_each(|(to, word)| *to = word);
+        for number in 0..object_limit() {
+            match self.publish(&name::of_reference(number), REFERENCE_WORDS, &fill) {
+                Err(libc::EEXIST) => {}
+                other => return other.map(|_| number),
+            }
+        }
+        Err(libc::EAGAIN)
+    }
+
+    /// Where a stream is; what it says may be wrong. For signal handlers.
+    pub(crate) fn reference(&self, number: u32) -> Result<Reference, Errno> {
+        let file = self.file(&name::of_reference(number))?;
+        let mut words = [0; REFERENCE_WORDS];
+        let whole = sys::read_words(file.as_fd(), 0, &mut words) == REFERENCE_WORDS;
+        whole.then(|| Reference::of_words(words)).flatten().ok_or(libc::EINVAL)
+    }
+
+    /// Takes back what was announced.
+    pub(crate) fn revoke(&self, number: u32) {
+        sys::unlink_at(self.fd(), name::of_reference(number).as_c_str());
+    }
+
+    /// Makes the memory of a stream in a file: for a user who may not look into this process.
+    pub(crate) fn make_object(&self, nonce: u64, words: usize) -> Result<OwnedFd, Errno> {
+        self.new_file(&name::of_object(nonce), words)
+    }
+
+    /// Removes that file.
+    pub(crate) fn remove_object(&self, nonce: u64) {
+        sys::unlink_at(self.fd(), name::of_object(nonce).as_c_str());
+    }
+
+    /// The memory of a stream that is where the reference says. For signal handlers.
+    pub(crate) fn object(&self, reference: &Reference) -> Result<(OwnedFd, ObjectHeader), Errno> {
+        let file = if reference.descriptor == NO_DESCRIPTOR {
+            self.file(&name::of_object(reference.nonce))?
+        } else {
+            let name = name::of_descriptor(reference.controller.id.into(), reference.descriptor);
+            let file = sys::open(name.as_c_str(), READ_WRITE)?;
+            let facts = sys::facts(file.as_fd())?;
+            if !facts.is_regular() || facts.owner != self.user {
+                return Err(libc::EPERM);
+            }
+            file
+        };
+        let mut words = [0; ObjectHeader::WORDS];
+        let read = sys::read_words(file.as_fd(), 0, &mut words);
+        let header =
+            ObjectHeader::of_words(&words).filter(|header| header.nonce == reference.nonce);
+        let header = header.filter(|_| read == words.len()).ok_or(libc::EINVAL)?;
+        let whole = sys::facts(file.as_fd())?.size >= header.geometry.total() as u64 * 8;
+        if whole { Ok((file, header)) } else { Err(libc::EINVAL) }
+    }
+
+    /// Whether the controller of a reference still has the stream.
+    fn is_alive(&self, reference: &Reference) -> bool {
+        let controller = reference.controller;
+        if reference.descriptor == NO_DESCRIPTOR {
+            return controller.lives();
+        }
+        match self.object(reference) {
+            Ok(_) => true,
+            // Somebody whose descriptors are not to be looked at.
+            Err(libc::EACCES | libc::EPERM) => controller.lives(),
+            Err(_) => false,
+        }
+    }
+
+    /// Removes what dead processes left behind.
+    pub(crate) fn sweep(&self) {
+        for number in 0..object_limit() {
+            let Ok(reference) = self.reference(number) else { continue };
+            if !self.is_alive(&reference) {
+                self.revoke(number);
+                if reference.descriptor == NO_DESCRIPTOR {
+                    self.remove_object(reference.nonce);
+                }
+            }
+        }
+        self.sweep_processes();
+    }
+
+    /// Areas of processes that ended, and name spaces that no area names any more.
+    fn sweep_processes(&self) {
+        let path = Name::new(format_args!(
+            "/proc/self/fd/{}",
+            std::os::fd::AsRawFd::as_raw_fd(&self.directory)
+        ));
+        let Ok(path) = path.as_c_str().to_str() else { return };
+        let Ok(entries) = std::fs::read_dir(path) else { return };
+        let (mut spaces, mut kept) = (Vec::new(), Vec::new());
+        for entry in entries.flatten().take(SWEPT_ENTRIES) {
+            let file_name = entry.file_name();
+            let Some(text) = file_name.to_str() else { continue };
+            if let Some(process) = text.strip_prefix("p.").and_then(area_of) {
+                if !process.lives() {
+                    self.remove_area(process);
+                } else if let Ok(area) = self.area(process) {
+                    let mut names = [0];
+                    sys::read_words(area.as_fd(), at::NAMES, &mut names);
+                    kept.push(names[0]);
+                }
+            } else if text.starts_with("n.") || text.starts_with("t.") {
+                let age = entry.metadata().and_then(|data| data.modified()).ok();
+                let age = age.and_then(|time| time.elapsed().ok()).unwrap_or_default();
+                if age > SPARED {
+                    spaces.push(text.to_owned());
+                }
+            }
+        }
+        for space in spaces {
+            let nonce = space.get(2..).and_then(|text| u64::from_str_radix(text, 16).ok());
+            let used = space.starts_with("n.") && nonce.is_some_and(|nonce| kept.contains(&nonce));
+            if !used {
+                sys::unlink_at(self.fd(), Name::new(format_args!("{space}")).as_c_str());
+            }
+        }
+    }
+}
+
+/// Entries that one sweep looks at, so that nobody can keep a controller busy with files.
+const SWEPT_ENTRIES: usize = 4096;
+/// Files without a user are spared this long: somebody may be about to name them.
+const SPARED: std::time::Duration = std::time::Duration::from_secs(10);
+
+const fn object_limit() -> u32 {
+    tracewell_wire::posix::SYS_MAX as u32
+}
+
+fn area_of(text: &str) -> Option<Process> {
+    let (id, start) = text.split_once('.')?;
+    Some(Process { id: id.parse().ok()?, start: start.parse().ok()? })
+}
+
+/// Where a stream is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Reference {
+    pub(crate) nonce: u64,
+    pub(crate) controller: Process,
+    /// The descriptor in the controller, or [`NO_DESCRIPTOR`].
+    pub(crate) descriptor: u64,
+}
+
+impl Reference {
+    fn words(&self) -> [u64; REFERENCE_WORDS] {
+        let Process { id, start } = self.controller;
+        [REFERENCE_MAGIC, self.nonce, u64::from(id), start, self.descriptor]
+    }
+
+    fn of_words(words: [u64; REFERENCE_WORDS]) -> Option<Self> {
+        let [magic, nonce, id, start, descriptor] = words;
+        let controller = Process { id: u32::try_from(id).ok()?, start };
+        (magic == REFERENCE_MAGIC).then_some(Self { nonce, controller, descriptor })
+    }
+}
+
+/// Puts a process among the members of a stream; one that is there stays. For signal handlers.
+pub(crate) fn enroll(words: &[std::sync::atomic::AtomicU64], process: Process) {
+    use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+    let members = words.get(object::at::MEMBERS..).unwrap_or_default();
+    let members = members.as_chunks::<2>().0.iter().take(object::MEMBERS);
+    let id = u64::from(process.id);
+    if members
+        .clone()
+        .any(|[member, start]| member.load(Acquire) == id && start.load(Relaxed) == process.start)
+    {
+        return;
+    }
+    for [member, start] in members {
+        let before = member.load(Acquire);
+        let other = Process { id: before as u32, start: start.load(Relaxed) };
+        if before != 0 && other.lives() {
+            continue;
+        }
+        // While it is taken, `start` is nobody's.
+        if member.compare_exchange(before, u64::MAX, AcqRel, Relaxed).is_ok() {
+            start.store(process.start, Relaxed);
+            member.store(id, Release);
+            return;
+        }
+    }
+}

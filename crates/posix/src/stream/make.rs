@@ -1,0 +1,227 @@
+//! Making a stream, and telling processes that it traces them, or no longer.
+
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::{Condvar, Mutex};
+
+use tracewell_record::posix::{Place, Pool, Reader};
+use tracewell_wire::posix::area::{self, NO_DESCRIPTOR};
+use tracewell_wire::posix::object::{ObjectHeader, at};
+use tracewell_wire::posix::{StreamPolicy, text_words};
+
+use super::{Core, FlushState, Inner};
+use crate::attributes::Attributes;
+use crate::clock::{self, Comparison};
+use crate::error::Error;
+use crate::local;
+use crate::log_writer::LogWriter;
+use crate::process::Process;
+use crate::registry::{self, Reference, Registry};
+use crate::sys::{self, Mapping};
+
+impl Core {
+    /// Makes a stream that traces a process.
+    pub(crate) fn create(
+        pid: i32,
+        attributes: &Attributes,
+        descriptor: Option<i32>,
+    ) -> Result<Self, Error> {
+        let attributes = attributes.effective(descriptor.is_some())?;
+        let target = target(pid)?;
+        let registry = Registry::open(target.user).map_err(|_| Error(libc::EPERM))?;
+        let names_nonce = target.names(&registry)?;
+        let names = registry.names(names_nonce)?;
+        let own = Process::own().ok_or(Error(libc::ENOMEM))?;
+        let header = header_of(&attributes, names_nonce, own)?;
+        let in_file = target.user != sys::user();
+        let object = make_memory(&registry, &header, in_file)?;
+        let memory = Mapping::new(object.as_fd(), header.geometry.total())?;
+        fill(&memory, &header, &attributes);
+        let pool = Pool::known(memory.words(), header.geometry, header.policy);
+        let inner = Inner::new(&pool);
+        let log = descriptor
+            .map(|descriptor| LogWriter::create(descriptor, &attributes, target.process.id))
+            .transpose();
+        let descriptor = if in_file { NO_DESCRIPTOR } else { object.as_raw_fd() as u64 };
+        let reference = Reference { nonce: header.nonce, controller: own, descriptor };
+        let begun = log.and_then(|log| Ok((log, announce(&registry, &reference)?)));
+        let (log, number) = begun.inspect_err(|_| {
+            if in_file {
+                registry.remove_object(header.nonce);
+            }
+        })?;
+        let core = Self {
+            memory,
+            header,
+            _object: object,
+            number,
+            in_file,
+            user: target.user,
+            names,
+            target: target.process,
+            attributes,
+            inner: Mutex::new(inner),
+            log: log.map(Mutex::new),
+            flushed: Condvar::new(),
+            ended: AtomicBool::new(false),
+        };
+        registry::enroll(core.memory.words(), core.target);
+        core.tell(&registry, core.target, core.header.nonce);
+        Ok(core)
+    }
+
+    /// Puts the stream into the slot of a process, or takes it out with 0.
+    fn tell(&self, registry: &Registry, process: Process, nonce: u64) {
+        let Ok(area) = registry.area(process) else { return };
+        let slot = area::at::SLOTS + self.number as usize;
+        let mut present = [0];
+        sys::read_words(area.as_fd(), slot, &mut present);
+        if nonce == 0 && present[0] != self.header.nonce {
+            return;
+        }
+        let _ = sys::write_words(area.as_fd(), slot, &[nonce]);
+        let _ = sys::write_words(area.as_fd(), area::at::GENERATION, &[sys::nonce()]);
+    }
+
+    /// A traced process that lives.
+    pub(crate) fn living_member(&self) -> Option<Process> {
+        let own = std::iter::once(self.target);
+        own.chain(self.members()).find(|process| process.id == sys::process() || process.lives())
+    }
+
+    /// Traced processes, as the stream's memory says.
+    fn members(&self) -> impl Iterator<Item = Process> {
+        let words = self.memory.words().get(at::MEMBERS..at::NAME).unwrap_or_default();
+        words.as_chunks::<2>().0.iter().filter_map(|[member, start]| {
+            let id = u32::try_from(member.load(Acquire)).ok().filter(|id| *id != 0)?;
+            Some(Process { id, start: start.load(Relaxed) })
+        })
+    }
+
+    /// Ends recording for good: no process is traced any more, and who waits is woken.
+    pub(crate) fn withdraw(&self) {
+        if let Ok(registry) = Registry::open(self.user) {
+            let target = std::iter::once(self.target);
+            target.chain(self.members()).for_each(|process| self.tell(&registry, process, 0));
+            registry.revoke(self.number);
+            if self.in_file {
+                registry.remove_object(self.header.nonce);
+            }
+        }
+    }
+}
+
+impl Inner {
+    fn new(pool: &Pool<'_>) -> Self {
+        Self {
+            reader: Reader::new(pool),
+            place: Place::new(),
+            clock: Comparison::new(),
+            held: false,
+            quiet: VecDeque::new(),
+            lost_reported: 0,
+            displaced_reported: 0,
+            listed: 0,
+            flush: FlushState::default(),
+        }
+    }
+}
+
+fn header_of(attributes: &Attributes, names: u64, own: Process) -> Result<ObjectHeader, Error> {
+    Ok(ObjectHeader {
+        nonce: sys::nonce(),
+        geometry: attributes.geometry()?,
+        policy: attributes.stream_policy.unwrap_or(StreamPolicy::Loop),
+        inherited: attributes.inherited,
+        max_data: attributes.max_data as u32,
+        created: attributes.created,
+        controller: (own.id.into(), own.start),
+        tick: clock::tick(),
+        names,
+    })
+}
+
+/// Who is to be traced.
+struct Target {
+    process: Process,
+    user: u32,
+}
+
+fn target(pid: i32) -> Result<Target, Error> {
+    let own = sys::process();
+    let id = match u32::try_from(pid) {
+        Ok(0) => own,
+        Ok(id) => id,
+        Err(_) => return Err(Error(libc::ESRCH)),
+    };
+    let process = Process::find(id).ok_or(Error(libc::ESRCH))?;
+    let user = if id == own { sys::user() } else { process.traceable()? };
+    Ok(Target { process, user })
+}
+
+impl Target {
+    /// The nonce of its name space; its area is made where it is not there.
+    fn names(&self, registry: &Registry) -> Result<u64, Error> {
+        if self.process.id == sys::process() {
+            // So that it has what it inherits.
+            local::prepare();
+        }
+        let area = match registry.area(self.process) {
+            Ok(area) => area,
+            Err(_) => {
+                let (nonce, _) = registry.make_names()?;
+                registry.make_area(self.process, nonce, &[0; area::SLOTS])?
+            }
+        };
+        let mut nonce = [0];
+        sys::read_words(area.as_fd(), area::at::NAMES, &mut nonce);
+        Ok(nonce[0])
+    }
+}
+
+fn make_memory(
+    registry: &Registry,
+    header: &ObjectHeader,
+    in_file: bool,
+) -> Result<OwnedFd, Error> {
+    let geometry = header.geometry;
+    let words = geometry.total();
+    let object = if in_file {
+        registry.make_object(header.nonce, words)?
+    } else {
+        sys::sealed_memory(words as u64 * 8)?
+    };
+    // What was promised, and some packets for threads, cannot run out of memory later.
+    let promised = geometry.packet((geometry.closed as usize + 4).min(geometry.packets as usize));
+    sys::reserve(object.as_fd(), promised as u64 * 8).map_err(|_| Error(libc::ENOMEM))?;
+    Ok(object)
+}
+
+/// Stores what the memory begins with, the magic last.
+fn fill(memory: &Mapping, header: &ObjectHeader, attributes: &Attributes) {
+    let words = memory.words();
+    let name: [u64; 8] = text_words(&attributes.name);
+    for (index, word) in name.into_iter().enumerate() {
+        words[at::NAME + index].store(word, Relaxed);
+    }
+    for (index, word) in header.words().into_iter().enumerate().rev() {
+        words[index].store(word, Release);
+    }
+}
+
+/// Announces a stream; where all numbers are taken, what dead controllers left is removed first.
+fn announce(registry: &Registry, reference: &Reference) -> Result<u32, Error> {
+    static SWEPT: AtomicBool = AtomicBool::new(false);
+    if !SWEPT.swap(true, Relaxed) {
+        registry.sweep();
+    }
+    match registry.announce(reference) {
+        Err(libc::EAGAIN) => {
+            registry.sweep();
+            Ok(registry.announce(reference)?)
+        }
+        other => Ok(other?),
+    }
+}
