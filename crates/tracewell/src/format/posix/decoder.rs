@@ -3,7 +3,7 @@
 use tracewell_wire::frame::{self, Found};
 use tracewell_wire::native::{WORD, word};
 use tracewell_wire::posix::StreamPolicy;
-use tracewell_wire::posix::log::{Kind, LogHeader, LogStatus, MAGIC};
+use tracewell_wire::posix::log::{Kind, LogHeader, LogRecord, LogStatus, MAGIC};
 use tracewell_wire::posix::object::ObjectHeader;
 
 use super::log::Log;
@@ -12,8 +12,24 @@ use super::{FORMAT, facts, is_memory, memory, ring};
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
 use crate::model::schema::Schema;
 use crate::model::{
-    Clock, Counter, Direction, Flow, LossCause, PayloadLayout, Rate, Severity, Sink, Trace,
+    Clock, Counter, Direction, Flow, LossCause, PayloadLayout, Rate, RecordedArguments, Severity,
+    Sink, Trace,
 };
+
+/// The data of a record.
+#[derive(Debug)]
+struct Recorded;
+
+impl RecordedArguments for Recorded {
+    fn append(&self, record: &[u8], out: &mut Vec<u8>) {
+        let data = LogRecord::read(record).map_or(&[][..], |(record, _)| record.data);
+        out.extend_from_slice(data);
+    }
+
+    fn are_packed(&self) -> bool {
+        false
+    }
+}
 
 #[derive(Debug, Default)]
 struct PosixDecoder {
@@ -34,7 +50,8 @@ impl Decoder for PosixDecoder {
         let payload = PayloadLayout::Values { digits: 16 };
         let rate = Rate::new(1_000_000_000, 1);
         let clock = Clock { rate, changes: Vec::new(), counter, first_stamp: 0 };
-        Trace::new(FORMAT.name, Schema::posix(), payload, clock)
+        let trace = Trace::new(FORMAT.name, Schema::posix(), payload, clock);
+        Trace { recorded: Some(Box::new(Recorded)), ..trace }
     }
 
     fn decode(

@@ -39,13 +39,7 @@ fn common(trace: &mut Trace, created: u64, policy: StreamPolicy, inherited: bool
 /// What a log's header says.
 pub(super) fn of_log(trace: &mut Trace, header: &LogHeader) {
     trace.facts = vec![text("container", 2, "log")];
-    common(
-        trace,
-        header.created,
-        header.stream_policy,
-        header.inherited,
-        header.max_data,
-    );
+    common(trace, header.created, header.stream_policy, header.inherited, header.max_data);
     let policy = match header.log_policy {
         LogPolicy::Loop => "POSIX_TRACE_LOOP",
         LogPolicy::UntilFull => "POSIX_TRACE_UNTIL_FULL",
@@ -66,7 +60,8 @@ pub(super) fn of_log(trace: &mut Trace, header: &LogHeader) {
 
 /// How the stream stood when its log was closed.
 pub(super) fn of_status(trace: &mut Trace, status: &LogStatus) {
-    let flag = |name, value: u64, set, unset| text(name, value, if value == 0 { unset } else { set });
+    let flag =
+        |name, value: u64, set, unset| text(name, value, if value == 0 { unset } else { set });
     trace.facts.extend([
         flag("stream_full_status", status.full, "POSIX_TRACE_FULL", "POSIX_TRACE_NOT_FULL"),
         overrun("stream_overrun_status", status.overrun),
@@ -88,7 +83,8 @@ pub(super) fn of_memory(trace: &mut Trace, header: &ObjectHeader, bytes: &[u8]) 
     let max_data = u64::from(header.max_data);
     common(trace, header.created, header.policy, header.inherited, max_data);
     let state = State::of_code(at(at::STATE));
-    let status = if state == State::Running { "POSIX_TRACE_RUNNING" } else { "POSIX_TRACE_SUSPENDED" };
+    let status =
+        if state == State::Running { "POSIX_TRACE_RUNNING" } else { "POSIX_TRACE_SUSPENDED" };
     let full = state == State::Full || at(at::LOOP_FULL) != 0;
     let full_status = if full { "POSIX_TRACE_FULL" } else { "POSIX_TRACE_NOT_FULL" };
     trace.facts.extend([
@@ -99,9 +95,11 @@ pub(super) fn of_memory(trace: &mut Trace, header: &ObjectHeader, bytes: &[u8]) 
         decimal("controller", header.controller.0),
     ]);
     let members = (0..tracewell_wire::posix::object::MEMBERS).map(|n| at(at::MEMBERS + 2 * n));
-    let members = members.filter(|process| *process != 0).map(|process| decimal("traced_process", process));
+    let members =
+        members.filter(|process| *process != 0).map(|process| decimal("traced_process", process));
     trace.facts.extend(members);
-    let name: Vec<u8> = bytes.get(at::NAME * 8..).unwrap_or_default().iter().copied().take(64).collect();
+    let name: Vec<u8> =
+        bytes.get(at::NAME * 8..).unwrap_or_default().iter().copied().take(64).collect();
     let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
     trace.texts.push(("trace_name", name[..end].escape_ascii().to_string()));
 }

@@ -71,7 +71,10 @@ impl Log {
             }
             // What is shown already is handed on, so that a log that grows can be followed.
             rows.hand_over(trace, sink)?;
-            return Flow::Continue(Progress::More { consumed: start.min(input.bytes.len()), wanted });
+            return Flow::Continue(Progress::More {
+                consumed: start.min(input.bytes.len()),
+                wanted,
+            });
         }
     }
 
@@ -100,8 +103,7 @@ impl Log {
             Some(Kind::Name) => name(body, at, trace),
             Some(Kind::Records) => {
                 if number > self.next {
-                    let cause =
-                        if self.damaged { LossCause::Damaged } else { LossCause::Missing };
+                    let cause = if self.damaged { LossCause::Damaged } else { LossCause::Missing };
                     rows.lost(None, cause, at, trace, sink)?;
                     self.damaged = false;
                 }

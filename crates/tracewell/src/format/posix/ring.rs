@@ -25,8 +25,7 @@ pub(super) fn read(
     sink: &mut dyn Sink,
 ) -> std::ops::ControlFlow<(), Option<LogStatus>> {
     let (mut slots, damaged) = slots(header, bytes, trace);
-    let end = u64::from(header.slots) * u64::from(header.slot_bytes) + LogHeader::BLOCK as u64;
-    let status = behind(end, bytes, trace);
+    let status = behind(header.tail.max(LogHeader::BLOCK as u64), bytes, trace);
     slots.sort_by_key(|slot| slot.number);
     let mut next = 0;
     for slot in &slots {
@@ -50,7 +49,8 @@ pub(super) fn read(
 fn slots<'a>(header: &LogHeader, bytes: &'a [u8], trace: &mut Trace) -> (Vec<Slot<'a>>, bool) {
     let size = header.slot_bytes as usize;
     let (mut slots, mut damaged) = (Vec::new(), false);
-    let all = bytes.get(LogHeader::BLOCK..).unwrap_or_default();
+    let tail = usize::try_from(header.tail).map_or(bytes.len(), |tail| tail.min(bytes.len()));
+    let all = bytes.get(LogHeader::BLOCK..tail).unwrap_or_default();
     for (index, slot) in all.chunks(size.max(HEAD)).take(header.slots as usize).enumerate() {
         let at = (LogHeader::BLOCK + index * size) as u64;
         match frame::find(slot, MAGIC) {

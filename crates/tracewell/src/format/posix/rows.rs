@@ -240,4 +240,3 @@ fn put(row: &mut Vec<u8>, present: u32, slots: &[u64], behind: &[u8]) {
     row.extend_from_slice(behind);
     row.resize(row.len().next_multiple_of(WORD), 0);
 }
-
