@@ -40,27 +40,22 @@ fn unnamed(schema: &Schema) -> EventType {
 
 /// The members of a set: names where they are known, ids and runs of ids elsewhere.
 pub(super) fn members(set: &EventSet, schema: &Schema) -> String {
+    let words = set.words();
+    let is_member = |id: u32| words[id as usize / 64] >> (id % 64) & 1 == 1;
     let mut text = String::new();
-    let mut id = 1;
-    while id <= LAST_USER {
-        let first = id;
-        let nameless = |id: u32| set.contains(id) == Some(true) && !schema.defines(id);
-        while nameless(id) {
-            id += 1;
-        }
+    let mut ids = (1..=LAST_USER).filter(|id| is_member(*id)).peekable();
+    while let Some(first) = ids.next() {
         let separator = if text.is_empty() { "" } else { " " };
+        let mut last = first;
+        let named = schema.defines(first);
+        while let Some(next) = ids.next_if(|id| !named && *id == last + 1 && !schema.defines(*id)) {
+            last = next;
+        }
         // Writing to a String does not fail.
-        let _ = match id - first {
-            0 if set.contains(id) == Some(true) => {
-                id += 1;
-                write!(text, "{separator}{}", schema.event(first).name)
-            }
-            0 => {
-                id += 1;
-                Ok(())
-            }
-            1 => write!(text, "{separator}{first}"),
-            _ => write!(text, "{separator}{first}-{}", id - 1),
+        let _ = match last {
+            _ if named => write!(text, "{separator}{}", schema.event(first).name),
+            last if last == first => write!(text, "{separator}{first}"),
+            last => write!(text, "{separator}{first}-{last}"),
         };
     }
     text
