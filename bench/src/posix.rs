@@ -4,16 +4,7 @@ use std::time::Instant;
 
 use tracewell_posix::{Attributes, Error, EventSet, FilterChange, Stream, StreamPolicy, record};
 
-/// Events between two looks at the clock.
-const EVENTS: u32 = 50_000;
-
-fn timed(mut event: impl FnMut(u32)) -> f64 {
-    let start = Instant::now();
-    for number in 0..EVENTS {
-        event(number);
-    }
-    start.elapsed().as_nanos() as f64 / f64::from(EVENTS)
-}
+use crate::stream::timed;
 
 /// A stream of this process with the default attributes that runs, and an event type.
 ///

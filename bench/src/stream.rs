@@ -19,7 +19,8 @@ static PAIR: EventType<(u32, u32)> = EventType::new(FAMILY, "pair", &["first", "
 /// measurements are not interrupted.
 const EVENTS: u32 = 50_000;
 
-fn timed(mut event: impl FnMut(u32)) -> f64 {
+/// Nanoseconds of an event.
+pub(crate) fn timed(mut event: impl FnMut(u32)) -> f64 {
     let start = Instant::now();
     for number in 0..EVENTS {
         event(number);

@@ -116,7 +116,6 @@ fn flush(core: &Core, log: &mut LogWriter, everything: bool) {
     flush.done = flush.done.max(wanted);
     flush.flushing = flush.wanted > flush.done;
     inner.flush.seen = core.pool().progress();
-    core.flushed.notify_all();
 }
 
 /// Puts some records into the log; whether there may be more up to a time.

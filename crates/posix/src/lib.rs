@@ -1,5 +1,21 @@
 //! POSIX trace streams (IEEE Std 1003.1-2001 to -2017) for Linux.
 //!
+//! ```
+//! use tracewell_posix::{Attributes, Stream, define, record};
+//!
+//! let stream = Stream::create(0, &Attributes::default())?;
+//! stream.core().start();
+//! let pressed = define(b"button pressed")?;
+//! record(pressed, &[3], false, 0);
+//! stream.core().stop();
+//! while let Some((event, data)) = stream.try_next()? {
+//!     println!("{} {} {data:?}", event.stamp, event.id);
+//! }
+//! # Ok::<(), tracewell_posix::Error>(())
+//! ```
+//!
+//! `tracewell-capi` makes the standard's functions for C of this.
+//!
 //! | module | what it holds |
 //! |---|---|
 //! | `event` | recording an event into every stream that traces this process |

@@ -18,9 +18,9 @@ mod states;
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Mutex;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Condvar, Mutex};
 
 use tracewell_record::posix::{Place, Pool, Reader, Taken};
 use tracewell_wire::posix::FLAG_SYSTEM;
@@ -55,7 +55,6 @@ pub struct Core {
     attributes: Attributes,
     inner: Mutex<Inner>,
     pub(crate) log: Option<Mutex<LogWriter>>,
-    pub(crate) flushed: Condvar,
     ended: AtomicBool,
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::{Condvar, Mutex};
 
 use tracewell_record::posix::{Place, Pool, Reader};
 use tracewell_wire::posix::area::{self, NO_DESCRIPTOR};
@@ -64,7 +64,6 @@ impl Core {
             attributes,
             inner: Mutex::new(inner),
             log: log.map(Mutex::new),
-            flushed: Condvar::new(),
             ended: AtomicBool::new(false),
         };
         registry::enroll(core.memory.words(), core.target);
