@@ -9,7 +9,6 @@ use tracewell::format::{self, Input, Options, Progress};
 use tracewell::input::image::{Cause, Decoded, Diagnostics, Encoding, MemoryImage, recognise};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
 use tracewell::report::scheduling::{json, text};
-use tracewell_wire::native::{block, image as native_words};
 use tracewell_wire::rkh;
 use tracewell_wire::threadx::{Event, Header, Layout, RegistrySlot};
 
@@ -17,6 +16,7 @@ mod aix;
 mod check;
 mod machines;
 mod posix;
+mod streams;
 mod template;
 mod wire_aix;
 
@@ -24,6 +24,9 @@ pub use aix::aix;
 pub use check::{check_matcher, check_parser};
 pub use machines::machines;
 pub use posix::{posix_log, posix_memory};
+pub use streams::{
+    native, native_edited, native_image, posix_reader, posix_reader_edited, posix_reader_memory,
+};
 pub use template::{compress, template_machine, template_parser};
 pub use wire_aix::wire_aix;
 
@@ -147,110 +150,6 @@ fn follow(options: &Options, data: &[u8]) {
         }
         let _ = text(&trace, &figures, &wanted);
         let _ = json(&trace, &figures, &wanted);
-    }
-}
-
-/// Reads any bytes as a log, whole and in pieces.
-pub fn native(data: &[u8]) {
-    let whole = native_tally(data, data.len().max(1));
-    assert_eq!(native_tally(data, 1 + data.len() / 3), whole);
-}
-
-/// Reads a small log after some edits, with checksums that are right again: three bytes each say
-/// where (two) and what (one).
-pub fn native_edited(data: &[u8]) {
-    let mut log = include_bytes!("../corpus/native/small_log").to_vec();
-    let length = log.len();
-    let mut blocks = Vec::new();
-    let mut at = 0;
-    while let block::Found::Block(found) = block::find(&log[at..]) {
-        let end = at + block::HEAD + found.body.len();
-        blocks.extend(found.kind.map(|kind| (at..end, kind, found.number)));
-        at = end;
-    }
-    for [low, high, value] in data.as_chunks::<3>().0 {
-        log[usize::from(u16::from_le_bytes([*low, *high])) % length] = *value;
-    }
-    for (range, kind, number) in blocks {
-        block::seal(&mut log[range], kind, number).expect("a block stays as long as it was");
-    }
-    native(&log);
-}
-
-/// Reads a stream's memory with a good header and made-up words: two bytes each say where, eight
-/// what.
-pub fn native_image(data: &[u8]) {
-    let geometry = native_words::Geometry { lanes: 2, packets: 2, packet_words: 64 };
-    let mut words = vec![0_u64; geometry.total()];
-    let header = native_words::ImageHeader {
-        geometry,
-        policy: tracewell_wire::native::FullPolicy::Loop,
-        clock: tracewell_wire::native::ClockFacts::of_words([3, 1_000_000, 0, 0, 0]),
-        process: 1,
-    };
-    words[..native_words::ImageHeader::WORDS].copy_from_slice(&header.words());
-    // Event types 1 to 8, lane heads, packets.
-    let types = geometry.types() + native_words::TYPE_WORDS;
-    let heads = geometry.head(0)..geometry.head(2);
-    let places: Vec<_> = (types..types + 8 * native_words::TYPE_WORDS)
-        .chain(heads)
-        .chain(geometry.data()..geometry.total())
-        .collect();
-    for [low, high, word @ ..] in data.as_chunks::<10>().0 {
-        let place = usize::from(u16::from_le_bytes([*low, *high])) % places.len();
-        words[places[place]] = u64::from_le_bytes(*word);
-    }
-    let bytes: Vec<_> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let tally = native_tally(&bytes, bytes.len()).expect("the header is good");
-    assert!(tally.events <= 2 * geometry.lane_words(), "an event needs a word");
-}
-
-fn native_tally(data: &[u8], piece: usize) -> Option<NativeTally> {
-    let format = format::by_name("native").expect("it is in the list");
-    let mut decoder = (format.decoder)(&Options::default()).expect("it needs no options");
-    let (mut trace, mut tally) = (decoder.trace(), NativeTally::default());
-    let (mut start, mut end) = (0, 0);
-    loop {
-        end = data.len().min(end + piece);
-        let last = end == data.len();
-        let input = Input { offset: start as u64, bytes: &data[start..end], last };
-        match decoder.decode(input, &mut trace, &mut tally) {
-            Err(_) => return None,
-            Ok(Progress::More { consumed, .. }) => {
-                assert!(!last && consumed <= end - start, "more than there is");
-                start += consumed;
-            }
-            Ok(Progress::Done) => break,
-        }
-    }
-    assert_eq!(trace.events, tally.events);
-    Some(tally)
-}
-
-/// What came out of the reader of our own format. How often it hands over, and where gaps of
-/// different lanes lie among each other, depends on the window; sums do not.
-#[derive(PartialEq, Eq, Debug, Default)]
-struct NativeTally {
-    events: u64,
-    lost: u64,
-}
-
-impl Sink for NativeTally {
-    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        for event in batch.events() {
-            assert_eq!(event.seq, self.events);
-            assert!(trace.contexts.get(event.context).is_some(), "no such context");
-            assert_eq!(event.record.len(), event.payload.len() + 8);
-            assert!(event.id > 0, "a base is no event");
-            self.events += 1;
-        }
-        Flow::Continue(())
-    }
-
-    fn loss(&mut self, _: &Trace, loss: &Loss) -> Flow {
-        assert!(loss.before <= self.events);
-        self.lost = self.lost.wrapping_add(loss.events.unwrap_or(1));
-        Flow::Continue(())
     }
 }
 

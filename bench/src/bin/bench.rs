@@ -435,6 +435,7 @@ fn streams(plan: &Plan) -> Result<()> {
         event_two,
         read_two,
     );
+    row("stream: the same by two threads at a time", "the same by one thread", event_two, event);
     row("stream: an event while suspended", counter, suspended, read);
     row("stream: an event of a filtered family", counter, by_family, read);
     row("stream: an event of a filtered id", counter, by_id, read);

@@ -122,3 +122,11 @@ fn the_verdict_is_json_for_programs() {
     assert_eq!(failure["at"]["label"], "SM TRN");
     assert_eq!(failure["context"].as_array().map(Vec::len), Some(8));
 }
+
+#[test]
+fn rules_and_trace_are_not_both_on_standard_input() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    let output =
+        command.args(["check", "-", "-"]).stdin(std::process::Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -90,6 +90,21 @@ fn native_image() {
 }
 
 #[test]
+fn posix_reader() {
+    run("posix_reader", targets::posix_reader);
+}
+
+#[test]
+fn posix_reader_edited() {
+    run("posix_reader_edited", targets::posix_reader_edited);
+}
+
+#[test]
+fn posix_reader_memory() {
+    run("posix_reader_memory", targets::posix_reader_memory);
+}
+
+#[test]
 fn aix() {
     run("aix", targets::aix);
 }

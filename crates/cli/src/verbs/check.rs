@@ -68,6 +68,10 @@ impl Check {
     }
 
     fn checked(&self) -> Result<Outcome, Failure> {
+        let stdin = Path::new("-");
+        if self.rules == stdin && self.files.iter().any(|file| file == stdin) {
+            return Err(Failure::usage("rules and trace cannot both come from standard input"));
+        }
         let source = templates::source(&self.rules)?;
         let parsed = Rules::parse(&source);
         templates::tell(&source, &parsed.findings);

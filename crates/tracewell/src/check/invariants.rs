@@ -76,21 +76,24 @@ impl<'r> Watch<'r> {
             return ended;
         }
         match kind {
-            InvariantKind::Never(pattern) => {
-                match matcher.matches(pattern, event, &mut self.bindings.clone()) {
-                    Ok(()) => Err(Broken::new(FailureKind::Never, "this event must not come")),
-                    Err(_) => Ok(()),
-                }
-            }
+            InvariantKind::Never(pattern) => match self.is(matcher, pattern, event) {
+                true => Err(Broken::new(FailureKind::Never, "this event must not come")),
+                false => Ok(()),
+            },
             InvariantKind::Count { most, pattern, .. } => {
-                let counts = matcher.matches(pattern, event, &mut self.bindings.clone()).is_ok();
-                self.count += u64::from(counts);
+                self.count += u64::from(self.is(matcher, pattern, event));
                 if self.count > *most { Err(too_many(*most)) } else { Ok(()) }
             }
             InvariantKind::Whenever { trigger, answer, within } => {
                 self.answer(matcher, event, (trigger, answer, *within))
             }
         }
+    }
+
+    /// Whether an event is as a pattern says; variables keep the values that they have.
+    fn is(&self, matcher: &mut Matcher<'_>, pattern: &Pattern, event: Event<'_>) -> bool {
+        matcher.is_named(pattern, event)
+            && matcher.matches(pattern, event, &mut self.bindings.clone()).is_ok()
     }
 
     fn answer(
@@ -114,9 +117,14 @@ impl<'r> Watch<'r> {
                 since: Some(late.since.clone()),
             });
         }
-        self.waiting.retain(|waiting| {
-            matcher.matches(answer, event, &mut waiting.bindings.clone()).is_err()
-        });
+        if !self.waiting.is_empty() && matcher.is_named(answer, event) {
+            self.waiting.retain(|waiting| {
+                matcher.matches(answer, event, &mut waiting.bindings.clone()).is_err()
+            });
+        }
+        if !matcher.is_named(trigger, event) {
+            return Ok(());
+        }
         let mut bindings = self.bindings.clone();
         if matcher.matches(trigger, event, &mut bindings).is_ok() {
             self.wait(bindings, event)?;

@@ -109,6 +109,12 @@ impl<'r> Matcher<'r> {
         Err(miss)
     }
 
+    /// Whether an event has a name of the pattern: most events have not, and need no further look.
+    pub(super) fn is_named(&mut self, pattern: &Pattern, event: Event<'_>) -> bool {
+        let mut alternatives = pattern.alternatives.iter();
+        alternatives.any(|alternative| self.places(alternative.shape, event).is_some())
+    }
+
     /// The variables of conditions that have no value yet.
     fn bound(&self, conditions: &[Condition], bindings: &Bindings) -> Vec<usize> {
         let values = conditions.iter().flat_map(|condition| &condition.values);

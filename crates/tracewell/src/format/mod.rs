@@ -12,6 +12,7 @@ pub mod arrivals;
 mod decoder;
 pub mod native;
 mod options;
+pub mod posix;
 pub mod rkh;
 pub mod shark;
 pub mod threadx;
@@ -51,6 +52,7 @@ pub static FORMATS: &[&Format] = &[
     &threadx::FORMAT,
     &aix::FORMAT,
     &native::FORMAT,
+    &posix::FORMAT,
     &rkh::FORMAT,
     &shark::FORMAT,
     &arrivals::FORMAT,

@@ -181,7 +181,11 @@ fn open(path: &Path) -> io::Result<Content> {
         return stream(Box::new(file));
     }
     // A stream's memory may be written at this moment; a mapping of it would change under the reader.
-    if let Some(bytes) = format::native::snapshot::take(&file)? {
+    let copied = match format::native::snapshot::take(&file)? {
+        None => format::posix::snapshot::take(path, &file)?,
+        copied => copied,
+    };
+    if let Some(bytes) = copied {
         return Ok(Content::Whole(Bytes::Owned(bytes)));
     }
     Ok(Content::Whole(Bytes::map(&file)?))

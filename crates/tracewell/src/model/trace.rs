@@ -136,6 +136,9 @@ impl PayloadLayout {
 pub trait RecordedArguments: std::fmt::Debug + Send + Sync {
     /// Appends the bytes of the arguments of a record as it lies in the source.
     fn append(&self, record: &[u8], out: &mut Vec<u8>);
+
+    /// Whether the arguments are packed into those bytes, so that their words are not to be found there.
+    fn are_packed(&self) -> bool;
 }
 
 /// What describes the events of a trace; grows while they are read.

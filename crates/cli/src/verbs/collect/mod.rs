@@ -32,6 +32,8 @@ use crate::output;
 /// Where writing is slower than a source, bytes are dropped and counted; memory does not grow. Files and standard
 /// input are left waiting instead.
 #[derive(Debug, Args)]
+#[command(override_usage = "tracewell collect [OPTIONS] SOURCE...\n       \
+    SOURCE: --serial DEVICE, --tcp HOST:PORT, --tcp-listen ADDRESS:PORT, --udp ADDRESS:PORT, --file FILE, -")]
 #[command(after_help = "Examples:
   tracewell collect --serial /dev/ttyUSB0@921600 -o run.rkh --follow
   tracewell collect --tcp-listen 0.0.0.0:6602 -o run.rkh
@@ -77,9 +79,10 @@ pub(crate) struct Collect {
 #[derive(Debug, Args)]
 #[group(id = "sources", required = true, multiple = true)]
 struct SourceArgs {
-    /// A serial line; without more 115200 bits per second, 8N1; any rate, 5 to 8 bits, parity N, E or O, 1 or 2 stop bits
+    /// A serial line; 115200,8N1 without more; any rate, 5 to 8 data bits, parity N, E or O, 1 or 2 stop bits, then
+    /// ,rtscts or ,xonxoff
     #[cfg(unix)]
-    #[arg(long, value_name = "DEVICE[@BAUD[,8N1][,rtscts|xonxoff]]")]
+    #[arg(long, value_name = "DEVICE[@BAUD[,8N1]]")]
     serial: Vec<collect::Serial>,
 
     /// A target that listens: connect to it, again and again
@@ -99,7 +102,7 @@ struct SourceArgs {
     file: Vec<PathBuf>,
 
     /// Standard input
-    #[arg(value_name = "-", value_parser = ["-"])]
+    #[arg(value_name = "-", value_parser = ["-"], hide_possible_values = true)]
     stdin: Option<String>,
 }
 

@@ -6,8 +6,8 @@
 //! | `plantuml` | text for PlantUML |
 //! | `svg` | a picture that needs nothing else |
 //!
-//! All of them draw a [`Diagram`]: participants in the order in which they first do something, and steps in the
-//! order of time. A message whose sender nobody names comes from [`ENVIRONMENT`].
+//! All of them draw a diagram: participants in the order in which they first do something, and steps in the
+//! order of time. A message whose sender nobody names comes from `environment`.
 
 mod mermaid;
 mod plantuml;

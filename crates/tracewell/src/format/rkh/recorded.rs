@@ -11,6 +11,10 @@ use crate::model::RecordedArguments;
 pub(super) struct Recorded(pub(super) Settings);
 
 impl RecordedArguments for Recorded {
+    fn are_packed(&self) -> bool {
+        true
+    }
+
     fn append(&self, record: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
         out.extend_from_slice(record);

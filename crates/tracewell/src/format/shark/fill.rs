@@ -8,7 +8,8 @@ use std::borrow::Borrow;
 
 use tracewell_wire::shark::Record;
 
-use super::marks::{ALIKE, GROUP, KINDS, Marks, WORD, below, members, parity, range};
+use super::marks::{ALIKE, GROUP, KINDS, Marks, WORD, below, members};
+use super::passed::Passed;
 use super::tasks::Tasks;
 use crate::model::{Columns, ContextId, MaybeContext, Running, Trace};
 
@@ -163,54 +164,34 @@ impl State {
         rows: &mut Rows,
         interrupts: &mut u64,
     ) -> usize {
-        let Running { now, chosen, depth, choices_told } = self.running;
-        let served = depth > 0;
-        let rest = range(from, slots.len());
-        let around = if served { rest } else { 0 };
-        let inside = (parity((marks.enters | marks.exits) & rest) ^ around) & rest;
-        let stops = (self.stops(marks) | (marks.enters & !inside) | (marks.exits & inside)) & rest;
-        let to = slots.len().min(stops.trailing_zeros() as usize);
-
-        let passed = range(from, to);
-        let (inside, chooses) = (inside & passed, marks.chooses & passed);
-        let (enters, exits) = (marks.enters & passed, marks.exits & passed);
-        let first = range(from, from + 1) & passed;
-        let chosen_before = if served & (chosen != MaybeContext::NONE) { first } else { 0 };
-        // A choice within a bracket is carried to the bracket's end, which then need not name anybody.
-        let decided = inside.wrapping_add((chooses & inside) | chosen_before) & !inside;
-        let changes = chooses | (marks.continues & passed & !decided);
-        // Where the bracket begins that is open behind the last record.
-        let is_open = if passed == 0 { served } else { inside & !below(to - 1) != 0 };
-        let open = match 63_u32.checked_sub((enters | exits).leading_zeros()) {
-            _ if !is_open => to,
-            Some(enter) => enter as usize,
-            None => from,
-        };
-
+        let passed = Passed::new(&self.running, marks, from, slots.len(), self.stops(marks));
+        *interrupts |= passed.inside | passed.exits;
         let named = |index: usize| {
             let slot = slots.get(index).map(|slot| Record::from_bytes(slot.borrow()));
             slot.map_or(MaybeContext::NONE, |record| self.tasks.known(record.par1))
         };
-        let mut now = if chosen_before != 0 && exits != 0 { chosen } else { now };
-        let mut at = from;
-        let shown = |context: MaybeContext| {
-            if context == MaybeContext::NONE { self.unknown } else { context }
+        let shown = |task: MaybeContext| {
+            if task == MaybeContext::NONE { self.unknown.or_first() } else { task.or_first() }
         };
-        for index in members(changes & below(open)) {
-            fill_rows(rows, at, index + 1, shown(now).or_first());
+        let mut now = passed.now_at_first(&self.running);
+        let mut at = from;
+        for index in members(passed.changes & below(passed.open)) {
+            fill_rows(rows, at, index + 1, shown(now));
             now = named(index);
             at = index + 1;
         }
-        fill_rows(rows, at, to, shown(now).or_first());
-        *interrupts |= inside | exits;
-
-        let chosen_last = 63_u32.checked_sub((changes & !below(open)).leading_zeros());
-        let stays = if served & (exits == 0) { chosen } else { MaybeContext::NONE };
-        let chosen = chosen_last.map_or(stays, |index| named(index as usize));
-        let depth = depth - u64::from(served) + u64::from(is_open);
-        let choices_told = choices_told | (chooses != 0);
-        self.running = Running { now, chosen, depth, choices_told };
-        to
+        fill_rows(rows, at, passed.to, shown(now));
+        let chosen = match passed.last_choice() {
+            Some(index) => named(index),
+            None => passed.chosen_at_last(&self.running),
+        };
+        self.running = Running {
+            now,
+            chosen,
+            depth: self.running.depth - u64::from(passed.served) + u64::from(passed.is_open),
+            choices_told: self.running.choices_told | (passed.chooses != 0),
+        };
+        passed.to
     }
 
     /// Records that sets do not tell enough of as things are.

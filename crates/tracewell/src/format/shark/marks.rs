@@ -123,6 +123,12 @@ pub(super) fn parity(mut set: u64) -> u64 {
     set
 }
 
+/// The last member of a set.
+#[inline(always)]
+pub(super) fn last(set: u64) -> Option<usize> {
+    set.checked_ilog2().map(|last| last as usize)
+}
+
 /// The members of a set, in order.
 #[inline(always)]
 pub(super) fn members(mut set: u64) -> impl Iterator<Item = usize> {
@@ -142,6 +148,7 @@ mod tests {
         assert_eq!((range(0, 64), range(3, 5), range(7, 7)), (u64::MAX, 0b11000, 0));
         assert_eq!(parity(0b1001_0100), !0b0111 << 4 | 0b1100);
         assert_eq!(members(0b1001_0100).collect::<Vec<_>>(), [2, 4, 7]);
+        assert_eq!((last(0b1001_0100), last(0)), (Some(7), None));
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! | `names` | names of tasks from outside |
 //! | `effects` | what each code does to who runs |
 //! | `marks` | what stands out in a group of records, as sets of them |
+//! | `passed` | who ran, from these sets |
 //! | `fill` | records into rows of the columns: the hot loop |
 //! | `closely` | records that the hot loop does not see through |
 //! | `decoder` | the steps above in order |
@@ -27,6 +28,7 @@ mod fill;
 mod marks;
 mod names;
 mod order;
+mod passed;
 mod runs;
 mod tasks;
 

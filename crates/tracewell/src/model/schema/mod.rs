@@ -220,6 +220,13 @@ impl Schema {
         Self::built_in(&SCHEMA, text, "schemas/aix.toml")
     }
 
+    /// The schema of the system events of POSIX trace streams.
+    pub fn posix() -> Arc<Self> {
+        static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
+        let text = include_str!("../../../../../schemas/posix.toml");
+        Self::built_in(&SCHEMA, text, "schemas/posix.toml")
+    }
+
     fn built_in(schema: &OnceLock<Arc<Self>>, text: &str, file: &str) -> Arc<Self> {
         let parse = || match Self::parse(text, file) {
             Ok(schema) => Arc::new(schema),

@@ -1,4 +1,4 @@
-//! The rows of the tables that [`super::text`] prints, with their headings.
+//! The rows of the tables that [`super::text()`] prints, with their headings.
 
 use super::{kind_of, resource_name};
 use crate::analysis::scheduling::{

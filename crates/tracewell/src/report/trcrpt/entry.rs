@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | rows of words (ThreadX, our own streams) | the words as recorded, in the byte order of the trace; a text or bytes behind them as they are, without the word that counts them; behind a text a NUL | the same |
 //! | packed (RKH) | the bytes of the arguments as recorded | the arguments |
+//! | bytes of the program's own (POSIX trace) | those bytes | words of those bytes |
 //! | others (S.Ha.R.K.) | the arguments | the same |
 //!
 //! Arguments are words in little-endian order, of the size that the environment says. One that is not
@@ -95,7 +96,7 @@ pub(super) fn entry<'a>(
             begin(&mut scratch.bytes, environment);
             Some(match &trace.recorded {
                 Some(recorded) => {
-                    packed(id, environment, &**recorded, trace.payload, event, scratch)
+                    self::recorded(id, environment, &**recorded, trace.payload, event, scratch)
                 }
                 None => {
                     arguments(trace.payload, event.payload, environment, &mut scratch.bytes);
@@ -136,8 +137,8 @@ fn with_tail<'a>(
     entry.without_last(usize::from(tail.is_text))
 }
 
-/// An entry of the bytes of arguments as recorded, with the arguments as its words.
-fn packed<'a>(
+/// An entry of the bytes of arguments as recorded, with the arguments as its words where they are packed.
+fn recorded<'a>(
     id: u16,
     environment: Environment,
     recorded: &dyn RecordedArguments,
@@ -146,6 +147,9 @@ fn packed<'a>(
     scratch: &'a mut Scratch,
 ) -> Entry<'a> {
     recorded.append(event.record, &mut scratch.bytes);
+    if !recorded.are_packed() {
+        return Entry::of_event(id, environment, ByteOrder::Little, &scratch.bytes);
+    }
     scratch.words.clear();
     arguments(layout, event.payload, environment, &mut scratch.words);
     let entry = Entry::of_event(id, environment, ByteOrder::Little, &scratch.bytes);

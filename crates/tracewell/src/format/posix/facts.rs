@@ -1,0 +1,105 @@
+//! The stream's properties, in the standard's words.
+
+use tracewell_wire::native::word;
+use tracewell_wire::posix::log::{LogHeader, LogStatus};
+use tracewell_wire::posix::object::{ObjectHeader, State, at};
+use tracewell_wire::posix::{LogPolicy, StreamPolicy};
+
+use crate::model::{Fact, FactForm, Rate, Trace};
+
+fn text(name: &'static str, value: u64, text: &'static str) -> Fact {
+    Fact { name, value, form: FactForm::Text(text) }
+}
+
+fn decimal(name: &'static str, value: u64) -> Fact {
+    Fact { name, value, form: FactForm::Decimal }
+}
+
+/// What every stream has.
+fn common(trace: &mut Trace, created: u64, policy: StreamPolicy, inherited: bool, max_data: u64) {
+    trace.clock.rate = Rate::new(1_000_000_000, 1);
+    let policy_text = match policy {
+        StreamPolicy::Loop => "POSIX_TRACE_LOOP",
+        StreamPolicy::UntilFull => "POSIX_TRACE_UNTIL_FULL",
+        StreamPolicy::Flush => "POSIX_TRACE_FLUSH",
+    };
+    let inheritance = match inherited {
+        true => "POSIX_TRACE_INHERITED",
+        false => "POSIX_TRACE_CLOSE_FOR_CHILD",
+    };
+    // Stamps are of the wall clock, so both are the same moment.
+    trace.facts.extend([decimal("wall_clock_ns", created), decimal("start_tick", created)]);
+    trace.facts.extend([
+        text("stream_full_policy", u64::from(policy.code()), policy_text),
+        text("inheritance", u64::from(inherited), inheritance),
+        decimal("max_data_size", max_data),
+    ]);
+}
+
+/// What a log's header says.
+pub(super) fn of_log(trace: &mut Trace, header: &LogHeader) {
+    trace.facts = vec![text("container", 2, "log")];
+    common(trace, header.created, header.stream_policy, header.inherited, header.max_data);
+    let policy = match header.log_policy {
+        LogPolicy::Loop => "POSIX_TRACE_LOOP",
+        LogPolicy::UntilFull => "POSIX_TRACE_UNTIL_FULL",
+        LogPolicy::Append => "POSIX_TRACE_APPEND",
+    };
+    trace.facts.extend([
+        decimal("stream_min_size", header.stream_size),
+        text("log_full_policy", u64::from(header.log_policy.code()), policy),
+        decimal("log_max_size", header.log_size),
+        decimal("clock_resolution_ns", header.resolution),
+        decimal("traced_process", header.process),
+    ]);
+    for (name, bytes) in [("trace_name", &header.name), ("generation_version", &header.version)] {
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+        trace.texts.push((name, bytes[..end].escape_ascii().to_string()));
+    }
+}
+
+/// How the stream stood when its log was closed.
+pub(super) fn of_status(trace: &mut Trace, status: &LogStatus) {
+    let flag =
+        |name, value: u64, set, unset| text(name, value, if value == 0 { unset } else { set });
+    trace.facts.extend([
+        flag("stream_full_status", status.full, "POSIX_TRACE_FULL", "POSIX_TRACE_NOT_FULL"),
+        overrun("stream_overrun_status", status.overrun),
+        decimal("stream_flush_error", status.flush_error),
+        overrun("log_overrun_status", status.log_overrun),
+        flag("log_full_status", status.log_full, "POSIX_TRACE_FULL", "POSIX_TRACE_NOT_FULL"),
+    ]);
+}
+
+fn overrun(name: &'static str, value: u64) -> Fact {
+    let set = if value == 0 { "POSIX_TRACE_NO_OVERRUN" } else { "POSIX_TRACE_OVERRUN" };
+    text(name, value, set)
+}
+
+/// What a stream's memory says.
+pub(super) fn of_memory(trace: &mut Trace, header: &ObjectHeader, bytes: &[u8]) {
+    let at = |index| word(bytes, index).unwrap_or(0);
+    trace.facts = vec![text("container", 1, "stream in memory")];
+    let max_data = u64::from(header.max_data);
+    common(trace, header.created, header.policy, header.inherited, max_data);
+    let state = State::of_code(at(at::STATE));
+    let status =
+        if state == State::Running { "POSIX_TRACE_RUNNING" } else { "POSIX_TRACE_SUSPENDED" };
+    let full = state == State::Full || at(at::LOOP_FULL) != 0;
+    let full_status = if full { "POSIX_TRACE_FULL" } else { "POSIX_TRACE_NOT_FULL" };
+    trace.facts.extend([
+        text("stream_status", state as u64, status),
+        text("stream_full_status", u64::from(full), full_status),
+        decimal("events_lost", at(at::LOST)),
+        decimal("packets_displaced", at(at::DISPLACED)),
+        decimal("controller", header.controller.0),
+    ]);
+    let members = (0..tracewell_wire::posix::object::MEMBERS).map(|n| at(at::MEMBERS + 2 * n));
+    let members =
+        members.filter(|process| *process != 0).map(|process| decimal("traced_process", process));
+    trace.facts.extend(members);
+    let name: Vec<u8> =
+        bytes.get(at::NAME * 8..).unwrap_or_default().iter().copied().take(64).collect();
+    let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+    trace.texts.push(("trace_name", name[..end].escape_ascii().to_string()));
+}

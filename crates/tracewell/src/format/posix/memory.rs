@@ -1,0 +1,133 @@
+//! The packets in a stream's memory, merged by time.
+//!
+//! Any word may be wrong: who wrote it may have crashed, or may lie. Sizes come from a header whose
+//! limits were checked, lengths are cut to what is there, and each packet's records are walked once.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tracewell_wire::native::{WORD, split, word};
+use tracewell_wire::posix::area::{NAME_SLOT, NAMES_MAGIC, names};
+use tracewell_wire::posix::log::LogRecord;
+use tracewell_wire::posix::object::{Geometry, ObjectHeader, at, head};
+use tracewell_wire::posix::{
+    EVENT_NAME_MAX, FIRST_USER, FLAG_HIDDEN, StreamPolicy, USER_EVENT_MAX, text_of_words,
+};
+
+use super::rows::Rows;
+use super::types;
+use crate::model::{Flow, LossCause, Severity, Sink, Trace};
+
+/// The records of a packet that were not read yet.
+struct Source<'a> {
+    rest: &'a [u8],
+    /// Where they lie in the source.
+    at: u64,
+}
+
+impl<'a> Source<'a> {
+    fn stamp(&self) -> Option<u64> {
+        LogRecord::read(self.rest).map(|(record, _)| record.stamp)
+    }
+
+    /// The next record, its bytes and where it lies.
+    fn next(&mut self) -> Option<(LogRecord<'a>, &'a [u8], u64)> {
+        let (record, after) = LogRecord::read(self.rest)?;
+        let bytes = &self.rest[..self.rest.len() - after.len()];
+        let at = self.at;
+        self.at += bytes.len() as u64;
+        self.rest = after;
+        Some((record, bytes, at))
+    }
+}
+
+/// Reads a stream's memory, with the names of its event types behind it where they were found.
+pub(super) fn read(
+    header: &ObjectHeader,
+    bytes: &[u8],
+    rows: &mut Rows,
+    trace: &mut Trace,
+    sink: &mut dyn Sink,
+) -> Flow {
+    let geometry = header.geometry;
+    let total = geometry.total().saturating_mul(WORD);
+    if bytes.len() < total {
+        let message = format!("expected {total} bytes of a stream's memory, found {}", bytes.len());
+        trace.diagnostics.add(Severity::Damage, bytes.len() as u64, message);
+    }
+    define_names(bytes.get(total..).unwrap_or_default(), total as u64, trace);
+    let lost = |index| word(bytes, index).unwrap_or(0);
+    let (displaced, events) = (lost(at::DISPLACED), lost(at::LOST));
+    if header.policy == StreamPolicy::Loop && displaced > 0 {
+        rows.lost(None, LossCause::Overwritten, 0, trace, sink)?;
+    }
+    merge(geometry, bytes, rows, trace, sink)?;
+    if events > 0 {
+        let end = bytes.len() as u64;
+        rows.lost(Some(events), LossCause::NoRoom, end, trace, sink)?;
+    }
+    Flow::Continue(())
+}
+
+fn merge(
+    geometry: Geometry,
+    bytes: &[u8],
+    rows: &mut Rows,
+    trace: &mut Trace,
+    sink: &mut dyn Sink,
+) -> Flow {
+    let mut sources: Vec<_> =
+        (0..geometry.packets as usize).filter_map(|n| source(geometry, n, bytes)).collect();
+    let mut next: BinaryHeap<_> = sources
+        .iter()
+        .enumerate()
+        .filter_map(|(index, source)| Some(Reverse((source.stamp()?, index))))
+        .collect();
+    while let Some(Reverse((_, index))) = next.pop() {
+        let Some((record, bytes, at)) = sources[index].next() else { continue };
+        if let Some(stamp) = sources[index].stamp() {
+            next.push(Reverse((stamp, index)));
+        } else if !sources[index].rest.is_empty() {
+            let message = "expected a record that ends within its packet";
+            trace.diagnostics.add(Severity::Damage, sources[index].at, message);
+            rows.lost(None, LossCause::Damaged, sources[index].at, trace, sink)?;
+        }
+        if record.head.flags & FLAG_HIDDEN == 0 {
+            types::define_unnamed(trace, u32::from(record.head.id));
+            rows.add(&record, bytes, at, trace, sink)?;
+        }
+    }
+    Flow::Continue(())
+}
+
+/// What an open or closed packet holds.
+fn source(geometry: Geometry, packet: usize, bytes: &[u8]) -> Option<Source<'_>> {
+    let at = |index: usize| word(bytes, geometry.head(packet) + index);
+    let state = at(head::STATE)?;
+    let (words, opened) = split(at(head::COMMITTED)?);
+    let occupied = matches!(state & 3, 1 | 2) && opened == (state >> 2) as u32;
+    let words = occupied.then_some(words.min(geometry.packet_words))?;
+    let start = geometry.packet(packet).checked_mul(WORD)?;
+    let records = bytes.get(start..)?;
+    let length = records.len().min(words as usize * WORD);
+    Some(Source { rest: &records[..length], at: start as u64 })
+}
+
+/// Defines the event types of the name space that a snapshot puts behind the memory.
+fn define_names(space: &[u8], offset: u64, trace: &mut Trace) {
+    if word(space, names::MAGIC) != Some(NAMES_MAGIC) {
+        return;
+    }
+    let count = word(space, names::COUNT).unwrap_or(0).min(USER_EVENT_MAX as u64) as usize;
+    for index in 0..count {
+        let slot = names::SLOTS + index * NAME_SLOT;
+        let words: [u64; NAME_SLOT] = std::array::from_fn(|n| word(space, slot + n).unwrap_or(0));
+        let [length, text @ ..] = words;
+        let mut name = [0; EVENT_NAME_MAX];
+        let length = text_of_words(&text, &mut name).min(length as usize);
+        if length > 0 {
+            let at = offset + (slot * WORD) as u64;
+            types::define(trace, FIRST_USER + index as u32, &name[..length], at);
+        }
+    }
+}

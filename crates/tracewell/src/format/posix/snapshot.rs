@@ -1,0 +1,113 @@
+//! A copy of a stream's memory while others write into it, with the names of its event types behind it.
+//!
+//! A stream is where its reference `s.NN` says: a file beside it, or memory that its controller has a
+//! descriptor of. Control words and heads of packets are copied before the packets and again after
+//! them: a packet that somebody else had opened meanwhile is left out, and what a head called committed
+//! at first was stored before the packet was copied. Copies are made with read calls, not from a mapping,
+//! so that nothing changes under the reader.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use tracewell_wire::native::{WORD, word};
+use tracewell_wire::posix::area::{NAMES_WORDS, NO_DESCRIPTOR, REFERENCE_MAGIC, REFERENCE_WORDS};
+use tracewell_wire::posix::object::{Geometry, ObjectHeader, at, head};
+
+/// The bytes of the stream that a file is, or refers to; `None` where it does neither.
+///
+/// # Errors
+/// Where reading fails, and where a reference leads to no stream.
+pub fn take(path: &Path, file: &File) -> io::Result<Option<Vec<u8>>> {
+    let mut start = [0; ObjectHeader::WORDS * WORD];
+    let length = read(file, &mut start, 0)?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    if length >= REFERENCE_WORDS * WORD && word(&start, 0) == Some(REFERENCE_MAGIC) {
+        let memory = open_regular(&place(&start, folder))?;
+        let copy = copy(&memory, folder)?;
+        return copy.map(Some).ok_or_else(|| io::ErrorKind::NotFound.into());
+    }
+    copy(file, folder)
+}
+
+/// Where the memory is that a reference tells of.
+fn place(reference: &[u8], folder: &Path) -> PathBuf {
+    let at = |index| word(reference, index).unwrap_or(0);
+    match at(4) {
+        NO_DESCRIPTOR => folder.join(format!("o.{:016x}", at(1))),
+        descriptor => PathBuf::from(format!("/proc/{}/fd/{descriptor}", at(2))),
+    }
+}
+
+/// Opens a file that may be anything, as others made it: not one at which opening waits.
+fn open_regular(path: &Path) -> io::Result<File> {
+    if !path.metadata()?.is_file() {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    File::open(path)
+}
+
+fn copy(file: &File, folder: &Path) -> io::Result<Option<Vec<u8>>> {
+    let mut start = [0; ObjectHeader::WORDS * WORD];
+    read(file, &mut start, 0)?;
+    let words = std::array::from_fn(|index| word(&start, index).unwrap_or(0));
+    let Some(header) = ObjectHeader::of_words(&words) else { return Ok(None) };
+    let geometry = header.geometry;
+    let total = geometry.total().saturating_mul(WORD);
+    // A file that is too short is not made up for: its size is no claim of its bytes.
+    if (file.metadata()?.len() as usize) < total {
+        return Ok(None);
+    }
+    // Zeroed memory that is not touched takes no room, as in the file.
+    let mut bytes = vec![0; total];
+    let control = geometry.head(geometry.packets as usize) * WORD;
+    read(file, &mut bytes[..control], 0)?;
+    for packet in 0..geometry.packets as usize {
+        let place = geometry.head(packet) + head::COMMITTED;
+        let used = word(&bytes, place).unwrap_or(0) as u32;
+        let start = geometry.packet(packet) * WORD;
+        let length = used.min(geometry.packet_words) as usize * WORD;
+        read(file, &mut bytes[start..start + length], start)?;
+    }
+    let mut later = vec![0; control];
+    read(file, &mut later, 0)?;
+    settle(geometry, &mut bytes, &later);
+    bytes.extend(names(folder, header.names).unwrap_or_default());
+    Ok(Some(bytes))
+}
+
+/// Leaves out what changed hands while it was copied; takes over the later control words.
+fn settle(geometry: Geometry, bytes: &mut [u8], later: &[u8]) {
+    for packet in 0..geometry.packets as usize {
+        let place = geometry.head(packet) + head::STATE;
+        let opened = |bytes: &[u8]| word(bytes, place).unwrap_or(0) >> 2;
+        if opened(bytes) != opened(later) {
+            bytes[place * WORD..][..WORD].fill(0);
+        }
+    }
+    let control = at::HEADS * WORD;
+    bytes[..control].copy_from_slice(&later[..control]);
+}
+
+/// The name space, where it is beside the reference.
+fn names(folder: &Path, nonce: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular(&folder.join(format!("n.{nonce:016x}")))?;
+    let mut bytes = Vec::new();
+    file.take((NAMES_WORDS * WORD) as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Fills `bytes` from a place of a file; returns how many of them were there.
+fn read(mut file: &File, bytes: &mut [u8], at: usize) -> io::Result<usize> {
+    file.seek(SeekFrom::Start(at as u64))?;
+    let mut length = 0;
+    while length < bytes.len() {
+        match file.read(&mut bytes[length..]) {
+            Ok(0) => break,
+            Ok(more) => length += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}

@@ -1,0 +1,79 @@
+//! Rules on traces of every format: those that a trace makes hold for it, and for nothing else.
+
+use std::path::{Path, PathBuf};
+
+use tracewell::check::{Check, Rules, RulesWriter, Verdict, WriteOptions};
+use tracewell::input::{Input, Settings};
+use tracewell::report;
+use tracewell::source::Source;
+
+fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+const TRACES: [&str; 8] = [
+    "examples/scheduling.trx",
+    "examples/hooks.twx",
+    "crates/tracewell/tests/fixtures/threadx/tiny.trx",
+    "crates/tracewell/tests/fixtures/rkh/ahsm-a.bin",
+    "crates/tracewell/tests/fixtures/rkh/ahsm-b.bin",
+    "crates/tracewell/tests/fixtures/rkh/ahsm-overrun.bin",
+    "fuzz/corpus/native/small_log",
+    "crates/tracewell/tests/fixtures/shark/b_cyclic.dat",
+];
+
+fn open(path: &str) -> Input {
+    Input::open(&repository(path), Settings::default()).unwrap()
+}
+
+fn verdict(rules: &str, path: &str) -> Verdict {
+    let parsed = Rules::parse(&Source::new("test.rules", rules));
+    let rules = parsed.rules.unwrap_or_else(|| panic!("{path}: {:?}", parsed.findings));
+    let mut check = Check::new(&rules);
+    let trace = open(path).read(&mut check).unwrap();
+    assert_eq!(rules.doubts(&trace), [], "{path}");
+    check.finish(&trace)
+}
+
+#[test]
+fn rules_of_a_trace_hold_for_it_and_not_for_another() {
+    for path in TRACES {
+        let mut writer = RulesWriter::new(Vec::new(), path, WriteOptions::default());
+        let trace = open(path).read(&mut writer).unwrap();
+        let rules = String::from_utf8(writer.finish().unwrap()).unwrap();
+        let found = verdict(&rules, path);
+        let source = Source::new("test.rules", rules.clone());
+        assert!(found.passed(), "{path}: {}", report::check::text(&source, &found));
+        assert_eq!((found.steps, found.events), (trace.events, trace.events), "{path}");
+        let lines: Vec<_> = rules.lines().filter(|line| !line.starts_with('#')).collect();
+        // `strict` and an empty line.
+        let head = 2;
+        for at in [head, lines.len() / 2, lines.len() - 1] {
+            let mut fewer = lines.clone();
+            fewer.remove(at);
+            assert!(!verdict(&fewer.join("\n"), path).passed(), "{path} without {}", lines[at]);
+        }
+        let differ = (head..lines.len() - 1).find(|at| lines[*at] != lines[*at + 1]).unwrap();
+        let mut swapped = lines.clone();
+        swapped.swap(differ, differ + 1);
+        assert!(!verdict(&swapped.join("\n"), path).passed(), "{path}");
+    }
+}
+
+#[test]
+fn statements_mean_the_same_on_every_format() {
+    for path in TRACES {
+        let rules = "
+            *(@context = $who)
+            *(@context = $who, @ticks >= 0)
+            count 2.. *(@family = *)
+            never *(@id = 4294967295)
+            whenever *(@id = $id) then *
+        ";
+        // Nothing answers the last event.
+        let found = verdict(rules, path);
+        let kinds: Vec<_> = found.failures.iter().map(|failure| failure.kind.as_str()).collect();
+        assert_eq!(kinds, ["unanswered"], "{path}");
+        assert_eq!(found.steps, 2, "{path}");
+    }
+}

@@ -1,0 +1,411 @@
+//! POSIX trace logs and streams, put together word by word, whole and damaged.
+
+mod support;
+
+use proptest::prelude::*;
+use support::{Kept, settings};
+use tracewell::format::{self, Input as Window, Options, Progress};
+use tracewell::input::Input;
+use tracewell::model::{ContextKind, LossCause, Trace};
+use tracewell_wire::frame::HEAD;
+use tracewell_wire::native::{WORD, join, put_words};
+use tracewell_wire::posix::area::{NAMES_MAGIC, NO_DESCRIPTOR, REFERENCE_MAGIC};
+use tracewell_wire::posix::log::{Kind, LogHeader, LogStatus, seal};
+use tracewell_wire::posix::object::{Geometry, ObjectHeader, at, head};
+use tracewell_wire::posix::{
+    EventSet, FILTER, FLAG_HIDDEN, FLAG_SYSTEM, FLAG_TRUNCATED, Fill, LogPolicy, NAME_MAX,
+    OVERFLOW, RESUME, RecordHead, START, STOP, StreamPolicy,
+};
+
+const EPOCH: u64 = 1_700_000_000_000_000_000;
+
+#[derive(Clone, Debug)]
+struct Event {
+    id: u32,
+    flags: u8,
+    process: u32,
+    stamp: u64,
+    data: Vec<u8>,
+}
+
+impl Event {
+    fn user(id: u32, stamp: u64, data: &[u8]) -> Self {
+        Self { id, flags: 0, process: 4711, stamp, data: data.to_vec() }
+    }
+
+    fn system(id: u32, stamp: u64, data: &[u8]) -> Self {
+        Self { id, flags: FLAG_SYSTEM, process: 0, stamp, data: data.to_vec() }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let &Self { id, flags, process, stamp, .. } = self;
+        let length = self.data.len() as u32;
+        let head = RecordHead { length, id: id as u16, flags, process };
+        let of_user = |word| if flags & FLAG_SYSTEM == 0 { word } else { 0 };
+        let words = [head.pack(), EPOCH + stamp, of_user(0x40_1234), of_user(0x7F00_0000_0700)];
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.extend(&self.data);
+        bytes.resize(head.words() * WORD, 0);
+        bytes
+    }
+}
+
+fn block(kind: Kind, number: u64, body: &[u8]) -> Vec<u8> {
+    let mut block = [&[0; HEAD], body].concat();
+    block.resize(block.len().next_multiple_of(WORD), 0);
+    seal(&mut block, kind, number).unwrap();
+    block
+}
+
+fn words_block<const N: usize>(kind: Kind, words: [u64; N]) -> Vec<u8> {
+    block(kind, 0, &words.map(u64::to_le_bytes).concat())
+}
+
+fn header(stream_policy: StreamPolicy, log_policy: LogPolicy, slots: (u32, u32)) -> LogHeader {
+    let mut name = [0; NAME_MAX];
+    name[..5].copy_from_slice(b"motor");
+    LogHeader {
+        stream_policy,
+        log_policy,
+        inherited: false,
+        max_data: 4096,
+        stream_size: 65_536,
+        log_size: 1 << 20,
+        created: EPOCH,
+        resolution: 1,
+        process: 4711,
+        slot_bytes: slots.0,
+        slots: slots.1,
+        tail: LogHeader::BLOCK as u64 + u64::from(slots.0) * u64::from(slots.1),
+        name,
+        version: [0; NAME_MAX],
+    }
+}
+
+fn name(id: u32, name: &[u8]) -> Vec<u8> {
+    let head = [u64::from(id), name.len() as u64].map(u64::to_le_bytes).concat();
+    block(Kind::Name, 0, &[&head, name].concat())
+}
+
+fn records(number: u64, events: &[Event]) -> Vec<u8> {
+    block(Kind::Records, number, &events.iter().flat_map(Event::bytes).collect::<Vec<_>>())
+}
+
+/// A log whose blocks follow each other.
+fn log(blocks: &[Vec<u8>], status: Option<LogStatus>) -> Vec<u8> {
+    let header = header(StreamPolicy::UntilFull, LogPolicy::Append, (0, 0));
+    let mut bytes = words_block(Kind::Header, header.words());
+    bytes.extend(blocks.concat());
+    bytes.extend(status.map_or_else(Vec::new, |status| words_block(Kind::End, status.words())));
+    bytes
+}
+
+fn read(bytes: &[u8]) -> (Trace, Kept) {
+    let mut kept = Kept::default();
+    let mut input = Input::from_bytes("log", bytes.to_vec(), settings(&[])).unwrap();
+    let trace = input.read(&mut kept).unwrap();
+    (trace, kept)
+}
+
+fn argument(trace: &Trace, kept: &Kept, row: usize, index: usize) -> Option<u64> {
+    trace.payload.argument(&kept.rows[row].payload, index)
+}
+
+fn bytes<'a>(trace: &Trace, kept: &'a Kept, row: usize, index: usize) -> &'a [u8] {
+    trace.payload.bytes(&kept.rows[row].payload, index)
+}
+
+/// A run as the standard's until-full policy makes it.
+fn run() -> Vec<Event> {
+    let mut set = EventSet::EMPTY;
+    set.add(65).unwrap();
+    let both = [set.bytes(), EventSet::filled(Fill::System).bytes()].concat();
+    let mut cut = Event::user(64, 40, b"cut");
+    cut.flags = FLAG_TRUNCATED;
+    vec![
+        Event::system(START, 0, &EventSet::EMPTY.bytes()),
+        Event::user(65, 10, &[1, 2, 3]),
+        Event::system(STOP, 20, &1_i32.to_le_bytes()),
+        Event::system(OVERFLOW, 25, &[]),
+        Event::system(RESUME, 30, &[]),
+        Event::system(START, 30, &set.bytes()),
+        cut,
+        Event::system(FILTER, 50, &both),
+        Event::user(66, 60, b""),
+    ]
+}
+
+#[test]
+fn a_log_is_read_with_names_facts_and_the_place_of_its_loss() {
+    let run = run();
+    let blocks = [name(65, b"step"), records(0, &run[..4]), records(1, &run[4..])];
+    let status = LogStatus { overrun: 1, log_full: 1, ..LogStatus::default() };
+    let (trace, kept) = read(&log(&blocks, Some(status)));
+    assert_eq!(trace.diagnostics.iter().count(), 0, "{:?}", trace.diagnostics);
+    assert_eq!((trace.text("trace_name"), trace.fact("traced_process")), ("motor", Some(4711)));
+    assert_eq!(
+        (trace.fact("log_full_status"), trace.fact("stream_overrun_status")),
+        (Some(1), Some(1))
+    );
+    let names: Vec<_> = kept.rows.iter().map(|row| &*trace.schema.event(row.id).name).collect();
+    let expected = [
+        "posix_trace_start",
+        "step",
+        "posix_trace_stop",
+        "posix_trace_overflow",
+        "posix_trace_resume",
+        "posix_trace_start",
+        "posix_trace_unnamed_userevent",
+        "posix_trace_filter",
+        "user_event_66",
+    ];
+    assert_eq!(names, expected);
+    let ticks: Vec<_> = kept.rows.iter().map(|row| row.ticks).collect();
+    assert_eq!(ticks, [0, 10, 20, 25, 30, 30, 40, 50, 60]);
+    assert_eq!(trace.wall_clock_ns(60), Some(EPOCH + 60));
+    assert_eq!(bytes(&trace, &kept, 1, 0), [1, 2, 3]);
+    assert_eq!(argument(&trace, &kept, 1, 1), Some(0x40_1234));
+    assert_eq!([1, 6].map(|row| argument(&trace, &kept, row, 2)), [None, Some(1)]);
+    assert_eq!(argument(&trace, &kept, 2, 0), Some(1));
+    assert_eq!(
+        (bytes(&trace, &kept, 5, 0), bytes(&trace, &kept, 7, 0)),
+        (&b"step"[..], &b"step"[..])
+    );
+    assert!(bytes(&trace, &kept, 7, 1).starts_with(b"posix_trace_error posix_trace_start "));
+    let losses: Vec<_> =
+        kept.losses.iter().map(|loss| (loss.before, loss.events, loss.cause)).collect();
+    assert_eq!(losses, [(3, None, LossCause::NoRoom)]);
+    let who = |row: usize| trace.contexts.get(kept.rows[row].context).unwrap();
+    assert_eq!((who(0).kind, who(1).kind), (ContextKind::System, ContextKind::Thread));
+    assert_eq!((&*who(1).name, trace.process_of(who(1))), ("process 4711", Some(4711)));
+}
+
+#[test]
+fn every_truncation_gives_the_whole_blocks_before_it() {
+    let run = run();
+    let blocks = [name(65, b"step"), records(0, &run[..4]), records(1, &run[4..])];
+    let bytes = log(&blocks, Some(LogStatus::default()));
+    let ends = [LogHeader::BLOCK, blocks[0].len(), blocks[1].len(), blocks[2].len()];
+    let ends: Vec<_> = ends
+        .iter()
+        .scan(0, |sum, length| {
+            *sum += length;
+            Some(*sum)
+        })
+        .collect();
+    for cut in LogHeader::BLOCK..bytes.len() {
+        let (trace, kept) = read(&bytes[..cut]);
+        let events = match cut {
+            cut if cut < ends[2] => 0,
+            cut if cut < ends[3] => 4,
+            _ => 9,
+        };
+        assert_eq!(kept.rows.len(), events, "cut at {cut}");
+        let note = trace.diagnostics.iter().last().unwrap();
+        assert!(note.message.starts_with("the log was not closed"), "cut at {cut}");
+        let truncated =
+            kept.losses.iter().filter(|loss| loss.cause == LossCause::Truncated).count();
+        assert_eq!(truncated, usize::from(!ends.contains(&cut)), "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_changed_byte_loses_its_block_and_says_so() {
+    let run = run();
+    let blocks = [name(65, b"step"), records(0, &run[..4]), records(1, &run[4..])];
+    let bytes = log(&blocks, Some(LogStatus::default()));
+    let first = LogHeader::BLOCK + blocks[0].len();
+    for changed in first..bytes.len() {
+        let mut bytes = bytes.clone();
+        bytes[changed] ^= 0x10;
+        let (trace, kept) = read(&bytes);
+        let events = match changed - first {
+            at if at < blocks[1].len() => 5,
+            at if at < blocks[1].len() + blocks[2].len() => 4,
+            _ => 9,
+        };
+        assert_eq!(kept.rows.len(), events, "byte {changed}");
+        assert!(trace.diagnostics.iter().count() > 0, "byte {changed}");
+        let found = kept.losses.iter().any(|loss| loss.cause != LossCause::NoRoom);
+        assert!(found, "byte {changed}");
+    }
+}
+
+#[test]
+fn pieces_of_a_log_give_the_same_as_the_whole() {
+    let run = run();
+    let blocks = [name(65, b"step"), records(0, &run[..4]), records(1, &run[4..])];
+    let bytes = log(&blocks, Some(LogStatus::default()));
+    let (_, whole) = read(&bytes);
+    for piece in [1, 7, 64, 100, 1000] {
+        let mut decoder = (format::by_name("posix").unwrap().decoder)(&Options::default()).unwrap();
+        let (mut trace, mut kept) = (decoder.trace(), Kept::default());
+        let (mut from, mut to) = (0, piece.min(bytes.len()));
+        loop {
+            let last = to == bytes.len();
+            let window = Window { offset: from as u64, bytes: &bytes[from..to], last };
+            match decoder.decode(window, &mut trace, &mut kept).unwrap() {
+                Progress::More { consumed, .. } => from += consumed,
+                Progress::Done => break,
+            }
+            to = (to + piece).min(bytes.len());
+        }
+        assert_eq!(kept.rows, whole.rows, "pieces of {piece}");
+        assert_eq!(kept.losses.len(), whole.losses.len());
+    }
+}
+
+/// A log of slots that hold a block of one event each, of which `written` were written in turn.
+fn ring(slots: u32, written: u64) -> Vec<u8> {
+    let event = |number: u64| Event::user(65, number, &number.to_le_bytes());
+    let size = records(0, &[event(0)]).len();
+    let header = header(StreamPolicy::Flush, LogPolicy::Loop, (size as u32, slots));
+    let mut bytes = words_block(Kind::Header, header.words());
+    bytes.resize(bytes.len() + slots as usize * size, 0);
+    for number in 0..written {
+        let at = LogHeader::BLOCK + (number % u64::from(slots)) as usize * size;
+        bytes[at..at + size].copy_from_slice(&records(number, &[event(number)]));
+    }
+    bytes.extend(name(65, b"step"));
+    bytes.extend(words_block(
+        Kind::End,
+        LogStatus { log_overrun: 1, ..LogStatus::default() }.words(),
+    ));
+    bytes
+}
+
+#[test]
+fn a_ring_is_read_oldest_first() {
+    for written in [0_u64, 1, 3, 4, 5, 11] {
+        let (trace, kept) = read(&ring(4, written));
+        let numbers: Vec<_> = (0..kept.rows.len())
+            .map(|row| u64::from_le_bytes(bytes(&trace, &kept, row, 0).try_into().unwrap()))
+            .collect();
+        assert_eq!(numbers, (written.saturating_sub(4)..written).collect::<Vec<_>>());
+        assert!(kept.rows.iter().all(|row| trace.schema.event(row.id).name == "step"));
+        let overwritten = kept.losses.first().map(|loss| (loss.before, loss.cause));
+        let lost = if written > 4 { LossCause::Overwritten } else { LossCause::NoRoom };
+        let place = if written > 4 { 0 } else { written };
+        assert_eq!(overwritten, Some((place, lost)), "{written}");
+        assert_eq!(trace.diagnostics.iter().count(), 0);
+    }
+}
+
+#[test]
+fn a_damaged_slot_is_a_gap() {
+    let mut bytes = ring(4, 11);
+    let size = (bytes.len() - LogHeader::BLOCK) / 5;
+    bytes[LogHeader::BLOCK + size + HEAD + 2] ^= 1; // Slot 1 or the end of slot 0: block 8 or 9.
+    let (trace, kept) = read(&bytes);
+    assert_eq!(kept.rows.len(), 3);
+    let causes: Vec<_> = kept.losses.iter().map(|loss| loss.cause).collect();
+    assert!(causes.contains(&LossCause::Damaged), "{causes:?}");
+    assert_eq!(trace.diagnostics.iter().count(), 1);
+}
+
+/// A stream's memory with these events in packets of their own: closed ones but for the last.
+fn memory(packets: &[Vec<Event>]) -> Vec<u8> {
+    let geometry = Geometry { packet_words: 1024, packets: packets.len() as u32 + 2, closed: 2 };
+    let header = ObjectHeader {
+        nonce: 7,
+        geometry,
+        policy: StreamPolicy::Loop,
+        inherited: false,
+        max_data: 4096,
+        created: EPOCH,
+        controller: (17, 4),
+        tick: 0,
+        names: 9,
+    };
+    let mut words = vec![0_u64; geometry.total()];
+    words[..ObjectHeader::WORDS].copy_from_slice(&header.words());
+    words[at::STATE] = 1;
+    for (number, events) in packets.iter().enumerate() {
+        let bytes: Vec<u8> = events.iter().flat_map(Event::bytes).collect();
+        let (place, opened) = (geometry.head(number), number as u64 + 5);
+        let tag = if number + 1 == packets.len() { 1 } else { 2 };
+        words[place + head::STATE] = opened << 2 | tag;
+        words[place + head::COMMITTED] = join((bytes.len() / WORD) as u32, opened as u32);
+        for (to, word) in words[geometry.packet(number)..].iter_mut().zip(bytes.as_chunks().0) {
+            *to = u64::from_le_bytes(*word);
+        }
+    }
+    let mut bytes = vec![0; words.len() * WORD];
+    put_words(&mut bytes, &words).unwrap();
+    bytes
+}
+
+#[test]
+fn packets_of_a_memory_are_merged_and_hidden_records_are_not_shown() {
+    let event = |stamp| Event::user(65, stamp, &[stamp as u8]);
+    let hidden = Event { flags: FLAG_HIDDEN, ..event(5) };
+    let (trace, kept) =
+        read(&memory(&[vec![event(1), hidden, event(6)], vec![event(2), event(9)]]));
+    assert_eq!(kept.rows.iter().map(|row| row.ticks).collect::<Vec<_>>(), [0, 1, 5, 8]);
+    let status = trace.facts.iter().find(|fact| fact.name == "stream_status").unwrap();
+    assert_eq!(status.value, 1);
+    assert_eq!(trace.diagnostics.iter().count(), 0);
+}
+
+fn write_words(path: &std::path::Path, words: &[u64]) {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_reference_leads_to_the_memory_and_the_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let reference = folder.path().join("s.03");
+    write_words(&reference, &[REFERENCE_MAGIC, 7, 17, 4, NO_DESCRIPTOR]);
+    let open = || Input::open(&reference, settings(&[]));
+    assert!(open().is_err(), "there is no memory yet");
+    let memory = memory(&[vec![Event::user(65, 1, b"one")], vec![Event::user(66, 2, b"two")]]);
+    std::fs::write(folder.path().join("o.0000000000000007"), memory).unwrap();
+    let named = |trace: &Trace, id| trace.schema.event(id).name.clone();
+    let mut kept = Kept::default();
+    let trace = open().unwrap().read(&mut kept).unwrap();
+    assert_eq!((kept.rows.len(), named(&trace, 65)), (2, "user_event_65".to_owned()));
+    let mut space = vec![NAMES_MAGIC, 9, 1, 0, 0, 0, 0, 0, 4];
+    space.push(u64::from_le_bytes(*b"step\0\0\0\0"));
+    write_words(&folder.path().join("n.0000000000000009"), &space);
+    let mut kept = Kept::default();
+    let trace = open().unwrap().read(&mut kept).unwrap();
+    assert_eq!((kept.rows.len(), named(&trace, 65)), (2, "step".to_owned()));
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let data = prop::collection::vec(any::<u8>(), 0..20);
+    let event = (64_u32..1089, 0_u64..1 << 40, 1_u32..1 << 24, data)
+        .prop_map(|(id, stamp, process, data)| Event { id, flags: 0, process, stamp, data });
+    prop::collection::vec(event, 0..60)
+}
+
+proptest! {
+    #[test]
+    fn what_is_in_a_log_is_read(events in events(), size in 1_usize..10) {
+        let blocks: Vec<_> = events.chunks(size).zip(0..).map(|(e, n)| records(n, e)).collect();
+        let (trace, kept) = read(&log(&blocks, Some(LogStatus::default())));
+        prop_assert_eq!(kept.rows.len(), events.len());
+        for (row, event) in events.iter().enumerate() {
+            prop_assert_eq!(kept.rows[row].id, event.id);
+            prop_assert_eq!(bytes(&trace, &kept, row, 0), &event.data);
+            let context = trace.contexts.get(kept.rows[row].context).unwrap();
+            prop_assert_eq!(trace.process_of(context), Some(u64::from(event.process)));
+        }
+        prop_assert!(kept.losses.is_empty());
+    }
+
+    #[test]
+    fn any_words_are_a_memory_without_panic(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u64>()), 1..20),
+    ) {
+        let mut bytes = memory(&[vec![Event::user(65, 1, b"one")], vec![Event::user(66, 2, b"two")]]);
+        // The header stays: what follows it may say anything.
+        let free = bytes.len() / WORD - ObjectHeader::WORDS;
+        for (index, word) in changes {
+            let place = (ObjectHeader::WORDS + index.index(free.min(700))) * WORD;
+            bytes[place..place + WORD].copy_from_slice(&word.to_le_bytes());
+        }
+        read(&bytes);
+    }
+}
