@@ -40,6 +40,7 @@ const UNSAFE: [&str; 30] = [
     "crates/capi/src/stream.rs",
     "crates/capi/src/threadx.rs",
     "crates/capi/src/threadx/block.rs",
+    "crates/posix/src/launch.rs",
     "crates/posix/src/local.rs",
     "crates/posix/src/local/attached.rs",
     "crates/posix/src/sys.rs",

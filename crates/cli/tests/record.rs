@@ -33,6 +33,111 @@ fn program() {
     }
 }
 
+const TRACED: &str = "TRACEWELL_TEST_TRACED";
+
+/// Not a test of its own: a program that calls what `posix_trace_event` is. The variable says how many events
+/// it records; with a minus sign, how many milliseconds after its start it begins to record one by one.
+#[test]
+fn traced_program() {
+    let Ok(wanted) = std::env::var(TRACED) else { return };
+    let reading = tracewell_posix::define(b"reading").unwrap();
+    let (pause, count) = match wanted.strip_prefix('-') {
+        Some(pause) => (pause.parse().unwrap(), u64::MAX),
+        None => (0, wanted.parse().unwrap()),
+    };
+    for number in 0..count {
+        tracewell_posix::record(reading, &number.to_le_bytes(), false, 0);
+        sleep(Duration::from_millis(pause));
+    }
+}
+
+/// The traced program, to be run by itself or by `tracewell record`.
+fn traced(program: &mut Command, wanted: &str) {
+    program.args(["--exact", "traced_program", "--nocapture", "--quiet", "--test-threads=1"]);
+    program.env(TRACED, wanted).stdout(Stdio::null());
+}
+
+/// The numbers in the data of the traced program's events.
+fn readings(folder: &Path, file: &str) -> Vec<u64> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    let output = command.current_dir(folder).args(["events", "--event", "reading", file]).output();
+    let text = String::from_utf8(output.unwrap().stdout).unwrap();
+    let number = |line: &str| {
+        let event: serde_json::Value = serde_json::from_str(line).unwrap();
+        let data = event["args"]["data"].as_str().unwrap_or_else(|| panic!("{line}"));
+        u64::from_str_radix(data, 16).unwrap().swap_bytes()
+    };
+    text.lines().map(number).collect()
+}
+
+#[test]
+fn what_a_program_traces_by_the_standard_is_saved_from_its_first_event_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    command.current_dir(folder.path()).args(["record", "-o", "run", "--"]);
+    traced(command.arg(std::env::current_exe().unwrap()), "5000");
+    let output = command.output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+    let saved = readings(folder.path(), "run");
+    assert!(saved.iter().copied().eq(0..5000), "{} of 5000", saved.len());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_program_that_records_in_both_ways_leaves_two_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    let script = "\"$0\" --exact program --quiet; exec \"$0\" --exact traced_program --quiet";
+    command.current_dir(folder.path()).args(["record", "--", "sh", "-c", script]);
+    command.arg(std::env::current_exe().unwrap()).env(TRACED, "50").env(VARIABLE, "20 0");
+    let output = command.output().unwrap();
+    assert!(stderr(&output).contains("is in trace.twl.posix"), "{}", stderr(&output));
+    assert_eq!(numbers(folder.path(), "trace.twl"), Vec::from_iter(0..20));
+    assert_eq!(readings(folder.path(), "trace.twl.posix"), Vec::from_iter(0..50));
+}
+
+#[test]
+fn a_process_that_runs_already_is_recorded_until_it_ends_or_time_is_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut program = Command::new(std::env::current_exe().unwrap());
+    traced(&mut program, "-1");
+    let mut program = program.spawn().unwrap();
+    let attend = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+        let pid = program.id().to_string();
+        command.current_dir(folder.path()).args(["record", "-o", "run", "--pid", &pid]);
+        command.args(options).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let timed = attend(&["--seconds", "1"]).wait_with_output().unwrap();
+    assert_eq!((timed.status.code(), stderr(&timed)), (Some(0), String::new()));
+    let some = readings(folder.path(), "run");
+    assert!(some.len() > 10 && some.windows(2).all(|pair| pair[1] == pair[0] + 1), "{some:?}");
+    let until_its_end = attend(&[]);
+    sleep(Duration::from_millis(500));
+    program.kill().unwrap();
+    program.wait().unwrap();
+    let ended = until_its_end.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), stderr(&ended)), (Some(0), String::new()));
+    let later = readings(folder.path(), "run");
+    assert!(later.first() > some.last(), "{later:?}");
+}
+
+#[test]
+fn a_process_that_is_not_there_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    // No process of Linux has this number.
+    command.current_dir(folder.path()).args(["record", "--pid", "4194305"]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(4));
+    assert!(
+        stderr(&output).starts_with("tracewell: process 4194305: No such process"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
 /// Runs the program above under `tracewell record`.
 fn record(folder: &Path, wanted: &str, options: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_tracewell"))

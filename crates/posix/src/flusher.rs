@@ -123,6 +123,7 @@ fn move_some(core: &Core, log: &mut LogWriter, until: u64) -> bool {
     let mut inner = core.inner();
     for _ in 0..AT_ONCE {
         let Some(taken) = core.take(&mut inner) else { return false };
+        log.introduce(taken.head.id.into(), NameFile(core.names().as_fd()));
         let words = [taken.stamp, taken.address, taken.thread];
         if log.has_ended() || log.push(taken.head, words, inner.data()).is_err() {
             end_of_room(core, &mut inner, log);

@@ -25,6 +25,7 @@
 //! | `controller`, `stream` | streams in the process that made them |
 //! | `flusher`, `log_writer` | logs that are written |
 //! | `recorded` | logs that are read |
+//! | `launch` | starting programs that are traced from their first event on |
 //! | `watch` | noticing the end of traced processes |
 //! | `attributes`, `status`, `types`, `error` | what is said of streams |
 //! | `sys` | what is asked of Linux |
@@ -36,6 +37,7 @@ mod controller;
 mod error;
 mod event;
 mod flusher;
+mod launch;
 mod local;
 mod log_writer;
 mod name;
@@ -56,12 +58,13 @@ pub use attributes::Attributes;
 pub use controller::{Stream, Waited};
 pub use error::Error;
 pub use event::record;
+pub use launch::Held;
 pub use local::process_token;
 pub use recorded::Recorded;
 pub use registry::DIRECTORY_VARIABLE;
 pub use status::{EventInfo, Status};
 pub use stream::{Core, FilterChange};
-pub use tracewell_wire::posix::{EventSet, Fill, LogPolicy, StreamPolicy};
+pub use tracewell_wire::posix::{EventSet, Fill, LogPolicy, StreamPolicy, UNNAMED};
 pub use types::TypeNames;
 
 /// The id of an event type in this process, a new one if its name is not known.

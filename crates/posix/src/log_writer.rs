@@ -184,6 +184,13 @@ impl LogWriter {
         self.note(written);
     }
 
+    /// Sees to it that the name of an event type comes before the records of that type.
+    pub(crate) fn introduce(&mut self, id: u32, names: NameFile<'_>) {
+        if id >= FIRST_USER + self.names as u32 {
+            self.write_names(names);
+        }
+    }
+
     /// Writes what is there, and the names that are new.
     pub(crate) fn sync(&mut self, names: NameFile<'_>) {
         self.write_names(names);

@@ -90,8 +90,10 @@ impl Census {
 
     fn write_text(&self, trace: &Trace, out: &mut String) -> std::fmt::Result {
         writeln!(out, "format    {}", trace.format)?;
+        let longest = trace.facts.iter().map(|fact| fact.name.len()).max().unwrap_or(0);
+        let width = longest.max(18) + 2;
         for fact in &trace.facts {
-            writeln!(out, "          {:<20}{}", fact.name, fact_text(fact))?;
+            writeln!(out, "          {:<width$}{}", fact.name, fact_text(fact))?;
         }
         writeln!(out, "clock     {}", super::heading_of_clock(trace))?;
         let span = trace.clock.nanoseconds(trace.span);

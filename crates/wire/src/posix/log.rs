@@ -11,7 +11,8 @@
 //!
 //! The numbers of records blocks count up from 0, in the order of their records.
 //!
-//! With the policies until-full and append all blocks follow each other. With the policy loop the header
+//! With the policies until-full and append all blocks follow each other, the name of an event type before the
+//! first records of that type. With the policy loop the header
 //! says where `slots` slots of `slot_bytes` begin, of which each holds a records block or nothing;
 //! the block with number `n` lies in slot `n` modulo `slots`. The other blocks begin at `tail`; where not all
 //! slots were used, closing the log puts them right behind the last records.

@@ -1,0 +1,224 @@
+//! `tracewell record`: runs a program and saves what it records while it runs, or what another process
+//! records.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `posix` | what is recorded by `posix_trace_event`, of which this is the trace controller |
+//! | `signals` | signals that would end this process |
+//!
+//! For our own streams the program's side is `Stream::from_environment` (in C `tw_stream_from_environment`). The stream's
+//! memory is a file that both map; what the program committed is there when it ends, however it ends.
+
+mod posix;
+mod signals;
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use tracewell_posix::Held;
+use tracewell_record::stream::{
+    Flusher, FullPolicy, Log, STREAM_VARIABLE, Status, Stream, StreamOptions, Take,
+};
+
+use self::posix::PosixTrace;
+use self::signals::Passed;
+use crate::outcome::{Failure, Outcome};
+
+/// Save what a program or another process records
+///
+/// For programs that use Tracewell's recorder, which find their stream by the environment variable
+/// TRACEWELL_STREAM, and for those that call posix_trace_event, which need nothing. Events go to the file
+/// while the program runs; what is left is saved when it ends or crashes. The program never waits for that:
+/// what finds no room is lost, and told in its place. A program that does both leaves two files, the one of
+/// posix_trace_event with `.posix` behind its name.
+///
+/// With --pid it is a trace controller of a process that runs already and calls posix_trace_event, until that
+/// one ends, or a signal or --seconds ends the recording.
+///
+/// The exit status is the program's, 128 and the signal's number where a signal ended it. Signals that
+/// would end `record` (INT, QUIT, TERM, HUP) go to the program; what it recorded is saved in any case. With
+/// --pid the status is 0, or says what went wrong here.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  tracewell record -- ./program --its arguments
+  tracewell record -o run.twl --packets 64 -- ./program && tracewell report run.twl
+  tracewell record --pid 4711 --seconds 10")]
+pub(crate) struct Record {
+    /// Where to write
+    #[arg(short, long, value_name = "FILE", default_value = "trace.twl")]
+    output: PathBuf,
+
+    /// Threads that can record at a time
+    #[arg(long, value_name = "N", default_value_t = StreamOptions::default().lanes)]
+    lanes: u32,
+
+    /// Packets of 64 KiB that a thread can be ahead of the saving
+    #[arg(long, value_name = "N", default_value_t = StreamOptions::default().packets)]
+    packets: u32,
+
+    /// Record what this process traces by posix_trace_event
+    #[arg(long, value_name = "PID", conflicts_with = "program")]
+    pid: Option<i32>,
+
+    /// End after so many seconds
+    #[arg(long, value_name = "SECONDS", requires = "pid")]
+    seconds: Option<u32>,
+
+    /// The program and its arguments
+    #[arg(required_unless_present = "pid", last = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+impl Record {
+    pub(crate) fn run(&self) -> Outcome {
+        let outcome = match self.pid {
+            Some(process) => self.attend(process),
+            None => self.record(),
+        };
+        outcome.unwrap_or_else(Failure::tell)
+    }
+
+    /// Records a process that runs already.
+    fn attend(&self, process: i32) -> Result<Outcome, Failure> {
+        let mut passed = Passed::new().map_err(|error| Failure::io(&self.output, &error))?;
+        let trace = PosixTrace::begin(process, &self.output)?;
+        let seconds = self.seconds.map(|seconds| Duration::from_secs(seconds.into()));
+        let end = seconds.and_then(|seconds| Instant::now().checked_add(seconds));
+        while !passed.came() && !trace.is_abandoned() && end.is_none_or(|end| Instant::now() < end)
+        {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        trace.finish()?;
+        Ok(Outcome::Done)
+    }
+
+    fn record(&self) -> Result<Outcome, Failure> {
+        let file = StreamFile::new();
+        let stream = Arc::new(self.stream(&file.path)?);
+        let at_output = |error: &io::Error| Failure::io(&self.output, error);
+        let output = File::create(&self.output).map_err(|error| at_output(&error))?;
+        let passed = Passed::new().map_err(|error| Failure::io(self.name(), &error))?;
+        let held = self.start(&file.path)?;
+        let beside = self.output.with_added_extension("posix");
+        // A program of our own streams does not miss this.
+        let posix = PosixTrace::begin(held.process(), &beside).map_err(Failure::tell).ok();
+        let child = held.release().map_err(|error| {
+            // Made by this run, and empty.
+            let _ = fs::remove_file(&self.output);
+            let _ = fs::remove_file(&beside);
+            Failure::io(self.name(), &error)
+        })?;
+        let flusher = Flusher::start(Arc::clone(&stream), Log::new(output, Take::Out))
+            .map_err(|error| at_output(&error))?;
+        let status = passed.wait(child).map_err(|error| Failure::io(self.name(), &error))?;
+        let saved = flusher.stop();
+        let status_of_stream = stream.image().status();
+        let traced = match posix.map(PosixTrace::finish) {
+            Some(Ok(events)) => self.keep(&beside, events, status_of_stream.lanes == 0)?,
+            Some(Err(failure)) => {
+                failure.tell();
+                true
+            }
+            None => false,
+        };
+        self.remark(&status_of_stream, traced);
+        match saved {
+            Ok(_) => Ok(passed_on(status)),
+            Err(failed) => {
+                Failure::io(&self.output, &io::Error::other(failed)).tell();
+                Ok(if status.success() { Outcome::Io } else { passed_on(status) })
+            }
+        }
+    }
+
+    fn stream(&self, path: &Path) -> Result<Stream, Failure> {
+        let options = StreamOptions {
+            policy: FullPolicy::Flush,
+            lanes: self.lanes,
+            packets: self.packets,
+            ..StreamOptions::default()
+        };
+        let stream = Stream::create(path, &options).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => Failure::usage(format!("--lanes, --packets: {error}")),
+            _ => Failure::io(path, &error),
+        })?;
+        stream.start();
+        Ok(stream)
+    }
+
+    /// The process of the program, before it is the program.
+    fn start(&self, stream: &Path) -> Result<Held, Failure> {
+        let mut command = Command::new(self.name());
+        command.args(&self.program[1..]).env(STREAM_VARIABLE, stream);
+        Held::start(command).map_err(|error| Failure::io(self.name(), &error))
+    }
+
+    /// Sees to it that what was recorded by `posix_trace_event` is where it is looked for; whether anything
+    /// was.
+    fn keep(&self, beside: &Path, events: bool, alone: bool) -> Result<bool, Failure> {
+        let moved = match (events, alone) {
+            (false, _) => fs::remove_file(beside),
+            (true, true) => fs::rename(beside, &self.output),
+            (true, false) => {
+                let (output, beside) = (self.output.display(), beside.display());
+                eprintln!(
+                    "tracewell: {output}: what was recorded by posix_trace_event is in {beside}"
+                );
+                Ok(())
+            }
+        };
+        moved.map_err(|error| Failure::io(beside, &error))?;
+        Ok(events)
+    }
+
+    /// The program; clap sees to it that there is one.
+    fn name(&self) -> &Path {
+        self.program.first().map_or(Path::new(""), Path::new)
+    }
+
+    fn remark(&self, status: &Status, traced: bool) {
+        let lost = status.lost + status.lost_unplaced + status.lost_suspended + status.lost_log;
+        if lost > 0 {
+            eprintln!("tracewell: {}: {lost} events found no room", self.output.display());
+        }
+        if status.lanes == 0 && !traced {
+            let program = self.name().display();
+            eprintln!(
+                "tracewell: {program} recorded nothing: does it open {STREAM_VARIABLE}, or call \
+                 posix_trace_event?"
+            );
+        }
+    }
+}
+
+/// The file that is the stream's memory; gone when this run is.
+struct StreamFile {
+    path: PathBuf,
+}
+
+impl StreamFile {
+    fn new() -> Self {
+        let shared = Path::new("/dev/shm");
+        let folder = if shared.is_dir() { shared.to_owned() } else { std::env::temp_dir() };
+        Self { path: folder.join(format!("tracewell-record-{}", std::process::id())) }
+    }
+}
+
+impl Drop for StreamFile {
+    fn drop(&mut self) {
+        // Not there if it was never made; nothing more can be done if it stays.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn passed_on(status: ExitStatus) -> Outcome {
+    let signal = || status.signal().map_or(1, |signal| 128 + signal);
+    Outcome::Program(status.code().unwrap_or_else(signal) as u8)
+}
