@@ -124,6 +124,14 @@ fn analyze_lists_what_it_is_asked_for() {
 }
 
 #[test]
+fn analyze_has_no_table_of_jobs_where_nothing_tells_releases() {
+    let trace =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../tracewell/tests/fixtures/rkh/ahsm-a.bin");
+    let text = stdout(&run(&["analyze"], &trace));
+    assert!(text.contains("16 SM EVT_PROC") && !text.contains("JOBS OF"), "{text}");
+}
+
+#[test]
 fn analyze_reads_a_dialect_whose_events_say_who_recorded_them() {
     let output = run(&["analyze", "--json", "-O", "rate=100MHz"], &example());
     let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();

@@ -220,6 +220,47 @@ fn a_program_that_cannot_be_started_leaves_nothing() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
+#[test]
+fn a_device_is_neither_removed_nor_replaced() {
+    // By a link, so that nothing but the link can be lost.
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("run");
+    std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+    let record = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+        command.current_dir(folder.path()).args(["record", "-o", "run", "--"]);
+        command
+    };
+    assert_eq!(record().arg("./no-such-program").output().unwrap().status.code(), Some(4));
+    assert!(link.is_symlink());
+
+    let mut command = record();
+    traced(command.arg(std::env::current_exe().unwrap()), "50");
+    let output = command.output().unwrap();
+    assert!(stderr(&output).contains("is in run.posix"), "{}", stderr(&output));
+    assert!(link.is_symlink());
+    assert_eq!(readings(folder.path(), "run.posix"), Vec::from_iter(0..50));
+}
+
+#[test]
+fn keys_of_processes_and_threads_fit_into_their_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    command.current_dir(folder.path()).args(["record", "-o", "run", "--"]);
+    traced(command.arg(std::env::current_exe().unwrap()), "5");
+    assert_eq!(command.output().unwrap().status.code(), Some(0));
+    for (verb, name) in [("info", "thread  "), ("report", "process ")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+        let output = command.current_dir(folder.path()).args([verb, "run"]).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let heading = if verb == "info" { "KIND  " } else { "CONTEXT" };
+        let mut lines = text.lines().skip_while(|line| !line.starts_with("   EVENTS  KEY"));
+        let column = lines.next().unwrap().find(heading);
+        let row = lines.find(|line| line.contains(name)).unwrap();
+        assert_eq!(row.find(name), column, "{text}");
+    }
+}
+
 /// `tracewell record` of a shell script, in the background of any terminal, where keys reach neither.
 fn script(folder: &Path, script: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));

@@ -9,6 +9,7 @@
 
 pub mod aix;
 pub mod arrivals;
+mod blocks;
 mod decoder;
 pub mod native;
 mod options;

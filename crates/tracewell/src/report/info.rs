@@ -121,12 +121,12 @@ impl Census {
     }
 
     fn write_contexts(&self, trace: &Trace, out: &mut String) -> std::fmt::Result {
-        let digits = trace.payload.digits() + 2;
-        writeln!(out, "\n{:>9}  {:<digits$}  {:<15}CONTEXT", "EVENTS", "KEY", "KIND")?;
+        let width = super::key_width(trace);
+        writeln!(out, "\n{:>9}  {:<width$}  {:<15}CONTEXT", "EVENTS", "KEY", "KIND")?;
         for (id, context) in trace.contexts.iter() {
             let (events, kind) = (self.events_of(id.index()), context.kind.as_str());
             let (key, name) = (&context.key_text, &context.name);
-            writeln!(out, "{events:>9}  {key:<digits$}  {kind:<15}{name}")?;
+            writeln!(out, "{events:>9}  {key:<width$}  {kind:<15}{name}")?;
         }
         Ok(())
     }

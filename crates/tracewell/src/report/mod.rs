@@ -265,13 +265,19 @@ impl Shown {
         if rows.is_empty() {
             return Vec::new();
         }
-        let width = trace.payload.digits() + 2;
+        let width = key_width(trace);
         let heading = format!("{:>9}  {:<width$}  CONTEXT", "EVENTS", "KEY");
         let row = |(events, context): &(u64, &crate::model::Context)| {
             format!("{events:>9}  {:<width$}  {}", context.key_text, context.name)
         };
         std::iter::once(heading).chain(rows.iter().map(row)).collect()
     }
+}
+
+/// Columns of a context's key: of an address, or of the longest key where those are no addresses alone.
+fn key_width(trace: &Trace) -> usize {
+    let keys = trace.contexts.iter().map(|(_, context)| context.key_text.len());
+    keys.fold(trace.payload.digits() + 2, usize::max)
 }
 
 /// The mark of a gap.

@@ -110,9 +110,8 @@ impl Record {
         // A program of our own streams does not miss this.
         let posix = PosixTrace::begin(held.process(), &beside).map_err(Failure::tell).ok();
         let child = held.release().map_err(|error| {
-            // Made by this run, and empty.
-            let _ = fs::remove_file(&self.output);
-            let _ = fs::remove_file(&beside);
+            remove_empty(&self.output);
+            remove_empty(&beside);
             Failure::io(self.name(), &error)
         })?;
         let flusher = Flusher::start(Arc::clone(&stream), Log::new(output, Take::Out))
@@ -163,7 +162,7 @@ impl Record {
     /// Sees to it that what was recorded by `posix_trace_event` is where it is looked for; whether anything
     /// was.
     fn keep(&self, beside: &Path, events: bool, alone: bool) -> Result<bool, Failure> {
-        let moved = match (events, alone) {
+        let moved = match (events, alone && is_file(&self.output)) {
             (false, _) => fs::remove_file(beside),
             (true, true) => fs::rename(beside, &self.output),
             (true, false) => {
@@ -215,6 +214,19 @@ impl Drop for StreamFile {
     fn drop(&mut self) {
         // Not there if it was never made; nothing more can be done if it stays.
         let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Whether a path is a regular file: a pipe or a device was there before, and is never removed or replaced.
+fn is_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|there| there.is_file())
+}
+
+/// Removes what this run made before it failed.
+fn remove_empty(path: &Path) {
+    if is_file(path) {
+        // Nothing more can be done if it stays.
+        let _ = fs::remove_file(path);
     }
 }
 

@@ -38,8 +38,7 @@ impl PosixTrace {
             .set_max_data(LONGEST)
             .and_then(|()| Stream::create_with_log(process, &attributes, file.as_raw_fd()));
         let stream = stream.map_err(|error| {
-            // Made by this run, and empty.
-            let _ = std::fs::remove_file(output);
+            super::remove_empty(output);
             Failure::io(Path::new(&format!("process {process}")), &error.into())
         })?;
         stream.core().start();

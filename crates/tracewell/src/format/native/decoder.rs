@@ -53,7 +53,7 @@ impl Decoder for NativeDecoder {
             return Err(ReadError { offset: input.offset, message });
         }
         if !self.begun {
-            self.log.at = input.offset;
+            self.log.place.at = input.offset;
             self.begun = true;
         }
         // A broken-off walk has delivered what its sink wanted.
@@ -148,9 +148,10 @@ impl NativeDecoder {
                 }
                 Stop::Wanted(_) if last => break,
                 Stop::Wanted(wanted) => {
-                    let needed = self.merge.needed_from().unwrap_or(self.log.at);
-                    let consumed = needed.min(self.log.at).saturating_sub(window.offset) as usize;
-                    let read = self.log.at.saturating_sub(window.offset) as usize;
+                    let needed = self.merge.needed_from().unwrap_or(self.log.place.at);
+                    let consumed =
+                        needed.min(self.log.place.at).saturating_sub(window.offset) as usize;
+                    let read = self.log.place.at.saturating_sub(window.offset) as usize;
                     let wanted = (read - consumed).saturating_add(wanted);
                     return Some(Progress::More { consumed, wanted });
                 }
@@ -164,8 +165,8 @@ impl NativeDecoder {
     /// What is to be said when no more blocks come.
     fn rest(&mut self, window: Window<'_>, trace: &mut Trace, sink: &mut dyn Sink) -> Flow {
         self.merge.deliver(None, window, trace, sink)?;
-        let end = self.log.at;
-        if self.log.damaged && trace.losses.damaged() == 0 {
+        let end = self.log.place.at;
+        if self.log.place.damaged && trace.losses.damaged() == 0 {
             let cause = if self.log.ended { LossCause::Damaged } else { LossCause::Truncated };
             report(None, cause, end, trace, sink)?;
         }

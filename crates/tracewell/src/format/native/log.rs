@@ -6,13 +6,13 @@ use tracewell_wire::native::{PacketHeader, WORD};
 use super::merge::{Merge, Window};
 use super::piece::Piece;
 use super::types;
+use crate::format::blocks::BlockPlace;
 use crate::model::{Severity, Trace};
 
 /// Reads a log, block by block.
 #[derive(Debug, Default)]
 pub(super) struct Log {
-    /// Where the next block lies in the source.
-    pub(super) at: u64,
+    pub(super) place: BlockPlace,
     /// What the start block says.
     pub(super) start: Option<Start>,
     /// The last status.
@@ -21,9 +21,6 @@ pub(super) struct Log {
     pub(super) ended: bool,
     /// Number that the next block has if none is missing.
     next: u64,
-    /// Damage that no gap in a lane accounts for yet.
-    pub(super) damaged: bool,
-    in_damage: bool,
 }
 
 /// Why no more blocks were read.
@@ -47,16 +44,15 @@ impl Log {
         trace: &mut Trace,
     ) -> Stop {
         loop {
-            let start = self.at.saturating_sub(window.offset) as usize;
+            let start = self.place.at.saturating_sub(window.offset) as usize;
             let rest = window.bytes.get(start..).unwrap_or_default();
             if rest.is_empty() {
                 return Stop::Wanted(block::HEAD);
             }
             match block::find(rest) {
                 Found::Block(found) => {
-                    let at = self.at;
-                    self.at += (block::HEAD + found.body.len()) as u64;
-                    self.in_damage = false;
+                    let at = self.place.at;
+                    self.place.pass(found.body.len());
                     if let Some(stop) = self.block(&found, at, window, merge, trace) {
                         return stop;
                     }
@@ -65,19 +61,9 @@ impl Log {
                 Found::Damage if !last && rest.len() < block::HEAD => {
                     return Stop::Wanted(block::HEAD);
                 }
-                Found::Part(_) | Found::Damage => self.look_further(trace),
+                Found::Part(_) | Found::Damage => self.place.look_further(trace),
             }
         }
-    }
-
-    /// A block is damaged, or cut off: the next one begins at a later multiple of 8.
-    fn look_further(&mut self, trace: &mut Trace) {
-        if !self.in_damage {
-            let message = "expected a block of a log with the right checksum";
-            trace.diagnostics.add(Severity::Damage, self.at, message);
-        }
-        (self.in_damage, self.damaged) = (true, true);
-        self.at += WORD as u64;
     }
 
     fn block(
@@ -88,10 +74,10 @@ impl Log {
         merge: &mut Merge,
         trace: &mut Trace,
     ) -> Option<Stop> {
-        if found.number != self.next && !self.damaged {
+        if found.number != self.next && !self.place.damaged {
             let message = format!("expected block {}, found {}", self.next, found.number);
             trace.diagnostics.add(Severity::Damage, at, message);
-            self.damaged = true;
+            self.place.damaged = true;
         }
         self.next = found.number.wrapping_add(1);
         let body = at + block::HEAD as u64;
@@ -130,7 +116,7 @@ impl Log {
             return trace.diagnostics.add(Severity::Damage, at, message);
         };
         let records = at + (PacketHeader::WORDS * WORD) as u64..at + body.len() as u64;
-        let piece = Piece { header, records, after_damage: self.damaged };
+        let piece = Piece { header, records, after_damage: self.place.damaged };
         merge.add(piece, window, trace);
     }
 }

@@ -2,25 +2,20 @@
 //! damaged.
 
 use tracewell_wire::frame::{self, Found, HEAD};
-use tracewell_wire::native::WORD;
 use tracewell_wire::posix::log::{self, Kind, LogStatus, MAGIC};
 
 use super::rows::Rows;
 use super::types;
+use crate::format::blocks::BlockPlace;
 use crate::format::{Input, Progress};
 use crate::model::{Flow, LossCause, Severity, Sink, Trace};
 
 /// Reads a log, block by block.
 #[derive(Debug, Default)]
 pub(super) struct Log {
-    /// Where the next block lies in the source.
-    at: u64,
+    place: BlockPlace,
     /// Number that the next records block has if none is missing.
     next: u64,
-    /// Damage that no missing records block accounts for yet.
-    damaged: bool,
-    /// Whether the bytes before were damaged, too.
-    in_damage: bool,
     /// What the end block says.
     pub(super) status: Option<LogStatus>,
 }
@@ -28,12 +23,12 @@ pub(super) struct Log {
 impl Log {
     /// A log whose blocks behind the header begin here.
     pub(super) fn behind(header_end: u64) -> Self {
-        Self { at: header_end, ..Self::default() }
+        Self { place: BlockPlace::new(header_end), ..Self::default() }
     }
 
     /// Where the next block lies.
     pub(super) const fn at(&self) -> u64 {
-        self.at
+        self.place.at
     }
 
     /// Reads on; breaks off where the sink does.
@@ -45,14 +40,12 @@ impl Log {
         sink: &mut dyn Sink,
     ) -> std::ops::ControlFlow<(), Progress> {
         loop {
-            let start = self.at.saturating_sub(input.offset) as usize;
+            let start = self.place.at.saturating_sub(input.offset) as usize;
             let rest = input.bytes.get(start..).unwrap_or_default();
             let wanted = match frame::find(rest, MAGIC) {
                 _ if rest.is_empty() => HEAD,
                 Found::Block { kind, number, body } => {
-                    self.in_damage = false;
-                    let body_at = self.at + HEAD as u64;
-                    self.at = body_at + body.len() as u64;
+                    let body_at = self.place.pass(body.len());
                     self.block(Kind::of_code(kind), number, body, body_at, rows, trace, sink)?;
                     if self.status.is_some() {
                         return Flow::Continue(Progress::Done);
@@ -62,7 +55,7 @@ impl Log {
                 Found::Part(wanted) if !input.last => wanted,
                 Found::Damage if !input.last && rest.len() < HEAD => HEAD,
                 Found::Part(_) | Found::Damage => {
-                    self.look_further(trace);
+                    self.place.look_further(trace);
                     continue;
                 }
             };
@@ -76,16 +69,6 @@ impl Log {
                 wanted,
             });
         }
-    }
-
-    /// A block is damaged, or cut off: the next one begins at a later multiple of 8.
-    fn look_further(&mut self, trace: &mut Trace) {
-        if !self.in_damage {
-            let message = "expected a block of a log with the right checksum";
-            trace.diagnostics.add(Severity::Damage, self.at, message);
-        }
-        (self.in_damage, self.damaged) = (true, true);
-        self.at += WORD as u64;
     }
 
     #[expect(clippy::too_many_arguments, reason = "a block with where it is, and where it goes")]
@@ -103,9 +86,10 @@ impl Log {
             Some(Kind::Name) => name(body, at, trace),
             Some(Kind::Records) => {
                 if number > self.next {
-                    let cause = if self.damaged { LossCause::Damaged } else { LossCause::Missing };
+                    let cause =
+                        if self.place.damaged { LossCause::Damaged } else { LossCause::Missing };
                     rows.lost(None, cause, at, trace, sink)?;
-                    self.damaged = false;
+                    self.place.damaged = false;
                 }
                 self.next = number.saturating_add(1);
                 rows.add_all(body, at, trace, sink)?;
@@ -118,10 +102,10 @@ impl Log {
 
     /// What is to be said when no more blocks come.
     pub(super) fn rest(&self, rows: &mut Rows, trace: &mut Trace, sink: &mut dyn Sink) -> Flow {
-        if self.damaged {
+        if self.place.damaged {
             let ended = self.status.is_some();
             let cause = if ended { LossCause::Damaged } else { LossCause::Truncated };
-            rows.lost(None, cause, self.at, trace, sink)?;
+            rows.lost(None, cause, self.place.at, trace, sink)?;
         }
         Flow::Continue(())
     }

@@ -49,7 +49,9 @@ fn of_tasks(lines: &mut Vec<String>, trace: &Trace, figures: &Figures, known: u6
     let tasks = figures.tasks.iter();
     let busy = tasks.clone().map(|task| tables::execution(trace, task, known));
     section(lines, &tables::EXECUTION, busy.collect());
-    let with_jobs = |task: &&Task| task.jobs.activations + task.jobs.completions > 0;
+    // Where nothing tells releases, as in RKH, every completion would look like one whose release is missing.
+    let released = tasks.clone().any(|task| task.jobs.activations > 0);
+    let with_jobs = |task: &&Task| released && task.jobs.activations + task.jobs.completions > 0;
     let jobs = tasks.clone().filter(with_jobs).map(|task| tables::jobs(trace, task));
     section(lines, &tables::JOBS, jobs.collect());
     let expected = tasks.clone().filter(|task| task.timing.expected != Expected::default());
