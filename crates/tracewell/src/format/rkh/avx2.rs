@@ -108,7 +108,9 @@ fn sums(bytes: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn spread(usual: &Usual, frame: &[u8; LOOKED_AT]) -> [u64; FIXED_SLOTS] {
-    let behind = frame.get(usize::from(usual.header)..).and_then(|bytes| bytes.first_chunk());
+    // No header is longer; the remainder shows that the bytes are there.
+    let header = usize::from(usual.header) % 16;
+    let behind = frame.get(header..).and_then(|bytes| bytes.first_chunk());
     let Some(bytes) = behind else { return [0; FIXED_SLOTS] };
     let bytes = _mm256_broadcastsi128_si256(half_vector(bytes));
     let (spreads, _) = usual.spread.as_chunks::<32>();

@@ -26,6 +26,7 @@ mod avx2;
 mod configure;
 mod counts;
 mod decoder;
+mod escaped;
 mod events;
 mod frames;
 mod guess;

@@ -21,23 +21,30 @@ const AT_ONCE: usize = 8;
 pub(super) struct Scan<'a, P> {
     pace: P,
     bytes: &'a [u8],
-    /// First byte after the last flag that was given out.
-    start: usize,
-    /// The sum of all bytes before `start`.
-    sum: u8,
+    place: Place,
     /// First byte of the stretch, and the first one behind it.
     stretch: (usize, usize),
     /// The sum of all bytes before the end of the stretch.
     total: u8,
-    /// Flags of the stretch by their places in it: how many there are, and how many were given out.
+    /// Flags of the stretch by their places in it, and how many there are.
     flags: [u16; BLOCKS * BLOCK + AT_ONCE],
     count: usize,
-    next: usize,
     /// Up to each byte of the stretch.
     sums: [[u8; BLOCK]; BLOCKS],
     escapes: [u64; BLOCKS],
-    /// The first escape from `start` on; the end of the stretch if there is none before it.
+    /// The first escape from the place on; the end of the stretch if there is none before it.
     escape: usize,
+}
+
+/// How far frames were given out. Who takes many keeps it where a processor has it at hand.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    /// First byte after the last flag that was given out.
+    start: usize,
+    /// The sum of all bytes before `start`.
+    sum: u8,
+    /// Flags of the stretch that were given out.
+    next: usize,
 }
 
 /// A frame.
@@ -53,13 +60,11 @@ impl<'a, P: Pace> Scan<'a, P> {
         Self {
             pace,
             bytes,
-            start: 0,
-            sum: 0,
+            place: Place::default(),
             stretch: (0, 0),
             total: 0,
             flags: [0; BLOCKS * BLOCK + AT_ONCE],
             count: 0,
-            next: 0,
             sums: [[0; BLOCK]; BLOCKS],
             escapes: [0; BLOCKS],
             escape: 0,
@@ -72,7 +77,16 @@ impl<'a, P: Pace> Scan<'a, P> {
 
     /// First byte after the last flag that was seen.
     pub(super) const fn rest(&self) -> usize {
-        self.start
+        self.place.start
+    }
+
+    pub(super) const fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Goes on from a place where [`Self::after`] came to.
+    pub(super) const fn go_on(&mut self, place: Place) {
+        self.place = place;
     }
 
     /// Leaves out what stands before the next flag; false where there is no flag any more.
@@ -81,30 +95,38 @@ impl<'a, P: Pace> Scan<'a, P> {
     }
 
     /// The bytes up to the next flag; there may be none.
-    #[inline(always)]
+    #[inline]
     pub(super) fn next(&mut self) -> Option<Found> {
-        while self.next == self.count {
+        let (found, place) = self.after(self.place)?;
+        self.place = place;
+        Some(found)
+    }
+
+    /// The bytes from the last place to the next flag, and the place behind it.
+    #[inline(always)]
+    pub(super) fn after(&mut self, mut place: Place) -> Option<(Found, Place)> {
+        while place.next >= self.count {
             if self.stretch.1 >= self.bytes.len() {
                 return None;
             }
-            self.look();
+            self.look(place.start);
+            place.next = 0;
         }
-        let place = usize::from(self.flags[self.next % self.flags.len()]) % (BLOCKS * BLOCK);
-        self.next += 1;
-        let through_flag = self.sums.as_flattened()[place];
-        let end = self.stretch.0 + place;
-        let cut = Cut { start: self.start, end, escaped: self.escape < end };
-        let sum = through_flag.wrapping_sub(FLAG).wrapping_sub(self.sum);
-        (self.start, self.sum) = (end + 1, through_flag);
+        let flag = usize::from(self.flags[place.next % (BLOCKS * BLOCK)]) % (BLOCKS * BLOCK);
+        let through_flag = self.sums.as_flattened()[flag];
+        let end = self.stretch.0 + flag;
+        let cut = Cut { start: place.start, end, escaped: self.escape < end };
+        let sum = through_flag.wrapping_sub(FLAG).wrapping_sub(place.sum);
         if cut.escaped {
-            self.find_escape();
+            self.find_escape(end + 1);
         }
-        Some(Found { cut, sum })
+        let place = Place { start: end + 1, sum: through_flag, next: place.next + 1 };
+        Some((Found { cut, sum }, place))
     }
 
-    /// Goes on to the next stretch.
+    /// Goes on to the next stretch; `start` is the first byte that was not given out.
     #[inline(always)]
-    fn look(&mut self) {
+    fn look(&mut self, start: usize) {
         let first = self.stretch.1;
         let rest = self.bytes.get(first..).unwrap_or_default();
         let (mut count, mut total, mut length) = (0, self.total, 0);
@@ -129,18 +151,18 @@ impl<'a, P: Pace> Scan<'a, P> {
             length += left.len().min(BLOCK);
         }
         (self.stretch, self.total) = ((first, first + length), total);
-        (self.count, self.next) = (count, 0);
+        self.count = count;
         if self.escape >= first {
-            self.find_escape();
+            self.find_escape(start);
         }
     }
 
     /// Looks for the first escape of the stretch from `start` on.
     #[cold]
     #[inline(never)]
-    fn find_escape(&mut self) {
+    fn find_escape(&mut self, start: usize) {
         let (first, end) = self.stretch;
-        let from = self.start.max(first) - first;
+        let from = start.max(first) - first;
         self.escape = end;
         for (index, escapes) in self.escapes.iter().enumerate().skip(from / BLOCK) {
             let before = if index == from / BLOCK { (1 << (from % BLOCK)) - 1 } else { 0 };

@@ -1,8 +1,8 @@
 //! Frames of the usual kind, in a loop that asks one question of each.
 //!
 //! A frame is usual if its checksum is right, its number follows, its id is known, and its arguments are
-//! numbers at fixed places that end where the frame ends. All others (symbols, texts, escapes, gaps,
-//! damage, and frames so near the end of the window that one cannot look behind them) go the long way
+//! numbers at fixed places that end where the frame ends. All others (symbols, texts, gaps, damage, and
+//! frames so near the end of the window that one cannot look behind them) go the long way
 //! round through `frames` and `events`, which gives the same answer for usual ones, too.
 
 use std::hint::select_unpredictable;
@@ -10,6 +10,7 @@ use std::hint::select_unpredictable;
 use tracewell_wire::rkh::{BLOCK, Cut, Settings, masks};
 
 use super::decoder::RkhDecoder;
+use super::escaped;
 use super::events::{BATCH, Pending};
 use super::frames::Piece;
 use super::plan::{FIXED_SLOTS, Plan, Shape, Slot, Step};
@@ -97,8 +98,8 @@ pub(super) struct Usual {
     length: u16,
     /// Words of its row.
     words: u8,
-    /// The argument that is the active object of a step.
-    object: u8,
+    /// Where the active object of a step is: its place from the beginning of the frame and its bits.
+    object: (u8, u32),
     step: Kind,
     head: u64,
     /// Places from the beginning of the frame.
@@ -124,7 +125,7 @@ const NONE: Usual = Usual {
     header: 0,
     length: u16::MAX,
     words: 0,
-    object: 0,
+    object: (0, 0),
     step: Kind::Elsewhere,
     head: 0,
     offsets: [0; FIXED_SLOTS],
@@ -165,13 +166,14 @@ impl Usual {
         let header = settings.header();
         let length = header + bytes + usize::from(settings.checksum);
         let header = u8::try_from(header).ok()?;
+        let object = slots[usize::from(object) % FIXED_SLOTS];
         Some(Self {
             spread: spread(slots),
             near: *bytes <= 16,
             header,
             length: u16::try_from(length).ok()?,
             words: u8::try_from(1 + count).ok()?,
-            object,
+            object: (header + object.offset, object.mask),
             step,
             head: plan.head,
             offsets: slots.map(|slot| header + slot.offset),
@@ -182,8 +184,8 @@ impl Usual {
     /// The argument that is the active object of a step.
     #[inline(always)]
     fn object(&self, frame: &[u8; LOOKED_AT]) -> u64 {
-        let slot = usize::from(self.object) % FIXED_SLOTS;
-        u64::from(load(frame, self.offsets[slot]) & self.masks[slot])
+        let (offset, mask) = self.object;
+        u64::from(load(frame, offset) & mask)
     }
 
     /// All arguments; 0 in slots that are not there.
@@ -251,9 +253,19 @@ pub(super) fn run<P: Pace>(piece: &mut Piece<'_>, scan: &mut Scan<'_, P>) -> Nex
     let between = *framework;
     let mut now = running.unwrap_or(between);
     let (words, mut row) = rows.room(BATCH - at);
+    let mut scratch = [0; LOOKED_AT];
+    let mut place = scan.place();
     let next = loop {
-        let Some(Found { cut, sum }) = scan.next() else { break Next::End };
-        let frame = bytes.get(cut.start..).and_then(|bytes| bytes.first_chunk::<LOOKED_AT>());
+        let Some((Found { cut, mut sum }, later)) = scan.after(place) else { break Next::End };
+        place = later;
+        let mut length = cut.end - cut.start;
+        let mut frame = bytes.get(cut.start..).and_then(|bytes| bytes.first_chunk::<LOOKED_AT>());
+        if cut.escaped {
+            let Some(plain) = escaped::plain(frame, length, &mut scratch) else {
+                break Next::Unusual(cut);
+            };
+            (length, sum, frame) = (plain.length, plain.sum, Some(&scratch));
+        }
         let room = words.get_mut(row..).and_then(|words| words.first_chunk_mut());
         let (Some(frame), Some([head, room @ ..])): (_, Option<&mut [[u8; 8]; FIXED_ROW]>) =
             (frame, room)
@@ -262,8 +274,8 @@ pub(super) fn run<P: Pace>(piece: &mut Piece<'_>, scan: &mut Scan<'_, P>) -> Nex
         };
         let usual = &plans.usual.0[usize::from(frame[0])];
         let follows = frame[NUMBER].wrapping_sub(number);
-        let wrong = u32::from(sum & sums) | u32::from(cut.escaped) | u32::from(follows ^ 1);
-        if wrong != 0 || cut.end - cut.start != usize::from(usual.length) {
+        let wrong = (sum & sums) | (follows ^ 1);
+        if wrong != 0 || length != usize::from(usual.length) {
             break Next::Unusual(cut);
         }
         *head = usual.head.to_le_bytes();
@@ -292,6 +304,7 @@ pub(super) fn run<P: Pace>(piece: &mut Piece<'_>, scan: &mut Scan<'_, P>) -> Nex
             break Next::Full;
         }
     };
+    scan.go_on(place);
     rows.fill_to(row);
     timeline.went_on(number, stamp, ticks);
     counts.good += (at - first) as u64;
