@@ -145,7 +145,41 @@ fn analyze_reads_a_dialect_whose_events_say_who_recorded_them() {
     assert!(split["blocking_ticks"].as_u64().unwrap() > 0, "{control:#}");
     let mutex = json["locks"].as_array().unwrap().iter().find(|lock| lock["name"] == "log file");
     assert_eq!(mutex.unwrap()["hold"]["count"], 50);
-    assert!(json["charged_ticks"].as_u64() <= json["span_ticks"].as_u64());
+    assert!(json["charged_ticks"].as_u64().unwrap() <= json["span_ticks"].as_u64().unwrap());
+    assert!(json["execution_needs"].is_null() && control["activations"].is_null());
+}
+
+#[test]
+fn analyze_tells_no_execution_where_events_say_only_who_recorded_them() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let rkh = root.join("../tracewell/tests/fixtures/rkh/ahsm-a.bin");
+    // Its hooks name their thread, and no dispatch is among them.
+    let aix = root.join("../../examples/hooks.twx");
+    for (trace, needed) in [(rkh, "events of task switches"), (aix, "the hooks 106 and 10C")] {
+        let text = stdout(&run(&["analyze"], &trace));
+        assert!(text.contains(&format!("(that needs {needed})")), "{text}");
+        let heading = text.lines().position(|line| line.starts_with("TASK")).unwrap();
+        let table: Vec<Vec<&str>> = text
+            .lines()
+            .skip(heading)
+            .take(2)
+            .map(|line| line.split_whitespace().collect())
+            .collect();
+        assert_eq!(table[0], ["TASK", "CONTEXT", "EVENTS", "FIRST", "LAST", "EXECUTION"]);
+        assert_eq!(table[1].last(), Some(&"-"), "{text}");
+
+        let json = stdout(&run(&["analyze", "--json"], &trace));
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["execution_needs"], needed);
+        let task = &json["tasks"][0];
+        assert!(task["events"].as_u64().unwrap() > 0, "{task:#}");
+        assert!(task["first_ticks"].as_u64() < task["last_ticks"].as_u64(), "{task:#}");
+        let unknown = ["execution_ticks", "execution_ns", "dispatches", "preemptions", "throttled"];
+        for key in unknown.into_iter().chain(["activations", "orphan_completions", "semaphores"]) {
+            assert!(task.get(key).is_some_and(serde_json::Value::is_null), "{key}: {task:#}");
+        }
+        assert!(json["charged_ticks"].is_null() && json["interrupts"]["brackets"].is_null());
+    }
 }
 
 #[test]

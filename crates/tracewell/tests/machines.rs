@@ -263,12 +263,12 @@ fn the_text_names_queues_and_timers_after_whom_they_serve() {
     let (trace, figures) = capture("shared-c");
     let text = machines::text(&trace, &figures);
     for line in [
-        "state machine server, in server_busy at the end; steps: 50 begun: 51 SM EVT_PROC",
+        "state machine server, in server_busy at the end; 50 steps begun, 51 ended (51 SM EVT_PROC)",
         "server_idle      REQ    server_busy          -     16",
         "server_busy      REQ     (internal)          -     16",
         "PAUSE      client_waiting  SM EVT_NFOUND      2",
         "server's queue      8   50     50        0     0      0     1          7",
-        "cli0's timer TOUT_REQ    cli0    TOUT_REQ       4      0         4    once    5640000.000            -",
+        "cli0's timer TOUT_REQ    cli0    TOUT_REQ       4      0         4    once       5640.000            -",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }

@@ -15,7 +15,7 @@ use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError, p
 use crate::model::schema::Schema;
 use crate::model::{
     Batch, Clock, Columns, Counter, Diagnostics, Direction, Fact, FactForm, Flow, Loss,
-    PayloadLayout, Rate, Records, Severity, Sink, Span, Trace,
+    PayloadLayout, Processor, Rate, Records, Severity, Sink, Span, Trace,
 };
 
 /// Records of a batch: their columns and their bytes stay in the second-level cache.
@@ -57,7 +57,8 @@ impl Decoder for SharkDecoder {
         let counter = Counter::of_mask(u64::MAX, Direction::Up);
         let payload = PayloadLayout::Fields(PARAMETERS);
         let clock = Clock { rate: self.rate, changes: Vec::new(), counter, first_stamp: 0 };
-        Trace::new(FORMAT.name, Schema::shark(), payload, clock)
+        let trace = Trace::new(FORMAT.name, Schema::shark(), payload, clock);
+        Trace { processor: Processor::Switches, ..trace }
     }
 
     fn decode(

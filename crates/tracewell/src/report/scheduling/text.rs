@@ -1,20 +1,28 @@
 //! The figures of the scheduler as tables, for people.
 
-use super::tables;
-use crate::analysis::scheduling::{Expected, Figures, Hidden, Sanity, Task, Wanted};
+use super::{needed, tables};
+use crate::analysis::scheduling::{Expected, Figures, Hidden, Sanity, Wanted};
 use crate::model::Trace;
 use crate::report::figures::{section, unit};
 
 /// The figures as text.
 pub fn text(trace: &Trace, figures: &Figures, wanted: &Wanted) -> String {
-    let unit = unit(trace);
+    let (unit, events, span) = (unit(trace), trace.events, trace.span);
     let mut lines = vec![
         crate::report::heading(trace),
-        format!(
-            "{} events, {} of {} ticks charged; times in {unit}",
-            trace.events, figures.charged_ticks, trace.span
-        ),
+        match figures.charged_ticks {
+            Some(charged) => {
+                format!("{events} events, {charged} of {span} ticks charged; times in {unit}")
+            }
+            None => format!("{events} events in {span} ticks; times in {unit}"),
+        },
     ];
+    lines.extend(needed(trace).map(|needed| {
+        format!(
+            "execution is not known: events say who recorded them, not when tasks get and lose the \
+             processor (that needs {needed})"
+        )
+    }));
     if figures.gaps > 0 {
         let (places, ticks) = (figures.gaps, figures.gap_ticks);
         lines.push(format!(
@@ -47,12 +55,11 @@ pub fn text(trace: &Trace, figures: &Figures, wanted: &Wanted) -> String {
 
 fn of_tasks(lines: &mut Vec<String>, trace: &Trace, figures: &Figures, known: u64) {
     let tasks = figures.tasks.iter();
-    let busy = tasks.clone().map(|task| tables::execution(trace, task, known));
+    let busy = tasks.clone().filter_map(|task| tables::execution(trace, task, known));
     section(lines, &tables::EXECUTION, busy.collect());
-    // Where nothing tells releases, as in RKH, every completion would look like one whose release is missing.
-    let released = tasks.clone().any(|task| task.jobs.activations > 0);
-    let with_jobs = |task: &&Task| released && task.jobs.activations + task.jobs.completions > 0;
-    let jobs = tasks.clone().filter(with_jobs).map(|task| tables::jobs(trace, task));
+    let recorders = tasks.clone().filter_map(|task| tables::recorder(trace, task));
+    section(lines, &tables::RECORDERS, recorders.collect());
+    let jobs = tasks.clone().filter_map(|task| tables::jobs(trace, task));
     section(lines, &tables::JOBS, jobs.collect());
     let expected = tasks.clone().filter(|task| task.timing.expected != Expected::default());
     section(lines, &tables::TIMING, expected.map(|task| tables::timing(trace, task)).collect());
