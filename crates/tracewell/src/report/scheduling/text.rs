@@ -4,6 +4,7 @@ use super::{needed, tables};
 use crate::analysis::scheduling::{Expected, Figures, Hidden, Sanity, Wanted};
 use crate::model::Trace;
 use crate::report::figures::{section, unit};
+use crate::report::records;
 
 /// The figures as text.
 pub fn text(trace: &Trace, figures: &Figures, wanted: &Wanted) -> String {
@@ -102,12 +103,12 @@ fn doubts(trace: &Trace, sanity: Sanity) -> Vec<String> {
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     let counts = counts.map(|(count, what)| format!("check: {count} {what}"));
     let lost = trace.losses.iter().map(|(cause, count)| {
-        let events = if count.unknown > 0 {
-            "an unknown number of".to_owned()
-        } else {
-            count.events.to_string()
+        let what = match (count.events, count.unknown) {
+            (0, 0) => return format!("check: {} {}", records(count.gaps), cause.as_str()),
+            (events, 0) => format!("{events} events"),
+            _ => "an unknown number of events".to_owned(),
         };
-        format!("check: {events} events {}, in {} places", cause.as_str(), count.gaps)
+        format!("check: {what} {}, in {} places", cause.as_str(), count.gaps)
     });
     counts.chain(lost).collect()
 }
