@@ -5,7 +5,7 @@ mod streams;
 mod support;
 
 use proptest::prelude::*;
-use streams::{Stream, captures, texts};
+use streams::{Stream, captures, configuration, configure, texts};
 use support::{Kept, settings};
 use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::format::{self, Input, Progress};
@@ -14,9 +14,7 @@ use tracewell::model::values;
 use tracewell::model::{Loss, LossCause, Trace};
 use tracewell::report::{Report, ReportOptions};
 use tracewell::select::Selection;
-use tracewell_wire::rkh::{
-    Configuration, Dialect, Field, FieldType, Form, Item, Settings, ids, switches,
-};
+use tracewell_wire::rkh::{Dialect, Field, FieldType, Item, Settings, ids};
 
 /// Shows a window that grows by `piece` bytes a time and shrinks as the reader allows.
 fn decode(bytes: &[u8], options: &[&str], piece: usize) -> (Trace, Kept) {
@@ -46,47 +44,11 @@ fn whole(stream: &Stream, options: &[&str]) -> (Trace, Kept) {
     decode(&stream.bytes, options, stream.bytes.len().max(1))
 }
 
-/// A configuration record's payload.
-fn configuration(settings: Settings, version: u16) -> Vec<u8> {
-    let flags = [
-        (settings.sender, switches::SENDER),
-        (settings.queue_low_water, switches::QUEUE_LOW_WATER),
-        (settings.pool_low_water, switches::POOL_LOW_WATER),
-        (settings.sequence, switches::SEQUENCE),
-        (settings.stamp > 0, switches::STAMP),
-        (settings.checksum, switches::CHECKSUM),
-    ];
-    let form = match version {
-        0 => Form::Five,
-        0x2403 => Form::Ten,
-        _ => Form::Thirteen,
-    };
-    let record = Configuration {
-        form,
-        version,
-        flags: flags.iter().filter(|(on, _)| *on).fold(0, |flags, (_, bit)| flags | bit),
-        settings,
-        stamp_size: settings.stamp.max(1),
-        most_pools: 4,
-        stamps_per_second: 1000,
-    };
-    let mut payload = vec![0; form.payload()];
-    record.write_payload(&mut payload).unwrap();
-    payload
-}
-
 /// A stream that begins with the configuration record of RKH 3.4.
 fn configured(settings: Settings) -> Stream {
     let mut stream = Stream::new(settings);
     configure(&mut stream);
     stream
-}
-
-fn configure(stream: &mut Stream) {
-    let id = ids::id(ids::TCFG, stream.settings.id, true);
-    let mut frame = id.to_le_bytes()[..usize::from(stream.settings.id)].to_vec();
-    frame.extend(configuration(stream.settings, 0x3400));
-    stream.frame(&frame);
 }
 
 const MP_PUT: u32 = 0x02;

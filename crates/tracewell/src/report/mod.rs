@@ -344,9 +344,9 @@ fn heading_of_clock(trace: &Trace) -> String {
     format!("counter 0..{} counting {}, {rate}", clock.counter.last, clock.counter.direction)
 }
 
-/// How many records.
-fn records(number: u64) -> String {
-    if number == 1 { "1 record".to_owned() } else { format!("{number} records") }
+/// A number with its noun.
+fn counted(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// What is missing, in a line.
@@ -354,7 +354,7 @@ fn lost(losses: &Losses) -> String {
     let causes = losses.iter().map(|(cause, count)| {
         let known = count.events;
         match (count.events, count.unknown) {
-            (0, 0) => format!("{} {}", records(count.gaps), cause.as_str()),
+            (0, 0) => format!("{} {}", counted(count.gaps, "record"), cause.as_str()),
             (0, _) => format!("unknown number {}", cause.as_str()),
             (_, 0) => format!("{known} {}", cause.as_str()),
             _ => format!("{known} and more {}", cause.as_str()),

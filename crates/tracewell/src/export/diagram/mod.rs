@@ -212,6 +212,8 @@ impl<'a> Builder<'a> {
             }
             Happening::Boot => StepKind::Across("the target starts".to_owned()),
             Happening::Lost(None) => StepKind::Across("events are missing".to_owned()),
+            Happening::Lost(Some(0)) => StepKind::Across("a record is damaged".to_owned()),
+            Happening::Lost(Some(1)) => StepKind::Across("1 event is missing".to_owned()),
             Happening::Lost(Some(lost)) => StepKind::Across(format!("{lost} events are missing")),
         };
         let time = self.time(occurrence.ticks);

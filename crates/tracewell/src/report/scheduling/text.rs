@@ -3,8 +3,8 @@
 use super::{needed, tables};
 use crate::analysis::scheduling::{Expected, Figures, Hidden, Sanity, Wanted};
 use crate::model::Trace;
+use crate::report::counted;
 use crate::report::figures::{section, unit};
-use crate::report::records;
 
 /// The figures as text.
 pub fn text(trace: &Trace, figures: &Figures, wanted: &Wanted) -> String {
@@ -26,8 +26,9 @@ pub fn text(trace: &Trace, figures: &Figures, wanted: &Wanted) -> String {
     }));
     if figures.gaps > 0 {
         let (places, ticks) = (figures.gaps, figures.gap_ticks);
+        let places = counted(places, "place");
         lines.push(format!(
-            "events are missing in {places} places, {ticks} ticks in all: what happened there is in no figure"
+            "events are missing in {places}, {ticks} ticks in all: what happened there is in no figure"
         ));
     }
     for Hidden { id, from, until } in &figures.hidden {
@@ -104,11 +105,13 @@ fn doubts(trace: &Trace, sanity: Sanity) -> Vec<String> {
     let counts = counts.map(|(count, what)| format!("check: {count} {what}"));
     let lost = trace.losses.iter().map(|(cause, count)| {
         let what = match (count.events, count.unknown) {
-            (0, 0) => return format!("check: {} {}", records(count.gaps), cause.as_str()),
-            (events, 0) => format!("{events} events"),
+            (0, 0) => {
+                return format!("check: {} {}", counted(count.gaps, "record"), cause.as_str());
+            }
+            (events, 0) => counted(events, "event"),
             _ => "an unknown number of events".to_owned(),
         };
-        format!("check: {what} {}, in {} places", cause.as_str(), count.gaps)
+        format!("check: {what} {}, in {}", cause.as_str(), counted(count.gaps, "place"))
     });
     counts.chain(lost).collect()
 }
