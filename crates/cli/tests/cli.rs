@@ -183,6 +183,17 @@ fn analyze_tells_no_execution_where_events_say_only_who_recorded_them() {
 }
 
 #[test]
+fn analyze_tells_what_is_missing() {
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../tracewell/tests/fixtures/rkh/ahsm-overrun.bin");
+    let text = stdout(&run(&["analyze"], &trace));
+    for line in ["check: damaged: 4 records", "check: missing: 54 events, in 4 places"] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    assert!(text.contains("\nevents are missing in 4 places, 522 ticks in all"), "{text}");
+}
+
+#[test]
 fn joined_files_are_one_trace() {
     let files = ["0c_linked.dat", "1c_linked.dat", "2c_linked.dat"].map(shark);
     let joined = program().args(["info", "--json", "--join"]).args(&files).output().unwrap();

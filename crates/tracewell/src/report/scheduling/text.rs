@@ -102,16 +102,15 @@ fn doubts(trace: &Trace, sanity: Sanity) -> Vec<String> {
         (sanity.backward_steps, "steps back of the clock"),
     ];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-    let counts = counts.map(|(count, what)| format!("check: {count} {what}"));
+    let counts = counts.map(|(count, what)| format!("check: {what}: {count}"));
     let lost = trace.losses.iter().map(|(cause, count)| {
+        let places = counted(count.gaps, "place");
         let what = match (count.events, count.unknown) {
-            (0, 0) => {
-                return format!("check: {} {}", counted(count.gaps, "record"), cause.as_str());
-            }
-            (events, 0) => counted(events, "event"),
-            _ => "an unknown number of events".to_owned(),
+            (0, 0) => counted(count.gaps, "record"),
+            (events, 0) => format!("{}, in {places}", counted(events, "event")),
+            _ => format!("an unknown number of events, in {places}"),
         };
-        format!("check: {what} {}, in {}", cause.as_str(), counted(count.gaps, "place"))
+        format!("check: {}: {what}", cause.as_str())
     });
     counts.chain(lost).collect()
 }
