@@ -26,8 +26,9 @@ pub enum FilterChange {
 const RESTARTS: usize = 1 << 20;
 
 /// How long starting and stopping waits between telling recorders and reading the clock, in
-/// nanoseconds: longer than a processor reads its counter ahead of what it waits for.
-const APART: u64 = 1000;
+/// nanoseconds: longer than a processor reads its counter ahead of what it waits for, and than the clocks
+/// of two threads differ.
+const APART: u64 = 10_000;
 
 impl Core {
     fn set_state(&self, state: State) {
