@@ -459,7 +459,7 @@ fn collect_ends_on_ctrl_c_with_everything_in_the_file() {
     // In the file, though no buffer is full.
     let start = std::time::Instant::now();
     while std::fs::metadata(&path).unwrap().len() < 44 {
-        assert!(start.elapsed().as_secs() < 20, "nothing was written");
+        assert!(start.elapsed().as_secs() < 900, "nothing was written");
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
