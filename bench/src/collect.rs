@@ -79,7 +79,9 @@ fn send(target: &mut TcpStream, stream: &[u8], start: Instant, time: Duration) -
     let (mut sent, mut rest) = (0, stream);
     while start.elapsed() < time {
         thread::sleep(PIECE);
-        let mut due = (RATE * start.elapsed().as_secs_f64()) as u64 - sent;
+        // Not more in all than was meant, where this thread did not run for a while.
+        let passed = start.elapsed().min(time);
+        let mut due = (RATE * passed.as_secs_f64()) as u64 - sent;
         while due > 0 {
             if rest.is_empty() {
                 rest = stream;
