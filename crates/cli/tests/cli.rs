@@ -435,7 +435,7 @@ fn datagram(number: u8) -> Vec<u8> {
 #[test]
 fn collect_writes_what_arrives_and_tells_what_does_not() {
     let (_folder, path) = written(b"");
-    let (child, address) = collecting(&["--packets", "2", "--seconds", "30"], &path);
+    let (child, address) = collecting(&["--packets", "2", "--seconds", "900"], &path);
     let sender = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     for number in [1, 4] {
         sender.send_to(&datagram(number), &address).unwrap();
