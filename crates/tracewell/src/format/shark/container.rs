@@ -34,6 +34,8 @@ pub(super) struct Area {
     /// Whether the area goes on where the one before ended, as the packets of a chunk do.
     pub(super) continues: bool,
     /// What is missing before it, with the number of records where that is known.
+    /// Whether it is the emergency area of the area before: of a ring it has older records.
+    pub(super) emergency: bool,
     pub(super) missing: Option<Missing>,
 }
 
@@ -97,16 +99,31 @@ impl Areas {
         let end = self.unpacked.len();
         if *start < end {
             let bytes = input + *start..input + end;
-            self.list.push(Area { bytes, continues: false, missing: missing.take() });
+            let missing = missing.take();
+            self.list.push(Area { bytes, continues: false, emergency: false, missing });
             *start = end;
         }
     }
 
     /// Adds a row of slots; what is left behind the last whole one is a cut record.
+    /// Adds a normal area of so many bytes, and the emergency area behind it, if that begins with a slot.
+    fn add_both(&mut self, bytes: Range<usize>, normal: usize, remarks: &mut Diagnostics) {
+        if normal >= bytes.len() || !normal.is_multiple_of(Record::SIZE) {
+            return self.add(bytes, remarks);
+        }
+        let end = bytes.start + normal;
+        self.add(bytes.start..end, remarks);
+        self.add(end..bytes.end, remarks);
+        if let Some(last) = self.list.last_mut() {
+            last.emergency = true;
+        }
+    }
+
     fn add(&mut self, bytes: Range<usize>, remarks: &mut Diagnostics) {
         let rest = bytes.len() % Record::SIZE;
         let end = bytes.end - rest;
-        self.list.push(Area { bytes: bytes.start..end, continues: false, missing: None });
+        let bytes = bytes.start..end;
+        self.list.push(Area { bytes, continues: false, emergency: false, missing: None });
         if rest > 0 {
             let message = format!("expected a record of {} bytes, found {rest}", Record::SIZE);
             remarks.add(Severity::Damage, end as u64, message);
@@ -203,7 +220,7 @@ fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, remarks: &mut Dia
         if header.is_compressed() {
             areas.unpack(input, first..first + area.min(here), remarks);
         } else {
-            areas.add(first..first + readable, remarks);
+            areas.add_both(first..first + readable, header.size as usize, remarks);
         }
         if area > here {
             let message = format!("the chunk has {area} bytes for records, found {here}");
@@ -329,7 +346,7 @@ impl Capture {
             // A packet that is not full is its chunk's last one.
             let continues = missing.is_none() && before.is_some_and(|(_, full)| full);
             before = Some((packet.place, packet.is_full()));
-            areas.list.push(Area { bytes: packet.bytes, continues, missing });
+            areas.list.push(Area { bytes: packet.bytes, continues, emergency: false, missing });
         }
     }
 }
