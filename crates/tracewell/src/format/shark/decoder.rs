@@ -14,8 +14,8 @@ use super::{FORMAT, OPTIONS, PARAMETERS, clock};
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError, parts_of};
 use crate::model::schema::Schema;
 use crate::model::{
-    Batch, Clock, Columns, Counter, Diagnostics, Direction, Fact, FactForm, Flow, Loss,
-    PayloadLayout, Rate, Records, Severity, Sink, Span, Trace,
+    Batch, Clock, Columns, Diagnostics, Fact, FactForm, Flow, Loss, PayloadLayout, Rate, Records,
+    Severity, Sink, Span, Trace,
 };
 
 /// Records of a batch: their columns and their bytes stay in the second-level cache.
@@ -54,10 +54,8 @@ pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
 
 impl Decoder for SharkDecoder {
     fn trace(&self) -> Trace {
-        let counter = Counter::of_mask(u64::MAX, Direction::Up);
         let payload = PayloadLayout::Fields(PARAMETERS);
-        let clock = Clock { rate: self.rate, changes: Vec::new(), counter, first_stamp: 0 };
-        Trace::new(FORMAT.name, Schema::shark(), payload, clock)
+        Trace::new(FORMAT.name, Schema::shark(), payload, Clock::of_64_bits(self.rate))
     }
 
     fn decode(
