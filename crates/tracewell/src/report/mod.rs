@@ -29,6 +29,7 @@ use std::io::{self, Write};
 use crate::analysis::machines::{Response, Responses};
 use crate::model::{Batch, ContextId, EventRef, Flow, Loss, LossCause, Losses, Sink, Trace};
 use crate::select::Selection;
+use crate::text::counted;
 use crate::text::{Describer, Listing, Literal, PerEvent, TextBuffer, put};
 use columns::Columns;
 
@@ -174,8 +175,8 @@ impl<W: Write> Report<W> {
     fn summary(&mut self, trace: &Trace) {
         let mut lines = vec![String::new()];
         let span = match trace.clock.nanoseconds(trace.span) {
-            Some(ns) => format!("{} ticks ({} s)", trace.span, seconds(ns)),
-            None => format!("{} ticks", trace.span),
+            Some(ns) => format!("{} ({} s)", counted(trace.span, "tick"), seconds(ns)),
+            None => counted(trace.span, "tick"),
         };
         let selected = self.shown.events;
         let shown = match self.options.selection.tail {
@@ -283,8 +284,7 @@ fn key_width(trace: &Trace) -> usize {
 /// The mark of a gap.
 fn loss_line(loss: &Loss) -> String {
     let how_many = match (loss.events, loss.cause) {
-        (Some(1), _) => "1 event".to_owned(),
-        (Some(events), _) => format!("{events} events"),
+        (Some(events), _) => counted(events, "event"),
         (None, LossCause::Overwritten) => "earlier events".to_owned(),
         (None, _) => "an unknown number of events".to_owned(),
     };
@@ -339,7 +339,7 @@ fn lost(losses: &Losses) -> String {
     let causes = losses.iter().map(|(cause, count)| {
         let known = count.events;
         match (count.events, count.unknown) {
-            (0, 0) => format!("{} records {}", count.gaps, cause.as_str()),
+            (0, 0) => format!("{} {}", counted(count.gaps, "record"), cause.as_str()),
             (0, _) => format!("unknown number {}", cause.as_str()),
             (_, 0) => format!("{known} {}", cause.as_str()),
             _ => format!("{known} and more {}", cause.as_str()),

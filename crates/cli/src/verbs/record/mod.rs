@@ -31,6 +31,7 @@ use self::posix::PosixTrace;
 use self::signals::Passed;
 use crate::outcome::{Failure, Outcome};
 use crate::output::Draft;
+use tracewell::text::counted;
 
 /// Save what a program or another process records
 ///
@@ -168,7 +169,8 @@ impl Record {
     fn remark(&self, status: &Status, traced: bool) {
         let lost = status.lost + status.lost_unplaced + status.lost_suspended + status.lost_log;
         if lost > 0 {
-            eprintln!("tracewell: {}: {lost} events found no room", self.output.display());
+            let lost = counted(lost, "event");
+            eprintln!("tracewell: {}: {lost} found no room", self.output.display());
         }
         if status.lanes == 0 && !traced {
             let program = self.name().display();

@@ -9,6 +9,7 @@ use tracewell_wire::shark::{
 
 use crate::format::Confidence;
 use crate::model::{Diagnostics, LossCause, Severity};
+use crate::text::{counted, missing, times};
 
 /// What an input is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,9 +34,9 @@ pub(super) struct Area {
     pub(super) bytes: Range<usize>,
     /// Whether the area goes on where the one before ended, as the packets of a chunk do.
     pub(super) continues: bool,
-    /// What is missing before it, with the number of records where that is known.
     /// Whether it is the emergency area of the area before: of a ring it has older records.
     pub(super) emergency: bool,
+    /// What is missing before it, with the number of records where that is known.
     pub(super) missing: Option<Missing>,
 }
 
@@ -105,7 +106,6 @@ impl Areas {
         }
     }
 
-    /// Adds a row of slots; what is left behind the last whole one is a cut record.
     /// Adds a normal area of so many bytes, and the emergency area behind it, if that begins with a slot.
     fn add_both(&mut self, bytes: Range<usize>, normal: usize, remarks: &mut Diagnostics) {
         if normal >= bytes.len() || !normal.is_multiple_of(Record::SIZE) {
@@ -119,6 +119,7 @@ impl Areas {
         }
     }
 
+    /// Adds a row of slots; what is left behind the last whole one is a cut record.
     fn add(&mut self, bytes: Range<usize>, remarks: &mut Diagnostics) {
         let rest = bytes.len() % Record::SIZE;
         let end = bytes.end - rest;
@@ -284,7 +285,8 @@ impl Capture {
         let before = self.packets.len();
         self.packets.dedup_by_key(|packet| packet.place);
         if self.packets.len() < before {
-            let message = format!("{} packets came twice", before - self.packets.len());
+            let twice = (before - self.packets.len()) as u64;
+            let message = format!("{} came twice", counted(twice, "packet"));
             remarks.add(Severity::Note, None, message);
         }
         self.deliver(areas, remarks);
@@ -318,11 +320,12 @@ impl Capture {
 
     fn remark(&self, remarks: &mut Diagnostics) {
         if self.zero_lengths > 0 {
-            let message = format!("{} datagrams of chunks without records", self.zero_lengths);
+            let datagrams = counted(self.zero_lengths, "datagram");
+            let message = format!("{datagrams} of chunks without records");
             remarks.add(Severity::Note, None, message);
         }
         if self.restarts > 0 {
-            let message = format!("the sender began again {} times", self.restarts);
+            let message = format!("the sender began again {}", times(self.restarts.into()));
             remarks.add(Severity::Note, None, message);
         }
     }
@@ -336,9 +339,8 @@ impl Capture {
             let missing = (lost > 0).then(|| {
                 let most = u64::from(lost) * u64::from(DatagramHeader::MOST_EVENTS);
                 let message = format!(
-                    "{lost} packets are missing before number {}: {most} records, fewer if one of \
-                     them was a chunk's last",
-                    number
+                    "{} before number {number}: {most} records, fewer if one of them was a chunk's last",
+                    missing(lost.into(), "packet"),
                 );
                 remarks.add(Severity::Damage, packet.bytes.start as u64, message);
                 Missing { events: Some(most), cause: LossCause::Missing }

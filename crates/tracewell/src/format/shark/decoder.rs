@@ -17,6 +17,7 @@ use crate::model::{
     Batch, Clock, Columns, Diagnostics, Fact, FactForm, Flow, Loss, PayloadLayout, Rate, Records,
     Severity, Sink, Span, Trace,
 };
+use crate::text::{counted, times};
 
 /// Records of a batch: their columns and their bytes stay in the second-level cache.
 const BATCH: usize = 4096;
@@ -92,7 +93,8 @@ impl Decoder for SharkDecoder {
         let manual = delivery.state.manual;
         if manual > 0 {
             let message = format!(
-                "{manual} records have the user manual's code for unlocking, 0x43; no kernel writes it"
+                "{} with the user manual's code for unlocking, 0x43; no kernel writes it",
+                counted(manual, "record")
             );
             trace.diagnostics.add(Severity::Warning, None, message);
         }
@@ -142,12 +144,15 @@ fn remark(survey: &Survey, remarks: &mut Diagnostics) {
     match survey.descents {
         0 => {}
         n @ 1..=2 => {
-            let message = format!("stamps go back {n} times in memory order: a ring went round");
+            let message =
+                format!("stamps go back {} in memory order: a ring went round", times(n.into()));
             remarks.add(Severity::Note, None, message);
         }
         n => {
-            let message =
-                format!("stamps go back {n} times in memory order: more than a ring does");
+            let message = format!(
+                "stamps go back {} in memory order: more than a ring does",
+                times(n.into())
+            );
             remarks.add(Severity::Warning, None, message);
         }
     }

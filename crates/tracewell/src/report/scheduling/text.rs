@@ -4,6 +4,7 @@ use super::tables;
 use crate::analysis::scheduling::{Expected, Figures, Hidden, Sanity, Task, Wanted};
 use crate::model::Trace;
 use crate::report::figures::{section, unit};
+use crate::text::counted;
 
 /// The figures as text.
 pub fn text(trace: &Trace, figures: &Figures, wanted: &Wanted) -> String {
@@ -11,14 +12,16 @@ pub fn text(trace: &Trace, figures: &Figures, wanted: &Wanted) -> String {
     let mut lines = vec![
         crate::report::heading(trace),
         format!(
-            "{} events, {} of {} ticks charged; times in {unit}",
-            trace.events, figures.charged_ticks, trace.span
+            "{}, {} of {} charged; times in {unit}",
+            counted(trace.events, "event"),
+            figures.charged_ticks,
+            counted(trace.span, "tick")
         ),
     ];
     if figures.gaps > 0 {
-        let (places, ticks) = (figures.gaps, figures.gap_ticks);
+        let (places, ticks) = (counted(figures.gaps, "place"), counted(figures.gap_ticks, "tick"));
         lines.push(format!(
-            "events are missing in {places} places, {ticks} ticks in all: what happened there is in no figure"
+            "events are missing in {places}, {ticks} in all: what happened there is in no figure"
         ));
     }
     for Hidden { id, from, until } in &figures.hidden {
@@ -96,11 +99,11 @@ fn doubts(trace: &Trace, sanity: Sanity) -> Vec<String> {
     let counts = counts.map(|(count, what)| format!("check: {count} {what}"));
     let lost = trace.losses.iter().map(|(cause, count)| {
         let events = if count.unknown > 0 {
-            "an unknown number of".to_owned()
+            "an unknown number of events".to_owned()
         } else {
-            count.events.to_string()
+            counted(count.events, "event")
         };
-        format!("check: {events} events {}, in {} places", cause.as_str(), count.gaps)
+        format!("check: {events} {}, in {}", cause.as_str(), counted(count.gaps, "place"))
     });
     counts.chain(lost).collect()
 }
