@@ -144,15 +144,12 @@ fn remark(survey: &Survey, remarks: &mut Diagnostics) {
     match survey.descents {
         0 => {}
         n @ 1..=2 => {
-            let message =
-                format!("stamps go back {} in memory order: a ring went round", times(n.into()));
+            let message = format!("stamps go back {} in memory order: a ring went round", times(n));
             remarks.add(Severity::Note, None, message);
         }
         n => {
-            let message = format!(
-                "stamps go back {} in memory order: more than a ring does",
-                times(n.into())
-            );
+            let message =
+                format!("stamps go back {} in memory order: more than a ring does", times(n));
             remarks.add(Severity::Warning, None, message);
         }
     }
