@@ -360,7 +360,7 @@ fn the_manuals_code_for_unlocking_is_taken_with_a_warning() {
     let remarks: Vec<_> = trace.diagnostics.iter().map(|d| d.message.as_str()).collect();
     assert_eq!(
         remarks,
-        ["2 records have the user manual's code for unlocking, 0x43; no kernel writes it"]
+        ["2 records with the user manual's code for unlocking, 0x43; no kernel writes it"]
     );
 }
 

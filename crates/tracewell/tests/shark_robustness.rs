@@ -212,10 +212,7 @@ fn packets_are_placed_by_number_and_a_missing_one_is_a_gap_between_its_neighbour
     assert_eq!(numbers(&kept), expected);
     assert_eq!(gaps(&kept), [(120, Some(60), LossCause::Missing)]);
     let notes = remarks(&trace, Severity::Note);
-    assert_eq!(
-        notes,
-        ["note: 1 datagrams of chunks without records", "note: 1 packets came twice"]
-    );
+    assert_eq!(notes, ["note: 1 datagram of chunks without records", "note: 1 packet came twice"]);
 }
 
 #[test]

@@ -29,6 +29,7 @@ use std::io::{self, Write};
 use crate::analysis::machines::{Response, Responses};
 use crate::model::{Batch, ContextId, EventRef, Flow, Loss, LossCause, Losses, Sink, Trace};
 use crate::select::Selection;
+use crate::text::counted;
 use crate::text::{Describer, Listing, Literal, PerEvent, TextBuffer, put};
 use columns::Columns;
 
@@ -177,8 +178,8 @@ impl<W: Write> Report<W> {
     fn summary(&mut self, trace: &Trace) {
         let mut lines = vec![String::new()];
         let span = match trace.clock.nanoseconds(trace.span) {
-            Some(ns) => format!("{} ticks ({} s)", trace.span, seconds(ns)),
-            None => format!("{} ticks", trace.span),
+            Some(ns) => format!("{} ({} s)", counted(trace.span, "tick"), seconds(ns)),
+            None => counted(trace.span, "tick"),
         };
         let selected = self.shown.events;
         let shown = match self.options.selection.tail {
@@ -288,8 +289,7 @@ fn loss_line(loss: &Loss) -> String {
     let how_many = match (loss.events, loss.cause) {
         // The numbers around it count what it was.
         (Some(0), _) => "a record".to_owned(),
-        (Some(1), _) => "1 event".to_owned(),
-        (Some(events), _) => format!("{events} events"),
+        (Some(events), _) => counted(events, "event"),
         (None, LossCause::Overwritten) => "earlier events".to_owned(),
         (None, _) => "an unknown number of events".to_owned(),
     };
@@ -342,11 +342,6 @@ fn heading_of_clock(trace: &Trace) -> String {
         None => "rate unknown (-O rate=TICKS_PER_SECOND)".to_owned(),
     };
     format!("counter 0..{} counting {}, {rate}", clock.counter.last, clock.counter.direction)
-}
-
-/// A number with its noun.
-fn counted(number: u64, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// What is missing, in a line.

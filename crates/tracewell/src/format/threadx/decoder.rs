@@ -65,7 +65,7 @@ impl Decoder for ThreadxDecoder {
     fn trace(&self) -> Trace {
         let counter = Counter::of_mask(u64::from(u32::MAX), Direction::Up);
         let payload = PayloadLayout::Words { order: ByteOrder::Little, bytes: 4 };
-        let clock = Clock { rate: self.known.rate, changes: Vec::new(), counter, first_stamp: 0 };
+        let clock = Clock::new(self.known.rate, counter);
         let trace = Trace::new(FORMAT.name, Schema::threadx(), payload, clock);
         Trace { processor: Processor::Switches, ..trace }
     }

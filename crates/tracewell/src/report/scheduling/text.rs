@@ -3,19 +3,18 @@
 use super::{needed, tables};
 use crate::analysis::scheduling::{Expected, Figures, Hidden, Sanity, Wanted};
 use crate::model::Trace;
-use crate::report::counted;
 use crate::report::figures::{section, unit};
+use crate::text::counted;
 
 /// The figures as text.
 pub fn text(trace: &Trace, figures: &Figures, wanted: &Wanted) -> String {
-    let (unit, events, span) = (unit(trace), trace.events, trace.span);
+    let (events, span) = (counted(trace.events, "event"), counted(trace.span, "tick"));
+    let unit = unit(trace);
     let mut lines = vec![
         crate::report::heading(trace),
         match figures.charged_ticks {
-            Some(charged) => {
-                format!("{events} events, {charged} of {span} ticks charged; times in {unit}")
-            }
-            None => format!("{events} events in {span} ticks; times in {unit}"),
+            Some(charged) => format!("{events}, {charged} of {span} charged; times in {unit}"),
+            None => format!("{events} in {span}; times in {unit}"),
         },
     ];
     lines.extend(needed(trace).map(|needed| {
@@ -25,10 +24,9 @@ pub fn text(trace: &Trace, figures: &Figures, wanted: &Wanted) -> String {
         )
     }));
     if figures.gaps > 0 {
-        let (places, ticks) = (figures.gaps, figures.gap_ticks);
-        let places = counted(places, "place");
+        let (places, ticks) = (counted(figures.gaps, "place"), counted(figures.gap_ticks, "tick"));
         lines.push(format!(
-            "events are missing in {places}, {ticks} ticks in all: what happened there is in no figure"
+            "events are missing in {places}, {ticks} in all: what happened there is in no figure"
         ));
     }
     for Hidden { id, from, until } in &figures.hidden {

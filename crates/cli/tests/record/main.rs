@@ -1,5 +1,8 @@
 //! `tracewell record`: what a program records is saved however it ends, and its exit status passed on.
+//! What becomes of its files, also when something fails, is in `files`.
 #![cfg(target_os = "linux")]
+
+mod files;
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -133,34 +136,19 @@ fn a_process_that_runs_already_is_recorded_until_it_ends_or_time_is_up() {
     assert!(later.first() > some.last(), "{later:?}");
 }
 
-#[test]
-fn a_process_that_is_not_there_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
-    // No process of Linux has this number.
-    command.current_dir(folder.path()).args(["record", "--pid", "4194305"]);
-    let output = command.output().unwrap();
-    assert_eq!(output.status.code(), Some(4));
-    assert!(
-        stderr(&output).starts_with("tracewell: process 4194305: No such process"),
-        "{}",
-        stderr(&output)
-    );
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-}
-
 /// Runs the program above under `tracewell record`.
 fn record(folder: &Path, wanted: &str, options: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_tracewell"))
-        .current_dir(folder)
-        .arg("record")
-        .args(options)
-        .arg("--")
-        .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "program", "--nocapture", "--quiet", "--test-threads=1"])
-        .env(VARIABLE, wanted)
-        .output()
-        .unwrap()
+    let mut command = recorder(folder, options);
+    command.arg("--").arg(std::env::current_exe().unwrap());
+    command.args(["--exact", "program", "--nocapture", "--quiet", "--test-threads=1"]);
+    command.env(VARIABLE, wanted).output().unwrap()
+}
+
+/// `tracewell record` in a folder.
+fn recorder(folder: &Path, options: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    command.current_dir(folder).arg("record").args(options);
+    command
 }
 
 /// The numbers of the events in a file, as `tracewell events` prints them.
@@ -221,39 +209,6 @@ fn a_program_that_records_nothing_is_remarked_and_leaves_no_stream_behind() {
 }
 
 #[test]
-fn a_program_that_cannot_be_started_leaves_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
-    let output = command.current_dir(folder.path()).args(["record", "--", "./no-such-program"]);
-    let output = output.output().unwrap();
-    assert_eq!(output.status.code(), Some(4));
-    assert!(stderr(&output).starts_with("tracewell: ./no-such-program: "), "{}", stderr(&output));
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-}
-
-#[test]
-fn a_device_is_neither_removed_nor_replaced() {
-    // By a link, so that nothing but the link can be lost.
-    let folder = tempfile::tempdir().unwrap();
-    let link = folder.path().join("run");
-    std::os::unix::fs::symlink("/dev/null", &link).unwrap();
-    let record = || {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
-        command.current_dir(folder.path()).args(["record", "-o", "run", "--"]);
-        command
-    };
-    assert_eq!(record().arg("./no-such-program").output().unwrap().status.code(), Some(4));
-    assert!(link.is_symlink());
-
-    let mut command = record();
-    traced(command.arg(std::env::current_exe().unwrap()), "50");
-    let output = command.output().unwrap();
-    assert!(stderr(&output).contains("is in run.posix"), "{}", stderr(&output));
-    assert!(link.is_symlink());
-    assert_eq!(readings(folder.path(), "run.posix"), Vec::from_iter(0..50));
-}
-
-#[test]
 fn keys_of_processes_and_threads_fit_into_their_column() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
@@ -280,7 +235,7 @@ fn script(folder: &Path, script: &str) -> Command {
 }
 
 /// The exit status; ends what does not end by itself, the script too.
-fn within_seconds(child: &mut Child) -> Option<i32> {
+fn in_time(child: &mut Child) -> Option<i32> {
     for _ in 0..100_000 {
         if let Some(status) = child.try_wait().unwrap() {
             return status.code();
@@ -326,7 +281,7 @@ fn signals_go_to_the_program_and_its_status_comes_back() {
         }
         let send = format!("kill -{signal} {}", child.id());
         assert!(Command::new("sh").args(["-c", &send]).status().unwrap().success());
-        assert_eq!(within_seconds(&mut child), Some(code), "{signal} {trap}");
+        assert_eq!(in_time(&mut child), Some(code), "{signal} {trap}");
         // The log was ended in any case.
         let saved = std::fs::read(folder.path().join("trace.twl")).unwrap();
         assert!(!saved.is_empty(), "{signal}");
