@@ -144,7 +144,7 @@ fn a_sender_and_a_collector_agree() {
         sender.sent()
     });
     let until =
-        Until { packets: Some(4), elapsed: Some(Duration::from_secs(20)), ..Until::default() };
+        Until { packets: Some(4), elapsed: Some(Duration::from_secs(900)), ..Until::default() };
     let (collected, capture) = collected(reader, until);
     let report = collected.report.packets.unwrap();
     assert_eq!((report.packets, report.records, report.empty), (4, 135, 1));

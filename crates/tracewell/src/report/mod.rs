@@ -166,7 +166,10 @@ impl<W: Write> Report<W> {
         out.literal(self.labels.get(event.id, || label(trace, event.id, columns)));
         self.describer.put(out, trace, event);
         if let Some(Response { waited, number }) = response {
-            put(out, format_args!(", rt={waited}, nseq={number}"));
+            if let Some(waited) = waited {
+                put(out, format_args!(", rt={waited}"));
+            }
+            put(out, format_args!(", nseq={number}"));
         }
         out.trim_end();
         self.lines.end_line(start)
@@ -284,6 +287,8 @@ fn key_width(trace: &Trace) -> usize {
 /// The mark of a gap.
 fn loss_line(loss: &Loss) -> String {
     let how_many = match (loss.events, loss.cause) {
+        // The numbers around it count what it was.
+        (Some(0), _) => "a record".to_owned(),
         (Some(events), _) => counted(events, "event"),
         (None, LossCause::Overwritten) => "earlier events".to_owned(),
         (None, _) => "an unknown number of events".to_owned(),
@@ -298,17 +303,22 @@ fn label(trace: &Trace, id: u32, columns: Columns) -> Literal {
 
 #[inline]
 fn put_time(out: &mut TextBuffer, trace: &Trace, ticks: u64, before: u64, columns: Columns) {
-    // A clock that goes back within a source makes no negative time; the line before stands.
+    // A clock that goes back within a source makes no negative time; the line before stands. A number too
+    // long for its column keeps a blank before it.
     let elapsed = ticks.saturating_sub(before);
     match trace.clock.nanoseconds(ticks) {
         None => {
-            out.right(ticks, columns.time);
-            out.right(elapsed, columns.delta);
+            out.byte(b' ');
+            out.right(ticks, columns.time - 1);
+            out.byte(b' ');
+            out.right(elapsed, columns.delta - 1);
         }
         Some(time) => {
-            out.seconds(time, columns.time);
+            out.byte(b' ');
+            out.seconds(time, columns.time - 1);
             let delta = time.saturating_sub(trace.clock.nanoseconds(before).unwrap_or(time));
-            out.right(delta / 1000, columns.delta - 4);
+            out.byte(b' ');
+            out.right(delta / 1000, columns.delta - 5);
             out.byte(b'.');
             let fraction = delta % 1000;
             out.text([100, 10, 1].map(|place| b'0' + (fraction / place % 10) as u8));

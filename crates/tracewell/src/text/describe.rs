@@ -32,6 +32,11 @@ impl Describer {
         let start = out.len();
         for (number, piece) in pieces.iter().enumerate() {
             let Some(value) = trace.payload.argument(event.payload, piece.index) else { continue };
+            if piece.kind == ArgumentKind::List
+                && trace.payload.bytes(event.payload, piece.index).is_empty()
+            {
+                continue;
+            }
             // Those before it may all be absent.
             if number > 0 && out.len() == start {
                 out.literal(&piece.prefix.tail(SEPARATOR.len()));
@@ -206,7 +211,6 @@ fn put_flags(out: &mut TextBuffer, trace: &Trace, table: TableId, value: u64) {
     }
 }
 
-/// Text in quotation marks, with what is no text escaped.
 fn put_ipv4(out: &mut TextBuffer, value: u64) {
     let [_, _, _, _, octets @ ..] = value.to_be_bytes();
     for (index, octet) in octets.into_iter().enumerate() {
@@ -258,6 +262,8 @@ fn put_list(out: &mut TextBuffer, names: &mut Names, trace: &Trace, ticks: u64, 
             ListItem::Hex(value, width) => {
                 out.text(format!("0x{value:0width$X}", width = usize::from(width)));
             }
+            // Nothing at all would look like a missing item.
+            ListItem::Text([]) => out.text("\"\""),
             ListItem::Text(text) => put_shown(out, text),
             ListItem::Bytes(bytes) => {
                 out.byte(b'[');

@@ -19,7 +19,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use clap::Args;
 use tracewell_posix::Held;
@@ -191,7 +191,10 @@ impl StreamFile {
     fn new() -> Self {
         let shared = Path::new("/dev/shm");
         let folder = if shared.is_dir() { shared.to_owned() } else { std::env::temp_dir() };
-        Self { path: folder.join(format!("tracewell-record-{}", std::process::id())) }
+        // A killed run may have left its file, and its number may come again.
+        let start = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let (process, start) = (std::process::id(), start.as_nanos());
+        Self { path: folder.join(format!("tracewell-record-{process}-{start:x}")) }
     }
 }
 

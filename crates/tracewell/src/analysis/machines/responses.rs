@@ -1,4 +1,5 @@
-//! How long each message waited, told when it is taken: Trazer's response times.
+//! The number of each message that is posted, and how long it waited, told when it is taken: Trazer's response
+//! times.
 
 use std::collections::HashMap;
 
@@ -10,11 +11,11 @@ use super::waiting::Waiting;
 use crate::model::schema::Schema;
 use crate::model::{EventRef, Meaning, Trace};
 
-/// A message that was taken.
+/// A message that was posted or taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Response {
-    /// From its post to its taking, in ticks.
-    pub waited: u64,
+    /// From its post to its taking, in ticks; `None` at its post.
+    pub waited: Option<u64>,
     /// Its number among the messages posted to its receiver, from 1.
     pub number: u64,
 }
@@ -35,7 +36,7 @@ impl Responses {
         })
     }
 
-    /// Takes an event; returns what is known of the message that it takes.
+    /// Takes an event; returns what is known of the message that it posts or takes.
     pub fn take(&mut self, trace: &Trace, event: &EventRef<'_>) -> Option<Response> {
         let sight = Sight::of(trace, event)?;
         match sight.meaning {
@@ -48,11 +49,12 @@ impl Responses {
                 *number += 1;
                 let first = sight.meaning == Meaning::SendFirst;
                 self.waiting.post(receiver, signal, (event.ticks, *number), first);
-                None
+                Some(Response { waited: None, number: *number })
             }
             Meaning::Receive => {
                 let (posted, number) = self.waiting.take(sight.subject()?, sight.value()?)?;
-                Some(Response { waited: event.ticks.saturating_sub(posted), number })
+                let waited = Some(event.ticks.saturating_sub(posted));
+                Some(Response { waited, number })
             }
             Meaning::Boot => {
                 *self = Self::default();

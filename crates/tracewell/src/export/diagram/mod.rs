@@ -212,6 +212,7 @@ impl<'a> Builder<'a> {
             }
             Happening::Boot => StepKind::Across("the target starts".to_owned()),
             Happening::Lost(None) => StepKind::Across("events are missing".to_owned()),
+            Happening::Lost(Some(0)) => StepKind::Across("a record is damaged".to_owned()),
             Happening::Lost(Some(lost)) => StepKind::Across(missing(lost, "event")),
         };
         let time = self.time(occurrence.ticks);

@@ -14,8 +14,8 @@ use super::{FORMAT, OPTIONS, PARAMETERS, clock};
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError, parts_of};
 use crate::model::schema::Schema;
 use crate::model::{
-    Batch, Clock, Columns, Diagnostics, Fact, FactForm, Flow, Loss, PayloadLayout, Rate, Records,
-    Severity, Sink, Span, Trace,
+    Batch, Clock, Columns, Diagnostics, Fact, FactForm, Flow, Loss, PayloadLayout, Processor, Rate,
+    Records, Severity, Sink, Span, Trace,
 };
 use crate::text::{counted, times};
 
@@ -56,7 +56,9 @@ pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
 impl Decoder for SharkDecoder {
     fn trace(&self) -> Trace {
         let payload = PayloadLayout::Fields(PARAMETERS);
-        Trace::new(FORMAT.name, Schema::shark(), payload, Clock::of_64_bits(self.rate))
+        let clock = Clock::of_64_bits(self.rate);
+        let trace = Trace::new(FORMAT.name, Schema::shark(), payload, clock);
+        Trace { processor: Processor::Switches, ..trace }
     }
 
     fn decode(
