@@ -480,17 +480,24 @@ TEST(OPN_24)
     IS(seen.last_stop, 0);
 }
 
+/* The log's first user event, with so much room; a regular flush may come before it. */
+static void read_first_user(trace_id_t stream, size_t room)
+{
+    int unavailable = 0;
+    do
+        OK(posix_trace_getnext_event(stream, &record.info, record.data, room, &record.length, &unavailable));
+    while (!unavailable && !is_user(&record));
+    IS(unavailable, 0);
+}
+
 TEST(OPN_25)
 {
     trace_id_t stream = open_ten();
-    int unavailable = -1;
-    CHECK(next_of_log(stream, &record));
-    OK(posix_trace_getnext_event(stream, &record.info, record.data, 4, &record.length, &unavailable));
+    read_first_user(stream, 4);
     IS(record.length, 4);
     IS(record.info.posix_truncation_status, POSIX_TRACE_TRUNCATED_READ);
     OK(posix_trace_rewind(stream));
-    CHECK(next_of_log(stream, &record));
-    CHECK(next_of_log(stream, &record));
+    read_first_user(stream, sizeof record.data);
     IS(record.length, sizeof(struct numbered));
     IS(record.info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
 }
