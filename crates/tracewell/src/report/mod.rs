@@ -124,11 +124,10 @@ impl<W: Write> Report<W> {
 
     /// Writes the column names again, with one for cores, where a second core turns up late.
     fn widen(&mut self, trace: &Trace) {
-        let columns = Columns::of(trace);
         if let Some(before) = &mut self.columns
-            && before.cpu < columns.cpu
+            && before.cpu < Columns::of_cpu(trace)
         {
-            before.cpu = columns.cpu;
+            before.cpu = Columns::of_cpu(trace);
             let names = before.names();
             self.lines.line(names);
         }

@@ -36,8 +36,18 @@ impl Responses {
     }
 
     /// Takes an event; returns what is known of the message that it takes.
+    #[inline]
     pub fn take(&mut self, trace: &Trace, event: &EventRef<'_>) -> Option<Response> {
-        let sight = Sight::of(trace, event)?;
+        // Most events are none of these.
+        match trace.schema.event(event.id).means?.meaning {
+            Meaning::Send | Meaning::SendFirst | Meaning::Receive | Meaning::Boot => {
+                self.follow(&Sight::of(trace, event)?)
+            }
+            _ => None,
+        }
+    }
+
+    fn follow(&mut self, sight: &Sight<'_>) -> Option<Response> {
         match sight.meaning {
             Meaning::Send | Meaning::SendFirst => {
                 let (receiver, signal) = (sight.object()?, sight.value()?);
@@ -47,12 +57,12 @@ impl Responses {
                 let number = self.posted.entry(receiver.key).or_insert(0);
                 *number += 1;
                 let first = sight.meaning == Meaning::SendFirst;
-                self.waiting.post(receiver, signal, (event.ticks, *number), first);
+                self.waiting.post(receiver, signal, (sight.ticks(), *number), first);
                 None
             }
             Meaning::Receive => {
                 let (posted, number) = self.waiting.take(sight.subject()?, sight.value()?)?;
-                Some(Response { waited: event.ticks.saturating_sub(posted), number })
+                Some(Response { waited: sight.ticks().saturating_sub(posted), number })
             }
             Meaning::Boot => {
                 *self = Self::default();
