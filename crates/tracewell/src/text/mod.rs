@@ -6,14 +6,17 @@ mod buffer;
 pub mod calendar;
 mod describe;
 mod duration;
+mod growing;
 mod lines;
 mod listing;
+mod names;
 mod per_event;
 
 pub use buffer::{Literal, Room, ShortText, TextBuffer, put};
 pub use describe::Describer;
 pub(crate) use describe::{put_bytes, put_name, put_signed};
 pub(crate) use duration::spoken_time;
+pub use growing::{Growing, Seconds};
 pub use lines::LineWriter;
 pub use listing::Listing;
 pub use per_event::PerEvent;
