@@ -239,9 +239,13 @@ impl Room<'_> {
 
     #[inline(always)]
     fn put<const N: usize>(&mut self, block: [u8; N], length: usize) {
-        let rest = std::mem::take(&mut self.rest);
-        rest[..N].copy_from_slice(&block);
-        self.rest = &mut rest[length..];
+        self.rest[..N].copy_from_slice(&block);
+        self.advance(length);
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, length: usize) {
+        self.rest = &mut std::mem::take(&mut self.rest)[length..];
     }
 
     /// Appends one byte.
@@ -254,10 +258,8 @@ impl Room<'_> {
     /// Appends any text.
     #[inline(always)]
     pub fn text(mut self, text: &[u8]) -> Self {
-        let rest = std::mem::take(&mut self.rest);
-        let (room, rest) = rest.split_at_mut(text.len());
-        room.copy_from_slice(text);
-        self.rest = rest;
+        self.rest[..text.len()].copy_from_slice(text);
+        self.advance(text.len());
         self
     }
 
@@ -303,7 +305,8 @@ impl Room<'_> {
             self.put((two >> (16 - 8 * length)).to_le_bytes(), length);
             return self.eight(value % 100_000_000);
         } else {
-            return long_decimal(self, value);
+            let length = put_long(self.rest, value);
+            self.advance(length);
         }
         self
     }
@@ -326,7 +329,9 @@ impl Room<'_> {
     pub fn right(mut self, value: u64, width: usize) -> Self {
         let length = if value < 100_000_000 { length(value) } else { usize::MAX };
         if length > width || width > 8 + BLOCK {
-            return wide(self, value, width);
+            let length = put_wide(self.rest, value, width);
+            self.advance(length);
+            return self;
         }
         // Of leading zeros one bit goes: a blank is 0x20, '0' is 0x30.
         let leading = (1_u64 << (64 - 8 * length)) - 1;
@@ -417,17 +422,25 @@ impl Room<'_> {
     }
 }
 
-/// Appends a number of ten digits and more.
+/// Puts a number of more than ten digits at the beginning of some room; returns how many bytes it takes.
+///
+/// It is not given the [`Room`] itself, which would have to lie in memory for that.
 #[inline(never)]
-fn long_decimal(room: Room<'_>, value: u64) -> Room<'_> {
-    room.decimal(value / 100_000_000).eight(value % 100_000_000)
+fn put_long(rest: &mut [u8], value: u64) -> usize {
+    let (length, mut end) = (rest.len(), 0);
+    let room = Room { rest, length, end: &mut end };
+    room.decimal(value / 100_000_000).eight(value % 100_000_000).done();
+    end
 }
 
-/// Appends a number to the right of a field that is wide, or that it does not fit into.
+/// Puts a number to the right of a field that is wide, or that it does not fit into, as [`put_long`].
 #[cold]
-fn wide(room: Room<'_>, value: u64, width: usize) -> Room<'_> {
+fn put_wide(rest: &mut [u8], value: u64, width: usize) -> usize {
     let digits = value.checked_ilog10().unwrap_or(0) as usize + 1;
-    room.blanks(width.saturating_sub(digits)).decimal(value)
+    let (length, mut end) = (rest.len(), 0);
+    let room = Room { rest, length, end: &mut end };
+    room.blanks(width.saturating_sub(digits)).decimal(value).done();
+    end
 }
 
 const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;

@@ -9,6 +9,7 @@ use super::sight::Sight;
 use super::waiting::Waiting;
 use crate::model::schema::Schema;
 use crate::model::{EventRef, Meaning, Trace};
+use crate::text::PerEvent;
 
 /// A message that was taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +23,8 @@ pub struct Response {
 /// Follows messages.
 #[derive(Debug, Default)]
 pub struct Responses {
+    /// Whether events of an id tell of messages that are posted or taken, or of a new start.
+    tells: PerEvent<bool>,
     waiting: Waiting<(u64, u64)>,
     posted: HashMap<u64, u64, RandomState>,
 }
@@ -38,13 +41,8 @@ impl Responses {
     /// Takes an event; returns what is known of the message that it takes.
     #[inline]
     pub fn take(&mut self, trace: &Trace, event: &EventRef<'_>) -> Option<Response> {
-        // Most events are none of these.
-        match trace.schema.event(event.id).means?.meaning {
-            Meaning::Send | Meaning::SendFirst | Meaning::Receive | Meaning::Boot => {
-                self.follow(&Sight::of(trace, event)?)
-            }
-            _ => None,
-        }
+        let tells = self.tells.get(event.id, || tells(&trace.schema, event.id));
+        if *tells { self.follow(&Sight::of(trace, event)?) } else { None }
     }
 
     fn follow(&mut self, sight: &Sight<'_>) -> Option<Response> {
@@ -65,7 +63,8 @@ impl Responses {
                 Some(Response { waited: sight.ticks().saturating_sub(posted), number })
             }
             Meaning::Boot => {
-                *self = Self::default();
+                self.posted.clear();
+                self.waiting.clear();
                 None
             }
             _ => None,
@@ -76,4 +75,10 @@ impl Responses {
     pub fn gap(&mut self) {
         self.waiting.clear();
     }
+}
+
+fn tells(schema: &Schema, id: u32) -> bool {
+    use Meaning::{Boot, Receive, Send, SendFirst};
+    let means = schema.event(id).means;
+    means.is_some_and(|means| matches!(means.meaning, Send | SendFirst | Receive | Boot))
 }
