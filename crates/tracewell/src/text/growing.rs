@@ -97,7 +97,7 @@ mod tests {
         ) {
             let (mut growing, mut seconds) = (Growing::default(), Seconds::new(width));
             let (mut out, mut expected) = (TextBuffer::default(), String::new());
-            let mut value = start >> shift;
+            let mut value: u64 = start >> shift;
             for step in [0].into_iter().chain(steps) {
                 value = value.saturating_add_signed(step);
                 let room = growing.put(out.room(3 * Room::NUMBER), value).byte(b'\n');

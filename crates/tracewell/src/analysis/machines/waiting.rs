@@ -137,7 +137,7 @@ mod tests {
     proptest! {
         #[test]
         fn messages_are_taken_as_from_one_queue(steps in prop::collection::vec((0..3_u8, 0..4_u64), 0..200)) {
-            let (mut waiting, mut plain) = (Waiting::default(), VecDeque::new());
+            let (mut waiting, mut plain) = (Waiting::default(), VecDeque::<(u64, usize)>::new());
             for (number, (step, signal)) in steps.into_iter().enumerate() {
                 match step {
                     0 => {
