@@ -53,7 +53,7 @@ pub fn cost(
     let spent = start.elapsed();
     // All of it is there, or was dropped.
     thread::sleep(Duration::from_millis(300));
-    let processor = processor_time(&child)? - before;
+    let processor = processor_time(&child)?.saturating_sub(before);
     drop(target);
     child.wait()?;
     let kept = fs::metadata(file)?.len();
@@ -79,7 +79,9 @@ fn send(target: &mut TcpStream, stream: &[u8], start: Instant, time: Duration) -
     let (mut sent, mut rest) = (0, stream);
     while start.elapsed() < time {
         thread::sleep(PIECE);
-        let mut due = (RATE * start.elapsed().as_secs_f64()) as u64 - sent;
+        // Not more in all than was meant, where this thread did not run for a while.
+        let passed = start.elapsed().min(time);
+        let mut due = (RATE * passed.as_secs_f64()) as u64 - sent;
         while due > 0 {
             if rest.is_empty() {
                 rest = stream;
@@ -96,7 +98,8 @@ fn send(target: &mut TcpStream, stream: &[u8], start: Instant, time: Duration) -
 fn processor_time(child: &Child) -> io::Result<Duration> {
     let mut nanoseconds = 0;
     for task in fs::read_dir(format!("/proc/{}/task", child.id()))? {
-        let text = fs::read_to_string(task?.path().join("schedstat"))?;
+        // A thread may have ended meanwhile.
+        let text = fs::read_to_string(task?.path().join("schedstat")).unwrap_or_default();
         nanoseconds += text.split(' ').next().and_then(|ns| ns.parse::<u64>().ok()).unwrap_or(0);
     }
     Ok(Duration::from_nanos(nanoseconds))

@@ -9,6 +9,7 @@ use tracewell::export::ExportError;
 use tracewell::input::InputError;
 use tracewell::model::{Severity, Trace};
 use tracewell::select::SelectionError;
+use tracewell::text::counted;
 
 /// What became of a verb; the worst of its inputs counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -117,7 +118,7 @@ pub(crate) fn tell_remarks(path: &Path, trace: &Trace, verbose: bool) -> Outcome
     }
     match trace.diagnostics.more() {
         0 => {}
-        more => eprintln!("tracewell: {}: and {more} more remarks", path.display()),
+        more => eprintln!("tracewell: {}: and {}", path.display(), counted(more, "more remark")),
     }
     match trace.diagnostics.worst() {
         Some(Severity::Damage) => Outcome::Damaged,

@@ -71,7 +71,7 @@ impl Collecting {
 fn wait_for(what: &str, done: impl Fn() -> bool) {
     let start = Instant::now();
     while !done() {
-        assert!(start.elapsed() < Duration::from_secs(30), "{what}");
+        assert!(start.elapsed() < Duration::from_secs(900), "{what}");
         thread::sleep(Duration::from_millis(5));
     }
 }
@@ -274,6 +274,9 @@ fn what_cannot_be_is_refused() {
         let output = program(&["collect"]).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
     }
+    let output = program(&["collect"]).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("\n  <--output <FILE>|--follow>\n"), "{told}");
     // Still there.
     assert_eq!(fs::read(path).unwrap(), b"x");
     let full = program(&["collect", "--file", path, "-o", "/dev/full"]).output().unwrap();

@@ -48,7 +48,7 @@ fn stanzas(text: &str) -> Vec<String> {
     stanzas
 }
 
-/// The same update, killed later and later; how often the new file was there.
+/// The same update, killed later and later; how often the old file was still there.
 fn killed(packed: bool) -> u32 {
     let (old, update) = (old(), new());
     let expected = applied(&old, &update, false);
@@ -60,8 +60,11 @@ fn killed(packed: bool) -> u32 {
     let start = Instant::now();
     assert!(program(folder.path()).status().unwrap().success());
     let whole = start.elapsed();
-    let mut changed = 0;
-    for kill in 0..KILLS {
+    let (mut changed, mut rounds) = (0, 0);
+    // On a machine where killing comes always too late, more of the early ones.
+    while rounds < KILLS || changed == rounds && rounds < 100 * KILLS {
+        let kill = if rounds < KILLS { rounds } else { 0 };
+        rounds += 1;
         std::fs::write(&path, &bytes).unwrap();
         let _ = std::fs::remove_file(&undo);
         let mut child = program(folder.path()).spawn().unwrap();
@@ -81,17 +84,17 @@ fn killed(packed: bool) -> u32 {
         let back = applied(&text, &undo, true).text;
         assert!(stanzas(&back) == stanzas(&old), "kill {kill}: the undo file does not lead back");
     }
-    changed
+    rounds - changed
 }
 
 #[test]
 fn a_plain_file_survives_kills() {
-    let changed = killed(false);
-    assert!(changed < KILLS, "no kill was early enough to hit the update");
+    let early = killed(false);
+    assert!(early > 0, "no kill was early enough to hit the update");
 }
 
 #[test]
 fn a_compressed_file_survives_kills() {
-    let changed = killed(true);
-    assert!(changed < KILLS, "no kill was early enough to hit the update");
+    let early = killed(true);
+    assert!(early > 0, "no kill was early enough to hit the update");
 }

@@ -98,14 +98,14 @@ fn flush(core: &Core, log: &mut LogWriter, everything: bool) {
         core.note(&inner, wire::FLUSH_START, &[]);
         inner.flush.wanted
     };
-    let mut until = core.inner().now();
+    let mut until = sys::realtime();
     // A process that stores without end, with stamps of the past, does not keep a flush from its end.
     let mut rounds = core.pool().geometry().total() / AT_ONCE;
     while rounds > 0 && move_some(core, log, until) {
         rounds -= 1;
         let inner = core.inner();
         if inner.flush.wanted > wanted || everything {
-            until = inner.now();
+            until = sys::realtime();
         }
     }
     log.sync(NameFile(core.names().as_fd()));
@@ -138,7 +138,7 @@ fn move_some(core: &Core, log: &mut LogWriter, until: u64) -> bool {
 /// The log is full for good: its last record is a stop, and the stream rests.
 fn end_of_room(core: &Core, inner: &mut Inner, log: &mut LogWriter) {
     if !log.has_ended() {
-        let stop = stop_record(inner.now());
+        let stop = stop_record(sys::realtime());
         log.store(stop.head, [stop.stamp, 0, 0], &[1]);
         log.end_here();
         core.rest(inner);

@@ -17,9 +17,9 @@ use tracewell_wire::posix::{
 use crate::name;
 use crate::sys::{self, Errno};
 
-/// How long somebody waits for the lock: a name takes microseconds, and who holds it longer is stopped
-/// or means harm.
-const PATIENCE: u32 = 1000;
+/// Milliseconds for which somebody waits for the lock: a name takes microseconds, also on a busy machine not
+/// seconds, and who holds it longer is stopped or means harm.
+const PATIENCE: u32 = 10_000;
 
 fn slot_of(text: &[u8]) -> [u64; NAME_SLOT] {
     let words: [u64; NAME_SLOT - 1] = text_words(text);

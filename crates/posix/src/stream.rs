@@ -27,7 +27,6 @@ use tracewell_wire::posix::FLAG_SYSTEM;
 use tracewell_wire::posix::object::{ObjectHeader, State, at};
 
 use crate::attributes::Attributes;
-use crate::clock::Comparison;
 use crate::error::Error;
 use crate::lock;
 use crate::log_writer::LogWriter;
@@ -63,7 +62,6 @@ pub struct Core {
 pub(crate) struct Inner {
     reader: Reader,
     place: Place,
-    clock: Comparison,
     held: bool,
     /// Spans in which the stream was suspended, the last one perhaps without end.
     quiet: VecDeque<(u64, u64)>,
@@ -209,10 +207,6 @@ impl TypeNames for Core {
 }
 
 impl Inner {
-    pub(crate) fn now(&self) -> u64 {
-        self.clock.now()
-    }
-
     pub(crate) fn data(&self) -> &[u64] {
         self.reader.data()
     }

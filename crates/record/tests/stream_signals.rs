@@ -16,6 +16,8 @@ const TEST: Family = Family::new(0, "test");
 static STEP: EventType<(u32, u32, u64)> = EventType::new(TEST, "step", &["who", "number", "sum"]);
 static STREAM: OnceLock<Stream> = OnceLock::new();
 static RECORDED: AtomicU64 = AtomicU64::new(0);
+/// Events that the onlooker has seen.
+static SEEN: AtomicU64 = AtomicU64::new(0);
 
 /// Handlers of threads 0 to 3 record as 4 to 7.
 const THREADS: u32 = 4;
@@ -179,10 +181,14 @@ fn work(stream: &Stream, who: u32) {
                 std::thread::yield_now();
             }
         });
-        for number in 0..10_000_000 {
+        for number in 0.. {
             step(stream, who, number);
-            if number >= 100_000 && HANDLED.with(Cell::get) >= 100 {
-                break;
+            if number >= 100_000 {
+                if HANDLED.with(Cell::get) >= 100 && SEEN.load(Ordering::Relaxed) > 0 {
+                    break;
+                }
+                // Not many more events, however long the others take.
+                std::thread::sleep(std::time::Duration::from_micros(10));
             }
         }
         stop.store(true, Ordering::Release);
@@ -199,6 +205,7 @@ fn look_on(stream: &Stream, done: &AtomicBool) -> u64 {
         for reader in &mut readers {
             while let Some(piece) = reader.next(&image) {
                 seen += piece.events;
+                SEEN.store(seen, Ordering::Relaxed);
                 check_records(piece.records, &mut [0; 2 * THREADS as usize]);
             }
             assert_eq!(reader.damaged(), 0);

@@ -216,6 +216,8 @@ fn strange_names() -> Vec<u8> {
         stream.record(0x63, 5, &[&key.to_le_bytes()[..], &(key + 4).to_le_bytes()].concat());
         stream.record(0x6A, 6, &[&key.to_le_bytes()[..], &[1]].concat());
     }
+    // An escape before a flag: the target gave up a frame.
+    stream.raw(&[0x69, 0x7D, 0x7E]);
     stream.number(9).record(0x69, 7, &0x1000_u32.to_le_bytes());
     stream.bytes
 }
@@ -238,6 +240,7 @@ fn no_name_breaks_a_diagram() {
         assert_eq!(line.matches('"').count(), 2, "{line}");
     }
     assert!(plantuml.lines().any(|line| line.contains("events are missing")), "{plantuml}");
+    assert!(plantuml.lines().any(|line| line == "== a record is damaged =="), "{plantuml}");
 }
 
 #[test]

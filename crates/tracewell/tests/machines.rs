@@ -259,16 +259,68 @@ fn a_machine_that_tells_only_where_it_ends_is_there_until_it_ends_elsewhere() {
 }
 
 #[test]
+fn a_program_that_starts_again_goes_on_with_its_machines() {
+    let once = std::fs::read(fixture("rkh/ahsm-a.bin")).unwrap();
+    let twice = [&once[..], &once].concat();
+    let settings = Settings { format: Some("rkh".to_owned()), ..Settings::default() };
+    let (trace, figures) = analysed(Input::from_bytes("stream", twice, settings).unwrap());
+    assert_eq!(trace.fact("restarts"), Some(1));
+    let (_, single) = capture("ahsm-a");
+    let [machine] = &figures.machines[..] else { panic!("{:?}", figures.machines) };
+    assert_eq!(machine.steps, 2 * single.machines[0].steps);
+    assert_eq!(machine.states.len(), single.machines[0].states.len());
+    assert_eq!(figures.levels.len(), single.levels.len());
+    assert_eq!(figures.flows.len(), single.flows.len());
+    assert_eq!(machine.name.label(&trace), "my");
+}
+
+#[test]
+fn what_another_program_has_at_the_same_addresses_is_something_else() {
+    let mut s = Stream::new(Widths::default());
+    for (machine, states) in [("motor", ["off", "on"]), ("valve", ["open", "shut"])] {
+        rkh::configure(&mut s);
+        s.number(0);
+        // Before it tells its names.
+        record(&mut s, 0x69, 1, &[&AO]);
+        let symbol = |name: &str| [name.as_bytes(), &[0]].concat();
+        s.record(0xAE, 2, &[&AO[..], &symbol(machine)].concat());
+        for (state, name) in [STATE, OTHER].into_iter().zip(states) {
+            let owner = [AO, state].concat();
+            s.record(0xAF, 2, &[&owner[..], &symbol(name)].concat());
+        }
+        record(&mut s, 0x64, 10, &[&AO, &STATE]);
+        record(&mut s, 0x65, 25, &[&AO, &STATE]);
+        record(&mut s, 0x64, 25, &[&AO, &OTHER]);
+    }
+    let (trace, figures) = stream(&s);
+    let found: Vec<_> = figures
+        .machines
+        .iter()
+        .map(|machine| {
+            let states = machine.states.iter();
+            let states = states.map(|time| (time.state.label(&trace), time.stays.count));
+            (machine.name.label(&trace), states.collect::<Vec<_>>())
+        })
+        .collect();
+    let state = |name: &str, stays| (name.to_owned(), stays);
+    let expected = [
+        ("motor".to_owned(), vec![state("off", 1), state("on", 0)]),
+        ("valve".to_owned(), vec![state("open", 1), state("shut", 0)]),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn the_text_names_queues_and_timers_after_whom_they_serve() {
     let (trace, figures) = capture("shared-c");
     let text = machines::text(&trace, &figures);
     for line in [
-        "state machine server, in server_busy at the end; steps: 50 begun: 51 SM EVT_PROC",
+        "state machine server, in server_busy at the end; 50 steps begun, 51 ended (51 SM EVT_PROC)",
         "server_idle      REQ    server_busy          -     16",
         "server_busy      REQ     (internal)          -     16",
         "PAUSE      client_waiting  SM EVT_NFOUND      2",
         "server's queue      8   50     50        0     0      0     1          7",
-        "cli0's timer TOUT_REQ    cli0    TOUT_REQ       4      0         4    once    5640000.000            -",
+        "cli0's timer TOUT_REQ    cli0    TOUT_REQ       4      0         4    once       5640.000            -",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }

@@ -133,16 +133,21 @@ fn what_was_recorded_before_a_kill_is_read() {
     for round in 0..200_u32 {
         let path = folder.path().join("stream");
         let mut child = start(&path);
+        // Now and then surely something, however slow the machine is.
+        let progress = path.with_extension("progress");
+        while round % 4 == 0 && std::fs::metadata(&progress).unwrap().len() == 0 {
+            std::thread::yield_now();
+        }
         // From nothing recorded yet to a ring that went round some times.
         std::thread::sleep(Duration::from_micros(u64::from(round * 37 % 4001)));
         child.kill().unwrap();
         child.wait().unwrap();
-        let progress = std::fs::read(path.with_extension("progress")).unwrap();
+        let progress = std::fs::read(progress).unwrap();
         total += examine(&path, &progress);
         assert!(remark(&path).ends_with("has ended"), "{}", remark(&path));
         std::fs::remove_file(&path).unwrap();
     }
-    assert!(total > 10_000, "{total}");
+    assert!(total >= 50 * 64, "{total}");
 }
 
 #[test]

@@ -264,19 +264,22 @@ fn texts_say_all_that_trazer_says() {
     }
 }
 
-/// Response times and numbers of messages are in the report's lines, and Trazer's where it has any: it has none
-/// behind a loss.
+/// Response times and numbers of messages, at post and taking, are in the report's lines, and Trazer's where it has
+/// any: it has none behind a loss.
 #[test]
 fn response_times_are_those_of_trazer() {
     let Some(shared) = shared() else { return };
-    for (name, messages) in [("ahsm-a", 14), ("shared-c", 107)] {
+    for (name, messages) in [("ahsm-a", 2 * 14), ("shared-c", 2 * 107)] {
         let file = shared.join(format!("data/rkh/linux/{name}.bin"));
         let mut report = Report::new(Vec::new(), ReportOptions::default());
         let trace = Input::open(&file, settings(&[])).unwrap().read(&mut report).unwrap();
         let ours = String::from_utf8(report.finish(&trace).unwrap()).unwrap();
         let trazer = std::fs::read_to_string(file.with_extension("trazer-3.2.txt")).unwrap();
         let times = |text: &str| {
-            let lines = text.lines().filter_map(|line| line.split_once(", rt="));
+            let computed = |line| -> Option<(&str, &str)> {
+                str::split_once(line, ", rt=").or_else(|| str::split_once(line, ", nseq="))
+            };
+            let lines = text.lines().filter_map(computed);
             lines.map(|(_, times)| times.trim().to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(times(&ours), times(&trazer), "{name}");

@@ -5,7 +5,7 @@ mod streams;
 mod support;
 
 use proptest::prelude::*;
-use streams::{Stream, captures, texts};
+use streams::{Stream, captures, configuration, configure, texts};
 use support::{Kept, settings};
 use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::format::{self, Input, Progress};
@@ -14,9 +14,7 @@ use tracewell::model::values;
 use tracewell::model::{Loss, LossCause, Trace};
 use tracewell::report::{Report, ReportOptions};
 use tracewell::select::Selection;
-use tracewell_wire::rkh::{
-    Configuration, Dialect, Field, FieldType, Form, Item, Settings, ids, switches,
-};
+use tracewell_wire::rkh::{Dialect, Field, FieldType, Item, Settings, ids};
 
 /// Shows a window that grows by `piece` bytes a time and shrinks as the reader allows.
 fn decode(bytes: &[u8], options: &[&str], piece: usize) -> (Trace, Kept) {
@@ -46,35 +44,6 @@ fn whole(stream: &Stream, options: &[&str]) -> (Trace, Kept) {
     decode(&stream.bytes, options, stream.bytes.len().max(1))
 }
 
-/// A configuration record's payload.
-fn configuration(settings: Settings, version: u16) -> Vec<u8> {
-    let flags = [
-        (settings.sender, switches::SENDER),
-        (settings.queue_low_water, switches::QUEUE_LOW_WATER),
-        (settings.pool_low_water, switches::POOL_LOW_WATER),
-        (settings.sequence, switches::SEQUENCE),
-        (settings.stamp > 0, switches::STAMP),
-        (settings.checksum, switches::CHECKSUM),
-    ];
-    let form = match version {
-        0 => Form::Five,
-        0x2403 => Form::Ten,
-        _ => Form::Thirteen,
-    };
-    let record = Configuration {
-        form,
-        version,
-        flags: flags.iter().filter(|(on, _)| *on).fold(0, |flags, (_, bit)| flags | bit),
-        settings,
-        stamp_size: settings.stamp.max(1),
-        most_pools: 4,
-        stamps_per_second: 1000,
-    };
-    let mut payload = vec![0; form.payload()];
-    record.write_payload(&mut payload).unwrap();
-    payload
-}
-
 /// A stream that begins with the configuration record of RKH 3.4.
 fn configured(settings: Settings) -> Stream {
     let mut stream = Stream::new(settings);
@@ -82,17 +51,11 @@ fn configured(settings: Settings) -> Stream {
     stream
 }
 
-fn configure(stream: &mut Stream) {
-    let id = ids::id(ids::TCFG, stream.settings.id, true);
-    let mut frame = id.to_le_bytes()[..usize::from(stream.settings.id)].to_vec();
-    frame.extend(configuration(stream.settings, 0x3400));
-    stream.frame(&frame);
-}
-
 const MP_PUT: u32 = 0x02;
 const MP_PUT_ARGS: [u8; 5] = [0, 1, 0, 0x20, 7];
 const SM_DCH: u32 = 0x71;
 const AO: u32 = 0xAE;
+const OBJ: u32 = 0xA6;
 const SIG: u32 = 0xA7;
 const FUN: u32 = 0xA8;
 
@@ -305,10 +268,7 @@ fn numbers_and_addresses_do_not_mix() {
     assert_eq!(texts[7], "ao=0x00000006, sig=6, pid=static, rc=1, nelem=2");
     assert_eq!(texts[8], "fn=0x00000007");
     let context = |row: usize| trace.contexts.get(kept.rows[row].context).unwrap().name.as_str();
-    assert_eq!(
-        [context(1), context(5), context(7)],
-        ["framework", "ao", "active object 0x00000006"]
-    );
+    assert_eq!([context(1), context(5), context(7)], ["framework", "ao", "ao 0x00000006"]);
 }
 
 #[test]
@@ -322,6 +282,7 @@ fn assertions_and_user_events_are_shown_as_text() {
         Item::Unsigned { value: 42, bytes: 1, width: 0 },
         Item::Hex { value: 0xBEEF, width: 8 },
         Item::Text(b"two words"),
+        Item::Text(b""),
         Item::Memory(&[0, 0x7E, 0xFF]),
         Item::Object(0x2000_0000),
         Item::Signal(3),
@@ -337,9 +298,9 @@ fn assertions_and_user_events_are_shown_as_text() {
     let (trace, _) = whole(&stream, &[]);
     let texts = texts(&stream.bytes, &[]);
     let expected =
-        "event=NINTH, -0007, 42, 0x0000BEEF, two words, [007EFF], 0x20000000, 3".to_owned();
+        "event=NINTH, -0007, 42, 0x0000BEEF, two words, \"\", [007EFF], 0x20000000, 3".to_owned();
     assert_eq!(texts[2], expected);
-    assert_eq!(texts[3].trim_end_matches(", "), "event=0");
+    assert_eq!(texts[3], "event=0");
     assert_eq!(texts[5], "mod=rkhsma, line=1337");
     // An item of no known type makes a record that cannot be read.
     assert_eq!((trace.fact("bad_args"), texts[4].as_str()), (Some(1), ""));
@@ -647,12 +608,9 @@ fn an_address_without_a_name_has_none_after_a_restart() {
     stream.record(EVT_PROC, 6, &0x2000_u32.to_le_bytes());
     let lines = reported(&stream);
     let steps: Vec<_> = lines.iter().filter(|(_, text)| text.starts_with("ao=")).collect();
-    let expected = [
-        ("motor", "ao=motor"),
-        ("active object 0x00002000", "ao=0x00002000"),
-        ("valve", "ao=valve"),
-    ]
-    .map(|(context, text)| (context.to_owned(), text.to_owned()));
+    let expected =
+        [("motor", "ao=motor"), ("ao 0x00002000", "ao=0x00002000"), ("valve", "ao=valve")]
+            .map(|(context, text)| (context.to_owned(), text.to_owned()));
     assert_eq!(steps, expected.iter().collect::<Vec<_>>());
 }
 
@@ -663,7 +621,7 @@ fn a_context_is_called_by_its_name_once_that_is_told() {
     stream.record(AO, 2, &symbol(0x2000, "motor"));
     stream.record(EVT_PROC, 3, &0x2000_u32.to_le_bytes());
     let contexts: Vec<_> = reported(&stream).into_iter().map(|(context, _)| context).collect();
-    assert_eq!(contexts[1..], ["active object 0x00002000", "framework", "motor"]);
+    assert_eq!(contexts[1..], ["ao 0x00002000", "framework", "motor"]);
     let mut input =
         tracewell::input::Input::from_bytes("stream", stream.bytes.clone(), settings(&[])).unwrap();
     let selection = Selection { contexts: vec!["motor".to_owned()], ..Selection::default() };
@@ -672,6 +630,42 @@ fn a_context_is_called_by_its_name_once_that_is_told() {
     let text = String::from_utf8(writer.finish().unwrap()).unwrap();
     assert_eq!(text.lines().count(), 2, "{text}");
     assert!(text.lines().nth(1).unwrap().contains("\tmotor\t"), "{text}");
+}
+
+/// Before 2.4.3 that is the only symbol there is.
+#[test]
+fn a_context_is_called_after_the_object_at_its_address() {
+    let mut stream = configured(Settings::default());
+    stream.record(OBJ, 1, &symbol(0x2000, "&motor"));
+    stream.record(EVT_PROC, 2, &0x2000_u32.to_le_bytes());
+    stream.record(EVT_PROC, 3, &0x3000_u32.to_le_bytes());
+    stream.record(OBJ, 4, &symbol(0x3000, "valve_object"));
+    stream.record(EVT_PROC, 5, &0x3000_u32.to_le_bytes());
+    stream.record(AO, 6, &symbol(0x3000, "valve"));
+    stream.record(OBJ, 7, &symbol(0x3000, "valve_object_again"));
+    stream.record(EVT_PROC, 8, &0x3000_u32.to_le_bytes());
+    let contexts: Vec<_> = reported(&stream).into_iter().map(|(context, _)| context).collect();
+    let steps: Vec<_> = contexts.iter().filter(|context| *context != "framework").collect();
+    assert_eq!(steps, ["motor", "ao 0x00003000", "valve_object", "valve"]);
+}
+
+/// Days of a target in one trace.
+#[test]
+fn columns_of_a_report_never_touch() {
+    let mut stream = configured(Settings { stamp: 4, ..Settings::default() });
+    stream.record(EVT_PROC, 1, &0x2000_u32.to_le_bytes());
+    stream.record(EVT_PROC, u32::MAX, &0x2000_u32.to_le_bytes());
+    for options in [&["rate=1000"][..], &["rate=1000000000"]] {
+        let mut report = Report::new(Vec::new(), ReportOptions::default());
+        let bytes = stream.bytes.clone();
+        let mut input =
+            tracewell::input::Input::from_bytes("stream", bytes, settings(options)).unwrap();
+        let trace = input.read(&mut report).unwrap();
+        let text = String::from_utf8(report.finish(&trace).unwrap()).unwrap();
+        let line = text.lines().find(|line| line.trim_start().starts_with("2 ")).unwrap();
+        let words: Vec<_> = line.split_whitespace().collect();
+        assert!(words[1].parse::<f64>().is_ok() && words[2].parse::<f64>().is_ok(), "{line}");
+    }
 }
 
 #[test]

@@ -218,10 +218,10 @@ fn a_known_period_and_deadline_are_checked() {
     // Expected at 10, 110, 210, 310, and done at 30, 130, 230, 330.
     assert_eq!(high.timing.release_jitter, Some(3000));
     assert_eq!(high.timing.completion_jitter, Some(20_000));
-    assert_eq!((high.timing.late, high.jobs.deadline_misses), (1, 0));
-    assert_eq!(high.jobs.release_gap.width(), 102 - 95);
-    assert_eq!(high.jobs.response.width(), 43 - 20);
-    assert_eq!(high.jobs.completion_gap.width(), 123 - 95);
+    assert_eq!((high.timing.late, high.jobs.unwrap().deadline_misses), (1, 0));
+    assert_eq!(high.jobs.unwrap().release_gap.width(), 102 - 95);
+    assert_eq!(high.jobs.unwrap().response.width(), 43 - 20);
+    assert_eq!(high.jobs.unwrap().completion_gap.width(), 123 - 95);
 }
 
 #[test]
@@ -339,7 +339,8 @@ fn the_way_between_two_marks_is_told_raw_and_net() {
     let [(_, _, passages), (_, _, any)] = figures.passages.as_slice() else { panic!() };
     let rows: Vec<_> = passages
         .iter()
-        .map(|p| (p.context, p.raw.count, p.raw.min, p.raw.max, p.net.min, p.net.max))
+        .map(|p| (p.context, p.raw, p.net.unwrap()))
+        .map(|(task, raw, net)| (task, raw.count, raw.min, raw.max, net.min, net.max))
         .collect();
     let (low, high) = (context(&trace, LOW), context(&trace, HIGH));
     assert_eq!(rows, [(low, 1, 1, 1, 1, 1), (high, 2, 4, 16, 4, 2 + 6)]);
@@ -359,7 +360,7 @@ fn the_manuals_code_for_unlocking_is_taken_with_a_warning() {
     let remarks: Vec<_> = trace.diagnostics.iter().map(|d| d.message.as_str()).collect();
     assert_eq!(
         remarks,
-        ["2 records have the user manual's code for unlocking, 0x43; no kernel writes it"]
+        ["2 records with the user manual's code for unlocking, 0x43; no kernel writes it"]
     );
 }
 
@@ -399,8 +400,8 @@ fn holes_are_times_of_which_nothing_is_known() {
     let told = |holes| {
         let (trace, figures) = follow(&records, &Wanted { holes, ..all() });
         let high = task(&trace, &figures, HIGH);
-        let jobs = (figures.jobs.len(), high.jobs.across_gaps);
-        (figures.gaps, figures.gap_ticks, figures.charged_ticks, jobs, high.locks.requests)
+        let jobs = (figures.jobs.len(), high.jobs.unwrap().across_gaps);
+        (figures.gaps, figures.gap_ticks, figures.charged_ticks.unwrap(), jobs, high.locks.requests)
     };
     assert_eq!(told(false), (0, 0, 90, (1, 0), 1));
     // From 40 to 45 and from 80 on nothing is missing; in the first nobody is known to run yet.

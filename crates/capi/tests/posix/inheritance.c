@@ -307,7 +307,7 @@ static void need_memory_after_fork(void)
 #endif
 }
 
-TEST_WITHIN(60, INH_15)
+TEST(INH_15)
 {
     need_memory_after_fork();
     pthread_t threads[3];

@@ -413,7 +413,7 @@ static void cut_each(const struct image *image)
     close(log);
 }
 
-TEST_WITHIN(120, OPN_23)
+TEST(OPN_23)
 {
     struct image image = image_of(ten_numbers());
     flip_each(&image);
@@ -422,7 +422,7 @@ TEST_WITHIN(120, OPN_23)
 }
 
 /* The same with logs of the other policies; one has been written round. */
-TEST_WITHIN(120, OWN_14)
+TEST(OWN_14)
 {
     trace_attr_t attr;
     const int policies[] = {POSIX_TRACE_APPEND, POSIX_TRACE_LOOP};

@@ -134,7 +134,7 @@ ROLE(dies)
     _exit(0);
 }
 
-TEST_WITHIN(60, SHU_09)
+TEST(SHU_09)
 {
     for (int round = 0; round < TRACE_SYS_MAX / 8 + 2; round++) {
         bool killed = round % 2;
@@ -162,7 +162,7 @@ static int entries_of_registry(void)
 }
 
 /* What controllers left that were killed does not pile up. */
-TEST_WITHIN(60, OWN_25)
+TEST(OWN_25)
 {
     for (int round = 0; round < 20; round++)
         killed_by(start_role("dies", (char *[]){"kill", NULL}), SIGKILL);

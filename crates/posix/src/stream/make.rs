@@ -13,7 +13,7 @@ use tracewell_wire::posix::{StreamPolicy, text_words};
 
 use super::{Core, FlushState, Inner};
 use crate::attributes::Attributes;
-use crate::clock::{self, Comparison};
+use crate::clock;
 use crate::error::Error;
 use crate::local;
 use crate::log_writer::LogWriter;
@@ -117,7 +117,6 @@ impl Inner {
         Self {
             reader: Reader::new(pool),
             place: Place::new(),
-            clock: Comparison::new(),
             held: false,
             quiet: VecDeque::new(),
             lost_reported: 0,

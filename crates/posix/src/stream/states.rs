@@ -9,6 +9,7 @@ use tracewell_wire::posix::{self as wire, EventSet, FLAG_SYSTEM, RecordHead, Str
 use super::{Core, Inner};
 use crate::lock;
 use crate::status::Status;
+use crate::sys;
 
 /// What is done with the filter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,9 +26,9 @@ pub enum FilterChange {
 /// said to be there.
 const RESTARTS: usize = 1 << 20;
 
-/// How long starting and stopping waits between telling recorders and reading the clock, in
-/// nanoseconds: longer than a processor reads its counter ahead of what it waits for.
-const APART: u64 = 1000;
+/// Nanoseconds between what the stream says for itself and what threads record before and after it: longer
+/// than a processor reads its counter ahead of what it waits for, and than the clock of a thread goes wrong.
+const APART: u64 = 3000;
 
 impl Core {
     fn set_state(&self, state: State) {
@@ -50,7 +51,9 @@ impl Core {
     /// Records a system event now, if the stream runs.
     pub(crate) fn note(&self, inner: &Inner, id: u32, data: &[u8]) {
         if self.state() == State::Running {
-            self.system(inner, id, inner.clock.now(), data);
+            let stamp = apart(sys::realtime());
+            self.system(inner, id, stamp, data);
+            apart(stamp);
             self.wake_readers();
         }
     }
@@ -74,14 +77,14 @@ impl Core {
 
     /// Records START and runs.
     fn run(&self, inner: &mut Inner) {
-        let stamp = inner.clock.now();
+        let stamp = sys::realtime();
         self.system(inner, wire::START, stamp, &self.filter().bytes());
         if let Some((_, until @ &mut u64::MAX)) =
             inner.quiet.back_mut().map(|span| (span.0, &mut span.1))
         {
             *until = stamp;
         }
-        apart(inner, stamp);
+        apart(stamp);
         self.set_state(State::Running);
         self.wake_readers();
     }
@@ -97,8 +100,7 @@ impl Core {
         let stopped = self.word(at::STATE).compare_exchange(running, suspended, SeqCst, SeqCst);
         match stopped.map_err(State::of_code) {
             Ok(_) => {
-                let told = inner.clock.now();
-                let stamp = apart(inner, told);
+                let stamp = apart(sys::realtime());
                 self.system(inner, wire::STOP, stamp, &0_i32.to_ne_bytes());
                 inner.be_quiet(stamp);
                 self.wake_readers();
@@ -142,7 +144,7 @@ impl Core {
         let mut inner = self.inner();
         let (full, suspended) = (State::Full as u64, State::Suspended as u64);
         if self.word(at::STATE).compare_exchange(full, suspended, AcqRel, Relaxed).is_ok() {
-            let now = inner.clock.now();
+            let now = sys::realtime();
             inner.be_quiet(now);
         }
         inner.held = false;
@@ -217,7 +219,7 @@ impl Core {
     /// What comes when everything was taken out of a full stream: its stop, which is returned to be given
     /// out unless it is filtered, and the next start.
     fn restart(&self, inner: &mut Inner) -> Option<Taken> {
-        let now = inner.clock.now();
+        let now = sys::realtime();
         let at = |index: usize| Some(self.word(index).swap(0, AcqRel)).filter(|stamp| *stamp != 0);
         let stopped = at(at::FULL_STAMP).unwrap_or(now);
         let first_lost = at(at::FIRST_LOST);
@@ -239,15 +241,15 @@ impl Core {
     /// Puts a full log's stream to rest.
     pub(crate) fn rest(&self, inner: &mut Inner) {
         self.set_state(State::Suspended);
-        let now = inner.clock.now();
+        let now = sys::realtime();
         inner.be_quiet(now);
     }
 }
 
 /// Waits a moment after a time; the time then.
-fn apart(inner: &Inner, from: u64) -> u64 {
+fn apart(from: u64) -> u64 {
     loop {
-        let now = inner.clock.now();
+        let now = sys::realtime();
         // A clock that is set back ends the wait as well.
         if now.wrapping_sub(from) >= APART {
             return now;

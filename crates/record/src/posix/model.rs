@@ -17,7 +17,7 @@ use tracewell_wire::posix::{RecordHead, StreamPolicy};
 use super::pool::{Full, Pool, UNENDING};
 use super::reader::Reader;
 use super::writer::{Event, Place};
-use crate::stream::sync::{AtomicU64, Ordering};
+use crate::stream::sync::{AtomicU64, Ordering, check};
 
 fn memory(packets: usize) -> Arc<Vec<AtomicU64>> {
     let words = 8 + packets * (HEAD_WORDS + 10);
@@ -47,12 +47,6 @@ fn read(reader: &mut Reader, pool: &Pool<'_>, most: usize) -> Vec<u64> {
     }
     assert_eq!(reader.damaged(), 0);
     numbers
-}
-
-fn check(model: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(model);
 }
 
 #[test]

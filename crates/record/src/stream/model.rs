@@ -17,7 +17,7 @@ use tracewell_wire::native::{FullPolicy, RecordHead};
 
 use super::image::Image;
 use super::reader::LaneReader;
-use super::sync::AtomicU64;
+use super::sync::{AtomicU64, check};
 use super::writer::{Identity, Writer};
 
 const GEOMETRY: Geometry = Geometry { lanes: 1, packets: 2, packet_words: 14 };
@@ -62,12 +62,6 @@ fn read(reader: &mut LaneReader, image: &Image<'_>, looks: usize) -> Vec<u64> {
     assert_eq!(reader.damaged(), 0);
     assert!(numbers.is_sorted(), "{numbers:?}");
     numbers
-}
-
-fn check(model: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(model);
 }
 
 #[test]

@@ -193,7 +193,7 @@ impl Stream {
     }
 
     /// Defines an event type that is known only now, by its text
-    /// ([`EventTypeText`](tracewell_wire::native::EventTypeText)): under this id, or the next free one.
+    /// ([`EventTypeText`]): under this id, or the next free one.
     ///
     /// # Errors
     /// Where the text is no event type's or too long, the id has another meaning in this stream, or

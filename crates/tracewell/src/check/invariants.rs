@@ -6,6 +6,7 @@ use super::matching::{Event, Matcher, Value};
 use super::steps::is_longer;
 use super::syntax::{Invariant, InvariantKind, Limit, Pattern};
 use super::verdict::{FailureKind, Kept, spoken};
+use crate::text::times;
 
 /// Triggers with different values that may wait for their answers at a time.
 const MOST_WAITING: usize = 4096;
@@ -179,11 +180,4 @@ impl<'r> Watch<'r> {
 fn too_many(most: u64) -> Broken {
     let message = format!("this event came more often than {}", times(most));
     Broken::new(FailureKind::Count, message)
-}
-
-fn times(count: u64) -> String {
-    match count {
-        1 => "once".to_owned(),
-        _ => format!("{count} times"),
-    }
 }

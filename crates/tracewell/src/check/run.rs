@@ -8,7 +8,7 @@ use super::verdict::{Failure, FailureKind, Kept, Line, NearMiss, Verdict, spoken
 use crate::model::{Batch, EventRef, Flow, Sink, Trace};
 use crate::select::Bound;
 use crate::source::Span;
-use crate::text::spoken_time;
+use crate::text::{missing, spoken_time};
 
 /// Events shown before the place of a failure, itself among them.
 const BEFORE: usize = 6;
@@ -228,7 +228,7 @@ impl<'r> RuleRun<'r> {
         }
         failures.extend(self.rule.complete.filter(|_| !trace.losses.is_empty()).map(|span| {
             let message = match trace.losses.events() {
-                Some(lost) => format!("{lost} events are missing in this trace"),
+                Some(lost) => format!("{} in this trace", missing(lost, "event")),
                 None => "events are missing in this trace".to_owned(),
             };
             self.failure(trace, FailureKind::Lost, span, message, None)

@@ -3,7 +3,7 @@
 use crate::model::{EventRef, Losses, Trace};
 use crate::select::Bound;
 use crate::source::Span;
-use crate::text::{Describer, TextBuffer, spoken_time};
+use crate::text::{Describer, TextBuffer, counted, spoken_time};
 
 /// What became of a trace under rules.
 #[derive(Clone, Debug, Default)]
@@ -187,7 +187,7 @@ impl Kept {
 /// A time as people write it.
 pub(super) fn spoken(bound: Bound) -> String {
     match bound {
-        Bound::Ticks(ticks) => format!("{ticks} ticks"),
+        Bound::Ticks(ticks) => counted(ticks, "tick"),
         Bound::Nanoseconds(ns) | Bound::WallClock(ns) => spoken_time(ns),
     }
 }

@@ -9,7 +9,7 @@ use super::parser::is_keyword;
 use crate::model::schema::{Argument, ArgumentKind};
 use crate::model::{Batch, EventRef, Flow, Loss, Sink, Trace};
 use crate::select::{Selection, Selector};
-use crate::text::{Describer, LineWriter, TextBuffer};
+use crate::text::{Describer, LineWriter, TextBuffer, missing};
 
 /// What is written of a trace.
 #[derive(Clone, Debug, Default)]
@@ -107,8 +107,9 @@ impl<W: Write> Sink for RulesWriter<W> {
     }
 
     fn loss(&mut self, _: &Trace, loss: &Loss) -> Flow {
-        let lost = loss.events.map_or_else(|| "some".to_owned(), |events| events.to_string());
-        self.line(&format!("# {lost} events are missing here: {}", loss.cause.as_str()));
+        let some = || "some events are missing".to_owned();
+        let lost = loss.events.map_or_else(some, |events| missing(events, "event"));
+        self.line(&format!("# {lost} here: {}", loss.cause.as_str()));
         Flow::Continue(())
     }
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::datagrams::Report;
 use super::intake::Counts;
+use crate::text::counted;
 
 /// What came from a source, and what became of it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -65,21 +66,21 @@ impl fmt::Display for SourceReport {
         match &self.packets {
             Some(packets) => packets.fmt(f)?,
             None => {
-                write!(f, "{} bytes from {}", self.received, self.source)?;
+                write!(f, "{} from {}", counted(self.received, "byte"), self.source)?;
                 if self.connections > 1 {
                     write!(f, ", in {} connections", self.connections)?;
                 }
             }
         }
         let counts = [
-            (self.restarts, "times the file was cut or replaced"),
-            (self.foreign.unwrap_or(0), "datagrams of others, which were left out"),
-            (self.unreceived, "datagrams that the system had no room for"),
-            (self.dropped, "bytes dropped: writing was slower than the source"),
-            (self.left_out, "bytes left out of what was shown, which was slower than the source"),
+            (self.restarts, "time", "the file was cut or replaced"),
+            (self.foreign.unwrap_or(0), "datagram", "of others, left out"),
+            (self.unreceived, "datagram", "that the system had no room for"),
+            (self.dropped, "byte", "dropped: writing was slower than the source"),
+            (self.left_out, "byte", "left out of what was shown, which was slower than the source"),
         ];
-        for (count, what) in counts.iter().filter(|(count, _)| *count > 0) {
-            write!(f, "\n{count} {what}")?;
+        for (count, what, which) in counts.into_iter().filter(|(count, ..)| *count > 0) {
+            write!(f, "\n{} {which}", counted(count, what))?;
         }
         Ok(())
     }

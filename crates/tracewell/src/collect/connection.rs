@@ -44,6 +44,7 @@ pub(super) fn read(
                 last = Instant::now();
             }
             Err(error) if is_pause(&error) => {
+                intake.nothing();
                 if last.elapsed() >= SILENCE && gives_way() {
                     return End::GaveWay;
                 }

@@ -32,10 +32,13 @@ pub(super) struct Control<'a> {
     packets: AtomicU64,
     /// Nanoseconds since the start when something came last, plus one; 0 before anything came.
     last: AtomicU64,
+    /// The same for when each source was asked last and had nothing; the largest number once it ended. Bytes
+    /// that wait while this program does not run are no silence.
+    silent: Vec<AtomicU64>,
 }
 
 impl<'a> Control<'a> {
-    pub(super) fn new(until: Until, stopped: &'a AtomicBool) -> Self {
+    pub(super) fn new(until: Until, stopped: &'a AtomicBool, sources: usize) -> Self {
         let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         Self {
             until,
@@ -46,12 +49,13 @@ impl<'a> Control<'a> {
             bytes: AtomicU64::new(0),
             packets: AtomicU64::new(0),
             last: AtomicU64::new(0),
+            silent: (0..sources).map(|_| AtomicU64::new(0)).collect(),
         }
     }
 
     /// Notes that bytes came; when that was, in nanoseconds since 1970.
     pub(super) fn arrived(&self, bytes: usize) -> u64 {
-        let since = nanoseconds(self.start.elapsed());
+        let since = self.since_start();
         self.last.store(since + 1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         self.origin_ns.saturating_add(since)
@@ -59,7 +63,24 @@ impl<'a> Control<'a> {
 
     /// Nanoseconds since 1970.
     pub(super) fn now(&self) -> u64 {
-        self.origin_ns.saturating_add(nanoseconds(self.start.elapsed()))
+        self.origin_ns.saturating_add(self.since_start())
+    }
+
+    /// Nanoseconds since the start.
+    pub(super) fn since_start(&self) -> u64 {
+        nanoseconds(self.start.elapsed())
+    }
+
+    /// Notes that a source had nothing when it was asked so long after the start.
+    pub(super) fn was_silent(&self, source: usize, asked: u64) {
+        if let Some(silent) = self.silent.get(source) {
+            silent.store(asked.saturating_add(1), Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that nothing more comes from a source.
+    pub(super) fn source_ended(&self, source: usize) {
+        self.was_silent(source, u64::MAX);
     }
 
     /// Notes that a packet came whose number is new.
@@ -87,7 +108,8 @@ impl<'a> Control<'a> {
 
     fn is_idle(&self, limit: Duration) -> bool {
         let last = self.last.load(Ordering::Relaxed);
-        last > 0 && self.start.elapsed().saturating_sub(Duration::from_nanos(last - 1)) >= limit
+        let until = last.saturating_add(nanoseconds(limit));
+        last > 0 && self.silent.iter().all(|silent| silent.load(Ordering::Relaxed) >= until)
     }
 }
 
@@ -102,8 +124,9 @@ mod tests {
 
     fn over_after(until: Until, bytes: usize, packets: usize) -> bool {
         let stopped = AtomicBool::new(false);
-        let control = Control::new(until, &stopped);
+        let control = Control::new(until, &stopped, 1);
         control.arrived(bytes);
+        control.was_silent(0, control.since_start());
         (0..packets).for_each(|_| control.packet());
         control.is_over()
     }
@@ -123,10 +146,16 @@ mod tests {
     fn nothing_is_idle_before_something_came() {
         let stopped = AtomicBool::new(false);
         let until = Until { idle: Some(Duration::ZERO), ..Until::default() };
-        let control = Control::new(until, &stopped);
+        let control = Control::new(until, &stopped, 2);
         assert!(!control.is_over());
         let before = control.now();
-        assert!(control.arrived(0) >= before && control.is_over());
+        assert!(control.arrived(0) >= before && !control.is_over());
+        control.was_silent(0, control.since_start());
+        assert!(!control.is_over(), "nobody has asked the other source");
+        control.source_ended(1);
+        assert!(control.is_over());
+        control.arrived(1);
+        assert!(!control.is_over());
         stopped.store(true, Ordering::Relaxed);
         assert!(control.is_over());
     }

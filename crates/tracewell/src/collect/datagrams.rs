@@ -12,6 +12,7 @@ use serde::Serialize;
 use tracewell_wire::shark::{DatagramError, DatagramHeader, SenderStart};
 
 use super::numbers::{self, Arrival, MOST_LISTED, Numbers, PacketNumbers};
+use crate::text::{counted, missing, times};
 
 /// What was collected.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
@@ -52,29 +53,31 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} packets with {} records", self.packets, self.records)?;
+        write!(f, "{}", counted(self.packets, "packet"))?;
+        write!(f, " with {}", counted(self.records, "record"))?;
         if let (Some((first, last)), Some(sender)) = (self.numbers, self.sender) {
             write!(f, " from {sender}, numbers {first} to {last}")?;
         }
         if self.restarts > 0 {
-            write!(f, "\nthe sender began again {} times; numbers are those since", self.restarts)?;
+            let again = times(self.restarts);
+            write!(f, "\nthe sender began again {again}; numbers are those since")?;
         }
         if self.missing_packets > 0 {
-            write!(f, "\n{} packets are missing: ", self.missing_packets)?;
+            write!(f, "\n{}: ", missing(self.missing_packets, "packet"))?;
             numbers::list(f, &self.missing)?;
         }
         for (numbers, what) in [(&self.reordered, "came late"), (&self.duplicates, "came again")] {
             if numbers.count > 0 {
-                write!(f, "\n{} packets {what}: {numbers}", numbers.count)?;
+                write!(f, "\n{} {what}: {numbers}", counted(numbers.count, "packet"))?;
             }
         }
         let counts = [
-            (self.empty, "datagrams of chunks without records"),
-            (self.damaged, "damaged datagrams"),
-            (self.foreign, "datagrams of others, which were left out"),
+            (self.empty, "datagram", " of chunks without records"),
+            (self.damaged, "damaged datagram", ""),
+            (self.foreign, "datagram", " of others, left out"),
         ];
-        for (count, what) in counts.iter().filter(|(count, _)| *count > 0) {
-            write!(f, "\n{count} {what}")?;
+        for (count, what, which) in counts.into_iter().filter(|(count, ..)| *count > 0) {
+            write!(f, "\n{}{which}", counted(count, what))?;
         }
         Ok(())
     }

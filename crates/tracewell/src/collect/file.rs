@@ -55,6 +55,7 @@ fn read_growing(path: &Path, mut file: File, intake: &mut Intake<'_>) -> io::Res
         } else if is_replaced(path, &open) && open.len() == position {
             return Ok(());
         } else {
+            intake.nothing();
             thread::sleep(TICK / 4);
         }
     }
@@ -92,7 +93,7 @@ pub(super) fn from_stdin(intake: &mut Intake<'_>) -> io::Result<()> {
                     pace.rest();
                 }
             }
-            Err(error) if is_pause(&error) => {}
+            Err(error) if is_pause(&error) => intake.nothing(),
             Err(error) => return Err(error),
         }
     }

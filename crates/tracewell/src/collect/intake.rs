@@ -1,5 +1,6 @@
 //! What a source gives its bytes to: it stamps them with their time and puts them into the buffer.
 
+use std::cell::Cell;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -23,6 +24,10 @@ pub(super) struct Intake<'a> {
     pub(super) buffer: &'a Buffer,
     pub(super) tell: &'a (dyn Fn(&Notice<'_>) + Sync),
     pub(super) counts: Counts,
+    /// Which of the sources this is.
+    source: usize,
+    /// When it was about to be asked last, in nanoseconds since the start.
+    asked: Cell<u64>,
     /// Set when nothing more is wanted of this source.
     enough: &'a AtomicBool,
     /// Whether the last bytes found no room.
@@ -47,17 +52,25 @@ pub(super) struct Counts {
 impl<'a> Intake<'a> {
     pub(super) fn new(
         control: &'a Control<'a>,
+        source: usize,
         buffer: &'a Buffer,
         enough: &'a AtomicBool,
         tell: &'a (dyn Fn(&Notice<'_>) + Sync),
     ) -> Self {
         let (counts, retry) = (Counts::default(), Retry { pause: BACK_OFF.0, told: None });
-        Self { control, buffer, tell, counts, enough, full: false, retry }
+        let asked = Cell::new(0);
+        Self { control, buffer, tell, counts, source, asked, enough, full: false, retry }
     }
 
-    /// Whether nothing more is wanted.
+    /// Whether nothing more is wanted. The source is asked only after that.
     pub(super) fn is_over(&self) -> bool {
+        self.asked.set(self.control.since_start());
         self.control.is_over() || self.enough.load(Ordering::Relaxed)
+    }
+
+    /// Nothing was there.
+    pub(super) fn nothing(&self) {
+        self.control.was_silent(self.source, self.asked.get());
     }
 
     /// Takes bytes that came just now; false where there was no room, and they are counted as dropped.
@@ -121,6 +134,7 @@ impl<'a> Intake<'a> {
         let end = Instant::now() + self.retry.pause;
         self.retry.pause = (2 * self.retry.pause).min(BACK_OFF.1);
         while !self.is_over() {
+            self.nothing();
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;

@@ -11,6 +11,7 @@ use super::view::{Follow, Shown, View};
 use crate::format::{self, Confidence, Decoder, Format};
 use crate::input::{RECOGNISED_BY, Window};
 use crate::model::{Flow, Loss, LossCause, Severity, Sink, Trace};
+use crate::text::counted;
 
 /// Bytes after which a format that no magic number proves is believed; fewer of them where nothing more comes.
 const BELIEVED_AFTER: usize = 4096;
@@ -198,7 +199,7 @@ impl<'a, 't> Live<'a, 't> {
         let loss = Loss { before: trace.events, events: None, cause: LossCause::NoRoom, offset };
         trace.losses.add(&loss);
         let message =
-            format!("{bytes} bytes came faster than they could be taken, and are missing");
+            format!("{} came faster than could be taken: missing", counted(bytes.into(), "byte"));
         trace.diagnostics.add(Severity::Damage, offset, message);
         match sink.loss(trace, &loss) {
             Flow::Continue(()) => Ok(()),

@@ -119,14 +119,14 @@ pub fn collect(
     stopped: &AtomicBool,
     tell: &(dyn Fn(&str, &Notice<'_>) + Sync),
 ) -> Vec<Collected> {
-    let control = &Control::new(options.until, stopped);
+    let control = &Control::new(options.until, stopped, streams.len());
     thread::scope(|scope| {
         let mut running = Vec::new();
-        for stream in streams {
+        for (source, stream) in streams.into_iter().enumerate() {
             if let Some(at) = stream.reader.local_addr() {
                 tell(stream.reader.name(), &Notice::Listening(at));
             }
-            running.push(scope.spawn(move || one(stream, options, control, tell)));
+            running.push(scope.spawn(move || one(source, stream, options, control, tell)));
         }
         running.into_iter().map(join).collect()
     })
@@ -139,6 +139,7 @@ fn join<T>(running: thread::ScopedJoinHandle<'_, T>) -> T {
 
 /// Collects from one source on this thread and two or three more.
 fn one(
+    source: usize,
     stream: Stream<'_>,
     options: Options,
     control: &Control<'_>,
@@ -152,7 +153,7 @@ fn one(
     let buffer = &Buffer::new(capacity);
     let showing = &view.as_ref().map(|_| Buffer::new(capacity));
     let enough = &AtomicBool::new(false);
-    let mut intake = Intake::new(control, buffer, enough, tell);
+    let mut intake = Intake::new(control, source, buffer, enough, tell);
     thread::scope(|scope| {
         let storing =
             scope.spawn(move || store::store(buffer, raw, showing.as_ref(), control, tell));
@@ -161,6 +162,7 @@ fn one(
                 .spawn(move || view::show(showing, view, control, (!keeps).then_some(enough), tell))
         });
         let read = reader.collect(&mut intake);
+        control.source_ended(source);
         buffer.finish();
         let stored = join(storing);
         let shown = showing.map(join);

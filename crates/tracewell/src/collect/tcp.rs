@@ -34,6 +34,7 @@ pub(super) fn from_clients(listener: &TcpListener, intake: &mut Intake<'_>) -> i
     let mut next = None;
     while !intake.is_over() {
         let Some((mut stream, peer)) = next.take().or(accept(listener)?) else {
+            intake.nothing();
             thread::sleep(TICK / 4);
             continue;
         };

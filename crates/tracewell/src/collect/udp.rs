@@ -80,7 +80,10 @@ impl Udp {
                 self.datagram(from, room.get(..Frame::PREFIX + length).unwrap_or_default(), intake);
                 Ok(true)
             }
-            Err(error) if is_pause(&error) => Ok(false),
+            Err(error) if is_pause(&error) => {
+                intake.nothing();
+                Ok(false)
+            }
             Err(error) => Err(error),
         }
     }

@@ -136,7 +136,7 @@ mod tests {
         buffer.finish();
         let lines = crate::collect::SharedOutput::new(Vec::new());
         let (stopped, told) = (AtomicBool::new(false), Mutex::new(String::new()));
-        let control = Control::new(Until::default(), &stopped);
+        let control = Control::new(Until::default(), &stopped, 0);
         let sink = || Box::new(Report::new(lines.writer(None), ReportOptions::default())) as _;
         let view = View { settings: Settings::default(), sink: Box::new(sink) };
         let tell = |notice: &Notice<'_>| *told.lock().unwrap() += &format!("{notice}\n");

@@ -13,6 +13,7 @@ mod blocks;
 mod decoder;
 pub mod native;
 mod options;
+mod order;
 pub mod posix;
 pub mod rkh;
 pub mod shark;

@@ -7,6 +7,7 @@ use tracewell_wire::arrivals::{Arrivals, What};
 
 use super::Bytes;
 use crate::model::{Diagnostics, Severity};
+use crate::text::counted;
 
 /// What the end of the name of a file of arrivals is.
 pub const ARRIVALS: &str = ".arrivals";
@@ -35,10 +36,12 @@ pub(super) fn remark(path: &Path, length: u64, remarks: &mut Diagnostics) {
         let message = format!("{beside} is of another file: it tells of {end} bytes, not {length}");
         return remarks.add(Severity::Warning, None, message);
     }
-    let message = format!("collected, {connections} connections; when it came is in {beside}");
+    let message =
+        format!("collected, {}; when it came is in {beside}", counted(connections, "connection"));
     remarks.add(Severity::Note, None, message);
     for (position, bytes) in dropped {
-        let message = format!("{bytes} bytes came here that were not kept: writing was too slow");
+        let bytes = counted(bytes.into(), "byte");
+        let message = format!("{bytes} came here, not kept: writing was too slow");
         remarks.add(Severity::Damage, position, message);
     }
 }
@@ -67,9 +70,8 @@ mod tests {
     #[test]
     fn what_was_dropped_is_told_where_it_is_missing() {
         let told = [(0, What::Opened), (10, What::Bytes), (7, What::Dropped), (5, What::Bytes)];
-        let note = "note: collected, 1 connections; when it came is in kept.arrivals";
-        let damage =
-            "damaged: at byte 10: 7 bytes came here that were not kept: writing was too slow";
+        let note = "note: collected, 1 connection; when it came is in kept.arrivals";
+        let damage = "damaged: at byte 10: 7 bytes came here, not kept: writing was too slow";
         assert_eq!(remarks(&told, 15), [note, damage]);
         let warning = "warning: kept.arrivals is of another file: it tells of 15 bytes, not 14";
         assert_eq!(remarks(&told, 14), [warning]);

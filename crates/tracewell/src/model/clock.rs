@@ -241,6 +241,16 @@ pub struct Clock {
 }
 
 impl Clock {
+    /// A clock that keeps its rate, if that is known, and of which no stamp was seen yet.
+    pub const fn new(rate: Option<Rate>, counter: Counter) -> Self {
+        Self { rate, changes: Vec::new(), counter, first_stamp: 0 }
+    }
+
+    /// The same of a counter of 64 bits that counts up.
+    pub fn of_64_bits(rate: Option<Rate>) -> Self {
+        Self::new(rate, Counter::of_mask(u64::MAX, Direction::Up))
+    }
+
     /// Nanoseconds since the first event, where the rate is known.
     #[inline]
     pub fn nanoseconds(&self, ticks: u64) -> Option<u64> {
@@ -311,7 +321,7 @@ mod tests {
     #[test]
     fn a_rate_that_changes_makes_times_in_pieces() {
         let counter = Counter::of_mask(u64::MAX, Direction::Up);
-        let mut clock = Clock { rate: None, changes: Vec::new(), counter, first_stamp: 0 };
+        let mut clock = Clock::new(None, counter);
         assert_eq!(clock.nanoseconds(5), None);
         // Three ticks a microsecond: tick 10 is 3333.3 ns after the first, taken as 3334.
         clock.change_rate(10, Rate::new(3_000_000, 1).unwrap());

@@ -29,4 +29,4 @@ pub use meaning::Meaning;
 pub use object::{Lifetime, Object, ObjectId, Objects};
 pub use running::{Choice, MaybeContext, OnBehalf, Running};
 pub use sink::{Flow, Sink};
-pub use trace::{Fact, FactForm, Field, PayloadLayout, RecordedArguments, Trace};
+pub use trace::{Fact, FactForm, Field, PayloadLayout, Processor, RecordedArguments, Trace};

@@ -119,6 +119,22 @@ impl Objects {
             .or_else(|| candidates().next())
     }
 
+    /// How often up to a time a key came to name something of another name (of the wanted kind, where it ever names
+    /// one): what it named before is something else then.
+    pub fn renamed(&self, key: u64, ticks: u64, kind: Option<u32>) -> usize {
+        let lives = self.with_key(key);
+        if lives.len() < 2 {
+            return 0;
+        }
+        let known = || lives.iter().filter_map(|id| self.get(*id));
+        let kind = kind.filter(|kind| known().any(|object| object.kind == *kind));
+        let labels = known()
+            .filter(|object| kind.is_none_or(|kind| kind == object.kind))
+            .filter(|object| object.lifetime.from.is_none_or(|from| from <= ticks))
+            .map(|object| object.label.as_str());
+        labels.clone().zip(labels.skip(1)).filter(|(before, label)| before != label).count()
+    }
+
     /// All of them, in order of their numbers.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (ObjectId, &Object)> {
         self.list.iter().enumerate().map(|(index, object)| (ObjectId(index as u32), object))

@@ -141,6 +141,18 @@ pub trait RecordedArguments: std::fmt::Debug + Send + Sync {
     fn are_packed(&self) -> bool;
 }
 
+/// What a trace tells of who has the processor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Processor {
+    /// When each task gets it and loses it.
+    Switches,
+    /// Only who recorded an event: whether that one had it until its next event, nothing says.
+    Recorders {
+        /// What a trace would have to record for that to be known, to stand behind "needs".
+        needed: &'static str,
+    },
+}
+
 /// What describes the events of a trace; grows while they are read.
 #[derive(Debug)]
 pub struct Trace {
@@ -161,6 +173,8 @@ pub struct Trace {
     pub clock: Clock,
     /// Who ran.
     pub contexts: Contexts,
+    /// What is told of who has the processor; [`Processor::Recorders`] until a format knows better.
+    pub processor: Processor,
     /// What was acted on.
     pub objects: Objects,
     /// What is missing.
@@ -192,6 +206,7 @@ impl Trace {
             recorded: None,
             clock,
             contexts: Contexts::default(),
+            processor: Processor::Recorders { needed: "events of task switches" },
             objects: Objects::default(),
             losses: Losses::default(),
             diagnostics: Diagnostics::default(),

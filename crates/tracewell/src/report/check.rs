@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::check::{Failure, Line, Verdict};
 use crate::source::{Finding, Source, Span};
+use crate::text::counted;
 
 /// The verdict as a JSON object; `source` is the text of the rules.
 pub fn json(source: &Source, verdict: &Verdict) -> Value {
@@ -85,11 +86,6 @@ pub fn text(source: &Source, verdict: &Verdict) -> String {
     });
     lines.push(String::new());
     lines.join("\n")
-}
-
-fn counted(count: u64, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
 }
 
 fn failure_text(lines: &mut Vec<String>, source: &Source, failure: &Failure) {

@@ -3,9 +3,17 @@
 use crate::analysis::Range;
 use crate::model::Trace;
 
-/// The unit of durations in text.
+/// The unit of durations in text: milliseconds where a tick of the clock is 100 microseconds or more.
 pub(super) fn unit(trace: &Trace) -> &'static str {
-    if has_time(trace) { "microseconds" } else { "ticks" }
+    match (has_time(trace), is_coarse(trace)) {
+        (false, _) => "ticks",
+        (true, false) => "microseconds",
+        (true, true) => "milliseconds",
+    }
+}
+
+fn is_coarse(trace: &Trace) -> bool {
+    trace.clock.rate.is_some_and(|rate| rate.nanoseconds(1) >= 100_000)
 }
 
 /// Ticks of different lengths make no time.
@@ -13,16 +21,18 @@ pub(super) fn has_time(trace: &Trace) -> bool {
     trace.clock.rate.is_some() && trace.clock.changes.len() < 2
 }
 
-/// A duration: microseconds with three decimals, or ticks.
+/// A duration in the unit of the trace: with three decimals, but for ticks.
 pub(super) fn duration(trace: &Trace, ticks: u64) -> String {
     match trace.clock.rate {
-        Some(rate) if has_time(trace) => microseconds(rate.nanoseconds(ticks)),
+        Some(rate) if has_time(trace) => in_unit(trace, rate.nanoseconds(ticks)),
         _ => ticks.to_string(),
     }
 }
 
-pub(super) fn microseconds(nanoseconds: u64) -> String {
-    format!("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000)
+/// Nanoseconds in the unit of the trace.
+pub(super) fn in_unit(trace: &Trace, nanoseconds: u64) -> String {
+    let thousandths = if is_coarse(trace) { nanoseconds / 1000 } else { nanoseconds };
+    format!("{}.{:03}", thousandths / 1000, thousandths % 1000)
 }
 
 pub(super) fn optional(trace: &Trace, range: Range, figure: u64) -> String {

@@ -220,11 +220,13 @@ fn machine_text(lines: &mut Vec<String>, trace: &Trace, machine: &Machine) {
         .iter()
         .map(|outcome| format!("{} {}", outcome.count, trace.schema.label(outcome.id)))
         .collect();
+    let ended: u64 = machine.outcomes.iter().map(|outcome| outcome.count).sum();
     let outcomes =
-        if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
+        if outcomes.is_empty() { String::new() } else { format!(" ({})", outcomes.join(", ")) };
     lines.push(String::new());
-    let (name, steps) = (machine.name.label(trace), machine.steps);
-    lines.push(format!("state machine {name}{state}; steps: {steps} begun{outcomes}"));
+    let (name, begun) = (machine.name.label(trace), machine.steps);
+    lines
+        .push(format!("state machine {name}{state}; {begun} steps begun, {ended} ended{outcomes}"));
     let step = machine.step;
     if step.count > 0 {
         let [min, mean, max] =

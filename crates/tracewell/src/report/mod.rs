@@ -30,7 +30,7 @@ use std::io::{self, Write};
 use crate::analysis::machines::{Response, Responses};
 use crate::model::{Batch, ContextId, EventRef, Flow, Loss, LossCause, Losses, Sink, Trace};
 use crate::select::Selection;
-use crate::text::{Describer, Listing, Literal, PerEvent, Room, put};
+use crate::text::{Describer, Listing, Literal, PerEvent, Room, counted};
 use columns::Columns;
 use times::Times;
 
@@ -167,7 +167,11 @@ impl<W: Write> Report<W> {
         room.literal(label).done();
         self.describer.put(out, trace, event);
         if let Some(Response { waited, number }) = response {
-            put(out, format_args!(", rt={waited}, nseq={number}"));
+            let mut room = out.room(4 * Room::NUMBER);
+            if let Some(waited) = waited {
+                room = room.text(b", rt=").decimal(waited);
+            }
+            room.text(b", nseq=").decimal(number).done();
         }
         out.trim_end();
         self.lines.end_line(start)
@@ -176,8 +180,8 @@ impl<W: Write> Report<W> {
     fn summary(&mut self, trace: &Trace) {
         let mut lines = vec![String::new()];
         let span = match trace.clock.nanoseconds(trace.span) {
-            Some(ns) => format!("{} ticks ({} s)", trace.span, seconds(ns)),
-            None => format!("{} ticks", trace.span),
+            Some(ns) => format!("{} ({} s)", counted(trace.span, "tick"), seconds(ns)),
+            None => counted(trace.span, "tick"),
         };
         let selected = self.shown.events;
         let shown = match self.options.selection.tail {
@@ -288,8 +292,9 @@ fn key_width(trace: &Trace) -> usize {
 /// The mark of a gap.
 fn loss_line(loss: &Loss) -> String {
     let how_many = match (loss.events, loss.cause) {
-        (Some(1), _) => "1 event".to_owned(),
-        (Some(events), _) => format!("{events} events"),
+        // The numbers around it count what it was.
+        (Some(0), _) => "a record".to_owned(),
+        (Some(events), _) => counted(events, "event"),
         (None, LossCause::Overwritten) => "earlier events".to_owned(),
         (None, _) => "an unknown number of events".to_owned(),
     };
@@ -324,7 +329,7 @@ fn lost(losses: &Losses) -> String {
     let causes = losses.iter().map(|(cause, count)| {
         let known = count.events;
         match (count.events, count.unknown) {
-            (0, 0) => format!("{} records {}", count.gaps, cause.as_str()),
+            (0, 0) => format!("{} {}", counted(count.gaps, "record"), cause.as_str()),
             (0, _) => format!("unknown number {}", cause.as_str()),
             (_, 0) => format!("{known} {}", cause.as_str()),
             _ => format!("{known} and more {}", cause.as_str()),

@@ -4,7 +4,7 @@ use super::columns::Columns;
 use crate::model::Clock;
 use crate::text::{Room, Seconds};
 
-/// Appends the columns of time, line by line.
+/// Appends the columns of time, line by line. A number too long for its column keeps a blank before it.
 #[derive(Debug)]
 pub(super) struct Times {
     /// Ticks and nanoseconds of the line before.
@@ -15,8 +15,9 @@ pub(super) struct Times {
 
 impl Times {
     pub(super) fn new(columns: Columns) -> Self {
-        let widths = (columns.time, columns.delta);
-        Self { before: None, seconds: Seconds::new(columns.time), widths }
+        // Behind a blank.
+        let widths = (columns.time - 1, columns.delta - 1);
+        Self { before: None, seconds: Seconds::new(columns.time - 1), widths }
     }
 
     /// Looks at the clock again: from one batch to the next it may be known better.
@@ -34,10 +35,13 @@ impl Times {
         // A clock that goes back within a source makes no negative time; the line before stands.
         let (before, time_before) = self.before.replace((ticks, time)).unwrap_or((ticks, time));
         match time {
-            None => room.right(ticks, width).right(ticks.saturating_sub(before), delta_width),
+            None => {
+                let elapsed = ticks.saturating_sub(before);
+                room.byte(b' ').right(ticks, width).byte(b' ').right(elapsed, delta_width)
+            }
             Some(time) => {
                 let delta = time.saturating_sub(time_before.unwrap_or(time));
-                let room = self.seconds.put(room, time);
+                let room = self.seconds.put(room.byte(b' '), time).byte(b' ');
                 room.right(delta / 1000, delta_width - 4).thousandths(delta % 1000)
             }
         }

@@ -110,6 +110,11 @@ impl Describer {
         let mut first = true;
         for Piece { value, first: alone, later } in pieces.iter() {
             let Some(number) = trace.payload.argument(event.payload, value.index) else { continue };
+            if value.kind == ArgumentKind::List
+                && trace.payload.bytes(event.payload, value.index).is_empty()
+            {
+                continue;
+            }
             // Those before it may all be absent.
             let before = if first { alone } else { later };
             value.put(out, names, (trace, event), before, number);
@@ -285,7 +290,6 @@ fn put_flags(out: &mut TextBuffer, trace: &Trace, table: TableId, value: u64) {
     }
 }
 
-/// Text in quotation marks, with what is no text escaped.
 fn put_ipv4(out: &mut TextBuffer, value: u64) {
     let [_, _, _, _, octets @ ..] = value.to_be_bytes();
     for (index, octet) in octets.into_iter().enumerate() {
@@ -337,6 +341,8 @@ fn put_list(out: &mut TextBuffer, names: &mut Names, at: (&Trace, u64), list: &[
             ListItem::Hex(value, width) => {
                 out.text(format!("0x{value:0width$X}", width = usize::from(width)));
             }
+            // Nothing at all would look like a missing item.
+            ListItem::Text([]) => out.text("\"\""),
             ListItem::Text(text) => put_shown(out, text),
             ListItem::Bytes(bytes) => {
                 out.byte(b'[');

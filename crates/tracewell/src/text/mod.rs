@@ -4,6 +4,7 @@
 
 mod buffer;
 pub mod calendar;
+mod count;
 mod describe;
 mod duration;
 mod growing;
@@ -13,6 +14,8 @@ mod names;
 mod per_event;
 
 pub use buffer::{Literal, Room, ShortText, TextBuffer, put};
+pub use count::counted;
+pub(crate) use count::{missing, times};
 pub use describe::Describer;
 pub(crate) use describe::{put_bytes, put_name, put_signed};
 pub(crate) use duration::spoken_time;

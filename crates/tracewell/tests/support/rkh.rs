@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use tracewell_wire::rkh::{Settings, encode};
+use tracewell_wire::rkh::{Configuration, Form, Settings, encode, ids, switches};
 
 use tracewell::format::{self, Input};
 use tracewell::model::{Batch, Flow, Sink, Trace};
@@ -122,6 +122,43 @@ impl Stream {
         self.number = number;
         self
     }
+}
+
+/// A configuration record's payload.
+pub fn configuration(settings: Settings, version: u16) -> Vec<u8> {
+    let flags = [
+        (settings.sender, switches::SENDER),
+        (settings.queue_low_water, switches::QUEUE_LOW_WATER),
+        (settings.pool_low_water, switches::POOL_LOW_WATER),
+        (settings.sequence, switches::SEQUENCE),
+        (settings.stamp > 0, switches::STAMP),
+        (settings.checksum, switches::CHECKSUM),
+    ];
+    let form = match version {
+        0 => Form::Five,
+        0x2403 => Form::Ten,
+        _ => Form::Thirteen,
+    };
+    let record = Configuration {
+        form,
+        version,
+        flags: flags.iter().filter(|(on, _)| *on).fold(0, |flags, (_, bit)| flags | bit),
+        settings,
+        stamp_size: settings.stamp.max(1),
+        most_pools: 4,
+        stamps_per_second: 1000,
+    };
+    let mut payload = vec![0; form.payload()];
+    record.write_payload(&mut payload).unwrap();
+    payload
+}
+
+/// The target starts, with RKH 3.4.
+pub fn configure(stream: &mut Stream) {
+    let id = ids::id(ids::TCFG, stream.settings.id, true);
+    let mut frame = id.to_le_bytes()[..usize::from(stream.settings.id)].to_vec();
+    frame.extend(configuration(stream.settings, 0x3400));
+    stream.frame(&frame);
 }
 
 /// The texts of a stream's events.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use tracewell::collect::{
     self, Collected, Datagrams, Notice, Options, Reader, SharedOutput, Source, Stream, Until,
 };
@@ -34,6 +34,7 @@ use crate::output;
 #[derive(Debug, Args)]
 #[command(override_usage = "tracewell collect [OPTIONS] SOURCE...\n       \
     SOURCE: --serial DEVICE, --tcp HOST:PORT, --tcp-listen ADDRESS:PORT, --udp ADDRESS:PORT, --file FILE, -")]
+#[command(group(ArgGroup::new("purpose").args(["output", "follow"]).required(true).multiple(true)))]
 #[command(after_help = "Examples:
   tracewell collect --serial /dev/ttyUSB0@921600 -o run.rkh --follow
   tracewell collect --tcp-listen 0.0.0.0:6602 -o run.rkh
@@ -51,7 +52,7 @@ pub(crate) struct Collect {
     output: Option<PathBuf>,
 
     /// Print the events as they arrive
-    #[arg(short, long, required_unless_present = "output")]
+    #[arg(short, long)]
     follow: bool,
 
     /// Form of what is printed

@@ -13,13 +13,13 @@ mod posix;
 mod signals;
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use clap::Args;
 use tracewell_posix::Held;
@@ -30,6 +30,8 @@ use tracewell_record::stream::{
 use self::posix::PosixTrace;
 use self::signals::Passed;
 use crate::outcome::{Failure, Outcome};
+use crate::output::Draft;
+use tracewell::text::counted;
 
 /// Save what a program or another process records
 ///
@@ -37,7 +39,8 @@ use crate::outcome::{Failure, Outcome};
 /// TRACEWELL_STREAM, and for those that call posix_trace_event, which need nothing. Events go to the file
 /// while the program runs; what is left is saved when it ends or crashes. The program never waits for that:
 /// what finds no room is lost, and told in its place. A program that does both leaves two files, the one of
-/// posix_trace_event with `.posix` behind its name.
+/// posix_trace_event with `.posix` behind its name. An earlier recording is replaced when the program has
+/// started, not before.
 ///
 /// With --pid it is a trace controller of a process that runs already and calls posix_trace_event, until that
 /// one ends, or a signal or --seconds ends the recording.
@@ -87,54 +90,53 @@ impl Record {
 
     /// Records a process that runs already.
     fn attend(&self, process: i32) -> Result<Outcome, Failure> {
+        // First: a pipe is waited for here, and signals are to end that.
+        let draft = Draft::create(&self.output)?;
         let mut passed = Passed::new().map_err(|error| Failure::io(&self.output, &error))?;
-        let trace = PosixTrace::begin(process, &self.output)?;
+        let mut trace = PosixTrace::begin(process, draft)?;
+        let mut failures = Failures::default();
+        failures.note(trace.draft.put_or_leave());
         let seconds = self.seconds.map(|seconds| Duration::from_secs(seconds.into()));
         let end = seconds.and_then(|seconds| Instant::now().checked_add(seconds));
         while !passed.came() && !trace.is_abandoned() && end.is_none_or(|end| Instant::now() < end)
         {
             std::thread::sleep(Duration::from_millis(20));
         }
-        trace.finish()?;
-        Ok(Outcome::Done)
+        failures.note(trace.finish());
+        Ok(failures.0)
     }
 
     fn record(&self) -> Result<Outcome, Failure> {
         let file = StreamFile::new();
         let stream = Arc::new(self.stream(&file.path)?);
-        let at_output = |error: &io::Error| Failure::io(&self.output, error);
-        let output = File::create(&self.output).map_err(|error| at_output(&error))?;
-        let passed = Passed::new().map_err(|error| Failure::io(self.name(), &error))?;
-        let held = self.start(&file.path)?;
-        let beside = self.output.with_added_extension("posix");
+        // First: a pipe is waited for here, and signals are to end that.
+        let (mut output, log) = Draft::create(&self.output)?;
         // A program of our own streams does not miss this.
-        let posix = PosixTrace::begin(held.process(), &beside).map_err(Failure::tell).ok();
-        let child = held.release().map_err(|error| {
-            remove_empty(&self.output);
-            remove_empty(&beside);
-            Failure::io(self.name(), &error)
-        })?;
-        let flusher = Flusher::start(Arc::clone(&stream), Log::new(output, Take::Out))
-            .map_err(|error| at_output(&error))?;
-        let status = passed.wait(child).map_err(|error| Failure::io(self.name(), &error))?;
-        let saved = flusher.stop();
-        let status_of_stream = stream.image().status();
-        let traced = match posix.map(PosixTrace::finish) {
-            Some(Ok(events)) => self.keep(&beside, events, status_of_stream.lanes == 0)?,
-            Some(Err(failure)) => {
-                failure.tell();
+        let beside = Draft::create(&output.target().with_added_extension("posix"));
+        let beside = beside.map_err(Failure::tell).ok();
+        let at_program = |error: &io::Error| Failure::io(self.name(), error);
+        let passed = Passed::new().map_err(|error| at_program(&error))?;
+        let held = self.start(&file.path)?;
+        let begin = |beside| PosixTrace::begin(held.process(), beside).map_err(Failure::tell).ok();
+        let posix = beside.and_then(begin);
+        let child = held.release().map_err(|error| at_program(&error))?;
+        // From here on something is recorded: what fails is told, and nothing ends before the program does.
+        let mut failures = Failures::default();
+        failures.note(output.put_or_leave());
+        let flusher = Flusher::start(Arc::clone(&stream), Log::new(log, Take::Out));
+        let status = passed.wait(child);
+        let saved = flusher.and_then(|flusher| flusher.stop().map_err(io::Error::other));
+        failures.note(saved.map(drop).map_err(|error| Failure::io(&self.output, &error)));
+        let of_stream = stream.image().status();
+        let traced = posix.is_some_and(|posix| {
+            failures.note(posix.finish());
+            posix.has_events() && {
+                failures.note(keep(posix, &output, of_stream.lanes == 0));
                 true
             }
-            None => false,
-        };
-        self.remark(&status_of_stream, traced);
-        match saved {
-            Ok(_) => Ok(passed_on(status)),
-            Err(failed) => {
-                Failure::io(&self.output, &io::Error::other(failed)).tell();
-                Ok(if status.success() { Outcome::Io } else { passed_on(status) })
-            }
-        }
+        });
+        self.remark(&of_stream, traced);
+        Ok(failures.beside(status.map_err(|error| at_program(&error))?))
     }
 
     fn stream(&self, path: &Path) -> Result<Stream, Failure> {
@@ -159,24 +161,6 @@ impl Record {
         Held::start(command).map_err(|error| Failure::io(self.name(), &error))
     }
 
-    /// Sees to it that what was recorded by `posix_trace_event` is where it is looked for; whether anything
-    /// was.
-    fn keep(&self, beside: &Path, events: bool, alone: bool) -> Result<bool, Failure> {
-        let moved = match (events, alone && is_file(&self.output)) {
-            (false, _) => fs::remove_file(beside),
-            (true, true) => fs::rename(beside, &self.output),
-            (true, false) => {
-                let (output, beside) = (self.output.display(), beside.display());
-                eprintln!(
-                    "tracewell: {output}: what was recorded by posix_trace_event is in {beside}"
-                );
-                Ok(())
-            }
-        };
-        moved.map_err(|error| Failure::io(beside, &error))?;
-        Ok(events)
-    }
-
     /// The program; clap sees to it that there is one.
     fn name(&self) -> &Path {
         self.program.first().map_or(Path::new(""), Path::new)
@@ -185,7 +169,8 @@ impl Record {
     fn remark(&self, status: &Status, traced: bool) {
         let lost = status.lost + status.lost_unplaced + status.lost_suspended + status.lost_log;
         if lost > 0 {
-            eprintln!("tracewell: {}: {lost} events found no room", self.output.display());
+            let lost = counted(lost, "event");
+            eprintln!("tracewell: {}: {lost} found no room", self.output.display());
         }
         if status.lanes == 0 && !traced {
             let program = self.name().display();
@@ -206,7 +191,10 @@ impl StreamFile {
     fn new() -> Self {
         let shared = Path::new("/dev/shm");
         let folder = if shared.is_dir() { shared.to_owned() } else { std::env::temp_dir() };
-        Self { path: folder.join(format!("tracewell-record-{}", std::process::id())) }
+        // A killed run may have left its file, and its number may come again.
+        let start = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let (process, start) = (std::process::id(), start.as_nanos());
+        Self { path: folder.join(format!("tracewell-record-{process}-{start:x}")) }
     }
 }
 
@@ -217,16 +205,42 @@ impl Drop for StreamFile {
     }
 }
 
+/// Sees to it that what was recorded by `posix_trace_event` is where it is looked for: `alone` if it is all.
+fn keep(posix: PosixTrace, output: &Draft, alone: bool) -> Result<(), Failure> {
+    let mut draft = posix.draft;
+    if alone && is_file(output.path()) && is_file(draft.path()) {
+        return draft.put_or_leave_as(output);
+    }
+    draft.put_or_leave()?;
+    let (output, beside) = (output.target().display(), draft.target().display());
+    eprintln!("tracewell: {output}: what was recorded by posix_trace_event is in {beside}");
+    Ok(())
+}
+
 /// Whether a path is a regular file: a pipe or a device was there before, and is never removed or replaced.
 fn is_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| there.is_file())
 }
 
-/// Removes what this run made before it failed.
-fn remove_empty(path: &Path) {
-    if is_file(path) {
-        // Nothing more can be done if it stays.
-        let _ = fs::remove_file(path);
+/// What went wrong while something was recorded: it is told, and keeps nothing else from being saved.
+struct Failures(Outcome);
+
+impl Default for Failures {
+    fn default() -> Self {
+        Self(Outcome::Done)
+    }
+}
+
+impl Failures {
+    fn note(&mut self, result: Result<(), Failure>) {
+        if let Err(failure) = result {
+            self.0 = self.0.max(failure.tell());
+        }
+    }
+
+    /// The program's status is worth more, unless that says that all is well.
+    fn beside(self, status: ExitStatus) -> Outcome {
+        if status.success() && self.0 != Outcome::Done { self.0 } else { passed_on(status) }
     }
 }
 

@@ -3,13 +3,14 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
 use tracewell_posix::{Attributes, LogPolicy, Stream, UNNAMED};
 
 use crate::outcome::Failure;
+use crate::output::Draft;
 
 /// Room for records that the log has not taken yet, in bytes.
 const ROOM: usize = 16 << 20;
@@ -19,14 +20,13 @@ const LONGEST: usize = 65_536;
 /// A stream with its log, of which this process is the controller.
 pub(super) struct PosixTrace {
     stream: Stream,
-    output: PathBuf,
+    /// The log.
+    pub(super) draft: Draft,
 }
 
 impl PosixTrace {
     /// Begins to trace a process, and its children.
-    pub(super) fn begin(process: i32, output: &Path) -> Result<Self, Failure> {
-        let at = |error: &io::Error| Failure::io(output, error);
-        let file = File::create(output).map_err(|error| at(&error))?;
+    pub(super) fn begin(process: i32, (draft, file): (Draft, File)) -> Result<Self, Failure> {
         let mut attributes = Attributes {
             stream_size: ROOM,
             inherited: true,
@@ -38,11 +38,10 @@ impl PosixTrace {
             .set_max_data(LONGEST)
             .and_then(|()| Stream::create_with_log(process, &attributes, file.as_raw_fd()));
         let stream = stream.map_err(|error| {
-            super::remove_empty(output);
             Failure::io(Path::new(&format!("process {process}")), &error.into())
         })?;
         stream.core().start();
-        Ok(Self { stream, output: output.to_owned() })
+        Ok(Self { stream, draft })
     }
 
     /// Whether no process that is traced lives any more.
@@ -50,19 +49,29 @@ impl PosixTrace {
         self.stream.core().is_abandoned()
     }
 
-    /// Ends the stream and its log; whether a program recorded anything.
-    pub(super) fn finish(self) -> Result<bool, Failure> {
+    /// Ends the stream and its log.
+    pub(super) fn finish(&self) -> Result<(), Failure> {
         let status = self.stream.take_status();
-        let at = |error: &io::Error| Failure::io(&self.output, error);
-        self.stream.shutdown().map_err(|error| at(&error.into()))?;
+        let ended = self.stream.shutdown().map_err(io::Error::from);
         if status.overrun || status.log_overrun {
-            eprintln!("tracewell: {}: events found no room", self.output.display());
+            eprintln!("tracewell: {}: events found no room", self.draft.target().display());
+        }
+        let written = match status.flush_error {
+            0 => ended,
+            error => Err(io::Error::from_raw_os_error(error)),
+        };
+        written.map_err(|error| Failure::io(self.draft.target(), &error))
+    }
+
+    /// Whether the log that was ended may have events of a program: what cannot be read again may.
+    pub(super) fn has_events(&self) -> bool {
+        if !super::is_file(self.draft.path()) {
+            return true;
         }
         let mut seen = Seen(false);
-        let input = Input::open(&self.output, Settings::default());
+        let input = Input::open(self.draft.path(), Settings::default());
         let read = input.and_then(|mut input| input.read(&mut seen));
-        read.map_err(|error| at(&io::Error::other(error)))?;
-        Ok(seen.0)
+        seen.0 || read.is_err()
     }
 }
 

@@ -8,6 +8,7 @@ use tracewell::template::{Severity, System, lint, parse};
 
 use crate::outcome::{Failure, Outcome};
 use crate::templates;
+use tracewell::text::counted;
 
 /// Tell all that is wrong with template files
 ///
@@ -78,6 +79,6 @@ pub(in crate::verbs) fn count(paths: &[PathBuf]) -> Result<Outcome, Failure> {
     if errors == 0 {
         return Ok(Outcome::Done);
     }
-    eprintln!("tracewell: {errors} errors in template files");
+    eprintln!("tracewell: {} in template files", counted(errors as u64, "error"));
     Ok(Outcome::Wrong)
 }

@@ -45,7 +45,7 @@ const MOST_SAMPLES: usize = 1024;
 
 /// Follows all objects.
 #[derive(Debug, Default)]
-pub(super) struct Levels(Rows<u64, Level>);
+pub(super) struct Levels(Rows<Named, Level>);
 
 impl Levels {
     pub(super) fn take(&mut self, sight: &Sight<'_>) {
@@ -65,8 +65,8 @@ impl Levels {
         if !(tells || changes) {
             return;
         }
-        if let Some(level) = self.0.get(object.key, || Level::new(object)) {
-            level.object.ticks = object.ticks;
+        if let Some(level) = self.0.get(object, || Level::new(object)) {
+            level.object.again(object, sight.trace);
             level.is_owner |= is_owner(sight, object);
             level.take(sight);
         }

@@ -62,7 +62,7 @@ pub(super) struct Messages {
     waiting: Waiting<Open>,
     /// The message whose step is going on at a receiver.
     steps: HashMap<u64, Open, RandomState>,
-    flows: Rows<(Option<u64>, u64, u64), Flow>,
+    flows: Rows<(Option<Named>, Named, Named), Flow>,
     kept: Vec<Message>,
     more: u64,
 }
@@ -120,7 +120,7 @@ impl Messages {
 
     fn flow(&mut self, message: &Message) -> Option<&mut Flow> {
         let Message { sender, receiver, signal, .. } = *message;
-        self.flows.get((sender.map(|sender| sender.key), receiver.key, signal.key), || Flow {
+        self.flows.get((sender, receiver, signal), || Flow {
             sender,
             receiver,
             signal,

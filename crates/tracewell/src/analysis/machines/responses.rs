@@ -1,4 +1,5 @@
-//! How long each message waited, told when it is taken: Trazer's response times.
+//! The number of each message that is posted, and how long it waited, told when it is taken: Trazer's response
+//! times.
 
 use std::collections::HashMap;
 
@@ -11,11 +12,11 @@ use crate::model::schema::Schema;
 use crate::model::{EventRef, Meaning, Trace};
 use crate::text::PerEvent;
 
-/// A message that was taken.
+/// A message that was posted or taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Response {
-    /// From its post to its taking, in ticks.
-    pub waited: u64,
+    /// From its post to its taking, in ticks; `None` at its post.
+    pub waited: Option<u64>,
     /// Its number among the messages posted to its receiver, from 1.
     pub number: u64,
 }
@@ -38,7 +39,7 @@ impl Responses {
         })
     }
 
-    /// Takes an event; returns what is known of the message that it takes.
+    /// Takes an event; returns what is known of the message that it posts or takes.
     #[inline]
     pub fn take(&mut self, trace: &Trace, event: &EventRef<'_>) -> Option<Response> {
         let tells = self.tells.get(event.id, || tells(&trace.schema, event.id));
@@ -56,11 +57,12 @@ impl Responses {
                 *number += 1;
                 let first = sight.meaning == Meaning::SendFirst;
                 self.waiting.post(receiver, signal, (sight.ticks(), *number), first);
-                None
+                Some(Response { waited: None, number: *number })
             }
             Meaning::Receive => {
                 let (posted, number) = self.waiting.take(sight.subject()?, sight.value()?)?;
-                Some(Response { waited: sight.ticks().saturating_sub(posted), number })
+                let waited = Some(sight.ticks().saturating_sub(posted));
+                Some(Response { waited, number })
             }
             Meaning::Boot => {
                 self.posted.clear();

@@ -62,7 +62,7 @@ pub enum Happening {
     },
     /// The system started.
     Boot,
-    /// Events are missing, so many where that is known.
+    /// Events are missing, so many where that is known; 0 for a damaged record that another loss counts.
     Lost(Option<u64>),
 }
 

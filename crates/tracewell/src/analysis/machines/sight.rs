@@ -6,7 +6,8 @@ use crate::model::schema::{ArgumentKind, Details, Means};
 use crate::model::{ContextKind, EventRef, Meaning, Trace};
 use crate::text::{TextBuffer, put_name};
 
-/// Something that an event names: a state, a signal, a queue. Two are the same if their keys are.
+/// Something that an event names: a state, a signal, a queue. Two are the same if their keys are, unless the key
+/// came to name something else in between: a target that starts again may run another program.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
     /// As recorded.
@@ -17,11 +18,13 @@ pub struct Named {
     pub kind: Option<u32>,
     /// Ticks at which it was last named: what its key means may change.
     pub ticks: u64,
+    /// How often the key had come to name something else by then.
+    pub(super) renamed: usize,
 }
 
 impl PartialEq for Named {
     fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
+        (self.key, self.renamed) == (other.key, other.renamed)
     }
 }
 
@@ -29,14 +32,21 @@ impl Eq for Named {}
 
 impl Hash for Named {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.key.hash(state);
+        (self.key, self.renamed).hash(state);
     }
 }
 
 impl Named {
+    /// It is named again: by the name that it has then, if it has one.
+    pub(super) fn again(&mut self, named: Self, trace: &Trace) {
+        if trace.objects.at(named.key, named.ticks, named.kind).is_some() {
+            self.ticks = named.ticks;
+        }
+    }
+
     /// Its name at that time; its number or address where it has none.
     pub fn label(&self, trace: &Trace) -> String {
-        let Self { argument, key, kind, ticks } = *self;
+        let Self { argument, key, kind, ticks, .. } = *self;
         if trace.objects.at(key, ticks, kind).is_none()
             && let Some(context) = trace.contexts.find(key).and_then(|id| trace.contexts.get(id))
         {
@@ -87,7 +97,12 @@ impl<'a> Sight<'a> {
             _ => None,
         };
         let key = self.trace.schema.key(kind, argument);
-        Some(Named { argument, key, kind, ticks: self.event.ticks })
+        Some(self.name(argument, key, kind))
+    }
+
+    fn name(&self, argument: u64, key: u64, kind: Option<u32>) -> Named {
+        let ticks = self.event.ticks;
+        Named { argument, key, kind, ticks, renamed: self.trace.objects.renamed(key, ticks, kind) }
     }
 
     /// Whom it is about, where an argument says so.
@@ -125,11 +140,8 @@ impl<'a> Sight<'a> {
         }
         let context = self.trace.contexts.get(self.event.context)?;
         let recorded_by = context.kind == ContextKind::Thread;
-        recorded_by.then_some(Named {
-            argument: context.key,
-            key: context.key,
-            kind: None,
-            ticks: self.event.ticks,
-        })
+        let kind =
+            context.object.and_then(|id| self.trace.objects.get(id)).map(|object| object.kind);
+        recorded_by.then(|| self.name(context.key, context.key, kind))
     }
 }

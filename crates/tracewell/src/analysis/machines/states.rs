@@ -86,13 +86,13 @@ pub struct Unhandled {
     pub count: u64,
 }
 
-/// What makes two transitions the same: keys.
+/// What makes two transitions the same.
 #[derive(PartialEq, Eq, Hash, Debug)]
 struct Route {
-    from: u64,
-    signal: Option<u64>,
-    way: Vec<u64>,
-    to: Option<u64>,
+    from: Named,
+    signal: Option<Named>,
+    way: Vec<Named>,
+    to: Option<Named>,
 }
 
 /// Vertices of one transition that are kept.
@@ -100,16 +100,16 @@ const LONGEST_WAY: usize = 16;
 
 /// Follows all machines.
 #[derive(Debug, Default)]
-pub(super) struct States(Rows<u64, Run>);
+pub(super) struct States(Rows<Named, Run>);
 
 /// Follows one machine.
 #[derive(Debug)]
 struct Run {
     machine: Machine,
-    states: Rows<u64, StateTime>,
+    states: Rows<Named, StateTime>,
     transitions: Rows<Route, Transition>,
     outcomes: Rows<u32, Outcome>,
-    unhandled: Rows<(Option<u64>, Option<u64>, u32), Unhandled>,
+    unhandled: Rows<(Option<Named>, Option<Named>, u32), Unhandled>,
     /// Whether it says which states it enters and leaves.
     says: bool,
     begun: Option<u64>,
@@ -128,12 +128,12 @@ impl States {
             | Meaning::StateReached
             | Meaning::Vertex
             | Meaning::Transition => true,
-            Meaning::Complete => sight.subject().is_some_and(|s| self.0.find(&s.key).is_some()),
+            Meaning::Complete => sight.subject().is_some_and(|s| self.0.find(&s).is_some()),
             _ => false,
         };
         let Some(name) = sight.subject().filter(|_| of_machine) else { return };
-        if let Some(run) = self.0.get(name.key, || Run::new(name)) {
-            run.machine.name.ticks = name.ticks;
+        if let Some(run) = self.0.get(name, || Run::new(name)) {
+            run.machine.name.again(name, sight.trace);
             run.take(sight, message.map(|message| message.signal));
         }
     }
@@ -199,7 +199,7 @@ impl Run {
     fn state(&mut self, state: Named) -> Option<&mut StateTime> {
         let (stays, since) = (Range::default(), None);
         let new = StateTime { state, entered: 0, left: 0, stays, total: 0, since };
-        self.states.get(state.key, || new)
+        self.states.get(state, || new)
     }
 
     fn enter(&mut self, state: Named, ticks: u64) {
@@ -254,10 +254,10 @@ impl Run {
         let internal = transition.way.is_empty();
         transition.to = if internal { None } else { to };
         let route = Route {
-            from: transition.from.key,
-            signal: transition.signal.map(|signal| signal.key),
-            way: transition.way.iter().map(|vertex| vertex.key).collect(),
-            to: transition.to.map(|state| state.key),
+            from: transition.from,
+            signal: transition.signal,
+            way: transition.way.clone(),
+            to: transition.to,
         };
         if let Some(transition) = self.transitions.get(route, || transition) {
             transition.count += 1;
@@ -272,9 +272,11 @@ impl Run {
         }
         if sight.meaning == Meaning::Unhandled {
             let (signal, state) = (sight.value().or(signal), self.machine.state);
-            let key = (signal.map(|signal| signal.key), state.map(|state| state.key), id);
             let new = Unhandled { signal, state, id, count: 0 };
-            self.unhandled.get(key, || new).into_iter().for_each(|row| row.count += 1);
+            self.unhandled
+                .get((signal, state, id), || new)
+                .into_iter()
+                .for_each(|row| row.count += 1);
         }
         if let Some(begun) = self.begun.take() {
             self.machine.step.add(sight.ticks().saturating_sub(begun));

@@ -43,7 +43,7 @@ enum Since {
 
 /// Follows all timers.
 #[derive(Debug, Default)]
-pub(super) struct Timers(Rows<u64, Timer>);
+pub(super) struct Timers(Rows<Named, Timer>);
 
 impl Timers {
     pub(super) fn take(&mut self, sight: &Sight<'_>) {
@@ -57,8 +57,8 @@ impl Timers {
             _ => false,
         };
         let Some(timer) = sight.object().filter(|_| about_timers) else { return };
-        if let Some(row) = self.0.get(timer.key, || Timer::new(timer)) {
-            row.timer.ticks = timer.ticks;
+        if let Some(row) = self.0.get(timer, || Timer::new(timer)) {
+            row.timer.again(timer, sight.trace);
             row.take(sight);
         }
     }

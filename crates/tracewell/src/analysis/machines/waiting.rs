@@ -20,8 +20,8 @@ pub(super) struct Waiting<T>(HashMap<u64, Receiver<T>, RandomState>);
 /// The messages that wait at a receiver.
 #[derive(Debug)]
 struct Receiver<T> {
-    /// By the key of their signal; some may be empty.
-    queues: Vec<(u64, VecDeque<(i64, T)>)>,
+    /// By their signal; some may be empty.
+    queues: Vec<(Named, VecDeque<(i64, T)>)>,
     /// Messages in all of them.
     count: usize,
     /// The places in the order that the next message before all others gets, and the next behind them.
@@ -50,13 +50,13 @@ impl<T> Waiting<T> {
         if waiting.count >= MOST {
             waiting.forget_oldest();
         }
-        waiting.post(signal.key, message, first);
+        waiting.post(signal, message, first);
     }
 
     /// The message of a signal that will be taken first at a receiver.
     pub(super) fn take(&mut self, receiver: Named, signal: Named) -> Option<T> {
         let waiting = self.0.get_mut(&receiver.key)?;
-        let (_, message) = waiting.queue(signal.key)?.pop_front()?;
+        let (_, message) = waiting.queue(signal)?.pop_front()?;
         waiting.count -= 1;
         Some(message)
     }
@@ -68,12 +68,12 @@ impl<T> Waiting<T> {
 }
 
 impl<T> Receiver<T> {
-    fn queue(&mut self, signal: u64) -> Option<&mut VecDeque<(i64, T)>> {
+    fn queue(&mut self, signal: Named) -> Option<&mut VecDeque<(i64, T)>> {
         let found = self.queues.iter_mut().find(|(known, _)| *known == signal);
         found.map(|(_, queue)| queue)
     }
 
-    fn post(&mut self, signal: u64, message: T, first: bool) {
+    fn post(&mut self, signal: Named, message: T, first: bool) {
         let (before, behind) = self.ends;
         match first {
             true => self.ends.0 -= 1,
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     fn named(key: u64) -> Named {
-        Named { argument: key, key, kind: None, ticks: 0 }
+        Named { argument: key, key, kind: None, ticks: 0, renamed: 0 }
     }
 
     #[test]

@@ -21,6 +21,9 @@
 //! that tells it. Times are ticks; nanoseconds of an interval are the difference of the times of its
 //! ends, so that sums hold where the clock's rate changes.
 //!
+//! Where a trace tells only who recorded its events ([`Processor::Recorders`]), who had the processor between them
+//! is not known: there is no execution, no preemption, no net time.
+//!
 //! Where events are missing, nobody knows who runs until an event tells, and no interval, wait or bracket
 //! goes on behind the gap. Jobs that were not done then are counted apart.
 
@@ -59,7 +62,8 @@ pub use timing::{Expected, Timing};
 pub use windows::WINDOWS;
 
 use crate::model::{
-    Batch, ContextId, ContextKind, EventRef, Flow, Loss, Meaning, OnBehalf, Running, Sink, Trace,
+    Batch, ContextId, ContextKind, EventRef, Flow, Loss, Meaning, OnBehalf, Processor, Running,
+    Sink, Trace,
 };
 use accounts::Accounts;
 use execution::Executions;
@@ -97,8 +101,8 @@ pub struct Wanted {
 #[derive(Debug, Default)]
 pub struct Scheduling {
     cores: Vec<Core>,
-    /// Ticks at which a context was first named.
-    first: PerContext<Option<u64>>,
+    /// When a context was named, and what it recorded.
+    seen: PerContext<Option<Seen>>,
     executions: Executions,
     accounts: Accounts,
     brackets: Brackets,
@@ -140,19 +144,49 @@ struct Core {
     accounted: u64,
 }
 
+/// What a trace tells at all.
+#[derive(Debug)]
+struct Known {
+    /// When tasks get and lose the processor.
+    switches: bool,
+    /// When jobs are released.
+    releases: bool,
+}
+
+impl Known {
+    fn of(trace: &Trace) -> Self {
+        let tells = |meaning| trace.schema.tells(meaning);
+        Self {
+            switches: trace.processor == Processor::Switches,
+            releases: tells(Meaning::Activate) || tells(Meaning::Release),
+        }
+    }
+}
+
+/// What a trace has of a task, whatever its events mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Seen {
+    /// Events of which it is the context.
+    pub events: u64,
+    /// Ticks of the first event that names it.
+    pub first_ticks: u64,
+    /// Ticks of the last event that names it.
+    pub last_ticks: u64,
+}
+
 /// What is known of one task.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Task {
     /// Which one.
     pub context: ContextId,
-    /// Ticks of the first event that names it.
-    pub first_ticks: u64,
-    /// Its execution.
-    pub execution: Execution,
-    /// Its jobs.
-    pub jobs: Jobs,
-    /// How it lost the processor.
-    pub preemptions: Preemptions,
+    /// Where it appears.
+    pub seen: Seen,
+    /// Its execution; `None` where the trace tells only who recorded events.
+    pub execution: Option<Execution>,
+    /// Its jobs; `None` where the trace's events never tell of releases.
+    pub jobs: Option<Jobs>,
+    /// How it lost the processor; `None` where its execution is not known.
+    pub preemptions: Option<Preemptions>,
     /// Its requests for mutexes.
     pub locks: Locks,
     /// Its requests for semaphores.
@@ -171,8 +205,8 @@ pub struct Figures {
     /// Servers in the order in which the trace first names them.
     pub servers: Vec<Server>,
     /// Ticks of execution and interrupts together: the trace's span but for times of which nobody
-    /// knows who ran, or when nobody did.
-    pub charged_ticks: u64,
+    /// knows who ran, or when nobody did. `None` where the trace tells only who recorded events.
+    pub charged_ticks: Option<u64>,
     /// Places where events are missing.
     pub gaps: u64,
     /// Ticks in them; of these nobody knows who ran.
@@ -245,7 +279,10 @@ impl Scheduling {
     fn event(&mut self, trace: &Trace, event: &EventRef<'_>) {
         let mut step = Step::of(trace, event);
         for named in [step.subject, step.next].into_iter().flatten() {
-            self.first.at(named).get_or_insert(step.ticks);
+            self.name(named, step.ticks).last_ticks = step.ticks;
+        }
+        if trace.contexts.get(event.context).is_some_and(|by| by.kind == ContextKind::Thread) {
+            self.name(event.context, step.ticks).events += 1;
         }
         let hole = self.is_hole(trace, event.id, &step);
         if hole && self.gaps.open {
@@ -266,6 +303,12 @@ impl Scheduling {
         }
         self.follow(trace, event, &step);
         self.gaps.hole &= self.cores.iter().all(|core| core.running.task().is_none());
+    }
+
+    /// A context is named.
+    fn name(&mut self, context: ContextId, ticks: u64) -> &mut Seen {
+        let seen = Seen { events: 0, first_ticks: ticks, last_ticks: ticks };
+        self.seen.at(context).get_or_insert(seen)
     }
 
     /// Whether nothing is known of what follows this event, because it was not to be recorded.
@@ -350,6 +393,7 @@ impl Scheduling {
             self.executions.charge(trace, &core.running, core.since..trace.span);
         }
         self.account_last(trace);
+        let known = Known::of(trace);
         if self.gaps.open {
             self.gaps.ticks += trace.span.saturating_sub(self.gaps.before);
         }
@@ -358,10 +402,10 @@ impl Scheduling {
         let (resources, waits) = self.requests.finish(self.cores.len());
         let contexts = trace.contexts.iter();
         let threads = contexts.filter(|(_, context)| context.kind == ContextKind::Thread);
-        let tasks: Vec<_> = threads.filter_map(|(id, _)| self.task(id)).collect();
-        let executed: u64 = tasks.iter().map(|task| task.execution.ticks).sum();
+        let tasks: Vec<_> = threads.filter_map(|(id, _)| self.task(id, &known)).collect();
+        let executed: u64 = tasks.iter().flat_map(|task| task.execution).map(|e| e.ticks).sum();
         Figures {
-            charged_ticks: executed + interrupts.ticks,
+            charged_ticks: known.switches.then_some(executed + interrupts.ticks),
             tasks,
             interrupts,
             servers: self.budgets.finish(),
@@ -371,7 +415,7 @@ impl Scheduling {
             resources,
             jobs: self.jobs.map_or_else(Vec::new, |mut jobs| jobs.finish(self.cores.len())),
             waits,
-            passages: self.pairs.into_iter().map(Pair::finish).collect(),
+            passages: self.pairs.into_iter().map(|pair| pair.finish(known.switches)).collect(),
             sanity: self.sanity,
         }
     }
@@ -384,14 +428,14 @@ impl Scheduling {
         }
     }
 
-    fn task(&mut self, context: ContextId) -> Option<Task> {
+    fn task(&mut self, context: ContextId, known: &Known) -> Option<Task> {
         let (locks, semaphores) = self.requests.of(context);
         Some(Task {
             context,
-            first_ticks: (*self.first.at(context))?,
-            execution: *self.executions.of(context),
-            jobs: self.releases.of(context),
-            preemptions: self.switches.of(context),
+            seen: (*self.seen.at(context))?,
+            execution: known.switches.then(|| *self.executions.of(context)),
+            jobs: known.releases.then(|| self.releases.of(context)),
+            preemptions: known.switches.then(|| self.switches.of(context)),
             locks,
             semaphores,
             timing: self.timings.of(context),

@@ -37,8 +37,8 @@ pub struct Passage {
     pub context: ContextId,
     /// From mark to mark, in ticks.
     pub raw: Range,
-    /// Of these what the task ran, in ticks.
-    pub net: Range,
+    /// Of these what the task ran, in ticks; `None` where the trace does not tell who runs.
+    pub net: Option<Range>,
 }
 
 #[derive(Debug, Default)]
@@ -81,13 +81,13 @@ impl Pair {
         self.tasks.all().for_each(|task| task.since = None);
     }
 
-    /// The pair with its times, by task.
-    pub(super) fn finish(self) -> (Mark, Mark, Vec<Passage>) {
+    /// The pair with its times, by task; net ones where it is known who ran.
+    pub(super) fn finish(self, net: bool) -> (Mark, Mark, Vec<Passage>) {
         let rows = self.tasks.rows().iter().enumerate().filter(|(_, task)| task.raw.count > 0);
         let passage = |(index, task): (usize, &Task)| Passage {
             context: ContextId(index as u32),
             raw: task.raw,
-            net: task.net,
+            net: net.then_some(task.net),
         };
         let passages = rows.map(passage).collect();
         (self.from, self.to, passages)

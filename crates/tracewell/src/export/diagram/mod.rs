@@ -24,7 +24,7 @@ use crate::format::{OptionHelp, Options};
 use crate::input::Input;
 use crate::model::Trace;
 use crate::select::{Bound, Selection};
-use crate::text::spoken_time;
+use crate::text::{missing, spoken_time};
 
 /// Mermaid's entry in the list of exports.
 pub static MERMAID: Export = Export {
@@ -212,7 +212,8 @@ impl<'a> Builder<'a> {
             }
             Happening::Boot => StepKind::Across("the target starts".to_owned()),
             Happening::Lost(None) => StepKind::Across("events are missing".to_owned()),
-            Happening::Lost(Some(lost)) => StepKind::Across(format!("{lost} events are missing")),
+            Happening::Lost(Some(0)) => StepKind::Across("a record is damaged".to_owned()),
+            Happening::Lost(Some(lost)) => StepKind::Across(missing(lost, "event")),
         };
         let time = self.time(occurrence.ticks);
         self.diagram.steps.push(Step { time, kind });

@@ -13,8 +13,8 @@ use super::{FORMAT, OPTIONS, row};
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError, parts_of};
 use crate::model::schema::Schema;
 use crate::model::{
-    Batch, Clock, Columns, Counter, Direction, Fact, FactForm, Flow, Loss, LossCause, NO_PRIORITY,
-    PayloadLayout, Rate, Records, Severity, Sink, Span, Trace,
+    Batch, Clock, Columns, Fact, FactForm, Flow, Loss, LossCause, NO_PRIORITY, PayloadLayout,
+    Processor, Rate, Records, Severity, Sink, Span, Trace,
 };
 
 /// Events of a batch: their columns and rows stay in the second-level cache.
@@ -58,10 +58,10 @@ pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
 
 impl Decoder for AixDecoder {
     fn trace(&self) -> Trace {
-        let counter = Counter::of_mask(u64::MAX, Direction::Up);
         let payload = PayloadLayout::Values { digits: 16 };
-        let clock = Clock { rate: None, changes: Vec::new(), counter, first_stamp: 0 };
-        Trace::new(FORMAT.name, Schema::aix(), payload, clock)
+        let trace = Trace::new(FORMAT.name, Schema::aix(), payload, Clock::of_64_bits(None));
+        // Until a dispatch is seen: which hooks are recorded is the choice of who starts the trace.
+        Trace { processor: Processor::Recorders { needed: "the hooks 106 and 10C" }, ..trace }
     }
 
     fn decode(

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 use tracewell_wire::aix::{Entry, FrameHead, ids};
 
-use crate::model::{Context, ContextId, ContextKind, Lifetime, Object, ObjectId, Trace};
+use crate::model::{Context, ContextId, ContextKind, Lifetime, Object, ObjectId, Processor, Trace};
 
 /// Type codes of objects in the schema.
 pub(super) const PROCESS: u32 = 1;
@@ -70,6 +70,7 @@ impl Processes {
         let word = |number| entry.word(number);
         match entry.id() {
             ids::DISPATCH | ids::DISPATCH_IDLE => {
+                trace.processor = Processor::Switches;
                 let cpu = usize::from(head.cpu);
                 if let Some(tid) = word(1).filter(|_| cpu < MOST_PROCESSORS) {
                     if self.running.len() <= cpu {

@@ -6,8 +6,8 @@ use super::FORMAT;
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
 use crate::model::schema::Schema;
 use crate::model::{
-    Batch, Clock, Columns, Context, ContextKind, Counter, Direction, Fact, FactForm, Flow, Loss,
-    LossCause, PayloadLayout, Rate, Records, Severity, Sink, Span, Trace, values,
+    Batch, Clock, Columns, Context, ContextKind, Fact, FactForm, Flow, Loss, LossCause,
+    PayloadLayout, Rate, Records, Severity, Sink, Span, Trace, values,
 };
 
 /// Events of a batch.
@@ -33,9 +33,8 @@ struct ArrivalsDecoder {
 
 impl Decoder for ArrivalsDecoder {
     fn trace(&self) -> Trace {
-        let counter = Counter::of_mask(u64::MAX, Direction::Up);
         let rate = Rate::new(1_000_000_000, 1);
-        let clock = Clock { rate, changes: Vec::new(), counter, first_stamp: 0 };
+        let clock = Clock::of_64_bits(rate);
         let payload = PayloadLayout::Values { digits: 16 };
         Trace::new(FORMAT.name, Schema::arrivals(), payload, clock)
     }

@@ -10,8 +10,7 @@ use super::merge::{Merge, Window, report};
 use super::{FORMAT, is_image, types};
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
 use crate::model::{
-    Clock, Counter, Direction, Fact, FactForm, Flow, LossCause, PayloadLayout, Rate, Severity,
-    Sink, Trace,
+    Clock, Fact, FactForm, Flow, LossCause, PayloadLayout, Rate, Severity, Sink, Trace,
 };
 
 #[derive(Debug, Default)]
@@ -29,10 +28,8 @@ pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
 
 impl Decoder for NativeDecoder {
     fn trace(&self) -> Trace {
-        let counter = Counter::of_mask(u64::MAX, Direction::Up);
         let payload = PayloadLayout::Words { order: ByteOrder::Little, bytes: 8 };
-        let clock = Clock { rate: None, changes: Vec::new(), counter, first_stamp: 0 };
-        Trace::new(FORMAT.name, types::empty_schema(), payload, clock)
+        Trace::new(FORMAT.name, types::empty_schema(), payload, Clock::of_64_bits(None))
     }
 
     fn decode(

@@ -8,10 +8,14 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use super::piece::{Piece, Record, Step, Walk};
+use crate::format::order::Order;
 use crate::model::{
     Batch, Columns, Context, ContextId, ContextKind, Flow, Loss, LossCause, NO_PRIORITY, Records,
     Severity, Sink, Span, Trace,
 };
+
+/// What may make time go back.
+const HELD_UP: &str = "a thread was held up, or clocks of cores differ";
 
 /// Events of a batch.
 const BATCH: usize = 4096;
@@ -46,7 +50,7 @@ pub(super) struct Merge {
     origin: u64,
     /// Gaps that lie before the next event.
     gaps: Vec<(Option<u64>, LossCause, u64)>,
-    went_back: bool,
+    order: Order,
 }
 
 impl Merge {
@@ -185,7 +189,7 @@ impl Merge {
             trace.clock.first_stamp = record.stamp;
         }
         let ticks = record.stamp.saturating_sub(trace.clock.first_stamp);
-        self.watch(ticks, record.start, trace);
+        self.order.watch(&self.columns, ticks, record.start, trace, HELD_UP);
         let start = (record.start - self.origin) as u32;
         let end = (record.end - self.origin) as u32;
         self.spans.push(Span { start, payload: start + 8, end });
@@ -195,15 +199,6 @@ impl Merge {
         self.columns.id.push(u32::from(record.id));
         self.columns.priority.push(NO_PRIORITY);
         Flow::Continue(())
-    }
-
-    fn watch(&mut self, ticks: u64, at: u64, trace: &mut Trace) {
-        let before = self.columns.ticks.last().copied().unwrap_or(trace.span);
-        if ticks < before && !self.went_back {
-            self.went_back = true;
-            let message = "time goes back here: a thread was held up, or clocks of cores differ";
-            trace.diagnostics.add(Severity::Note, at, message);
-        }
     }
 
     /// Hands the rows to the sink, then the gaps behind them.

@@ -12,8 +12,7 @@ use super::{FORMAT, facts, is_memory, memory, ring};
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
 use crate::model::schema::Schema;
 use crate::model::{
-    Clock, Counter, Direction, Flow, LossCause, PayloadLayout, Rate, RecordedArguments, Severity,
-    Sink, Trace,
+    Clock, Flow, LossCause, PayloadLayout, Rate, RecordedArguments, Severity, Sink, Trace,
 };
 
 /// The data of a record.
@@ -46,11 +45,9 @@ pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
 
 impl Decoder for PosixDecoder {
     fn trace(&self) -> Trace {
-        let counter = Counter::of_mask(u64::MAX, Direction::Up);
         let payload = PayloadLayout::Values { digits: 16 };
         let rate = Rate::new(1_000_000_000, 1);
-        let clock = Clock { rate, changes: Vec::new(), counter, first_stamp: 0 };
-        let trace = Trace::new(FORMAT.name, Schema::posix(), payload, clock);
+        let trace = Trace::new(FORMAT.name, Schema::posix(), payload, Clock::of_64_bits(rate));
         Trace { recorded: Some(Box::new(Recorded)), ..trace }
     }
 

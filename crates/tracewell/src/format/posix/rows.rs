@@ -10,6 +10,7 @@ use tracewell_wire::posix::{
 };
 
 use super::types;
+use crate::format::order::Order;
 use crate::model::{
     Batch, Columns, Context, ContextId, ContextKind, Flow, Lifetime, Loss, LossCause, NO_PRIORITY,
     Object, Records, Severity, Sink, Span, Trace, values,
@@ -19,6 +20,9 @@ use crate::model::{
 const BATCH: usize = 4096;
 /// Bytes of records and of arguments of a batch, at most but for its last record.
 const BYTES: usize = 1 << 20;
+
+/// What may make time go back.
+const SET_BACK: &str = "the system's clock was set";
 
 /// The code of threads among the types of objects.
 const THREAD: u32 = 1;
@@ -35,7 +39,7 @@ pub(super) struct Rows {
     contexts: HashMap<(u32, u64), ContextId, RandomState>,
     /// Threads of each process so far.
     threads: HashMap<u32, u32, RandomState>,
-    went_back: bool,
+    order: Order,
 }
 
 impl Rows {
@@ -58,7 +62,7 @@ impl Rows {
             trace.clock.first_stamp = record.stamp;
         }
         let ticks = record.stamp.saturating_sub(trace.clock.first_stamp);
-        self.watch(ticks, offset, trace);
+        self.order.watch(&self.columns, ticks, offset, trace, SET_BACK);
         let context = self.context(record, trace);
         let start = self.records.len() as u32;
         self.records.extend_from_slice(bytes);
@@ -97,15 +101,6 @@ impl Rows {
             self.lost(None, LossCause::Damaged, at, trace, sink)?;
         }
         Flow::Continue(())
-    }
-
-    fn watch(&mut self, ticks: u64, offset: u64, trace: &mut Trace) {
-        let before = self.columns.ticks.last().copied().unwrap_or(trace.span);
-        if ticks < before && !self.went_back {
-            self.went_back = true;
-            let message = "time goes back here: the system's clock was set";
-            trace.diagnostics.add(Severity::Note, offset, message);
-        }
     }
 
     fn context(&mut self, record: &LogRecord<'_>, trace: &mut Trace) -> ContextId {

@@ -62,7 +62,7 @@ impl Decoder for RkhDecoder {
     fn trace(&self) -> Trace {
         let counter = self.timeline.counter();
         let payload = PayloadLayout::Values { digits: 8 };
-        let clock = Clock { rate: self.known.rate, changes: Vec::new(), counter, first_stamp: 0 };
+        let clock = Clock::new(self.known.rate, counter);
         Trace::new(FORMAT.name, schema(self.dialect), payload, clock)
     }
 

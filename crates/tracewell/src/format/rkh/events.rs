@@ -50,7 +50,7 @@ pub(super) struct Header {
 /// The arguments of a record.
 #[derive(Clone, Copy)]
 struct Arguments<'a> {
-    /// They, and [`SLACK`] bytes more.
+    /// They, and [`SLACK`](super::row::SLACK) bytes more.
     bytes: &'a [u8],
     length: usize,
 }

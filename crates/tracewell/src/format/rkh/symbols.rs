@@ -126,10 +126,22 @@ impl Symbols {
         };
         self.holding.insert((plan.kind, key), object);
         if plan.kind == kind::ACTIVE_OBJECT {
-            let context = self.active_object(trace, key);
-            if let Some(context) = trace.contexts.get_mut(context) {
-                (context.name, context.object) = (label, Some(object));
-            }
+            self.active_object(trace, key);
+        }
+        if let Some(context) = self.living.get(&key) {
+            self.name(trace, *context, key);
+        }
+    }
+
+    /// Calls an active object by its own symbol, else by that of an object at its address: before 2.4.3
+    /// there was no other.
+    fn name(&self, trace: &mut Trace, context: ContextId, key: u64) {
+        let named = [kind::ACTIVE_OBJECT, kind::OBJECT].map(|kind| self.holding.get(&(kind, key)));
+        let Some(id) = named.into_iter().flatten().next().copied() else { return };
+        let Some(label) = trace.objects.get(id).map(|object| object.label.clone()) else { return };
+        let known = trace.contexts.get(context).is_some_and(|context| context.name == label);
+        if let Some(context) = trace.contexts.get_mut(context).filter(|_| !known) {
+            (context.name, context.object) = (label, Some(id));
         }
     }
 
@@ -168,7 +180,15 @@ impl Symbols {
         if let (true, id) = self.seen(key) {
             return id;
         }
-        let id = *self.living.entry(key).or_insert_with(|| active_object(trace, key));
+        let id = match self.living.get(&key) {
+            Some(id) => *id,
+            None => {
+                let id = active_object(trace, key);
+                self.living.insert(key, id);
+                self.name(trace, id, key);
+                id
+            }
+        };
         self.seen[place(key)] = (key, id);
         id
     }
@@ -192,7 +212,7 @@ const fn place(key: u64) -> usize {
 #[cold]
 fn active_object(trace: &mut Trace, key: u64) -> ContextId {
     let key_text = key_text(trace.payload, key);
-    let name = format!("active object {key_text}");
+    let name = format!("ao {key_text}");
     let kind = ContextKind::Thread;
     trace.contexts.replace(Context { key, key_text, kind, name, object: None })
 }

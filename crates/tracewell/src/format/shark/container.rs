@@ -9,6 +9,7 @@ use tracewell_wire::shark::{
 
 use crate::format::Confidence;
 use crate::model::{Diagnostics, LossCause, Severity};
+use crate::text::{counted, missing, times};
 
 /// What an input is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +34,8 @@ pub(super) struct Area {
     pub(super) bytes: Range<usize>,
     /// Whether the area goes on where the one before ended, as the packets of a chunk do.
     pub(super) continues: bool,
+    /// Whether it is the emergency area of the area before: of a ring it has older records.
+    pub(super) emergency: bool,
     /// What is missing before it, with the number of records where that is known.
     pub(super) missing: Option<Missing>,
 }
@@ -97,8 +100,22 @@ impl Areas {
         let end = self.unpacked.len();
         if *start < end {
             let bytes = input + *start..input + end;
-            self.list.push(Area { bytes, continues: false, missing: missing.take() });
+            let missing = missing.take();
+            self.list.push(Area { bytes, continues: false, emergency: false, missing });
             *start = end;
+        }
+    }
+
+    /// Adds a normal area of so many bytes, and the emergency area behind it, if that begins with a slot.
+    fn add_both(&mut self, bytes: Range<usize>, normal: usize, remarks: &mut Diagnostics) {
+        if normal >= bytes.len() || !normal.is_multiple_of(Record::SIZE) {
+            return self.add(bytes, remarks);
+        }
+        let end = bytes.start + normal;
+        self.add(bytes.start..end, remarks);
+        self.add(end..bytes.end, remarks);
+        if let Some(last) = self.list.last_mut() {
+            last.emergency = true;
         }
     }
 
@@ -106,7 +123,8 @@ impl Areas {
     fn add(&mut self, bytes: Range<usize>, remarks: &mut Diagnostics) {
         let rest = bytes.len() % Record::SIZE;
         let end = bytes.end - rest;
-        self.list.push(Area { bytes: bytes.start..end, continues: false, missing: None });
+        let bytes = bytes.start..end;
+        self.list.push(Area { bytes, continues: false, emergency: false, missing: None });
         if rest > 0 {
             let message = format!("expected a record of {} bytes, found {rest}", Record::SIZE);
             remarks.add(Severity::Damage, end as u64, message);
@@ -203,7 +221,7 @@ fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, remarks: &mut Dia
         if header.is_compressed() {
             areas.unpack(input, first..first + area.min(here), remarks);
         } else {
-            areas.add(first..first + readable, remarks);
+            areas.add_both(first..first + readable, header.size as usize, remarks);
         }
         if area > here {
             let message = format!("the chunk has {area} bytes for records, found {here}");
@@ -267,7 +285,8 @@ impl Capture {
         let before = self.packets.len();
         self.packets.dedup_by_key(|packet| packet.place);
         if self.packets.len() < before {
-            let message = format!("{} packets came twice", before - self.packets.len());
+            let twice = (before - self.packets.len()) as u64;
+            let message = format!("{} came twice", counted(twice, "packet"));
             remarks.add(Severity::Note, None, message);
         }
         self.deliver(areas, remarks);
@@ -301,11 +320,12 @@ impl Capture {
 
     fn remark(&self, remarks: &mut Diagnostics) {
         if self.zero_lengths > 0 {
-            let message = format!("{} datagrams of chunks without records", self.zero_lengths);
+            let datagrams = counted(self.zero_lengths, "datagram");
+            let message = format!("{datagrams} of chunks without records");
             remarks.add(Severity::Note, None, message);
         }
         if self.restarts > 0 {
-            let message = format!("the sender began again {} times", self.restarts);
+            let message = format!("the sender began again {}", times(self.restarts.into()));
             remarks.add(Severity::Note, None, message);
         }
     }
@@ -319,9 +339,8 @@ impl Capture {
             let missing = (lost > 0).then(|| {
                 let most = u64::from(lost) * u64::from(DatagramHeader::MOST_EVENTS);
                 let message = format!(
-                    "{lost} packets are missing before number {}: {most} records, fewer if one of \
-                     them was a chunk's last",
-                    number
+                    "{} before number {number}: {most} records, fewer if one of them was a chunk's last",
+                    missing(lost.into(), "packet"),
                 );
                 remarks.add(Severity::Damage, packet.bytes.start as u64, message);
                 Missing { events: Some(most), cause: LossCause::Missing }
@@ -329,7 +348,7 @@ impl Capture {
             // A packet that is not full is its chunk's last one.
             let continues = missing.is_none() && before.is_some_and(|(_, full)| full);
             before = Some((packet.place, packet.is_full()));
-            areas.list.push(Area { bytes: packet.bytes, continues, missing });
+            areas.list.push(Area { bytes: packet.bytes, continues, emergency: false, missing });
         }
     }
 }

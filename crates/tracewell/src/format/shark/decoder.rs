@@ -14,9 +14,10 @@ use super::{FORMAT, OPTIONS, PARAMETERS, clock};
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError, parts_of};
 use crate::model::schema::Schema;
 use crate::model::{
-    Batch, Clock, Columns, Counter, Diagnostics, Direction, Fact, FactForm, Flow, Loss,
-    PayloadLayout, Rate, Records, Severity, Sink, Span, Trace,
+    Batch, Clock, Columns, Diagnostics, Fact, FactForm, Flow, Loss, PayloadLayout, Processor, Rate,
+    Records, Severity, Sink, Span, Trace,
 };
+use crate::text::{counted, times};
 
 /// Records of a batch: their columns and their bytes stay in the second-level cache.
 const BATCH: usize = 4096;
@@ -54,10 +55,10 @@ pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
 
 impl Decoder for SharkDecoder {
     fn trace(&self) -> Trace {
-        let counter = Counter::of_mask(u64::MAX, Direction::Up);
         let payload = PayloadLayout::Fields(PARAMETERS);
-        let clock = Clock { rate: self.rate, changes: Vec::new(), counter, first_stamp: 0 };
-        Trace::new(FORMAT.name, Schema::shark(), payload, clock)
+        let clock = Clock::of_64_bits(self.rate);
+        let trace = Trace::new(FORMAT.name, Schema::shark(), payload, clock);
+        Trace { processor: Processor::Switches, ..trace }
     }
 
     fn decode(
@@ -94,7 +95,8 @@ impl Decoder for SharkDecoder {
         let manual = delivery.state.manual;
         if manual > 0 {
             let message = format!(
-                "{manual} records have the user manual's code for unlocking, 0x43; no kernel writes it"
+                "{} with the user manual's code for unlocking, 0x43; no kernel writes it",
+                counted(manual, "record")
             );
             trace.diagnostics.add(Severity::Warning, None, message);
         }
@@ -144,12 +146,12 @@ fn remark(survey: &Survey, remarks: &mut Diagnostics) {
     match survey.descents {
         0 => {}
         n @ 1..=2 => {
-            let message = format!("stamps go back {n} times in memory order: a ring went round");
+            let message = format!("stamps go back {} in memory order: a ring went round", times(n));
             remarks.add(Severity::Note, None, message);
         }
         n => {
             let message =
-                format!("stamps go back {n} times in memory order: more than a ring does");
+                format!("stamps go back {} in memory order: more than a ring does", times(n));
             remarks.add(Severity::Warning, None, message);
         }
     }

@@ -8,6 +8,9 @@ use crate::model::LossCause;
 /// Slots of a piece of an area that is looked at as a whole before any slot is alone.
 const PIECE: usize = 512;
 
+/// What a ring that went round left no trace of.
+const OVERWRITTEN: Missing = Missing { events: None, cause: LossCause::Overwritten };
+
 /// Records side by side whose stamps do not go back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Run {
@@ -43,6 +46,8 @@ pub(super) struct Survey {
     pub(super) odd: u64,
     pub(super) first_odd: Option<usize>,
     before: Option<u64>,
+    /// First run of the area before, if no stamp goes back in it.
+    seamless: Option<usize>,
 }
 
 impl Survey {
@@ -51,6 +56,7 @@ impl Survey {
         if !area.continues {
             self.before = None;
         }
+        let (first, descents, seamless) = (self.runs.len(), self.descents, self.seamless);
         let mut start = area.bytes.start;
         let mut missing = area.missing;
         let mut open = false;
@@ -66,6 +72,24 @@ impl Survey {
                 }
             }
             start += piece.len() * Record::SIZE;
+        }
+        self.seamless = (descents == self.descents).then_some(first);
+        if let (true, Some(ring)) = (area.emergency, seamless) {
+            self.mark_ring(input, ring, first);
+        }
+    }
+
+    /// A ring whose oldest record lies at its start has no seam that a stamp would show. That it went round
+    /// shows in older records in its emergency area, which were in the ring before.
+    fn mark_ring(&mut self, input: &[u8], ring: usize, emergency: usize) {
+        let stamp = |run: &Run| {
+            let slot = input.get(run.start..)?.first_chunk()?;
+            Some(Record::from_bytes(slot).tsc)
+        };
+        let kept = self.runs.get(emergency).and_then(stamp);
+        if let Some(run) = self.runs.get_mut(ring).filter(|run| kept < stamp(run) && kept.is_some())
+        {
+            run.missing.get_or_insert(OVERWRITTEN);
         }
     }
 
@@ -114,8 +138,7 @@ impl Survey {
         }
         self.descents += u64::from(back);
         // A ring's seam: what was between the oldest record here and the newest was overwritten.
-        let overwritten = Missing { events: None, cause: LossCause::Overwritten };
-        let missing = missing.take().or(back.then_some(overwritten));
+        let missing = missing.take().or(back.then_some(OVERWRITTEN));
         self.before = Some(record.tsc);
         self.runs.push(Run { start: at, end: at + Record::SIZE, last: record.tsc, missing });
         true

@@ -16,7 +16,7 @@ use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
 use crate::model::schema::Schema;
 use crate::model::{
     Batch, Clock, Columns, Counter, Diagnostics, Direction, Fact, FactForm, Flow, Lifetimes, Loss,
-    LossCause, PayloadLayout, Records, Severity, Sink, Trace,
+    LossCause, PayloadLayout, Processor, Records, Severity, Sink, Trace,
 };
 
 /// Events of a batch: their columns and the slots they come from stay in the second-level cache.
@@ -65,8 +65,9 @@ impl Decoder for ThreadxDecoder {
     fn trace(&self) -> Trace {
         let counter = Counter::of_mask(u64::from(u32::MAX), Direction::Up);
         let payload = PayloadLayout::Words { order: ByteOrder::Little, bytes: 4 };
-        let clock = Clock { rate: self.known.rate, changes: Vec::new(), counter, first_stamp: 0 };
-        Trace::new(FORMAT.name, Schema::threadx(), payload, clock)
+        let clock = Clock::new(self.known.rate, counter);
+        let trace = Trace::new(FORMAT.name, Schema::threadx(), payload, clock);
+        Trace { processor: Processor::Switches, ..trace }
     }
 
     fn decode(

@@ -113,7 +113,7 @@ impl Survey {
             );
             diagnostics.add(Severity::Warning, None, message);
         }
-        Clock { rate, changes: Vec::new(), counter, first_stamp: 0 }
+        Clock::new(rate, counter)
     }
 }
 

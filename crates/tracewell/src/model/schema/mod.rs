@@ -282,6 +282,12 @@ impl Schema {
         self.by_id.get(id as usize).is_some_and(|position| *position != 0)
     }
 
+    /// Whether some event has this meaning.
+    pub fn tells(&self, meaning: Meaning) -> bool {
+        let mut events = self.events.iter().chain(self.ranges());
+        events.any(|event| event.means.as_ref().is_some_and(|means| means.meaning == meaning))
+    }
+
     /// The bits of the filter that an event tells of; 0 for those that tell of none.
     pub fn hides(&self, id: u32) -> u32 {
         self.hides.iter().find(|(event, _)| *event == id).map_or(0, |(_, bits)| *bits)

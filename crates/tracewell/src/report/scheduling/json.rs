@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{kind_of, resource_name};
+use super::{kind_of, needed, resource_name};
 use crate::analysis::Range;
 use crate::analysis::scheduling::{
-    Expected, Figures, Hidden, InterruptSource, Job, Locks, Mark, Parts, Passage, Resource, Sanity,
-    Server, Split, Task, Timing, Used, WINDOWS, Waited, Wanted,
+    Expected, Figures, Hidden, InterruptSource, Job, Jobs, Locks, Mark, Parts, Passage, Resource,
+    Sanity, Server, Split, Task, Timing, Used, WINDOWS, Waited, Wanted,
 };
-use crate::model::{ContextId, Trace};
+use crate::model::{ContextId, Meaning, Trace};
 use crate::report::figures::{some, timed};
 
 /// The figures as a JSON object.
@@ -16,6 +16,8 @@ use crate::report::figures::{some, timed};
 /// Its keys stand in docs/analysis.md.
 pub fn json(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Value {
     let interrupts = &figures.interrupts;
+    let told = trace.schema.tells(Meaning::InterruptEnter);
+    let of_interrupts = |figure: u64| told.then_some(figure);
     let known = trace.span.saturating_sub(figures.gap_ticks);
     let mut object = json!({
         "format": trace.format,
@@ -23,13 +25,14 @@ pub fn json(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Value {
         "span_ticks": trace.span,
         "span_ns": trace.clock.nanoseconds(trace.span),
         "charged_ticks": figures.charged_ticks,
+        "execution_needs": needed(trace),
         "gaps": figures.gaps,
         "gap_ticks": figures.gap_ticks,
         "hidden": list(&figures.hidden, |hidden| hidden_json(trace, hidden)),
         "interrupts": {
-            "brackets": interrupts.brackets,
-            "ticks": interrupts.ticks,
-            "ns": timed(trace, interrupts.nanoseconds),
+            "brackets": of_interrupts(interrupts.brackets),
+            "ticks": of_interrupts(interrupts.ticks),
+            "ns": of_interrupts(interrupts.nanoseconds).and_then(|ns| timed(trace, ns)),
             "most_ns_within": within_json(interrupts.most_within),
             "sources": list(&interrupts.sources, source_json),
         },
@@ -98,46 +101,54 @@ fn hidden_json(trace: &Trace, hidden: &Hidden) -> Value {
 
 fn task_json(trace: &Trace, task: &Task) -> Value {
     let context = trace.contexts.get(task.context);
-    let (execution, jobs, locks) = (&task.execution, &task.jobs, &task.locks);
-    let (response, gap) = (jobs.response, jobs.release_gap);
-    let response_max = some(response, jobs.response_max_nanoseconds);
+    let (execution, jobs, lost) = (task.execution, task.jobs.as_ref(), task.preemptions);
+    let of_jobs = |figure: fn(&Jobs) -> u64| jobs.map(figure);
+    let range = |range: fn(&Jobs) -> Range| jobs.map_or_else(Range::default, range);
+    let (response, gap) = (range(|jobs| jobs.response), range(|jobs| jobs.release_gap));
+    let response_max = jobs.and_then(|jobs| some(response, jobs.response_max_nanoseconds));
+    let (start, done) = (range(|jobs| jobs.start_latency), range(|jobs| jobs.completion_gap));
+    let lateness = range(|jobs| jobs.lateness);
+    let tells = |meaning| trace.schema.tells(meaning);
+    let (locks, told) = (&task.locks, tells(Meaning::Lock));
     json!({
         "context": context.map(|context| context.key_text.as_str()),
         "pid": context.and_then(|context| trace.process_of(context)),
         "name": context.map(|context| context.name.as_str()),
-        "first_ticks": task.first_ticks,
-        "execution_ticks": execution.ticks,
-        "execution_ns": timed(trace, execution.nanoseconds),
-        "execution_for_other_ticks": execution.for_other_ticks,
-        "dispatches": execution.dispatches,
-        "activations": jobs.activations,
-        "completions": jobs.completions,
-        "orphan_completions": jobs.orphan_completions,
-        "jobs_across_gaps": jobs.across_gaps,
-        "pending_jobs": jobs.pending,
-        "responses": response.count,
+        "events": task.seen.events,
+        "first_ticks": task.seen.first_ticks,
+        "last_ticks": task.seen.last_ticks,
+        "execution_ticks": execution.map(|execution| execution.ticks),
+        "execution_ns": execution.and_then(|execution| timed(trace, execution.nanoseconds)),
+        "execution_for_other_ticks": execution.map(|execution| execution.for_other_ticks),
+        "dispatches": execution.map(|execution| execution.dispatches),
+        "activations": of_jobs(|jobs| jobs.activations),
+        "completions": of_jobs(|jobs| jobs.completions),
+        "orphan_completions": of_jobs(|jobs| jobs.orphan_completions),
+        "jobs_across_gaps": of_jobs(|jobs| jobs.across_gaps),
+        "pending_jobs": of_jobs(|jobs| jobs.pending),
+        "responses": of_jobs(|jobs| jobs.response.count),
         "response_min_ticks": some(response, response.min),
         "response_mean_ticks": some(response, response.mean()),
         "response_max_ticks": some(response, response.max),
         "response_max_ns": response_max.and_then(|ns| timed(trace, ns)),
-        "start_latency_max_ticks": some(jobs.start_latency, jobs.start_latency.max),
+        "start_latency_max_ticks": some(start, start.max),
         "release_gap_min_ticks": some(gap, gap.min),
         "release_gap_max_ticks": some(gap, gap.max),
         "release_jitter_ticks": some(gap, gap.width()),
         "response_jitter_ticks": some(response, response.width()),
-        "completion_jitter_ticks": some(jobs.completion_gap, jobs.completion_gap.width()),
+        "completion_jitter_ticks": some(done, done.width()),
         "timing": timing_json(&task.timing),
-        "preemptions": task.preemptions.count,
-        "throttled": task.preemptions.throttled,
-        "deadline_misses": jobs.deadline_misses,
-        "lateness_max_ticks": some(jobs.lateness, jobs.lateness.max),
-        "wcet_violations": jobs.wcet_violations,
-        "lock_requests": locks.requests,
-        "lock_blocks": locks.blocks,
+        "preemptions": lost.map(|lost| lost.count),
+        "throttled": lost.map(|lost| lost.throttled),
+        "deadline_misses": of_jobs(|jobs| jobs.deadline_misses),
+        "lateness_max_ticks": some(lateness, lateness.max),
+        "wcet_violations": of_jobs(|jobs| jobs.wcet_violations),
+        "lock_requests": told.then_some(locks.requests),
+        "lock_blocks": told.then_some(locks.blocks),
         "lock_wait_max_ticks": some(locks.wait, locks.wait.max),
         "lock_wait_split": split_json(locks),
         "lock_hold": range_json(locks.hold),
-        "semaphores": semaphores_json(&task.semaphores),
+        "semaphores": tells(Meaning::Wait).then(|| semaphores_json(&task.semaphores)),
     })
 }
 
@@ -256,7 +267,7 @@ fn pair_json(trace: &Trace, (from, to, passages): &(Mark, Mark, Vec<Passage>)) -
             "context": key_of(trace, passage.context),
             "name": name_of(trace, passage.context),
             "raw": range_json(passage.raw),
-            "net": range_json(passage.net),
+            "net": passage.net.map(range_json),
         })),
     })
 }

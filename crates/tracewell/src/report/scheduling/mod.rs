@@ -9,10 +9,18 @@ mod text;
 pub use json::json;
 pub use text::text;
 
-use crate::model::Trace;
+use crate::model::{Processor, Trace};
 
 fn kind_of(is_mutex: bool) -> &'static str {
     if is_mutex { "mutex" } else { "semaphore" }
+}
+
+/// What a trace would have to record for the execution of tasks to be known; `None` where it does.
+fn needed(trace: &Trace) -> Option<&'static str> {
+    match trace.processor {
+        Processor::Switches => None,
+        Processor::Recorders { needed } => Some(needed),
+    }
 }
 
 /// The name of what has this key, where the trace tells it.

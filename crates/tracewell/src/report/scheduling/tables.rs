@@ -1,11 +1,12 @@
 //! The rows of the tables that [`super::text()`] prints, with their headings.
 
 use super::{kind_of, resource_name};
+use crate::analysis::Range;
 use crate::analysis::scheduling::{
     InterruptSource, Job, Locks, Mark, Passage, Resource, Server, Task, WINDOWS, Waited,
 };
 use crate::model::{ContextId, Trace};
-use crate::report::figures::{duration, has_time, microseconds, optional, or_dash};
+use crate::report::figures::{duration, has_time, in_unit, optional, or_dash};
 
 fn percent(part: u64, whole: u64) -> String {
     let hundredths = (u128::from(part) * 10_000).checked_div(u128::from(whole)).unwrap_or(0);
@@ -14,6 +15,10 @@ fn percent(part: u64, whole: u64) -> String {
 
 fn name(trace: &Trace, context: ContextId) -> String {
     trace.contexts.get(context).map_or_else(String::new, |context| context.name.clone())
+}
+
+fn key_text(trace: &Trace, context: ContextId) -> String {
+    trace.contexts.get(context).map_or_else(String::new, |context| context.key_text.clone())
 }
 
 pub(super) const EXECUTION: [&str; 9] = [
@@ -28,20 +33,36 @@ pub(super) const EXECUTION: [&str; 9] = [
     "MISSES",
 ];
 
-pub(super) fn execution(trace: &Trace, task: &Task, known: u64) -> [String; 9] {
-    let (execution, lost) = (&task.execution, &task.preemptions);
-    let context = trace.contexts.get(task.context).map(|context| context.key_text.clone());
-    [
+/// The row of a task whose execution is known.
+pub(super) fn execution(trace: &Trace, task: &Task, known: u64) -> Option<[String; 9]> {
+    let (execution, lost) = (task.execution?, task.preemptions?);
+    Some([
         name(trace, task.context),
-        context.unwrap_or_default(),
+        key_text(trace, task.context),
         duration(trace, execution.ticks),
         percent(execution.ticks, known),
         duration(trace, execution.for_other_ticks),
         execution.dispatches.to_string(),
         lost.count.to_string(),
         lost.throttled.to_string(),
-        task.jobs.deadline_misses.to_string(),
-    ]
+        or_dash(task.jobs.as_ref().map(|jobs| jobs.deadline_misses.to_string())),
+    ])
+}
+
+pub(super) const RECORDERS: [&str; 6] = ["TASK", "CONTEXT", "EVENTS", "FIRST", "LAST", "EXECUTION"];
+
+/// The row of a task of which only what it recorded is known.
+pub(super) fn recorder(trace: &Trace, task: &Task) -> Option<[String; 6]> {
+    task.execution.is_none().then(|| {
+        [
+            name(trace, task.context),
+            key_text(trace, task.context),
+            task.seen.events.to_string(),
+            moment(trace, task.seen.first_ticks),
+            moment(trace, task.seen.last_ticks),
+            or_dash(None),
+        ]
+    })
 }
 
 pub(super) const JOBS: [&str; 13] = [
@@ -60,9 +81,10 @@ pub(super) const JOBS: [&str; 13] = [
     "WCET",
 ];
 
-pub(super) fn jobs(trace: &Trace, task: &Task) -> [String; 13] {
-    let jobs = &task.jobs;
-    [
+/// The row of a task that has jobs.
+pub(super) fn jobs(trace: &Trace, task: &Task) -> Option<[String; 13]> {
+    let jobs = task.jobs.as_ref().filter(|jobs| jobs.activations + jobs.completions > 0)?;
+    Some([
         name(trace, task.context),
         jobs.activations.to_string(),
         jobs.completions.to_string(),
@@ -76,7 +98,7 @@ pub(super) fn jobs(trace: &Trace, task: &Task) -> [String; 13] {
         optional(trace, jobs.response, jobs.response.width()),
         optional(trace, jobs.completion_gap, jobs.completion_gap.width()),
         jobs.wcet_violations.to_string(),
-    ]
+    ])
 }
 
 pub(super) const TIMING: [&str; 6] =
@@ -84,7 +106,9 @@ pub(super) const TIMING: [&str; 6] =
 
 pub(super) fn timing(trace: &Trace, task: &Task) -> [String; 6] {
     let timing = &task.timing;
-    let shown = |nanoseconds: Option<u64>| or_dash(nanoseconds.map(microseconds));
+    let shown = |nanoseconds: Option<u64>| {
+        or_dash(nanoseconds.map(|nanoseconds| in_unit(trace, nanoseconds)))
+    };
     let deadline = timing.expected.deadline;
     [
         name(trace, task.context),
@@ -281,6 +305,8 @@ pub(super) fn passage(trace: &Trace, from: &Mark, to: &Mark, passage: &Passage) 
         Mark::Label(label) => label.clone(),
     };
     let Passage { context, raw, net } = passage;
+    let ran =
+        |ticks: fn(&Range) -> u64| or_dash(net.as_ref().map(|net| duration(trace, ticks(net))));
     [
         format!("{}-{}", shown(from), shown(to)),
         name(trace, *context),
@@ -288,16 +314,16 @@ pub(super) fn passage(trace: &Trace, from: &Mark, to: &Mark, passage: &Passage) 
         duration(trace, raw.min),
         duration(trace, raw.mean()),
         duration(trace, raw.max),
-        duration(trace, net.min),
-        duration(trace, net.mean()),
-        duration(trace, net.max),
+        ran(|net| net.min),
+        ran(Range::mean),
+        ran(|net| net.max),
     ]
 }
 
-/// A moment: microseconds since the first event, or ticks.
+/// A moment: time since the first event in the unit of the trace.
 fn moment(trace: &Trace, ticks: u64) -> String {
     match trace.clock.nanoseconds(ticks) {
-        Some(nanoseconds) if has_time(trace) => microseconds(nanoseconds),
+        Some(nanoseconds) if has_time(trace) => in_unit(trace, nanoseconds),
         _ => ticks.to_string(),
     }
 }

@@ -1,24 +1,32 @@
 //! The figures of the scheduler as tables, for people.
 
-use super::tables;
-use crate::analysis::scheduling::{Expected, Figures, Hidden, Sanity, Task, Wanted};
+use super::{needed, tables};
+use crate::analysis::scheduling::{Expected, Figures, Hidden, Sanity, Wanted};
 use crate::model::Trace;
 use crate::report::figures::{section, unit};
+use crate::text::counted;
 
 /// The figures as text.
 pub fn text(trace: &Trace, figures: &Figures, wanted: &Wanted) -> String {
+    let (events, span) = (counted(trace.events, "event"), counted(trace.span, "tick"));
     let unit = unit(trace);
     let mut lines = vec![
         crate::report::heading(trace),
-        format!(
-            "{} events, {} of {} ticks charged; times in {unit}",
-            trace.events, figures.charged_ticks, trace.span
-        ),
+        match figures.charged_ticks {
+            Some(charged) => format!("{events}, {charged} of {span} charged; times in {unit}"),
+            None => format!("{events} in {span}; times in {unit}"),
+        },
     ];
+    lines.extend(needed(trace).map(|needed| {
+        format!(
+            "execution is not known: events say who recorded them, not when tasks get and lose the \
+             processor (that needs {needed})"
+        )
+    }));
     if figures.gaps > 0 {
-        let (places, ticks) = (figures.gaps, figures.gap_ticks);
+        let (places, ticks) = (counted(figures.gaps, "place"), counted(figures.gap_ticks, "tick"));
         lines.push(format!(
-            "events are missing in {places} places, {ticks} ticks in all: what happened there is in no figure"
+            "events are missing in {places}, {ticks} in all: what happened there is in no figure"
         ));
     }
     for Hidden { id, from, until } in &figures.hidden {
@@ -47,12 +55,11 @@ pub fn text(trace: &Trace, figures: &Figures, wanted: &Wanted) -> String {
 
 fn of_tasks(lines: &mut Vec<String>, trace: &Trace, figures: &Figures, known: u64) {
     let tasks = figures.tasks.iter();
-    let busy = tasks.clone().map(|task| tables::execution(trace, task, known));
+    let busy = tasks.clone().filter_map(|task| tables::execution(trace, task, known));
     section(lines, &tables::EXECUTION, busy.collect());
-    // Where nothing tells releases, as in RKH, every completion would look like one whose release is missing.
-    let released = tasks.clone().any(|task| task.jobs.activations > 0);
-    let with_jobs = |task: &&Task| released && task.jobs.activations + task.jobs.completions > 0;
-    let jobs = tasks.clone().filter(with_jobs).map(|task| tables::jobs(trace, task));
+    let recorders = tasks.clone().filter_map(|task| tables::recorder(trace, task));
+    section(lines, &tables::RECORDERS, recorders.collect());
+    let jobs = tasks.clone().filter_map(|task| tables::jobs(trace, task));
     section(lines, &tables::JOBS, jobs.collect());
     let expected = tasks.clone().filter(|task| task.timing.expected != Expected::default());
     section(lines, &tables::TIMING, expected.map(|task| tables::timing(trace, task)).collect());
@@ -93,14 +100,15 @@ fn doubts(trace: &Trace, sanity: Sanity) -> Vec<String> {
         (sanity.backward_steps, "steps back of the clock"),
     ];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-    let counts = counts.map(|(count, what)| format!("check: {count} {what}"));
+    let counts = counts.map(|(count, what)| format!("check: {what}: {count}"));
     let lost = trace.losses.iter().map(|(cause, count)| {
-        let events = if count.unknown > 0 {
-            "an unknown number of".to_owned()
-        } else {
-            count.events.to_string()
+        let places = counted(count.gaps, "place");
+        let what = match (count.events, count.unknown) {
+            (0, 0) => counted(count.gaps, "record"),
+            (events, 0) => format!("{}, in {places}", counted(events, "event")),
+            _ => format!("an unknown number of events, in {places}"),
         };
-        format!("check: {events} events {}, in {} places", cause.as_str(), count.gaps)
+        format!("check: {}: {what}", cause.as_str())
     });
     counts.chain(lost).collect()
 }

@@ -137,7 +137,7 @@ impl Run<'_> {
         number
     }
 
-    /// The numbers of [`Known`], in its order.
+    /// The numbers of [`Known`](crate::template::program::Known), in its order.
     #[inline(always)]
     fn known(&self) -> [u64; 3] {
         [u64::from(self.entry.hook_data), self.around.tid, self.around.pid]

@@ -1,5 +1,8 @@
 //! `tracewell record`: what a program records is saved however it ends, and its exit status passed on.
+//! What becomes of its files, also when something fails, is in `files`.
 #![cfg(target_os = "linux")]
+
+mod files;
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -22,15 +25,19 @@ fn program() {
     let stream = Stream::from_environment().unwrap().expect("somebody records");
     for number in 0..events.parse().unwrap() {
         stream.record(&STEP, (number,));
-        if number % 4096 == 4095 {
-            // As a program that does something as well; the recorder never waits by itself.
-            std::thread::sleep(std::time::Duration::from_millis(5));
+        // As a program that does something as well; the recorder never waits by itself. An event is two words.
+        while number % 4096 == 4095 && saved_bytes() < 16 * (number - 4095) {
+            sleep(Duration::from_millis(1));
         }
     }
     match end {
         "abort" => std::process::abort(),
         code => std::process::exit(code.parse().unwrap()),
     }
+}
+
+fn saved_bytes() -> u64 {
+    std::fs::metadata("trace.twl").map_or(0, |data| data.len())
 }
 
 const TRACED: &str = "TRACEWELL_TEST_TRACED";
@@ -108,12 +115,19 @@ fn a_process_that_runs_already_is_recorded_until_it_ends_or_time_is_up() {
         command.current_dir(folder.path()).args(["record", "-o", "run", "--pid", &pid]);
         command.args(options).stderr(Stdio::piped()).spawn().unwrap()
     };
-    let timed = attend(&["--seconds", "1"]).wait_with_output().unwrap();
-    assert_eq!((timed.status.code(), stderr(&timed)), (Some(0), String::new()));
-    let some = readings(folder.path(), "run");
-    assert!(some.len() > 10 && some.windows(2).all(|pair| pair[1] == pair[0] + 1), "{some:?}");
+    // On a busy machine a second may be too short for anything.
+    let some = ["1", "2", "4", "8", "16", "32", "64", "128"].into_iter().find_map(|seconds| {
+        let timed = attend(&["--seconds", seconds]).wait_with_output().unwrap();
+        assert_eq!((timed.status.code(), stderr(&timed)), (Some(0), String::new()));
+        Some(readings(folder.path(), "run")).filter(|some| some.len() > 10)
+    });
+    let some = some.expect("events");
+    assert!(some.windows(2).all(|pair| pair[1] == pair[0] + 1), "{some:?}");
     let until_its_end = attend(&[]);
-    sleep(Duration::from_millis(500));
+    // It saves what comes while the program runs.
+    while readings(folder.path(), "run").first() <= some.last() {
+        sleep(Duration::from_millis(20));
+    }
     program.kill().unwrap();
     program.wait().unwrap();
     let ended = until_its_end.wait_with_output().unwrap();
@@ -122,34 +136,19 @@ fn a_process_that_runs_already_is_recorded_until_it_ends_or_time_is_up() {
     assert!(later.first() > some.last(), "{later:?}");
 }
 
-#[test]
-fn a_process_that_is_not_there_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
-    // No process of Linux has this number.
-    command.current_dir(folder.path()).args(["record", "--pid", "4194305"]);
-    let output = command.output().unwrap();
-    assert_eq!(output.status.code(), Some(4));
-    assert!(
-        stderr(&output).starts_with("tracewell: process 4194305: No such process"),
-        "{}",
-        stderr(&output)
-    );
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-}
-
 /// Runs the program above under `tracewell record`.
 fn record(folder: &Path, wanted: &str, options: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_tracewell"))
-        .current_dir(folder)
-        .arg("record")
-        .args(options)
-        .arg("--")
-        .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "program", "--nocapture", "--quiet", "--test-threads=1"])
-        .env(VARIABLE, wanted)
-        .output()
-        .unwrap()
+    let mut command = recorder(folder, options);
+    command.arg("--").arg(std::env::current_exe().unwrap());
+    command.args(["--exact", "program", "--nocapture", "--quiet", "--test-threads=1"]);
+    command.env(VARIABLE, wanted).output().unwrap()
+}
+
+/// `tracewell record` in a folder.
+fn recorder(folder: &Path, options: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    command.current_dir(folder).arg("record").args(options);
+    command
 }
 
 /// The numbers of the events in a file, as `tracewell events` prints them.
@@ -210,39 +209,6 @@ fn a_program_that_records_nothing_is_remarked_and_leaves_no_stream_behind() {
 }
 
 #[test]
-fn a_program_that_cannot_be_started_leaves_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
-    let output = command.current_dir(folder.path()).args(["record", "--", "./no-such-program"]);
-    let output = output.output().unwrap();
-    assert_eq!(output.status.code(), Some(4));
-    assert!(stderr(&output).starts_with("tracewell: ./no-such-program: "), "{}", stderr(&output));
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-}
-
-#[test]
-fn a_device_is_neither_removed_nor_replaced() {
-    // By a link, so that nothing but the link can be lost.
-    let folder = tempfile::tempdir().unwrap();
-    let link = folder.path().join("run");
-    std::os::unix::fs::symlink("/dev/null", &link).unwrap();
-    let record = || {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
-        command.current_dir(folder.path()).args(["record", "-o", "run", "--"]);
-        command
-    };
-    assert_eq!(record().arg("./no-such-program").output().unwrap().status.code(), Some(4));
-    assert!(link.is_symlink());
-
-    let mut command = record();
-    traced(command.arg(std::env::current_exe().unwrap()), "50");
-    let output = command.output().unwrap();
-    assert!(stderr(&output).contains("is in run.posix"), "{}", stderr(&output));
-    assert!(link.is_symlink());
-    assert_eq!(readings(folder.path(), "run.posix"), Vec::from_iter(0..50));
-}
-
-#[test]
 fn keys_of_processes_and_threads_fit_into_their_column() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
@@ -269,8 +235,8 @@ fn script(folder: &Path, script: &str) -> Command {
 }
 
 /// The exit status; ends what does not end by itself, the script too.
-fn within_seconds(child: &mut Child) -> Option<i32> {
-    for _ in 0..2000 {
+fn in_time(child: &mut Child) -> Option<i32> {
+    for _ in 0..100_000 {
         if let Some(status) = child.try_wait().unwrap() {
             return status.code();
         }
@@ -281,16 +247,31 @@ fn within_seconds(child: &mut Child) -> Option<i32> {
     child.wait().unwrap().code()
 }
 
+/// The bits of the signals that are ignored, from a line of `/proc/PID/status`.
+fn ignored_signals(line: &str) -> u64 {
+    u64::from_str_radix(line.strip_prefix("SigIgn:").unwrap().trim(), 16).unwrap()
+}
+
+/// Those of this program: who started it may have ignored some, as `nohup` does, and its programs inherit that.
+fn ignored_here() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    ignored_signals(status.lines().find(|line| line.starts_with("SigIgn:")).unwrap())
+}
+
 #[test]
 fn signals_go_to_the_program_and_its_status_comes_back() {
     let cases = [
-        ("TERM", "trap 'exit 42' TERM", 42),
-        ("HUP", "trap 'exit 43' HUP", 43),
-        ("INT", "trap 'exit 44' INT", 44),
-        ("QUIT", "trap 'exit 45' QUIT", 45),
-        ("TERM", ":", 128 + 15),
+        ("TERM", 15, "trap 'exit 42' TERM", 42),
+        ("HUP", 1, "trap 'exit 43' HUP", 43),
+        ("INT", 2, "trap 'exit 44' INT", 44),
+        ("QUIT", 3, "trap 'exit 45' QUIT", 45),
+        ("TERM", 15, ":", 128 + 15),
     ];
-    for (signal, trap, code) in cases {
+    for (signal, number, trap, code) in cases {
+        if ignored_here() >> (number - 1) & 1 == 1 {
+            println!("skipped: {signal} is ignored");
+            continue;
+        }
         let folder = tempfile::tempdir().unwrap();
         let program = format!("{trap}; : > ready; while :; do sleep 0.01; done");
         let mut child = script(folder.path(), &program).stderr(Stdio::null()).spawn().unwrap();
@@ -300,7 +281,7 @@ fn signals_go_to_the_program_and_its_status_comes_back() {
         }
         let send = format!("kill -{signal} {}", child.id());
         assert!(Command::new("sh").args(["-c", &send]).status().unwrap().success());
-        assert_eq!(within_seconds(&mut child), Some(code), "{signal} {trap}");
+        assert_eq!(in_time(&mut child), Some(code), "{signal} {trap}");
         // The log was ended in any case.
         let saved = std::fs::read(folder.path().join("trace.twl")).unwrap();
         assert!(!saved.is_empty(), "{signal}");
@@ -315,10 +296,10 @@ fn what_is_ignored_stays_ignored_in_the_program() {
         let mut shell = Command::new("sh");
         shell.current_dir(folder.path()).args(["-c", &program]);
         let output = shell.arg(env!("CARGO_BIN_EXE_tracewell")).output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        let mask = text.strip_prefix("SigIgn:").unwrap().trim();
-        u64::from_str_radix(mask, 16).unwrap() & 0b0100_0000_0000_0011
+        ignored_signals(&String::from_utf8(output.stdout).unwrap()) & 0b0100_0000_0000_0011
     };
     // HUP is signal 1, INT 2, TERM 15.
-    assert_eq!((bits(""), bits("trap '' HUP;"), bits("trap '' INT TERM;")), (0, 1, 0x4002));
+    let here = ignored_here() & 0b0100_0000_0000_0011;
+    assert_eq!(bits(""), here);
+    assert_eq!((bits("trap '' HUP;"), bits("trap '' INT TERM;")), (here | 1, here | 0x4002));
 }

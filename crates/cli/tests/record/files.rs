@@ -1,0 +1,256 @@
+//! What becomes of the files of `tracewell record`: a recording takes its place when it begins, and until
+//! then, whatever fails, nothing is lost.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::{
+    TRACED, VARIABLE, in_time, numbers, readings, record, recorder, script, stderr, traced,
+};
+
+/// No process of Linux has this number.
+const NO_PROCESS: &str = "4194305";
+/// How long what must happen may take on a machine that has other things to do.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A folder with recordings of yesterday.
+fn with_recordings() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("trace.twl"), "old").unwrap();
+    fs::write(folder.path().join("trace.twl.posix"), "older").unwrap();
+    folder
+}
+
+/// The files of a folder.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let file = |entry: std::io::Result<fs::DirEntry>| {
+        let entry = entry.unwrap();
+        let content = fs::read(entry.path()).unwrap_or_default();
+        (entry.file_name().into_string().unwrap(), content)
+    };
+    fs::read_dir(folder).unwrap().map(file).collect()
+}
+
+#[test]
+fn what_cannot_be_recorded_changes_no_file() {
+    let cases: [(&[&str], &str); 4] = [
+        (&["--", "./no-such-program"], "./no-such-program: "),
+        (&["--", "./trace.twl"], "./trace.twl: "),
+        (&["--pid", NO_PROCESS], "process 4194305: No such process"),
+        (&["-o", "new", "--", "./no-such-program"], "./no-such-program: "),
+    ];
+    for (arguments, message) in cases {
+        let folder = with_recordings();
+        let before = files(folder.path());
+        let output = recorder(folder.path(), arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(4), "{arguments:?}");
+        let told = stderr(&output);
+        assert!(told.starts_with(&format!("tracewell: {message}")), "{arguments:?}: {told}");
+        assert_eq!(files(folder.path()), before, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_program_whose_recording_has_no_place_is_not_run() {
+    let folder = with_recordings();
+    let before = files(folder.path());
+    for output in ["missing/run", ".", "trace.twl/run"] {
+        let mut command = recorder(folder.path(), &["-o", output, "--", "touch", "mark"]);
+        let ended = command.output().unwrap();
+        assert_eq!(ended.status.code(), Some(4), "{output}");
+        let told = stderr(&ended);
+        assert!(told.starts_with(&format!("tracewell: {output}: ")), "{told}");
+        assert_eq!(files(folder.path()), before, "{output}");
+    }
+    let own = std::process::id().to_string();
+    let mut command = recorder(folder.path(), &["-o", "missing/run", "--pid", &own]);
+    let ended = command.output().unwrap();
+    assert_eq!(ended.status.code(), Some(4));
+    assert!(stderr(&ended).starts_with("tracewell: missing/run: "), "{}", stderr(&ended));
+}
+
+/// Makes a program run without the rights of root.
+fn as_nobody(command: &mut Command, folder: &Path) {
+    if fs::metadata(folder).unwrap().uid() == 0 {
+        command.uid(65534).gid(65534);
+    }
+}
+
+fn set_rights(path: &Path, rights: u32) {
+    fs::set_permissions(path, Permissions::from_mode(rights)).unwrap();
+}
+
+#[test]
+fn who_may_not_write_changes_no_file() {
+    let folder = with_recordings();
+    let before = files(folder.path());
+    for (of_folder, of_file) in [(0o777, 0o444), (0o555, 0o666)] {
+        set_rights(&folder.path().join("trace.twl"), of_file);
+        set_rights(folder.path(), of_folder);
+        let mut command = recorder(folder.path(), &["--", "true"]);
+        as_nobody(&mut command, folder.path());
+        let output = command.output();
+        set_rights(folder.path(), 0o755);
+        let Ok(output) = output else {
+            println!("skipped: nobody may not run this program");
+            return;
+        };
+        assert_eq!(output.status.code(), Some(4));
+        assert_eq!(stderr(&output), "tracewell: trace.twl: Permission denied (os error 13)\n");
+        assert_eq!(files(folder.path()), before);
+    }
+}
+
+#[test]
+fn a_process_of_somebody_else_changes_no_file() {
+    let folder = with_recordings();
+    set_rights(folder.path(), 0o777);
+    set_rights(&folder.path().join("trace.twl"), 0o666);
+    let before = files(folder.path());
+    let options = ["--seconds", "0", "--pid", "1"];
+    let mut command = recorder(folder.path(), &options);
+    as_nobody(&mut command, folder.path());
+    let Some(output) =
+        command.output().ok().filter(|_| fs::metadata("/proc/1").unwrap().uid() == 0)
+    else {
+        println!("skipped: nobody may not run this program, or process 1 is not root's");
+        return;
+    };
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    assert!(stderr(&output).starts_with("tracewell: process 1: "), "{}", stderr(&output));
+    assert_eq!(files(folder.path()), before);
+}
+
+#[test]
+fn a_link_stays_one_and_leads_to_the_recording() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (link, target) = (folder.path().join("trace.twl"), elsewhere.path().join("run"));
+    symlink(&target, &link).unwrap();
+    for there in [false, true] {
+        let output = record(folder.path(), "20 0", &[]);
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()), "{there}");
+        assert!(link.is_symlink() && !target.is_symlink(), "{there}");
+        assert_eq!(numbers(folder.path(), "trace.twl"), Vec::from_iter(0..20));
+        let mut command = recorder(folder.path(), &["--"]);
+        traced(command.arg(std::env::current_exe().unwrap()), "30");
+        assert_eq!(command.output().unwrap().status.code(), Some(0), "{there}");
+        assert!(link.is_symlink() && !target.is_symlink(), "{there}");
+        assert_eq!(readings(folder.path(), "trace.twl"), Vec::from_iter(0..30));
+        assert_eq!(files(folder.path()).len() + files(elsewhere.path()).len(), 2);
+        set_rights(&target, 0o600);
+    }
+    assert_eq!(fs::metadata(&target).unwrap().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_device_is_neither_removed_nor_replaced() {
+    // By a link, so that nothing but the link can be lost.
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("run");
+    symlink("/dev/null", &link).unwrap();
+    let record = || recorder(folder.path(), &["-o", "run", "--"]);
+    assert_eq!(record().arg("./no-such-program").output().unwrap().status.code(), Some(4));
+    assert!(link.is_symlink());
+
+    let mut command = record();
+    traced(command.arg(std::env::current_exe().unwrap()), "50");
+    let output = command.output().unwrap();
+    assert!(stderr(&output).contains("is in run.posix"), "{}", stderr(&output));
+    assert!(link.is_symlink());
+    assert_eq!(readings(folder.path(), "run.posix"), Vec::from_iter(0..50));
+}
+
+#[test]
+fn a_pipe_takes_what_another_process_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("run");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut reader = Command::new("sh");
+    let reader =
+        reader.current_dir(folder.path()).args(["-c", "timeout 120 cat run > log"]).spawn();
+    let own = std::process::id().to_string();
+    let mut command = recorder(folder.path(), &["-o", "run", "--seconds", "0", "--pid", &own]);
+    let mut child = command.process_group(0).spawn().unwrap();
+    assert_eq!(in_time(&mut child), Some(0));
+    assert!(reader.unwrap().wait().unwrap().success());
+    assert_eq!(readings(folder.path(), "log"), Vec::from_iter(0..0));
+    assert!(!pipe.is_file());
+}
+
+#[test]
+fn a_recording_of_one_kind_leaves_that_of_the_other_kind() {
+    let folder = with_recordings();
+    assert_eq!(record(folder.path(), "20 0", &[]).status.code(), Some(0));
+    assert_eq!(numbers(folder.path(), "trace.twl"), Vec::from_iter(0..20));
+    assert_eq!(fs::read(folder.path().join("trace.twl.posix")).unwrap(), b"older");
+    let mut command = recorder(folder.path(), &["--"]);
+    traced(command.arg(std::env::current_exe().unwrap()), "30");
+    assert_eq!(command.output().unwrap().status.code(), Some(0));
+    assert_eq!(readings(folder.path(), "trace.twl"), Vec::from_iter(0..30));
+    assert_eq!(fs::read(folder.path().join("trace.twl.posix")).unwrap(), b"older");
+    assert_eq!(files(folder.path()).len(), 2);
+}
+
+#[test]
+fn the_exit_status_is_passed_on_when_nothing_could_be_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    symlink("/dev/full", folder.path().join("run")).unwrap();
+    for (wanted, code) in [("100 7", 7), ("100 abort", 128 + 6), ("100 0", 4)] {
+        let output = record(folder.path(), wanted, &["-o", "run"]);
+        assert_eq!(output.status.code(), Some(code), "{wanted}: {}", stderr(&output));
+        assert!(stderr(&output).contains("tracewell: run: "), "{wanted}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn what_has_no_place_at_the_end_stays_and_is_told() {
+    for (code, passed_on) in [(7, 7), (0, 4)] {
+        let folder = tempfile::tempdir().unwrap();
+        let script = "mkdir trace.twl.posix; \"$0\" --exact program --quiet; \
+                      \"$0\" --exact traced_program --quiet; exit \"$CODE\"";
+        let mut command = recorder(folder.path(), &["--", "sh", "-c", script]);
+        command.arg(std::env::current_exe().unwrap()).env("CODE", code.to_string());
+        let output = command.env(TRACED, "50").env(VARIABLE, "20 0").output().unwrap();
+        assert_eq!(output.status.code(), Some(passed_on), "{}", stderr(&output));
+        let told = stderr(&output);
+        let (_, left) = told.trim_end().split_once("what was recorded is in ").expect(&told);
+        assert_eq!(readings(folder.path(), left), Vec::from_iter(0..50));
+        assert_eq!(numbers(folder.path(), "trace.twl"), Vec::from_iter(0..20));
+    }
+}
+
+/// Tries something until it is so.
+fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_recording_can_be_read_meanwhile_and_outlives_its_recorder() {
+    let folder = with_recordings();
+    let program = "\"$TEST\" --exact program --quiet; sleep 180";
+    let mut command = script(folder.path(), program);
+    command.env("TEST", std::env::current_exe().unwrap()).env(VARIABLE, "100 0");
+    let mut recorder = command.stdout(Stdio::null()).spawn().unwrap();
+    wait_for("the events are in the file", || {
+        let mut events = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+        let events = events.current_dir(folder.path()).args(["events", "trace.twl"]).output();
+        events.unwrap().stdout.split(|byte| *byte == b'\n').count() == 101
+    });
+    recorder.kill().unwrap();
+    recorder.wait().unwrap();
+    // The program is in the group of the process that ran it.
+    let end = format!("kill -KILL -{}", recorder.id());
+    assert!(Command::new("sh").args(["-c", &end]).status().unwrap().success());
+    let _ = fs::remove_file(format!("/dev/shm/tracewell-record-{}", recorder.id()));
+    assert_eq!(numbers(folder.path(), "trace.twl"), Vec::from_iter(0..100));
+    assert_eq!(fs::read(folder.path().join("trace.twl.posix")).unwrap(), b"older");
+}
