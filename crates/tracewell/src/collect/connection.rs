@@ -39,7 +39,7 @@ pub(super) fn read(
                 intake.bytes(piece.get(..length).unwrap_or_default());
                 // A full piece means that more is waiting.
                 if length < PIECE {
-                    pace.rest();
+                    pace.rest_after_read(length);
                 }
                 last = Instant::now();
             }

@@ -193,9 +193,28 @@ impl<'a> Batch<'a> {
     }
 
     /// All events, in order.
-    pub fn events(&self) -> impl Iterator<Item = EventRef<'a>> + use<'a> {
-        let batch = *self;
-        (0..batch.len()).filter_map(move |row| batch.event(row))
+    pub fn events(&self) -> Events<'a> {
+        Events { batch: *self, row: 0 }
+    }
+}
+
+/// The events of a batch.
+#[derive(Clone, Debug)]
+pub struct Events<'a> {
+    batch: Batch<'a>,
+    row: usize,
+}
+
+impl<'a> Iterator for Events<'a> {
+    type Item = EventRef<'a>;
+
+    /// Always inlined: what a loop does not look at of an event is then not looked up for it, and the rest stays in
+    /// registers.
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        let event = self.batch.event(self.row)?;
+        self.row += 1;
+        Some(event)
     }
 }
 

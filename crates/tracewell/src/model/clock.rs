@@ -81,12 +81,20 @@ impl Counter {
 pub struct Rate {
     ticks: NonZeroU64,
     seconds: NonZeroU64,
+    /// Nanoseconds of a tick where that is a whole number, else 0.
+    whole: u64,
 }
 
 impl Rate {
     /// `ticks` in every `seconds` seconds; `None` where one of them is 0.
     pub fn new(ticks: u64, seconds: u64) -> Option<Self> {
-        Some(Self { ticks: NonZeroU64::new(ticks)?, seconds: NonZeroU64::new(seconds)? })
+        let (ticks, seconds) = (NonZeroU64::new(ticks)?, NonZeroU64::new(seconds)?);
+        let nanoseconds = u128::from(seconds.get()) * 1_000_000_000;
+        let whole = match nanoseconds % u128::from(ticks.get()) {
+            0 => u64::try_from(nanoseconds / u128::from(ticks.get())).unwrap_or(0),
+            _ => 0,
+        };
+        Some(Self { ticks, seconds, whole })
     }
 
     /// The ratio as (ticks, seconds).
@@ -98,6 +106,16 @@ impl Rate {
     /// 584 years.
     #[inline]
     pub fn nanoseconds(self, ticks: u64) -> u64 {
+        if self.whole > 0
+            && let Some(nanoseconds) = ticks.checked_mul(self.whole)
+        {
+            return nanoseconds;
+        }
+        self.divided(ticks)
+    }
+
+    /// [`Rate::nanoseconds`] for rates that are no whole number of nanoseconds.
+    fn divided(self, ticks: u64) -> u64 {
         // Where nothing overflows, divisions of 64 bits: those of 128 take most of a line's time.
         if let Some(product) = ticks.checked_mul(self.seconds.get())
             && self.ticks.get() <= u64::MAX / 1_000_000_000
@@ -317,6 +335,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn whole_nanoseconds_of_a_tick_give_what_division_does(
+            ticks in 1..=2_000_000_000_u64, seconds in 1..4_u64, nanoseconds in 1..=1_000_000_u64,
+            count: u64, shift in 0..64,
+        ) {
+            let rates = [Rate::new(ticks, seconds), Rate::new(1_000_000_000, nanoseconds)];
+            for rate in rates.into_iter().flatten() {
+                prop_assert_eq!(rate.nanoseconds(count >> shift), rate.divided(count >> shift));
+            }
+        }
+
         #[test]
         fn stamp_after_undoes_elapsed(
             last in 0..=u64::MAX, a: u64, b: u64, down: bool,

@@ -18,7 +18,7 @@ mod sink;
 mod trace;
 pub mod values;
 
-pub use batch::{Batch, Columns, EventRef, NO_PRIORITY, Records, Span};
+pub use batch::{Batch, Columns, EventRef, Events, NO_PRIORITY, Records, Span};
 pub(crate) use clock::greatest_common_divisor;
 pub use clock::{Clock, Counter, Direction, Rate, RateChange, RateError};
 pub use context::{Context, ContextId, ContextKind, Contexts};

@@ -26,12 +26,17 @@ impl Columns {
             seq: 8,
             time: if timed { 16 } else { 14 },
             delta: if timed { 13 } else { 11 },
-            cpu: if trace.cpus > 1 { 5 } else { 0 },
+            cpu: Self::of_cpu(trace),
             context: names.max().unwrap_or(0).clamp("Initialization".len(), WIDEST_CONTEXT),
             priority: 5,
             event: 28,
             timed,
         }
+    }
+
+    /// The width of the column of cores, which may turn out to be needed after the first line.
+    pub(super) fn of_cpu(trace: &Trace) -> usize {
+        if trace.cpus > 1 { 5 } else { 0 }
     }
 
     /// The line of column names.

@@ -22,6 +22,7 @@ mod figures;
 pub mod info;
 pub mod machines;
 pub mod scheduling;
+mod times;
 pub mod trcrpt;
 
 use std::io::{self, Write};
@@ -29,9 +30,9 @@ use std::io::{self, Write};
 use crate::analysis::machines::{Response, Responses};
 use crate::model::{Batch, ContextId, EventRef, Flow, Loss, LossCause, Losses, Sink, Trace};
 use crate::select::Selection;
-use crate::text::counted;
-use crate::text::{Describer, Listing, Literal, PerEvent, TextBuffer, put};
+use crate::text::{Describer, Listing, Literal, PerEvent, Room, counted};
 use columns::Columns;
+use times::Times;
 
 /// What a report looks like and what is in it.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +50,7 @@ pub struct ReportOptions {
 pub struct Report<W> {
     lines: Listing<W>,
     options: ReportOptions,
-    columns: Option<Columns>,
+    columns: Option<(Columns, Times)>,
     contexts: Vec<Literal>,
     /// See [`crate::model::Contexts::told_since`].
     told: u64,
@@ -67,11 +68,12 @@ pub struct Report<W> {
 struct Shown {
     events: u64,
     by_context: Vec<u64>,
-    /// Ticks of the line before.
-    before: Option<u64>,
     /// Context of the line before of each core.
     running: Vec<Option<ContextId>>,
 }
+
+/// Bytes that the columns of a line take at most, but for names: five numbers with blanks before them, and marks.
+const ROOM: usize = 5 * 2 * Room::NUMBER;
 
 impl<W: Write> Report<W> {
     /// Makes a report; nothing is written before the first event.
@@ -119,17 +121,16 @@ impl<W: Write> Report<W> {
         for line in title.into_iter().chain([heading(trace), String::new(), columns.names()]) {
             self.lines.line(line);
         }
-        self.columns = Some(columns);
+        self.columns = Some((columns, Times::new(columns)));
         self.responses = Responses::are_told(&trace.schema).then(Responses::default);
     }
 
     /// Writes the column names again, with one for cores, where a second core turns up late.
     fn widen(&mut self, trace: &Trace) {
-        let columns = Columns::of(trace);
-        if let Some(before) = &mut self.columns
-            && before.cpu < columns.cpu
+        if let Some((before, _)) = &mut self.columns
+            && before.cpu < Columns::of_cpu(trace)
         {
-            before.cpu = columns.cpu;
+            before.cpu = Columns::of_cpu(trace);
             let names = before.names();
             self.lines.line(names);
         }
@@ -137,39 +138,40 @@ impl<W: Write> Report<W> {
 
     #[inline]
     fn line(&mut self, trace: &Trace, event: &EventRef<'_>, response: Option<Response>) -> Flow {
-        let Some(columns) = self.columns else { return Flow::Continue(()) };
-        let before = self.shown.before.unwrap_or(event.ticks);
+        let Some((columns, times)) = &mut self.columns else { return Flow::Continue(()) };
         let changed = self.shown.note(event);
         let context = self.contexts.get(event.context.index());
+        let label = self.labels.get(event.id, || label(trace, event.id, *columns));
+        let bold = self.options.color && changed;
         let out = self.lines.buffer();
         let start = out.len();
-        out.right(event.seq, columns.seq);
-        put_time(out, trace, event.ticks, before, columns);
+        let room = out.room(ROOM + context.map_or(0, Literal::len) + label.len());
+        let mut room = times.put(room.right(event.seq, columns.seq), &trace.clock, event.ticks);
         if columns.cpu > 0 {
-            out.right(u64::from(event.cpu), columns.cpu);
+            room = room.right(u64::from(event.cpu), columns.cpu);
         }
-        let bold = self.options.color && changed;
-        out.text(if changed { b"  >" } else { b"   " });
+        room = room.text(if changed { b"  >" } else { b"   " });
         if bold {
-            out.text("\x1b[1m");
+            room = room.text(b"\x1b[1m");
         }
         if let Some(context) = context {
-            out.literal(context);
+            room = room.literal(context);
         }
         if bold {
-            out.text("\x1b[0m");
+            room = room.text(b"\x1b[0m");
         }
-        match event.priority {
-            Some(priority) => out.right(u64::from(priority), columns.priority),
-            None => out.text(b"    -"),
-        }
-        out.literal(self.labels.get(event.id, || label(trace, event.id, columns)));
+        room = match event.priority {
+            Some(priority) => room.right(u64::from(priority), columns.priority),
+            None => room.text(b"    -"),
+        };
+        room.literal(label).done();
         self.describer.put(out, trace, event);
         if let Some(Response { waited, number }) = response {
+            let mut room = out.room(4 * Room::NUMBER);
             if let Some(waited) = waited {
-                put(out, format_args!(", rt={waited}"));
+                room = room.text(b", rt=").decimal(waited);
             }
-            put(out, format_args!(", nseq={number}"));
+            room.text(b", nseq=").decimal(number).done();
         }
         out.trim_end();
         self.lines.end_line(start)
@@ -211,9 +213,10 @@ impl<W: Write> Sink for Report<W> {
             self.contexts.clear();
         }
         let known = self.contexts.len();
-        let width = self.columns.map_or(0, |columns| columns.context);
+        let width = self.columns.as_ref().map_or(0, |(columns, _)| columns.context);
         let new = trace.contexts.iter().skip(known);
         self.contexts.extend(new.map(|(_, context)| Literal::padded(&context.name, width)));
+        self.columns.iter_mut().for_each(|(_, times)| times.begin(&trace.clock));
         for event in batch.events() {
             let responses = self.responses.as_mut();
             let response = responses.and_then(|responses| responses.take(trace, &event));
@@ -245,16 +248,18 @@ impl Shown {
     #[inline]
     fn note(&mut self, event: &EventRef<'_>) -> bool {
         let (context, cpu) = (event.context.index(), usize::from(event.cpu));
-        if context >= self.by_context.len() {
-            self.by_context.resize(context + 1, 0);
-        }
-        if cpu >= self.running.len() {
-            self.running.resize(cpu + 1, None);
+        if context >= self.by_context.len() || cpu >= self.running.len() {
+            self.widen(context, cpu);
         }
         self.by_context[context] += 1;
         self.events += 1;
-        self.before = Some(event.ticks);
         self.running[cpu].replace(event.context) != Some(event.context)
+    }
+
+    #[cold]
+    fn widen(&mut self, context: usize, cpu: usize) {
+        self.by_context.resize(self.by_context.len().max(context + 1), 0);
+        self.running.resize(self.running.len().max(cpu + 1), None);
     }
 
     /// Lines of a table of contexts and their events, most events first.
@@ -299,31 +304,6 @@ fn loss_line(loss: &Loss) -> String {
 
 fn label(trace: &Trace, id: u32, columns: Columns) -> Literal {
     Literal::new(format!("  {:<width$}", trace.schema.label(id), width = columns.event))
-}
-
-#[inline]
-fn put_time(out: &mut TextBuffer, trace: &Trace, ticks: u64, before: u64, columns: Columns) {
-    // A clock that goes back within a source makes no negative time; the line before stands. A number too
-    // long for its column keeps a blank before it.
-    let elapsed = ticks.saturating_sub(before);
-    match trace.clock.nanoseconds(ticks) {
-        None => {
-            out.byte(b' ');
-            out.right(ticks, columns.time - 1);
-            out.byte(b' ');
-            out.right(elapsed, columns.delta - 1);
-        }
-        Some(time) => {
-            out.byte(b' ');
-            out.seconds(time, columns.time - 1);
-            let delta = time.saturating_sub(trace.clock.nanoseconds(before).unwrap_or(time));
-            out.byte(b' ');
-            out.right(delta / 1000, columns.delta - 5);
-            out.byte(b'.');
-            let fraction = delta % 1000;
-            out.text([100, 10, 1].map(|place| b'0' + (fraction / place % 10) as u8));
-        }
-    }
 }
 
 fn seconds(nanoseconds: u64) -> String {

@@ -122,7 +122,8 @@ impl TextBuffer {
         if self.bytes.len() < self.end + room + BLOCK {
             self.grow(room + BLOCK);
         }
-        Room { bytes: &mut self.bytes, end: self.end, whole: &mut self.end }
+        let length = self.bytes.len();
+        Room { rest: &mut self.bytes[self.end..], length, end: &mut self.end }
     }
 
     #[cold]
@@ -179,6 +180,16 @@ impl TextBuffer {
         self.room(NUMBER + width).seconds(nanoseconds, width).done();
     }
 
+    /// Whether any byte from `start` on is special; blanks are not.
+    #[inline]
+    pub fn any_from(&mut self, start: usize, special: impl Fn(u8) -> bool) -> bool {
+        // In whole blocks of fixed size the compiler looks at many bytes at once; behind the text are blanks.
+        self.room(BLOCK).put(BLANKS, 0);
+        let end = start + (self.end - start).next_multiple_of(BLOCK);
+        let (blocks, _) = self.bytes[start..end].as_chunks::<BLOCK>();
+        blocks.iter().flatten().fold(false, |any, &byte| any | special(byte))
+    }
+
     /// Takes blanks from the end.
     #[inline]
     pub fn trim_end(&mut self) {
@@ -210,9 +221,10 @@ impl std::fmt::Write for TextBuffer {
 #[derive(Debug)]
 #[must_use = "nothing is appended before `done`"]
 pub struct Room<'a> {
-    bytes: &'a mut [u8],
-    end: usize,
-    whole: &'a mut usize,
+    rest: &'a mut [u8],
+    /// Bytes of the buffer.
+    length: usize,
+    end: &'a mut usize,
 }
 
 impl Room<'_> {
@@ -222,13 +234,18 @@ impl Room<'_> {
     /// Makes the pieces part of the text.
     #[inline(always)]
     pub fn done(self) {
-        *self.whole = self.end;
+        *self.end = self.length - self.rest.len();
     }
 
     #[inline(always)]
     fn put<const N: usize>(&mut self, block: [u8; N], length: usize) {
-        self.bytes[self.end..self.end + N].copy_from_slice(&block);
-        self.end += length;
+        self.rest[..N].copy_from_slice(&block);
+        self.advance(length);
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, length: usize) {
+        self.rest = &mut std::mem::take(&mut self.rest)[length..];
     }
 
     /// Appends one byte.
@@ -241,8 +258,8 @@ impl Room<'_> {
     /// Appends any text.
     #[inline(always)]
     pub fn text(mut self, text: &[u8]) -> Self {
-        self.bytes[self.end..self.end + text.len()].copy_from_slice(text);
-        self.end += text.len();
+        self.rest[..text.len()].copy_from_slice(text);
+        self.advance(text.len());
         self
     }
 
@@ -288,14 +305,21 @@ impl Room<'_> {
             self.put((two >> (16 - 8 * length)).to_le_bytes(), length);
             return self.eight(value % 100_000_000);
         } else {
-            self.end = long_decimal(self.bytes, self.end, value);
+            let length = put_long(self.rest, value);
+            self.advance(length);
         }
         self
     }
 
+    /// Appends nine digits of a number below 10^9.
+    #[inline(always)]
+    pub(super) fn nine(self, value: u64) -> Self {
+        self.byte(b'0' + (value / 100_000_000) as u8).eight(value % 100_000_000)
+    }
+
     /// Appends eight digits of a number below 10^8.
     #[inline(always)]
-    fn eight(mut self, value: u64) -> Self {
+    pub(super) fn eight(mut self, value: u64) -> Self {
         self.put((eight_digits(value) | ASCII_ZEROS).to_le_bytes(), 8);
         self
     }
@@ -303,17 +327,31 @@ impl Room<'_> {
     /// Appends a number in decimal, right-aligned in a field; a longer number is not cut.
     #[inline(always)]
     pub fn right(mut self, value: u64, width: usize) -> Self {
-        if value < 100_000_000 && (8..=16).contains(&width) {
-            // Of leading zeros one bit goes: a blank is 0x20, '0' is 0x30.
-            let leading = (1_u64 << (64 - 8 * length(value))) - 1;
-            let text = (eight_digits(value) | ASCII_ZEROS) & !(leading & DIGIT_BITS);
-            self.put([b' '; 16], width - 8);
-            self.put(text.to_le_bytes(), 8);
-            self
-        } else {
-            let digits = value.checked_ilog10().unwrap_or(0) as usize + 1;
-            self.blanks(width.saturating_sub(digits)).decimal(value)
+        let length = if value < 100_000_000 { length(value) } else { usize::MAX };
+        if length > width || width > 8 + BLOCK {
+            let length = put_wide(self.rest, value, width);
+            self.advance(length);
+            return self;
         }
+        // Of leading zeros one bit goes: a blank is 0x20, '0' is 0x30.
+        let leading = (1_u64 << (64 - 8 * length)) - 1;
+        let text = (eight_digits(value) | ASCII_ZEROS) & !(leading & DIGIT_BITS);
+        if width < 8 {
+            self.put((text >> (64 - 8 * width)).to_le_bytes(), width);
+        } else {
+            self.put(BLANKS, width - 8);
+            self.put(text.to_le_bytes(), 8);
+        }
+        self
+    }
+
+    /// Appends a point and three digits of a number below 1000.
+    #[inline(always)]
+    pub fn thousandths(mut self, value: u64) -> Self {
+        let (hundreds, rest) = (value / 100, value % 100);
+        let digits = [hundreds, rest / 10, rest % 10].map(|digit| b'0' + digit as u8);
+        self.put([b'.', digits[0], digits[1], digits[2]], 4);
+        self
     }
 
     /// Appends a number in upper-case hexadecimal with 8 or 16 digits, without `0x`.
@@ -341,32 +379,32 @@ impl Room<'_> {
     /// Appends a number in decimal on the left of a field, with a blank behind it at least.
     #[inline(always)]
     pub fn left(self, value: u64, width: usize) -> Self {
-        let start = self.end;
-        self.decimal(value).fill(start, width)
+        let before = self.rest.len();
+        self.decimal(value).fill(before, width)
     }
 
-    /// Fills a field that began at `start` with blanks, with one at least.
+    /// Fills a field, before which there were so many bytes of room, with blanks, with one at least.
     #[inline(always)]
-    fn fill(self, start: usize, width: usize) -> Self {
-        let used = self.end - start;
+    fn fill(self, before: usize, width: usize) -> Self {
+        let used = before - self.rest.len();
         self.blanks(width.saturating_sub(used).max(1))
     }
 
     /// Appends nanoseconds as seconds with nine decimals on the left of a field.
     #[inline(always)]
     pub fn seconds_left(self, nanoseconds: u64, width: usize) -> Self {
-        let start = self.end;
-        self.seconds(nanoseconds, 0).fill(start, width)
+        let before = self.rest.len();
+        self.seconds(nanoseconds, 0).fill(before, width)
     }
 
     /// Appends nanoseconds as milliseconds with six decimals on the left of a field.
     #[inline(always)]
     pub fn milliseconds_left(self, nanoseconds: u64, width: usize) -> Self {
-        let start = self.end;
+        let before = self.rest.len();
         let mut room = self.decimal(nanoseconds / 1_000_000).byte(b'.');
         let digits = (eight_digits(nanoseconds % 1_000_000) | ASCII_ZEROS) >> 16;
         room.put(digits.to_le_bytes(), 6);
-        room.fill(start, width)
+        room.fill(before, width)
     }
 
     /// Appends a signed number in decimal.
@@ -380,21 +418,29 @@ impl Room<'_> {
     #[inline(always)]
     pub fn seconds(self, nanoseconds: u64, width: usize) -> Self {
         let (seconds, fraction) = (nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000);
-        self.right(seconds, width.saturating_sub(10))
-            .byte(b'.')
-            .byte(b'0' + (fraction / 100_000_000) as u8)
-            .eight(fraction % 100_000_000)
+        self.right(seconds, width.saturating_sub(10)).byte(b'.').nine(fraction)
     }
 }
 
-/// Puts a number of nine digits and more at `end`; returns where it ends.
-fn long_decimal(bytes: &mut [u8], end: usize, value: u64) -> usize {
-    let mut end_of_number = end;
-    Room { bytes, end, whole: &mut end_of_number }
-        .decimal(value / 100_000_000)
-        .eight(value % 100_000_000)
-        .done();
-    end_of_number
+/// Puts a number of more than ten digits at the beginning of some room; returns how many bytes it takes.
+///
+/// It is not given the [`Room`] itself, which would have to lie in memory for that.
+#[inline(never)]
+fn put_long(rest: &mut [u8], value: u64) -> usize {
+    let (length, mut end) = (rest.len(), 0);
+    let room = Room { rest, length, end: &mut end };
+    room.decimal(value / 100_000_000).eight(value % 100_000_000).done();
+    end
+}
+
+/// Puts a number to the right of a field that is wide, or that it does not fit into, as [`put_long`].
+#[cold]
+fn put_wide(rest: &mut [u8], value: u64, width: usize) -> usize {
+    let digits = value.checked_ilog10().unwrap_or(0) as usize + 1;
+    let (length, mut end) = (rest.len(), 0);
+    let room = Room { rest, length, end: &mut end };
+    room.blanks(width.saturating_sub(digits)).decimal(value).done();
+    end
 }
 
 const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;

@@ -1,11 +1,15 @@
 //! The arguments of an event as people read them: `mutex=plain mutex, wait option=forever`.
+//!
+//! How an event id is written is planned once, and what numbers stand for is remembered (`names`), so that most
+//! arguments are two pieces of text that are there already.
 
-use super::{Literal, PerEvent, TextBuffer};
-use crate::model::schema::{ArgumentKind, EventType, TableId};
+use super::names::{Names, What};
+use super::{Literal, PerEvent, Room, TextBuffer};
+use crate::model::schema::{Argument, ArgumentKind, EventType, TableId};
 use crate::model::values::{self, ListItem};
 use crate::model::{EventRef, Trace};
 
-/// Writes decoded arguments; remembers how each event id is written and what addresses name.
+/// Writes decoded arguments; remembers how each event id is written and what numbers stand for.
 #[derive(Debug, Default)]
 pub struct Describer {
     plans: PerEvent<Vec<Piece>>,
@@ -15,13 +19,86 @@ pub struct Describer {
 /// One argument of an event.
 #[derive(Debug)]
 struct Piece {
+    value: Value,
+    /// The name and `=`, where no other argument comes before.
+    first: Literal,
+    /// The same with `, ` before it.
+    later: Literal,
+}
+
+/// How the value of an argument is written.
+#[derive(Clone, Copy, Debug)]
+struct Value {
     /// Position among the arguments.
     index: usize,
-    /// `, ` where another comes before, then the name and `=`.
-    prefix: Literal,
     kind: ArgumentKind,
+    form: Form,
     /// Whether 0 stands for something else.
     has_zero: bool,
+}
+
+/// The forms that most values have.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Decimal,
+    Address,
+    Name(What),
+    /// As the kind says.
+    Other,
+}
+
+impl Value {
+    fn of(index: usize, argument: &Argument) -> Self {
+        Self { has_zero: argument.zero.is_some(), ..Self::plain(index, argument.kind) }
+    }
+
+    /// Of an argument in which 0 stands for itself.
+    fn plain(index: usize, kind: ArgumentKind) -> Self {
+        let form = match (kind, What::of(kind)) {
+            (_, Some(what)) => Form::Name(what),
+            (ArgumentKind::Unsigned, _) => Form::Decimal,
+            (ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed, _) => Form::Address,
+            _ => Form::Other,
+        };
+        Self { index, kind, form, has_zero: false }
+    }
+
+    /// Appends the value behind a text.
+    #[inline(always)]
+    fn put(
+        &self,
+        out: &mut TextBuffer,
+        names: &mut Names,
+        (trace, event): (&Trace, &EventRef<'_>),
+        before: &Literal,
+        value: u64,
+    ) {
+        if self.has_zero && value == 0 {
+            out.literal(before);
+            return put_zero(out, names, trace, event, self.index);
+        }
+        let room = || before.len() + ADDRESS.len() + Room::NUMBER;
+        match self.form {
+            Form::Decimal => out.room(room()).literal(before).decimal(value).done(),
+            Form::Address => {
+                let room = out.room(room()).literal(before).text(ADDRESS);
+                room.hexadecimal(value, trace.payload.digits()).done();
+            }
+            Form::Name(what) => match names.find(what, value) {
+                Some(name) => {
+                    out.room(before.len() + name.len()).literal(before).literal(name).done();
+                }
+                None => {
+                    out.literal(before);
+                    put_argument(out, names, (trace, event), self, value);
+                }
+            },
+            Form::Other => {
+                out.literal(before);
+                put_argument(out, names, (trace, event), self, value);
+            }
+        }
+    }
 }
 
 impl Describer {
@@ -29,25 +106,19 @@ impl Describer {
     #[inline]
     pub fn put(&mut self, out: &mut TextBuffer, trace: &Trace, event: &EventRef<'_>) {
         let pieces = self.plans.get(event.id, || plan(trace.schema.event(event.id)));
-        let start = out.len();
-        for (number, piece) in pieces.iter().enumerate() {
-            let Some(value) = trace.payload.argument(event.payload, piece.index) else { continue };
-            if piece.kind == ArgumentKind::List
-                && trace.payload.bytes(event.payload, piece.index).is_empty()
+        let names = self.names.of(trace);
+        let mut first = true;
+        for Piece { value, first: alone, later } in pieces.iter() {
+            let Some(number) = trace.payload.argument(event.payload, value.index) else { continue };
+            if value.kind == ArgumentKind::List
+                && trace.payload.bytes(event.payload, value.index).is_empty()
             {
                 continue;
             }
             // Those before it may all be absent.
-            if number > 0 && out.len() == start {
-                out.literal(&piece.prefix.tail(SEPARATOR.len()));
-            } else {
-                out.literal(&piece.prefix);
-            }
-            if piece.has_zero && value == 0 {
-                put_zero(out, &mut self.names, trace, event, piece.index);
-            } else {
-                put_argument(out, &mut self.names, trace, event, (piece.index, piece.kind, value));
-            }
+            let before = if first { alone } else { later };
+            value.put(out, names, (trace, event), before, number);
+            first = false;
         }
     }
 
@@ -59,14 +130,13 @@ impl Describer {
         event: &EventRef<'_>,
         index: usize,
     ) -> bool {
-        let Some(value) = trace.payload.argument(event.payload, index) else { return false };
-        let argument = trace.schema.event(event.id).args.get(index);
-        let kind = argument.map_or(ArgumentKind::Unnamed, |argument| argument.kind);
-        if value == 0 && argument.is_some_and(|argument| argument.zero.is_some()) {
-            put_zero(out, &mut self.names, trace, event, index);
-            return true;
-        }
-        put_argument(out, &mut self.names, trace, event, (index, kind, value));
+        let Some(number) = trace.payload.argument(event.payload, index) else { return false };
+        let value = match trace.schema.event(event.id).args.get(index) {
+            Some(argument) => Value::of(index, argument),
+            None => Value::plain(index, ArgumentKind::Unnamed),
+        };
+        let names = self.names.of(trace);
+        value.put(out, names, (trace, event), &Literal::new(""), number);
         true
     }
 }
@@ -82,33 +152,43 @@ fn put_zero(
 ) {
     let args = &trace.schema.event(event.id).args;
     let Some(zero) = args.get(index).and_then(|argument| argument.zero.as_ref()) else { return };
-    let value = trace.payload.argument(event.payload, zero.argument);
-    if let Some((value, argument)) = value.zip(args.get(zero.argument)) {
-        put_argument(out, names, trace, event, (zero.argument, argument.kind, value));
+    let number = trace.payload.argument(event.payload, zero.argument);
+    if let Some((number, argument)) = number.zip(args.get(zero.argument)) {
+        let value = Value::plain(zero.argument, argument.kind);
+        value.put(out, names, (trace, event), &Literal::new(""), number);
     }
     out.text(format!(" ({})", zero.note));
 }
 
-#[inline]
+/// Appends a value that has none of the usual forms, or whose name is not remembered.
+#[inline(never)]
 fn put_argument(
     out: &mut TextBuffer,
     names: &mut Names,
-    trace: &Trace,
-    event: &EventRef<'_>,
-    (index, kind, value): (usize, ArgumentKind, u64),
+    (trace, event): (&Trace, &EventRef<'_>),
+    argument: &Value,
+    value: u64,
 ) {
-    let bytes = || trace.payload.bytes(event.payload, index);
-    match kind {
+    let bytes = || trace.payload.bytes(event.payload, argument.index);
+    match argument.kind {
         ArgumentKind::Unsigned => out.decimal(value),
         ArgumentKind::Signed => put_signed(out, trace, value),
-        ArgumentKind::Object(kind) => names.put(out, trace, event.ticks, kind, value),
-        ArgumentKind::Enum(table) => put_enum(out, trace, table, value),
-        ArgumentKind::Flags(table) => put_flags(out, trace, table, value),
+        ArgumentKind::Object(kind) => put_object(out, names, (trace, event.ticks), kind, value),
+        ArgumentKind::Enum(table) => {
+            let start = out.len();
+            put_enum(out, trace, table, value);
+            names.remember(What::enumeration(table), value, &out.as_bytes()[start..]);
+        }
+        ArgumentKind::Flags(table) => {
+            let start = out.len();
+            put_flags(out, trace, table, value);
+            names.remember(What::flags(table), value, &out.as_bytes()[start..]);
+        }
         ArgumentKind::Ipv4 => put_ipv4(out, value),
         ArgumentKind::Float => out.text(f64::from_bits(value).to_string()),
         ArgumentKind::Text => put_shown(out, bytes()),
         ArgumentKind::Bytes => put_bytes(out, bytes()),
-        ArgumentKind::List => put_list(out, names, trace, event.ticks, bytes()),
+        ArgumentKind::List => put_list(out, names, (trace, event.ticks), bytes()),
         ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed => {
             put_address(out, trace, value);
         }
@@ -118,23 +198,22 @@ fn put_argument(
 /// Stands between two arguments.
 const SEPARATOR: &str = ", ";
 
+/// Stands before hexadecimal digits.
+const ADDRESS: &[u8; 2] = b"0x";
+
 fn plan(event: &EventType) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    for (index, argument) in event.args.iter().enumerate() {
-        if argument.kind == ArgumentKind::Unnamed {
-            continue;
-        }
-        let separator = if pieces.is_empty() { "" } else { SEPARATOR };
-        let name = spoken(&argument.name, argument.kind);
-        let prefix = match argument.kind {
+    let named = event.args.iter().enumerate();
+    let named = named.filter(|(_, argument)| argument.kind != ArgumentKind::Unnamed);
+    let piece = |(index, argument): (usize, &Argument)| {
+        let name = match argument.kind {
             // Its items stand for themselves.
-            ArgumentKind::List => Literal::new(separator),
-            _ => Literal::new(format!("{separator}{name}=")),
+            ArgumentKind::List => String::new(),
+            kind => format!("{}=", spoken(&argument.name, kind)),
         };
-        let has_zero = argument.zero.is_some();
-        pieces.push(Piece { index, prefix, kind: argument.kind, has_zero });
-    }
-    pieces
+        let later = Literal::new(format!("{SEPARATOR}{name}"));
+        Piece { value: Value::of(index, argument), first: Literal::new(name), later }
+    };
+    named.map(piece).collect()
 }
 
 /// The name of an argument in words: an object is spoken of by itself, not by its pointer.
@@ -147,7 +226,7 @@ fn spoken(name: &str, kind: ArgumentKind) -> String {
 }
 
 fn put_address(out: &mut TextBuffer, trace: &Trace, value: u64) {
-    out.text("0x");
+    out.text(ADDRESS);
     out.hexadecimal(value, trace.payload.digits());
 }
 
@@ -246,7 +325,7 @@ pub(crate) fn put_bytes(out: &mut TextBuffer, bytes: &[u8]) {
     }
 }
 
-fn put_list(out: &mut TextBuffer, names: &mut Names, trace: &Trace, ticks: u64, list: &[u8]) {
+fn put_list(out: &mut TextBuffer, names: &mut Names, at: (&Trace, u64), list: &[u8]) {
     for (index, item) in values::list_items(list).enumerate() {
         if index > 0 {
             out.text(", ");
@@ -272,66 +351,29 @@ fn put_list(out: &mut TextBuffer, names: &mut Names, trace: &Trace, ticks: u64, 
             }
             ListItem::Object(key, kind) => {
                 let kind = (kind > 0).then_some(u32::from(kind));
-                names.put(out, trace, ticks, kind, key);
+                put_object(out, names, at, kind, key);
             }
         }
     }
 }
 
-/// Names of addresses, remembered where an address names one object for the whole trace.
-#[derive(Debug)]
-struct Names {
-    /// Directly mapped: address, wanted kind (0 for any), name.
-    entries: Vec<Option<(u64, u32, Literal)>>,
-    /// What the entries rest on: see [`crate::model::Objects::changes`].
-    objects: u64,
-}
-
-impl Default for Names {
-    fn default() -> Self {
-        Self { entries: vec![None; 1024], objects: 0 }
+/// Appends the name of an object at a time, and remembers it where its key names one object for the whole
+/// trace.
+fn put_object(
+    out: &mut TextBuffer,
+    names: &mut Names,
+    (trace, ticks): (&Trace, u64),
+    kind: Option<u32>,
+    key: u64,
+) {
+    let what = What::object(kind);
+    if let Some(name) = what.and_then(|what| names.find(what, key)) {
+        return out.literal(name);
     }
-}
-
-impl Names {
-    #[inline]
-    fn put(
-        &mut self,
-        out: &mut TextBuffer,
-        trace: &Trace,
-        ticks: u64,
-        kind: Option<u32>,
-        key: u64,
-    ) {
-        if trace.objects.changes() != self.objects {
-            self.entries.fill(None);
-            self.objects = trace.objects.changes();
-        }
-        let wanted = kind.unwrap_or(0);
-        // The golden ratio spreads control blocks that lie at equal distances.
-        let slot = ((key as u32).wrapping_add(wanted).wrapping_mul(0x9E37_79B1) >> 22) as usize;
-        match &self.entries[slot] {
-            Some((k, w, name)) if (*k, *w) == (key, wanted) => out.literal(name),
-            _ => self.look_up(out, trace, ticks, kind, key, slot),
-        }
-    }
-
-    #[cold]
-    fn look_up(
-        &mut self,
-        out: &mut TextBuffer,
-        trace: &Trace,
-        ticks: u64,
-        kind: Option<u32>,
-        key: u64,
-        slot: usize,
-    ) {
-        let start = out.len();
-        let object = trace.schema.key(kind, key);
-        put_name(out, trace, ticks, kind, key);
-        if trace.objects.with_key(object).len() < 2 {
-            self.entries[slot] =
-                Some((key, kind.unwrap_or(0), Literal::new(&out.as_bytes()[start..])));
-        }
+    let start = out.len();
+    put_name(out, trace, ticks, kind, key);
+    let alone = trace.objects.with_key(trace.schema.key(kind, key)).len() < 2;
+    if let Some(what) = what.filter(|_| alone) {
+        names.remember(what, key, &out.as_bytes()[start..]);
     }
 }

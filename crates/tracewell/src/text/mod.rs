@@ -7,8 +7,10 @@ pub mod calendar;
 mod count;
 mod describe;
 mod duration;
+mod growing;
 mod lines;
 mod listing;
+mod names;
 mod per_event;
 
 pub use buffer::{Literal, Room, ShortText, TextBuffer, put};
@@ -17,6 +19,7 @@ pub(crate) use count::{missing, times};
 pub use describe::Describer;
 pub(crate) use describe::{put_bytes, put_name, put_signed};
 pub(crate) use duration::spoken_time;
+pub use growing::{Growing, Seconds};
 pub use lines::LineWriter;
 pub use listing::Listing;
 pub use per_event::PerEvent;

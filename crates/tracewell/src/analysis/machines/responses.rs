@@ -10,6 +10,7 @@ use super::sight::Sight;
 use super::waiting::Waiting;
 use crate::model::schema::Schema;
 use crate::model::{EventRef, Meaning, Trace};
+use crate::text::PerEvent;
 
 /// A message that was posted or taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +24,8 @@ pub struct Response {
 /// Follows messages.
 #[derive(Debug, Default)]
 pub struct Responses {
+    /// Whether events of an id tell of messages that are posted or taken, or of a new start.
+    tells: PerEvent<bool>,
     waiting: Waiting<(u64, u64)>,
     posted: HashMap<u64, u64, RandomState>,
 }
@@ -37,8 +40,13 @@ impl Responses {
     }
 
     /// Takes an event; returns what is known of the message that it posts or takes.
+    #[inline]
     pub fn take(&mut self, trace: &Trace, event: &EventRef<'_>) -> Option<Response> {
-        let sight = Sight::of(trace, event)?;
+        let tells = self.tells.get(event.id, || tells(&trace.schema, event.id));
+        if *tells { self.follow(&Sight::of(trace, event)?) } else { None }
+    }
+
+    fn follow(&mut self, sight: &Sight<'_>) -> Option<Response> {
         match sight.meaning {
             Meaning::Send | Meaning::SendFirst => {
                 let (receiver, signal) = (sight.object()?, sight.value()?);
@@ -48,16 +56,17 @@ impl Responses {
                 let number = self.posted.entry(receiver.key).or_insert(0);
                 *number += 1;
                 let first = sight.meaning == Meaning::SendFirst;
-                self.waiting.post(receiver, signal, (event.ticks, *number), first);
+                self.waiting.post(receiver, signal, (sight.ticks(), *number), first);
                 Some(Response { waited: None, number: *number })
             }
             Meaning::Receive => {
                 let (posted, number) = self.waiting.take(sight.subject()?, sight.value()?)?;
-                let waited = Some(event.ticks.saturating_sub(posted));
+                let waited = Some(sight.ticks().saturating_sub(posted));
                 Some(Response { waited, number })
             }
             Meaning::Boot => {
-                *self = Self::default();
+                self.posted.clear();
+                self.waiting.clear();
                 None
             }
             _ => None,
@@ -68,4 +77,10 @@ impl Responses {
     pub fn gap(&mut self) {
         self.waiting.clear();
     }
+}
+
+fn tells(schema: &Schema, id: u32) -> bool {
+    use Meaning::{Boot, Receive, Send, SendFirst};
+    let means = schema.event(id).means;
+    means.is_some_and(|means| matches!(means.meaning, Send | SendFirst | Receive | Boot))
 }

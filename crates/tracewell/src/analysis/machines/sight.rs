@@ -19,7 +19,7 @@ pub struct Named {
     /// Ticks at which it was last named: what its key means may change.
     pub ticks: u64,
     /// How often the key had come to name something else by then.
-    renamed: usize,
+    pub(super) renamed: usize,
 }
 
 impl PartialEq for Named {

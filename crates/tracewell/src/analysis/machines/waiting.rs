@@ -1,4 +1,7 @@
 //! Messages that wait at their receivers, in the order in which they will be taken.
+//!
+//! A message is taken by its signal, and hundreds of others may wait before it. So those of a signal are a queue of
+//! their own, and the order among queues, which matters where the oldest of all is forgotten, is a number.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -12,11 +15,28 @@ const MOST: usize = 4096;
 
 /// What is known of messages that wait, by receiver.
 #[derive(Debug)]
-pub(super) struct Waiting<T>(HashMap<u64, VecDeque<(Named, T)>, RandomState>);
+pub(super) struct Waiting<T>(HashMap<u64, Receiver<T>, RandomState>);
+
+/// The messages that wait at a receiver.
+#[derive(Debug)]
+struct Receiver<T> {
+    /// By their signal; some may be empty.
+    queues: Vec<(Named, VecDeque<(i64, T)>)>,
+    /// Messages in all of them.
+    count: usize,
+    /// The places in the order that the next message before all others gets, and the next behind them.
+    ends: (i64, i64),
+}
 
 impl<T> Default for Waiting<T> {
     fn default() -> Self {
         Self(HashMap::default())
+    }
+}
+
+impl<T> Default for Receiver<T> {
+    fn default() -> Self {
+        Self { queues: Vec::new(), count: 0, ends: (-1, 0) }
     }
 }
 
@@ -27,24 +47,110 @@ impl<T> Waiting<T> {
             return;
         }
         let waiting = self.0.entry(receiver.key).or_default();
-        if waiting.len() >= MOST {
-            waiting.pop_front();
+        if waiting.count >= MOST {
+            waiting.forget_oldest();
         }
-        match first {
-            true => waiting.push_front((signal, message)),
-            false => waiting.push_back((signal, message)),
-        }
+        waiting.post(signal, message, first);
     }
 
     /// The message of a signal that will be taken first at a receiver.
     pub(super) fn take(&mut self, receiver: Named, signal: Named) -> Option<T> {
         let waiting = self.0.get_mut(&receiver.key)?;
-        let at = waiting.iter().position(|(known, _)| *known == signal)?;
-        waiting.remove(at).map(|(_, message)| message)
+        let (_, message) = waiting.queue(signal)?.pop_front()?;
+        waiting.count -= 1;
+        Some(message)
     }
 
     /// Nothing is known any more of what waits.
     pub(super) fn clear(&mut self) {
         self.0.clear();
+    }
+}
+
+impl<T> Receiver<T> {
+    fn queue(&mut self, signal: Named) -> Option<&mut VecDeque<(i64, T)>> {
+        let found = self.queues.iter_mut().find(|(known, _)| *known == signal);
+        found.map(|(_, queue)| queue)
+    }
+
+    fn post(&mut self, signal: Named, message: T, first: bool) {
+        let (before, behind) = self.ends;
+        match first {
+            true => self.ends.0 -= 1,
+            false => self.ends.1 += 1,
+        }
+        self.count += 1;
+        let place = if first { before } else { behind };
+        match self.queue(signal) {
+            Some(queue) if first => queue.push_front((place, message)),
+            Some(queue) => queue.push_back((place, message)),
+            None => {
+                if self.queues.len() >= MOST {
+                    self.queues.retain(|(_, queue)| !queue.is_empty());
+                }
+                self.queues.push((signal, VecDeque::from([(place, message)])));
+            }
+        }
+    }
+
+    fn forget_oldest(&mut self) {
+        let queues = self.queues.iter_mut().map(|(_, queue)| queue);
+        let oldest = queues.min_by_key(|queue| queue.front().map_or(i64::MAX, |(place, _)| *place));
+        if oldest.and_then(VecDeque::pop_front).is_some() {
+            self.count -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn named(key: u64) -> Named {
+        Named { argument: key, key, kind: None, ticks: 0, renamed: 0 }
+    }
+
+    #[test]
+    fn the_oldest_of_all_signals_is_forgotten() {
+        let mut waiting = Waiting::default();
+        let receiver = named(1);
+        waiting.post(receiver, named(7), "second", false);
+        waiting.post(receiver, named(8), "first", true);
+        (2..MOST).for_each(|_| waiting.post(receiver, named(9), "more", false));
+        waiting.post(receiver, named(9), "one too many", false);
+        assert_eq!(waiting.take(receiver, named(8)), None);
+        assert_eq!(waiting.take(receiver, named(7)), Some("second"));
+    }
+
+    #[test]
+    fn signals_of_which_none_waits_do_not_fill_memory() {
+        let mut waiting = Waiting::default();
+        for signal in 0..3 * MOST as u64 {
+            waiting.post(named(1), named(signal), (), false);
+            assert_eq!(waiting.take(named(1), named(signal)), Some(()));
+        }
+        assert!(waiting.0[&1].queues.len() <= MOST);
+    }
+
+    proptest! {
+        #[test]
+        fn messages_are_taken_as_from_one_queue(steps in prop::collection::vec((0..3_u8, 0..4_u64), 0..200)) {
+            let (mut waiting, mut plain) = (Waiting::default(), VecDeque::<(u64, usize)>::new());
+            for (number, (step, signal)) in steps.into_iter().enumerate() {
+                match step {
+                    0 => {
+                        let at = plain.iter().position(|(known, _)| *known == signal);
+                        let expected = at.and_then(|at| plain.remove(at)).map(|(_, number)| number);
+                        prop_assert_eq!(waiting.take(named(5), named(signal)), expected);
+                        continue;
+                    }
+                    1 => plain.push_front((signal, number)),
+                    _ => plain.push_back((signal, number)),
+                }
+                waiting.post(named(5), named(signal), number, step == 1);
+            }
+        }
     }
 }

@@ -15,17 +15,21 @@ pub(super) fn put_text(format: EventFormat, out: &mut TextBuffer, text: &[u8]) {
 /// Escapes what was appended from byte `start` on, where it needs to be.
 #[inline]
 pub(super) fn escape_from(format: EventFormat, out: &mut TextBuffer, start: usize) {
-    let text = &out.as_bytes()[start..];
     let special = match format {
-        EventFormat::JsonLines => any(text, special_in_json),
-        EventFormat::Tsv => any(text, special_in_tsv),
-        EventFormat::Csv => any(text, special_in_csv),
+        EventFormat::JsonLines => out.any_from(start, special_in_json),
+        EventFormat::Tsv => out.any_from(start, special_in_tsv),
+        EventFormat::Csv => out.any_from(start, special_in_csv),
     };
     if special {
-        let text = text.to_vec();
-        out.truncate(start);
-        put_text(format, out, &text);
+        escape_all(format, out, start);
     }
+}
+
+#[cold]
+fn escape_all(format: EventFormat, out: &mut TextBuffer, start: usize) {
+    let text = out.as_bytes()[start..].to_vec();
+    out.truncate(start);
+    put_text(format, out, &text);
 }
 
 fn special_in_json(byte: u8) -> bool {
@@ -65,7 +69,7 @@ fn put_tsv(out: &mut TextBuffer, text: &[u8]) {
 }
 
 fn put_csv(out: &mut TextBuffer, text: &[u8]) {
-    if !any(text, special_in_csv) {
+    if !text.iter().copied().any(special_in_csv) {
         return out.text(text);
     }
     out.byte(b'"');
@@ -76,10 +80,4 @@ fn put_csv(out: &mut TextBuffer, text: &[u8]) {
         out.byte(byte);
     }
     out.byte(b'"');
-}
-
-/// Whether any byte is special. Without an early exit the compiler looks at many bytes at once.
-#[inline]
-fn any(text: &[u8], special: impl Fn(u8) -> bool) -> bool {
-    text.iter().fold(false, |any, &byte| any | special(byte))
 }

@@ -25,7 +25,7 @@ use crate::format::Options;
 use crate::input::Input;
 use crate::model::{Batch, ContextId, EventRef, Flow, Loss, Sink, Trace};
 use crate::select::Selection;
-use crate::text::{Describer, Listing, Literal, PerEvent, Room, TextBuffer};
+use crate::text::{Describer, Growing, Listing, Literal, PerEvent, Room, TextBuffer};
 use escape::{escape_from, put_text};
 use keys::{Absent, Keys};
 
@@ -94,6 +94,8 @@ pub struct EventWriter<W> {
     /// See [`crate::model::Contexts::told_since`].
     told: u64,
     events: PerEvent<EventPlan>,
+    ticks: Growing,
+    time: Growing,
     describer: Describer,
 }
 
@@ -129,6 +131,8 @@ impl<W: Write> EventWriter<W> {
             contexts: Vec::new(),
             told: 0,
             events: PerEvent::default(),
+            ticks: Growing::default(),
+            time: Growing::default(),
             describer: Describer::default(),
         }
     }
@@ -177,11 +181,17 @@ impl<W: Write> EventWriter<W> {
             .room(keys.room + context.len() + plan.room)
             .literal(&keys.seq)
             .decimal(event.seq)
-            .literal(&keys.ticks)
-            .decimal(event.ticks);
-        room = optional(room, &keys.time_ns, time, keys.absent);
+            .literal(&keys.ticks);
+        room = self.ticks.put(room, event.ticks);
+        room = match time {
+            Some(time) => self.time.put(room.literal(&keys.time_ns), time),
+            None => absent(room, &keys.time_ns, keys.absent),
+        };
         room = room.literal(&keys.cpu).decimal(u64::from(event.cpu)).literal(context);
-        room = optional(room, &keys.priority, event.priority.map(u64::from), keys.absent);
+        room = match event.priority {
+            Some(priority) => room.literal(&keys.priority).decimal(u64::from(priority)),
+            None => absent(room, &keys.priority, keys.absent),
+        };
         room = room.literal(&plan.head);
         if plan.more_than_digits {
             room.done();
@@ -246,12 +256,8 @@ impl<W: Write> Sink for EventWriter<W> {
 }
 
 #[inline(always)]
-fn optional<'a>(room: Room<'a>, key: &Literal, value: Option<u64>, absent: Absent) -> Room<'a> {
-    match value {
-        Some(value) => room.literal(key).decimal(value),
-        None if absent == Absent::Empty => room.literal(key),
-        None => room,
-    }
+fn absent<'a>(room: Room<'a>, key: &Literal, absent: Absent) -> Room<'a> {
+    if absent == Absent::Empty { room.literal(key) } else { room }
 }
 
 fn context_plan(format: EventFormat, trace: &Trace, id: ContextId) -> Literal {

@@ -28,6 +28,13 @@ use super::Meaning;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TableId(u16);
 
+impl TableId {
+    /// Its number among the tables of a schema.
+    pub(crate) const fn number(self) -> u16 {
+        self.0
+    }
+}
+
 /// How an argument is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArgumentKind {
