@@ -310,6 +310,15 @@ fn a_closed_pipe_ends_quietly() {
 }
 
 #[test]
+fn a_message_that_nobody_reads_changes_no_status() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut info = program();
+    let status = info.arg("info").arg("no/such/file.trx").stderr(writer).status().unwrap();
+    assert_eq!(status.code(), Some(4));
+}
+
+#[test]
 fn a_missing_file_is_status_4() {
     let output = run(&["info"], Path::new("no/such/file.trx"));
     assert_eq!(status(&output), Some(4));
