@@ -124,6 +124,15 @@ fn analyze_lists_what_it_is_asked_for() {
 }
 
 #[test]
+fn analyze_tells_of_a_period_that_no_task_of_the_trace_has() {
+    let trace = shark("a_linear.dat");
+    let options = ["--period", "pid 3=10ms", "--deadline", "nobody=1ms", "--period", "0x0120=5ms"];
+    let output = run(&[&["analyze"], &options[..]].concat(), &trace);
+    let told = format!("tracewell: {}: there is no task 'nobody'\n", trace.display());
+    assert_eq!((status(&output), stderr(&output)), (Some(0), told));
+}
+
+#[test]
 fn analyze_has_no_table_of_jobs_where_nothing_tells_releases() {
     let trace =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../tracewell/tests/fixtures/rkh/ahsm-a.bin");
