@@ -9,7 +9,7 @@ use tracewell::input::Settings;
 use tracewell::model::schema::Schema;
 use tracewell::select::{Bound, Selection};
 
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, tell};
 
 /// What can be said about an input.
 #[derive(Clone, Debug, Default, Args)]
@@ -66,13 +66,13 @@ impl InputArgs {
             let text = std::fs::read(path).map_err(|error| Failure::io(path, &error))?;
             let (events, errors) = custom_events::parse(&text);
             for error in errors {
-                eprintln!("tracewell: {}: {error}", path.display());
+                tell!("tracewell: {}: {error}", path.display());
                 // What could be read of the file is used.
                 outcome = Outcome::Damaged;
             }
             for event in custom_events::define(&mut schema, events) {
                 let (path, id) = (path.display(), event.id);
-                eprintln!("tracewell: {path}: event {id} has a name already, ignored");
+                tell!("tracewell: {path}: event {id} has a name already, ignored");
             }
         }
         Ok((Some(Arc::new(schema)), outcome))

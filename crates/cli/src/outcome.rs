@@ -11,6 +11,16 @@ use tracewell::model::{Severity, Trace};
 use tracewell::select::SelectionError;
 use tracewell::text::counted;
 
+/// Prints a line on standard error. Where nobody reads that any more, the work goes on and keeps its outcome,
+/// which `eprintln` would not allow.
+macro_rules! tell {
+    ($($text:tt)*) => {{
+        use std::io::Write;
+        let _ = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
+pub(crate) use tell;
+
 /// What became of a verb; the worst of its inputs counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Outcome {
@@ -73,7 +83,7 @@ impl Failure {
     /// Tells the failure and returns what it means.
     pub(crate) fn tell(self) -> Outcome {
         if self.outcome != Outcome::Done {
-            eprintln!("tracewell: {}", self.message);
+            tell!("tracewell: {}", self.message);
         }
         self.outcome
     }
@@ -114,11 +124,11 @@ impl Failure {
 pub(crate) fn tell_remarks(path: &Path, trace: &Trace, verbose: bool) -> Outcome {
     let least = if verbose { Severity::Note } else { Severity::Warning };
     for remark in trace.diagnostics.iter().filter(|remark| remark.severity >= least) {
-        eprintln!("tracewell: {}: {remark}", path.display());
+        tell!("tracewell: {}: {remark}", path.display());
     }
     match trace.diagnostics.more() {
         0 => {}
-        more => eprintln!("tracewell: {}: and {}", path.display(), counted(more, "more remark")),
+        more => tell!("tracewell: {}: and {}", path.display(), counted(more, "more remark")),
     }
     match trace.diagnostics.worst() {
         Some(Severity::Damage) => Outcome::Damaged,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tracewell::template::{Finding, Program, Severity, Source};
 
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, tell};
 
 /// Reads template files, compressed ones too; `-` is standard input.
 pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
@@ -35,7 +35,7 @@ pub(crate) fn tell<'a>(
 ) -> Outcome {
     let mut worst = Outcome::Done;
     for finding in findings {
-        eprintln!("{}", finding.show(source));
+        tell!("{}", finding.show(source));
         if finding.severity == Severity::Error {
             worst = Outcome::Wrong;
         }

@@ -10,7 +10,7 @@ use tracewell::select::{Bound, Group, IdPattern, Selection, groups};
 use tracewell::template::{Marks, Program, shipped};
 
 use crate::args::InputArgs;
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, tell};
 use crate::verbs::{for_each_file, read, title};
 use crate::{output, templates};
 
@@ -114,7 +114,7 @@ fn tell_names(path: &Path, trace: &Trace, program: &Program) {
     let unknown: Vec<_> = program.names().filter(unknown).collect();
     if !unknown.is_empty() {
         let (path, names) = (path.display(), unknown.join(", "));
-        eprintln!("tracewell: {path}: no such events in a {} trace: {names}", trace.format);
+        tell!("tracewell: {path}: no such events in a {} trace: {names}", trace.format);
     }
 }
 
@@ -122,7 +122,7 @@ fn tell_names(path: &Path, trace: &Trace, program: &Program) {
 fn tell_marks(path: &Path, marks: Marks) {
     let tell = |count: u64, what: &str| {
         if count > 0 {
-            eprintln!("tracewell: {}: {count} {what}", path.display());
+            tell!("tracewell: {}: {count} {what}", path.display());
         }
     };
     tell(marks.truncated, "events have less data than their templates read (<TRUNCATED>)");
@@ -187,7 +187,7 @@ pub(crate) fn known_groups(file: Option<&Path>) -> Result<Vec<Group>, Failure> {
     };
     let (groups, errors) = groups(&text);
     for (line, error) in errors {
-        eprintln!("tracewell: {name}:{line}: {error}");
+        tell!("tracewell: {name}:{line}: {error}");
     }
     Ok(groups)
 }

@@ -124,6 +124,15 @@ fn analyze_lists_what_it_is_asked_for() {
 }
 
 #[test]
+fn analyze_tells_of_a_period_that_no_task_of_the_trace_has() {
+    let trace = shark("a_linear.dat");
+    let options = ["--period", "pid 3=10ms", "--deadline", "nobody=1ms", "--period", "0x0120=5ms"];
+    let output = run(&[&["analyze"], &options[..]].concat(), &trace);
+    let told = format!("tracewell: {}: there is no task 'nobody'\n", trace.display());
+    assert_eq!((status(&output), stderr(&output)), (Some(0), told));
+}
+
+#[test]
 fn analyze_has_no_table_of_jobs_where_nothing_tells_releases() {
     let trace =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../tracewell/tests/fixtures/rkh/ahsm-a.bin");
@@ -307,6 +316,15 @@ fn a_closed_pipe_ends_quietly() {
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!((status(&output), stderr(&output)), (Some(0), String::new()));
+}
+
+#[test]
+fn a_message_that_nobody_reads_changes_no_status() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut info = program();
+    let status = info.arg("info").arg("no/such/file.trx").stderr(writer).status().unwrap();
+    assert_eq!(status.code(), Some(4));
 }
 
 #[test]

@@ -279,6 +279,10 @@ fn what_cannot_be_is_refused() {
     assert!(told.contains("\n  <--output <FILE>|--follow>\n"), "{told}");
     // Still there.
     assert_eq!(fs::read(path).unwrap(), b"x");
+    let folder = program(&["collect", "--file", ".", "--follow", "--once"]).output().unwrap();
+    assert_eq!(folder.status.code(), Some(4));
+    let told = String::from_utf8(folder.stderr).unwrap();
+    assert!(told.contains("tracewell: .: expected a regular file"), "{told}");
     let full = program(&["collect", "--file", path, "-o", "/dev/full"]).output().unwrap();
     assert_eq!(full.status.code(), Some(4));
     let absent = ["collect", "--serial", path, "--follow"];

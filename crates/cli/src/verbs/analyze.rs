@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tracewell::analysis::machines::Machines;
@@ -13,7 +13,7 @@ use tracewell::select::Bound;
 
 use super::{for_each_file, read, title};
 use crate::args::InputArgs;
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, tell};
 use crate::output;
 
 /// Print what the scheduler did, and state machines, messages, queues, pools, timers
@@ -79,6 +79,7 @@ impl Analyze {
             let scheduling = Scheduling::new(wanted.clone());
             let mut sink = Analyses { scheduling, machines: Machines::default() };
             let trace = read(input, &mut sink)?;
+            tell_tasks(input.path(), &trace, &wanted);
             let text = if self.json {
                 sink.json(&trace, &wanted)
             } else {
@@ -108,6 +109,19 @@ impl Analyze {
             expected,
             holes: self.holes,
         }
+    }
+}
+
+/// Tells of which tasks a period or a deadline is given that are not in the trace.
+fn tell_tasks(path: &Path, trace: &Trace, wanted: &Wanted) {
+    let is_there = |task: &str| {
+        let mut contexts = trace.contexts.iter();
+        contexts.any(|(_, context)| context.name == task || context.key_text == task)
+    };
+    let mut unknown: Vec<_> = wanted.expected.keys().filter(|task| !is_there(task)).collect();
+    unknown.sort_unstable();
+    for task in unknown {
+        tell!("tracewell: {}: there is no task '{task}'", path.display());
     }
 }
 

@@ -8,7 +8,7 @@ use tracewell::report::trcrpt::Options;
 use tracewell::select::{Bound, Selection};
 
 use crate::args::InputArgs;
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, tell};
 use crate::trace_report::{self, Request, known_groups};
 
 /// Print a report, with the options of AIX's trcrpt
@@ -162,7 +162,7 @@ impl Trcrpt {
             files.push(USUAL_LOG.into());
         }
         if self.verbose {
-            files.iter().chain(&templates).for_each(|path| eprintln!("{}", path.display()));
+            files.iter().chain(&templates).for_each(|path| tell!("{}", path.display()));
         }
         let input = InputArgs { join: self.merge, ..InputArgs::default() };
         if self.raw {

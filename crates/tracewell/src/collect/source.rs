@@ -35,7 +35,8 @@ impl Source {
     pub fn name(&self) -> String {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         let file_name = |path: &std::path::Path| {
-            path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+            // `.` and `..` have none; what is told of them needs one.
+            path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
         };
         let name = match self {
             #[cfg(unix)]

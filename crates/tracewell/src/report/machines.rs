@@ -19,6 +19,7 @@ use crate::analysis::machines::{
     Figures, Level, Machine, Message, MessageFlow, Named, StateTime, Timer, Transition, Unhandled,
 };
 use crate::model::Trace;
+use crate::text::counted;
 
 /// The figures as entries of a JSON object.
 pub fn json(trace: &Trace, figures: &Figures) -> Map<String, Value> {
@@ -224,9 +225,8 @@ fn machine_text(lines: &mut Vec<String>, trace: &Trace, machine: &Machine) {
     let outcomes =
         if outcomes.is_empty() { String::new() } else { format!(" ({})", outcomes.join(", ")) };
     lines.push(String::new());
-    let (name, begun) = (machine.name.label(trace), machine.steps);
-    lines
-        .push(format!("state machine {name}{state}; {begun} steps begun, {ended} ended{outcomes}"));
+    let (name, begun) = (machine.name.label(trace), counted(machine.steps, "step"));
+    lines.push(format!("state machine {name}{state}; {begun} begun, {ended} ended{outcomes}"));
     let step = machine.step;
     if step.count > 0 {
         let [min, mean, max] =

@@ -19,7 +19,7 @@ use tracewell::collect::{
 use tracewell::model::Severity;
 
 use crate::args::{InputArgs, SelectionArgs};
-use crate::outcome::{Failure, Outcome, tell_remarks};
+use crate::outcome::{Failure, Outcome, tell, tell_remarks};
 use crate::output;
 
 /// Receive traces while targets send them
@@ -226,7 +226,7 @@ impl Collect {
             text.push('\n');
         }
         if self.is_stdout() || self.follow {
-            eprint!("{text}");
+            tell!("{}", text.trim_end());
             return Ok(Outcome::Done);
         }
         let told = output::stdout().write_all(text.as_bytes());
@@ -277,8 +277,8 @@ fn open(source: &Source) -> Result<Reader, Failure> {
 /// Says what happens to a source. An address that is listened on stands at the end of its line.
 fn tell(name: &str, notice: &Notice<'_>) {
     match notice {
-        Notice::Listening(_) => eprintln!("tracewell: {notice}"),
-        _ => eprintln!("tracewell: {name}: {notice}"),
+        Notice::Listening(_) => tell!("tracewell: {notice}"),
+        _ => tell!("tracewell: {name}: {notice}"),
     }
 }
 

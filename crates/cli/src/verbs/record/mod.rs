@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::Args;
+use tracewell::text::counted;
 use tracewell_posix::Held;
 use tracewell_record::stream::{
     Flusher, FullPolicy, Log, STREAM_VARIABLE, Status, Stream, StreamOptions, Take,
@@ -29,9 +30,8 @@ use tracewell_record::stream::{
 
 use self::posix::PosixTrace;
 use self::signals::Passed;
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, tell};
 use crate::output::Draft;
-use tracewell::text::counted;
 
 /// Save what a program or another process records
 ///
@@ -170,11 +170,11 @@ impl Record {
         let lost = status.lost + status.lost_unplaced + status.lost_suspended + status.lost_log;
         if lost > 0 {
             let lost = counted(lost, "event");
-            eprintln!("tracewell: {}: {lost} found no room", self.output.display());
+            tell!("tracewell: {}: {lost} found no room", self.output.display());
         }
         if status.lanes == 0 && !traced {
             let program = self.name().display();
-            eprintln!(
+            tell!(
                 "tracewell: {program} recorded nothing: does it open {STREAM_VARIABLE}, or call \
                  posix_trace_event?"
             );
@@ -213,7 +213,7 @@ fn keep(posix: PosixTrace, output: &Draft, alone: bool) -> Result<(), Failure> {
     }
     draft.put_or_leave()?;
     let (output, beside) = (output.target().display(), draft.target().display());
-    eprintln!("tracewell: {output}: what was recorded by posix_trace_event is in {beside}");
+    tell!("tracewell: {output}: what was recorded by posix_trace_event is in {beside}");
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
 use tracewell_posix::{Attributes, LogPolicy, Stream, UNNAMED};
 
-use crate::outcome::Failure;
+use crate::outcome::{Failure, tell};
 use crate::output::Draft;
 
 /// Room for records that the log has not taken yet, in bytes.
@@ -54,7 +54,7 @@ impl PosixTrace {
         let status = self.stream.take_status();
         let ended = self.stream.shutdown().map_err(io::Error::from);
         if status.overrun || status.log_overrun {
-            eprintln!("tracewell: {}: events found no room", self.draft.target().display());
+            tell!("tracewell: {}: events found no room", self.draft.target().display());
         }
         let written = match status.flush_error {
             0 => ended,

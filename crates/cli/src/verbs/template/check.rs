@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use tracewell::format;
 use tracewell::template::{Severity, System, lint, parse};
-
-use crate::outcome::{Failure, Outcome};
-use crate::templates;
 use tracewell::text::counted;
+
+use crate::outcome::{Failure, Outcome, tell};
+use crate::templates;
 
 /// Tell all that is wrong with template files
 ///
@@ -79,6 +79,6 @@ pub(in crate::verbs) fn count(paths: &[PathBuf]) -> Result<Outcome, Failure> {
     if errors == 0 {
         return Ok(Outcome::Done);
     }
-    eprintln!("tracewell: {} in template files", counted(errors as u64, "error"));
+    tell!("tracewell: {} in template files", counted(errors as u64, "error"));
     Ok(Outcome::Wrong)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tracewell::template::{Severity, layout, parse};
 
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, tell};
 use crate::{output, templates, trace_report};
 
 /// Print template files in their canonical form
@@ -45,7 +45,7 @@ impl Fmt {
             if text == source.text {
                 return Ok(Outcome::Done);
             }
-            eprintln!("{}: not in canonical form", source.name);
+            tell!("{}: not in canonical form", source.name);
             return Ok(Outcome::Wrong);
         }
         if !self.write {

@@ -7,7 +7,7 @@ use tracewell::template::update::store::{self, Step, StoreError, TemplateFile};
 use tracewell::template::update::{Change, apply, extract, read};
 use tracewell::template::{Severity, Source};
 
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, tell};
 use crate::{templates, trace_report};
 
 /// Add, replace and delete templates as an update file says
@@ -93,13 +93,13 @@ impl Update {
         let applied = apply(templates, &records, self.force);
         for change in &applied.changes {
             if self.verbose || !change.is_done() {
-                eprintln!("tracewell: {}: {change}", templates.name);
+                tell!("tracewell: {}: {change}", templates.name);
             }
         }
         if applied.changes.iter().any(Change::is_done) {
             let written = |name: &Path, step: Step| {
                 if self.verbose && step == Step::Done {
-                    eprintln!("tracewell: {}: written", name.display());
+                    tell!("tracewell: {}: written", name.display());
                 }
             };
             let undo = with_suffix(&path.with_extension(""), ".undo");
@@ -132,7 +132,7 @@ fn print_extract(templates: &Source, list: &str) -> Result<Outcome, Failure> {
     }
     let (text, absent) = extract(templates, &ids);
     for id in absent {
-        eprintln!("tracewell: {}: there is no template {}", templates.name, Key::Id(id));
+        tell!("tracewell: {}: there is no template {}", templates.name, Key::Id(id));
     }
     Ok(trace_report::print(&text))
 }
