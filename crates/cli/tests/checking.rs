@@ -72,6 +72,29 @@ fn wrong_rules_are_bad_usage() {
 }
 
 #[test]
+fn rules_that_ask_for_nothing_are_bad_usage() {
+    let folder = tempfile::tempdir().unwrap();
+    let nothing = [
+        ("", ""),
+        ("# to do\n\n", "# to do"),
+        ("strict", "strict"),
+        ("only SM_*; ignore SM_NENEX\n", "only SM_*; ignore SM_NENEX"),
+        ("rule later { ... }\n", "rule later { ... }"),
+    ];
+    for (rules, line) in nothing {
+        let output = check(folder.path(), &[], rules, &trace("ahsm-a.bin"));
+        assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]));
+        let message = "ahsm.rules:1:1: error: expected at least one rule, found none";
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(told, format!("{message}\n1 | {line}\n  | ^\n"));
+    }
+    for rules in ["complete\n", "rule later {}; rule now { SM_INIT }\n"] {
+        let output = check(folder.path(), &[], rules, &trace("ahsm-a.bin"));
+        assert_eq!(output.status.code(), Some(0), "{rules}");
+    }
+}
+
+#[test]
 fn names_that_the_format_does_not_have_get_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     let rules = "SM_DCH(signal = ONE)\nnever SM_EVT_NFUOND\n";

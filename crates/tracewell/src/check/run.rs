@@ -110,8 +110,7 @@ impl<'r> RuleRun<'r> {
             rule,
             state: State::new(&rule.steps, 0),
             shared: Shared::new(rule.slots, rule.marks),
-            // Where there are no steps, there is no order that could be wrong.
-            over: matches!(&rule.steps.kind, ItemKind::Sequence(items) if items.is_empty()),
+            over: !rule.has_steps(),
             since: None,
             behind: Vec::new(),
             steps: 0,

@@ -48,6 +48,18 @@ pub(super) struct Rule {
     pub(super) marks: usize,
 }
 
+impl Rule {
+    /// Whether it has steps: where there are none, there is no order that could be wrong.
+    pub(super) fn has_steps(&self) -> bool {
+        !matches!(&self.steps.kind, ItemKind::Sequence(steps) if steps.is_empty())
+    }
+
+    /// Whether every trace meets it, for it asks for nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.has_steps() && self.invariants.is_empty() && self.complete.is_none()
+    }
+}
+
 /// A step, or several as one.
 #[derive(Clone, Debug)]
 pub(super) struct Item {

@@ -30,7 +30,7 @@ pub struct Parsed {
 }
 
 impl Rules {
-    /// Reads the text of a rules file.
+    /// Reads the text of a rules file. One that asks for nothing is an error.
     pub fn parse(source: &Source) -> Parsed {
         let (tokens, findings) = tokens(source);
         let mut parser = Parser {
@@ -151,6 +151,10 @@ impl Parser<'_> {
         let all = Span { start: 0, end: self.source.text.len() as u32 };
         let own = self.rule(None, all);
         self.rules.rules.insert(0, own);
+        // In a script, rules that ask for nothing would look like a trace that is as it should be.
+        if self.findings.is_empty() && self.rules.rules.iter().all(Rule::is_empty) {
+            self.error(Span::default(), "expected at least one rule, found none");
+        }
         self.rules.shapes = vec![Shape::default(); self.shapes.len()];
         for (shape, index) in std::mem::take(&mut self.shapes) {
             if let Some(place) = self.rules.shapes.get_mut(index as usize) {
