@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tracewell::template::{Finding, Program, Severity, Source};
+use tracewell::text::counted;
 
 use crate::outcome::{Failure, Outcome, tell};
 
@@ -28,31 +29,37 @@ pub(crate) fn source(path: &Path) -> Result<Source, Failure> {
     Ok(Source::from_bytes(path.display().to_string(), &bytes))
 }
 
-/// Tells what is wrong with a template file; an error makes the outcome wrong.
+/// Errors of a file that are told: where there are more, it is likely another kind of file.
+const MOST_TOLD: usize = 20;
+
+/// Tells what is wrong with a template file, or one of rules, up to the last error that is told; an
+/// error makes the outcome wrong.
 pub(crate) fn tell<'a>(
     source: &Source,
     findings: impl IntoIterator<Item = &'a Finding>,
 ) -> Outcome {
-    let mut worst = Outcome::Done;
+    let mut errors = 0;
     for finding in findings {
-        tell!("{}", finding.show(source));
-        if finding.severity == Severity::Error {
-            worst = Outcome::Wrong;
+        if errors < MOST_TOLD {
+            tell!("{}", finding.show(source));
         }
+        errors += usize::from(finding.severity == Severity::Error);
     }
-    worst
+    if let more @ 1.. = errors.saturating_sub(MOST_TOLD) {
+        tell!("{}: and {}", source.name, counted(more as u64, "more error"));
+    }
+    if errors > 0 { Outcome::Wrong } else { Outcome::Done }
 }
 
 /// Compiles template files; errors are told, warnings are for `template check`.
 pub(crate) fn compile(sources: &[Source]) -> (Program, Outcome) {
     let compiled = Program::of(sources);
     let mut worst = Outcome::Done;
-    for (number, finding) in &compiled.findings {
-        if finding.severity == Severity::Error
-            && let Some(source) = sources.get(*number)
-        {
-            worst = worst.max(tell(source, [finding]));
-        }
+    for (number, source) in sources.iter().enumerate() {
+        let of_source = compiled.findings.iter().filter(|(of, _)| *of == number);
+        let errors = of_source.map(|(_, finding)| finding);
+        let errors = errors.filter(|finding| finding.severity == Severity::Error);
+        worst = worst.max(tell(source, errors));
     }
     (compiled.program, worst)
 }

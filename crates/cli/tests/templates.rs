@@ -45,6 +45,31 @@ fn written(name: &str, text: &str) -> (tempfile::TempDir, String) {
 }
 
 #[test]
+fn of_a_file_of_another_kind_the_first_errors_are_told_and_the_others_counted() {
+    // Exit status and errors in each line.
+    let verbs: [(i32, usize, &[&str], &[&str]); 4] = [
+        (1, 2, &["template", "check"], &[]),
+        (1, 2, &["template", "list"], &[]),
+        (1, 2, &["report", "--head", "1", "-t"], &HOOKS[..1]),
+        (2, 1, &["check"], &HOOKS[..1]),
+    ];
+    for (wrong, each, before, behind) in verbs {
+        let told = |errors: usize| {
+            let (_folder, path) = written("other", &")\n".repeat(errors / each));
+            let output = run(&[before, &[path.as_str()], behind].concat());
+            assert_eq!(status(&output), Some(wrong), "{before:?}");
+            let told = stderr(&output).replace(&path, "other");
+            assert_eq!(told.matches(": error: ").count(), 20, "{before:?}");
+            told.lines().last().unwrap().to_owned()
+        };
+        assert!(told(20).ends_with(" | ^"), "{before:?}: {}", told(20));
+        let more = if each == 1 { "1 more error" } else { "2 more errors" };
+        assert_eq!(told(20 + each), format!("other: and {more}"), "{before:?}");
+        assert_eq!(told(1500), "other: and 1480 more errors", "{before:?}");
+    }
+}
+
+#[test]
 fn the_report_of_a_mixed_trace_of_two_processors_is_as_the_golden_file_shows() {
     let output = hooks(&[]);
     assert_data_eq!(stdout(&output), file!["golden/hooks.txt"]);
