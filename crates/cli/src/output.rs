@@ -86,17 +86,9 @@ impl Draft {
         }
         Ok(())
     }
-}
 
-/// What `record` needs besides: nothing that was recorded is thrown away.
-#[cfg(target_os = "linux")]
-impl Draft {
-    /// What it is to be.
-    pub(crate) fn target(&self) -> &Path {
-        &self.target
-    }
-
-    /// Puts the file in its place, or leaves it where it is, which the failure then tells.
+    /// Puts the file in its place, or leaves it where it is, which the failure then tells: nothing
+    /// that was recorded is thrown away.
     pub(crate) fn put_or_leave(&mut self) -> Result<(), Failure> {
         self.put().map_err(|error| {
             let left = self.partial.take().unwrap_or_default();
@@ -104,8 +96,17 @@ impl Draft {
             Failure::io(&self.target, &io::Error::other(place))
         })
     }
+}
 
-    /// The same for a draft that is to be what another one was made for.
+/// What `record` needs besides.
+#[cfg(target_os = "linux")]
+impl Draft {
+    /// What it is to be.
+    pub(crate) fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// Does [`Draft::put_or_leave`] for a draft that is to be what another one was made for.
     pub(crate) fn put_or_leave_as(&mut self, other: &Self) -> Result<(), Failure> {
         self.target.clone_from(&other.target);
         self.put_or_leave()

@@ -255,18 +255,114 @@ fn a_closed_pipe_ends_it_quietly() {
     assert_eq!(collecting.end().0, Some(0));
 }
 
+/// A file of an earlier collection, and its arrivals.
+fn earlier(folder: &Path) -> [PathBuf; 2] {
+    let kept = ["kept", "kept.arrivals"].map(|name| folder.join(name));
+    kept.iter().for_each(|path| fs::write(path, "earlier").unwrap());
+    kept
+}
+
+#[test]
+fn a_source_that_cannot_be_opened_leaves_an_earlier_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let absent = folder.path().join("absent").display().to_string();
+    let run = |source: &[&str; 2]| {
+        let mut command = program(&["collect", "--seconds", "0.1", "-o"]);
+        let ended = command.arg(folder.path().join("kept")).args(source).output().unwrap();
+        (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
+    };
+    let names = || {
+        let entries = fs::read_dir(folder.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    for (source, status) in [
+        (["--serial", &absent], 0),
+        (["--file", &absent], 0),
+        (["--file", "."], 4),
+        (["--tcp", "nohost:x"], 4),
+        (["--udp", "nohost:x"], 4),
+    ] {
+        let kept = earlier(folder.path());
+        let (code, said) = run(&source);
+        assert_eq!(code, Some(status), "{source:?}: {said}");
+        let there = kept.each_ref().map(|path| fs::read_to_string(path).unwrap());
+        assert_eq!(there, ["earlier", "earlier"], "{source:?}");
+        assert_eq!(names(), ["kept", "kept.arrivals"], "{source:?}");
+        let told = said.contains("kept: not written; what was there stays");
+        assert_eq!(told, source[0] != "--udp", "{said}");
+        // And makes none.
+        kept.iter().for_each(|path| fs::remove_file(path).unwrap());
+        run(&source);
+        assert!(names().is_empty(), "{source:?}: {:?}", names());
+    }
+}
+
+#[test]
+fn an_earlier_file_is_replaced_when_a_target_connects_or_none_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = earlier(folder.path());
+    let there = || kept.each_ref().map(|path| fs::read(path).unwrap());
+    let mut command = program(&["collect", "--tcp-listen", "127.0.0.1:0", "-o"]);
+    command.arg(&kept[0]);
+    let mut collecting = Collecting::start(&mut command);
+    let address = collecting.address();
+    assert_eq!(there(), [b"earlier", b"earlier"]);
+    let mut target = TcpStream::connect(address).unwrap();
+    // The entry of the connection behind the heading.
+    wait_for("the connection", || length(&kept[1]) == 32);
+    assert_eq!(there()[0], b"");
+    target.write_all(b"new").unwrap();
+    wait_for("the bytes", || there()[0] == b"new" && length(&kept[1]) == 48);
+    collecting.signal(Signal::KILL);
+    assert_eq!(collecting.end().0, None);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    // Nobody came: that is what was collected.
+    let mut collecting = Collecting::start(&mut command);
+    collecting.address();
+    collecting.signal(Signal::TERM);
+    assert_eq!(collecting.end().0, Some(0));
+    assert_eq!(there(), [b"", b""]);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn what_comes_is_kept_where_it_cannot_be_put_in_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("kept");
+    let mut command = program(&["collect", "--tcp-listen", "127.0.0.1:0", "--once", "-o"]);
+    let mut collecting = Collecting::start(command.arg(&kept));
+    let address = collecting.address();
+    fs::create_dir(&kept).unwrap();
+    let mut target = TcpStream::connect(address).unwrap();
+    target.write_all(b"bytes").unwrap();
+    drop(target);
+    let left = folder.path().join(format!("kept.{}.partial", collecting.child.id()));
+    let (status, told, said) = collecting.end();
+    assert_eq!(status, Some(4));
+    assert!(told.starts_with("5 bytes from tcp-listen-127.0.0.1-0\n"), "{told}");
+    assert!(said.contains(&format!("what was recorded is in {}", left.display())), "{said}");
+    assert_eq!(fs::read(left).unwrap(), b"bytes");
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path: PathBuf = folder.path().join("file");
     fs::write(&path, "x").unwrap();
     let path = path.to_str().unwrap();
+    let arrivals = format!("{path}.arrivals");
+    fs::write(&arrivals, "x").unwrap();
+    let runs = folder.path().to_str().unwrap();
     for arguments in [
         &["--follow"][..],
         &["-"],
         &["-", "--file", path, "-o", "-"],
         &["-", "-o", "-", "--follow"],
         &["--file", path, "-o", path],
+        &["--file", path, "-o", runs],
+        &["--file", &arrivals, "-o", path],
         &["--serial", "ttyS0@fast", "--follow"],
         &["-", "--format", "tsv", "-o", path],
         &["-", "--join", "--follow"],

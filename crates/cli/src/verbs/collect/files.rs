@@ -1,13 +1,15 @@
 //! Where the bytes of the sources are kept: a file for each, and beside it the one with the times of arrival.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tracewell::collect::{Raw, Source};
+use tracewell::collect::{Collected, Raw, Reader, Source};
 use tracewell::input::ARRIVALS;
 
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Outcome, tell};
+use crate::output::Draft;
 
 /// Where files are made.
 pub(super) enum Files<'a> {
@@ -31,43 +33,131 @@ impl<'a> Files<'a> {
             return one.then_some(Self::Stdout).ok_or_else(several);
         }
         if sources.len() == 1 && !output.is_dir() {
-            refuse_own_input(output, sources)?;
+            refuse_own_input(&[output.to_owned()], sources)?;
             return Ok(Self::One(output));
         }
         fs::create_dir_all(output).map_err(|error| Failure::io(output, &error))?;
+        let files: Vec<_> = names(sources).iter().map(|name| output.join(name)).collect();
+        refuse_own_input(&files, sources)?;
         Ok(Self::Folder(output))
     }
 
-    /// Makes the files of a source. What was there before is overwritten.
-    pub(super) fn raw(&mut self, name: &str) -> Result<Option<Raw<'static>>, Failure> {
+    /// The files of a source. What was there before stays until something comes.
+    pub(super) fn of(&self, reader: &Reader, name: &str) -> Result<Option<Kept>, Failure> {
         let path = match self {
             Self::None => return Ok(None),
-            Self::Stdout => return Ok(Some(Raw { bytes: Box::new(io::stdout()), arrivals: None })),
-            Self::One(path) => path.to_owned(),
+            Self::Stdout => {
+                let raw = Raw { bytes: Box::new(io::stdout()), arrivals: None };
+                return Ok(Some(Kept { raw, place: Place::default() }));
+            }
+            Self::One(path) => path.to_path_buf(),
             Self::Folder(folder) => folder.join(name),
         };
-        let file = create(&path)?;
+        let (draft, file) = Draft::create(&path)?;
+        let (mut drafts, mut arrivals) = (Vec::new(), None);
         // What is no file (a pipe, a device) has nothing beside it.
-        let is_file = file.metadata().is_ok_and(|data| data.is_file());
-        let arrivals = is_file.then(|| create(&arrivals_path(&path))).transpose()?;
-        let arrivals = arrivals.map(|file| Box::new(file) as _);
-        Ok(Some(Raw { bytes: Box::new(file), arrivals }))
+        if file.metadata().is_ok_and(|data| data.is_file()) {
+            let (beside, file) = Draft::create(&arrivals_path(&path))?;
+            drafts = vec![draft, beside];
+            arrivals = Some(Box::new(file) as _);
+        }
+        let is_open = reader.local_addr().is_some();
+        let waiting = Arc::new(Mutex::new(Waiting { drafts, failed: false }));
+        let place = Place { path, is_open, waiting };
+        let bytes = Box::new(Bytes { file, place: place.clone() });
+        Ok(Some(Kept { raw: Raw { bytes, arrivals }, place }))
+    }
+}
+
+/// The files of a source, and the place that they take.
+pub(super) struct Kept {
+    pub(super) raw: Raw<'static>,
+    pub(super) place: Place,
+}
+
+/// The place of a source's files. They take it together, so that no arrivals stand beside bytes that
+/// are not theirs.
+#[derive(Clone, Default)]
+pub(super) struct Place {
+    path: PathBuf,
+    /// Whether the source was open before anything was collected.
+    is_open: bool,
+    waiting: Arc<Mutex<Waiting>>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    /// Files that wait for something to come.
+    drafts: Vec<Draft>,
+    /// Whether one of them could not be put in its place.
+    failed: bool,
+}
+
+impl Place {
+    /// Puts the files there, where they are not yet. One that cannot be put there goes on where it is.
+    fn take(&self) {
+        let mut waiting = self.waiting();
+        for mut draft in std::mem::take(&mut waiting.drafts) {
+            if let Err(failure) = draft.put_or_leave() {
+                failure.tell();
+                waiting.failed = true;
+            }
+        }
+    }
+
+    /// Collecting is over: from a source that was open nothing is what came. Of one that never could be opened
+    /// there is nothing to keep.
+    pub(super) fn settle(&self, collected: &Collected) -> Outcome {
+        if self.is_open && collected.unreadable.is_none() && collected.unwritable.is_none() {
+            self.take();
+        }
+        let mut waiting = self.waiting();
+        if waiting.drafts.drain(..).next().is_some() {
+            tell!("tracewell: {}: not written; what was there stays", self.path.display());
+        }
+        if waiting.failed { Outcome::Io } else { Outcome::Done }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The file of the bytes. With the first of them it takes its place, or when it is flushed: that is done as soon as
+/// anything happened, as a connection.
+struct Bytes {
+    file: File,
+    place: Place,
+}
+
+impl Write for Bytes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.place.take();
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.place.take();
+        self.file.flush()
     }
 }
 
 /// A file that is read and written at the same time would never end.
-fn refuse_own_input(output: &Path, sources: &[Source]) -> Result<(), Failure> {
+fn refuse_own_input(files: &[PathBuf], sources: &[Source]) -> Result<(), Failure> {
     let there = |path: &Path| fs::canonicalize(path).ok();
-    let own = sources.iter().any(|source| match source {
-        Source::File(path) => there(path).is_some_and(|path| there(output) == Some(path)),
-        _ => false,
-    });
-    let message = || Failure::usage(format!("{}: is the source, too", output.display()));
-    if own { Err(message()) } else { Ok(()) }
-}
-
-fn create(path: &Path) -> Result<File, Failure> {
-    File::create(path).map_err(|error| Failure::io(path, &error))
+    let read: Vec<_> = sources
+        .iter()
+        .filter_map(|source| match source {
+            Source::File(path) => there(path),
+            _ => None,
+        })
+        .collect();
+    let is_read = |path: &PathBuf| there(path).is_some_and(|path| read.contains(&path));
+    let mut written = files.iter().flat_map(|path| [path.to_owned(), arrivals_path(path)]);
+    let own = written.find(is_read);
+    let message = |path: PathBuf| Failure::usage(format!("{}: is the source, too", path.display()));
+    own.map_or(Ok(()), |path| Err(message(path)))
 }
 
 fn arrivals_path(path: &Path) -> PathBuf {

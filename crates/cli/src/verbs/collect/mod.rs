@@ -173,12 +173,13 @@ impl Collect {
         let sources = self.sources.sources(self.datagrams());
         let stop = stop_signal().map_err(|e| Failure::io(Path::new("signals"), &e))?;
         let shared = SharedOutput::new(io::stdout());
-        let mut files = files::Files::new(self.output.as_deref(), &sources)?;
+        let files = files::Files::new(self.output.as_deref(), &sources)?;
         let names = files::names(&sources);
-        let mut streams = Vec::new();
+        let (mut streams, mut places) = (Vec::new(), Vec::new());
         for (source, name) in sources.iter().zip(&names) {
             let reader = open(source)?.named(name.clone());
-            let raw = files.raw(name)?;
+            let (raw, place) = files.of(&reader, name)?.map(|kept| (kept.raw, kept.place)).unzip();
+            places.push(place.unwrap_or_default());
             let view = self.follow.then(|| {
                 let tag = (names.len() > 1).then(|| follow::tag(self.format, name, &names));
                 self.view(settings.clone(), &shared, tag)
@@ -187,6 +188,9 @@ impl Collect {
         }
         let options = Options { until: self.until.until(), buffer: (self.buffer as usize) << 20 };
         let collected = collect::collect(streams, options, &stop, &tell);
+        let settled = places.iter().zip(&collected);
+        let settled = settled.map(|(place, collected)| place.settle(collected));
+        let outcome = settled.fold(outcome, Outcome::max);
         let told = self.tell(&collected)?;
         let shown = collected.iter().map(|collected| self.outcome(collected));
         Ok(shown.fold(outcome.max(told), Outcome::max))
