@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use tracewell::format::threadx::custom_events;
-use tracewell::input::Settings;
+use tracewell::input::{ARRIVALS, Settings};
 use tracewell::model::schema::Schema;
 use tracewell::select::{Bound, Selection};
 
+use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, tell};
 
 /// What can be said about an input.
@@ -40,6 +41,21 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
+    /// All files that are read of these traces: the files themselves, what is known to stand beside them, and what
+    /// these arguments name.
+    pub(crate) fn inputs(&self, traces: &[PathBuf]) -> Inputs {
+        let mut inputs = Inputs::of(traces);
+        let mut beside = |path: &PathBuf| {
+            let mut arrivals = path.clone().into_os_string();
+            arrivals.push(ARRIVALS);
+            inputs.add([PathBuf::from(arrivals)]);
+        };
+        traces.iter().for_each(&mut beside);
+        inputs.add(&self.custom_events);
+        inputs.add(&self.names);
+        inputs
+    }
+
     /// The settings that these arguments make, and what became of the files that they name.
     pub(crate) fn settings(&self) -> Result<(Settings, Outcome), Failure> {
         let mut settings = Settings { format: self.format_in.clone(), ..Settings::default() };

@@ -4,9 +4,13 @@
 
 mod args;
 mod command;
+mod draft;
+mod inputs;
 mod outcome;
 mod output;
 mod progress;
+#[cfg(unix)]
+mod signals;
 mod templates;
 mod trace_report;
 mod verbs;

@@ -75,6 +75,11 @@ impl Failure {
         Self { outcome, message: format!("{}: {error}", path.display()) }
     }
 
+    /// A failure that was told already.
+    pub(crate) fn told(outcome: Outcome) -> Self {
+        Self { outcome, message: String::new() }
+    }
+
     /// A file is not what it should be.
     pub(crate) fn damaged(path: &Path, error: &dyn Display) -> Self {
         Self { outcome: Outcome::Damaged, message: format!("{}: {error}", path.display()) }
@@ -82,7 +87,7 @@ impl Failure {
 
     /// Tells the failure and returns what it means.
     pub(crate) fn tell(self) -> Outcome {
-        if self.outcome != Outcome::Done {
+        if self.outcome != Outcome::Done && !self.message.is_empty() {
             tell!("tracewell: {}", self.message);
         }
         self.outcome

@@ -10,8 +10,9 @@ use tracewell::select::{Bound, Group, IdPattern, Selection, groups};
 use tracewell::template::{Marks, Program, shipped};
 
 use crate::args::InputArgs;
+use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, tell};
-use crate::verbs::{for_each_file, read, title};
+use crate::verbs::{Made, for_each_file, read, title};
 use crate::{output, templates};
 
 /// What a report is asked for.
@@ -25,6 +26,8 @@ pub(crate) struct Request {
     pub(crate) width: usize,
     pub(crate) threads: usize,
     pub(crate) output: Option<PathBuf>,
+    /// All files that are read, but a template that an option of the report names.
+    pub(crate) inputs: Inputs,
 }
 
 /// Lines of a report in a file have so many columns at most.
@@ -39,6 +42,7 @@ impl Request {
     /// Prints the report of each trace.
     pub(crate) fn run(mut self, input: &InputArgs) -> Outcome {
         if let Some(template) = self.options.template.take() {
+            self.inputs.add([&template]);
             self.templates.push(template.into());
         }
         let sources = match templates::sources(&self.templates) {
@@ -46,18 +50,23 @@ impl Request {
             Err(failure) => return failure.tell(),
         };
         let (program, wrong) = templates::compile(&sources);
-        let mut out: Box<dyn Write> = Box::new(output::stdout());
-        let path = self.output.clone();
-        let run = |out: &mut dyn Write| {
+        let outcome = self.write(|out| {
             for_each_file(&self.files, input, |trace| self.one(trace, input, &program, out))
-        };
-        let outcome = match path {
-            None => run(&mut out),
-            Some(path) => {
-                output::write_whole(&path, |out| Ok(run(out))).unwrap_or_else(Failure::tell)
-            }
-        };
+        });
         outcome.max(wrong)
+    }
+
+    /// Lets `run` write the reports to where they go. A file that is there already stays if no trace
+    /// could be read.
+    pub(crate) fn write(&self, run: impl FnOnce(&mut dyn Write) -> Made) -> Outcome {
+        let Some(path) = &self.output else {
+            return run(&mut output::stdout()).outcome;
+        };
+        let whole = |out: &mut dyn Write| match run(out) {
+            Made { files: 0, outcome } => Err(Failure::told(outcome)),
+            Made { outcome, .. } => Ok(outcome),
+        };
+        output::write_whole(path, &self.inputs, whole).unwrap_or_else(Failure::tell)
     }
 
     fn one(
@@ -148,6 +157,12 @@ pub(crate) fn list(text: &str) -> Result<Vec<String>, Failure> {
 
 fn elements(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| c == ',' || c.is_whitespace()).filter(|element| !element.is_empty())
+}
+
+/// The files that elements of lists name.
+pub(crate) fn files_in(lists: &[String]) -> Vec<PathBuf> {
+    let all = lists.iter().flat_map(|list| elements(list)).map(PathBuf::from);
+    all.filter(|path| path.is_file()).collect()
 }
 
 /// A list of hook ids.

@@ -116,7 +116,7 @@ fn names_that_the_format_does_not_have_get_a_warning() {
 #[test]
 fn written_rules_are_met() {
     let folder = tempfile::tempdir().unwrap();
-    let written = ["--write", "--event", "SM *", "--without", "act"];
+    let written = ["--write", "--force", "--event", "SM *", "--without", "act"];
     let output = check(folder.path(), &written, "", &trace("ahsm-a.bin"));
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let rules = std::fs::read_to_string(folder.path().join("ahsm.rules")).unwrap();

@@ -91,6 +91,7 @@ impl Analyze {
                 .map_err(|error| Failure::io(output::stdout_path(), &error))?;
             Ok(trace)
         })
+        .outcome
     }
 
     fn wanted(&self) -> Wanted {

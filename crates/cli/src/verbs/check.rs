@@ -42,9 +42,13 @@ pub(crate) struct Check {
     #[arg(long, conflicts_with = "write")]
     json: bool,
 
-    /// Write RULES, which this trace passes, instead of reading them
+    /// Write RULES, a new file that this trace passes, instead of reading them
     #[arg(short, long)]
     write: bool,
+
+    /// With --write: replace RULES if it is there already
+    #[arg(long, requires = "write")]
+    force: bool,
 
     /// With --write: only events of this name, label or id; may be repeated
     #[arg(long, value_name = "NAME", requires = "write")]
@@ -89,7 +93,7 @@ impl Check {
             self.print(&source, input.path(), &verdict)?;
             Ok(trace)
         });
-        Ok(worst.max(wrong))
+        Ok(worst.outcome.max(wrong))
     }
 
     fn print(
@@ -114,9 +118,20 @@ impl Check {
             let message = "several traces make one file of rules only with --join";
             return Failure::usage(message).tell();
         }
+        let is_file = std::fs::metadata(&self.rules).is_ok_and(|there| there.is_file());
+        let inputs = self.input.inputs(&self.files);
+        if let Err(failure) = inputs.refuse(&self.rules) {
+            return failure.tell();
+        }
+        if is_file && !self.force {
+            let rules = self.rules.display();
+            let message = format!("{rules}: is there already: name a new file, or give --force");
+            return Failure::usage(message).tell();
+        }
         for_each_file(&self.files, &self.input, |input| {
-            output::write_whole(&self.rules, |out| self.write_rules(input, out))
+            output::write_whole(&self.rules, &inputs, |out| self.write_rules(input, out))
         })
+        .outcome
     }
 
     fn write_rules(&self, input: &mut Input, out: &mut dyn Write) -> Result<Trace, Failure> {

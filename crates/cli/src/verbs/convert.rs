@@ -90,7 +90,7 @@ fn write(
         None => path.display().to_string(),
     };
     let names = ExportNames { input: name(input.path()), output: name(output) };
-    let trace = output::write_whole(output, |out| {
+    let trace = output::write_whole(output, &args.inputs(files), |out| {
         (export.write)(&mut input, options, &names, out)
             .map_err(|error| Failure::export(output, error))
     })?;

@@ -60,5 +60,6 @@ impl Events {
             writer.finish().map_err(|error| Failure::io(output::stdout_path(), &error))?;
             Ok(trace)
         })
+        .outcome
     }
 }

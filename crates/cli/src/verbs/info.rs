@@ -45,5 +45,6 @@ impl Info {
                 .map_err(|error| Failure::io(output::stdout_path(), &error))?;
             Ok(trace)
         })
+        .outcome
     }
 }

@@ -24,26 +24,42 @@ use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome, tell_remarks};
 use crate::progress::Progress;
 
-/// Runs `work` for each file, or once for all of them where they are joined. One bad file does not stop the others; the worst outcome counts.
+/// What became of the files of a command.
+#[must_use]
+pub(crate) struct Made {
+    /// Files, or runs of joined ones, that were read and whose work is done.
+    pub(crate) files: usize,
+    /// The worst outcome.
+    pub(crate) outcome: Outcome,
+}
+
+/// Runs `work` for each file, or once for all of them if they are joined. One bad file does not stop the others; the worst outcome counts.
 pub(crate) fn for_each_file(
     files: &[PathBuf],
     args: &InputArgs,
     mut work: impl FnMut(&mut Input) -> Result<Trace, Failure>,
-) -> Outcome {
-    let (settings, mut worst) = match args.settings() {
-        Ok(made) => made,
-        Err(failure) => return failure.tell(),
+) -> Made {
+    let mut made = Made { files: 0, outcome: Outcome::Done };
+    let settings = args.inputs(files).refuse_stdout().and_then(|()| args.settings());
+    let settings = match settings {
+        Ok((settings, outcome)) => {
+            made.outcome = outcome;
+            settings
+        }
+        Err(failure) => return Made { outcome: failure.tell(), ..made },
     };
     let each = if args.join { files.len() } else { 1 };
     for run in files.chunks(each.max(1)) {
         let mut done = || {
             let mut input = Input::open_run(run, settings.clone())?;
             let trace = work(&mut input)?;
+            made.files += 1;
             Ok(tell_remarks(input.path(), &trace, args.verbose))
         };
-        worst = worst.max(done().unwrap_or_else(Failure::tell));
+        let outcome = done().unwrap_or_else(Failure::tell);
+        made.outcome = made.outcome.max(outcome);
     }
-    worst
+    made
 }
 
 /// Reads an input into a sink, with progress on a terminal.

@@ -11,6 +11,7 @@ use tracewell::select::{Bound, Selection};
 
 use super::{for_each_file, read, title};
 use crate::args::{Color, InputArgs, SelectionArgs};
+use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome};
 use crate::output;
 use crate::trace_report::{self, Request, known_groups};
@@ -168,6 +169,7 @@ impl Report {
             width: args.width,
             threads: args.jobs,
             output: args.output.clone(),
+            inputs: self.inputs(),
         };
         let templated = match args.layout {
             Layout::Lines => false,
@@ -232,11 +234,22 @@ impl Report {
         })
     }
 
+    /// All files that are read.
+    fn inputs(&self) -> Inputs {
+        let args = &self.templated;
+        let mut inputs = self.input.inputs(&self.files);
+        inputs.add(&args.templates);
+        inputs.add(&args.group_file);
+        for lists in [&args.ids, &args.without_ids, &args.processes, &args.threads] {
+            inputs.add(trace_report::files_in(lists));
+        }
+        inputs
+    }
+
     /// Prints one aligned line an event.
     fn lines(&self, input: &InputArgs, request: &Request) -> Outcome {
-        for_each_file(&self.files, input, |input| match &request.output {
-            None => self.lines_of(input, request, &mut output::stdout()),
-            Some(path) => output::write_whole(path, |out| self.lines_of(input, request, out)),
+        request.write(|out| {
+            for_each_file(&self.files, input, |input| self.lines_of(input, request, out))
         })
     }
 

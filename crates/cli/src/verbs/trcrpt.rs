@@ -168,7 +168,13 @@ impl Trcrpt {
         if self.raw {
             return super::convert::merged_log(&files, &input, self.output.as_deref());
         }
+        let mut inputs = input.inputs(&files);
+        inputs.add(&templates);
+        for lists in [&self.ids, &self.without_ids, &self.processes, &self.threads] {
+            inputs.add(trace_report::files_in(lists));
+        }
         let request = Request {
+            inputs,
             files,
             templates,
             options: self.report_options()?,

@@ -40,7 +40,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn what_cannot_be_recorded_changes_no_file() {
     let cases: [(&[&str], &str); 4] = [
         (&["--", "./no-such-program"], "./no-such-program: "),
-        (&["--", "./trace.twl"], "./trace.twl: "),
+        (&["-o", "new", "--", "./trace.twl"], "./trace.twl: "),
         (&["--pid", NO_PROCESS], "process 4194305: No such process"),
         (&["-o", "new", "--", "./no-such-program"], "./no-such-program: "),
     ];
@@ -263,4 +263,49 @@ fn a_recording_can_be_read_meanwhile_and_outlives_its_recorder() {
     remove_stream(recorder.id());
     assert_eq!(numbers(folder.path(), "trace.twl"), Vec::from_iter(0..100));
     assert_eq!(fs::read(folder.path().join("trace.twl.posix")).unwrap(), b"older");
+}
+
+#[test]
+fn a_program_that_records_nothing_replaces_nothing() {
+    for arguments in [&["--", "true"][..], &["true"], &["sh", "-c", "exit 0"]] {
+        let folder = with_recordings();
+        let before = files(folder.path());
+        let output = recorder(folder.path(), arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let told = "trace.twl: nothing was recorded, it stays as it was\n";
+        assert!(stderr(&output).ends_with(told), "{}", stderr(&output));
+        assert_eq!(files(folder.path()), before);
+    }
+}
+
+#[test]
+fn a_process_that_records_nothing_replaces_nothing() {
+    let folder = with_recordings();
+    let before = files(folder.path());
+    let mut process = Command::new("sleep").arg("60").spawn().unwrap();
+    let id = process.id().to_string();
+    let arguments = ["--pid", &id, "--seconds", "1"];
+    let output = recorder(folder.path(), &arguments).output().unwrap();
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(files(folder.path()), before, "{}", stderr(&output));
+}
+
+#[test]
+fn the_program_that_is_run_is_not_replaced_by_its_recording() {
+    let folder = with_recordings();
+    let script = folder.path().join("script");
+    fs::write(&script, "#!/bin/sh\n").unwrap();
+    set_rights(&script, 0o755);
+    let output = recorder(folder.path(), &["-o", "script", "--", "./script"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert_eq!(fs::read(&script).unwrap(), b"#!/bin/sh\n");
+}
+
+#[test]
+fn options_behind_the_program_are_its_own() {
+    let folder = with_recordings();
+    let output = recorder(folder.path(), &["sh", "-c", "exit 7", "--pid"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(7), "{}", stderr(&output));
 }

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tracewell::collect::{Collected, Raw, Reader, Source};
 use tracewell::input::ARRIVALS;
 
+use crate::draft::{Draft, Ending};
+use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, tell};
-use crate::output::Draft;
 
 /// Where files are made.
 pub(super) enum Files<'a> {
@@ -24,8 +25,12 @@ pub(super) enum Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// What `-o` means for these sources.
-    pub(super) fn new(output: Option<&'a Path>, sources: &[Source]) -> Result<Self, Failure> {
+    /// What `-o` means for these sources, of a command that reads these files.
+    pub(super) fn new(
+        output: Option<&'a Path>,
+        sources: &[Source],
+        inputs: &Inputs,
+    ) -> Result<Self, Failure> {
         let Some(output) = output else { return Ok(Self::None) };
         if output == Path::new("-") {
             let one = sources.len() == 1;
@@ -33,17 +38,22 @@ impl<'a> Files<'a> {
             return one.then_some(Self::Stdout).ok_or_else(several);
         }
         if sources.len() == 1 && !output.is_dir() {
-            refuse_own_input(&[output.to_owned()], sources)?;
+            refuse_inputs(&[output.to_owned()], inputs)?;
             return Ok(Self::One(output));
         }
         fs::create_dir_all(output).map_err(|error| Failure::io(output, &error))?;
         let files: Vec<_> = names(sources).iter().map(|name| output.join(name)).collect();
-        refuse_own_input(&files, sources)?;
+        refuse_inputs(&files, inputs)?;
         Ok(Self::Folder(output))
     }
 
     /// The files of a source. What was there before stays until something comes.
-    pub(super) fn of(&self, reader: &Reader, name: &str) -> Result<Option<Kept>, Failure> {
+    pub(super) fn of(
+        &self,
+        reader: &Reader,
+        name: &str,
+        inputs: &Inputs,
+    ) -> Result<Option<Kept>, Failure> {
         let path = match self {
             Self::None => return Ok(None),
             Self::Stdout => {
@@ -53,11 +63,11 @@ impl<'a> Files<'a> {
             Self::One(path) => path.to_path_buf(),
             Self::Folder(folder) => folder.join(name),
         };
-        let (draft, file) = Draft::create(&path)?;
+        let (draft, file) = Draft::create(&path, inputs, Ending::Handled)?;
         let (mut drafts, mut arrivals) = (Vec::new(), None);
         // What is no file (a pipe, a device) has nothing beside it.
         if file.metadata().is_ok_and(|data| data.is_file()) {
-            let (beside, file) = Draft::create(&arrivals_path(&path))?;
+            let (beside, file) = Draft::create(&arrivals_path(&path), inputs, Ending::Handled)?;
             drafts = vec![draft, beside];
             arrivals = Some(Box::new(file) as _);
         }
@@ -143,21 +153,10 @@ impl Write for Bytes {
     }
 }
 
-/// A file that is read and written at the same time would never end.
-fn refuse_own_input(files: &[PathBuf], sources: &[Source]) -> Result<(), Failure> {
-    let there = |path: &Path| fs::canonicalize(path).ok();
-    let read: Vec<_> = sources
-        .iter()
-        .filter_map(|source| match source {
-            Source::File(path) => there(path),
-            _ => None,
-        })
-        .collect();
-    let is_read = |path: &PathBuf| there(path).is_some_and(|path| read.contains(&path));
+/// Fails before anything is made: a file that is read and written at the same time would never end.
+fn refuse_inputs(files: &[PathBuf], inputs: &Inputs) -> Result<(), Failure> {
     let mut written = files.iter().flat_map(|path| [path.to_owned(), arrivals_path(path)]);
-    let own = written.find(is_read);
-    let message = |path: PathBuf| Failure::usage(format!("{}: is the source, too", path.display()));
-    own.map_or(Ok(()), |path| Err(message(path)))
+    written.try_for_each(|path| inputs.refuse(&path))
 }
 
 fn arrivals_path(path: &Path) -> PathBuf {

@@ -173,12 +173,15 @@ impl Collect {
         let sources = self.sources.sources(self.datagrams());
         let stop = stop_signal().map_err(|e| Failure::io(Path::new("signals"), &e))?;
         let shared = SharedOutput::new(io::stdout());
-        let files = files::Files::new(self.output.as_deref(), &sources)?;
+        let mut inputs = self.input.inputs(&self.sources.file);
+        inputs.add(&self.sources.stdin);
+        let files = files::Files::new(self.output.as_deref(), &sources, &inputs)?;
         let names = files::names(&sources);
         let (mut streams, mut places) = (Vec::new(), Vec::new());
         for (source, name) in sources.iter().zip(&names) {
             let reader = open(source)?.named(name.clone());
-            let (raw, place) = files.of(&reader, name)?.map(|kept| (kept.raw, kept.place)).unzip();
+            let (raw, place) =
+                files.of(&reader, name, &inputs)?.map(|kept| (kept.raw, kept.place)).unzip();
             places.push(place.unwrap_or_default());
             let view = self.follow.then(|| {
                 let tag = (names.len() > 1).then(|| follow::tag(self.format, name, &names));

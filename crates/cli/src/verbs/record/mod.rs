@@ -3,12 +3,14 @@
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | `place` | when a recording takes the place of an earlier one |
 //! | `posix` | what is recorded by `posix_trace_event`, of which this is the trace controller |
 //! | `signals` | signals that would end this process |
 //!
 //! For our own streams the program's side is `Stream::from_environment` (in C `tw_stream_from_environment`). The stream's
 //! memory is a file that both map; what the program committed is there when it ends, however it ends.
 
+mod place;
 mod posix;
 mod signals;
 
@@ -28,10 +30,12 @@ use tracewell_record::stream::{
     Flusher, FullPolicy, Log, STREAM_VARIABLE, Status, Stream, StreamOptions, Take,
 };
 
+use self::place::Recording;
 use self::posix::PosixTrace;
 use self::signals::Passed;
+use crate::draft::{Draft, Ending};
+use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, tell};
-use crate::output::Draft;
 
 /// Save what a program or another process records
 ///
@@ -39,8 +43,8 @@ use crate::output::Draft;
 /// TRACEWELL_STREAM, and for those that call posix_trace_event, which need nothing. Events go to the file
 /// while the program runs; what is left is saved when it ends or crashes. The program never waits for that:
 /// what finds no room is lost, and told in its place. A program that does both leaves two files, the one of
-/// posix_trace_event with `.posix` behind its name. An earlier recording is replaced when the program has
-/// started, not before.
+/// posix_trace_event with `.posix` behind its name. An earlier recording is replaced when the first event
+/// was recorded: a run that records nothing replaces nothing.
 ///
 /// With --pid it is a trace controller of a process that runs already and calls posix_trace_event, until that
 /// one ends, or a signal or --seconds ends the recording.
@@ -50,7 +54,7 @@ use crate::output::Draft;
 /// --pid the status is 0, or says what went wrong here.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  tracewell record -- ./program --its arguments
+  tracewell record ./program --its arguments
   tracewell record -o run.twl --packets 64 -- ./program && tracewell report run.twl
   tracewell record --pid 4711 --seconds 10")]
 pub(crate) struct Record {
@@ -59,11 +63,11 @@ pub(crate) struct Record {
     output: PathBuf,
 
     /// Threads that can record at a time
-    #[arg(long, value_name = "N", default_value_t = StreamOptions::default().lanes)]
+    #[arg(long, value_name = "N", default_value_t = StreamOptions::default().lanes, conflicts_with = "pid")]
     lanes: u32,
 
     /// Packets of 64 KiB that a thread can be ahead of the saving
-    #[arg(long, value_name = "N", default_value_t = StreamOptions::default().packets)]
+    #[arg(long, value_name = "N", default_value_t = StreamOptions::default().packets, conflicts_with = "pid")]
     packets: u32,
 
     /// Record what this process traces by posix_trace_event
@@ -75,7 +79,7 @@ pub(crate) struct Record {
     seconds: Option<u32>,
 
     /// The program and its arguments
-    #[arg(required_unless_present = "pid", last = true, value_name = "PROGRAM")]
+    #[arg(required_unless_present = "pid", trailing_var_arg = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
 
@@ -91,18 +95,29 @@ impl Record {
     /// Records a process that runs already.
     fn attend(&self, process: i32) -> Result<Outcome, Failure> {
         // First: a pipe is waited for here, and signals are to end that.
-        let draft = Draft::create(&self.output)?;
+        let draft = Draft::create(&self.output, &Inputs::default(), Ending::Handled)?;
         let mut passed = Passed::new().map_err(|error| Failure::io(&self.output, &error))?;
         let mut trace = PosixTrace::begin(process, draft)?;
         let mut failures = Failures::default();
-        failures.note(trace.draft.put_or_leave());
+        if !trace.draft.replaces() {
+            failures.note(trace.draft.put_or_leave());
+        }
         let seconds = self.seconds.map(|seconds| Duration::from_secs(seconds.into()));
         let end = seconds.and_then(|seconds| Instant::now().checked_add(seconds));
         while !passed.came() && !trace.is_abandoned() && end.is_none_or(|end| Instant::now() < end)
         {
             std::thread::sleep(Duration::from_millis(20));
+            if trace.draft.replaces() && trace.has_grown() && trace.has_events() {
+                failures.note(trace.draft.put_or_leave());
+            }
         }
         failures.note(trace.finish());
+        if trace.draft.replaces() {
+            match trace.has_events() {
+                true => failures.note(trace.draft.put_or_leave()),
+                false => self.tell_unchanged(),
+            }
+        }
         Ok(failures.0)
     }
 
@@ -110,9 +125,11 @@ impl Record {
         let file = StreamFile::new();
         let stream = Arc::new(self.stream(&file.path)?);
         // First: a pipe is waited for here, and signals are to end that.
-        let (mut output, log) = Draft::create(&self.output)?;
+        let inputs = Inputs::of(self.executable());
+        let (output, log) = Draft::create(&self.output, &inputs, Ending::Handled)?;
         // A program of our own streams does not miss this.
-        let beside = Draft::create(&output.target().with_added_extension("posix"));
+        let beside = output.target().with_added_extension("posix");
+        let beside = Draft::create(&beside, &inputs, Ending::Handled);
         let beside = beside.map_err(Failure::tell).ok();
         let at_program = |error: &io::Error| Failure::io(self.name(), error);
         let passed = Passed::new().map_err(|error| at_program(&error))?;
@@ -122,20 +139,26 @@ impl Record {
         let child = held.release().map_err(|error| at_program(&error))?;
         // From here on something is recorded: what fails is told, and nothing ends before the program does.
         let mut failures = Failures::default();
-        failures.note(output.put_or_leave());
-        let flusher = Flusher::start(Arc::clone(&stream), Log::new(log, Take::Out));
+        let recording = Recording::new(output, log, &stream);
+        let place = recording.place();
+        let flusher = Flusher::start(Arc::clone(&stream), Log::new(recording, Take::Out));
         let status = passed.wait(child);
         let saved = flusher.and_then(|flusher| flusher.stop().map_err(io::Error::other));
         failures.note(saved.map(drop).map_err(|error| Failure::io(&self.output, &error)));
         let of_stream = stream.image().status();
+        let mut place = place::lock(&place);
+        if of_stream.lanes > 0 {
+            place.put();
+        }
+        failures.add(&place.failures);
         let traced = posix.is_some_and(|posix| {
             failures.note(posix.finish());
             posix.has_events() && {
-                failures.note(keep(posix, &output, of_stream.lanes == 0));
+                failures.note(keep(posix, &place.draft, of_stream.lanes == 0));
                 true
             }
         });
-        self.remark(&of_stream, traced);
+        self.remark(&of_stream, traced, place.draft.replaces());
         Ok(failures.beside(status.map_err(|error| at_program(&error))?))
     }
 
@@ -166,7 +189,22 @@ impl Record {
         self.program.first().map_or(Path::new(""), Path::new)
     }
 
-    fn remark(&self, status: &Status, traced: bool) {
+    /// The file of the program, which a recording must not replace.
+    fn executable(&self) -> Option<PathBuf> {
+        let name = self.name();
+        if name.components().count() > 1 || name.is_absolute() {
+            return Some(name.to_owned());
+        }
+        let folders = std::env::var_os("PATH")?;
+        std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
+    }
+
+    /// Tells that an earlier recording is still there, for nothing was recorded.
+    fn tell_unchanged(&self) {
+        tell!("tracewell: {}: nothing was recorded, it stays as it was", self.output.display());
+    }
+
+    fn remark(&self, status: &Status, traced: bool, unchanged: bool) {
         let lost = status.lost + status.lost_unplaced + status.lost_suspended + status.lost_log;
         if lost > 0 {
             let lost = counted(lost, "event");
@@ -178,6 +216,9 @@ impl Record {
                 "tracewell: {program} recorded nothing: does it open {STREAM_VARIABLE}, or call \
                  posix_trace_event?"
             );
+            if unchanged {
+                self.tell_unchanged();
+            }
         }
     }
 }
@@ -209,7 +250,7 @@ impl Drop for StreamFile {
 fn keep(posix: PosixTrace, output: &Draft, alone: bool) -> Result<(), Failure> {
     let mut draft = posix.draft;
     if alone && is_file(output.path()) && is_file(draft.path()) {
-        return draft.put_or_leave_as(output);
+        return draft.put_or_leave_as(output.target());
     }
     draft.put_or_leave()?;
     let (output, beside) = (output.target().display(), draft.target().display());
@@ -236,6 +277,11 @@ impl Failures {
         if let Err(failure) = result {
             self.0 = self.0.max(failure.tell());
         }
+    }
+
+    /// Adds what went wrong elsewhere, which was told there.
+    fn add(&mut self, other: &Self) {
+        self.0 = self.0.max(other.0);
     }
 
     /// The program's status is worth more, unless that says that all is well.

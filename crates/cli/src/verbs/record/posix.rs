@@ -9,8 +9,8 @@ use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
 use tracewell_posix::{Attributes, LogPolicy, Stream, UNNAMED};
 
+use crate::draft::Draft;
 use crate::outcome::{Failure, tell};
-use crate::output::Draft;
 
 /// Room for records that the log has not taken yet, in bytes.
 const ROOM: usize = 16 << 20;
@@ -22,6 +22,8 @@ pub(super) struct PosixTrace {
     stream: Stream,
     /// The log.
     pub(super) draft: Draft,
+    /// Its length when it was looked at last.
+    length: u64,
 }
 
 impl PosixTrace {
@@ -41,7 +43,7 @@ impl PosixTrace {
             Failure::io(Path::new(&format!("process {process}")), &error.into())
         })?;
         stream.core().start();
-        Ok(Self { stream, draft })
+        Ok(Self { stream, draft, length: 0 })
     }
 
     /// Whether no process that is traced lives any more.
@@ -63,7 +65,13 @@ impl PosixTrace {
         written.map_err(|error| Failure::io(self.draft.target(), &error))
     }
 
-    /// Whether the log that was ended may have events of a program: what cannot be read again may.
+    /// Whether the log has grown since this was asked last.
+    pub(super) fn has_grown(&mut self) -> bool {
+        let length = std::fs::metadata(self.draft.path()).map_or(0, |log| log.len());
+        std::mem::replace(&mut self.length, length) < length
+    }
+
+    /// Whether the log may have events of a program: what cannot be read again may.
     pub(super) fn has_events(&self) -> bool {
         if !super::is_file(self.draft.path()) {
             return true;

@@ -1,6 +1,6 @@
 //! Signals that would end `record`: they go to the program, or end the recording of another process.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::process::{Child, ExitStatus};
 use std::thread;
@@ -19,9 +19,7 @@ impl Passed {
     /// From here on they do not end this process. Those that whoever started it ignores (`nohup`) stay
     /// ignored, here and in the program.
     pub(super) fn new() -> io::Result<Self> {
-        let ignored = ignored();
-        let wanted = [SIGINT, SIGQUIT, SIGTERM, SIGHUP];
-        let heeded = wanted.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+        let heeded = crate::signals::heeded(&[SIGINT, SIGQUIT, SIGTERM, SIGHUP]);
         Ok(Self { signals: Signals::new(heeded)? })
     }
 
@@ -58,11 +56,4 @@ fn is_there(signal: Signal) -> bool {
     let terminal = || File::open("/dev/tty").ok();
     let foreground = || tcgetpgrp(terminal()?).ok();
     by_keys && foreground() == Some(getpgrp())
-}
-
-/// The signals that this process ignores, a bit each from the lowest for signal 1.
-fn ignored() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tracewell::template::{Severity, layout, parse};
 
+use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, tell};
 use crate::{output, templates, trace_report};
 
@@ -52,7 +53,8 @@ impl Fmt {
             return Ok(trace_report::print(&text));
         }
         if text != source.text {
-            output::write_whole(path, |out| {
+            // The input is what is to be rewritten.
+            output::write_whole(path, &Inputs::default(), |out| {
                 out.write_all(text.as_bytes()).map_err(|error| Failure::io(path, &error))
             })?;
         }

@@ -7,6 +7,7 @@ use tracewell::template::update::store::{self, Step, StoreError, TemplateFile};
 use tracewell::template::update::{Change, apply, extract, read};
 use tracewell::template::{Severity, Source};
 
+use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, tell};
 use crate::{templates, trace_report};
 
@@ -103,6 +104,7 @@ impl Update {
                 }
             };
             let undo = with_suffix(&path.with_extension(""), ".undo");
+            Inputs::of([&file.name, path]).refuse(&undo)?;
             store::replace(&undo, applied.undo.as_bytes(), &mut |_, step| written(&undo, step))
                 .map_err(store_failure)?;
             file.replace(applied.text.as_bytes(), &mut |_, step| written(&file.name, step))

@@ -1,0 +1,108 @@
+//! The files that a command reads, so that it never writes over one of them.
+//!
+//! Two paths are one file if they lead to the same file of the system: by another spelling, a hard or symbolic link, in
+//! another case where the file system does not tell cases apart.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::outcome::Failure;
+
+/// The files that a command reads.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inputs {
+    files: Vec<(PathBuf, Identity)>,
+}
+
+impl Inputs {
+    /// The files at these paths; `-` is standard input. What is not there, or is no regular file, cannot be
+    /// overwritten.
+    pub(crate) fn of<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
+        let mut inputs = Self::default();
+        inputs.add(paths);
+        inputs
+    }
+
+    /// Adds the files at these paths.
+    pub(crate) fn add<P: AsRef<Path>>(&mut self, paths: impl IntoIterator<Item = P>) {
+        let known = |path: P| {
+            let path = path.as_ref();
+            let identity = if path == Path::new("-") { of_stdin() } else { of_path(path) };
+            Some((path.to_owned(), identity?))
+        };
+        self.files.extend(paths.into_iter().filter_map(known));
+    }
+
+    /// Fails if a file that is to be written is one of these.
+    pub(crate) fn refuse(&self, output: &Path) -> Result<(), Failure> {
+        if output == Path::new("-") {
+            return self.refuse_stdout();
+        }
+        self.refuse_file(output, of_path(output))
+    }
+
+    /// Fails if standard output goes into one of these.
+    pub(crate) fn refuse_stdout(&self) -> Result<(), Failure> {
+        self.refuse_file(Path::new("standard output"), of_stdout())
+    }
+
+    fn refuse_file(&self, output: &Path, identity: Option<Identity>) -> Result<(), Failure> {
+        let is_output = |(_, input): &&(PathBuf, Identity)| Some(input) == identity.as_ref();
+        let Some((input, _)) = self.files.iter().find(is_output) else { return Ok(()) };
+        let (output, same) = (output.display(), input == output);
+        let stdin = input == Path::new("-");
+        let of = match () {
+            () if same => String::new(),
+            () if stdin => " (standard input)".to_owned(),
+            () => format!(" ({})", input.display()),
+        };
+        Err(Failure::usage(format!(
+            "{output}: is an input, too{of}, and would be overwritten: name another output"
+        )))
+    }
+}
+
+/// What is the same for all paths to a file.
+#[cfg(unix)]
+type Identity = (u64, u64);
+/// What is the same for all paths to a file but hard links.
+#[cfg(not(unix))]
+type Identity = PathBuf;
+
+#[cfg(unix)]
+fn of_metadata(metadata: &Metadata) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    metadata.is_file().then(|| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(unix)]
+fn of_path(path: &Path) -> Option<Identity> {
+    of_metadata(&fs::metadata(path).ok()?)
+}
+
+#[cfg(not(unix))]
+fn of_path(path: &Path) -> Option<Identity> {
+    let is_file = |metadata: &Metadata| metadata.is_file();
+    fs::metadata(path).ok().filter(is_file).and_then(|_| fs::canonicalize(path).ok())
+}
+
+#[cfg(unix)]
+fn of_open(stream: &impl std::os::fd::AsFd) -> Option<Identity> {
+    let file = fs::File::from(stream.as_fd().try_clone_to_owned().ok()?);
+    of_metadata(&file.metadata().ok()?)
+}
+
+fn of_stdin() -> Option<Identity> {
+    #[cfg(unix)]
+    return of_open(&io::stdin());
+    #[cfg(not(unix))]
+    None
+}
+
+fn of_stdout() -> Option<Identity> {
+    #[cfg(unix)]
+    return of_open(&io::stdout());
+    #[cfg(not(unix))]
+    None
+}
