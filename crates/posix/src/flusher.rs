@@ -87,17 +87,27 @@ fn flushes_itself(core: &Core) -> bool {
 fn is_regular_due(core: &Core) -> bool {
     let mut inner = core.inner();
     let pool = core.pool();
-    flushes_itself(core) && pool.progress() != inner.flush.seen && !inner.is_empty(&pool)
+    flushes_itself(core) && Some(pool.progress()) != inner.flush.seen && !inner.is_empty(&pool)
 }
 
 /// Writes what is there now.
 fn flush(core: &Core, log: &mut LogWriter, everything: bool) {
-    let wanted = {
-        let mut inner = core.inner();
-        inner.flush.flushing = true;
-        core.note(&inner, wire::FLUSH_START, &[]);
-        inner.flush.wanted
-    };
+    let wanted = begin(core);
+    drain(core, log, wanted, everything);
+    log.sync(NameFile(core.names().as_fd()));
+    conclude(core, log, wanted);
+}
+
+/// Says that a flush begins; how many are asked for now.
+fn begin(core: &Core) -> u64 {
+    let mut inner = core.inner();
+    inner.flush.flushing = true;
+    core.note(&inner, wire::FLUSH_START, &[]);
+    inner.flush.wanted
+}
+
+/// Moves what is there into the log.
+fn drain(core: &Core, log: &mut LogWriter, wanted: u64, everything: bool) {
     let mut until = sys::realtime();
     // A process that stores without end, with stamps of the past, does not keep a flush from its end.
     let mut rounds = core.pool().geometry().total() / AT_ONCE;
@@ -108,14 +118,23 @@ fn flush(core: &Core, log: &mut LogWriter, everything: bool) {
             until = sys::realtime();
         }
     }
-    log.sync(NameFile(core.names().as_fd()));
+}
+
+/// Says how a flush ended, and remembers whether something came that it did not write.
+fn conclude(core: &Core, log: &mut LogWriter, wanted: u64) {
     let mut inner = core.inner();
+    let pool = core.pool();
+    // In this order: what is recorded after the first line differs from it, what was before is found.
+    let [recorded, _] = pool.progress();
+    let written = inner.is_empty(&pool);
     report(core, &mut inner, log);
     core.note(&inner, wire::FLUSH_STOP, &[]);
+    // The controller's own records are made under the lock that is held here.
+    let [_, own] = pool.progress();
     let flush = &mut inner.flush;
     flush.done = flush.done.max(wanted);
     flush.flushing = flush.wanted > flush.done;
-    inner.flush.seen = core.pool().progress();
+    flush.seen = written.then_some([recorded, own]);
 }
 
 /// Puts some records into the log; whether there may be more up to a time.
@@ -166,5 +185,33 @@ fn close(core: &Core, log: &mut LogWriter) -> i32 {
     match status.flush_error {
         0 => log.take_error(),
         error => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attributes::Attributes;
+    use tracewell_wire::posix::UNNAMED;
+
+    #[test]
+    fn an_event_between_the_drain_and_the_end_of_a_flush_makes_the_next_flush_due() {
+        let attributes = Attributes::default();
+        let file = tempfile::tempfile().unwrap();
+        let descriptor = std::os::fd::AsRawFd::as_raw_fd(&file);
+        // Without its thread, in whose place the test is.
+        let core = Core::create(0, &attributes, Some(descriptor)).unwrap();
+        core.start();
+        let mut log = lock(core.log.as_ref().unwrap());
+        crate::record(UNNAMED, b"before", false, 0);
+        let wanted = begin(&core);
+        drain(&core, &mut log, wanted, false);
+        crate::record(UNNAMED, b"between", false, 0);
+        conclude(&core, &mut log, wanted);
+        assert!(is_regular_due(&core));
+        flush(&core, &mut log, false);
+        assert!(!is_regular_due(&core), "a flush leaves only what it says itself");
+        drop(log);
+        core.withdraw();
     }
 }

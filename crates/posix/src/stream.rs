@@ -82,8 +82,8 @@ pub(crate) struct FlushState {
     pub(crate) error: i32,
     pub(crate) log_overrun: bool,
     pub(crate) log_full: bool,
-    /// [`Pool::progress`] after the last flush.
-    pub(crate) seen: u64,
+    /// [`Pool::progress`] of what the last flush has written; `None` if it left something.
+    pub(crate) seen: Option<[u64; 2]>,
 }
 
 /// Spans that are remembered; the oldest is forgotten first.

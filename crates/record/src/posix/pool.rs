@@ -130,12 +130,16 @@ impl<'a> Pool<'a> {
         2 * self.survey().closed >= self.geometry.closed
     }
 
-    /// A number that changes when something is recorded, opened or freed.
-    pub fn progress(&self) -> u64 {
-        let heads = 0..self.used();
-        heads.fold(self.word(at::ORDER).load(Ordering::Relaxed), |sum, packet| {
-            sum.wrapping_add(self.head(packet, head::COMMITTED).load(Ordering::Relaxed))
-        })
+    /// Two numbers that change when something is recorded or a packet is opened: by recorders, and by
+    /// the controller for the stream itself.
+    pub fn progress(&self) -> [u64; 2] {
+        let mut sums = [0_u64; 2];
+        for packet in 0..self.used() {
+            let word = |word| self.head(packet, word).load(Ordering::Relaxed);
+            let sum = &mut sums[usize::from(word(head::OWNER) == UNENDING)];
+            *sum = sum.wrapping_add(word(head::COMMITTED));
+        }
+        sums
     }
 
     fn survey(&self) -> Survey {
