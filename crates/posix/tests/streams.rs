@@ -1,5 +1,8 @@
 //! Streams of this process through the Rust interface: what is recorded comes out, in order, once, live and
 //! from a log.
+//!
+//! The tests run at the same time in one process, and every stream of the process gets all its events. So each
+//! test has an event name of its own, and its streams leave all other events out.
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
@@ -131,9 +134,9 @@ fn records_of_the_promised_size_fit_over_many_threads() {
     assert_eq!(next, [each as u32; 32]);
 }
 
-/// A log with everything that logs have, of which damaged ones are made.
-fn log_with(policy: LogPolicy, size: usize, events: u32) -> Vec<u8> {
-    let id = tracewell_posix::define(b"logged").unwrap();
+/// A log with everything that logs have, of which damaged ones are made. `name` is the caller's alone.
+fn log_with(name: &str, policy: LogPolicy, size: usize, events: u32) -> Vec<u8> {
+    let id = tracewell_posix::define(name.as_bytes()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     let file = File::create_new(&path).unwrap();
@@ -164,15 +167,15 @@ fn numbers(log: &Recorded) -> Vec<u32> {
 
 #[test]
 fn a_log_has_what_its_policy_says() {
-    let log = Recorded::of_bytes(log_with(LogPolicy::Append, 0, 5000)).unwrap();
+    let log = Recorded::of_bytes(log_with("logged", LogPolicy::Append, 0, 5000)).unwrap();
     assert!(numbers(&log).into_iter().eq(0..5000));
     assert!(!log.status().log_overrun && !log.status().log_full);
-    let log = Recorded::of_bytes(log_with(LogPolicy::Loop, 32_768, 5000)).unwrap();
+    let log = Recorded::of_bytes(log_with("logged", LogPolicy::Loop, 32_768, 5000)).unwrap();
     let found = numbers(&log);
     assert!(found.len() > 500 && found.len() < 4900, "{}", found.len());
     assert!(found.iter().copied().eq(5000 - found.len() as u32..5000));
     assert!(log.status().log_full);
-    let log = Recorded::of_bytes(log_with(LogPolicy::UntilFull, 32_768, 5000)).unwrap();
+    let log = Recorded::of_bytes(log_with("logged", LogPolicy::UntilFull, 32_768, 5000)).unwrap();
     let found = numbers(&log);
     assert!(found.len() > 500 && found.len() < 4900, "{}", found.len());
     assert!(found.iter().copied().eq(0..found.len() as u32));
@@ -182,7 +185,7 @@ fn a_log_has_what_its_policy_says() {
 
 #[test]
 fn every_truncation_gives_a_beginning_or_nothing() {
-    let bytes = log_with(LogPolicy::Append, 0, 100);
+    let bytes = log_with("truncated", LogPolicy::Append, 0, 100);
     let all = numbers(&Recorded::of_bytes(bytes.clone()).unwrap());
     for length in 0..bytes.len() {
         if let Ok(log) = Recorded::of_bytes(bytes[..length].to_vec()) {
@@ -209,7 +212,7 @@ fn the_corpus_has_small_logs() {
     for (name, policy) in kinds {
         let path = format!("{folder}/{name}");
         if std::env::var_os("CORPUS").is_some_and(|value| value == "write") {
-            fs::write(&path, log_with(policy, 0, 3)).unwrap();
+            fs::write(&path, log_with("in the corpus", policy, 0, 3)).unwrap();
         }
         let log = Recorded::of_bytes(fs::read(&path).unwrap()).unwrap();
         assert_eq!(numbers(&log), [0, 1, 2], "{name}");

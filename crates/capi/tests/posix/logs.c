@@ -322,8 +322,9 @@ TEST(OWN_11)
     trace_id_t stream = started_withlog(&attr, log_file());
     limit_files(32768);
     int error = 0;
-    for (uint32_t number = 0; number < 200 && !error; number++) {
-        number_events(many(), number * 10, number * 10 + 10);
+    for (uint32_t number = 0; !error; number++) {
+        if (number < 200)
+            number_events(many(), number * 10, number * 10 + 10);
         sleep_ms(5);
         error = status_of(stream).posix_stream_flush_error;
     }

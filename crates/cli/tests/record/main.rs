@@ -4,12 +4,16 @@
 
 mod files;
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::Duration;
 
+use tracewell_posix::DIRECTORY_VARIABLE;
 use tracewell_record::stream::{EventType, Family, Stream};
 
 const VARIABLE: &str = "TRACEWELL_TEST_RECORD";
@@ -34,6 +38,23 @@ fn program() {
         "abort" => std::process::abort(),
         code => std::process::exit(code.parse().unwrap()),
     }
+}
+
+/// `tracewell`, with a registry of these tests in place of the user's.
+fn tracewell() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    command.env(DIRECTORY_VARIABLE, registry());
+    command
+}
+
+/// Where processes that these tests trace meet their controllers.
+fn registry() -> &'static Path {
+    static REGISTRY: OnceLock<PathBuf> = OnceLock::new();
+    REGISTRY.get_or_init(|| {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("registry");
+        DirBuilder::new().recursive(true).mode(0o700).create(&path).unwrap();
+        path
+    })
 }
 
 fn saved_bytes() -> u64 {
@@ -61,12 +82,13 @@ fn traced_program() {
 /// The traced program, to be run by itself or by `tracewell record`.
 fn traced(program: &mut Command, wanted: &str) {
     program.args(["--exact", "traced_program", "--nocapture", "--quiet", "--test-threads=1"]);
+    program.env(DIRECTORY_VARIABLE, registry());
     program.env(TRACED, wanted).stdout(Stdio::null());
 }
 
 /// The numbers in the data of the traced program's events.
 fn readings(folder: &Path, file: &str) -> Vec<u64> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    let mut command = tracewell();
     let output = command.current_dir(folder).args(["events", "--event", "reading", file]).output();
     let text = String::from_utf8(output.unwrap().stdout).unwrap();
     let number = |line: &str| {
@@ -80,7 +102,7 @@ fn readings(folder: &Path, file: &str) -> Vec<u64> {
 #[test]
 fn what_a_program_traces_by_the_standard_is_saved_from_its_first_event_on() {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    let mut command = tracewell();
     command.current_dir(folder.path()).args(["record", "-o", "run", "--"]);
     traced(command.arg(std::env::current_exe().unwrap()), "5000");
     let output = command.output().unwrap();
@@ -93,7 +115,7 @@ fn what_a_program_traces_by_the_standard_is_saved_from_its_first_event_on() {
 #[test]
 fn a_program_that_records_in_both_ways_leaves_two_files() {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    let mut command = tracewell();
     let script = "\"$0\" --exact program --quiet; exec \"$0\" --exact traced_program --quiet";
     command.current_dir(folder.path()).args(["record", "--", "sh", "-c", script]);
     command.arg(std::env::current_exe().unwrap()).env(TRACED, "50").env(VARIABLE, "20 0");
@@ -110,7 +132,7 @@ fn a_process_that_runs_already_is_recorded_until_it_ends_or_time_is_up() {
     traced(&mut program, "-1");
     let mut program = program.spawn().unwrap();
     let attend = |options: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+        let mut command = tracewell();
         let pid = program.id().to_string();
         command.current_dir(folder.path()).args(["record", "-o", "run", "--pid", &pid]);
         command.args(options).stderr(Stdio::piped()).spawn().unwrap()
@@ -146,14 +168,14 @@ fn record(folder: &Path, wanted: &str, options: &[&str]) -> Output {
 
 /// `tracewell record` in a folder.
 fn recorder(folder: &Path, options: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    let mut command = tracewell();
     command.current_dir(folder).arg("record").args(options);
     command
 }
 
 /// The numbers of the events in a file, as `tracewell events` prints them.
 fn numbers(folder: &Path, file: &str) -> Vec<u64> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    let mut command = tracewell();
     let output = command.current_dir(folder).args(["events", file]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
@@ -198,7 +220,7 @@ fn more_events_than_the_stream_holds_are_saved_while_the_program_runs() {
 #[test]
 fn a_program_that_records_nothing_is_remarked_and_leaves_no_stream_behind() {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    let mut command = tracewell();
     let script = "test -n \"$TRACEWELL_STREAM\" && echo $TRACEWELL_STREAM";
     let output = command.current_dir(folder.path()).args(["record", "--", "sh", "-c", script]);
     let output = output.output().unwrap();
@@ -211,12 +233,12 @@ fn a_program_that_records_nothing_is_remarked_and_leaves_no_stream_behind() {
 #[test]
 fn keys_of_processes_and_threads_fit_into_their_column() {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    let mut command = tracewell();
     command.current_dir(folder.path()).args(["record", "-o", "run", "--"]);
     traced(command.arg(std::env::current_exe().unwrap()), "5");
     assert_eq!(command.output().unwrap().status.code(), Some(0));
     for (verb, name) in [("info", "thread  "), ("report", "process ")] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+        let mut command = tracewell();
         let output = command.current_dir(folder.path()).args([verb, "run"]).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         let heading = if verb == "info" { "KIND  " } else { "CONTEXT" };
@@ -229,7 +251,7 @@ fn keys_of_processes_and_threads_fit_into_their_column() {
 
 /// `tracewell record` of a shell script, in the background of any terminal, where keys reach neither.
 fn script(folder: &Path, script: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    let mut command = tracewell();
     command.current_dir(folder).args(["record", "--", "sh", "-c", script]).process_group(0);
     command
 }

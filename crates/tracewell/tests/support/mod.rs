@@ -16,7 +16,8 @@ use tracewell::model::{Batch, ContextId, Flow, Loss, Sink, Trace};
 pub fn shared() -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let folder = std::env::var_os("TRACEWELL_SHARED").map_or_else(beside, PathBuf::from);
-    if folder.is_dir() {
+    // A user may have a folder of this name with something else in it.
+    if folder.join("data/threadx").is_dir() {
         return Some(folder);
     }
     // Past the test runner's capture, which shows nothing of tests that pass.
