@@ -6,7 +6,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tracewell_posix::DIRECTORY_VARIABLE;
@@ -238,14 +238,11 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Removes the stream that a killed recorder leaves; the end of its name is the recorder's own.
-fn remove_stream(recorder: u32) {
+/// How many streams of a recorder there are; the end of their names is the recorder's own.
+fn streams_of(recorder: u32) -> usize {
     let begin = format!("tracewell-record-{recorder}-");
-    for file in fs::read_dir("/dev/shm").into_iter().flatten().flatten() {
-        if file.file_name().to_string_lossy().starts_with(&begin) {
-            fs::remove_file(file.path()).unwrap();
-        }
-    }
+    let files = fs::read_dir("/dev/shm").into_iter().flatten().flatten();
+    files.filter(|file| file.file_name().to_string_lossy().starts_with(&begin)).count()
 }
 
 #[test]
@@ -265,7 +262,6 @@ fn a_recording_can_be_read_meanwhile_and_outlives_its_recorder() {
     // The program is in the group of the process that ran it.
     let end = format!("kill -KILL -{}", recorder.id());
     assert!(Command::new("sh").args(["-c", &end]).status().unwrap().success());
-    remove_stream(recorder.id());
     assert_eq!(numbers(folder.path(), "trace.twl"), Vec::from_iter(0..100));
     assert_eq!(fs::read(folder.path().join("trace.twl.posix")).unwrap(), b"older");
 }
@@ -313,4 +309,27 @@ fn options_behind_the_program_are_its_own() {
     let folder = with_recordings();
     let output = recorder(folder.path(), &["sh", "-c", "exit 7", "--pid"]).output().unwrap();
     assert_eq!(output.status.code(), Some(7), "{}", stderr(&output));
+}
+
+#[test]
+fn the_stream_of_a_killed_recorder_is_removed_by_the_next_one() {
+    if !Path::new("/dev/shm").is_dir() {
+        println!("skipped: there is no /dev/shm");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let [mut living, mut killed] =
+        [(), ()].map(|()| script(folder.path(), ": > ready-$PPID; sleep 180").spawn().unwrap());
+    let begun = |child: &Child| folder.path().join(format!("ready-{}", child.id())).exists();
+    wait_for("both record", || begun(&living) && begun(&killed));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let another = tempfile::tempdir().unwrap();
+    assert_eq!(record(another.path(), "20 0", &[]).status.code(), Some(0));
+    assert_eq!([streams_of(living.id()), streams_of(killed.id())], [1, 0]);
+    for group in [living.id(), killed.id()] {
+        let end = format!("kill -KILL -{group}");
+        assert!(Command::new("sh").args(["-c", &end]).status().unwrap().success());
+    }
+    living.wait().unwrap();
 }

@@ -3,6 +3,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | `memory` | the file that is a stream's memory |
 //! | `place` | when a recording takes the place of an earlier one |
 //! | `posix` | what is recorded by `posix_trace_event`, of which this is the trace controller |
 //! | `signals` | signals that would end this process |
@@ -10,6 +11,7 @@
 //! For our own streams the program's side is `Stream::from_environment` (in C `tw_stream_from_environment`). The stream's
 //! memory is a file that both map; what the program committed is there when it ends, however it ends.
 
+mod memory;
 mod place;
 mod posix;
 mod signals;
@@ -21,7 +23,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use tracewell::text::counted;
@@ -30,6 +32,7 @@ use tracewell_record::stream::{
     Flusher, FullPolicy, Log, STREAM_VARIABLE, Status, Stream, StreamOptions, Take,
 };
 
+use self::memory::StreamFile;
 use self::place::Recording;
 use self::posix::PosixTrace;
 use self::signals::Passed;
@@ -122,8 +125,7 @@ impl Record {
     }
 
     fn record(&self) -> Result<Outcome, Failure> {
-        let file = StreamFile::new();
-        let stream = Arc::new(self.stream(&file.path)?);
+        let (file, stream) = self.stream()?;
         // First: a pipe is waited for here, and signals are to end that.
         let inputs = Inputs::of(self.executable());
         let (output, log) = Draft::create(&self.output, &inputs, Ending::Handled)?;
@@ -133,7 +135,7 @@ impl Record {
         let beside = beside.map_err(Failure::tell).ok();
         let at_program = |error: &io::Error| Failure::io(self.name(), error);
         let passed = Passed::new().map_err(|error| at_program(&error))?;
-        let held = self.start(&file.path)?;
+        let held = self.start(file.path())?;
         let begin = |beside| PosixTrace::begin(held.process(), beside).map_err(Failure::tell).ok();
         let posix = beside.and_then(begin);
         let child = held.release().map_err(|error| at_program(&error))?;
@@ -162,19 +164,20 @@ impl Record {
         Ok(failures.beside(status.map_err(|error| at_program(&error))?))
     }
 
-    fn stream(&self, path: &Path) -> Result<Stream, Failure> {
+    fn stream(&self) -> Result<(StreamFile, Arc<Stream>), Failure> {
         let options = StreamOptions {
             policy: FullPolicy::Flush,
             lanes: self.lanes,
             packets: self.packets,
             ..StreamOptions::default()
         };
-        let stream = Stream::create(path, &options).map_err(|error| match error.kind() {
+        let made = StreamFile::create(&options);
+        let (file, stream) = made.map_err(|(path, error)| match error.kind() {
             io::ErrorKind::InvalidInput => Failure::usage(format!("--lanes, --packets: {error}")),
-            _ => Failure::io(path, &error),
+            _ => Failure::io(&path, &error),
         })?;
         stream.start();
-        Ok(stream)
+        Ok((file, Arc::new(stream)))
     }
 
     /// The process of the program, before it is the program.
@@ -220,29 +223,6 @@ impl Record {
                 self.tell_unchanged();
             }
         }
-    }
-}
-
-/// The file that is the stream's memory; gone when this run is.
-struct StreamFile {
-    path: PathBuf,
-}
-
-impl StreamFile {
-    fn new() -> Self {
-        let shared = Path::new("/dev/shm");
-        let folder = if shared.is_dir() { shared.to_owned() } else { std::env::temp_dir() };
-        // A killed run may have left its file, and its number may come again.
-        let start = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let (process, start) = (std::process::id(), start.as_nanos());
-        Self { path: folder.join(format!("tracewell-record-{process}-{start:x}")) }
-    }
-}
-
-impl Drop for StreamFile {
-    fn drop(&mut self) {
-        // Not there if it was never made; nothing more can be done if it stays.
-        let _ = fs::remove_file(&self.path);
     }
 }
 
