@@ -8,6 +8,7 @@ pub mod baseline;
 pub mod collect;
 pub mod posix;
 pub mod rkh;
+pub mod scaling;
 pub mod shark;
 pub mod stream;
 pub mod templates;

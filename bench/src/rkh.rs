@@ -82,7 +82,8 @@ pub fn stream(bytes: usize) -> (Vec<u8>, u64) {
     (out, frames)
 }
 
-fn configuration() -> Vec<u8> {
+/// A configuration record of these settings, without its checksum.
+pub(crate) fn configuration() -> Vec<u8> {
     let flags = switches::QUEUE_LOW_WATER
         | switches::POOL_LOW_WATER
         | switches::SEQUENCE
@@ -103,7 +104,8 @@ fn configuration() -> Vec<u8> {
     frame
 }
 
-fn add(out: &mut Vec<u8>, frame: &[u8]) {
+/// Appends a frame with its checksum, its escapes and its closing flag.
+pub(crate) fn add(out: &mut Vec<u8>, frame: &[u8]) {
     let mut room = [0; 128];
     let length = encode(frame, true, &mut room).expect("a frame has fewer than 60 bytes");
     out.extend(&room[..length]);

@@ -51,16 +51,35 @@ pub fn events_in(bytes: u64, layout: Layout) -> u64 {
 /// # Errors
 /// Those of the writer.
 pub fn write(out: &mut dyn Write, layout: Layout, events: u64) -> io::Result<()> {
-    let slots = THREADS.len() + OTHERS.len();
+    let threads = THREADS.iter().map(|name| (ids::object::THREAD, *name));
+    let objects: Vec<_> = threads
+        .chain(OTHERS)
+        .zip(0..)
+        .map(|((kind, name), number)| slot(kind, name, number))
+        .collect();
+    let mut scene = Scene::default();
+    write_dump(out, layout, &objects, (0..events as usize).map(|_| scene.next()))
+}
+
+/// Writes a dump with this registry and these events, the oldest in slot 0.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_dump(
+    out: &mut dyn Write,
+    layout: Layout,
+    registry: &[RegistrySlot<'_>],
+    events: impl ExactSizeIterator<Item = Event>,
+) -> io::Result<()> {
     let registry_start = BASE + layout.header_size() as u64;
-    let buffer_start = registry_start + (slots * layout.registry_slot_size()) as u64;
+    let buffer_start = registry_start + (registry.len() * layout.registry_slot_size()) as u64;
     let header = Header {
         timer_valid_mask: u64::from(u32::MAX),
         trace_base_address: BASE,
         registry_start,
         registry_end: buffer_start,
         buffer_start,
-        buffer_end: buffer_start.wrapping_add(events * layout.event_size() as u64),
+        buffer_end: buffer_start.wrapping_add((events.len() * layout.event_size()) as u64),
         buffer_current: buffer_start,
         reserved1: 0,
         reserved: Header::RESERVED,
@@ -68,17 +87,14 @@ pub fn write(out: &mut dyn Write, layout: Layout, events: u64) -> io::Result<()>
     let mut head = vec![0; (buffer_start - BASE) as usize];
     let short = || io::Error::other("a layout's sizes do not fit");
     header.write(layout, &mut head).ok_or_else(short)?;
-    let threads = THREADS.iter().map(|name| (ids::object::THREAD, *name));
-    let objects = threads.chain(OTHERS).zip(0..);
-    for ((kind, name), number) in objects {
-        let at = layout.header_size() + number as usize * layout.registry_slot_size();
-        slot(kind, name, number).write(layout, &mut head[at..]).ok_or_else(short)?;
+    let slots = head[layout.header_size()..].chunks_exact_mut(layout.registry_slot_size());
+    for (slot, bytes) in registry.iter().zip(slots) {
+        slot.write(layout, bytes).ok_or_else(short)?;
     }
     out.write_all(&head)?;
-    let mut scene = Scene::default();
     let mut bytes = vec![0; layout.event_size()];
-    for _ in 0..events {
-        scene.next().write(layout, &mut bytes).ok_or_else(short)?;
+    for event in events {
+        event.write(layout, &mut bytes).ok_or_else(short)?;
         out.write_all(&bytes)?;
     }
     Ok(())

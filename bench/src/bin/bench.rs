@@ -1,7 +1,8 @@
-//! Runs all benchmarks and prints a table: `bench [--size 256MiB] [--rounds 7] [--check] [--live]`.
+//! Runs all benchmarks and prints their tables: `bench [--size 256MiB] [--rounds 7] [--check] [--live | --scaling]`.
 //!
 //! `--check` runs everything once on a small trace, to see that it works and that baseline and
-//! candidate agree; its times mean nothing. `--live` runs that of collecting alone.
+//! candidate agree; its times mean nothing. `--live` runs that of collecting alone, `--scaling` prints only how the
+//! cost of commands grows with their inputs.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -16,7 +17,7 @@ use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Trace};
 use tracewell::template::{Program, Source};
 use tracewell_bench::{
-    baseline, collect, median, posix, rkh, shark, size, stream, templates, trace,
+    baseline, collect, median, posix, rkh, scaling, shark, size, stream, templates, trace,
 };
 use tracewell_record::threadx as record;
 use tracewell_wire::rkh as rkh_wire;
@@ -27,8 +28,10 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 fn main() -> Result<()> {
     let plan = Plan::from_arguments()?;
     let folder = tempfile::tempdir()?;
-    if plan.live {
-        return live(&plan, folder.path());
+    match plan.only {
+        Some(Part::Live) => return live(&plan, folder.path()),
+        Some(Part::Scaling) => return growth(&plan),
+        None => {}
     }
     let file = folder.path().join("large.trx");
     let events = trace::events_in(plan.size, trace::USUAL);
@@ -51,30 +54,38 @@ fn main() -> Result<()> {
     memory_without_flags(&plan)?;
     flush(&plan, folder.path())?;
     live(&plan, folder.path())?;
-    Ok(())
+    growth(&plan)
 }
 
 struct Plan {
     size: u64,
     rounds: usize,
-    live: bool,
+    /// The one part to run; all of them if there is none.
+    only: Option<Part>,
+}
+
+/// A part that runs alone on request.
+enum Part {
+    Live,
+    Scaling,
 }
 
 impl Plan {
     fn from_arguments() -> Result<Self> {
-        let mut plan = Self { size: 256 << 20, rounds: 7, live: false };
+        let mut plan = Self { size: 256 << 20, rounds: 7, only: None };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().unwrap_or_default();
             match argument.as_str() {
                 "--check" => plan = Self { size: 1 << 20, rounds: 1, ..plan },
-                "--live" => plan.live = true,
+                "--live" => plan.only = Some(Part::Live),
+                "--scaling" => plan.only = Some(Part::Scaling),
                 "--rounds" => plan.rounds = value().parse()?,
                 "--size" => plan.size = size(&value()).ok_or("a size such as 256MiB")?,
                 _ => {
-                    return Err(
-                        "usage: bench [--size 256MiB] [--rounds 7] [--check] [--live]".into()
-                    );
+                    return Err("usage: bench [--size 256MiB] [--rounds 7] [--check] \
+                                [--live | --scaling]"
+                        .into());
                 }
             }
         }
@@ -559,6 +570,21 @@ fn live(plan: &Plan, folder: &Path) -> Result<()> {
             shares.push(100.0 * cost.share);
         }
         println!("* {what}: {:.1} %", median(&mut shares));
+    }
+    Ok(())
+}
+
+/// How the cost of commands grows with their inputs, from 1 to 8 times.
+fn growth(plan: &Plan) -> Result<()> {
+    let program = program()?;
+    println!("\n| grows 1, 2, 4, 8 times | ms | cost per unit at 8 times |\n|---|---|---|");
+    for series in scaling::all() {
+        let units = if plan.rounds > 1 { series.units } else { series.units.min(50) };
+        let scaling::Growth { milliseconds, growth } =
+            series.measure(&program, units, plan.rounds.min(5))?;
+        let times = milliseconds.map(|time| format!("{time:.0}")).join(", ");
+        let verdict = if growth > scaling::MAX_GROWTH { " **not linear**" } else { "" };
+        println!("| {} | {times} | {growth:.2} ×{verdict} |", series.name);
     }
     Ok(())
 }
