@@ -124,7 +124,9 @@ pub(crate) fn memory() -> u64 {
     unsafe {
         let mut info: libc::sysinfo = std::mem::zeroed();
         libc::sysinfo(&mut info);
-        info.totalram.saturating_mul(u64::from(info.mem_unit))
+        // `totalram` has the machine's width.
+        #[allow(clippy::unnecessary_cast)]
+        (info.totalram as u64).saturating_mul(u64::from(info.mem_unit))
     }
 }
 

@@ -10,6 +10,9 @@
 //! S.Ha.R.K. kernel; [`stream`] is our own recorder, which with the feature `std` shares memory
 //! between threads and processes.
 //!
+//! Every target that `core` is there for has the first four. [`stream`] and [`posix`] need 64-bit atomics: of the
+//! processor, or with the feature `critical-section` of the crate `portable-atomic`.
+//!
 //! ```
 //! use tracewell_record::threadx::{Context, Object, Options, Trace};
 //! use tracewell_wire::threadx::{Event, Header};
@@ -40,9 +43,11 @@ extern crate std;
 
 pub mod aix;
 pub mod clock;
+#[cfg(any(target_has_atomic = "64", feature = "critical-section"))]
 pub mod posix;
 pub mod rkh;
 pub mod shark;
+#[cfg(any(target_has_atomic = "64", feature = "critical-section"))]
 pub mod stream;
 pub mod threadx;
 mod ticks;

@@ -96,6 +96,7 @@ impl<'a> Pool<'a> {
     }
 
     /// Words `from` to `to` of a packet.
+    #[cfg(feature = "std")]
     #[inline]
     pub(super) fn packet(&self, packet: usize, from: usize, to: usize) -> &'a [AtomicU64] {
         let start = self.geometry.packet(packet);
@@ -300,6 +301,7 @@ impl<'a> Pool<'a> {
     }
 
     /// The order number of an open or closed packet's opening, and whether it is closed.
+    #[cfg(feature = "std")]
     pub(super) fn occupied(state: u64) -> Option<(u64, bool)> {
         match state & TAG {
             OPEN => Some((state >> 2, false)),

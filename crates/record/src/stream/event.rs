@@ -1,13 +1,14 @@
 //! Event types of a program: name, family and typed fields, known when it is compiled.
 
 use core::marker::PhantomData;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::Ordering;
 
 use tracewell_wire::native::image::TYPE_TEXT;
 use tracewell_wire::native::{FAMILIES, FieldKind};
 
 use super::control::DefineError;
 use super::image::Image;
+use super::sync::AtomicU32;
 
 /// A group of events that can be switched off together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -38,7 +38,8 @@
 //! Every access to shared words is atomic. The table in `writer` says for each word who stores it,
 //! who loads it, and which release an acquire pairs with; `model` has a model checker try them.
 //!
-//! Without the feature `std`, [`Image`] and [`Writer`] are there for memory that the caller owns.
+//! Without the feature `std`, [`Image`] and [`Writer`] are there for memory that the caller owns. Targets
+//! without 64-bit atomics, all Cortex-M among them, need the feature `critical-section` for that.
 //!
 //! Streams are little-endian, so the feature `std` is for little-endian targets.
 //!
@@ -98,5 +99,7 @@ pub use reader::{LaneReader, Piece};
 pub use status::Status;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 pub use stream::{STREAM_VARIABLE, Stream, StreamOptions};
+/// A word of a stream's memory: that of `core`, or of `portable-atomic` with the feature `critical-section`.
+pub use sync::AtomicU64;
 pub use tracewell_wire::native::FullPolicy;
 pub use writer::{Full, Identity, Writer};

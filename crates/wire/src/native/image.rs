@@ -222,11 +222,14 @@ impl Geometry {
     pub const fn checked(self) -> Option<Self> {
         let lanes = matches!(self.lanes, 1..=4096);
         let packets = matches!(self.packets, 2..=65536);
-        if lanes && packets && matches!(self.packet_words, 64..=131_072) {
-            Some(self)
-        } else {
-            None
-        }
+        let sane = lanes && packets && matches!(self.packet_words, 64..=131_072);
+        if sane && self.is_addressable() { Some(self) } else { None }
+    }
+
+    /// Returns true if this machine can address the whole, which 32 bits cannot for the largest sizes.
+    const fn is_addressable(self) -> bool {
+        let words = self.data() as u64 + self.lanes as u64 * self.lane_words();
+        words <= isize::MAX as u64 / 8
     }
 
     /// Where event types begin.
@@ -381,6 +384,14 @@ mod tests {
         assert_eq!(committed.events_since((1 << 20) - 1), 6);
         let later = Committed(committed.0.wrapping_add(Committed::EVENT + 3));
         assert_eq!((later.position(), later.events_since(5)), (0x123_4567_89AE, 1));
+    }
+
+    #[test]
+    fn an_image_that_this_machine_cannot_address_is_refused() {
+        let largest = Geometry { lanes: 4096, packets: 65536, packet_words: 131_072 };
+        assert_eq!(largest.checked().is_some(), cfg!(target_pointer_width = "64"));
+        let small = Geometry { lanes: 64, packets: 16, packet_words: 8192 };
+        assert_eq!(small.checked(), Some(small));
     }
 
     #[test]

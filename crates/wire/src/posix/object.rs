@@ -171,8 +171,17 @@ impl Geometry {
     pub fn checked(self) -> Option<Self> {
         let sane = PACKET_WORDS.contains(&self.packet_words)
             && (1..=PACKETS_MAX).contains(&self.packets)
-            && self.closed <= self.packets;
+            && self.closed <= self.packets
+            && self.is_addressable();
         sane.then_some(self)
+    }
+
+    /// Returns true if this machine can address the whole, which 32 bits cannot for the largest sizes.
+    fn is_addressable(&self) -> bool {
+        let heads = u64::from(self.packets) * HEAD_WORDS as u64;
+        let words =
+            at::HEADS as u64 + heads + u64::from(self.packets) * u64::from(self.packet_words);
+        words <= isize::MAX as u64 / 8
     }
 
     /// Where a packet's head begins.
@@ -288,7 +297,9 @@ mod tests {
 
     #[test]
     fn closed_packets_hold_what_is_promised() {
-        for (promise, data) in [(0, 0), (65_536, 4096), (1 << 30, 16), (300_000, 65_536)] {
+        // A promise of 1 GiB takes more than the half of 32 bits of addresses that a slice may have.
+        let large = if cfg!(target_pointer_width = "64") { 1 << 30 } else { 1 << 28 };
+        for (promise, data) in [(0, 0), (65_536, 4096), (large, 16), (300_000, 65_536)] {
             let geometry = Geometry::for_promise(promise, data).unwrap();
             let longest = record_words(data.max(2 * EventSet::BYTES));
             let least = (geometry.packet_words as usize - longest) * 8 * geometry.closed as usize;
