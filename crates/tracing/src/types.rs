@@ -1,16 +1,15 @@
-//! Event types of call sites: defined at the first event, found again by call site and shape.
+//! Event types of call sites: their texts, and defining them at the first event.
 
-use std::collections::HashMap;
 use std::fmt::Write;
-use std::sync::{PoisonError, RwLock};
 
-use tracewell_record::stream::{Family, Stream};
+use tracewell_record::stream::{DefineError, Family, Stream};
 use tracewell_wire::native::{SPAN_ENTER, SPAN_EXIT};
 use tracing_core::Metadata;
-use tracing_core::callsite::Identifier;
 
-use crate::values::Values;
-use crate::{FIRST_FAMILY, level_family};
+use crate::FIRST_FAMILY;
+use crate::layer::level_family;
+use crate::sites::{Key, Sites};
+use crate::values::{Fields, Names};
 
 /// The family of what happens to spans.
 pub(crate) const SPAN: Family = Family::new(FIRST_FAMILY, "span");
@@ -21,48 +20,47 @@ pub(crate) struct Types {
     pub(crate) enter: u16,
     pub(crate) exit: u16,
     pub(crate) close: u16,
-    known: RwLock<HashMap<(Identifier, u128), u16>>,
+    known: Sites,
 }
 
 impl Types {
     pub(crate) fn new(stream: &Stream) -> Self {
-        let of_span = |text| define(stream, SPAN, text);
+        let of_span = |text| stream.define_text(None, SPAN, text).unwrap_or(0);
         Self {
             enter: of_span(SPAN_ENTER),
             exit: of_span(SPAN_EXIT),
             close: of_span("span/close(span:u64)"),
-            known: RwLock::default(),
+            known: Sites::new(),
         }
     }
 
-    /// The id of a call site's events of this shape.
-    pub(crate) fn of_site(
+    /// The id of a call site's events of this shape; 0 if the type has no place, so that the stream
+    /// counts its events as lost.
+    #[inline]
+    pub(crate) fn of_site<const N: usize>(
         &self,
         stream: &Stream,
         metadata: &'static Metadata<'static>,
-        values: &Values,
+        shape: u128,
+        before: impl FnOnce() -> [&'static str; N],
+        fields: &impl Fields,
     ) -> u16 {
-        let key = (metadata.callsite(), values.shape());
-        // A map is whole also where a thread panicked over it.
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
-        known.unwrap_or_else(|| {
+        self.known.find(Key::new(metadata, shape), || {
             let family = level_family(*metadata.level());
-            let id = define(stream, family, &text(family, &name(metadata), values));
-            self.known.write().unwrap_or_else(PoisonError::into_inner).insert(key, id);
-            id
+            let text = text(family, &name(metadata), &Names::of(fields, &before()));
+            match stream.define_text(None, family, &text) {
+                Err(DefineError::NoIdLeft) => None,
+                defined => Some(defined.unwrap_or(0)),
+            }
         })
     }
 
-    /// The id of values that a span gets later. Who says which span says not which call site, so the
-    /// stream is asked each time.
-    pub(crate) fn of_span(&self, stream: &Stream, values: &Values) -> u16 {
-        define(stream, SPAN, &text(SPAN, "record", values))
+    /// The id of values that a span gets later; 0 as above. The layer is not told the span's call site, so it
+    /// asks the stream each time.
+    pub(crate) fn of_span(&self, stream: &Stream, fields: &impl Fields) -> u16 {
+        let text = text(SPAN, "record", &Names::of(fields, &["span"]));
+        stream.define_text(None, SPAN, &text).unwrap_or(0)
     }
-}
-
-/// The id; 0 where the type has no place, so that the stream counts its events as lost.
-fn define(stream: &Stream, family: Family, text: &str) -> u16 {
-    stream.define_text(None, family, text).unwrap_or(0)
 }
 
 /// What a call site is called: events without a name of their own have one with a path in it, which is
@@ -78,13 +76,13 @@ fn name(metadata: &Metadata<'_>) -> String {
 }
 
 /// The text of an event type, with other characters where a name has what a text cannot.
-fn text(family: Family, name: &str, values: &Values) -> String {
+fn text(family: Family, name: &str, names: &Names) -> String {
     let plain = |c: char| if matches!(c, '(' | '\0' | '\n' | '\r') { '_' } else { c };
     let mut text = String::from(family.name());
     text.push('/');
     text.extend(name.chars().map(plain));
     let mut separator = '(';
-    for (field, kind) in values.fields() {
+    for (field, kind) in names.fields() {
         let allowed = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
         text.push(separator);
         text.extend(field.chars().map(|c| if allowed(c) { c } else { '_' }));

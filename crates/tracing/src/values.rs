@@ -1,4 +1,7 @@
 //! The values of an event, taken apart: numbers as words, everything else as one text behind them.
+//!
+//! An event is visited once for its numbers, a second time if some of its fields are text, and once more at
+//! its first event, for the names. Most events have numbers only, and they pay for nothing else.
 
 use std::fmt::{self, Write};
 
@@ -6,49 +9,78 @@ use tracewell_wire::native::FieldKind;
 use tracing_core::field::{Field, Visit};
 
 /// Fields that are words; more go into the text.
-const WORDS: usize = 16;
+const MAX_WORDS: usize = 16;
 
 /// Bytes of text; what is longer is cut off.
-const TEXT: usize = 1024;
+const MAX_TEXT: usize = 1024;
 
-/// Values in the order in which they came. Lives on the stack of the call that records.
-pub(crate) struct Values {
-    /// The words, and behind them the length of the text.
-    words: [u64; WORDS + 1],
-    names: [&'static str; WORDS],
-    kinds: [FieldKind; WORDS],
+/// What has fields: an event, the attributes of a span, values that a span gets later.
+pub(crate) trait Fields {
+    /// Shows each field to a visitor.
+    fn visit(&self, visitor: &mut dyn Visit);
+}
+
+impl Fields for tracing_core::Event<'_> {
+    fn visit(&self, visitor: &mut dyn Visit) {
+        self.record(visitor);
+    }
+}
+
+impl Fields for tracing_core::span::Attributes<'_> {
+    fn visit(&self, visitor: &mut dyn Visit) {
+        self.record(visitor);
+    }
+}
+
+impl Fields for tracing_core::span::Record<'_> {
+    fn visit(&self, visitor: &mut dyn Visit) {
+        self.record(visitor);
+    }
+}
+
+/// The numbers in the order in which they came. Lives on the stack of the call that records.
+pub(crate) struct Words {
+    /// The words, and behind them room for the length of the text.
+    words: [u64; MAX_WORDS + 1],
     count: usize,
-    text: [u8; TEXT],
-    length: usize,
-    /// Whether there is a field of text, empty or not.
     has_text: bool,
     shape: u128,
 }
 
-impl Values {
+impl Words {
+    /// No word yet.
     pub(crate) fn new() -> Self {
-        Self {
-            words: [0; WORDS + 1],
-            names: [""; WORDS],
-            kinds: [FieldKind::Unsigned; WORDS],
-            count: 0,
-            text: [0; TEXT],
-            length: 0,
-            has_text: false,
-            shape: 0,
+        Self { words: [0; MAX_WORDS + 1], count: 0, has_text: false, shape: 0 }
+    }
+
+    /// A word for a field that is not in the program; 0 for none.
+    pub(crate) fn number(&mut self, value: Option<u64>) {
+        self.word(value.unwrap_or(0));
+    }
+
+    fn word(&mut self, word: u64) -> bool {
+        if self.count == MAX_WORDS {
+            return false;
         }
+        self.words[self.count] = word;
+        self.count += 1;
+        true
     }
 
-    /// The words of a record, and the text that follows them.
-    pub(crate) fn parts(&self) -> (&[u64], &[u8]) {
-        let words = &self.words[..self.count + usize::from(self.has_text)];
-        (words, &self.text[..self.length])
+    /// Returns true if some field belongs to the text.
+    pub(crate) fn has_text(&self) -> bool {
+        self.has_text
     }
 
-    /// Names and kinds of the fields.
-    pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, FieldKind)> {
-        let words = self.names.iter().copied().zip(self.kinds).take(self.count);
-        words.chain(self.has_text.then_some(("message", FieldKind::Text)))
+    /// The words of a record without text.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words[..self.count]
+    }
+
+    /// The words of a record with a text of this length behind them.
+    pub(crate) fn words_before(&mut self, length: usize) -> &[u64] {
+        self.words[self.count] = length as u64;
+        &self.words[..=self.count]
     }
 
     /// A number that tells records of one call site with different fields apart: three bits for each of
@@ -57,44 +89,77 @@ impl Values {
         self.shape << 1 | u128::from(self.has_text)
     }
 
-    /// A field that is not in the program; 0 for none.
-    pub(crate) fn number(&mut self, name: &'static str, value: Option<u64>) {
-        self.word(name, FieldKind::Unsigned, value.unwrap_or(0));
-    }
-
-    fn word(&mut self, name: &'static str, kind: FieldKind, word: u64) -> bool {
-        if self.count == WORDS {
-            return false;
+    #[inline]
+    fn number_of(&mut self, field: &Field, kind: FieldKind, word: u64) {
+        if self.word(word) {
+            self.shape |= (kind as u128 + 1) << (3 * (field.index() % 32));
+        } else {
+            self.has_text = true;
         }
-        (self.names[self.count], self.kinds[self.count]) = (name, kind);
-        self.words[self.count] = word;
-        self.count += 1;
-        // The place of the text's length moves on.
-        self.words[self.count] = self.length as u64;
-        true
+    }
+}
+
+impl Visit for Words {
+    fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {
+        self.has_text = true;
     }
 
-    fn put_text(&mut self, name: &str, value: fmt::Arguments<'_>) {
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.number_of(field, FieldKind::Signed, value as u64);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.number_of(field, FieldKind::Unsigned, value);
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.number_of(field, FieldKind::Float, value.to_bits());
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.number_of(field, FieldKind::Bool, value.into());
+    }
+}
+
+/// The text of an event: all fields that have no word.
+pub(crate) struct Text {
+    text: [u8; MAX_TEXT],
+    length: usize,
+    /// Words that are left for numbers.
+    words: usize,
+}
+
+impl Text {
+    /// The text of fields, of which `before` words are taken by fields that are not in the program.
+    pub(crate) fn of(fields: &impl Fields, before: usize) -> Self {
+        let mut text = Self { text: [0; MAX_TEXT], length: 0, words: MAX_WORDS - before };
+        fields.visit(&mut text);
+        text
+    }
+
+    /// Its bytes, UTF-8.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.text[..self.length]
+    }
+
+    fn put(&mut self, name: &str, value: fmt::Arguments<'_>) {
         let separator = if self.length == 0 { "" } else { " " };
-        self.has_text = true;
         // Writing here never fails; that a value's own form does is no matter of ours.
         let _ = match name {
             "message" => write!(self, "{separator}{value}"),
             _ => write!(self, "{separator}{name}={value}"),
         };
-        self.words[self.count] = self.length as u64;
     }
 
-    fn number_of(&mut self, field: &Field, kind: FieldKind, word: u64, value: &dyn fmt::Debug) {
-        if self.word(field.name(), kind, word) {
-            self.shape |= (kind as u128 + 1) << (3 * (field.index() % 32));
-        } else {
-            self.put_text(field.name(), format_args!("{value:?}"));
+    fn number(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        match self.words.checked_sub(1) {
+            Some(left) => self.words = left,
+            None => self.put(field.name(), format_args!("{value:?}")),
         }
     }
 }
 
-impl Write for Values {
+impl Write for Text {
     /// Takes what has room, whole characters only.
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let room = &mut self.text[self.length..];
@@ -105,28 +170,80 @@ impl Write for Values {
     }
 }
 
-impl Visit for Values {
+impl Visit for Text {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.put_text(field.name(), format_args!("{value:?}"));
+        self.put(field.name(), format_args!("{value:?}"));
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.put_text(field.name(), format_args!("{value}"));
+        self.put(field.name(), format_args!("{value}"));
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.number_of(field, FieldKind::Signed, value as u64, &value);
+        self.number(field, &value);
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.number_of(field, FieldKind::Unsigned, value, &value);
+        self.number(field, &value);
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.number_of(field, FieldKind::Float, value.to_bits(), &value);
+        self.number(field, &value);
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.number_of(field, FieldKind::Bool, value.into(), &value);
+        self.number(field, &value);
+    }
+}
+
+/// Names and kinds of the fields, for the text of an event type.
+pub(crate) struct Names {
+    names: Vec<(&'static str, FieldKind)>,
+    has_text: bool,
+}
+
+impl Names {
+    /// The names of fields, behind those of fields that are not in the program.
+    pub(crate) fn of(fields: &impl Fields, before: &[&'static str]) -> Self {
+        let names = before.iter().map(|name| (*name, FieldKind::Unsigned)).collect();
+        let mut names = Self { names, has_text: false };
+        fields.visit(&mut names);
+        names
+    }
+
+    /// Each name and kind; the text is the last.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, FieldKind)> {
+        let text = self.has_text.then_some(("message", FieldKind::Text));
+        self.names.iter().copied().chain(text)
+    }
+
+    fn number(&mut self, field: &Field, kind: FieldKind) {
+        if self.names.len() < MAX_WORDS {
+            self.names.push((field.name(), kind));
+        } else {
+            self.has_text = true;
+        }
+    }
+}
+
+impl Visit for Names {
+    fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {
+        self.has_text = true;
+    }
+
+    fn record_i64(&mut self, field: &Field, _: i64) {
+        self.number(field, FieldKind::Signed);
+    }
+
+    fn record_u64(&mut self, field: &Field, _: u64) {
+        self.number(field, FieldKind::Unsigned);
+    }
+
+    fn record_f64(&mut self, field: &Field, _: f64) {
+        self.number(field, FieldKind::Float);
+    }
+
+    fn record_bool(&mut self, field: &Field, _: bool) {
+        self.number(field, FieldKind::Bool);
     }
 }
