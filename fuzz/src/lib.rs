@@ -13,17 +13,26 @@ use tracewell_wire::rkh;
 use tracewell_wire::threadx::{Event, Header, Layout, RegistrySlot};
 
 mod aix;
+mod any_trace;
 mod check;
+mod exports;
+mod files;
+mod inputs;
 mod machines;
 mod posix;
+mod reports;
 mod streams;
 mod template;
 mod wire_aix;
 
 pub use aix::aix;
 pub use check::{check_matcher, check_parser};
+pub use exports::exports;
+pub use files::{custom_event_files, template_update, typed_texts};
+pub use inputs::{join, packet_numbers, recognition};
 pub use machines::machines;
 pub use posix::{posix_log, posix_memory};
+pub use reports::{reports, tracex, trcrpt_layout};
 pub use streams::{
     native, native_edited, native_image, posix_reader, posix_reader_edited, posix_reader_memory,
 };

@@ -148,3 +148,53 @@ fn posix_log() {
 fn posix_memory() {
     run("posix_memory", targets::posix_memory);
 }
+
+#[test]
+fn exports() {
+    run("exports", targets::exports);
+}
+
+#[test]
+fn reports() {
+    run("reports", targets::reports);
+}
+
+#[test]
+fn trcrpt_layout() {
+    run("trcrpt_layout", targets::trcrpt_layout);
+}
+
+#[test]
+fn tracex() {
+    run("tracex", targets::tracex);
+}
+
+#[test]
+fn custom_event_files() {
+    run("custom_event_files", targets::custom_event_files);
+}
+
+#[test]
+fn typed_texts() {
+    run("typed_texts", targets::typed_texts);
+}
+
+#[test]
+fn template_update() {
+    run("template_update", targets::template_update);
+}
+
+#[test]
+fn recognition() {
+    run("recognition", targets::recognition);
+}
+
+#[test]
+fn join() {
+    run("join", targets::join);
+}
+
+#[test]
+fn packet_numbers() {
+    run("packet_numbers", targets::packet_numbers);
+}

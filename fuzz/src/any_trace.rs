@@ -1,0 +1,47 @@
+//! Any bytes as a trace of any dialect, for the targets of what follows the readers.
+
+use tracewell::input::{Input, Settings};
+
+/// A dialect and the options under which few bytes make many events.
+const CHOICES: [(&str, &[&str]); 9] = [
+    ("threadx", &[]),
+    ("threadx", &["rate=100MHz"]),
+    ("rkh", &["dialect=3.4", "checksum=off", "seq=off", "ts=1", "rate=1000", "sender=on"]),
+    ("rkh", &["dialect=2.4.4", "checksum=off", "seq=off", "ts=1"]),
+    ("shark", &["kind=records"]),
+    ("aix", &[]),
+    ("native", &[]),
+    ("posix", &[]),
+    ("arrivals", &[]),
+];
+
+/// The first byte chooses a dialect, the others are the trace. An input that is read again is made again.
+pub(crate) fn input(data: &[u8]) -> Option<Input> {
+    let (first, bytes) = data.split_first()?;
+    let (format, options) = CHOICES[usize::from(*first) % CHOICES.len()];
+    opened(format, options.iter().map(|option| (*option).to_owned()), bytes)
+}
+
+/// Bytes as a trace of this dialect; `None` if an option is refused.
+pub(crate) fn opened(
+    format: &str,
+    options: impl Iterator<Item = String>,
+    bytes: &[u8],
+) -> Option<Input> {
+    let mut settings = Settings { format: Some(format.to_owned()), ..Settings::default() };
+    for option in options {
+        settings.options.add(&option).ok()?;
+    }
+    Input::from_bytes("fuzz", bytes.to_vec(), settings).ok()
+}
+
+/// Asserts that a text can be shown on a terminal: no control characters but line ends and tabs, nothing that changes
+/// the direction of the text around it.
+pub(crate) fn assert_harmless(text: &str) {
+    let controls = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let turns = |c: char| matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    if let Some(at) = text.find(|c| controls(c) || turns(c)) {
+        let line = text[..at].lines().count();
+        panic!("line {line}: {:?}", text[at..].chars().next());
+    }
+}

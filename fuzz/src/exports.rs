@@ -1,0 +1,93 @@
+//! The target of exporters: what they write is well-formed, complete, and where there is a reader read back.
+
+use tracewell::export::{self, Export, ExportNames};
+use tracewell::format::Options;
+use tracewell::model::{Batch, Flow, Sink, Trace};
+
+use super::any_trace::{assert_harmless, input, opened};
+
+/// Writes any bytes as a trace of any dialect in every format.
+pub fn exports(data: &[u8]) {
+    let Some(mut original) = input(data) else { return };
+    let mut events = Events::default();
+    let Ok(trace) = original.read(&mut events) else { return };
+    for format in export::EXPORTS {
+        let Some(written) = written(format, data) else { continue };
+        match format.name {
+            "jsonl" => json_lines(&written, &trace),
+            "tsv" => table(&written, &trace, b'\t'),
+            "csv" => table(&written, &trace, b','),
+            "threadx" => {
+                let again = read_again("threadx", &written);
+                assert_eq!(again.ids, events.ids, "ids of the events");
+            }
+            "aix" => {
+                let again = read_again("aix", &written);
+                assert_eq!(again.ids.len(), events.ids.len(), "number of events");
+            }
+            _ => assert_harmless(&String::from_utf8_lossy(&written)),
+        }
+    }
+}
+
+/// What an exporter writes; `None` if the trace does not have what the format needs.
+fn written(format: &Export, data: &[u8]) -> Option<Vec<u8>> {
+    let names = ExportNames { input: "fuzz".to_owned(), output: "out".to_owned() };
+    let mut out = Vec::new();
+    (format.write)(&mut input(data)?, &Options::default(), &names, &mut out).ok()?;
+    Some(out)
+}
+
+fn read_again(format: &str, bytes: &[u8]) -> Events {
+    let mut events = Events::default();
+    let mut input = opened(format, std::iter::empty(), bytes).expect("no option is given");
+    input.read(&mut events).expect("what was written can be read");
+    events
+}
+
+/// Ids of all events.
+#[derive(Default)]
+struct Events {
+    ids: Vec<u32>,
+}
+
+impl Sink for Events {
+    fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
+        self.ids.extend(&batch.columns.id);
+        Flow::Continue(())
+    }
+}
+
+fn json_lines(written: &[u8], trace: &Trace) {
+    let mut events = 0;
+    for line in written.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let value: serde_json::Value = serde_json::from_slice(line).expect("a line is JSON");
+        events += u64::from(value.get("seq").is_some());
+    }
+    assert_eq!(events, trace.events);
+}
+
+/// Rows of a table: one of names, one for each event and each loss, all with the same number of cells.
+fn table(written: &[u8], trace: &Trace, separator: u8) {
+    let rows = rows(written, separator);
+    let columns = rows.first().map_or(0, |cells| *cells);
+    assert!(rows.iter().all(|cells| *cells == columns), "rows of other lengths");
+    assert!(rows.len() as u64 > trace.events, "an event without a row");
+}
+
+/// The number of cells of each row. Cells in quotation marks may hold separators and line ends, by RFC 4180; tables with
+/// tabs have none.
+fn rows(written: &[u8], separator: u8) -> Vec<usize> {
+    let (mut rows, mut cells, mut quoted) = (Vec::new(), 1, false);
+    for byte in written {
+        match *byte {
+            b'"' if separator == b',' => quoted = !quoted,
+            _ if quoted => {}
+            b'\n' => rows.push(std::mem::replace(&mut cells, 1)),
+            byte if byte == separator => cells += 1,
+            _ => {}
+        }
+    }
+    assert!(!quoted && cells == 1, "the last row has no end");
+    rows
+}

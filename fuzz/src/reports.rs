@@ -1,0 +1,92 @@
+//! The targets of what people read: lines, facts, figures, the layout of AIX's report, TraceX's own analyses.
+
+use tracewell::analysis::scheduling::{Scheduling, Wanted};
+use tracewell::export::tracex_dump;
+use tracewell::report::info::Census;
+use tracewell::report::trcrpt::{self, TrcReport};
+use tracewell::report::{Report, ReportOptions, scheduling};
+use tracewell::template::{Program, Source};
+
+use super::any_trace::{assert_harmless, input, opened};
+
+/// Reports any bytes as a trace of any dialect: a line for each event, facts, figures of the scheduler.
+pub fn reports(data: &[u8]) {
+    lines(data);
+    facts(data);
+    figures(data);
+}
+
+fn lines(data: &[u8]) {
+    let Some(mut input) = input(data) else { return };
+    let mut report = Report::new(Vec::new(), ReportOptions::default());
+    let Ok(trace) = input.read(&mut report) else { return };
+    let text = report.finish(&trace).expect("a vector takes all bytes");
+    let text = String::from_utf8(text).expect("a report is text");
+    assert!(text.lines().count() as u64 > trace.events, "an event without a line");
+    assert_harmless(&text);
+}
+
+fn facts(data: &[u8]) {
+    let Some(mut input) = input(data) else { return };
+    let mut census = Census::default();
+    let Ok(trace) = input.read(&mut census) else { return };
+    assert_harmless(&census.text(&trace));
+    let json = census.json(&trace);
+    assert_eq!(json["events"], trace.events);
+    let counts = json["event_counts"].as_array().expect("it is a list").iter();
+    let counted: u64 = counts.filter_map(|count| count["events"].as_u64()).sum();
+    assert_eq!(counted, trace.events, "counts by id add up to all events");
+}
+
+fn figures(data: &[u8]) {
+    let Some(mut input) = input(data) else { return };
+    let wanted = Wanted { jobs: true, waits: true, budgets: true, ..Wanted::default() };
+    let mut scheduling = Scheduling::new(wanted.clone());
+    let Ok(trace) = input.read(&mut scheduling) else { return };
+    let figures = scheduling.figures(&trace);
+    let most = trace.span.saturating_mul(trace.cpus.max(1).into());
+    assert!(
+        figures.charged_ticks.is_none_or(|charged| charged <= most),
+        "more was charged than the processors had"
+    );
+    assert_harmless(&scheduling::text(&trace, &figures, &wanted));
+    let _ = scheduling::json(&trace, &figures, &wanted);
+}
+
+/// A template for some events of each dialect, and one for all others.
+const TEMPLATES: &str = "0AA 1.0 L=SVC \"@first\" \"word \" D4 X4 \\n \"rest \" HL\n\
+                         0034 1.0 L=KERN \"object \" X4 \" value \" U4, 0 \"none\", \\* \"some\"\n\
+                         0001 1.0 L=INT \"one \" $D1%X8\n007 1.0 $DEFAULT\n";
+
+/// Lays any bytes out in the manner of AIX's report; the first byte chooses columns, the second the dialect.
+pub fn trcrpt_layout(data: &[u8]) {
+    let Some((first, data)) = data.split_first() else { return };
+    let Some(mut input) = input(data) else { return };
+    let program = Program::of(&[Source::new("fuzz.fmt", TEMPLATES)]).program;
+    let mut options = trcrpt::Options::default();
+    let switches = ["exec", "pid", "tid", "svc", "cpuid", "2line", "hist", "ids"];
+    for (bit, name) in switches.iter().enumerate() {
+        let value = if first >> bit & 1 == 1 { "on" } else { "off" };
+        options.set(name, value).expect("it is a switch");
+    }
+    let timestamp = (first % 5).to_string();
+    let _ = options.set("timestamp", &timestamp);
+    let width = 20 + usize::from(*first);
+    let settings = trcrpt::Settings { options, width, threads: 1, ..trcrpt::Settings::default() };
+    let mut report = TrcReport::new(Vec::new(), &program, settings);
+    let Ok(trace) = input.read(&mut report) else { return };
+    let (text, _) = report.finish(&trace).expect("a vector takes all bytes");
+    let text = String::from_utf8(text).expect("a report is text");
+    assert_harmless(&text);
+}
+
+/// TraceX's figures of any bytes as a ThreadX dump. Each thread's events are counted once, and no more time is
+/// charged than there is.
+pub fn tracex(data: &[u8]) {
+    let Some(mut input) = opened("threadx", std::iter::empty(), data) else { return };
+    let Ok((source, trace)) = tracex_dump::load(&mut input) else { return };
+    let events: u64 = trace.popular_services().iter().map(|(_, count)| count).sum();
+    assert!(events <= 2 * source.events + 2, "{events} of {} services", source.events);
+    let _ = (trace.profile(), trace.statistics(), trace.stack_usage(), trace.thread_summaries());
+    let _ = (trace.filex(), trace.netx());
+}
