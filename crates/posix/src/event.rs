@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracewell_record::posix::{Event, Place, Pool};
-use tracewell_wire::native::split;
 use tracewell_wire::posix::object::{State, at};
 use tracewell_wire::posix::{FLAG_TRUNCATED, RecordHead, StreamPolicy};
 
 use crate::local::{Attached, Local};
+use crate::process;
 use crate::sys;
 use crate::thread::{self, Level};
 
@@ -106,13 +106,13 @@ impl Attached {
     #[inline(never)]
     fn store_elsewhere(&self, place: &Place, owner: u64, event: Event, data: &[u8]) {
         let pool = self.pool();
-        let pushed = place.push(&pool, &event, data, owner, &lives);
+        let pushed = place.push(&pool, &event, data, owner, &process::owner_lives);
         self.changed(&pool, pushed.is_ok(), event.stamp);
     }
 
     /// After a packet was full.
     fn changed(&self, pool: &Pool<'_>, stored: bool, stamp: u64) {
-        if !sys::process_lives(self.header.controller.0 as u32) {
+        if self.controller.is_some_and(|id| !sys::process_lives(id)) {
             // Nobody will read it.
             return self.word(at::STATE).store(State::Suspended as u64, Relaxed);
         }
@@ -154,9 +154,4 @@ impl Attached {
             sys::wake(self.word(at::WAKE));
         }
     }
-}
-
-fn lives(owner: u64) -> bool {
-    let (process, thread) = split(owner);
-    sys::lives(process, thread)
 }

@@ -22,6 +22,7 @@
 //! | `local`, `thread` | what a process and a thread know of those streams |
 //! | `clock` | time stamps |
 //! | `registry`, `process`, `names`, `name` | where processes meet; names of event types |
+//! | `ancestry` | what a process inherits that has not called the library yet |
 //! | `controller`, `stream` | streams in the process that made them |
 //! | `flusher`, `log_writer` | logs that are written |
 //! | `recorded` | logs that are read |
@@ -31,6 +32,7 @@
 //! | `sys` | what is asked of Linux |
 #![deny(unsafe_code)]
 
+mod ancestry;
 mod attributes;
 mod clock;
 mod controller;

@@ -1,7 +1,8 @@
 //! What a process knows of those who trace it.
 //!
 //! A page says whether the process's area was found, which generation of it was seen, and which streams
-//! are attached. The kernel gives the child of a fork that page as zeros, so that it looks for itself.
+//! are attached. A process that has no area looks at the page that all such processes of a user share: its
+//! generation changes when a controller has made an area for one of them. The kernel gives the child of a fork that page as zeros, so that it looks for itself.
 //! Each stream has a private page with its memory behind; both stay mapped as long as the process lives,
 //! because a thread or a signal handler may be in the middle of a record at any time. When a
 //! stream ends its memory is replaced by private zeros.
@@ -26,6 +27,8 @@ use tracewell_wire::posix::area::{AREA_WORDS, NAMES_WORDS, SLOTS, at, names};
 use tracewell_wire::posix::{FIRST_USER, UNNAMED, USER_EVENT_MAX};
 
 pub(crate) use self::attached::Attached;
+use self::heritage::Found;
+pub(crate) use self::heritage::parents_slots;
 use crate::names::NameFile;
 use crate::registry::{self, Registry};
 use crate::sys;
@@ -38,7 +41,7 @@ static NO_AREA: [AtomicU64; AREA_WORDS] = [const { AtomicU64::new(0) }; AREA_WOR
 pub(crate) struct Local {
     /// The process, or 0: the page is new or was wiped.
     process: AtomicU64,
-    /// The area, [`AREA_WORDS`] words; null for not looked for.
+    /// The area, or what stands for one, [`AREA_WORDS`] words; null for not looked for.
     area: AtomicPtr<AtomicU64>,
     /// The generation of the area that `streams` shows.
     seen: AtomicU64,
@@ -133,11 +136,27 @@ impl Local {
     fn catch_up() -> Option<&'static Self> {
         let local = page()?;
         local.own_process();
-        if local.area.load(Acquire).is_null() {
-            local.find_area();
+        if local.has_area() || local.find_area(false) {
+            local.attach_all();
         }
-        local.attach_all();
         Some(local)
+    }
+
+    /// The page, with an area of this process, which is made where it is not there.
+    fn with_area() -> Option<&'static Self> {
+        let local = page()?;
+        local.own_process();
+        if local.has_area() || local.find_area(true) {
+            local.attach_all();
+            return Some(local);
+        }
+        None
+    }
+
+    /// Whether the area is this process's own.
+    fn has_area(&self) -> bool {
+        let area = self.area.load(Acquire);
+        !area.is_null() && !ptr::eq(area, NO_AREA.as_ptr()) && !heritage::is_page_of_all(area)
     }
 
     fn area(&self) -> &'static [AtomicU64] {
@@ -181,15 +200,30 @@ impl Local {
         u64::from(id) < known
     }
 
-    /// Finds or makes the area of this process; without one nobody traces it.
-    fn find_area(&self) {
-        let (area, names) = heritage::own_area().unwrap_or((&NO_AREA[..], None));
-        let names = names.map_or(ptr::null_mut(), |words| words.as_ptr().cast_mut());
-        // The name space first: who sees the area sees it.
-        let _ = self.names.compare_exchange(ptr::null_mut(), names, AcqRel, Relaxed);
+    /// Finds the area of this process, and makes one if it inherits streams or `make` says so. Returns true
+    /// if there is one; otherwise nobody traces it.
+    fn find_area(&self, make: bool) -> bool {
+        let before = self.area.load(Acquire);
+        let (area, names, seen) = match heritage::find(make) {
+            Found::Own(area, names) => (area, names, None),
+            Found::All(page, seen) => (page, None, Some(seen)),
+            Found::Nothing => (&NO_AREA[..], None, Some(0)),
+        };
+        if let Some(names) = names {
+            // The name space first: who sees the area sees it.
+            let names = names.as_ptr().cast_mut();
+            let _ = self.names.compare_exchange(ptr::null_mut(), names, AcqRel, Relaxed);
+        }
         let start = area.as_ptr().cast_mut();
-        let _ = self.area.compare_exchange(ptr::null_mut(), start, AcqRel, Relaxed);
+        let first = self.area.compare_exchange(before, start, AcqRel, Acquire);
+        if let Some(seen) = seen {
+            if first.is_ok() {
+                self.seen.store(seen, Relaxed);
+            }
+            return self.has_area();
+        }
         heritage::leave(self);
+        true
     }
 
     /// Brings the streams up to the area's generation.
@@ -245,15 +279,16 @@ fn mapped(place: &AtomicPtr<AtomicU64>, words: usize) -> Option<&'static [Atomic
 /// Sees to it that this process has its area.
 pub(crate) fn prepare() {
     begin();
-    Local::current();
+    Local::with_area();
 }
 
 /// The id of an event type in this process, a new one if its name is not known.
 pub(crate) fn define(name: &[u8]) -> Result<u32, sys::Errno> {
     begin();
-    let local = Local::current().ok_or(libc::ENOMEM)?;
-    let nonce = local.area()[at::NAMES].load(Acquire);
     let registry = Registry::open(sys::user())?;
+    let local = Local::with_area().ok_or(libc::ENOMEM)?;
+    registry.sweep_sometimes();
+    let nonce = local.area()[at::NAMES].load(Acquire);
     let file = registry.names(nonce)?;
     NameFile(file.as_fd()).define(name)
 }

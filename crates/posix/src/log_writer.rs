@@ -254,6 +254,8 @@ impl LogWriter {
 
     fn write(&self, bytes: &[u8]) -> Result<(), Errno> {
         let written = if self.regular {
+            // The thread of a caller is not to get a signal for it.
+            sys::within_limit(self.end + bytes.len() as u64)?;
             self.file.write_all_at(bytes, self.end)
         } else {
             (&self.file).write_all(bytes)

@@ -38,6 +38,11 @@ pub(crate) fn of_area(process: u32, start: u64) -> Name {
     Name::new(format_args!("p.{process}.{start}"))
 }
 
+/// `all`: the page of all processes that have no area.
+pub(crate) fn of_all() -> Name {
+    Name::new(format_args!("all"))
+}
+
 /// `n.NONCE`: a name space.
 pub(crate) fn of_names(nonce: u64) -> Name {
     Name::new(format_args!("n.{nonce:016x}"))

@@ -5,7 +5,8 @@
 //! stores through the file and never maps it, so that a traced process that cuts the file off does
 //! not take the controller with it.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use tracewell_wire::posix::{
     EVENT_NAME_MAX, FIRST_USER, UNNAMED, UNNAMED_NAME, USER_EVENT_MAX, text_of_words, text_words,
 };
 
-use crate::name;
+use crate::name::Name;
 use crate::sys::{self, Errno};
 
 /// Milliseconds for which somebody waits for the lock: a name takes microseconds, also on a busy machine not
@@ -78,12 +79,7 @@ impl NameFile<'_> {
         if let Some(id) = self.find(text) {
             return Ok(id);
         }
-        // A description of its own, so that threads exclude each other as well.
-        let own = name::of_descriptor(
-            sys::process().into(),
-            std::os::fd::AsRawFd::as_raw_fd(&self.0) as u64,
-        );
-        let lock = sys::open(own.as_c_str(), libc::O_RDWR)?;
+        let lock = self.own_description()?;
         // After that somebody was stopped with the lock, or means harm: nobody waits for him.
         (0..PATIENCE).find(|_| {
             sys::try_lock(lock.as_fd()) || {
@@ -95,6 +91,12 @@ impl NameFile<'_> {
         // Closing does not do where a fork has copied the descriptor.
         sys::unlock(lock.as_fd());
         id
+    }
+
+    /// The file opened again, so that threads exclude each other as well.
+    fn own_description(self) -> Result<OwnedFd, Errno> {
+        let path = Name::new(format_args!("/proc/self/fd/{}", self.0.as_raw_fd()));
+        sys::open(path.as_c_str(), libc::O_RDWR)
     }
 
     /// The id of a name that is there.
@@ -118,11 +120,41 @@ impl NameFile<'_> {
     }
 
     /// Fills an empty name space with the first names of another one. For signal handlers.
-    pub(crate) fn copy_from(self, other: NameFile<'_>, count: usize) -> Result<(), Errno> {
-        let count = count.min(other.count());
-        for index in 0..count {
-            sys::write_words(self.0, names::SLOTS + index * NAME_SLOT, &other.slot(index))?;
+    pub(crate) fn copy_from(self, other: NameFile<'_>) -> Result<(), Errno> {
+        self.fill(0, other.count(), |index| other.slot(index))
+    }
+
+    /// Adds the names of a mapped name space that are not there, if those that are there are its first ones.
+    /// For signal handlers: it waits for no lock.
+    pub(crate) fn complete(self, from: &[AtomicU64], count: usize) -> Result<(), Errno> {
+        let count = count.min(USER_EVENT_MAX);
+        let slot = |index: usize| {
+            let at = names::SLOTS + index * NAME_SLOT;
+            std::array::from_fn(|word| from.get(at + word).map_or(0, |word| word.load(Relaxed)))
+        };
+        if self.count() >= count {
+            return Ok(());
         }
-        sys::write_words(self.0, names::COUNT, &[count as u64])
+        let lock = self.own_description()?;
+        if !sys::try_lock(lock.as_fd()) {
+            return Err(libc::EAGAIN);
+        }
+        let there = self.count();
+        let same = (0..there).all(|index| self.slot(index) == slot(index));
+        let filled = if same { self.fill(there, count, slot) } else { Err(libc::EEXIST) };
+        sys::unlock(lock.as_fd());
+        filled
+    }
+
+    fn fill(
+        self,
+        from: usize,
+        count: usize,
+        slot: impl Fn(usize) -> [u64; NAME_SLOT],
+    ) -> Result<(), Errno> {
+        for index in from..count {
+            sys::write_words(self.0, names::SLOTS + index * NAME_SLOT, &slot(index))?;
+        }
+        sys::write_words(self.0, names::COUNT, &[count.max(from) as u64])
     }
 }

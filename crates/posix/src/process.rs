@@ -1,6 +1,16 @@
 //! Processes: which one it is, whether it lives, who may trace it.
+//!
+//! A process id means something in one PID namespace only: a container that shares `/dev/shm` with others sees
+//! other processes under the same ids, or none. So an id goes with its *space*, the inode number of the
+//! namespace. Nobody says of a process in another space that it has ended.
+//!
+//! Ids are those that `/proc` shows. The child of `unshare` has another id for itself while it still sees the
+//! `/proc` of its parent; it goes by that one, and by the space that it had before.
 
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use tracewell_wire::native::{join, split};
 
 use crate::name::Name;
 use crate::sys::{self, Errno};
@@ -9,29 +19,64 @@ use crate::sys::{self, Errno};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Process {
     pub(crate) id: u32,
+    /// The space that the id belongs to; [`UNKNOWN`] if it could not be found out.
+    pub(crate) space: u32,
     /// Field 22 of `/proc/PID/stat`: clock ticks since the machine started.
     pub(crate) start: u64,
 }
 
+/// The space of processes that do not know theirs.
+pub(crate) const UNKNOWN: u32 = 0;
+
+/// The space of this process, as far as it knows. The child of a fork begins with that of its parent.
+static SPACE: AtomicU32 = AtomicU32::new(UNKNOWN);
+
 impl Process {
     /// The calling process. For signal handlers.
     pub(crate) fn own() -> Option<Self> {
-        Self::find(sys::process())
+        let stat = Stat::read(Name::new(format_args!("/proc/self/stat")))?;
+        if stat.id == sys::process() {
+            SPACE.store(namespace(), Relaxed);
+        }
+        Some(Self { id: stat.id, space: SPACE.load(Relaxed), start: stat.start })
     }
 
     /// The process with a number, if there is one that is no zombie. For signal handlers.
     pub(crate) fn find(id: u32) -> Option<Self> {
-        let name = Name::new(format_args!("/proc/{id}/stat"));
-        let file = sys::open(name.as_c_str(), libc::O_RDONLY).ok()?;
-        let mut text = [0; 1024];
-        let length = sys::read(file.as_fd(), &mut text);
-        let (state, start) = state_and_start(text.get(..length)?)?;
-        (!matches!(state, b'Z' | b'X' | b'x')).then_some(Self { id, start })
+        let stat = Stat::read(Name::new(format_args!("/proc/{id}/stat")))?;
+        stat.lives().then_some(Self { id, space: own_space(), start: stat.start })
     }
 
-    /// Whether it still is. For signal handlers.
+    /// The parent of this process. For signal handlers.
+    pub(crate) fn parent(self) -> Option<Self> {
+        let stat = Stat::read(Name::new(format_args!("/proc/{}/stat", self.id)))?;
+        Self::find(stat.parent).filter(|_| stat.start == self.start)
+    }
+
+    /// Whether it still is, or cannot be asked because it is in another space. For signal handlers.
     pub(crate) fn lives(self) -> bool {
-        Self::find(self.id) == Some(self)
+        !self.is_near() || Self::find(self.id) == Some(self)
+    }
+
+    /// Whether it is in the space of the calling process. For signal handlers.
+    pub(crate) fn is_near(self) -> bool {
+        self.space != UNKNOWN && self.space == own_space()
+    }
+
+    /// Whether `kill` finds it under its id. For signal handlers.
+    pub(crate) fn has_id_here(self) -> bool {
+        self.is_near() && Self::own().is_some_and(|own| own.id == sys::process())
+    }
+
+    /// Id and space in a word of shared memory.
+    pub(crate) const fn word(self) -> u64 {
+        join(self.id, self.space)
+    }
+
+    /// From what shared memory says.
+    pub(crate) const fn of_words(word: u64, start: u64) -> Self {
+        let (id, space) = split(word);
+        Self { id, space, start }
     }
 
     /// Its user, if the calling process may trace it: the same user in every sense, and the process
@@ -87,14 +132,92 @@ fn numbers(text: &[u8]) -> impl Iterator<Item = u64> {
     words.map_while(|word| std::str::from_utf8(word).ok()?.parse().ok())
 }
 
-/// State and start in the text of `/proc/PID/stat`, whose second field is the program's name in
-/// parentheses and may hold anything.
-fn state_and_start(text: &[u8]) -> Option<(u8, u64)> {
-    let behind = text.iter().rposition(|byte| *byte == b')')?;
-    let mut fields = text.get(behind + 2..)?.split(|byte| *byte == b' ');
-    let state = *fields.next()?.first()?;
-    let start = std::str::from_utf8(fields.nth(18)?).ok()?.parse().ok()?;
-    Some((state, start))
+/// The space of the calling process. For signal handlers.
+pub(crate) fn own_space() -> u32 {
+    match SPACE.load(Relaxed) {
+        UNKNOWN => Process::own().map_or(UNKNOWN, |own| own.space),
+        known => known,
+    }
+}
+
+/// The inode number of the namespace in which `kill` finds processes, with the process that asked.
+static NAMESPACE: AtomicU64 = AtomicU64::new(0);
+
+fn namespace() -> u32 {
+    let own = sys::process();
+    let (process, known) = split(NAMESPACE.load(Relaxed));
+    if process == own {
+        return known;
+    }
+    let file = sys::open(c"/proc/self/ns/pid", libc::O_RDONLY);
+    let facts = file.and_then(|file| sys::facts(file.as_fd()));
+    let found = facts.map_or(UNKNOWN, |facts| facts.inode as u32);
+    NAMESPACE.store(join(own, found), Relaxed);
+    found
+}
+
+/// In the child of a fork, which may have the id that its parent has in another namespace.
+pub(crate) fn after_fork() {
+    NAMESPACE.store(0, Relaxed);
+}
+
+/// Bits of an id of Linux.
+const ID_BITS: u32 = 22;
+
+/// The owner of what the calling thread fills: process (low half) and thread (high half), with bits of the
+/// number of their namespace above each. For signal handlers.
+pub(crate) fn own_owner() -> u64 {
+    let tag = namespace();
+    join(sys::process() | tag << ID_BITS, sys::thread() | tag >> 10 << ID_BITS)
+}
+
+/// Whether the thread of an owner lives, or cannot be asked for from here. For signal handlers.
+pub(crate) fn owner_lives(owner: u64) -> bool {
+    let tag = namespace();
+    let (process, thread) = split(owner);
+    let near = process >> ID_BITS == tag << ID_BITS >> ID_BITS
+        && thread >> ID_BITS == tag >> 10 << ID_BITS >> ID_BITS;
+    let id = |half: u32| half & ((1 << ID_BITS) - 1);
+    !near || sys::lives(id(process), id(thread))
+}
+
+/// What `/proc/PID/stat` says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Stat {
+    id: u32,
+    state: u8,
+    parent: u32,
+    start: u64,
+}
+
+impl Stat {
+    fn read(path: Name) -> Option<Self> {
+        let file = sys::open(path.as_c_str(), libc::O_RDONLY).ok()?;
+        let mut text = [0; 1024];
+        let length = sys::read(file.as_fd(), &mut text);
+        Self::of_text(text.get(..length)?)
+    }
+
+    /// The second field is the program's name in parentheses and may hold anything.
+    fn of_text(text: &[u8]) -> Option<Self> {
+        let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
+        let id = number(text.split(|byte| *byte == b' ').next()?)?;
+        let after = text.iter().rposition(|byte| *byte == b')')?;
+        let mut fields = text.get(after + 2..)?.split(|byte| *byte == b' ');
+        let state = *fields.next()?.first()?;
+        let parent = number(fields.next()?)?;
+        let start = number(fields.nth(17)?)?;
+        Some(Self {
+            id: u32::try_from(id).ok()?,
+            state,
+            parent: u32::try_from(parent).ok()?,
+            start,
+        })
+    }
+
+    const fn lives(&self) -> bool {
+        !matches!(self.state, b'Z' | b'X' | b'x')
+    }
 }
 
 #[cfg(test)]
@@ -104,8 +227,9 @@ mod tests {
     #[test]
     fn the_name_of_a_program_may_hold_anything() {
         let text = b"12 (a) R (b) S 1 1 1 0 -1 4 1 0 0 0 1 2 3 4 20 0 1 0 4711 99 1\n";
-        assert_eq!(state_and_start(text), Some((b'S', 4711)));
-        assert_eq!(state_and_start(b"12 (a"), None);
+        let stat = Stat { id: 12, state: b'S', parent: 1, start: 4711 };
+        assert_eq!(Stat::of_text(text), Some(stat));
+        assert_eq!(Stat::of_text(b"12 (a"), None);
     }
 
     #[test]
@@ -114,10 +238,33 @@ mod tests {
         assert!(own.lives());
         assert_eq!(own.traceable(), Ok(sys::user()));
         assert!(!Process { start: own.start + 1, ..own }.lives());
+        assert_eq!(Process::of_words(own.word(), own.start), own);
+        let parent = own.parent().unwrap();
+        assert!(parent.lives() && parent != own);
     }
 
     #[test]
-    fn nobody_has_the_largest_number() {
+    fn a_process_of_another_or_an_unknown_space_is_never_said_to_have_ended() {
+        let own = Process::own().unwrap();
+        let ended = Process { start: own.start + 1, ..own };
+        for space in [own.space + 1, UNKNOWN] {
+            assert!(Process { space, ..ended }.lives());
+            assert!(!Process { space, ..own }.has_id_here());
+        }
+        assert!(own.has_id_here());
+    }
+
+    #[test]
+    fn an_owner_of_another_namespace_is_never_said_to_have_ended() {
+        let own = own_owner();
+        assert!(owner_lives(own));
+        let ended = own & !0xFFFF_FFFF | u64::from(own as u32 >> ID_BITS << ID_BITS) | 0x3F_FFFF;
+        assert!(!owner_lives(ended));
+        assert!(owner_lives(ended ^ 1 << 31) && owner_lives(ended ^ 1 << 63));
+    }
+
+    #[test]
+    fn no_process_has_the_largest_number() {
         assert_eq!(Process::find(u32::MAX), None);
     }
 }

@@ -6,18 +6,21 @@
 
 use std::env;
 use std::ffi::{CStr, CString};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::fs::DirEntry;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use tracewell_wire::posix::area::{
-    AREA_MAGIC, AREA_WORDS, NAMES_MAGIC, NAMES_WORDS, NO_DESCRIPTOR, REFERENCE_MAGIC,
-    REFERENCE_WORDS, at, names,
+    ALL_MAGIC, AREA_MAGIC, AREA_WORDS, NAMES_MAGIC, NAMES_WORDS, NO_DESCRIPTOR, REFERENCE_MAGIC,
+    REFERENCE_WORDS, SLOTS, at, names,
 };
 use tracewell_wire::posix::object::{self, ObjectHeader};
 
 use crate::name::{self, Name};
-use crate::process::Process;
+use crate::process::{self, Process, UNKNOWN};
 use crate::sys::{self, Errno};
 
 /// The environment variable that names another directory.
@@ -102,7 +105,10 @@ impl Registry {
         let mut words = [0; 3];
         let read = sys::read_words(file.as_fd(), 0, &mut words);
         let whole = sys::facts(file.as_fd())?.size >= AREA_WORDS as u64 * 8;
-        let right = words == [AREA_MAGIC, u64::from(process.id), process.start];
+        // Its space is known by the process itself or by a controller, perhaps not by both.
+        let right = words[0] == AREA_MAGIC
+            && Process::of_words(words[1], words[2]).id == process.id
+            && words[2] == process.start;
         if read == 3 && whole && right { Ok(file) } else { Err(libc::EINVAL) }
     }
 
@@ -116,7 +122,7 @@ impl Registry {
     ) -> Result<OwnedFd, Errno> {
         let mut fill = [(0, 0); 4 + 64];
         fill[0] = (at::MAGIC, AREA_MAGIC);
-        fill[1] = (at::PROCESS, u64::from(process.id));
+        fill[1] = (at::PROCESS, process.word());
         fill[2] = (at::START, process.start);
         fill[3] = (at::NAMES, names);
         let mut count = 4;
@@ -134,6 +140,37 @@ impl Registry {
     /// Removes the area of a process. For signal handlers.
     pub(crate) fn remove_area(&self, process: Process) {
         sys::unlink_at(self.fd(), name::of_area(process.id, process.start).as_c_str());
+    }
+
+    /// The page of all processes that have no area, which is made where it is not there. For signal
+    /// handlers.
+    pub(crate) fn all(&self) -> Result<OwnedFd, Errno> {
+        let name = name::of_all();
+        for _ in 0..2 {
+            if let Ok(file) = self.file(&name) {
+                let mut magic = [0];
+                let read = sys::read_words(file.as_fd(), at::MAGIC, &mut magic);
+                let whole = sys::facts(file.as_fd())?.size >= AREA_WORDS as u64 * 8;
+                return if read == 1 && whole && magic == [ALL_MAGIC] {
+                    Ok(file)
+                } else {
+                    Err(libc::EINVAL)
+                };
+            }
+            match self.publish(&name, AREA_WORDS, &[(at::MAGIC, ALL_MAGIC)]) {
+                Err(libc::EEXIST) => {}
+                other => return other,
+            }
+        }
+        Err(libc::EPERM)
+    }
+
+    /// Has processes without an area look whether they have one now.
+    pub(crate) fn call_all(&self) {
+        // Where there is no page, no process looks at it; who makes it looks afterwards.
+        if let Ok(file) = self.file(&name::of_all()) {
+            let _ = sys::write_words(file.as_fd(), at::GENERATION, &[sys::nonce()]);
+        }
     }
 
     /// A name space. For signal handlers.
@@ -161,15 +198,20 @@ impl Registry {
         sys::unlink_at(self.fd(), name::of_names(nonce).as_c_str());
     }
 
-    /// Says where a stream is, under the first number that is free.
-    pub(crate) fn announce(&self, reference: &Reference) -> Result<u32, Errno> {
+    /// Says where a stream is, under the first number that is free. The file is locked, and says to processes
+    /// of other spaces that the controller lives as long as it is open.
+    pub(crate) fn announce(&self, reference: &Reference) -> Result<(u32, OwnedFd), Errno> {
         let words = reference.words();
         let mut fill = [(0, 0); REFERENCE_WORDS];
         fill.iter_mut().zip(words.into_iter().enumerate()).for_each(|(to, word)| *to = word);
         for number in 0..object_limit() {
             match self.publish(&name::of_reference(number), REFERENCE_WORDS, &fill) {
                 Err(libc::EEXIST) => {}
-                other => return other.map(|_| number),
+                other => {
+                    let file = other?;
+                    sys::try_lock(file.as_fd());
+                    return Ok((number, file));
+                }
             }
         }
         Err(libc::EAGAIN)
@@ -221,8 +263,12 @@ impl Registry {
     }
 
     /// Whether the controller of a reference still has the stream.
-    fn is_alive(&self, reference: &Reference) -> bool {
+    fn is_alive(&self, number: u32, reference: &Reference) -> bool {
         let controller = reference.controller;
+        if !controller.is_near() {
+            let file = self.file(&name::of_reference(number));
+            return file.is_ok_and(|file| !sys::try_lock(file.as_fd()));
+        }
         if reference.descriptor == NO_DESCRIPTOR {
             return controller.lives();
         }
@@ -238,7 +284,7 @@ impl Registry {
     pub(crate) fn sweep(&self) {
         for number in 0..object_limit() {
             let Ok(reference) = self.reference(number) else { continue };
-            if !self.is_alive(&reference) {
+            if !self.is_alive(number, &reference) {
                 self.revoke(number);
                 if reference.descriptor == NO_DESCRIPTOR {
                     self.remove_object(reference.nonce);
@@ -248,41 +294,94 @@ impl Registry {
         self.sweep_processes();
     }
 
-    /// Areas of processes that ended, and name spaces that no area names any more.
-    fn sweep_processes(&self) {
-        let path = Name::new(format_args!(
-            "/proc/self/fd/{}",
-            std::os::fd::AsRawFd::as_raw_fd(&self.directory)
-        ));
-        let Ok(path) = path.as_c_str().to_str() else { return };
-        let Ok(entries) = std::fs::read_dir(path) else { return };
-        let (mut spaces, mut kept) = (Vec::new(), Vec::new());
-        for entry in entries.flatten().take(SWEPT_ENTRIES) {
+    /// Entries of the directory, as many as one sweep looks at.
+    fn entries(&self) -> impl Iterator<Item = DirEntry> {
+        let descriptor = self.directory.as_raw_fd();
+        let entries = std::fs::read_dir(format!("/proc/self/fd/{descriptor}"));
+        entries.into_iter().flatten().flatten().take(SWEPT_ENTRIES)
+    }
+
+    /// Removes what ended processes left behind in one of 16 processes, so that the children of a program do not
+    /// fill the directory while no controller looks at it.
+    pub(crate) fn sweep_sometimes(&self) {
+        static SWEPT: AtomicU64 = AtomicU64::new(0);
+        let own = u64::from(sys::process());
+        if own.is_multiple_of(16) && SWEPT.swap(own, Relaxed) != own {
+            self.sweep_processes();
+        }
+    }
+
+    /// Removes the areas of processes that ended, and name spaces that no area names any more.
+    pub(crate) fn sweep_processes(&self) {
+        let (mut spaces, mut kept, mut ended) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in self.entries() {
             let file_name = entry.file_name();
             let Some(text) = file_name.to_str() else { continue };
-            if let Some(process) = text.strip_prefix("p.").and_then(area_of) {
-                if !process.lives() {
-                    self.remove_area(process);
-                } else if let Ok(area) = self.area(process) {
-                    let mut names = [0];
-                    sys::read_words(area.as_fd(), at::NAMES, &mut names);
-                    kept.push(names[0]);
+            if let Some((id, start)) = text.strip_prefix("p.").and_then(area_of) {
+                let file = self.area(Process { id, space: UNKNOWN, start });
+                let area = file.ok().and_then(|file| Area::read(&file));
+                // A damaged one is of no use to any process that has another one.
+                let area = area.unwrap_or_else(|| Area::damaged(id, start));
+                if area.process.lives() {
+                    kept.push(area.names);
+                } else {
+                    self.remove_area(area.process);
+                    // Its names were nobody else's.
+                    if !area.is_traced() {
+                        ended.push(area.names);
+                    }
                 }
             } else if text.starts_with("n.") || text.starts_with("t.") {
                 let age = entry.metadata().and_then(|data| data.modified()).ok();
                 let age = age.and_then(|time| time.elapsed().ok()).unwrap_or_default();
-                if age > SPARED {
-                    spaces.push(text.to_owned());
-                }
+                spaces.push((text.to_owned(), age > SPARED));
             }
         }
-        for space in spaces {
+        for (space, old) in spaces {
             let nonce = space.get(2..).and_then(|text| u64::from_str_radix(text, 16).ok());
-            let used = space.starts_with("n.") && nonce.is_some_and(|nonce| kept.contains(&nonce));
-            if !used {
+            let nonce = nonce.filter(|_| space.starts_with("n."));
+            let is_in = |list: &[u64]| nonce.is_some_and(|nonce| list.contains(&nonce));
+            if !is_in(&kept) && (old || is_in(&ended)) {
                 sys::unlink_at(self.fd(), Name::new(format_args!("{space}")).as_c_str());
             }
         }
+    }
+
+    /// Processes whose areas have a stream in a slot.
+    pub(crate) fn traced_by(&self, number: u32, nonce: u64) -> Vec<Process> {
+        let area = |entry: DirEntry| {
+            let file_name = entry.file_name();
+            let (id, start) = area_of(file_name.to_str()?.strip_prefix("p.")?)?;
+            Area::read(&self.area(Process { id, space: UNKNOWN, start }).ok()?)
+        };
+        let areas = self.entries().filter_map(area);
+        areas.filter(|area| area.slots[number as usize] == nonce).map(|area| area.process).collect()
+    }
+}
+
+/// What an area says.
+struct Area {
+    process: Process,
+    names: u64,
+    slots: [u64; SLOTS],
+}
+
+impl Area {
+    fn read(file: &OwnedFd) -> Option<Self> {
+        let mut words = [0; at::SLOTS + SLOTS];
+        let whole = sys::read_words(file.as_fd(), 0, &mut words) == words.len();
+        let process = Process::of_words(words[at::PROCESS], words[at::START]);
+        let slots = words.last_chunk::<SLOTS>().filter(|_| whole)?;
+        Some(Self { process, names: words[at::NAMES], slots: *slots })
+    }
+
+    fn damaged(id: u32, start: u64) -> Self {
+        let process = Process { id, space: process::own_space(), start };
+        Self { process, names: 0, slots: [0; SLOTS] }
+    }
+
+    fn is_traced(&self) -> bool {
+        self.slots.iter().any(|nonce| *nonce != 0)
     }
 }
 
@@ -295,9 +394,10 @@ const fn object_limit() -> u32 {
     tracewell_wire::posix::SYS_MAX as u32
 }
 
-fn area_of(text: &str) -> Option<Process> {
+/// Process and start in the name of an area.
+fn area_of(text: &str) -> Option<(u32, u64)> {
     let (id, start) = text.split_once('.')?;
-    Some(Process { id: id.parse().ok()?, start: start.parse().ok()? })
+    Some((id.parse().ok()?, start.parse().ok()?))
 }
 
 /// Where a stream is.
@@ -311,40 +411,48 @@ pub(crate) struct Reference {
 
 impl Reference {
     fn words(&self) -> [u64; REFERENCE_WORDS] {
-        let Process { id, start } = self.controller;
-        [REFERENCE_MAGIC, self.nonce, u64::from(id), start, self.descriptor]
+        [
+            REFERENCE_MAGIC,
+            self.nonce,
+            self.controller.word(),
+            self.controller.start,
+            self.descriptor,
+        ]
     }
 
     fn of_words(words: [u64; REFERENCE_WORDS]) -> Option<Self> {
-        let [magic, nonce, id, start, descriptor] = words;
-        let controller = Process { id: u32::try_from(id).ok()?, start };
+        let [magic, nonce, process, start, descriptor] = words;
+        let controller = Process::of_words(process, start);
         (magic == REFERENCE_MAGIC).then_some(Self { nonce, controller, descriptor })
     }
 }
 
-/// Puts a process among the members of a stream; one that is there stays. For signal handlers.
-pub(crate) fn enroll(words: &[std::sync::atomic::AtomicU64], process: Process) {
-    use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+/// Puts a process among the members of a stream; one that is there stays. If all places are taken, the stream
+/// says so. For signal handlers.
+pub(crate) fn enroll(words: &[AtomicU64], process: Process) {
     let members = words.get(object::at::MEMBERS..).unwrap_or_default();
     let members = members.as_chunks::<2>().0.iter().take(object::MEMBERS);
-    let id = u64::from(process.id);
+    let own = process.word();
     if members
         .clone()
-        .any(|[member, start]| member.load(Acquire) == id && start.load(Relaxed) == process.start)
+        .any(|[member, start]| member.load(Acquire) == own && start.load(Relaxed) == process.start)
     {
         return;
     }
     for [member, start] in members {
         let before = member.load(Acquire);
-        let other = Process { id: before as u32, start: start.load(Relaxed) };
-        if before != 0 && other.lives() {
+        let other = Process::of_words(before, start.load(Relaxed));
+        // While it is taken, `start` is the taker's.
+        if before == object::TAKING || before != 0 && other.lives() {
             continue;
         }
-        // While it is taken, `start` is nobody's.
-        if member.compare_exchange(before, u64::MAX, AcqRel, Relaxed).is_ok() {
+        if member.compare_exchange(before, object::TAKING, AcqRel, Relaxed).is_ok() {
             start.store(process.start, Relaxed);
-            member.store(id, Release);
+            member.store(own, Release);
             return;
         }
+    }
+    if let Some(unlisted) = words.get(object::at::UNLISTED) {
+        unlisted.store(1, Release);
     }
 }

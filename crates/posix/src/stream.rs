@@ -47,6 +47,8 @@ pub struct Core {
     /// Keeps the memory open for processes that attach later.
     _object: OwnedFd,
     number: u32,
+    /// The file of its reference, whose lock says that the stream is there.
+    _lock: OwnedFd,
     in_file: bool,
     user: u32,
     names: OwnedFd,

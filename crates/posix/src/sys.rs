@@ -40,12 +40,6 @@ pub(crate) fn process() -> u32 {
     unsafe { libc::getpid() as u32 }
 }
 
-/// Its parent. For signal handlers.
-pub(crate) fn parent() -> u32 {
-    // SAFETY: as above.
-    unsafe { libc::getppid() as u32 }
-}
-
 /// The kernel's number of the calling thread. For signal handlers.
 pub(crate) fn thread() -> u32 {
     // SAFETY: as above.

@@ -8,10 +8,10 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use tracewell_record::posix::Place;
-use tracewell_wire::native::join;
 use tracewell_wire::posix::area::SLOTS;
 
 use crate::clock::Comparison;
+use crate::process;
 use crate::sys;
 
 /// How deep handlers that record may interrupt each other, the thread itself included.
@@ -21,7 +21,7 @@ const DEPTHS: usize = 4;
 #[derive(Clone, Copy)]
 pub(crate) struct Identity {
     pub(crate) process: u64,
-    /// Process (low half) and the kernel's number of the thread (high half).
+    /// As [`process::own_owner`].
     pub(crate) owner: u64,
     /// `pthread_t`.
     pub(crate) thread: u64,
@@ -50,8 +50,7 @@ impl Level {
 
     #[cold]
     fn find_identity(&self, process: u64) -> Identity {
-        let owner = join(process as u32, sys::thread());
-        let identity = Identity { process, owner, thread: sys::pthread() };
+        let identity = Identity { process, owner: process::own_owner(), thread: sys::pthread() };
         self.identity.set(identity);
         identity
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use crate::process::Process;
 use crate::stream::Core;
 use crate::sys;
 
@@ -22,7 +23,7 @@ impl Watch {
     /// Begins to watch the processes of a stream, unless the only one is this process.
     pub(crate) fn start(core: &Arc<Core>) -> Self {
         let nothing = Self { stop: None, thread: None };
-        if core.living_member().is_some_and(|process| process.id == sys::process()) {
+        if core.living_member().is_some_and(|process| Some(process) == Process::own()) {
             return nothing;
         }
         let Ok(stop) = sys::new_signpost().map(Arc::new) else { return nothing };
@@ -37,10 +38,11 @@ impl Watch {
 
 fn watch(core: &Core, stop: &OwnedFd) {
     while let Some(member) = core.living_member() {
-        match sys::wait_for_end(member.id, stop.as_fd()) {
+        let ended = member.has_id_here().then(|| sys::wait_for_end(member.id, stop.as_fd()));
+        match ended.flatten() {
             Some(true) => sys::wake(core.wake_word()),
             Some(false) => return,
-            // A kernel that cannot tell, or a process that has just ended.
+            // A process of another space, one that has just ended, or a kernel that cannot tell.
             None => thread::sleep(Duration::from_millis(100)),
         }
         if core.is_ended() {

@@ -126,9 +126,9 @@ static int ended(pid_t child)
 void finished(pid_t child)
 {
     int status = ended(child);
-    /* Its own check has said more already. */
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 1)
-        _exit(1);
+    /* Its own check, or what it cannot do, has said more already. */
+    if (WIFEXITED(status) && (WEXITSTATUS(status) == 1 || WEXITSTATUS(status) == SKIPPED))
+        _exit(WEXITSTATUS(status));
     IS(status, 0);
 }
 

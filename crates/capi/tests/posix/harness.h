@@ -91,7 +91,7 @@ _Noreturn void skip(const char *why);
 /* A child; ends with `done`, or by a check that does not hold. */
 pid_t forked(void);
 _Noreturn void done(void);
-/* Waits for a child that must have ended with `done`. */
+/* Waits for a child that must have ended with `done`; what it skips is skipped. */
 void finished(pid_t child);
 /* Waits for a child that a signal must have ended. */
 void killed_by(pid_t child, int signal);

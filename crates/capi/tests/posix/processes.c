@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -257,6 +258,63 @@ TEST(PRC_13)
     struct seen seen = read_all(stream);
     ALL_NUMBERS(seen, 0, 100);
     traced_end(&traced);
+}
+
+/* Traces a child of a fork that calls the library only after that: its events have the name. */
+static void has_name(trace_event_id_t id, const char *expected, pid_t child, struct gate go)
+{
+    char name[TRACE_EVENT_NAME_MAX + 1];
+    trace_id_t stream = tracing(child, NULL);
+    pass(go);
+    finished(child);
+    struct seen seen = read_all(stream);
+    ALL_NUMBERS(seen, 0, 10);
+    IS(seen.pid, child);
+    OK(posix_trace_eventid_get_name(stream, id, name));
+    SAME(name, expected);
+    OK(posix_trace_shutdown(stream));
+}
+
+TEST(PRC_15)
+{
+    struct gate go = gate();
+    trace_event_id_t id = type("named before the fork");
+    pid_t child = forked();
+    if (child == 0) {
+        await(go);
+        number_events(id, 0, 10);
+        done();
+    }
+    has_name(id, "named before the fork", child, go);
+}
+
+/* The parent of that child has ended, so that it is asked no more. */
+TEST(PRC_16)
+{
+    struct gate go = gate();
+    int told[2];
+    pid_t child = 0;
+    trace_event_id_t id = 0;
+    OK(prctl(PR_SET_CHILD_SUBREAPER, 1));
+    OK(pipe(told));
+    pid_t parent = forked();
+    if (parent == 0) {
+        type("the first one");
+        id = type("named by an ended parent");
+        child = forked();
+        if (child == 0) {
+            await(go);
+            number_events(id, 0, 10);
+            done();
+        }
+        IS(write(told[1], &child, sizeof child), sizeof child);
+        IS(write(told[1], &id, sizeof id), sizeof id);
+        exit(0);
+    }
+    IS(read(told[0], &child, sizeof child), sizeof child);
+    IS(read(told[0], &id, sizeof id), sizeof id);
+    finished(parent);
+    has_name(id, "named by an ended parent", child, go);
 }
 
 /* Overwrites what this process shares with others, as its mappings tell. */

@@ -264,3 +264,41 @@ TEST(OWN_28)
         finished(child);
     }
 }
+
+/* What a process does whose files may not grow beyond some bytes: nothing of it ends the process. */
+static _Noreturn void use_all_within(rlim_t bytes)
+{
+    trace_event_id_t id = 0;
+    trace_id_t stream = 0;
+    limit_files(bytes);
+    posix_trace_event(POSIX_TRACE_UNNAMED_USER_EVENT, NULL, 0);
+    int named = posix_trace_eventid_open("beyond the limit", &id);
+    CHECK(named == 0 || named == ENOMEM);
+    posix_trace_event(id, "text", 4);
+    int made = posix_trace_create(0, NULL, &stream);
+    CHECK(made == ENOMEM || made == EPERM);
+    CHECK(posix_trace_create_withlog(0, NULL, log_file(), &stream) != 0);
+    done();
+}
+
+/* A limit for the size of files is an error, and not the end of the program. */
+TEST(OWN_33)
+{
+    const rlim_t limits[] = {0, 100, 4096, 8192, 100000};
+    for (int at = 0; at < 5; at++) {
+        pid_t child = forked();
+        if (child == 0)
+            use_all_within(limits[at]);
+        finished(child);
+    }
+}
+
+/* The same for the header of a log, which the caller's thread writes. */
+TEST(OWN_34)
+{
+    int log = log_file();
+    trace_id_t stream = created_withlog(NULL, log);
+    limit_files(16);
+    OK(posix_trace_clear(stream));
+    IS(posix_trace_shutdown(stream), EFBIG);
+}

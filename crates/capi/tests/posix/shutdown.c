@@ -171,6 +171,36 @@ TEST(OWN_25)
     OK(posix_trace_shutdown(stream));
 }
 
+/* Children that nobody traces end without a word: those that only record leave nothing. */
+TEST(OWN_31)
+{
+    posix_trace_event(POSIX_TRACE_UNNAMED_USER_EVENT, NULL, 0);
+    int before = entries_of_registry();
+    for (int round = 0; round < 200; round++) {
+        pid_t child = forked();
+        if (child == 0) {
+            posix_trace_event(POSIX_TRACE_UNNAMED_USER_EVENT, NULL, 0);
+            done();
+        }
+        finished(child);
+    }
+    IS(entries_of_registry(), before);
+}
+
+/* Those that have names leave some, but not more and more. */
+TEST(OWN_32)
+{
+    for (int round = 0; round < 1000; round++) {
+        pid_t child = forked();
+        if (child == 0) {
+            type("in a child");
+            done();
+        }
+        finished(child);
+    }
+    CHECK(entries_of_registry() < 500);
+}
+
 /* A child of a controller ends, and the log of its parent is none of its business. */
 TEST(OWN_26)
 {

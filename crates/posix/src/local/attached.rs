@@ -23,6 +23,8 @@ pub(crate) struct Attached {
     pub(crate) header: ObjectHeader,
     /// Words of its memory.
     total: usize,
+    /// The id of its controller, if this process can ask whether that lives.
+    pub(crate) controller: Option<u32>,
     /// No other attachment in this process and its parents has this number.
     pub(crate) key: u64,
 }
@@ -37,8 +39,11 @@ pub(super) fn attach(registry: &Registry, slot: usize, nonce: u64) -> Option<Non
     let words = header.geometry.total();
     let page = sys::map_behind_page(file.as_fd(), words)?.cast::<Attached>();
     let key = KEY.fetch_add(1, Relaxed);
+    let (word, start) = header.controller;
+    let controller = Some(Process::of_words(word, start)).filter(|process| process.has_id_here());
+    let controller = controller.map(|process| process.id);
     // SAFETY: a page that was just mapped and that nobody else knows.
-    unsafe { page.write(Attached { header, total: words, key }) };
+    unsafe { page.write(Attached { header, total: words, controller, key }) };
     clock::learn(header.tick);
     sys::register_recorder();
     if let Some(own) = Process::own() {

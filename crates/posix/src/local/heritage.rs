@@ -2,20 +2,22 @@
 //!
 //! A child of a fork goes by what its parent had, which it still has mapped; a program that was started in
 //! another way by the area of its parent. Both join the name space of their parent if a stream traces them.
+//!
+//! A process has an area only if it needs one, because it is traced or has names: a child that records once
+//! and ends without a word leaves nothing behind.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 
-use tracewell_wire::posix::USER_EVENT_MAX;
 use tracewell_wire::posix::area::{AREA_WORDS, NAMES_WORDS, SLOTS, at, names};
 
 use super::attached::{self, Attached};
 use super::{Local, mapped, page};
 use crate::clock;
 use crate::names::NameFile;
-use crate::process::Process;
+use crate::process::{self, Process};
 use crate::registry::Registry;
 use crate::sys::{self, Errno};
 
@@ -48,13 +50,55 @@ pub(super) fn leave_stream(slot: usize, stream: *mut Attached) {
 
 type Words = &'static [AtomicU64];
 
+/// The page of all processes without an area, once it is mapped. It stays that of the first user.
+static ALL: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
+
+/// What stands for the area of a process.
+pub(super) enum Found {
+    /// The area, and the name space.
+    Own(Words, Option<Words>),
+    /// The page of all processes without an area, and the generation in which there was none.
+    All(Words, u64),
+    /// There is no registry to be had.
+    Nothing,
+}
+
+/// Whether this is the page of all processes without an area.
+pub(super) fn is_page_of_all(area: *mut AtomicU64) -> bool {
+    ptr::eq(area, ALL.load(Acquire))
+}
+
 /// Finds or makes the area and the name space of this process, and maps them.
-pub(super) fn own_area() -> Option<(Words, Option<Words>)> {
-    let own = Process::own()?;
-    let registry = Registry::open(sys::user()).ok()?;
+pub(super) fn find(make: bool) -> Found {
+    let Ok(registry) = Registry::open(sys::user()) else { return Found::Nothing };
+    let page = page_of_all(&registry);
+    // Before the look for the area: whoever makes one changes it afterwards.
+    let seen = page.map_or(0, |page| page[at::GENERATION].load(Acquire));
+    let found = Process::own().and_then(|own| own_area(&registry, own, make || page.is_none()));
+    match (found, page) {
+        (Some((area, names)), _) => Found::Own(area, names),
+        (None, Some(page)) => Found::All(page, seen),
+        (None, None) => Found::Nothing,
+    }
+}
+
+fn page_of_all(registry: &Registry) -> Option<Words> {
+    if ALL.load(Acquire).is_null() {
+        let words = sys::map_for_ever(registry.all().ok()?.as_fd(), AREA_WORDS)?;
+        // One that is mapped twice at the same time stays mapped.
+        let words = words.as_ptr().cast_mut();
+        let _ = ALL.compare_exchange(ptr::null_mut(), words, AcqRel, Relaxed);
+    }
+    mapped(&ALL, AREA_WORDS)
+}
+
+fn own_area(registry: &Registry, own: Process, make: bool) -> Option<(Words, Option<Words>)> {
     let area = match registry.area(own) {
-        Ok(area) => area,
-        Err(_) => make_area(&registry, own).ok()?,
+        Ok(area) => {
+            complete_names(registry, &area);
+            area
+        }
+        Err(_) => make_area(registry, own, make)?.ok()?,
     };
     let words = sys::map_for_ever(area.as_fd(), AREA_WORDS)?;
     let names = registry.names(words[at::NAMES].load(Acquire)).ok();
@@ -62,11 +106,15 @@ pub(super) fn own_area() -> Option<(Words, Option<Words>)> {
     Some((words, names))
 }
 
-/// Makes the area of this process, with what it inherits.
-fn make_area(registry: &Registry, own: Process) -> Result<OwnedFd, Errno> {
+/// Whether this process is the child of a fork and has nothing of its own yet.
+fn is_forked() -> bool {
     let last = LAST_PROCESS.load(Acquire);
-    let forked = last != 0 && last != u64::from(own.id);
-    let (slots, shared) = match mapped(&LAST_AREA, AREA_WORDS).filter(|_| forked) {
+    last != 0 && last != u64::from(sys::process())
+}
+
+/// Makes the area of this process, with what it inherits; `None` if it needs none.
+fn make_area(registry: &Registry, own: Process, make: bool) -> Option<Result<OwnedFd, Errno>> {
+    let (slots, shared) = match mapped(&LAST_AREA, AREA_WORDS).filter(|_| is_forked()) {
         Some(area) => {
             let slot = |number: usize| area[at::SLOTS + number].load(Acquire);
             (inherited(registry, slot, None), area[at::NAMES].load(Acquire))
@@ -74,26 +122,26 @@ fn make_area(registry: &Registry, own: Process) -> Result<OwnedFd, Errno> {
         None => parents_slots(registry, own),
     };
     if slots.iter().any(|nonce| *nonce != 0) && registry.names(shared).is_ok() {
-        return registry.make_area(own, shared, &slots);
+        return Some(registry.make_area(own, shared, &slots));
     }
-    let (nonce, file) = registry.make_names()?;
-    if forked {
+    make.then(|| {
+        let (nonce, file) = registry.make_names()?;
         copy_names(NameFile(file.as_fd()));
-    }
-    registry.make_area(own, nonce, &[0; SLOTS])
+        registry.make_area(own, nonce, &[0; SLOTS])
+    })
 }
 
 /// What a program that was started without a fork of ours inherits: streams of its parent that are older
 /// than it is.
-fn parents_slots(registry: &Registry, own: Process) -> ([u64; SLOTS], u64) {
+pub(crate) fn parents_slots(registry: &Registry, process: Process) -> ([u64; SLOTS], u64) {
     let nothing = ([0; SLOTS], 0);
-    let Some(parent) = Process::find(sys::parent()) else { return nothing };
+    let Some(parent) = process.parent() else { return nothing };
     let Ok(area) = registry.area(parent) else { return nothing };
     let mut words = [0; at::SLOTS + SLOTS];
     if sys::read_words(area.as_fd(), 0, &mut words) != words.len() {
         return nothing;
     }
-    let slots = inherited(registry, |number| words[at::SLOTS + number], Some(own));
+    let slots = inherited(registry, |number| words[at::SLOTS + number], Some(process));
     (slots, words[at::NAMES])
 }
 
@@ -127,20 +175,31 @@ fn is_older(created: u64, process: Process) -> bool {
     created < sys::realtime().saturating_sub(age) + 1_000_000_000 / ticks
 }
 
-/// Copies the names that the parent had before the fork.
+/// Copies the names that the parent had before the fork, if this is the child of one.
 fn copy_names(to: NameFile<'_>) {
-    let Some(words) = mapped(&LAST_NAMES, NAMES_WORDS) else { return };
-    let nonce = words[names::NONCE].load(Relaxed);
-    let Ok(registry) = Registry::open(sys::user()) else { return };
-    let Ok(file) = registry.names(nonce) else { return };
-    let count = NAMES_BEFORE.load(Relaxed).min(USER_EVENT_MAX as u64);
-    let _ = to.copy_from(NameFile(file.as_fd()), count as usize);
+    if let Some(words) = mapped(&LAST_NAMES, NAMES_WORDS).filter(|_| is_forked()) {
+        // The mapping: the parent may have ended, and its file with it.
+        let count = NAMES_BEFORE.load(Relaxed).min(words[names::COUNT].load(Acquire));
+        let _ = to.complete(words, count as usize);
+    }
+}
+
+/// The same where a controller made the area and could not know them.
+fn complete_names(registry: &Registry, area: &OwnedFd) {
+    let mut nonce = [0];
+    sys::read_words(area.as_fd(), at::NAMES, &mut nonce);
+    if let Ok(file) = registry.names(nonce[0]) {
+        copy_names(NameFile(file.as_fd()));
+    }
 }
 
 pub(super) extern "C" fn before_fork() {
-    let count =
-        mapped(&LAST_NAMES, NAMES_WORDS).map_or(0, |words| words[names::COUNT].load(Acquire));
-    NAMES_BEFORE.store(count, Relaxed);
+    // A child that has nothing of its own hands on what it got.
+    if LAST_PROCESS.load(Acquire) == u64::from(sys::process()) {
+        let names = mapped(&LAST_NAMES, NAMES_WORDS);
+        let count = names.map_or(0, |words| words[names::COUNT].load(Acquire));
+        NAMES_BEFORE.store(count, Relaxed);
+    }
 }
 
 /// In the child of a fork: what a handler was about to store goes nowhere, and the child is a member of
@@ -149,6 +208,7 @@ pub(super) extern "C" fn in_child() {
     sys::keeping_errno(|| {
         let Some(local) = page() else { return };
         clock::after_fork();
+        process::after_fork();
         local.forget();
         for stream in &LAST_STREAMS {
             if let Some(stream) = NonNull::new(stream.swap(ptr::null_mut(), AcqRel)) {
@@ -172,7 +232,7 @@ extern "C" fn end() {
     let Some(local) = page() else { return };
     let own = Process::own();
     let shown = local.process.load(Relaxed) == u64::from(sys::process());
-    let (Some(own), true, Some(_)) = (own, shown, local.generation()) else { return };
+    let (Some(own), true, true) = (own, shown, local.has_area()) else { return };
     let Ok(registry) = Registry::open(sys::user()) else { return };
     registry.remove_area(own);
     let slots = &local.area()[at::SLOTS..at::SLOTS + SLOTS];

@@ -8,10 +8,11 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use tracewell_record::posix::{Place, Pool, Reader};
 use tracewell_wire::posix::area::{self, NO_DESCRIPTOR};
-use tracewell_wire::posix::object::{ObjectHeader, at};
+use tracewell_wire::posix::object::{self, ObjectHeader, at};
 use tracewell_wire::posix::{StreamPolicy, text_words};
 
 use super::{Core, FlushState, Inner};
+use crate::ancestry;
 use crate::attributes::Attributes;
 use crate::clock;
 use crate::error::Error;
@@ -47,7 +48,7 @@ impl Core {
         let descriptor = if in_file { NO_DESCRIPTOR } else { object.as_raw_fd() as u64 };
         let reference = Reference { nonce: header.nonce, controller: own, descriptor };
         let begun = log.and_then(|log| Ok((log, announce(&registry, &reference)?)));
-        let (log, number) = begun.inspect_err(|_| {
+        let (log, (number, lock)) = begun.inspect_err(|_| {
             if in_file {
                 registry.remove_object(header.nonce);
             }
@@ -57,6 +58,7 @@ impl Core {
             header,
             _object: object,
             number,
+            _lock: lock,
             in_file,
             user: target.user,
             names,
@@ -86,16 +88,27 @@ impl Core {
 
     /// A traced process that lives.
     pub(crate) fn living_member(&self) -> Option<Process> {
-        let own = std::iter::once(self.target);
-        own.chain(self.members()).find(|process| process.id == sys::process() || process.lives())
+        let target = std::iter::once(self.target);
+        let listed = target.chain(self.members()).find(|process| process.lives());
+        listed.or_else(|| self.unlisted().into_iter().find(|process| process.lives()))
+    }
+
+    /// Traced processes, as their areas say, if not all of them are members.
+    fn unlisted(&self) -> Vec<Process> {
+        if self.word(at::UNLISTED).load(Acquire) == 0 {
+            return Vec::new();
+        }
+        let registry = Registry::open(self.user);
+        registry.map_or_else(|_| Vec::new(), |it| it.traced_by(self.number, self.header.nonce))
     }
 
     /// Traced processes, as the stream's memory says.
     fn members(&self) -> impl Iterator<Item = Process> {
         let words = self.memory.words().get(at::MEMBERS..at::NAME).unwrap_or_default();
         words.as_chunks::<2>().0.iter().filter_map(|[member, start]| {
-            let id = u32::try_from(member.load(Acquire)).ok().filter(|id| *id != 0)?;
-            Some(Process { id, start: start.load(Relaxed) })
+            let member = member.load(Acquire);
+            let there = member != 0 && member != object::TAKING;
+            there.then(|| Process::of_words(member, start.load(Relaxed)))
         })
     }
 
@@ -103,7 +116,8 @@ impl Core {
     pub(crate) fn withdraw(&self) {
         if let Ok(registry) = Registry::open(self.user) {
             let target = std::iter::once(self.target);
-            target.chain(self.members()).for_each(|process| self.tell(&registry, process, 0));
+            let all = target.chain(self.members()).chain(self.unlisted());
+            all.for_each(|process| self.tell(&registry, process, 0));
             registry.revoke(self.number);
             if self.in_file {
                 registry.remove_object(self.header.nonce);
@@ -135,7 +149,7 @@ fn header_of(attributes: &Attributes, names: u64, own: Process) -> Result<Object
         inherited: attributes.inherited,
         max_data: attributes.max_data as u32,
         created: attributes.created,
-        controller: (own.id.into(), own.start),
+        controller: (own.word(), own.start),
         tick: clock::tick(),
         names,
     })
@@ -145,32 +159,31 @@ fn header_of(attributes: &Attributes, names: u64, own: Process) -> Result<Object
 struct Target {
     process: Process,
     user: u32,
+    /// It is the calling process.
+    is_own: bool,
 }
 
 fn target(pid: i32) -> Result<Target, Error> {
-    let own = sys::process();
-    let id = match u32::try_from(pid) {
-        Ok(0) => own,
-        Ok(id) => id,
-        Err(_) => return Err(Error(libc::ESRCH)),
-    };
-    let process = Process::find(id).ok_or(Error(libc::ESRCH))?;
-    let user = if id == own { sys::user() } else { process.traceable()? };
-    Ok(Target { process, user })
+    let id = u32::try_from(pid).map_err(|_| Error(libc::ESRCH))?;
+    let is_own = id == 0 || id == sys::process();
+    let process = if is_own { Process::own() } else { Process::find(id) };
+    let process = process.ok_or(Error(libc::ESRCH))?;
+    let user = if is_own { sys::user() } else { process.traceable()? };
+    Ok(Target { process, user, is_own })
 }
 
 impl Target {
     /// The nonce of its name space; its area is made where it is not there.
     fn names(&self, registry: &Registry) -> Result<u64, Error> {
-        if self.process.id == sys::process() {
+        if self.is_own {
             // So that it has what it inherits.
             local::prepare();
         }
         let area = match registry.area(self.process) {
             Ok(area) => area,
             Err(_) => {
-                let (nonce, _) = registry.make_names()?;
-                registry.make_area(self.process, nonce, &[0; area::SLOTS])?
+                let made = ancestry::make_area(registry, self.process);
+                made.map_err(|_| Error(libc::ENOMEM))?
             }
         };
         let mut nonce = [0];
@@ -189,7 +202,7 @@ fn make_memory(
     let object = if in_file {
         registry.make_object(header.nonce, words)?
     } else {
-        sys::sealed_memory(words as u64 * 8)?
+        sys::sealed_memory(words as u64 * 8).map_err(|_| Error(libc::ENOMEM))?
     };
     // What was promised, and some packets for threads, cannot run out of memory later.
     let promised = geometry.packet((geometry.closed as usize + 4).min(geometry.packets as usize));
@@ -210,7 +223,7 @@ fn fill(memory: &Mapping, header: &ObjectHeader, attributes: &Attributes) {
 }
 
 /// Announces a stream; where all numbers are taken, what dead controllers left is removed first.
-fn announce(registry: &Registry, reference: &Reference) -> Result<u32, Error> {
+fn announce(registry: &Registry, reference: &Reference) -> Result<(u32, OwnedFd), Error> {
     static SWEPT: AtomicBool = AtomicBool::new(false);
     if !SWEPT.swap(true, Relaxed) {
         registry.sweep();

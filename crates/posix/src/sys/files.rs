@@ -58,12 +58,13 @@ pub(crate) fn unlink_at(directory: BorrowedFd<'_>, name: &CStr) {
     unsafe { libc::unlinkat(directory.as_raw_fd(), name.as_ptr(), 0) };
 }
 
-/// What is known of an open file. For signal handlers.
+/// Owner, mode, size and inode number of an open file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub(crate) owner: u32,
     pub(crate) mode: u32,
     pub(crate) size: u64,
+    pub(crate) inode: u64,
 }
 
 impl Facts {
@@ -80,18 +81,34 @@ impl Facts {
     }
 }
 
-/// Owner, mode and size of an open file. For signal handlers.
+/// What is known of an open file. For signal handlers.
 pub(crate) fn facts(file: BorrowedFd<'_>) -> Result<Facts, Errno> {
     // SAFETY: a structure of numbers, all zero, that the call fills.
     unsafe {
         let mut stat: libc::stat = std::mem::zeroed();
         checked(libc::fstat(file.as_raw_fd(), &mut stat))?;
-        Ok(Facts { owner: stat.st_uid, mode: stat.st_mode, size: stat.st_size as u64 })
+        // Numbers of inodes have the machine's width.
+        #[allow(clippy::unnecessary_cast)]
+        let (owner, mode, inode) = (stat.st_uid, stat.st_mode, stat.st_ino as u64);
+        Ok(Facts { owner, mode, size: stat.st_size as u64, inode })
     }
+}
+
+/// EFBIG if a file of this process may not reach so far (`RLIMIT_FSIZE`): the kernel would send SIGXFSZ, which
+/// ends the program. For signal handlers.
+pub(crate) fn within_limit(bytes: u64) -> Result<(), Errno> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the call stores one structure at the given place.
+    let known = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } == 0;
+    // `rlim_cur` has the machine's width; no limit is its largest number.
+    #[allow(clippy::unnecessary_cast)]
+    let within = !known || limit.rlim_cur == libc::RLIM_INFINITY || bytes <= limit.rlim_cur as u64;
+    if within { Ok(()) } else { Err(libc::EFBIG) }
 }
 
 /// Sets the size of a file, which is filled up with zeros. For signal handlers.
 pub(crate) fn resize(file: BorrowedFd<'_>, bytes: u64) -> Result<(), Errno> {
+    within_limit(bytes)?;
     let bytes = libc::off_t::try_from(bytes).map_err(|_| libc::EFBIG)?;
     // SAFETY: takes numbers only.
     unsafe { checked(libc::ftruncate(file.as_raw_fd(), bytes)).map(|_| ()) }
@@ -136,6 +153,7 @@ pub(crate) fn read_words(file: BorrowedFd<'_>, at: usize, words: &mut [u64]) -> 
 
 /// Stores words at a place of a file. For signal handlers.
 pub(crate) fn write_words(file: BorrowedFd<'_>, at: usize, words: &[u64]) -> Result<(), Errno> {
+    within_limit((at * 8 + size_of_val(words)) as u64)?;
     let (fd, bytes, offset) = (file.as_raw_fd(), size_of_val(words), (at * 8) as libc::off_t);
     // SAFETY: the call reads as many bytes as the words have.
     let written = unsafe { libc::pwrite(fd, words.as_ptr().cast(), bytes, offset) };

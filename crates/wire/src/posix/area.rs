@@ -5,12 +5,23 @@
 //! | words | content |
 //! |---|---|
 //! | 0 | [`AREA_MAGIC`] |
-//! | 1, 2 | process; its start, as `/proc/PID/stat` has it |
+//! | 1, 2 | process: its id (low half), its space (high half); its start, as `/proc/PID/stat` has it |
 //! | 3 | nonce of its name space; 0 while it has none |
 //! | 8 | generation: counts up when a slot changes |
 //! | 16 to 79 | slot `n`: nonce of the stream of the reference file `s.n` if it traces the process, else 0 |
 //!
 //! Slot `n` is stored only by the controller that owns the reference file `s.n`.
+//!
+//! The space of a process is the inode number of the PID namespace that its id belongs to, or 0 if the process
+//! could not find out. Ids of different spaces cannot be compared.
+//!
+//! A process that no controller traces and that has no names needs no area. It maps the file `all`, one page
+//! for all processes of a user:
+//!
+//! | words | content |
+//! |---|---|
+//! | 0 | [`ALL_MAGIC`] |
+//! | 8 | generation: changes after a controller made the area of a process |
 //!
 //! A name space belongs to a process and to its children that are traced with it:
 //!
@@ -27,11 +38,13 @@
 //! |---|---|
 //! | 0 | [`REFERENCE_MAGIC`] |
 //! | 1 | nonce of the stream |
-//! | 2, 3 | the controller: process; its start |
+//! | 2, 3 | the controller: process, as in an area; its start |
 //! | 4 | the descriptor in the controller that is the memory; all ones for the file `o.NONCE` beside |
 
 /// `TWPXPRO1`, read as a little-endian number.
 pub const AREA_MAGIC: u64 = u64::from_le_bytes(*b"TWPXPRO1");
+/// `TWPXALL1`, read as a little-endian number.
+pub const ALL_MAGIC: u64 = u64::from_le_bytes(*b"TWPXALL1");
 /// `TWPXNAM1`, read as a little-endian number.
 pub const NAMES_MAGIC: u64 = u64::from_le_bytes(*b"TWPXNAM1");
 

@@ -8,7 +8,7 @@
 //! | 3 | packets that may be closed and unread (low half), policy (bits 32 to 39), 1 if inherited (bits 40 to 47) |
 //! | 4 | largest data of a user event, in bytes |
 //! | 5 | when it was made, nanoseconds since 1970 |
-//! | 6, 7 | the controller: process; its start, as `/proc/PID/stat` has it |
+//! | 6, 7 | the controller: process, as in an [area](super::area); its start |
 //! | 8 | nanoseconds of a tick of the processor's counter, times 2^32; 0 where nobody uses the counter |
 //! | 9 | nonce of the name space |
 //! | 16 | state: 0 suspended, 1 running, 2 suspended because it is full |
@@ -20,8 +20,9 @@
 //! | 29, 30 | the packet displaced last: order number of its closing, stamp of its last record |
 //! | 32, 33 | readers that wait: whether there are any; the word they sleep at |
 //! | 34 | the word at which the flushing thread sleeps |
+//! | 35 | 1 after a process found no place among the members |
 //! | 40 to 57 | the filter |
-//! | 64 to 575 | members, two words each: process and start |
+//! | 64 to 575 | members, two words each: process, as in an area, and start |
 //! | 576 to 583 | the stream's name |
 //! | 584 | heads of packets, [`HEAD_WORDS`] each |
 //! | then | packets |
@@ -74,6 +75,8 @@ pub mod at {
     pub const WAKE: usize = 33;
     /// Where the flushing thread sleeps.
     pub const FLUSH_WAKE: usize = 34;
+    /// Whether a process found no place among the members.
+    pub const UNLISTED: usize = 35;
     /// The filter.
     pub const FILTER: usize = 40;
     /// Members.
@@ -100,6 +103,8 @@ pub mod head {
 
 /// Words of a head: a cache line, for each has one writer.
 pub const HEAD_WORDS: usize = 8;
+/// The process of a member whose words are being stored.
+pub const TAKING: u64 = u64::MAX;
 /// Members that can be listed.
 pub const MEMBERS: usize = 256;
 /// Words of a stream's name.

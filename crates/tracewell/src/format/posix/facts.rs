@@ -76,6 +76,11 @@ fn overrun(name: &'static str, value: u64) -> Fact {
     text(name, value, set)
 }
 
+/// The id of a process without its space.
+const fn process_id(process: u64) -> u64 {
+    process & 0xFFFF_FFFF
+}
+
 /// What a stream's memory says.
 pub(super) fn of_memory(trace: &mut Trace, header: &ObjectHeader, bytes: &[u8]) {
     let at = |index| word(bytes, index).unwrap_or(0);
@@ -92,11 +97,11 @@ pub(super) fn of_memory(trace: &mut Trace, header: &ObjectHeader, bytes: &[u8]) 
         text("stream_full_status", u64::from(full), full_status),
         decimal("events_lost", at(at::LOST)),
         decimal("packets_displaced", at(at::DISPLACED)),
-        decimal("controller", header.controller.0),
+        decimal("controller", process_id(header.controller.0)),
     ]);
     let members = (0..tracewell_wire::posix::object::MEMBERS).map(|n| at(at::MEMBERS + 2 * n));
-    let members =
-        members.filter(|process| *process != 0).map(|process| decimal("traced_process", process));
+    let members = members.filter(|process| *process != 0);
+    let members = members.map(|process| decimal("traced_process", process_id(process)));
     trace.facts.extend(members);
     let name: Vec<u8> =
         bytes.get(at::NAME * 8..).unwrap_or_default().iter().copied().take(64).collect();

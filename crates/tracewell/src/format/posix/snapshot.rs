@@ -35,7 +35,7 @@ fn place(reference: &[u8], folder: &Path) -> PathBuf {
     let at = |index| word(reference, index).unwrap_or(0);
     match at(4) {
         NO_DESCRIPTOR => folder.join(format!("o.{:016x}", at(1))),
-        descriptor => PathBuf::from(format!("/proc/{}/fd/{descriptor}", at(2))),
+        descriptor => PathBuf::from(format!("/proc/{}/fd/{descriptor}", at(2) as u32)),
     }
 }
 
