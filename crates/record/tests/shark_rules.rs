@@ -367,3 +367,23 @@ fn a_successor_that_was_marked_full_takes_nothing() {
     assert_eq!(outcomes, [Recorded, Recorded, Full, Full]);
     assert_eq!((trace.current(), first_parameters(&mut trace, 1)), (Some(1), vec![]));
 }
+
+#[test]
+fn a_bare_closure_has_32_valid_bits_and_a_masked_clock_as_many_as_it_says() {
+    fn stamps<C: tracewell_record::clock::Clock>(clock: C) -> Vec<u64> {
+        let mut memory = [0; 256];
+        let mut trace = started(clock, &mut memory, areas(128, 0), flag::STOP);
+        assert_eq!([1, 2].map(|number| trace.log(USER, number, 0)), [Outcome::Recorded; 2]);
+        let dump = trace.begin_send(0).unwrap();
+        let stamps = dump.records().map(|record| record.tsc).collect();
+        trace.end_send(dump, None).unwrap();
+        stamps
+    }
+    let counter = || {
+        let mut ticks = [0x5_0000_0010, 0x7_0000_0020].into_iter();
+        move || ticks.next().unwrap()
+    };
+    assert_eq!(stamps(counter()), [0x10, 0x20]);
+    let whole = Masked { clock: counter(), mask: u64::MAX };
+    assert_eq!(stamps(whole), [0x5_0000_0010, 0x7_0000_0020]);
+}

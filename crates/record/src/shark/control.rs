@@ -29,6 +29,10 @@ const OWN: u8 = flag::BUSY | flag::COMPRESSED;
 
 impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// A tracer without chunks, off, with nothing hidden.
+    ///
+    /// Time stamps have 64 bits. Of a bare closure 32 bits are valid, as for every [`Clock`]: higher bits of what it
+    /// returns are dropped and its wraps are counted, so that a pause of more than one wrap is lost. A counter of
+    /// 64 bits, such as a processor's cycle counter, is [`Masked`](crate::clock::Masked) with the mask `u64::MAX`.
     pub fn new(clock: C) -> Self {
         Self {
             chunks: [const { None }; CHUNKS],

@@ -5,12 +5,14 @@
 //! takes; what is sent to a file or as datagrams is the records alone.
 //!
 //! ```
+//! use tracewell_record::clock::Masked;
 //! use tracewell_record::shark::{Areas, Trace};
 //! use tracewell_wire::shark::{Record, ids, ids::flag};
 //!
 //! let mut memory = [0; 1024];
 //! let mut cycles = 0;
-//! let mut trace: Trace<_> = Trace::new(|| { cycles += 100; cycles });
+//! let counter = Masked { clock: || { cycles += 100; cycles }, mask: u64::MAX };
+//! let mut trace: Trace<_> = Trace::new(counter);
 //!
 //! let areas = Areas { normal: 512, emergency: 64, ..Areas::default() };
 //! let chunk = trace.chunk_create(&mut memory, areas, flag::FREE | flag::STOP).unwrap();
@@ -41,8 +43,8 @@
 //!   ([`is_essential`](tracewell_wire::shark::ids::is_essential)): such a record goes there when the
 //!   normal area is full, and before a cyclic chunk overwrites it.
 //!
-//! What the caller brings: memory, a [`Clock`](crate::clock::Clock) whose ticks are unwrapped to 64 bits, and
-//! exclusion. Every call takes `&mut Trace` and neither blocks nor locks; it is safe in an interrupt exactly
+//! What the caller brings: memory, a [`Clock`](crate::clock::Clock) whose ticks are unwrapped to 64 bits (a bare closure
+//! has 32 valid bits, see [`Trace::new`]), and exclusion. Every call takes `&mut Trace` and neither blocks nor locks; it is safe in an interrupt exactly
 //! when nothing else can be inside a call at that time. Sending is split ([`Trace::begin_send`], [`Trace::end_send`]) so
 //! that slow carriers work outside the lock while other chunks record.
 //!
