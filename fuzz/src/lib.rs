@@ -8,7 +8,7 @@ use tracewell::format::threadx::locate::locate;
 use tracewell::format::{self, Input, Options, Progress};
 use tracewell::input::image::{Cause, Decoded, Diagnostics, Encoding, MemoryImage, recognise};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
-use tracewell::report::scheduling::{json, text};
+use tracewell::report::scheduling::{Document, text};
 use tracewell_wire::rkh;
 use tracewell_wire::threadx::{Event, Header, Layout, RegistrySlot};
 
@@ -161,7 +161,7 @@ fn follow(options: &Options, data: &[u8]) {
             assert!(whole.is_none_or(|whole| whole == job.response()), "parts are not the whole");
         }
         let _ = text(&trace, &figures, &wanted);
-        let _ = json(&trace, &figures, &wanted);
+        let _ = Document::new(&trace, &figures, &wanted).write(&mut std::io::sink());
     }
 }
 

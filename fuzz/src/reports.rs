@@ -50,7 +50,8 @@ fn figures(data: &[u8]) {
         "more was charged than the processors had"
     );
     assert_harmless(&scheduling::text(&trace, &figures, &wanted));
-    let _ = scheduling::json(&trace, &figures, &wanted);
+    let document = scheduling::Document::new(&trace, &figures, &wanted);
+    document.write(&mut std::io::sink()).expect("a sink takes all bytes");
 }
 
 /// A template for some events of each dialect, and one for all others.

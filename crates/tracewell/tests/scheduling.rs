@@ -240,7 +240,7 @@ fn a_wait_for_a_semaphore_ends_when_the_task_is_chosen() {
     ];
     let records: Vec<_> = start().into_iter().chain(rest).collect();
     let (trace, figures) = follow(&records, &all());
-    let high = task(&trace, &figures, HIGH).semaphores;
+    let [(None, high)] = task(&trace, &figures, HIGH).waits[..] else { panic!() };
     assert_eq!((high.requests, high.blocks, high.wait.count, high.wait.max), (2, 1, 1, 11));
     let spent = Split { own: 2, blocking: 0, interference: 9, interrupts: 0, nobody: 0 };
     assert_eq!(high.spent, spent);
@@ -281,6 +281,7 @@ fn nested_interrupts_belong_to_the_inner_source() {
 fn a_servers_budget_falls_while_it_serves() {
     let server = 0x1234;
     let rest = [
+        record(10, ids::TASK_ACTIVATE, HIGH, 0),
         record(10, ids::SERVER_ACTIVE, 0, server),
         choose(11, HIGH),
         record(20, ids::TIMER_WAKEUP_START, 0, 0),
@@ -311,6 +312,153 @@ fn a_servers_budget_falls_while_it_serves() {
         found.used.iter().filter(|point| point.ticks < 40 || point.ticks > 41).copied().collect();
     assert_eq!(curve, [&before[..4], &after[..]].concat());
     assert!(found.used.contains(&exhausted));
+}
+
+/// Returns for each server its key, its task, the ticks supplied and the budget.
+fn served(records: &[Record]) -> Vec<(u64, Option<u16>, u64, Option<u64>)> {
+    let (trace, figures) = follow(records, &all());
+    let key = |task| trace.contexts.get(task).unwrap().key as u16;
+    let server = |server: &tracewell::analysis::scheduling::Server| {
+        (server.key, server.task.map(key), server.supplied, server.most_used)
+    };
+    figures.servers.iter().map(server).collect()
+}
+
+#[test]
+fn a_server_serves_the_task_that_was_activated_right_before_it_not_the_next_one_to_run() {
+    let rest = [
+        choose(5, MIDDLE),
+        record(10, ids::TASK_ACTIVATE, LOW, 0),
+        record(10, ids::SERVER_ACTIVE, 0, 1),
+        // A more urgent task comes first.
+        record(12, ids::TASK_ACTIVATE, HIGH, 0),
+        choose(12, HIGH),
+        record(30, ids::TASK_END_CYCLE, HIGH, 0),
+        choose(30, LOW),
+        record(37, ids::SERVER_EXHAUST, 0, 1),
+        choose(37, MIDDLE),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    assert_eq!(served(&records), [(1, Some(LOW), 7, Some(7))]);
+}
+
+#[test]
+fn servers_of_a_group_serve_the_tasks_that_are_activated_right_after_them() {
+    let rest = [
+        record(10, ids::SERVER_ACTIVE, 0, 1),
+        record(10, ids::TASK_ACTIVATE, LOW, 0),
+        record(11, ids::SERVER_ACTIVE, 0, 2),
+        record(11, ids::TASK_ACTIVATE, HIGH, 0),
+        choose(12, HIGH),
+        record(20, ids::TASK_END_CYCLE, HIGH, 0),
+        choose(20, LOW),
+        record(23, ids::TASK_END_CYCLE, LOW, 0),
+        choose(23, MAIN),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    assert_eq!(served(&records), [(1, Some(LOW), 3, None), (2, Some(HIGH), 8, None)]);
+}
+
+#[test]
+fn who_runs_when_a_budget_is_used_up_corrects_whom_the_server_serves() {
+    let rest = [
+        record(9, ids::TASK_ACTIVATE, HIGH, 0),
+        record(10, ids::TASK_ACTIVATE, LOW, 0),
+        record(10, ids::SERVER_ACTIVE, 0, 1),
+        choose(12, LOW),
+        record(15, ids::TASK_END_CYCLE, LOW, 0),
+        choose(15, HIGH),
+        record(26, ids::TIMER_WAKEUP_START, 0, 0),
+        record(27, ids::SERVER_EXHAUST, 0, 1),
+        choose(27, MAIN),
+        record(28, ids::TIMER_WAKEUP_END, MAIN, 0),
+        record(40, ids::SERVER_REPLENISH, 0, 1),
+        choose(40, HIGH),
+        record(44, ids::TRACE_STOP, 0, 0),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    assert_eq!(served(&records), [(1, Some(HIGH), 11 + 4, Some(11))]);
+}
+
+#[test]
+fn a_server_that_names_its_task_serves_that_one() {
+    let rest = [
+        record(10, ids::TASK_ACTIVATE, LOW, 0),
+        record(10, ids::SERVER_ACTIVE, HIGH, 1),
+        choose(12, LOW),
+        record(15, ids::SERVER_EXHAUST, 0, 1),
+        choose(15, HIGH),
+        record(26, ids::TRACE_STOP, 0, 0),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    assert_eq!(served(&records), [(1, Some(HIGH), 11, Some(0))]);
+}
+
+/// A kernel with a constant-bandwidth server: its task ran 24,850,596 ticks in all, as a sum over the records says,
+/// and the server's budget is 2 ms.
+#[test]
+fn a_constant_bandwidth_server_supplies_what_its_task_ran() {
+    let bytes = std::fs::read(support::fixture("shark/cbs_server.dat")).unwrap();
+    let mut sink = Scheduling::default();
+    let trace = Input::from_bytes("cbs", bytes, settings(&[])).unwrap().read(&mut sink).unwrap();
+    let figures = sink.figures(&trace);
+    let [server] = figures.servers.as_slice() else { panic!("{:?}", figures.servers) };
+    let task = trace.contexts.get(server.task.unwrap()).unwrap();
+    assert_eq!((task.key, server.supplied), (0x130, 24_850_596));
+    assert_eq!(server.most_used, Some(2_000_000));
+}
+
+#[test]
+fn the_kernel_that_shuts_down_is_charged_itself() {
+    let rest = [
+        choose(10, HIGH),
+        record(50, ids::CONTEXT_SWITCH, ids::context::KERNEL, 0),
+        record(60, ids::IPOINT, 1, 0),
+        record(70, ids::TRACE_STOP, 0, 0),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    let (trace, figures) = follow(&records, &all());
+    let ran = |number| task(&trace, &figures, number).execution.unwrap().ticks;
+    assert_eq!((ran(HIGH), ran(ids::context::KERNEL)), (40, 20));
+    assert_eq!(trace.contexts.get(context(&trace, ids::context::KERNEL)).unwrap().name, "kernel");
+    assert_eq!((figures.sanity.disagreeing_loads, figures.charged_ticks), (0, Some(70)));
+}
+
+#[test]
+fn a_trace_that_starts_with_its_ninth_event_begins_in_the_middle() {
+    let orphans = |filters: u64| {
+        let mut records: Vec<_> = (0..filters)
+            .map(|at| record(at, ids::filter_record(ids::family::USER), 0, 0))
+            .collect();
+        records.extend([
+            record(10, ids::TRACE_START, MAIN, 1000),
+            choose(11, HIGH),
+            record(12, ids::TASK_ACTIVATE, HIGH, 0),
+            record(20, ids::TASK_END_CYCLE, HIGH, 0),
+        ]);
+        let (trace, figures) = follow(&records, &all());
+        task(&trace, &figures, HIGH).jobs.unwrap().orphan_completions
+    };
+    // The task was chosen before its release: its job began before a trace that begins in the middle.
+    assert_eq!((orphans(7), orphans(8)), (0, 1));
+}
+
+#[test]
+fn only_the_same_request_for_a_mutex_twice_in_a_row_is_one() {
+    let requests = |first: (u8, u16, u32), second: (u8, u16, u32)| {
+        let of = |tsc, (code, task, key)| record(tsc, code, task, key);
+        let records: Vec<_> =
+            start().into_iter().chain([choose(5, HIGH), of(10, first), of(11, second)]).collect();
+        let (_, figures) = follow(&records, &all());
+        figures.resources.iter().map(|resource| resource.figures.requests).sum::<u64>()
+    };
+    let (lock, wait) = (ids::SET_MUTEX_LOCK, ids::SET_MUTEX_WAIT);
+    assert_eq!(requests((lock, HIGH, 7), (lock, HIGH, 7)), 1);
+    assert_eq!(requests((lock, HIGH, 7), (lock, HIGH, 8)), 2);
+    assert_eq!(requests((lock, HIGH, 7), (lock, LOW, 7)), 2);
+    assert_eq!(requests((wait, HIGH, 7), (wait, HIGH, 7)), 2);
+    assert_eq!(requests((wait, HIGH, 7), (lock, HIGH, 7)), 2);
+    assert_eq!(requests((lock, HIGH, 7), (wait, HIGH, 7)), 2);
 }
 
 #[test]

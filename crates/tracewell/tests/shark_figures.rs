@@ -11,13 +11,14 @@ use support::number;
 use support::shark::{Set, sets};
 use tracewell::analysis::scheduling::{Scheduling, Wanted};
 use tracewell::model::Trace;
-use tracewell::report::scheduling::json;
+use tracewell::report::scheduling::Document;
 
 fn figures(set: &Set, files: &[PathBuf]) -> (Trace, Value) {
     let mut scheduling = Scheduling::default();
     let trace = set.open(files).read(&mut scheduling).unwrap();
     let figures = scheduling.figures(&trace);
-    let json = json(&trace, &figures, &Wanted::default());
+    let wanted = Wanted::default();
+    let json = serde_json::to_value(Document::new(&trace, &figures, &wanted)).unwrap();
     (trace, json)
 }
 

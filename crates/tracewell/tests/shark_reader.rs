@@ -91,3 +91,16 @@ fn captures_hold_the_same_events() {
         assert!(trace.losses.is_empty() && kept.losses.is_empty());
     }
 }
+
+#[test]
+fn a_chunk_whose_area_is_no_multiple_of_a_record_is_whole() {
+    let bytes = std::fs::read(support::fixture("shark/odd_size.chunk.raw")).unwrap();
+    assert_eq!((bytes.len() - 48) % Record::SIZE, 4);
+    let mut kept = Kept::default();
+    let settings = support::settings(&[]);
+    let trace =
+        tracewell::input::Input::from_bytes("odd", bytes, settings).unwrap().read(&mut kept);
+    let trace = trace.unwrap();
+    assert_eq!((kept.rows.len(), kept.losses.len()), (101, 0));
+    assert_eq!(trace.diagnostics.iter().count(), 0);
+}

@@ -495,6 +495,7 @@ fn recorded_by(running: &mut Running<MaybeContext>, record: &Record) -> Result<u
     let task = ContextId(u32::from(record.par1));
     match record.code() {
         ids::TRACE_START => running.start(task),
+        ids::CONTEXT_SWITCH if record.par1 == ids::context::KERNEL => running.load_system(task),
         ids::CONTEXT_SWITCH => running.load(task),
         ids::INTERRUPT_START | ids::TIMER_WAKEUP_START => running.enter(),
         ids::TASK_SCHEDULE => {

@@ -1,7 +1,7 @@
 //! `tracewell analyze`: what the scheduler did.
 
 use std::collections::HashMap;
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -80,15 +80,14 @@ impl Analyze {
             let mut sink = Analyses { scheduling, machines: Machines::default() };
             let trace = read(input, &mut sink)?;
             tell_tasks(input.path(), &trace, &wanted);
-            let text = if self.json {
-                sink.json(&trace, &wanted)
+            if self.json {
+                sink.write_json(&trace, &wanted)
             } else {
                 let title = title(&self.files, &self.input, input.path()).map(|title| title + "\n");
-                title.unwrap_or_default() + &sink.text(&trace, &wanted)
-            };
-            output::stdout()
-                .write_all(text.as_bytes())
-                .map_err(|error| Failure::io(output::stdout_path(), &error))?;
+                let text = title.unwrap_or_default() + &sink.text(&trace, &wanted);
+                output::stdout().write_all(text.as_bytes())
+            }
+            .map_err(|error| Failure::io(output::stdout_path(), &error))?;
             Ok(trace)
         })
         .outcome
@@ -164,12 +163,14 @@ impl Sink for Analyses {
 }
 
 impl Analyses {
-    fn json(self, trace: &Trace, wanted: &Wanted) -> String {
-        let mut json = scheduling::json(trace, &self.scheduling.figures(trace), wanted);
-        if let Some(entries) = json.as_object_mut() {
-            entries.extend(machines::json(trace, &self.machines.figures(trace)));
-        }
-        format!("{json:#}\n")
+    fn write_json(self, trace: &Trace, wanted: &Wanted) -> io::Result<()> {
+        let figures = self.scheduling.figures(trace);
+        let machines = machines::json(trace, &self.machines.figures(trace));
+        let more = machines.into_iter().collect();
+        let document = scheduling::Document { trace, figures: &figures, wanted, more };
+        let mut out = BufWriter::new(output::stdout());
+        document.write(&mut out)?;
+        out.flush()
     }
 
     fn text(self, trace: &Trace, wanted: &Wanted) -> String {

@@ -9,6 +9,7 @@
 //! | interrupt ends | the last choice within it; else whom the end itself names; else as before |
 //! | end without a beginning | whom it names, if nobody is known to run |
 //! | context was loaded | only where choices are not told: systems log it for some switches only |
+//! | the system's own context was loaded | at once: no scheduler chooses it |
 
 use super::ContextId;
 
@@ -174,6 +175,13 @@ impl<C: Choice> Running<C> {
         let changes = self.task().is_none() || (!self.choices_told && self.depth == 0);
         if changes && self.task() != Some(task) {
             self.now = C::of(task.into());
+        }
+    }
+
+    /// The system's own context was loaded, such as the kernel's that shuts down.
+    pub fn load_system(&mut self, system: ContextId) {
+        if !self.in_interrupt() {
+            self.now = C::of(system.into());
         }
     }
 

@@ -53,30 +53,75 @@ pub(super) fn timed(trace: &Trace, nanoseconds: u64) -> Option<u64> {
     trace.clock.rate.map(|_| nanoseconds)
 }
 
+/// No cell makes its column wider than this; a longer one pushes the rest of its line to the right.
+const MAX_WIDTH: usize = 100;
+
 /// Appends a table, a blank line before it; nothing where it has no rows. Numbers stand right.
 pub(super) fn section<const N: usize>(
     lines: &mut Vec<String>,
     names: &[&str; N],
     rows: Vec<[String; N]>,
 ) {
-    if rows.is_empty() {
+    let mut text = String::new();
+    table(&mut text, names, rows.iter().cloned());
+    lines.extend(text.lines().map(str::to_owned));
+}
+
+/// Appends a table as [`section`] does, as lines of a text. The rows are asked for twice, for their widths and
+/// for themselves, so that a table of a million rows is never in memory but as text.
+pub(super) fn table<const N: usize>(
+    text: &mut String,
+    names: &[&str; N],
+    rows: impl Iterator<Item = [String; N]> + Clone,
+) {
+    let mut widths = names.map(width);
+    let mut some = false;
+    for row in rows.clone() {
+        some = true;
+        for (most, cell) in widths.iter_mut().zip(&row) {
+            *most = width(cell).min(MAX_WIDTH).max(*most);
+        }
+    }
+    if !some {
         return;
     }
-    lines.push(String::new());
-    let names = names.map(str::to_owned);
-    let table: Vec<_> = std::iter::once(names).chain(rows).collect();
-    let width = |column: usize| {
-        table.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
-    };
-    let widths: Vec<_> = (0..N).map(|column| width(column).unwrap_or(0)).collect();
-    for row in &table {
-        let cells = row.iter().zip(&widths).enumerate();
-        let cells: Vec<_> = cells
-            .map(|(column, (cell, width))| match column {
-                0 => format!("{cell:<width$}"),
-                _ => format!("{cell:>width$}"),
-            })
-            .collect();
-        lines.push(cells.join("  ").trim_end().to_owned());
+    text.push('\n');
+    line(text, &names.map(str::to_owned), &widths);
+    rows.for_each(|row| line(text, &row, &widths));
+}
+
+fn width(cell: &str) -> usize {
+    cell.chars().count()
+}
+
+/// Appends a line of cells: the first one stands left, the others right.
+fn line<const N: usize>(text: &mut String, row: &[String; N], widths: &[usize; N]) {
+    let start = text.len();
+    for (column, (cell, most)) in row.iter().zip(widths).enumerate() {
+        let blanks = most.saturating_sub(width(cell));
+        let (left, right) = if column == 0 { (0, blanks) } else { (2 + blanks, 0) };
+        text.extend(std::iter::repeat_n(' ', left));
+        text.push_str(cell);
+        text.extend(std::iter::repeat_n(' ', right));
+    }
+    let end = start + text.get(start..).unwrap_or_default().trim_end().len();
+    text.truncate(end);
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_any_length_makes_no_column_wide() {
+        let long = "x".repeat(usize::from(u16::MAX) + 1);
+        let rows = [[long.clone(), "1".to_owned()], ["short".to_owned(), "22".to_owned()]];
+        let mut text = String::new();
+        table(&mut text, &["NAME", "N"], rows.iter().cloned());
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[1], format!("{:<100}   N", "NAME"));
+        assert_eq!(lines[2], format!("{long}   1"));
+        assert_eq!(lines[3], format!("{:<100}  22", "short"));
     }
 }

@@ -65,7 +65,8 @@ impl Levels {
         if !(tells || changes) {
             return;
         }
-        if let Some(level) = self.0.get(object, || Level::new(object)) {
+        let new = || Level { capacity: registered(sight, object), ..Level::new(object) };
+        if let Some(level) = self.0.get(object, new) {
             level.object.again(object, sight.trace);
             level.is_owner |= is_owner(sight, object);
             level.take(sight);
@@ -83,6 +84,13 @@ impl Levels {
         });
         levels
     }
+}
+
+/// Returns the capacity of an object by its registered parameters.
+fn registered(sight: &Sight<'_>, object: Named) -> Option<u64> {
+    let (_, known) = sight.trace.objects.at(object.key, object.ticks, object.kind)?;
+    let word = sight.trace.payload.digits() as u64 / 2;
+    sight.trace.schema.object_kind(known.kind)?.capacity(&known.parameters, word)
 }
 
 /// Whether the object of an event has a queue rather than is one: messages name it as their receiver.

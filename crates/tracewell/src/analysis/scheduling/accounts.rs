@@ -117,6 +117,11 @@ impl Accounts {
         self.ran.get(task).copied().unwrap_or(0)
     }
 
+    /// Ticks for which a task ran, or another ran on its behalf.
+    pub(super) fn served(&self, task: ContextId) -> u64 {
+        self.ran(task) + self.blocked.get(task).copied().unwrap_or(0)
+    }
+
     /// The totals now as a task sees them, what interferes with it left to [`Accounts::split`].
     pub(super) fn totals(&self, task: ContextId) -> Split {
         let blocking = self.blocked.get(task).copied().unwrap_or(0);

@@ -4,7 +4,10 @@
 //! end of the outermost interrupt) and ends where another choice does or an interrupt begins. Time in which a task runs
 //! because another waits for something that it holds is its own execution, and counted apart.
 
+use std::collections::HashMap;
 use std::ops::Range;
+
+use foldhash::fast::RandomState;
 
 use super::per::PerContext;
 use crate::model::{ContextId, OnBehalf, Running, Trace};
@@ -26,13 +29,16 @@ pub struct Execution {
 #[derive(Debug, Default)]
 pub(super) struct Executions {
     tasks: PerContext<Execution>,
+    /// Ticks of tasks on cores other than the first, which has the rest.
+    elsewhere: HashMap<(ContextId, u16), u64, RandomState>,
 }
 
 impl Executions {
-    /// Charges an interval to whoever ran in it.
+    /// Charges an interval of a core to whoever ran in it.
     pub(super) fn charge(
         &mut self,
         trace: &Trace,
+        cpu: u16,
         running: &Running<OnBehalf>,
         interval: Range<u64>,
     ) {
@@ -44,11 +50,32 @@ impl Executions {
         if running.now().of.get() != Some(task) {
             execution.for_other_ticks += ticks;
         }
+        if cpu > 0 {
+            *self.elsewhere.entry((task, cpu)).or_default() += ticks;
+        }
     }
 
     /// A task got the processor.
     pub(super) fn dispatched(&mut self, task: ContextId) {
         self.tasks.at(task).dispatches += 1;
+    }
+
+    /// The ticks of each task on each core that it ran on, in order of both.
+    pub(super) fn by_core(&self) -> Vec<(ContextId, u16, u64)> {
+        let mut first: HashMap<ContextId, u64, RandomState> = HashMap::default();
+        for (index, execution) in self.tasks.rows().iter().enumerate() {
+            first.insert(ContextId(index as u32), execution.ticks);
+        }
+        let mut rows = Vec::with_capacity(first.len() + self.elsewhere.len());
+        for ((task, cpu), ticks) in &self.elsewhere {
+            let rest = first.entry(*task).or_default();
+            *rest = rest.saturating_sub(*ticks);
+            rows.push((*task, *cpu, *ticks));
+        }
+        rows.extend(first.into_iter().map(|(task, ticks)| (task, 0, ticks)));
+        rows.retain(|(_, _, ticks)| *ticks > 0);
+        rows.sort_unstable();
+        rows
     }
 
     pub(super) fn of(&mut self, task: ContextId) -> &Execution {

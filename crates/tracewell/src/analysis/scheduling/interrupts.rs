@@ -4,6 +4,7 @@
 //! lengths ([`WINDOWS`]) says what a task can meet.
 
 use super::execution::nanoseconds;
+use super::per::PerCore;
 use super::step::Step;
 use super::windows::{WINDOWS, Windows};
 use crate::analysis::Range;
@@ -77,7 +78,8 @@ struct Source {
 /// Follows the brackets of interrupts.
 #[derive(Debug, Default)]
 pub(super) struct Brackets {
-    open: Vec<Bracket>,
+    /// On each core, the outermost first.
+    open: PerCore<Vec<Bracket>>,
     figures: Interrupts,
     sources: Vec<Source>,
     windows: Windows,
@@ -95,36 +97,38 @@ impl Brackets {
 
     fn enter(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
         if !before.in_interrupt() {
-            self.unmatched += self.open.len() as u64;
-            self.open.clear();
+            let open = self.open.at(step.cpu);
+            self.unmatched += open.len() as u64;
+            open.clear();
         }
-        self.pause(trace, step.ticks);
+        self.pause(trace, step);
         let source = self.source(step.value);
         if let Some(last) = source.last_start.replace(step.ticks) {
             source.figures.arrival_gap.add(step.ticks.saturating_sub(last));
         }
-        if self.open.len() < DEEPEST {
+        let open = self.open.at(step.cpu);
+        if open.len() < DEEPEST {
             let (number, start) = (step.value, step.ticks);
-            self.open.push(Bracket { number, start, nested: 0, since: start });
+            open.push(Bracket { number, start, nested: 0, since: start });
         }
     }
 
-    /// The innermost bracket does not go on for now: what it took so far is its source's.
-    fn pause(&mut self, trace: &Trace, ticks: u64) {
-        let Some(bracket) = self.open.last_mut() else { return };
-        let (number, since) = (bracket.number, std::mem::replace(&mut bracket.since, ticks));
-        add(&mut self.source(number).windows, trace, since, ticks);
+    /// The innermost bracket of the core does not go on for now: what it took so far is its source's.
+    fn pause(&mut self, trace: &Trace, step: &Step) {
+        let Some(bracket) = self.open.at(step.cpu).last_mut() else { return };
+        let (number, since) = (bracket.number, std::mem::replace(&mut bracket.since, step.ticks));
+        add(&mut self.source(number).windows, trace, since, step.ticks);
     }
 
     fn exit(&mut self, trace: &Trace, step: &Step) {
-        self.pause(trace, step.ticks);
-        let Some(bracket) = self.open.pop() else {
+        self.pause(trace, step);
+        let Some(bracket) = self.open.at(step.cpu).pop() else {
             self.unmatched += 1;
             return;
         };
         let ticks = step.ticks.saturating_sub(bracket.start);
         self.source(bracket.number).figures.add(ticks.saturating_sub(bracket.nested));
-        match self.open.last_mut() {
+        match self.open.at(step.cpu).last_mut() {
             Some(outer) => {
                 outer.nested += ticks;
                 outer.since = step.ticks;
@@ -149,7 +153,7 @@ impl Brackets {
 
     /// Events are missing: what was open has no known end.
     pub(super) fn gap(&mut self) {
-        self.open.clear();
+        self.open.all().for_each(Vec::clear);
         self.sources.iter_mut().for_each(|source| source.last_start = None);
     }
 

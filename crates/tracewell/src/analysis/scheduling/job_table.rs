@@ -72,6 +72,10 @@ pub(super) struct JobTable {
     /// Numbers that are kept of jobs that are not done.
     kept: usize,
     rows: Vec<Job>,
+    /// Jobs that are kept one by one.
+    room: usize,
+    /// Jobs that found no room in `rows`.
+    more: u64,
 }
 
 /// What is known of the subject of an event when it comes.
@@ -85,6 +89,11 @@ pub(super) struct Now<'a> {
 }
 
 impl JobTable {
+    /// A table of at most so many jobs.
+    pub(super) fn new(most: usize) -> Self {
+        Self { room: most, ..Self::default() }
+    }
+
     pub(super) fn take(&mut self, change: Change, now: &Now<'_>) {
         let task = self.tasks.at(now.context);
         match change {
@@ -106,7 +115,12 @@ impl JobTable {
             Change::Done => {
                 let Some(job) = task.waiting.pop_front() else { return };
                 self.kept -= job.released.as_ref().map_or(0, Moment::size);
-                self.rows.push(task.done(&job, now));
+                let row = task.done(&job, now);
+                if self.rows.len() < self.room {
+                    self.rows.push(row);
+                } else {
+                    self.more += 1;
+                }
             }
         }
     }
@@ -118,12 +132,12 @@ impl JobTable {
     }
 
     /// The rows in order of completion; without parts where there were several cores.
-    pub(super) fn finish(&mut self, cores: usize) -> Vec<Job> {
+    pub(super) fn finish(&mut self, cores: usize) -> (Vec<Job>, u64) {
         let mut rows = std::mem::take(&mut self.rows);
         if cores > 1 {
             rows.iter_mut().for_each(|job| job.parts = None);
         }
-        rows
+        (rows, self.more)
     }
 }
 
@@ -159,5 +173,24 @@ impl Task {
         self.done += 1;
         self.next(now);
         row
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_beyond_the_room_for_them_are_counted() {
+        let mut table = JobTable::new(2);
+        let accounts = Accounts::default();
+        for ticks in 0..3 {
+            let context = ContextId(0);
+            let now = Now { context, ticks, accounts: &accounts, preemptions: 0 };
+            table.take(Change::Released, &now);
+            table.take(Change::Done, &now);
+        }
+        let (rows, more) = table.finish(1);
+        assert_eq!((rows.len(), more), (2, 1));
     }
 }

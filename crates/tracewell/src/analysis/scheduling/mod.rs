@@ -12,10 +12,13 @@
 //! | `passages` | how long is the way of a task from one mark to another |
 //! | `preemptions` | who lost the processor without giving it up |
 //! | `locks` | who asked for a mutex or a semaphore and had to wait; who held it |
+//! | `inversions` | for how long less urgent tasks held up one that waits |
+//! | `cores` | what became of each core's time |
+//! | `stacks` | how deep did stacks get |
 //! | `filters` | which kinds of events were not recorded, and when |
 //! | `servers` | what became of the budgets of servers |
 //! | `sanity` | what does not fit together |
-//! | `per` | tables with a row a context |
+//! | `per` | tables with a row a context, or a core |
 //!
 //! Everything rests on meanings ([`crate::model::Meaning`]); a figure is 0 or absent where a system records nothing
 //! that tells it. Times are ticks; nanoseconds of an interval are the difference of the times of its
@@ -28,9 +31,11 @@
 //! goes on behind the gap. Jobs that were not done then are counted apart.
 
 mod accounts;
+mod cores;
 mod execution;
 mod filters;
 mod interrupts;
+mod inversions;
 mod job_table;
 mod jobs;
 mod locks;
@@ -39,6 +44,7 @@ mod per;
 mod preemptions;
 mod sanity;
 mod servers;
+mod stacks;
 mod step;
 mod timing;
 mod windows;
@@ -48,6 +54,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 pub use accounts::{Parts, Split};
+pub use cores::CoreTime;
 pub use execution::Execution;
 pub use filters::Hidden;
 pub use interrupts::{InterruptSource, Interrupts};
@@ -58,14 +65,15 @@ pub use passages::{Mark, Passage};
 pub use preemptions::Preemptions;
 pub use sanity::Sanity;
 pub use servers::{Server, Used};
+pub use stacks::Stack;
 pub use timing::{Expected, Timing};
 pub use windows::WINDOWS;
 
 use crate::model::{
-    Batch, ContextId, ContextKind, EventRef, Flow, Loss, Meaning, OnBehalf, Processor, Running,
-    Sink, Trace,
+    Batch, ContextId, ContextKind, EventRef, Flow, Loss, Meaning, Processor, Sink, Trace,
 };
 use accounts::Accounts;
+use cores::Core;
 use execution::Executions;
 use filters::Filters;
 use interrupts::Brackets;
@@ -76,8 +84,12 @@ use passages::Pair;
 use per::PerContext;
 use preemptions::Switches;
 use servers::Budgets;
+use stacks::Stacks;
 use step::Step;
 use timing::Timings;
+
+/// Jobs, and waits, that are kept one by one; the rest is counted.
+pub const MAX_ROWS: usize = 1 << 20;
 
 /// What to find out beyond the figures of tasks, interrupts, servers and locks.
 #[derive(Clone, Debug, Default)]
@@ -114,6 +126,7 @@ pub struct Scheduling {
     switches: Switches,
     requests: Requests,
     budgets: Budgets,
+    stacks: Stacks,
     filters: Filters,
     sanity: Sanity,
     holes: bool,
@@ -132,16 +145,6 @@ struct Gaps {
     hole: bool,
     /// Ticks of the event before.
     before: u64,
-}
-
-/// What is followed on each core.
-#[derive(Debug, Default)]
-struct Core {
-    running: Running<OnBehalf>,
-    /// Ticks from which on what runs has not been charged to its execution yet.
-    since: u64,
-    /// The same for the accounts.
-    accounted: u64,
 }
 
 /// What a trace tells at all.
@@ -189,8 +192,8 @@ pub struct Task {
     pub preemptions: Option<Preemptions>,
     /// Its requests for mutexes.
     pub locks: Locks,
-    /// Its requests for semaphores.
-    pub semaphores: Locks,
+    /// Its waits for what is no mutex, by the type code of that, as in [`Resource::kind`].
+    pub waits: Vec<(Option<u32>, Locks)>,
     /// How it kept to what is known of it from outside.
     pub timing: Timing,
 }
@@ -204,21 +207,33 @@ pub struct Figures {
     pub interrupts: Interrupts,
     /// Servers in the order in which the trace first names them.
     pub servers: Vec<Server>,
-    /// Ticks of execution and interrupts together: the trace's span but for times of which nobody
+    /// Ticks of execution and interrupts together, of all cores: their time but for times of which nobody
     /// knows who ran, or when nobody did. `None` where the trace tells only who recorded events.
     pub charged_ticks: Option<u64>,
+    /// The time of each core; empty if the trace says only who recorded events.
+    pub cores: Vec<CoreTime>,
+    /// Rows of a task, a core, and the ticks that the task ran on it, in this order; empty on one core.
+    pub execution_by_core: Vec<(ContextId, u16, u64)>,
     /// Places where events are missing.
     pub gaps: u64,
     /// Ticks in them; of these nobody knows who ran.
     pub gap_ticks: u64,
     /// Kinds of events that were not recorded for a time, in the order in which that ended.
     pub hidden: Vec<Hidden>,
-    /// Mutexes and semaphores: these first, each kind by key.
+    /// Mutexes and other objects that tasks asked for: mutexes last, each kind by key.
     pub resources: Vec<Resource>,
+    /// True if events have priorities, which waits are compared with.
+    pub priorities_known: bool,
+    /// The stacks of tasks, as far as the trace says where they lie.
+    pub stacks: Vec<Stack>,
     /// Each job that was done, in order of completion, where that was wanted.
     pub jobs: Vec<Job>,
+    /// Jobs beyond [`MAX_ROWS`], which are not kept.
+    pub more_jobs: u64,
     /// Each wait, in the order in which they ended, where that was wanted.
     pub waits: Vec<Waited>,
+    /// Waits beyond [`MAX_ROWS`], which are not kept.
+    pub more_waits: u64,
     /// For each pair of marks that was wanted its tasks' times.
     pub passages: Vec<(Mark, Mark, Vec<Passage>)>,
     /// What does not fit together.
@@ -243,14 +258,14 @@ impl Scheduling {
     /// A sink that finds out more.
     pub fn new(wanted: Wanted) -> Self {
         let mut scheduling = Self {
-            jobs: wanted.jobs.then(JobTable::default),
+            jobs: wanted.jobs.then(|| JobTable::new(MAX_ROWS)),
             timings: Timings::new(wanted.expected),
             pairs: wanted.pairs.into_iter().map(|(from, to)| Pair::new(from, to)).collect(),
             holes: wanted.holes,
             ..Self::default()
         };
         if wanted.waits {
-            scheduling.requests.keep_each();
+            scheduling.requests.keep_each(MAX_ROWS);
         }
         if wanted.budgets {
             scheduling.budgets.keep_each();
@@ -261,13 +276,14 @@ impl Scheduling {
     /// Events are missing: nobody knows who runs behind the gap, and what was going on before it.
     fn gap(&mut self, trace: &Trace) {
         let before = self.gaps.before;
-        for core in &mut self.cores {
-            self.executions.charge(trace, &core.running, core.since..before);
-            *core = Core { running: Running::default(), since: before, accounted: before };
+        for (cpu, core) in (0..).zip(&mut self.cores) {
+            self.executions.charge(trace, cpu, &core.running, core.since..before);
+            core.gap(before);
         }
         self.releases.gap();
         self.requests.gap();
         self.switches.gap();
+        self.budgets.gap();
         self.brackets.gap();
         self.timings.gap();
         self.jobs.iter_mut().for_each(JobTable::gap);
@@ -281,8 +297,13 @@ impl Scheduling {
         for named in [step.subject, step.next].into_iter().flatten() {
             self.name(named, step.ticks).last_ticks = step.ticks;
         }
-        if trace.contexts.get(event.context).is_some_and(|by| by.kind == ContextKind::Thread) {
+        let kind = trace.contexts.get(event.context).map(|by| by.kind);
+        if matches!(kind, Some(ContextKind::Thread | ContextKind::System)) {
             self.name(event.context, step.ticks).events += 1;
+            self.stacks.take(trace, event);
+        }
+        if let (Some(ContextKind::Thread), Some(priority)) = (kind, event.priority) {
+            self.requests.note_priority(event.context, priority);
         }
         let hole = self.is_hole(trace, event.id, &step);
         if hole && self.gaps.open {
@@ -323,20 +344,18 @@ impl Scheduling {
             self.cores.resize_with(cpu + 1, Core::default);
         }
         let Some(core) = self.cores.get_mut(cpu) else { return };
-        let ticks = step.ticks.saturating_sub(core.accounted);
-        core.accounted = step.ticks;
+        let ticks = core.account(step.ticks);
         if ticks == 0 {
             return;
         }
         self.accounts.charge(&core.running, ticks);
         self.budgets.charge(&core.running, ticks, step.ticks);
-        if !self.timings.is_empty() {
-            let (timings, releases) = (&self.timings, &self.releases);
-            self.requests.charge(&core.running, ticks, |task| {
-                let release = trace.clock.nanoseconds(releases.oldest(task)?)?;
-                Some(release.saturating_add(timings.deadline(task)?))
-            });
-        }
+        let (timings, releases) = (&self.timings, &self.releases);
+        self.requests.charge(&core.running, ticks, |task| {
+            let deadline = timings.deadline(task)?;
+            let release = trace.clock.nanoseconds(releases.oldest(task)?)?;
+            Some(release.saturating_add(deadline))
+        });
     }
 
     fn follow(&mut self, trace: &Trace, event: &EventRef<'_>, step: &Step) {
@@ -350,12 +369,13 @@ impl Scheduling {
             self.job_changed(trace, step, change, release);
         }
         self.pairs.iter_mut().for_each(|pair| pair.take(trace, event.id, step, &self.accounts));
-        self.budgets.take(trace, step);
+        self.budgets.take(trace, step, &before, &self.accounts);
         self.brackets.take(trace, step, &before);
         let Some(core) = self.cores.get_mut(cpu) else { return };
         step.apply(&mut core.running);
+        core.note_idle(step.idles);
         if core.running != before {
-            self.executions.charge(trace, &before, core.since..step.ticks);
+            self.executions.charge(trace, event.cpu, &before, core.since..step.ticks);
             core.since = step.ticks;
             self.dispatched(before.task(), cpu);
         }
@@ -389,8 +409,8 @@ impl Scheduling {
 
     /// The answers, once all events were taken; `trace` is what reading them returned.
     pub fn figures(mut self, trace: &Trace) -> Figures {
-        for core in &self.cores {
-            self.executions.charge(trace, &core.running, core.since..trace.span);
+        for (cpu, core) in (0..).zip(&self.cores) {
+            self.executions.charge(trace, cpu, &core.running, core.since..trace.span);
         }
         self.account_last(trace);
         let known = Known::of(trace);
@@ -399,13 +419,29 @@ impl Scheduling {
         }
         self.sanity.unmatched_brackets = self.brackets.unmatched();
         let interrupts = self.brackets.finish(trace.clock.nanoseconds(trace.span).unwrap_or(0));
-        let (resources, waits) = self.requests.finish(self.cores.len());
+        let (resources, waits, more_waits) = self.requests.finish(self.cores.len());
+        let (jobs, more_jobs) =
+            self.jobs.as_mut().map_or_else(Default::default, |jobs| jobs.finish(self.cores.len()));
         let contexts = trace.contexts.iter();
-        let threads = contexts.filter(|(_, context)| context.kind == ContextKind::Thread);
-        let tasks: Vec<_> = threads.filter_map(|(id, _)| self.task(id, &known)).collect();
+        let tasks: Vec<_> = contexts
+            .filter(|(id, context)| match context.kind {
+                ContextKind::Thread => true,
+                ContextKind::System => self.executions.of(*id).ticks > 0,
+                _ => false,
+            })
+            .map(|(id, _)| id)
+            .collect();
+        let tasks: Vec<_> = tasks.into_iter().filter_map(|id| self.task(id, &known)).collect();
         let executed: u64 = tasks.iter().flat_map(|task| task.execution).map(|e| e.ticks).sum();
+        let of_each = trace.span.saturating_sub(self.gaps.ticks);
+        let cores = (0..).zip(&self.cores).map(|(cpu, core)| core.time(cpu, of_each));
+        let several = known.switches && self.cores.len() > 1;
         Figures {
             charged_ticks: known.switches.then_some(executed + interrupts.ticks),
+            cores: cores.filter(|_| known.switches).collect(),
+            execution_by_core: if several { self.executions.by_core() } else { Vec::new() },
+            stacks: self.stacks.finish(trace),
+            priorities_known: self.requests.knows_priorities(),
             tasks,
             interrupts,
             servers: self.budgets.finish(),
@@ -413,23 +449,25 @@ impl Scheduling {
             gap_ticks: self.gaps.ticks,
             hidden: self.filters.finish(trace.span),
             resources,
-            jobs: self.jobs.map_or_else(Vec::new, |mut jobs| jobs.finish(self.cores.len())),
+            jobs,
+            more_jobs,
             waits,
+            more_waits,
             passages: self.pairs.into_iter().map(|pair| pair.finish(known.switches)).collect(),
             sanity: self.sanity,
         }
     }
 
-    /// Budgets fall up to the end of the trace.
+    /// Budgets fall, and cores are busy, up to the end of the trace.
     fn account_last(&mut self, trace: &Trace) {
-        for core in &self.cores {
-            let ticks = trace.span.saturating_sub(core.accounted);
+        for core in &mut self.cores {
+            let ticks = core.account(trace.span);
             self.budgets.charge(&core.running, ticks, trace.span);
         }
     }
 
     fn task(&mut self, context: ContextId, known: &Known) -> Option<Task> {
-        let (locks, semaphores) = self.requests.of(context);
+        let (locks, waits) = self.requests.of(context);
         Some(Task {
             context,
             seen: (*self.seen.at(context))?,
@@ -437,7 +475,7 @@ impl Scheduling {
             jobs: known.releases.then(|| self.releases.of(context)),
             preemptions: known.switches.then(|| self.switches.of(context)),
             locks,
-            semaphores,
+            waits,
             timing: self.timings.of(context),
         })
     }

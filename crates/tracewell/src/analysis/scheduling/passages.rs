@@ -10,7 +10,8 @@ use super::step::Step;
 use crate::analysis::Range;
 use crate::model::{ContextId, Meaning, Trace};
 
-/// A mark to look for: the number that marks carry, or the label of the event.
+/// A mark to look for: the number that marks carry, or the label of the event. Of marks that carry no number, such as
+/// ThreadX's user events, the number is the event id.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Mark {
     /// A mark with this number.
@@ -23,9 +24,10 @@ impl Mark {
     fn is(&self, trace: &Trace, id: u32, step: &Step) -> bool {
         match self {
             Self::Number(number) => {
-                step.meaning == Some(Meaning::Mark) && step.value == Some(*number)
+                let mark = step.meaning == Some(Meaning::Mark);
+                mark && step.value.unwrap_or(u64::from(id)) == *number
             }
-            Self::Label(label) => trace.schema.event(id).label == *label,
+            Self::Label(label) => trace.schema.is_called(id, label),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tables with a row a context.
+//! Tables with a row a context, and with a row a core.
 
 use crate::model::ContextId;
 
@@ -39,5 +39,32 @@ impl<T: Default> PerContext<T> {
     /// All rows there are.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut T> {
         self.rows.iter_mut()
+    }
+}
+
+/// A row for each core that was asked for.
+#[derive(Clone, Debug)]
+pub(super) struct PerCore<T>(Vec<T>);
+
+impl<T> Default for PerCore<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Default> PerCore<T> {
+    /// The row of a core.
+    #[inline]
+    pub(super) fn at(&mut self, cpu: u16) -> &mut T {
+        let index = usize::from(cpu);
+        if index >= self.0.len() {
+            self.0.resize_with(index + 1, T::default);
+        }
+        &mut self.0[index]
+    }
+
+    /// All rows there are.
+    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut()
     }
 }

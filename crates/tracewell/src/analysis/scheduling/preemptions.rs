@@ -7,7 +7,7 @@
 //! processor is throttled, not preempted.
 
 use super::is_cause;
-use super::per::PerContext;
+use super::per::{PerContext, PerCore};
 use super::step::Step;
 use crate::model::{ContextId, Meaning, OnBehalf, Running};
 
@@ -32,8 +32,8 @@ struct Task {
 #[derive(Debug, Default)]
 pub(super) struct Switches {
     tasks: PerContext<Task>,
-    /// The last event that can be why the scheduler chooses anew: whether it makes that a preemption.
-    preempting: bool,
+    /// For each core: true if the last event that can be why the scheduler chooses again makes that a preemption.
+    preempting: PerCore<bool>,
 }
 
 impl Switches {
@@ -51,7 +51,7 @@ impl Switches {
                 self.tasks.at(task).ended = false;
             }
             (Some(Meaning::BudgetExhausted), _) => {
-                if let Some(task) = served.or(before.now().of.get()) {
+                if let Some(task) = before.now().of.get().or(served) {
                     self.tasks.at(task).exhausted = true;
                 }
             }
@@ -61,14 +61,14 @@ impl Switches {
             self.chosen(step, before);
         }
         if is_cause(step.meaning) {
-            self.preempting = makes_preemptions(step);
+            *self.preempting.at(step.cpu) = makes_preemptions(step);
         }
     }
 
     fn chosen(&mut self, step: &Step, before: &Running<OnBehalf>) {
         let Some(loser) = before.coming().filter(|loser| step.next != Some(*loser)) else { return };
         let preempting = match step.meaning {
-            Some(Meaning::Schedule) => before.in_interrupt() || self.preempting,
+            Some(Meaning::Schedule) => before.in_interrupt() || *self.preempting.at(step.cpu),
             Some(Meaning::Ready | Meaning::SliceExpired) => true,
             _ => false,
         };
@@ -90,7 +90,7 @@ impl Switches {
 
     /// Events are missing: why the next choice is made is not known.
     pub(super) fn gap(&mut self) {
-        self.preempting = false;
+        self.preempting.all().for_each(|preempting| *preempting = false);
     }
 
     pub(super) fn of(&mut self, task: ContextId) -> Preemptions {

@@ -19,7 +19,8 @@ pub struct Sanity {
 
 impl Sanity {
     pub(super) fn take(&mut self, step: &Step, before: &Running<OnBehalf>, known: bool) {
-        let loads = step.meaning == Some(Meaning::Runs) && !before.in_interrupt();
+        let runs = step.meaning == Some(Meaning::Runs) && !step.of_system;
+        let loads = runs && !before.in_interrupt();
         let told = before.choices_told && before.task().is_some();
         self.disagreeing_loads += u64::from(loads && told && before.task() != step.subject);
         self.unknown_events += u64::from(!known);

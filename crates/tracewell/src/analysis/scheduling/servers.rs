@@ -4,11 +4,18 @@
 //! when it is replenished, and when the server has something to serve for the first time after its task's job
 //! was done; it is 0 when the server says that it is used up; reclaimed time that is used adds to it. How large it is when full is
 //! told from outside; else it is taken for the most that was used before it was used up.
+//!
+//! Some servers do not say whom they serve when they become active. Then it is the task of the activation right before
+//! that record: the kernel activates the task, which wakes its server. A group of tasks is activated in the other order, each
+//! server before its task: a server without such an activation before it serves the task of the one right after.
+//! Who runs when the budget is used up is certain, and corrects both.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::accounts::Accounts;
+use super::per::PerContext;
 use super::step::Step;
 use crate::analysis::Range;
 use crate::model::{ContextId, Meaning, OnBehalf, Running, Trace};
@@ -60,6 +67,10 @@ struct Followed {
     used: i64,
     /// Whether the next activation begins with a full budget.
     idle: bool,
+    /// True once the server itself named its task.
+    names_task: bool,
+    /// Ticks supplied to a task that was inferred, since that was last confirmed.
+    unconfirmed: u64,
 }
 
 impl Followed {
@@ -78,7 +89,8 @@ impl Followed {
             most_used: None,
             used: Vec::new(),
         };
-        Self { figures, exhausted_since: None, used: 0, idle: true }
+        let (names_task, unconfirmed) = (false, 0);
+        Self { figures, exhausted_since: None, used: 0, idle: true, names_task, unconfirmed }
     }
 
     fn active(&mut self, ticks: u64, keeps: bool) {
@@ -99,8 +111,10 @@ impl Followed {
             return;
         }
         self.exhausted_since = Some(ticks);
-        let used = u64::try_from(self.used).unwrap_or(0);
-        self.figures.most_used = self.figures.most_used.max(Some(used));
+        if self.figures.task.is_some() {
+            let used = u64::try_from(self.used).unwrap_or(0);
+            self.figures.most_used = self.figures.most_used.max(Some(used));
+        }
         if keeps {
             self.figures.used.push(Used { ticks, used: None });
         }
@@ -126,6 +140,7 @@ impl Followed {
     /// What it serves ran for a while, up to now.
     fn serve(&mut self, spent: u64, now: u64, keeps: bool) {
         self.figures.supplied += spent;
+        self.unconfirmed += spent;
         let from = Used { ticks: now - spent, used: Some(self.used) };
         self.used = self.used.saturating_add_unsigned(spent);
         if !keeps {
@@ -161,8 +176,12 @@ pub(super) struct Budgets {
     by_key: HashMap<u64, usize, RandomState>,
     /// The servers of tasks; one at most each, as far as the trace tells.
     by_task: HashMap<ContextId, usize, RandomState>,
-    /// The server that became active without saying for whom: for whoever is chosen next.
-    for_next: Option<usize>,
+    /// The task of the event before, if that activated it and no server became active because of it.
+    activated: Option<ContextId>,
+    /// The server of the event before, if that became active for an unknown task.
+    unserved: Option<usize>,
+    /// The ticks that each task had been served when its job was activated.
+    begun: PerContext<Option<u64>>,
     /// Whether curves and times without budget are kept.
     keeps: bool,
 }
@@ -172,25 +191,87 @@ impl Budgets {
         self.keeps = true;
     }
 
-    pub(super) fn take(&mut self, trace: &Trace, step: &Step) {
-        match (step.meaning, step.object) {
-            (Some(Meaning::Schedule), _) => {
-                if let (Some(server), Some(task)) = (self.for_next.take(), step.subject) {
-                    self.serves(server, task);
+    /// Takes an event with who ran before it.
+    pub(super) fn take(
+        &mut self,
+        trace: &Trace,
+        step: &Step,
+        before: &Running<OnBehalf>,
+        accounts: &Accounts,
+    ) {
+        let (activated, unserved) = (self.activated.take(), self.unserved.take());
+        match (step.meaning, step.subject, step.object) {
+            (Some(Meaning::Activate), Some(task), _) => {
+                self.begun.at(task).get_or_insert(accounts.served(task));
+                match unserved {
+                    Some(server) => self.serves(server, task),
+                    None => self.activated = Some(task),
                 }
             }
-            (Some(Meaning::Complete | Meaning::Delete), _) => {
-                let server = step.subject.and_then(|task| self.by_task.get(&task));
+            (Some(meaning @ (Meaning::Complete | Meaning::Delete)), Some(task), _) => {
+                let goes_on = meaning == Meaning::Complete;
+                *self.begun.at(task) = goes_on.then(|| accounts.served(task));
+                let server = self.by_task.get(&task);
                 if let Some(server) = server.and_then(|index| self.servers.get_mut(*index)) {
                     server.idle = true;
                 }
             }
-            (Some(meaning), Some(key)) if is_budget(meaning) => {
+            (Some(Meaning::ServerActive), named, Some(key)) => {
+                self.active(key, named, activated, step.ticks);
+            }
+            (Some(Meaning::BudgetExhausted), _, Some(key)) => {
+                let index = self.index(key);
+                if let Some(ran) = before.now().of.get() {
+                    self.confirm(index, ran, accounts);
+                }
+                let keeps = self.keeps;
+                self.servers[index].exhaust(step.ticks, keeps);
+            }
+            (Some(meaning), _, Some(key)) if is_budget(meaning) => {
                 let index = self.index(key);
                 self.budget(trace, index, meaning, step);
             }
             _ => {}
         }
+    }
+
+    /// A server has something to serve: the task that it names, or the one that was activated right before.
+    fn active(
+        &mut self,
+        key: u64,
+        named: Option<ContextId>,
+        activated: Option<ContextId>,
+        ticks: u64,
+    ) {
+        let (index, keeps) = (self.index(key), self.keeps);
+        let server = &mut self.servers[index];
+        server.active(ticks, keeps);
+        server.names_task |= named.is_some();
+        match named.or(activated) {
+            Some(task) => self.serves(index, task),
+            None => self.unserved = Some(index),
+        }
+    }
+
+    /// A task ran while the budget of a server was used up: the server serves that one. What was taken for
+    /// supplied to another since that was last certain goes to this one's job.
+    fn confirm(&mut self, index: usize, ran: ContextId, accounts: &Accounts) {
+        let server = &mut self.servers[index];
+        let wrong = std::mem::take(&mut server.unconfirmed);
+        if server.figures.task == Some(ran) || server.names_task {
+            return;
+        }
+        let begun = self.begun.get(ran).copied().flatten();
+        let own = begun.map_or(0, |begun| accounts.served(ran).saturating_sub(begun));
+        server.figures.supplied = server.figures.supplied.saturating_sub(wrong) + own;
+        server.used = i64::try_from(own).unwrap_or(i64::MAX);
+        self.serves(index, ran);
+    }
+
+    /// Events are missing: what was activated last is not known.
+    pub(super) fn gap(&mut self) {
+        (self.activated, self.unserved) = (None, None);
+        self.begun = PerContext::default();
     }
 
     fn serves(&mut self, index: usize, task: ContextId) {
@@ -205,14 +286,6 @@ impl Budgets {
         let keeps = self.keeps;
         let Some(server) = self.servers.get_mut(index) else { return };
         match meaning {
-            Meaning::ServerActive => {
-                server.active(step.ticks, keeps);
-                match step.subject {
-                    Some(task) => self.serves(index, task),
-                    None => self.for_next = Some(index),
-                }
-            }
-            Meaning::BudgetExhausted => server.exhaust(step.ticks, keeps),
             Meaning::BudgetReplenished => server.replenish(step.ticks, keeps),
             Meaning::BudgetReclaimed => server.figures.reclaiming += 1,
             Meaning::ReclaimedUsed => {
@@ -264,10 +337,6 @@ impl Budgets {
 fn is_budget(meaning: Meaning) -> bool {
     matches!(
         meaning,
-        Meaning::ServerActive
-            | Meaning::BudgetExhausted
-            | Meaning::BudgetReplenished
-            | Meaning::BudgetReclaimed
-            | Meaning::ReclaimedUsed
+        Meaning::BudgetReplenished | Meaning::BudgetReclaimed | Meaning::ReclaimedUsed
     )
 }

@@ -58,8 +58,12 @@ impl State {
                 }
             }
             Effect::Load => {
-                if let Some(task) = self.subject(record, trace, true) {
-                    self.running.load(task);
+                match self.subject(record, trace, true) {
+                    Some(kernel) if record.par1 == ids::context::KERNEL => {
+                        self.running.load_system(kernel);
+                    }
+                    Some(task) => self.running.load(task),
+                    None => {}
                 }
                 *by = self.now(trace);
             }

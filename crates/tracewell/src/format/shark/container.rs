@@ -216,10 +216,12 @@ fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, remarks: &mut Dia
         let first = at + ChunkHeader::SIZE;
         let here = part.end - first;
         let area = usize::try_from(header.area()).unwrap_or(usize::MAX);
-        // Of an area that is cut off, the last record may be cut, too: one loss for both.
-        let readable = if area > here { here - here % Record::SIZE } else { area };
+        // Recorders write whole slots, counted from the start of the normal area. Fewer bytes behind the last one
+        // hold no record: the sizes are no multiple of a slot's, or the area is cut off, a loss that is told below.
+        let held = area.min(here);
+        let readable = held - held % Record::SIZE;
         if header.is_compressed() {
-            areas.unpack(input, first..first + area.min(here), remarks);
+            areas.unpack(input, first..first + held, remarks);
         } else {
             areas.add_both(first..first + readable, header.size as usize, remarks);
         }
@@ -229,7 +231,7 @@ fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, remarks: &mut Dia
             let missing = Missing { events: None, cause: LossCause::Truncated };
             areas.missing.push((part.end, missing));
         }
-        at = first + area.min(here);
+        at = first + held;
     }
 }
 

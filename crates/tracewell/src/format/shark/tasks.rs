@@ -72,7 +72,8 @@ impl Tasks {
             }
             None => self.begin(trace, number, None, None, used),
         };
-        if used {
+        // What loads the kernel's context is always looked at: the hot loop goes by choices alone.
+        if used && number != ids::context::KERNEL {
             self.used[usize::from(number)] = context.into();
             self.met[usize::from(number)] = MET;
         }
@@ -138,7 +139,7 @@ impl Tasks {
         let context = trace.contexts.replace(Context {
             key: u64::from(number),
             key_text: format!("0x{number:04X}"),
-            kind: ContextKind::Thread,
+            kind: kind_of(number),
             name,
             object: Some(object),
         });
@@ -157,6 +158,14 @@ impl Tasks {
                 None => format!("pid {pid}"),
             },
         }
+    }
+}
+
+/// The kernel's own context is no task: nothing chooses or releases it.
+fn kind_of(number: u16) -> ContextKind {
+    match number {
+        ids::context::KERNEL => ContextKind::System,
+        _ => ContextKind::Thread,
     }
 }
 

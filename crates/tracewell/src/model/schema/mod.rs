@@ -163,6 +163,29 @@ pub struct ObjectKind {
     pub keys: u64,
     /// Whether arguments give its numbers, to be shown in decimal, instead of its addresses.
     pub numbered: bool,
+    /// The parameters that say how much it holds.
+    pub capacity: Option<Capacity>,
+}
+
+impl ObjectKind {
+    /// Returns how much an object of this type holds, by its parameters; `word`: bytes of a word of its system.
+    pub fn capacity(&self, parameters: &[u64], word: u64) -> Option<u64> {
+        let capacity = self.capacity.as_ref()?;
+        let each = match capacity.words {
+            Some(words) => parameters.get(words)?.checked_mul(word)?,
+            None => 1,
+        };
+        parameters.get(capacity.bytes)?.checked_div(each)
+    }
+}
+
+/// The capacity of an object: its bytes, divided by the words of each thing in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Capacity {
+    /// Position of the parameter with its bytes.
+    pub bytes: usize,
+    /// Position of the parameter with the words of each thing; `None` if it holds bytes.
+    pub words: Option<usize>,
 }
 
 /// Names for numbers.
@@ -275,6 +298,13 @@ impl Schema {
     pub fn label(&self, id: u32) -> String {
         let label = &self.event(id).label;
         if self.defines(id) { label.clone() } else { format!("{label} {id}") }
+    }
+
+    /// Returns true if this is the label of an id, with the number if its entry stands for several.
+    pub fn is_called(&self, id: u32, name: &str) -> bool {
+        let label = &self.event(id).label;
+        let numbered = || name.strip_prefix(label.as_str())?.strip_prefix(' ')?.parse().ok();
+        name == label || (!self.defines(id) && numbered() == Some(id))
     }
 
     /// Whether an id has an entry of its own.

@@ -6,7 +6,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    Argument, ArgumentKind, Details, EventType, Means, ObjectKind, Schema, Table, TableId, Zero,
+    Argument, ArgumentKind, Capacity, Details, EventType, Means, ObjectKind, Schema, Table,
+    TableId, Zero,
 };
 use crate::model::Meaning;
 
@@ -47,6 +48,38 @@ struct Kind {
     keys: u64,
     #[serde(default)]
     numbered: bool,
+    capacity: Option<Spanned<Holds>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Holds {
+    bytes: String,
+    words: Option<String>,
+}
+
+impl Kind {
+    fn build(self) -> Result<ObjectKind, Fault> {
+        let position = |at: usize, name: &str| {
+            let found = self.parameters.iter().position(|parameter| parameter == name);
+            found.ok_or_else(|| (at, format!("no parameter named '{name}'")))
+        };
+        let capacity = self.capacity.as_ref().map(|capacity| {
+            let at = capacity.span().start;
+            let Holds { bytes, words } = capacity.get_ref();
+            let words = words.as_ref().map(|name| position(at, name)).transpose()?;
+            Ok(Capacity { bytes: position(at, bytes)?, words })
+        });
+        Ok(ObjectKind {
+            capacity: capacity.transpose()?,
+            code: self.code,
+            symbol: self.symbol,
+            label: self.label,
+            parameters: self.parameters,
+            keys: self.keys,
+            numbered: self.numbered,
+        })
+    }
 }
 
 #[derive(Deserialize)]
@@ -152,18 +185,7 @@ fn build(file: File) -> Result<Schema, Fault> {
         names.insert(name, kind);
         tables.push(Table { names: table.names, unit: table.unit });
     }
-    let kinds: Vec<_> = file
-        .object
-        .into_iter()
-        .map(|k| ObjectKind {
-            code: k.code,
-            symbol: k.symbol,
-            label: k.label,
-            parameters: k.parameters,
-            keys: k.keys,
-            numbered: k.numbered,
-        })
-        .collect();
+    let kinds: Vec<_> = file.object.into_iter().map(Kind::build).collect::<Result<_, Fault>>()?;
     names.extend(kinds.iter().map(|k| (k.label.clone(), ArgumentKind::Object(Some(k.code)))));
     let mut schema = Schema {
         events: Vec::new(),

@@ -1,20 +1,100 @@
 //! The figures of the scheduler as JSON, for programs.
 
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
 
-use super::{kind_of, needed, resource_name};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value, json};
+
+use super::missing::missing;
+use super::{SEMAPHORE, kind_of, needed, resource_name};
 use crate::analysis::Range;
 use crate::analysis::scheduling::{
-    Expected, Figures, Hidden, InterruptSource, Job, Jobs, Locks, Mark, Parts, Passage, Resource,
-    Sanity, Server, Split, Task, Timing, Used, WINDOWS, Waited, Wanted,
+    CoreTime, Expected, Figures, Hidden, InterruptSource, Job, Jobs, Locks, Mark, Parts, Passage,
+    Resource, Sanity, Server, Split, Stack, Task, Timing, Used, WINDOWS, Waited, Wanted,
 };
 use crate::model::{ContextId, Meaning, Trace};
 use crate::report::figures::{some, timed};
 
-/// The figures as a JSON object.
-///
-/// Its keys stand in docs/analysis.md.
-pub fn json(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Value {
+/// The figures as a JSON object; its keys stand in docs/analysis.md. It is written row by row: there may be a million
+/// jobs and waits.
+#[derive(Debug)]
+pub struct Document<'a> {
+    /// The trace.
+    pub trace: &'a Trace,
+    /// The figures of it.
+    pub figures: &'a Figures,
+    /// The options.
+    pub wanted: &'a Wanted,
+    /// Further entries, of other analyses.
+    pub more: Map<String, Value>,
+}
+
+impl<'a> Document<'a> {
+    /// The figures alone.
+    pub fn new(trace: &'a Trace, figures: &'a Figures, wanted: &'a Wanted) -> Self {
+        Self { trace, figures, wanted, more: Map::new() }
+    }
+
+    /// Writes the object in lines, for programs and people.
+    ///
+    /// # Errors
+    /// As `out` reports them.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, self)?;
+        out.write_all(b"\n")
+    }
+}
+
+/// The value of an entry.
+enum Entry<'a> {
+    Value(&'a Value),
+    Jobs,
+    Waits,
+}
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { trace, figures, wanted, more } = self;
+        let figured = entries(trace, figures, wanted);
+        let entries = figured.iter().chain(more);
+        let mut entries: BTreeMap<&str, Entry<'_>> =
+            entries.map(|(key, value)| (key.as_str(), Entry::Value(value))).collect();
+        if wanted.jobs {
+            entries.insert("jobs", Entry::Jobs);
+        }
+        if wanted.waits {
+            entries.insert("waits", Entry::Waits);
+        }
+        let mut map = serializer.serialize_map(Some(entries.len()))?;
+        for (key, entry) in entries {
+            match entry {
+                Entry::Value(value) => map.serialize_entry(key, value)?,
+                Entry::Jobs => {
+                    let row = |job: &Job| job_json(trace, job);
+                    map.serialize_entry(key, &Rows(&figures.jobs, row))?;
+                }
+                Entry::Waits => {
+                    let row = |wait: &Waited| wait_json(trace, wait);
+                    map.serialize_entry(key, &Rows(&figures.waits, row))?;
+                }
+            }
+        }
+        map.end()
+    }
+}
+
+/// Rows that are made one at a time.
+struct Rows<'a, T, F>(&'a [T], F);
+
+impl<T, F: Fn(&T) -> Value> Serialize for Rows<'_, T, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(&self.1))
+    }
+}
+
+/// All entries but jobs and waits.
+fn entries(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Map<String, Value> {
     let interrupts = &figures.interrupts;
     let told = trace.schema.tells(Meaning::InterruptEnter);
     let of_interrupts = |figure: u64| told.then_some(figure);
@@ -25,6 +105,8 @@ pub fn json(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Value {
         "span_ticks": trace.span,
         "span_ns": trace.clock.nanoseconds(trace.span),
         "charged_ticks": figures.charged_ticks,
+        "charged_of_ticks": figures.charged_ticks.map(|_| trace.span.saturating_mul(figures.cores.len() as u64)),
+        "cores": list(&figures.cores, |core| core_json(trace, figures, core)),
         "execution_needs": needed(trace),
         "gaps": figures.gaps,
         "gap_ticks": figures.gap_ticks,
@@ -36,24 +118,56 @@ pub fn json(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Value {
             "most_ns_within": within_json(interrupts.most_within),
             "sources": list(&interrupts.sources, source_json),
         },
-        "tasks": list(&figures.tasks, |task| task_json(trace, task)),
+        "tasks": list(&figures.tasks, |task| task_json(trace, figures, task)),
         "servers": list(&figures.servers, |server| server_json(trace, server, known)),
-        "locks": list(&figures.resources, |resource| resource_json(trace, resource)),
+        "locks": list(&figures.resources, |resource| resource_json(trace, figures, resource)),
+        "stacks": list(&figures.stacks, |stack| stack_json(trace, stack)),
         "sanity": sanity_json(trace, figures.sanity),
+        "without_effect": list(&missing(trace, figures, wanted), |missing| json!({
+            "option": missing.option,
+            "reason": missing.why,
+        })),
     });
-    if let Value::Object(keys) = &mut object {
-        let mut add = |key: &str, rows: Vec<Value>| keys.insert(key.to_owned(), rows.into());
-        if wanted.jobs {
-            add("jobs", list(&figures.jobs, |job| job_json(trace, job)));
-        }
-        if wanted.waits {
-            add("waits", list(&figures.waits, |wait| wait_json(trace, wait)));
-        }
-        if !wanted.pairs.is_empty() {
-            add("passages", list(&figures.passages, |pair| pair_json(trace, pair)));
-        }
+    let Some(keys) = object.as_object_mut() else { return Map::new() };
+    let mut add = |key: &str, value: Value| keys.insert(key.to_owned(), value);
+    if wanted.jobs {
+        add("more_jobs", figures.more_jobs.into());
     }
-    object
+    if wanted.waits {
+        add("more_waits", figures.more_waits.into());
+    }
+    if !wanted.pairs.is_empty() {
+        add("passages", list(&figures.passages, |pair| pair_json(trace, pair)).into());
+    }
+    std::mem::take(keys)
+}
+
+fn core_json(trace: &Trace, figures: &Figures, core: &CoreTime) -> Value {
+    let rows = figures.execution_by_core.iter().filter(|(_, on, _)| *on == core.core);
+    let tasks = rows.map(|(task, _, ticks)| {
+        json!({ "context": key_of(trace, *task), "name": name_of(trace, *task), "ticks": ticks })
+    });
+    json!({
+        "core": core.core,
+        "task_ticks": core.tasks,
+        "interrupt_ticks": core.interrupts,
+        "idle_ticks": core.idle,
+        "unknown_ticks": core.unknown,
+        "tasks": (figures.cores.len() > 1).then(|| tasks.collect::<Vec<_>>()),
+    })
+}
+
+fn stack_json(trace: &Trace, stack: &Stack) -> Value {
+    json!({
+        "context": key_of(trace, stack.context),
+        "name": name_of(trace, stack.context),
+        "start": format!("0x{:08X}", stack.start),
+        "size": stack.size,
+        "used": stack.used.map(|(used, _)| used),
+        "free": stack.used.map(|(used, _)| stack.size - used),
+        "at_ticks": stack.used.map(|(_, ticks)| ticks),
+        "outside": stack.outside,
+    })
 }
 
 fn list<T>(rows: &[T], row: impl Fn(&T) -> Value) -> Vec<Value> {
@@ -99,7 +213,7 @@ fn hidden_json(trace: &Trace, hidden: &Hidden) -> Value {
     })
 }
 
-fn task_json(trace: &Trace, task: &Task) -> Value {
+fn task_json(trace: &Trace, figures: &Figures, task: &Task) -> Value {
     let context = trace.contexts.get(task.context);
     let (execution, jobs, lost) = (task.execution, task.jobs.as_ref(), task.preemptions);
     let of_jobs = |figure: fn(&Jobs) -> u64| jobs.map(figure);
@@ -110,6 +224,8 @@ fn task_json(trace: &Trace, task: &Task) -> Value {
     let lateness = range(|jobs| jobs.lateness);
     let tells = |meaning| trace.schema.tells(meaning);
     let (locks, told) = (&task.locks, tells(Meaning::Lock));
+    let semaphores = task.waits.iter().find(|(kind, _)| kind_of(trace, false, *kind) == SEMAPHORE);
+    let semaphores = semaphores.map_or_else(Locks::default, |(_, locks)| *locks);
     json!({
         "context": context.map(|context| context.key_text.as_str()),
         "pid": context.and_then(|context| trace.process_of(context)),
@@ -146,9 +262,27 @@ fn task_json(trace: &Trace, task: &Task) -> Value {
         "lock_requests": told.then_some(locks.requests),
         "lock_blocks": told.then_some(locks.blocks),
         "lock_wait_max_ticks": some(locks.wait, locks.wait.max),
-        "lock_wait_split": split_json(locks),
+        "lock_wait_split": split_json(figures, locks),
         "lock_hold": range_json(locks.hold),
-        "semaphores": tells(Meaning::Wait).then(|| semaphores_json(&task.semaphores)),
+        "lock_inversions": told.then(|| inversions_json(figures, locks)),
+        "semaphores": tells(Meaning::Wait).then(|| semaphores_json(figures, &semaphores)),
+        "waits_for": list(&task.waits, |(kind, locks)| {
+            let mut waits = semaphores_json(figures, locks);
+            waits["kind"] = kind_of(trace, false, *kind).into();
+            waits
+        }),
+    })
+}
+
+/// Priority inversion by priorities; null if events have no priorities.
+fn inversions_json(figures: &Figures, locks: &Locks) -> Value {
+    if !figures.priorities_known {
+        return Value::Null;
+    }
+    json!({
+        "count": locks.inversions,
+        "unbounded": locks.inverted.count,
+        "inverted_max_ticks": some(locks.inverted, locks.inverted.max),
     })
 }
 
@@ -166,18 +300,19 @@ fn timing_json(timing: &Timing) -> Value {
     })
 }
 
-fn semaphores_json(semaphores: &Locks) -> Value {
+fn semaphores_json(figures: &Figures, semaphores: &Locks) -> Value {
     json!({
         "requests": semaphores.requests,
         "blocks": semaphores.blocks,
         "wait": range_json(semaphores.wait),
-        "split": split_json(semaphores),
+        "split": split_json(figures, semaphores),
     })
 }
 
-/// What all waits together were spent on; null where there was none.
-fn split_json(locks: &Locks) -> Value {
-    some(locks.wait, 0).map_or(Value::Null, |_| spent_json(locks.spent))
+/// The parts of all waits together; null if there was none, and on several cores.
+fn split_json(figures: &Figures, locks: &Locks) -> Value {
+    let told = some(locks.wait, 0).filter(|_| figures.cores.len() < 2);
+    told.map_or(Value::Null, |_| spent_json(locks.spent))
 }
 
 fn spent_json(spent: Split) -> Value {
@@ -198,16 +333,17 @@ fn key_of(trace: &Trace, context: ContextId) -> Option<&str> {
     trace.contexts.get(context).map(|context| context.key_text.as_str())
 }
 
-fn resource_json(trace: &Trace, resource: &Resource) -> Value {
-    let figures = &resource.figures;
+fn resource_json(trace: &Trace, figures: &Figures, resource: &Resource) -> Value {
+    let Resource { key, is_mutex, kind, last_ticks, figures: locks } = resource;
     json!({
-        "kind": kind_of(resource.is_mutex),
-        "key": format!("0x{:08X}", resource.key),
-        "name": resource_name(trace, resource.key),
-        "requests": figures.requests,
-        "blocks": figures.blocks,
-        "wait": range_json(figures.wait),
-        "hold": range_json(figures.hold),
+        "kind": kind_of(trace, *is_mutex, *kind),
+        "key": format!("0x{key:08X}"),
+        "name": resource_name(trace, *key, *kind, *last_ticks),
+        "requests": locks.requests,
+        "blocks": locks.blocks,
+        "wait": range_json(locks.wait),
+        "hold": range_json(locks.hold),
+        "inversions": is_mutex.then(|| inversions_json(figures, locks)),
     })
 }
 
@@ -245,13 +381,15 @@ fn wait_json(trace: &Trace, wait: &Waited) -> Value {
     json!({
         "context": key_of(trace, wait.context),
         "name": name_of(trace, wait.context),
-        "kind": kind_of(wait.is_mutex),
+        "kind": kind_of(trace, wait.is_mutex, wait.kind),
         "key": wait.key.map(|key| format!("0x{key:08X}")),
+        "object": wait.key.and_then(|key| resource_name(trace, key, wait.kind, wait.from)),
         "owner": wait.owner.and_then(|owner| name_of(trace, owner)),
         "from_ticks": wait.from,
         "until_ticks": wait.until,
         "split": wait.spent.map(spent_json),
         "inverted_ticks": wait.inverted,
+        "inverted_by_priority_ticks": wait.inverted_by_priority,
     })
 }
 

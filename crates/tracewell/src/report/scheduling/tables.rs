@@ -1,9 +1,11 @@
 //! The rows of the tables that [`super::text()`] prints, with their headings.
 
-use super::{kind_of, resource_name};
+use super::missing::shown;
+use super::{SEMAPHORE, kind_of, resource_name};
 use crate::analysis::Range;
 use crate::analysis::scheduling::{
-    InterruptSource, Job, Locks, Mark, Passage, Resource, Server, Task, WINDOWS, Waited,
+    CoreTime, Figures, InterruptSource, Job, Locks, Mark, Passage, Resource, Server, Stack, Task,
+    WINDOWS, Waited,
 };
 use crate::model::{ContextId, Trace};
 use crate::report::figures::{duration, has_time, in_unit, optional, or_dash};
@@ -130,19 +132,19 @@ pub(super) const LOCKS: [&str; 8] = [
     "INTERRUPTS",
     "HELD MAX",
 ];
-pub(super) const SEMAPHORES: [&str; 8] = [
-    "SEMAPHORES OF",
-    "REQUESTS",
-    "BLOCKED",
-    "WAIT MAX",
-    "BLOCKING",
-    "INTERFERENCE",
-    "INTERRUPTS",
-    "HELD MAX",
-];
 
-pub(super) fn locks(trace: &Trace, task: &Task, locks: &Locks) -> [String; 8] {
-    let spent = |ticks| optional(trace, locks.wait, ticks);
+/// The heading of a table of waits for a kind of objects.
+pub(super) fn waits_of(trace: &Trace, kind: Option<u32>) -> String {
+    match kind_of(trace, false, kind) {
+        SEMAPHORE => "SEMAPHORES OF".to_owned(),
+        kind => format!("{} OF", kind.to_uppercase()),
+    }
+}
+
+/// The parts of waits are known on one core only: on several, other tasks run at the same time.
+pub(super) fn locks(trace: &Trace, cores: usize, task: &Task, locks: &Locks) -> [String; 8] {
+    let told = if cores > 1 { Range::default() } else { locks.wait };
+    let spent = |ticks| optional(trace, told, ticks);
     [
         name(trace, task.context),
         locks.requests.to_string(),
@@ -155,21 +157,81 @@ pub(super) fn locks(trace: &Trace, task: &Task, locks: &Locks) -> [String; 8] {
     ]
 }
 
-pub(super) const RESOURCES: [&str; 8] =
-    ["RESOURCE", "KIND", "REQUESTS", "BLOCKED", "WAIT MAX", "HELD", "HELD MEAN", "HELD MAX"];
+pub(super) const RESOURCES: [&str; 11] = [
+    "RESOURCE",
+    "KIND",
+    "REQUESTS",
+    "BLOCKED",
+    "WAIT MAX",
+    "HELD",
+    "HELD MEAN",
+    "HELD MAX",
+    "INVERSIONS",
+    "UNBOUNDED",
+    "INVERTED MAX",
+];
 
-pub(super) fn resource(trace: &Trace, resource: &Resource) -> [String; 8] {
-    let Locks { requests, blocks, wait, hold, .. } = resource.figures;
-    let named = resource_name(trace, resource.key).map(str::to_owned);
+pub(super) fn resource(trace: &Trace, figures: &Figures, resource: &Resource) -> [String; 11] {
+    let Locks { requests, blocks, wait, hold, inversions, inverted, .. } = resource.figures;
+    let named = resource_name(trace, resource.key, resource.kind, resource.last_ticks);
+    let of_mutexes = |count: u64| {
+        let told = resource.is_mutex && figures.priorities_known;
+        or_dash(told.then(|| count.to_string()))
+    };
     [
-        named.unwrap_or_else(|| format!("0x{:08X}", resource.key)),
-        kind_of(resource.is_mutex).to_owned(),
+        named.map_or_else(|| format!("0x{:08X}", resource.key), str::to_owned),
+        kind_of(trace, resource.is_mutex, resource.kind).to_owned(),
         requests.to_string(),
         blocks.to_string(),
         optional(trace, wait, wait.max),
         hold.count.to_string(),
         optional(trace, hold, hold.mean()),
         optional(trace, hold, hold.max),
+        of_mutexes(inversions),
+        of_mutexes(inverted.count),
+        optional(trace, inverted, inverted.max),
+    ]
+}
+
+pub(super) const STACKS: [&str; 7] = ["STACK OF", "START", "SIZE", "USED", "FREE", "%", "AT"];
+
+pub(super) fn stack(trace: &Trace, stack: &Stack) -> [String; 7] {
+    let used = stack.used.map(|(used, _)| used);
+    [
+        name(trace, stack.context),
+        format!("0x{:08X}", stack.start),
+        stack.size.to_string(),
+        or_dash(used.map(|used| used.to_string())),
+        or_dash(used.map(|used| (stack.size - used).to_string())),
+        or_dash(used.map(|used| percent(used, stack.size))),
+        or_dash(stack.used.map(|(_, ticks)| moment(trace, ticks))),
+    ]
+}
+
+pub(super) const CORES: [&str; 9] =
+    ["CORE", "TASKS", "%", "INTERRUPTS", "%", "IDLE", "%", "UNKNOWN", "%"];
+
+pub(super) fn core(trace: &Trace, core: &CoreTime, known: u64) -> [String; 9] {
+    let time = |ticks| [duration(trace, ticks), percent(ticks, known)];
+    let [[tasks, of_tasks], [interrupts, of_interrupts], [idle, of_idle], [unknown, of_unknown]] =
+        [core.tasks, core.interrupts, core.idle, core.unknown].map(time);
+    let core = core.core.to_string();
+    [core, tasks, of_tasks, interrupts, of_interrupts, idle, of_idle, unknown, of_unknown]
+}
+
+pub(super) const ON_CORES: [&str; 5] = ["TASK", "CONTEXT", "CORE", "EXECUTION", "%"];
+
+pub(super) fn on_core(
+    trace: &Trace,
+    (task, core, ticks): (ContextId, u16, u64),
+    known: u64,
+) -> [String; 5] {
+    [
+        name(trace, task),
+        key_text(trace, task),
+        core.to_string(),
+        duration(trace, ticks),
+        percent(ticks, known),
     ]
 }
 
@@ -267,7 +329,7 @@ pub(super) fn job(trace: &Trace, job: &Job) -> [String; 13] {
     ]
 }
 
-pub(super) const EACH_WAIT: [&str; 9] = [
+pub(super) const EACH_WAIT: [&str; 10] = [
     "WAIT OF",
     "FOR",
     "FROM",
@@ -277,14 +339,23 @@ pub(super) const EACH_WAIT: [&str; 9] = [
     "INTERFERENCE",
     "INTERRUPTS",
     "INVERTED",
+    "BY PRIORITY",
 ];
 
-pub(super) fn wait(trace: &Trace, wait: &Waited) -> [String; 9] {
+pub(super) fn wait(trace: &Trace, wait: &Waited) -> [String; 10] {
     let ticks = |ticks: Option<u64>| or_dash(ticks.map(|ticks| duration(trace, ticks)));
+    let named = wait.key.and_then(|key| resource_name(trace, key, wait.kind, wait.from));
     let key = or_dash(wait.key.map(|key| format!("0x{key:08X}")));
+    let kind = kind_of(trace, wait.is_mutex, wait.kind);
+    let what = match named {
+        // An object without a name is labelled by kind and key.
+        Some(label) if label.starts_with(kind) => label.to_owned(),
+        Some(label) => format!("{kind} {label}"),
+        None => format!("{kind} {key}"),
+    };
     [
         name(trace, wait.context),
-        format!("{} {key}", kind_of(wait.is_mutex)),
+        what,
         moment(trace, wait.from),
         moment(trace, wait.until),
         or_dash(wait.owner.map(|owner| name(trace, owner))),
@@ -292,6 +363,7 @@ pub(super) fn wait(trace: &Trace, wait: &Waited) -> [String; 9] {
         ticks(wait.spent.map(|spent| spent.interference)),
         ticks(wait.spent.map(|spent| spent.interrupts)),
         ticks(wait.inverted),
+        ticks(wait.inverted_by_priority),
     ]
 }
 
@@ -300,10 +372,6 @@ pub(super) const PASSAGES: [&str; 9] = [
 ];
 
 pub(super) fn passage(trace: &Trace, from: &Mark, to: &Mark, passage: &Passage) -> [String; 9] {
-    let shown = |mark: &Mark| match mark {
-        Mark::Number(number) => number.to_string(),
-        Mark::Label(label) => label.clone(),
-    };
     let Passage { context, raw, net } = passage;
     let ran =
         |ticks: fn(&Range) -> u64| or_dash(net.as_ref().map(|net| duration(trace, ticks(net))));

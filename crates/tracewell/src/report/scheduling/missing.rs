@@ -1,0 +1,80 @@
+//! Options that show nothing, and why: what the trace would have to record.
+
+use crate::analysis::scheduling::{Figures, Mark, Wanted};
+use crate::model::{Meaning, Trace};
+
+/// An option that was given and shows nothing.
+#[derive(Debug)]
+pub(super) struct Missing {
+    pub(super) option: String,
+    pub(super) why: String,
+}
+
+/// The options of `wanted` that show nothing.
+pub(super) fn missing(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Vec<Missing> {
+    let mut found = Vec::new();
+    let mut add = |option: &str, why: &str| {
+        found.push(Missing { option: option.to_owned(), why: why.to_owned() });
+    };
+    let tells = |meaning| trace.schema.tells(meaning);
+    let releases = tells(Meaning::Activate) || tells(Meaning::Release);
+    if wanted.jobs && figures.jobs.is_empty() {
+        add("--jobs", if releases { "no job was released and done" } else { NO_RELEASES });
+    }
+    if wanted.expected.values().any(|expected| expected.period.is_some()) && !releases {
+        add("--period", NO_RELEASES);
+    }
+    if wanted.expected.values().any(|expected| expected.deadline.is_some()) && !releases {
+        add("--deadline", NO_RELEASES);
+    }
+    for (name, option) in without_releases(trace, figures, wanted).filter(|_| releases) {
+        add(&format!("{option} {name}"), "no release of this task is recorded");
+    }
+    let requests = tells(Meaning::Lock) || tells(Meaning::Wait);
+    if wanted.waits && figures.waits.is_empty() {
+        add("--waits", if requests { "no request had to wait" } else { NO_REQUESTS });
+    }
+    if wanted.budgets && figures.servers.is_empty() {
+        add("--budgets", "this trace tells of no servers");
+    }
+    if wanted.holes && !(tells(Meaning::Hides) || tells(Meaning::TraceStop)) {
+        add("--holes", "traces of this format do not record filters, nor when tracing stops");
+    }
+    for (from, to, passages) in &figures.passages {
+        if passages.is_empty() {
+            let option = format!("--ipoints {},{}", shown(from), shown(to));
+            add(&option, "no task recorded the first of these marks and then the second");
+        }
+    }
+    found
+}
+
+const NO_RELEASES: &str = "traces of this format do not record when jobs are released";
+const NO_REQUESTS: &str = "traces of this format do not record requests for mutexes and semaphores";
+
+/// Tasks of which something is expected that rests on releases, and which have none.
+fn without_releases<'a>(
+    trace: &'a Trace,
+    figures: &'a Figures,
+    wanted: &'a Wanted,
+) -> impl Iterator<Item = (&'a str, &'static str)> {
+    let released = |task: &&crate::analysis::scheduling::Task| {
+        task.jobs.as_ref().is_some_and(|jobs| jobs.activations > 0)
+    };
+    figures.tasks.iter().filter(move |task| !released(task)).filter_map(|task| {
+        let context = trace.contexts.get(task.context)?;
+        let by_name = wanted.expected.get_key_value(&context.name);
+        let (name, expected) =
+            by_name.or_else(|| wanted.expected.get_key_value(&context.key_text))?;
+        let option = if expected.period.is_some() { "--period" } else { "--deadline" };
+        Some((name.as_str(), option))
+    })
+}
+
+/// A mark as it was given.
+pub(super) fn shown(mark: &Mark) -> String {
+    match mark {
+        Mark::Number(number) => number.to_string(),
+        Mark::Label(label) => label.clone(),
+    }
+}
