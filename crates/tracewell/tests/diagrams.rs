@@ -6,11 +6,15 @@ use tracewell::export::{self, ExportNames};
 use tracewell::format::Options;
 use tracewell::input::{Input, Settings};
 use tracewell_wire::rkh::Settings as Widths;
+use tracewell_wire::threadx::Event;
 
+#[path = "support/dump.rs"]
+mod dump;
 #[path = "support/rkh.rs"]
 mod rkh;
 mod support;
 
+use dump::{Dump, USUAL, event, thread};
 use rkh::Stream;
 use support::fixture;
 
@@ -302,4 +306,81 @@ fn names_are_written_whole_in_hints() {
     stream.record(0x43, 2, &[&0x1000_u32.to_le_bytes()[..], &[1, 0, 0, 1]].concat());
     let svg = drawn(stream.bytes, "svg", &[]).unwrap();
     assert!(svg.contains(&format!("<title>{name}</title>")), "{svg}");
+}
+
+fn example(name: &str) -> Vec<u8> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    std::fs::read(folder.join(name)).unwrap()
+}
+
+#[test]
+fn threads_send_through_queues_and_semaphores() {
+    let mut input =
+        Input::from_bytes("in.trx", example("scheduling.trx"), support::settings(&[])).unwrap();
+    let mut chosen = Options::default();
+    chosen.add("most=100000").unwrap();
+    let names = ExportNames { input: "in.trx".to_owned(), output: String::new() };
+    let mut out = Vec::new();
+    let export = export::by_name("mermaid").unwrap();
+    (export.write)(&mut input, &chosen, &names, &mut out).unwrap();
+    let statements = mermaid(&String::from_utf8(out).unwrap());
+    let participant = |id: &str| {
+        let name = statements.iter().find_map(|statement| match statement {
+            Statement::Participant(known, name) if known == id => Some(name.clone()),
+            _ => None,
+        });
+        name.unwrap()
+    };
+    let mut arrows = std::collections::BTreeMap::new();
+    for statement in &statements {
+        if let Statement::Arrow(from, to, label) = statement {
+            let what = label.split(" @").next().unwrap().to_owned();
+            *arrows.entry((participant(from), what, participant(to))).or_insert(0) += 1;
+        }
+    }
+    // Each put has one arrow, the gets of the trace are one more each, which wait at its end.
+    let arrow = |from: &str, what: &str, to: &str| {
+        ((from.to_owned(), what.to_owned(), to.to_owned()), if what == "samples" { 29 } else { 25 })
+    };
+    let expected =
+        [arrow("Interrupt", "uart rx", "control"), arrow("sensor", "samples", "telemetry")];
+    assert_eq!(arrows, expected.into_iter().collect());
+}
+
+#[test]
+fn what_no_thread_takes_goes_to_the_queue() {
+    let (a, b, queue) = (0x2100_0000, 0x2100_0100, 0x2200_0000);
+    let mut slot = thread(queue, "mail");
+    (slot.object_type, slot.parameter1, slot.parameter2) = (3, 64, 4);
+    let at = |context, id, stamp, enqueued| {
+        let mut event = event(context, id, stamp);
+        event.info = [queue, 0, 0xFFFF_FFFF, enqueued];
+        event
+    };
+    let (send, receive, front, other) = (69, 68, 63, 5000);
+    let events = vec![
+        at(a, send, 100, 0),
+        at(a, front, 110, 1),
+        at(b, receive, 120, 2),
+        at(b, receive, 130, 1),
+        // It does not wait: it goes on.
+        at(b, receive, 140, 0),
+        at(b, other, 150, 0),
+        at(a, send, 160, 0),
+        Event::UNUSED,
+    ];
+    let count = events.len();
+    let objects = vec![thread(a, "alpha"), thread(b, "beta"), slot];
+    let bytes = Dump::new(USUAL, objects, events, count - 1).bytes();
+    let mut input = Input::from_bytes("in.trx", bytes, support::settings(&[])).unwrap();
+    let names = ExportNames { input: "in.trx".to_owned(), output: String::new() };
+    let mut out = Vec::new();
+    let export = export::by_name("mermaid").unwrap();
+    (export.write)(&mut input, &Options::default(), &names, &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let arrows: Vec<_> = text.lines().filter(|line| line.contains("->>")).map(str::trim).collect();
+    assert_eq!(arrows.len(), 3, "{text}");
+    assert!(text.contains("p0 as alpha") && text.contains("p1 as beta"), "{text}");
+    assert!(arrows[0].starts_with("p0->>p1: mail") && arrows[1].starts_with("p0->>p1: mail"));
+    assert!(text.contains("p2 as mail") && arrows[2].starts_with("p0->>p2: mail"), "{text}");
 }

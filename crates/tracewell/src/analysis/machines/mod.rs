@@ -9,6 +9,7 @@
 //! | `states` | where were the machines, how long, and how did they get there |
 //! | `levels` | how full were queues and pools |
 //! | `timers` | when did timers start, stop, run out |
+//! | `exchange` | which thread took what another put into a queue or a semaphore |
 //! | `sequence` | what passed between whom, in order: the matter of a diagram |
 //!
 //! Everything rests on meanings ([`crate::model::Meaning`]) and on what the schema says of arguments. A system
@@ -17,6 +18,7 @@
 //! Where events are missing, and where the system starts anew, nothing goes on: what was posted and not taken,
 //! states that were entered and not left, timers that ran are counted as cut off and in no duration.
 
+mod exchange;
 mod levels;
 mod messages;
 mod responses;

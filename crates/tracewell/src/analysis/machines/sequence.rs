@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::MOST_ROWS;
+use super::exchange::{Act, Exchange, tells_messages};
 use super::sight::{Named, Sight};
 use super::waiting::Waiting;
 use crate::model::{Batch, EventRef, Flow, Loss, Meaning, Sink, Trace};
@@ -75,6 +76,10 @@ pub struct Sequence {
     more: u64,
     /// Places in `happened` of messages that were not taken yet.
     waiting: Waiting<usize>,
+    /// Messages and counts that threads hand to each other.
+    exchange: Exchange,
+    /// True if events say which messages are sent; `None` before the first event.
+    tells_messages: Option<bool>,
     /// Signals of the steps that go on, by machine.
     steps: HashMap<u64, Named, RandomState>,
     last: (u64, u64),
@@ -89,6 +94,8 @@ impl Sequence {
             happened: Vec::new(),
             more: 0,
             waiting: Waiting::default(),
+            exchange: Exchange::default(),
+            tells_messages: None,
             steps: HashMap::default(),
             last: (0, 0),
         }
@@ -109,10 +116,19 @@ impl Sequence {
     }
 
     fn event(&mut self, trace: &Trace, event: &EventRef<'_>, selected: bool) {
-        let Some(sight) = Sight::of(trace, event) else { return };
+        let sight = Sight::of(trace, event);
+        self.exchange.recorded(event.context, sight.map(|sight| sight.meaning));
+        let Some(sight) = sight else { return };
+        let tells = *self.tells_messages.get_or_insert_with(|| tells_messages(&trace.schema));
+        if let Some(act) = Act::of(&sight).filter(|_| !tells) {
+            return self.exchanged(&sight, act, selected);
+        }
         match sight.meaning {
             Meaning::Receive | Meaning::Dispatch => return self.taken(&sight),
-            Meaning::Boot => self.waiting.clear(),
+            Meaning::Boot => {
+                self.waiting.clear();
+                self.exchange.clear();
+            }
             _ => {}
         }
         let Some(what) = self.what(&sight).filter(|_| selected) else { return };
@@ -120,6 +136,34 @@ impl Sequence {
         if let (Happening::Sent { receiver, signal, .. }, Some(place)) = (what, place) {
             let first = sight.meaning == Meaning::SendFirst;
             self.waiting.post(receiver, signal, place, first);
+        }
+    }
+
+    /// A thread puts something into an object of the kernel, or takes it: a message from the one to the other. A put
+    /// that no thread takes in the trace goes to the object.
+    fn exchanged(&mut self, sight: &Sight<'_>, act: Act, selected: bool) {
+        let (Some(object), ticks) = (sight.object(), sight.ticks()) else { return };
+        let (place, taker) = match act {
+            Act::Put { first } => {
+                let what = Happening::Sent {
+                    sender: sight.recorder(),
+                    receiver: object,
+                    signal: object,
+                    taken: None,
+                };
+                let place = if selected { self.push(sight.event.seq, ticks, what) } else { None };
+                (place, self.exchange.put(sight, place, first))
+            }
+            Act::Take => {
+                let taker = sight.recorder();
+                (taker.and_then(|taker| self.exchange.take(sight, taker)), taker)
+            }
+        };
+        if let (Some(place), Some(taker)) = (place, taker)
+            && let Some(occurrence) = self.happened.get_mut(place)
+            && let Happening::Sent { receiver, taken, .. } = &mut occurrence.what
+        {
+            (*receiver, *taken) = (taker, Some(ticks));
         }
     }
 
@@ -182,6 +226,7 @@ impl Sink for Sequence {
 
     fn loss(&mut self, _: &Trace, loss: &Loss) -> Flow {
         self.waiting.clear();
+        self.exchange.clear();
         let (seq, ticks) = self.last;
         self.push(seq, ticks, Happening::Lost(loss.events));
         Flow::Continue(())

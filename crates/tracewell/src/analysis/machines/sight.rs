@@ -131,6 +131,15 @@ impl<'a> Sight<'a> {
         self.named(self.details.state)
     }
 
+    /// Returns the thread or interrupt that recorded the event.
+    pub(super) fn recorder(&self) -> Option<Named> {
+        let context = self.trace.contexts.get(self.event.context)?;
+        let told = matches!(context.kind, ContextKind::Thread | ContextKind::Interrupt);
+        let object = context.object.and_then(|id| self.trace.objects.get(id));
+        let kind = object.map(|object| object.kind);
+        told.then(|| self.name(context.key, context.key, kind))
+    }
+
     /// Who does what the event tells: the subject, or whose step was going on, or nobody who is known.
     pub(super) fn doer(&self) -> Option<Named> {
         if self.means.subject.is_some()
