@@ -9,6 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Firmware that links the library without operating system defines TRACEWELL_FIRMWARE. */
+#ifndef TRACEWELL_FIRMWARE
+#define TRACEWELL_HOSTED
+#endif
+
 /*
  No thread, no process.
  */
@@ -409,20 +414,26 @@
  */
 #define TW_COMPR 64
 
+#if defined(TRACEWELL_HOSTED)
 /*
  The oldest packet of a thread is overwritten.
  */
 #define TW_LOOP 0
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  The stream stops.
  */
 #define TW_UNTIL_FULL 1
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Events are lost, and counted, until a log takes some out.
  */
 #define TW_FLUSH 2
+#endif
 
 /*
  A thread, its service calls included.
@@ -454,30 +465,40 @@
  */
 #define TW_BIG 2
 
+#if defined(TRACEWELL_HOSTED)
 /*
  A thread that flushes.
  */
 typedef struct tw_flusher tw_flusher;
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  A log that is being written. One thread at a time.
  */
 typedef struct tw_log tw_log;
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  A chunk that is being sent.
  */
 typedef struct tw_shark_dump tw_shark_dump;
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Carries chunks. One thread at a time.
  */
 typedef struct tw_shark_sender tw_shark_sender;
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  A stream, to which any number of threads record at a time.
  */
 typedef struct tw_stream tw_stream;
+#endif
 
 /*
  An AIX trace: up to eight channels. Its words are nobody's business.
@@ -669,11 +690,13 @@ typedef struct tw_aix_counts {
   uint64_t log_wraps;
 } tw_aix_counts;
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Takes bytes of a log: returns how many it took, 1 at least, or the negative of an error number. The
  bytes that it did not take come again.
  */
 typedef ptrdiff_t (*tw_sink)(void *context, const void *bytes, size_t length);
+#endif
 
 /*
  What RKH's configuration macros say. Sizes are in bytes: 1, 2 or 4, those of addresses 2 or 4.
@@ -942,11 +965,14 @@ typedef struct tw_shark_chunk {
   int current;
 } tw_shark_chunk;
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Carries a datagram: returns 0, or an error number of the system.
  */
 typedef int (*tw_datagram)(void *context, const void *bytes, size_t length);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  What a new stream is to be; 0 anywhere is the usual.
  */
@@ -972,7 +998,9 @@ typedef struct tw_stream_options {
    */
   uint8_t inherited;
 } tw_stream_options;
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  How a stream stands. Counts are since it was made or cleared.
  */
@@ -1011,7 +1039,9 @@ typedef struct tw_stream_status {
    */
   int full;
 } tw_stream_status;
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  An event type in a stream, from `tw_define`. Copy it as you like.
  */
@@ -1025,6 +1055,7 @@ typedef struct tw_event {
    */
   uint16_t family;
 } tw_event;
+#endif
 
 /*
  The control block of a ThreadX trace. Its words are nobody's business.
@@ -1343,6 +1374,7 @@ int tw_aix_count(struct tw_aix *trace, uint32_t channel, struct tw_aix_counts *c
  */
 const char *tw_message(int code);
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Starts a thread that flushes a stream to a new file, in place of one that is there.
 
@@ -1354,7 +1386,9 @@ const char *tw_message(int code);
  * `file` ends with a NUL.
  */
 int tw_flusher_start(const struct tw_stream *stream, const char *file, struct tw_flusher **flusher);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Flushes what was recorded before the call, ends the log and the thread.
 
@@ -1362,7 +1396,9 @@ int tw_flusher_start(const struct tw_stream *stream, const char *file, struct tw
  are not in the log, and the stream's status counts them. Not for signal handlers.
  */
 int tw_flusher_stop(struct tw_flusher *flusher);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Begins a log in a new file, in place of one that is there. Nothing is written before the first
  `tw_log_drain`.
@@ -1374,7 +1410,9 @@ int tw_flusher_stop(struct tw_flusher *flusher);
  * `file` ends with a NUL.
  */
 int tw_log_create(const char *file, struct tw_log **log);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Begins a log that goes to a function, which `context` is handed to.
 
@@ -1382,7 +1420,9 @@ int tw_log_create(const char *file, struct tw_log **log);
  for signal handlers.
  */
 int tw_log_to(tw_sink sink, void *context, struct tw_log **log);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Takes out of a stream what came into it, and writes it; `events` gets how many events that were, and
  may be null. A log belongs to one stream, and a stream has one log at a time.
@@ -1391,7 +1431,9 @@ int tw_log_to(tw_sink sink, void *context, struct tw_log **log);
  Not for signal handlers.
  */
 int tw_log_drain(struct tw_log *log, const struct tw_stream *stream, uint64_t *events);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Drains once more and ends the log with its index.
 
@@ -1399,6 +1441,7 @@ int tw_log_drain(struct tw_log *log, const struct tw_stream *stream, uint64_t *e
  are not in the log, and the stream's status counts them. Not for signal handlers.
  */
 int tw_log_close(struct tw_log *log, const struct tw_stream *stream);
+#endif
 
 /*
  Fills in settings: dialect 3.4, the sizes that Trazer assumes, everything compiled in, a clock of
@@ -1849,6 +1892,7 @@ int tw_shark_compress_chunk(struct tw_shark *trace,
                             size_t size,
                             void **before);
 
+#if defined(TRACEWELL_HOSTED)
 /*
  A sender that writes each chunk's records to a file: `0NAME`, `1NAME`, ... beside `file`, which is
  not written itself (`FTrace_init_disk_writer`). A file appears when all of it is on the disk.
@@ -1860,7 +1904,9 @@ int tw_shark_compress_chunk(struct tw_shark *trace,
  * `file` ends with a NUL.
  */
 int tw_shark_disk_writer(const char *file, struct tw_shark_sender **sender);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  A sender of UDP datagrams (`FTrace_OSD_init_udp`) from one address to another, each `HOST:PORT`; the
  kernel has port 20000 on both ends. `pause_us` is how long it pauses behind each datagram: 5000 is
@@ -1877,7 +1923,9 @@ int tw_shark_udp_sender(const char *local,
                         const char *target,
                         uint32_t pause_us,
                         struct tw_shark_sender **sender);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  A sender that gives the same datagrams to a function, which `context` is handed to: for a serial
  line, a network stack without sockets. A chunk without records makes a datagram of no bytes.
@@ -1886,14 +1934,18 @@ int tw_shark_udp_sender(const char *local,
  TW_NULL. Not for signal handlers.
  */
 int tw_shark_datagrams(tw_datagram send, void *context, struct tw_shark_sender **sender);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Ends a sender. Null is allowed.
 
  Ownership: the sender is gone. Errors: none. Not for signal handlers.
  */
 void tw_shark_sender_close(struct tw_shark_sender *sender);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Sends a chunk and gives it new flags (`FTrace_send_chunk`), of which TW_FREE empties it. Nobody may
  call anything else with the trace meanwhile: for slow carriers there are `tw_shark_begin_send` and what
@@ -1907,7 +1959,9 @@ int tw_shark_send_chunk(struct tw_shark *trace,
                         uint8_t number,
                         uint8_t new_flags,
                         struct tw_shark_sender *sender);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Takes a chunk's records out for a sender, while recording goes on in other chunks. Events for this
  one are dropped and counted until `tw_shark_end_send`.
@@ -1916,7 +1970,9 @@ int tw_shark_send_chunk(struct tw_shark *trace,
  TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE. Not for signal handlers.
  */
 int tw_shark_begin_send(struct tw_shark *trace, uint8_t number, struct tw_shark_dump **dump);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Sends what was taken out, without the trace.
 
@@ -1924,7 +1980,9 @@ int tw_shark_begin_send(struct tw_shark *trace, uint8_t number, struct tw_shark_
  Not for signal handlers.
  */
 int tw_shark_send(struct tw_shark_sender *sender, const struct tw_shark_dump *dump);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Gives a chunk back to its trace: with new flags where it was sent (`sent` 1), as it was where not (0).
 
@@ -1932,7 +1990,9 @@ int tw_shark_send(struct tw_shark_sender *sender, const struct tw_shark_dump *du
  flags (the chunk is as it was) or another trace's dump (its chunk stays busy). Not for signal handlers.
  */
 int tw_shark_end_send(struct tw_shark *trace, struct tw_shark_dump *dump, int sent, uint8_t new_flags);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Makes a stream, suspended: in a new file, under `/dev/shm` say, or for a null path in memory without
  one. `options` may be null for the usual.
@@ -1945,7 +2005,9 @@ int tw_shark_end_send(struct tw_shark *trace, struct tw_shark_dump *dump, int se
  * `file` is null or ends with a NUL.
  */
 int tw_stream_create(const char *file, const struct tw_stream_options *options, struct tw_stream **stream);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Opens the stream that another process made in a file.
 
@@ -1956,7 +2018,9 @@ int tw_stream_create(const char *file, const struct tw_stream_options *options, 
  * `file` ends with a NUL.
  */
 int tw_stream_open(const char *file, struct tw_stream **stream);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Opens the stream that `TRACEWELL_STREAM` in the environment names: the one of `tracewell record`,
  which has started it.
@@ -1966,7 +2030,9 @@ int tw_stream_open(const char *file, struct tw_stream **stream);
  handlers; no other thread may change the environment meanwhile.
  */
 int tw_stream_from_environment(struct tw_stream **stream);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Closes a stream. Null is allowed.
 
@@ -1974,49 +2040,63 @@ int tw_stream_from_environment(struct tw_stream **stream);
  drain it must not again; a flusher keeps what it needs. Errors: none. Not for signal handlers.
  */
 void tw_stream_close(struct tw_stream *stream);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Starts recording.
 
  Ownership: none. Errors: TW_NULL. Safe in a signal handler.
  */
 int tw_stream_start(const struct tw_stream *stream);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Stops recording; events that begin after the return are not recorded.
 
  Ownership: none. Errors: TW_NULL. Safe in a signal handler.
  */
 int tw_stream_stop(const struct tw_stream *stream);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Forgets all records and the counts of losses; recording goes on.
 
  Ownership: none. Errors: TW_NULL. Safe in a signal handler.
  */
 int tw_stream_clear(const struct tw_stream *stream);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Sets which families are not recorded, a bit each.
 
  Ownership: none. Errors: TW_NULL. Safe in a signal handler.
  */
 int tw_stream_filter_families(const struct tw_stream *stream, uint64_t families);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Sets whether events of one id are left out (1) or recorded (0).
 
  Ownership: none. Errors: TW_NULL, TW_INVALID for an id beyond 2047. Safe in a signal handler.
  */
 int tw_stream_filter_event(const struct tw_stream *stream, uint16_t id, int left_out);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  How a stream stands.
 
  Ownership: `status` is the caller's. Errors: TW_NULL. Safe in a signal handler.
  */
 int tw_stream_get_status(const struct tw_stream *stream, struct tw_stream_status *status);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Defines an event type in a stream: `"net/sent(length:u64,queue:hex,note:text)"`. The kinds of
  fields are u64, i64, hex, bool, f64, and as the last one text or bytes.
@@ -2032,7 +2112,9 @@ int tw_define(const struct tw_stream *stream,
               uint16_t family,
               const char *event_type,
               struct tw_event *event);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Records an event: a number for each field, the bits of a double for an f64. Never waits, never
  allocates. What is filtered out, suspended or lost is no error here: `tw_stream_get_status` counts.
@@ -2044,7 +2126,9 @@ int tw_define(const struct tw_stream *stream,
  * `fields` has `count` numbers.
  */
 int tw_record(const struct tw_stream *stream, struct tw_event event, const uint64_t *fields, size_t count);
+#endif
 
+#if defined(TRACEWELL_HOSTED)
 /*
  Records an event whose last field is text or bytes, with at most 15 fields before it. One that is too
  long for a packet is lost, and counted.
@@ -2062,6 +2146,7 @@ int tw_record_with(const struct tw_stream *stream,
                    size_t count,
                    const void *bytes,
                    size_t length);
+#endif
 
 /*
  Initialises a control block, off, for words of 32 bits in this machine's byte order.

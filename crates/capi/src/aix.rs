@@ -9,8 +9,8 @@
 
 pub mod channel;
 
-use std::ffi::{c_char, c_int, c_void};
-use std::mem::MaybeUninit;
+use core::ffi::{c_char, c_int, c_void};
+use core::mem::MaybeUninit;
 
 use tracewell_record::aix::{Context, Machine, Trace};
 use tracewell_wire::ByteOrder;

@@ -1,6 +1,6 @@
 //! Clocks that C brings to the recorders in its memory.
 
-use std::ffi::{c_int, c_void};
+use core::ffi::{c_int, c_void};
 
 use tracewell_record::clock::Clock;
 

@@ -3,11 +3,13 @@
 //! The module holds `unsafe` code because an exported name is one.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_char, c_int};
+use core::ffi::{CStr, c_char, c_int};
+#[cfg(feature = "std")]
 use std::io;
 
 use tracewell_record::aix::{ControlError, Outcome, StartError};
 use tracewell_record::shark;
+#[cfg(feature = "std")]
 use tracewell_record::stream::DefineError;
 use tracewell_record::threadx::Status;
 
@@ -96,6 +98,7 @@ impl From<shark::ControlError> for Code {
     }
 }
 
+#[cfg(feature = "std")]
 impl From<DefineError> for Code {
     fn from(error: DefineError) -> Self {
         Self(match error {
@@ -106,6 +109,7 @@ impl From<DefineError> for Code {
     }
 }
 
+#[cfg(feature = "std")]
 impl From<io::Error> for Code {
     fn from(error: io::Error) -> Self {
         Self(match (error.raw_os_error(), error.kind()) {

@@ -14,7 +14,12 @@
 //! what its type says, aligned, as large as said, for as long as the function's text says, and nobody
 //! else uses it meanwhile.
 //!
+//! Without the feature `std`, which is there by default, the library has the recorders that need no operating
+//! system, ThreadX, AIX, RKH and S.Ha.R.K. chunks, and nothing of Rust's standard library: for
+//! firmware. `firmware` has what a program without operating system needs besides.
+//!
 //! The modules hold `unsafe` code because exported names and C's pointers are that by nature.
+#![cfg_attr(not(feature = "std"), no_std)]
 #![deny(unsafe_code)]
 #![allow(
     non_camel_case_types,
@@ -25,11 +30,17 @@ pub mod aix;
 mod boundary;
 pub mod clock;
 pub mod code;
+#[cfg(target_os = "none")]
+mod firmware;
+#[cfg(feature = "std")]
 pub mod flusher;
+#[cfg(feature = "std")]
 pub mod log;
 /// cbindgen:ignore
+#[cfg(feature = "std")]
 pub mod posix;
 pub mod rkh;
 pub mod shark;
+#[cfg(feature = "std")]
 pub mod stream;
 pub mod threadx;

@@ -10,8 +10,8 @@
 pub mod filter;
 pub mod record;
 
-use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
+use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
 
 use tracewell_record::rkh::{
     Buffer, Compiled, FilterKinds, FrameBuffer, Options, Outcome, StreamBuffer, Trace,
@@ -252,7 +252,7 @@ impl tw_rkh_settings {
             version: options.version,
             compiled: options.compiled.groups,
             stamps_per_second: options.stamps_per_second,
-            left_out: std::ptr::null(),
+            left_out: core::ptr::null(),
             left_out_count: 0,
         }
     }

@@ -8,10 +8,11 @@
 #![allow(unsafe_code)]
 
 pub mod chunks;
+#[cfg(feature = "std")]
 pub mod send;
 
-use std::ffi::c_int;
-use std::mem::MaybeUninit;
+use core::ffi::c_int;
+use core::mem::MaybeUninit;
 
 use tracewell_record::shark::{Drops, Trace};
 

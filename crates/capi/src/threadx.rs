@@ -8,8 +8,8 @@
 
 mod block;
 
-use std::ffi::{c_char, c_int, c_void};
-use std::mem::MaybeUninit;
+use core::ffi::{c_char, c_int, c_void};
+use core::mem::MaybeUninit;
 
 use tracewell_record::threadx::{Context, Entry, Info, Isr, Object, Options};
 use tracewell_wire::ByteOrder;

@@ -160,7 +160,7 @@ fn a_current_pointer_that_points_at_no_slot_keeps_file_order() {
         assert!(damage[0].contains("try -O oldest=3"), "{damage:?}");
         let (_, kept) = read_with(dump.bytes(), &["oldest=3"]).unwrap();
         assert_eq!(stamps(&kept)[..4], [503, 504, 505, 506], "{current:#x}");
-        let (trace, kept) = read_with(dump.bytes(), &["oldest=18446744073709551615"]).unwrap();
+        let (trace, kept) = read_with(dump.bytes(), &[&format!("oldest={}", usize::MAX)]).unwrap();
         assert_eq!(stamps(&kept)[..4], [1000, 1001, 1002, 503], "{current:#x}");
         assert!(!remarks(&trace, Severity::Warning).is_empty());
     }

@@ -3,8 +3,8 @@
 //! The module holds `unsafe` code because exported names and C's buffers are that by nature.
 #![allow(unsafe_code)]
 
-use std::ffi::{c_char, c_int, c_void};
-use std::mem::MaybeUninit;
+use core::ffi::{c_char, c_int, c_void};
+use core::mem::MaybeUninit;
 
 use tracewell_record::aix::{self, Counts, EventList, LogFull, Mode, Options};
 use tracewell_wire::aix::HookId;

@@ -3,7 +3,7 @@
 //! The module holds `unsafe` code because an exported name is one.
 #![allow(unsafe_code)]
 
-use std::ffi::c_int;
+use core::ffi::c_int;
 
 use tracewell_record::rkh::Filter;
 

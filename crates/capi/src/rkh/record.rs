@@ -5,7 +5,7 @@
 //! The module holds `unsafe` code because exported names and C's arrays are that by nature.
 #![allow(unsafe_code)]
 
-use std::ffi::{c_char, c_int, c_void};
+use core::ffi::{c_char, c_int, c_void};
 
 use tracewell_record::rkh::{About, Record};
 use tracewell_wire::rkh::{Item, SymbolKind};

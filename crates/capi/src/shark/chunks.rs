@@ -3,8 +3,8 @@
 //! The module holds `unsafe` code because exported names and C's memory are that by nature.
 #![allow(unsafe_code)]
 
-use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
+use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
 
 use tracewell_record::shark::{Areas, ChunkStatus};
 use tracewell_wire::shark::ids::flag;
@@ -132,7 +132,7 @@ pub extern "C" fn tw_shark_chunk_delete(
 ) -> c_int {
     with(trace, |trace| {
         let deleted = trace.chunk_delete(number)?;
-        put(memory, deleted.map_or(std::ptr::null_mut(), |memory| memory.as_mut_ptr().cast()));
+        put(memory, deleted.map_or(core::ptr::null_mut(), |memory| memory.as_mut_ptr().cast()));
         Ok(())
     })
 }

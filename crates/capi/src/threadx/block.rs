@@ -4,8 +4,8 @@
 //! The module holds `unsafe` code because C gets a pointer to a trace that is inside a call.
 #![allow(unsafe_code)]
 
-use std::ffi::c_void;
-use std::mem::MaybeUninit;
+use core::ffi::c_void;
+use core::mem::MaybeUninit;
 
 use tracewell_record::clock::Clock;
 use tracewell_record::threadx::{
@@ -81,8 +81,8 @@ impl Block {
 }
 
 /// The objects that C names; made anew for each look at them.
-pub(super) type Objects<'o> = std::iter::Map<
-    std::slice::Iter<'o, tw_threadx_object>,
+pub(super) type Objects<'o> = core::iter::Map<
+    core::slice::Iter<'o, tw_threadx_object>,
     fn(&'o tw_threadx_object) -> Object<'o>,
 >;
 
@@ -176,6 +176,6 @@ impl<T: Target + 'static> Recorder for Ring<T> {
 fn tell<T: Target + 'static>(ring: &mut Ring<T>) {
     let Some(Notify { function, context }) = ring.clock().notify else { return };
     let mut storage = MaybeUninit::<tw_threadx>::uninit();
-    Placed::put(&mut storage, Block::Lent(std::ptr::from_mut(ring)));
+    Placed::put(&mut storage, Block::Lent(core::ptr::from_mut(ring)));
     function(storage.as_mut_ptr(), context);
 }

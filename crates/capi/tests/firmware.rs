@@ -1,0 +1,151 @@
+//! Firmware for a Cortex-M3, in C with the library that has no operating system and in Rust, run in QEMU:
+//! what it recorded is what the same programs record on this machine.
+//!
+//! A machine without the tools says that the tests are skipped; in CI that is a failure.
+
+#[path = "../../record/examples/device/device.rs"]
+mod device;
+#[path = "../../record/examples/door/door.rs"]
+mod door;
+
+mod build;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use build::{WARNINGS, here, optional, succeed};
+use tracewell::export::events::{EventFormat, EventWriter};
+use tracewell::input::{Input, Settings};
+
+const TARGET: &str = "thumbv7m-none-eabi";
+const GCC: &str = "arm-none-eabi-gcc";
+const QEMU: &str = "qemu-system-arm";
+
+/// Returns true if this machine can build and run firmware.
+fn has_tools(programs: &[&str]) -> bool {
+    let sysroot = succeed(Command::new("rustc").args(["--print", "sysroot"]));
+    let library = Path::new(sysroot.trim()).join("lib/rustlib").join(TARGET);
+    let missing_target = (!library.is_dir()).then(|| format!("the target {TARGET}"));
+    let missing =
+        programs.iter().filter(|name| optional(name).is_none()).map(|name| (*name).into());
+    let missing: Vec<_> = missing_target.into_iter().chain(missing).collect();
+    assert!(missing.is_empty() || std::env::var_os("CI").is_none(), "CI has {missing:?}");
+    if !missing.is_empty() {
+        println!("skipped: there is no {}", missing.join(", no "));
+    }
+    missing.is_empty()
+}
+
+fn example() -> PathBuf {
+    here().join("../../examples/cortex-m")
+}
+
+/// Cargo, with target folders of these tests.
+fn cargo(command: &str, manifest: &Path, folder: &str) -> (Command, PathBuf) {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args([command, "--offline", "--quiet", "--target", TARGET, "--manifest-path"]);
+    cargo.arg(manifest).arg("--target-dir").arg(&target);
+    (cargo, target.join(TARGET))
+}
+
+/// Runs a program in QEMU, in a folder that gets its files; the bytes of its serial line.
+fn run(program: &Path, arguments: &[&str], folder: &Path) -> Vec<u8> {
+    let mut semihosting = "enable=on,target=native".to_owned();
+    for argument in arguments {
+        semihosting.push_str(&format!(",arg={argument}"));
+    }
+    // A minute of processor time is a thousand times what the programs need.
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -t 60; exec \"$@\"", "sh", QEMU, "-machine", "mps2-an385"]);
+    command.args(["-display", "none", "-monitor", "none", "-serial", "file:serial"]);
+    command.args(["-semihosting-config", &semihosting, "-kernel"]).arg(program);
+    succeed(command.current_dir(folder));
+    fs::read(folder.join("serial")).unwrap()
+}
+
+/// Compiles a program of `examples/c` for the board, with the library for it.
+fn compile(name: &str, library: &Path, folder: &Path) -> PathBuf {
+    let program = folder.join(name);
+    let mut command = Command::new(GCC);
+    command.args(["-std=c99", "-mcpu=cortex-m3", "-mthumb", "-Os", "--specs=rdimon.specs"]);
+    command.args(WARNINGS).arg("-DTRACEWELL_FIRMWARE").arg("-I").arg(here().join("include"));
+    command.arg("-T").arg(example().join("mps2-an385.ld")).arg("-Wl,--gc-sections");
+    command.arg(example().join("c/startup.c"));
+    command.arg(here().join("../../examples/c").join(name).with_extension("c"));
+    succeed(command.arg(library).arg("-o").arg(&program));
+    program
+}
+
+/// Context, name and arguments of each event.
+fn events(path: &Path) -> Vec<String> {
+    let mut writer = EventWriter::new(Vec::new(), EventFormat::Tsv, Default::default());
+    Input::open(path, Settings::default()).unwrap().read(&mut writer).unwrap();
+    let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+    let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    let heads = lines.next().unwrap();
+    let at = |column| heads.iter().position(|head| *head == column).unwrap();
+    let places = ["context", "name", "args"].map(at);
+    lines.map(|line| places.map(|at| line[at]).join(" ")).collect()
+}
+
+fn hosted_door() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    door::run(|block| bytes.extend_from_slice(block));
+    bytes
+}
+
+#[test]
+fn c_programs_without_operating_system_record_what_they_record_on_this_machine() {
+    if !has_tools(&[GCC, QEMU]) {
+        return;
+    }
+    let (mut command, target) = cargo("rustc", &here().join("Cargo.toml"), "firmware-c");
+    command.args(["--lib", "--no-default-features", "--crate-type", "staticlib", "--release"]);
+    succeed(&mut command);
+    let library = target.join("release/libtracewell_capi.a");
+    let folder = tempfile::tempdir().unwrap();
+    let read = |name| fs::read(folder.path().join(name)).unwrap();
+
+    run(&compile("firmware", &library, folder.path()), &["firmware", "."], folder.path());
+    let device::Recorded { ring, log, chunk } = device::record();
+    // The header says where the ring lies, which differs.
+    assert!(read("firmware.trx")[48..] == ring[48..], "the rings differ");
+    assert!(read("firmware.twx") == log, "the logs differ");
+    assert!(read("firmware.chunk") == chunk, "the chunks differ");
+
+    run(&compile("door", &library, folder.path()), &["door", "door.rkh"], folder.path());
+    assert!(read("door.rkh") == hosted_door(), "the streams differ");
+}
+
+#[test]
+fn a_rust_program_sends_rkh_frames_and_leaves_a_threadx_ring() {
+    if !has_tools(&[QEMU]) {
+        return;
+    }
+    let (mut command, target) = cargo("build", &example().join("Cargo.toml"), "firmware-rust");
+    succeed(command.args(["--locked", "--release"]));
+    let folder = tempfile::tempdir().unwrap();
+    let serial = run(&target.join("release/door"), &[], folder.path());
+    assert!(serial == hosted_door(), "the streams differ");
+
+    let running = "0x20000600 TX_TRACE_RUNNING arg1=0 arg2=0 arg3=0 arg4=0".to_owned();
+    let stack = 0x2000_FF00;
+    let isr = format!("stack_ptr={stack} isr_number=15 system_state=1 preempt_disable=0");
+    let control = 0x2000_0400;
+    let of_sample = |number: u32| {
+        let resume = format!(
+            "thread_ptr={control} previous_state=5 stack_ptr={stack} next_thread={control}"
+        );
+        let square = number * number;
+        [
+            format!("0xFFFFFFFF TX_TRACE_ISR_ENTER {isr}"),
+            format!("0xFFFFFFFF TX_TRACE_THREAD_RESUME {resume}"),
+            format!("0xFFFFFFFF TX_TRACE_ISR_EXIT {isr}"),
+            format!("0x20000400 USER_EVENT arg1={number} arg2={square} arg3=0 arg4=0"),
+        ]
+    };
+    let expected = [running.clone(), running].into_iter().chain((0..8).flat_map(of_sample));
+    assert_eq!(events(&folder.path().join("door.trx")), expected.collect::<Vec<_>>());
+}

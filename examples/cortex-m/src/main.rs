@@ -1,0 +1,75 @@
+//! Firmware for a Cortex-M that records itself twice: a state machine sends RKH frames over the serial
+//! line while it runs, and the kernel keeps a ThreadX ring in memory, which a debugger saves.
+//!
+//! `board` has what depends on the machine. The door is that of the example `door` of `tracewell-record`,
+//! so that its stream can be compared byte for byte.
+#![no_std]
+#![no_main]
+
+mod board;
+#[path = "../../../crates/record/examples/door/door.rs"]
+mod door;
+
+use board::Masked;
+use tracewell_record::threadx::{Context, Isr, Object, Options, Trace};
+use tracewell_wire::threadx::ids::{self, class};
+
+const CONTROL: u64 = 0x2000_0400;
+const SENSOR: u64 = 0x2000_0600;
+const STACK: u64 = 0x2000_FF00;
+const SAMPLE: u32 = 4096;
+
+const RING_SIZE: usize = 2048;
+const SAMPLES: u64 = 8;
+
+/// The kernel's trace. Threads and interrupts record into it, so each access masks interrupts.
+type Kernel = Trace<'static, fn() -> u64>;
+static KERNEL: Masked<Option<Kernel>> = Masked::new(None);
+static RING: Masked<[u8; RING_SIZE]> = Masked::new([0; RING_SIZE]);
+
+fn kernel<R>(work: impl FnOnce(&mut Kernel) -> R) -> Option<R> {
+    KERNEL.with(|kernel| kernel.as_mut().map(work))
+}
+
+/// The program; the board calls it after a reset.
+fn main() -> Result<(), &'static str> {
+    let memory = RING.take().ok_or("the ring is taken")?;
+    start(memory)?;
+
+    door::run(board::send);
+    for number in 0..SAMPLES {
+        board::raise_interrupt();
+        let sample = [number, number * number, 0, 0];
+        let context = Context::thread(CONTROL, 5, 5);
+        kernel(|kernel| kernel.user_event(context, SAMPLE, sample));
+    }
+
+    let image = kernel(|kernel| kernel.disable().ok()).flatten().ok_or("the trace is off")?;
+    board::save(c"door.trx", image)
+}
+
+fn start(memory: &'static mut [u8]) -> Result<(), &'static str> {
+    let threads = [
+        Object::thread(CONTROL, b"control", 5, 0x2000_1000, 0x400),
+        Object::thread(SENSOR, b"sensor", 8, 0x2000_1400, 0x400),
+    ];
+    let mut trace: Kernel = Trace::new(board::cycles);
+    let running = Context::thread(SENSOR, 8, 8);
+    trace
+        .enable(memory, 8, &Options::default(), threads, running)
+        .map_err(|_| "the ring is too small")?;
+    KERNEL.with(|kernel| *kernel = Some(trace));
+    Ok(())
+}
+
+/// The interrupt: makes the thread `control` ready.
+fn interrupt() {
+    let context = Context::interrupt(SENSOR);
+    let isr = Isr { number: 15, stack: STACK, system_state: 1, preempt_disable: 0 };
+    kernel(|kernel| {
+        kernel.isr_enter(context, isr);
+        let resume = [CONTROL, 5, STACK, CONTROL];
+        kernel.insert(context, u32::from(ids::THREAD_RESUME), resume, class::INTERNAL);
+        kernel.isr_exit(context, isr);
+    });
+}
