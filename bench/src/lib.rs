@@ -13,6 +13,7 @@ pub mod shark;
 pub mod stream;
 pub mod templates;
 pub mod trace;
+pub mod tracing;
 
 /// The middle one of some measurements, which are sorted by this; 0 where there is none.
 pub fn median(measurements: &mut [f64]) -> f64 {

@@ -1,8 +1,8 @@
-//! Runs all benchmarks and prints their tables: `bench [--size 256MiB] [--rounds 7] [--check] [--live | --scaling]`.
+//! Runs all benchmarks and prints their tables: `bench [--size 256MiB] [--rounds 7] [--check] [--live | --scaling | --tracing]`.
 //!
 //! `--check` runs everything once on a small trace, to see that it works and that baseline and
 //! candidate agree; its times mean nothing. `--live` runs that of collecting alone, `--scaling` prints only how the
-//! cost of commands grows with their inputs.
+//! cost of commands grows with their inputs, `--tracing` what events of the crate `tracing` cost.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -17,7 +17,7 @@ use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Trace};
 use tracewell::template::{Program, Source};
 use tracewell_bench::{
-    baseline, collect, median, posix, rkh, scaling, shark, size, stream, templates, trace,
+    baseline, collect, median, posix, rkh, scaling, shark, size, stream, templates, trace, tracing,
 };
 use tracewell_record::threadx as record;
 use tracewell_wire::rkh as rkh_wire;
@@ -31,6 +31,7 @@ fn main() -> Result<()> {
     match plan.only {
         Some(Part::Live) => return live(&plan, folder.path()),
         Some(Part::Scaling) => return growth(&plan),
+        Some(Part::Tracing) => return layer(&plan),
         None => {}
     }
     let file = folder.path().join("large.trx");
@@ -49,6 +50,7 @@ fn main() -> Result<()> {
     rkh_decode(&plan)?;
     rkh_encode(&plan);
     streams(&plan)?;
+    layer(&plan)?;
     posix_streams(&plan)?;
     memory(&file)?;
     memory_without_flags(&plan)?;
@@ -68,6 +70,7 @@ struct Plan {
 enum Part {
     Live,
     Scaling,
+    Tracing,
 }
 
 impl Plan {
@@ -77,6 +80,7 @@ impl Plan {
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().unwrap_or_default();
             match argument.as_str() {
+                "--tracing" => plan.only = Some(Part::Tracing),
                 "--check" => plan = Self { size: 1 << 20, rounds: 1, ..plan },
                 "--live" => plan.only = Some(Part::Live),
                 "--scaling" => plan.only = Some(Part::Scaling),
@@ -84,7 +88,7 @@ impl Plan {
                 "--size" => plan.size = size(&value()).ok_or("a size such as 256MiB")?,
                 _ => {
                     return Err("usage: bench [--size 256MiB] [--rounds 7] [--check] \
-                                [--live | --scaling]"
+                                [--live | --scaling | --tracing]"
                         .into());
                 }
             }
@@ -450,6 +454,33 @@ fn streams(plan: &Plan) -> Result<()> {
     row("stream: an event while suspended", counter, suspended, read);
     row("stream: an event of a filtered family", counter, by_family, read);
     row("stream: an event of a filtered id", counter, by_id, read);
+    Ok(())
+}
+
+/// Events of the crate `tracing` beside those of a stream.
+fn layer(plan: &Plan) -> Result<()> {
+    let own = stream::stream()?;
+    let (recording, silent) = (tracing::recording()?, tracing::silent());
+    let mut found: [Vec<f64>; 6] = Default::default();
+    for _ in 0..plan.rounds * 20 {
+        let round = [
+            stream::events(&own),
+            tracing::events(&silent),
+            tracing::events(&recording),
+            tracing::texts(&recording),
+            tracing::stream_events_of_four(&own),
+            tracing::events_of_four(&recording),
+        ];
+        found.iter_mut().zip(round).for_each(|(all, one)| all.push(one));
+    }
+    let [event, nothing, recorded, text, event_four, recorded_four] =
+        found.map(|mut all| median(&mut all));
+    let baseline = "an event of a stream";
+    row("tracing: a layer that does nothing", baseline, nothing, event);
+    row("tracing: an event of two numbers", baseline, recorded, event);
+    row("tracing: an event of a number and a text", baseline, text, event);
+    let of_four = "an event of a stream by four threads";
+    row("tracing: two numbers by four threads at a time", of_four, recorded_four, event_four);
     Ok(())
 }
 
