@@ -1,10 +1,19 @@
-//! Builds `tests/no_std`, a target without standard library and allocator that uses the recorder.
+//! Builds `tests/no_std`, a target without standard library and allocator that uses the recorder: for this
+//! machine, and for the processors of firmware whose Rust target is installed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-#[test]
-fn a_target_without_std_and_allocator_can_record() {
+/// Processors without 64-bit atomics, the first and the last also without compare-and-swap.
+const BARE: [&str; 4] = [
+    "thumbv6m-none-eabi",
+    "thumbv7m-none-eabi",
+    "thumbv7em-none-eabihf",
+    "riscv32imc-unknown-none-elf",
+];
+
+/// Builds with more arguments; the target folder.
+fn build(arguments: &[&str]) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no_std");
     let output = Command::new(env!("CARGO"))
@@ -12,8 +21,33 @@ fn a_target_without_std_and_allocator_can_record() {
         .arg(here.join("tests/no_std/Cargo.toml"))
         .arg("--target-dir")
         .arg(&target)
+        .args(arguments)
         .output()
         .expect("the cargo that runs this test can be run");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(target.join("debug/libno_std_target.a").is_file());
+    target
+}
+
+fn is_installed(target: &str) -> bool {
+    let output = Command::new("rustc").args(["--print", "sysroot"]).output();
+    let sysroot = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    sysroot.is_ok_and(|sysroot| Path::new(&sysroot).join("lib/rustlib").join(target).is_dir())
+}
+
+#[test]
+fn a_target_without_std_and_allocator_can_record() {
+    assert!(build(&[]).join("debug/libno_std_target.a").is_file());
+}
+
+#[test]
+fn processors_without_64_bit_atomics_can_record() {
+    for target in BARE {
+        if is_installed(target) {
+            let folder = build(&["--target", target]).join(target);
+            assert!(folder.join("debug/libno_std_target.a").is_file(), "{target}");
+        } else {
+            assert!(std::env::var_os("CI").is_none(), "CI has the target {target}");
+            println!("skipped: there is no target {target}");
+        }
+    }
 }

@@ -23,7 +23,7 @@ pub(crate) fn wake(word: &AtomicU64) {
 /// `CLOCK_REALTIME` is reached.
 pub(crate) fn wait(word: &AtomicU64, seen: u32, until: Option<u64>) -> Result<(), Errno> {
     let time = until.map(|until| libc::timespec {
-        tv_sec: (until / 1_000_000_000) as libc::time_t,
+        tv_sec: (until / 1_000_000_000) as _,
         tv_nsec: (until % 1_000_000_000) as libc::c_long,
     });
     let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);

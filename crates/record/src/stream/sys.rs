@@ -70,7 +70,7 @@ fn futex_of(word: &AtomicU64) -> *mut u32 {
 /// for signal handlers.
 pub(super) fn wait(word: &AtomicU64, seen: u32, time: Duration) {
     let time = libc::timespec {
-        tv_sec: time.as_secs().min(3600) as libc::time_t,
+        tv_sec: time.as_secs().min(3600) as _,
         // Below 2^30, so that a `c_long` of 32 bits holds it.
         tv_nsec: time.subsec_nanos() as libc::c_long,
     };
