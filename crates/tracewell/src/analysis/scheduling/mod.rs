@@ -276,7 +276,7 @@ impl Scheduling {
     /// Events are missing: nobody knows who runs behind the gap, and what was going on before it.
     fn gap(&mut self, trace: &Trace) {
         let before = self.gaps.before;
-        for (cpu, core) in (0..).zip(&mut self.cores) {
+        for (cpu, core) in (0..=u16::MAX).zip(&mut self.cores) {
             self.executions.charge(trace, cpu, &core.running, core.since..before);
             core.gap(before);
         }
@@ -409,7 +409,7 @@ impl Scheduling {
 
     /// The answers, once all events were taken; `trace` is what reading them returned.
     pub fn figures(mut self, trace: &Trace) -> Figures {
-        for (cpu, core) in (0..).zip(&self.cores) {
+        for (cpu, core) in (0..=u16::MAX).zip(&self.cores) {
             self.executions.charge(trace, cpu, &core.running, core.since..trace.span);
         }
         self.account_last(trace);
@@ -434,7 +434,7 @@ impl Scheduling {
         let tasks: Vec<_> = tasks.into_iter().filter_map(|id| self.task(id, &known)).collect();
         let executed: u64 = tasks.iter().flat_map(|task| task.execution).map(|e| e.ticks).sum();
         let of_each = trace.span.saturating_sub(self.gaps.ticks);
-        let cores = (0..).zip(&self.cores).map(|(cpu, core)| core.time(cpu, of_each));
+        let cores = (0..=u16::MAX).zip(&self.cores).map(|(cpu, core)| core.time(cpu, of_each));
         let several = known.switches && self.cores.len() > 1;
         Figures {
             charged_ticks: known.switches.then_some(executed + interrupts.ticks),

@@ -106,7 +106,7 @@ fn entries(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Map<String, Val
         "span_ns": trace.clock.nanoseconds(trace.span),
         "charged_ticks": figures.charged_ticks,
         "charged_of_ticks": figures.charged_ticks.map(|_| trace.span.saturating_mul(figures.cores.len() as u64)),
-        "cores": list(&figures.cores, |core| core_json(trace, figures, core)),
+        "cores": cores_json(trace, figures),
         "execution_needs": needed(trace),
         "gaps": figures.gaps,
         "gap_ticks": figures.gap_ticks,
@@ -142,18 +142,28 @@ fn entries(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Map<String, Val
     std::mem::take(keys)
 }
 
-fn core_json(trace: &Trace, figures: &Figures, core: &CoreTime) -> Value {
-    let rows = figures.execution_by_core.iter().filter(|(_, on, _)| *on == core.core);
-    let tasks = rows.map(|(task, _, ticks)| {
-        json!({ "context": key_of(trace, *task), "name": name_of(trace, *task), "ticks": ticks })
-    });
+fn cores_json(trace: &Trace, figures: &Figures) -> Vec<Value> {
+    let mut tasks: BTreeMap<u16, Vec<Value>> = BTreeMap::new();
+    for (task, core, ticks) in &figures.execution_by_core {
+        let (key, name) = (key_of(trace, *task), name_of(trace, *task));
+        let row = json!({ "context": key, "name": name, "ticks": ticks });
+        tasks.entry(*core).or_default().push(row);
+    }
+    let several = figures.cores.len() > 1;
+    list(&figures.cores, |core| {
+        let tasks = tasks.get(&core.core).map_or(&[][..], Vec::as_slice);
+        core_json(core, several.then_some(tasks))
+    })
+}
+
+fn core_json(core: &CoreTime, tasks: Option<&[Value]>) -> Value {
     json!({
         "core": core.core,
         "task_ticks": core.tasks,
         "interrupt_ticks": core.interrupts,
         "idle_ticks": core.idle,
         "unknown_ticks": core.unknown,
-        "tasks": (figures.cores.len() > 1).then(|| tasks.collect::<Vec<_>>()),
+        "tasks": tasks,
     })
 }
 
