@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use tracewell::analysis::machines::{Figures, Machines, Transition};
 use tracewell::input::{Input, Settings};
-use tracewell::model::Trace;
+use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
 use tracewell::report::machines;
 use tracewell_wire::rkh::Settings as Widths;
 
@@ -242,6 +242,44 @@ fn nothing_goes_on_over_a_gap() {
     assert_eq!(posted, [(Some(0), None), (None, Some(20))]);
     let state = figures.machines[0].states[0];
     assert_eq!((state.entered, state.left, state.stays.count), (1, 1, 0));
+}
+
+/// RKH 3.4 asks guards before it says that a step begins.
+#[test]
+fn a_message_whose_guard_was_false_is_one_message_and_not_taken_once() {
+    let mut ids = Ids::default();
+    let path = fixture("rkh/guard-false.bin");
+    let trace = Input::open(&path, Settings::default()).unwrap().read(&mut ids).unwrap();
+    let of = |label: &str| {
+        let is = |id: &&u32| trace.schema.event(**id).label == label;
+        ids.0.iter().filter(is).count() as u64
+    };
+    assert!(of("SM GRD_FALSE") > 3);
+    let (trace, figures) = capture("guard-false");
+    let taken: u64 = figures.flows.iter().map(|flow| flow.taken).sum();
+    assert_eq!((taken, of("SMA GET")), (of("SM DCH"), of("SM DCH")));
+    for flow in &figures.flows {
+        assert_eq!((flow.taken, flow.step.count), (flow.posted, flow.posted), "{flow:?}");
+    }
+    let not_taken = figures.machines.iter().flat_map(|machine| &machine.unhandled);
+    let events: Vec<_> = not_taken.map(|row| (trace.schema.label(row.id), row.count)).collect();
+    assert!(events.iter().all(|(event, _)| event == "SM EVT_NFOUND"), "{events:?}");
+    assert_eq!(events.iter().map(|(_, count)| count).sum::<u64>(), of("SM EVT_NFOUND"));
+}
+
+/// The ids of all events.
+#[derive(Default)]
+struct Ids(Vec<u32>);
+
+impl Sink for Ids {
+    fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
+        self.0.extend(batch.events().map(|event| event.id));
+        Flow::Continue(())
+    }
+
+    fn loss(&mut self, _: &Trace, _: &Loss) -> Flow {
+        Flow::Continue(())
+    }
 }
 
 #[test]
