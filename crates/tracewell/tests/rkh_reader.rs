@@ -11,7 +11,7 @@ use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::format::{self, Input, Progress};
 use tracewell::model::schema::{ArgumentKind, Schema};
 use tracewell::model::values;
-use tracewell::model::{Loss, LossCause, Trace};
+use tracewell::model::{Loss, LossCause, Severity, Trace};
 use tracewell::report::{Report, ReportOptions};
 use tracewell::select::Selection;
 use tracewell_wire::rkh::{Dialect, Field, FieldType, Item, Settings, ids};
@@ -169,6 +169,7 @@ fn every_kind_of_damage_has_its_count() {
     let mut stream = configured(Settings::default());
     stream
         .raw(&[1, 2, 0x7D, 0x7E]) // given up
+        .record(MP_PUT, 1, &MP_PUT_ARGS)
         .frame(&[MP_PUT as u8, 0]) // shorter than a header
         .record(0x1F, 1, &[1, 2, 3]) // no such id
         .record(MP_PUT, 2, &[1, 2]) // too few arguments
@@ -194,14 +195,132 @@ fn every_kind_of_damage_has_its_count() {
     ]
     .map(|fact| trace.fact(fact).unwrap())
     .into();
-    // 1024 times 0x55 add up to 0: a frame of an unknown id, with number 0x55 after 2 and before 3.
-    assert_eq!(counts, [2, 0, 1, 2, 2, 1, 1, 82 + 173, 3]);
+    // 1024 times 0x55 add up to 0: a frame of an unknown id, whose number 0x55 does not follow.
+    assert_eq!(counts, [3, 0, 1, 2, 2, 1, 1, 0, 3]);
     let damaged = kept.losses.iter().filter(|loss| loss.cause == LossCause::Damaged);
-    assert_eq!(damaged.count(), 3);
-    // What a checksum vouches for is shown, though without arguments.
+    assert_eq!(damaged.count(), 4);
+    // What a checksum vouches for is shown in its place, though without arguments.
     let ids: Vec<_> = kept.rows.iter().map(|row| row.id).collect();
-    assert_eq!(ids, [0xAC, 0x1F, MP_PUT, SIG, 0x55, MP_PUT]);
+    assert_eq!(ids, [0xAC, MP_PUT, 0x1F, MP_PUT, SIG, MP_PUT]);
+    let cut = kept.losses.iter().filter(|loss| loss.cause == LossCause::Truncated);
+    assert_eq!(cut.count(), 1);
+}
+
+/// One broken frame in 256 adds up to 0 all the same.
+#[test]
+fn a_frame_that_is_no_event_sets_neither_time_nor_number() {
+    let phantom = |id: u32, arguments: &[u8], number: u8| {
+        let mut stream = configured(Settings::default());
+        stream.record(MP_PUT, 100, &MP_PUT_ARGS);
+        stream.number(number).record(id, 0xFFFF_FFF0, arguments);
+        stream.number(1).record(MP_PUT, 107, &MP_PUT_ARGS).record(MP_PUT, 109, &MP_PUT_ARGS);
+        stream
+    };
+    for (id, arguments) in [(0x1F, &[][..]), (MP_PUT, &[1, 2]), (SIG, b"\x01ONE\0more")] {
+        for number in [0, 1, 2, 77, 255] {
+            let stream = phantom(id, arguments, number);
+            let (trace, kept) = whole(&stream, &[]);
+            assert_eq!((trace.span, trace.fact("lost_frames")), (9, Some(0)), "{id} {number}");
+            let ticks = kept.rows.iter().map(|row| row.ticks);
+            assert!(ticks.eq([0, 0, 0, 7, 9]) || kept.rows.len() == 4, "{id} {number}");
+            let unread = trace.fact("unknown_id").unwrap() + trace.fact("bad_args").unwrap();
+            assert_eq!((unread, trace.fact("last_seq")), (1, Some(2)), "{id} {number}");
+            let damaged = usize::from(number != 1);
+            assert_eq!(trace.losses.damaged() as usize, damaged, "{id} {number}");
+            assert_eq!(kept.rows.len(), 5 - damaged, "{id} {number}");
+        }
+    }
+    // Neither does the first frame of all.
+    let mut stream = configured(Settings::default());
+    stream.number(9).record(0x1F, 5, &[]).number(3).record(MP_PUT, 1000, &MP_PUT_ARGS);
+    let (trace, _) = whole(&stream, &[]);
+    assert_eq!((trace.fact("first_seq"), trace.clock.first_stamp), (Some(3), 1000));
+    assert_eq!((trace.fact("lost_frames"), trace.span), (Some(0), 0));
+}
+
+#[test]
+fn an_unknown_event_in_its_place_is_no_loss() {
+    let mut stream = configured(Settings::default());
+    stream.record(MP_PUT, 100, &MP_PUT_ARGS).record(0x1F, 101, &[]).record(0x1E, 102, &[1]);
+    stream.record(MP_PUT, 103, &MP_PUT_ARGS).record(0x1F, 104, &[]);
+    stream.number(9).record(MP_PUT, 120, &MP_PUT_ARGS);
+    let (trace, kept) = whole(&stream, &[]);
+    let rows: Vec<_> = kept.rows.iter().map(|row| (row.id, row.ticks)).collect();
+    let expected =
+        [(0xAC, 0), (MP_PUT, 0), (0x1F, 0), (0x1E, 0), (MP_PUT, 3), (0x1F, 3), (MP_PUT, 20)];
+    assert_eq!(rows, expected);
+    // Numbers 5 to 8; number 4 was there.
+    assert_eq!((trace.fact("sequence_gaps"), trace.fact("lost_frames")), (Some(1), Some(4)));
     assert_eq!(trace.payload.arguments(&kept.rows[2].payload), 0);
+}
+
+#[test]
+fn without_numbers_a_frame_that_is_no_event_is_damage() {
+    let mut stream = configured(Settings { sequence: false, ..Settings::default() });
+    stream.record(MP_PUT, 100, &MP_PUT_ARGS).record(0x1F, 7, &[]).record(MP_PUT, 103, &MP_PUT_ARGS);
+    let (trace, kept) = whole(&stream, &[]);
+    assert_eq!((kept.rows.len(), trace.losses.damaged(), trace.span), (3, 1, 3));
+}
+
+/// The oldest record is five bytes that many frames could be.
+#[test]
+fn a_configuration_record_without_version_and_checksum_is_not_believed_among_frames_with_checksums()
+{
+    let mut stream = configured(Settings::default());
+    stream.record(MP_PUT, 100, &MP_PUT_ARGS);
+    let plain = Settings { checksum: false, stamp: 2, signal: 2, ..Settings::default() };
+    let record = [&[0xAD, 0, 1, 0][..], &configuration(plain, 0)].concat();
+    stream.raw(&record).raw(&[0x7E]);
+    stream.record(MP_PUT, 103, &MP_PUT_ARGS);
+    let (trace, kept) = whole(&stream, &[]);
+    assert_eq!(trace.facts[0].form, tracewell::model::FactForm::Text("3.4"));
+    assert_eq!((kept.rows.len(), trace.fact("bad_checksum"), trace.span), (3, Some(1), 3));
+    // At the beginning nothing says otherwise.
+    let mut stream = Stream::new(plain);
+    stream.record(0xAD, 9, &configuration(plain, 0)).record(0x62, 11, &[1, 0, 0, 0, 2, 0]);
+    let (trace, _) = whole(&stream, &[]);
+    assert_eq!(trace.facts[0].form, tracewell::model::FactForm::Text("2.3"));
+}
+
+#[test]
+fn what_is_cut_off_at_either_end_is_a_loss_in_its_place() {
+    let mut stream = configured(Settings::default());
+    stream.record(MP_PUT, 1, &MP_PUT_ARGS);
+    let whole_frames = stream.bytes.len() as u64;
+    stream.raw(&[2, 1, 7]);
+    stream.bytes.splice(0..0, [1, 2, 3]);
+    for piece in [1, 5, 1000] {
+        let (trace, kept) = decode(&stream.bytes, &[], piece);
+        assert_eq!((trace.fact("dropped_bytes"), trace.fact("tail_bytes")), (Some(3), Some(3)));
+        let truncated = LossCause::Truncated;
+        let loss = |before, events, offset| Loss { before, events, cause: truncated, offset };
+        assert_eq!(kept.losses, [loss(0, None, 0), loss(2, Some(1), 3 + whole_frames)]);
+        let remarks: Vec<_> = trace.diagnostics.iter().map(ToString::to_string).collect();
+        let expected = [
+            "note: at byte 0: 3 bytes before the first flag: the end of a frame that began earlier"
+                .to_owned(),
+            format!(
+                "note: at byte {}: 3 bytes after the last flag: a frame that is cut off",
+                3 + whole_frames
+            ),
+        ];
+        assert_eq!(remarks, expected);
+    }
+}
+
+#[test]
+fn bytes_without_a_frame_are_damage() {
+    for bytes in [&[][..], b"key = value\n", b"~", b"a ~ b ~ c", &[0x7E, 1, 2, 0x7E]] {
+        let (trace, _) = decode(bytes, &[], bytes.len().max(1));
+        assert_eq!(trace.events, 0);
+        let last = trace.diagnostics.iter().last().unwrap().to_string();
+        let bytes = bytes.len();
+        assert!(
+            last.contains(&format!("expected frames of RKH, found none in {bytes} byte")),
+            "{last}"
+        );
+        assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage));
+    }
 }
 
 #[test]
@@ -233,7 +352,8 @@ fn a_stream_without_flags_needs_no_memory() {
         piece[7] = 0x55;
     }
     assert_eq!((trace.fact("oversize"), trace.fact("good")), (Some(1), Some(0)));
-    assert_eq!((kept.losses.len(), trace.diagnostics.iter().count()), (1, 1));
+    // What came before the flag, what is too long, and that there is no frame at all.
+    assert_eq!((kept.losses.len(), trace.diagnostics.iter().count()), (2, 3));
 }
 
 #[test]
@@ -378,7 +498,6 @@ fn bytes_before_the_first_flag_are_dropped() {
     stream.bytes.splice(0..0, [1, 2, 3]);
     let (trace, _) = whole(&stream, &[]);
     assert_eq!((trace.fact("dropped_bytes"), trace.fact("good")), (Some(3), Some(2)));
-    assert!(trace.losses.is_empty());
 }
 
 #[test]
@@ -829,4 +948,214 @@ fn the_text_of_every_event_of_every_dialect_says_what_trazer_says() {
         }
         assert!(compared >= 38, "{dialect}: {compared}");
     }
+}
+
+/// From 2.4.5 on a guard is asked before the step is said to begin.
+#[test]
+fn a_false_guard_belongs_to_its_step_and_ends_it_only_before_2_4_5() {
+    for (version, steps) in
+        [(0x2404, "framework"), (0x2405, "ao 0x00002000"), (0x3400, "ao 0x00002000")]
+    {
+        let mut stream = Stream::new(Settings::default());
+        let id = if version == 0x2404 {
+            0xAD
+        } else if version == 0x2405 {
+            0xAE
+        } else {
+            0xAC
+        };
+        let mut frame = vec![id];
+        frame.extend(configuration(Settings::default(), version));
+        stream.frame(&frame);
+        stream.record(0x6B, 1, &0x2000_u32.to_le_bytes()).record(MP_PUT, 2, &MP_PUT_ARGS);
+        let (trace, kept) = whole(&stream, &[]);
+        assert_eq!(trace.schema.event(kept.rows[1].id).name, "RKH_TE_SM_GRD_FALSE");
+        let context =
+            |row: usize| trace.contexts.get(kept.rows[row].context).unwrap().name.as_str();
+        assert_eq!([context(1), context(2)], ["ao 0x00002000", steps], "{version:x}");
+    }
+}
+
+/// Frames of the usual kind go another way than others.
+#[test]
+fn usual_frames_are_of_the_active_object_whose_address_they_have() {
+    let narrow = Settings { pointer: 2, function: 2, ..Settings::default() };
+    let mut stream = configured(narrow);
+    // The bytes behind an address differ from frame to frame.
+    for number in 0..100_u8 {
+        let [low, high] = [u16::from(number % 3) + 5, 0].map(|byte| byte as u8);
+        stream.record(SM_DCH, u32::from(number), &[low, high, number, !number, 0x80]);
+    }
+    let (trace, kept) = whole(&stream, &[]);
+    for (number, row) in kept.rows[1..].iter().enumerate() {
+        let context = trace.contexts.get(row.context).unwrap();
+        assert_eq!(context.key, number as u64 % 3 + 5, "frame {number}");
+    }
+    // The framework and three active objects.
+    assert_eq!((trace.contexts.len(), trace.fact("good")), (4, Some(101)));
+}
+
+#[test]
+fn a_step_goes_on_behind_usual_frames_until_one_ends_it() {
+    let mut stream = configured(Settings::default());
+    let ao = 0x2000_u32.to_le_bytes();
+    let begin = [&ao[..], &[1, 0, 0, 0, 0]].concat();
+    let mut expected = vec!["framework"];
+    for number in 0..60 {
+        stream.record(SM_DCH, 3 * number, &begin);
+        // A name is no usual frame.
+        stream.record(SIG, 3 * number + 1, b"\x01ONE\0");
+        stream.record(EVT_PROC, 3 * number + 1, &ao);
+        stream.record(SIG, 3 * number + 2, b"\x01ONE\0");
+        expected.extend(["ao 0x00002000", "ao 0x00002000", "ao 0x00002000", "framework"]);
+    }
+    let (trace, kept) = whole(&stream, &[]);
+    let contexts = kept.rows.iter().map(|row| trace.contexts.get(row.context).unwrap());
+    assert_eq!(contexts.map(|context| context.name.as_str()).collect::<Vec<_>>(), expected);
+}
+
+/// The frames of a capture under other settings, without its configuration record.
+fn resettled(from: &Settings, to: &Settings) -> Vec<u8> {
+    let bytes = include_bytes!("fixtures/rkh/ahsm-a.bin");
+    let schema = Schema::rkh("3.4").unwrap();
+    let mut stream = Stream::new(*to);
+    let mut cutter = tracewell_wire::rkh::Cutter::new(bytes);
+    cutter.skip_to_flag();
+    for cut in cutter {
+        let mut frame = bytes[cut.start..cut.end].to_vec();
+        let tracewell_wire::rkh::Unstuffed::Frame(length) =
+            tracewell_wire::rkh::unstuff_in_place(&mut frame)
+        else {
+            continue;
+        };
+        let stamp = u32::from_le_bytes(frame[2..6].try_into().unwrap());
+        let code = frame[0];
+        let mut rest = &frame[6..length - 1];
+        // Items of user events have sizes of their own.
+        if code == ids::TCFG || code >= ids::USER {
+            continue;
+        }
+        let mut arguments = Vec::new();
+        for arg in &schema.event(u32::from(code)).args {
+            let field: Field = arg.encoding.parse().unwrap();
+            if !field.condition.holds(from) {
+                continue;
+            }
+            let (Some(old), Some(new)) = (field.field_type.bytes(from), field.field_type.bytes(to))
+            else {
+                arguments.extend(std::mem::take(&mut rest));
+                break;
+            };
+            let mut value = rest[..usize::from(old)].to_vec();
+            rest = &rest[usize::from(old)..];
+            value.resize(usize::from(new), 0);
+            arguments.extend(value);
+        }
+        stream.record(ids::id(code, to.id, true), stamp, &arguments);
+    }
+    // Joined in the middle, where the names are over.
+    stream.bytes
+}
+
+#[test]
+fn settings_that_nobody_told_are_found_or_asked_for() {
+    let from = {
+        let (trace, _) = decode(include_bytes!("fixtures/rkh/ahsm-a.bin"), &[], 1 << 20);
+        let size = |fact| trace.fact(fact).unwrap() as u8;
+        Settings {
+            signal: size("signal_bytes"),
+            event_size: size("event_size_bytes"),
+            block_count: size("block_count_bytes"),
+            block_size: size("block_size_bytes"),
+            queue_count: size("queue_count_bytes"),
+            timer_ticks: size("timer_bytes"),
+            sender: trace.fact("sender") == Some(1),
+            queue_low_water: trace.fact("queue_low_water") == Some(1),
+            pool_low_water: trace.fact("pool_low_water") == Some(1),
+            ..Settings::default()
+        }
+    };
+    let mut refused = 0;
+    for id in [1, 2, 4] {
+        for sequence in [true, false] {
+            for stamp in [1, 4] {
+                for checksum in [true, false] {
+                    for (pointer, function) in [(4, 4), (4, 2)] {
+                        let to =
+                            Settings { id, sequence, stamp, checksum, pointer, function, ..from };
+                        let bytes = resettled(&from, &to);
+                        let name = format!("{to:?}");
+                        let Some(trace) = decode_or_refuse(&bytes[bytes.len() / 4..]) else {
+                            refused += 1;
+                            continue;
+                        };
+                        let facts = [
+                            "id_bytes",
+                            "sequence",
+                            "stamp_bytes",
+                            "checksum",
+                            "pointer_bytes",
+                            "function_bytes",
+                        ];
+                        let found = facts.map(|fact| trace.fact(fact).unwrap());
+                        let told = [id, sequence.into(), stamp, checksum.into(), pointer, function];
+                        assert_eq!(found, told.map(u64::from), "{name}");
+                        assert_eq!(trace.fact("bad_args"), Some(0), "{name}");
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(refused, 0, "of 48");
+}
+
+/// The trace, or `None` if the reader asks for options.
+fn decode_or_refuse(bytes: &[u8]) -> Option<Trace> {
+    let (trace, kept) = decode(bytes, &[], bytes.len());
+    if trace.fact("unsettled").is_none() {
+        return Some(trace);
+    }
+    asks_for_options(&trace, &kept);
+    None
+}
+
+fn asks_for_options(trace: &Trace, kept: &Kept) {
+    let first = trace.diagnostics.iter().next().unwrap();
+    assert!(first.message.contains("give them with -O dialect="), "{first}");
+    assert_eq!((first.severity, trace.events), (Severity::Damage, 0));
+    assert_eq!((kept.losses.len(), kept.losses[0].events), (1, None));
+}
+
+#[test]
+fn frames_that_leave_the_settings_open_are_not_read_until_something_tells_them() {
+    let mut stream = Stream::new(Settings::default());
+    for number in 0..20 {
+        stream.record(0x1F, number, &[]).record(0x1E, number, &[1, 2, 3]);
+    }
+    let (trace, kept) = whole(&stream, &[]);
+    asks_for_options(&trace, &kept);
+    assert_eq!(trace.fact("unsettled"), Some(40));
+    // A target that starts again tells them.
+    stream.bytes.extend(vec![0x55; 9000]);
+    stream.bytes.push(0x7E);
+    stream.settings = Settings::default();
+    configure(&mut stream);
+    stream.number(0).record(MP_PUT, 5, &MP_PUT_ARGS);
+    let (trace, kept) = whole(&stream, &[]);
+    assert_eq!((trace.fact("good"), kept.rows.len()), (Some(2), 2));
+}
+
+#[test]
+fn usual_settings_that_others_match_are_used_with_a_warning() {
+    let mut stream = Stream::new(Settings::default());
+    for number in 0..20 {
+        stream.record(EVT_PROC, number, &0x2000_u32.to_le_bytes());
+    }
+    let (trace, _) = whole(&stream, &[]);
+    assert_eq!(
+        (trace.fact("good"), trace.diagnostics.worst()),
+        (Some(20), Some(Severity::Warning))
+    );
+    let remark = trace.diagnostics.iter().next().unwrap();
+    assert!(remark.message.contains("give them with -O dialect="), "{remark}");
 }

@@ -17,6 +17,7 @@ impl Piece<'_> {
         let state = &mut *self.state;
         let Some(dialect) = configuration.dialect() else { return Flow::Continue(()) };
         state.symbols.forget(self.trace, state.timeline.ticks());
+        state.unsettled = false;
         state.version = configuration.version;
         state.settings = configuration.settings;
         state.settings.function = state.known.function.unwrap_or(state.settings.pointer);
@@ -37,6 +38,13 @@ impl Piece<'_> {
 }
 
 impl RkhDecoder {
+    /// True if a frame that looks like this configuration record is one. The oldest form has no version: without a
+    /// checksum it is five bytes that other frames may end with, and frames before it had checksums.
+    pub(super) fn believes(&self, configuration: &Configuration) -> bool {
+        let vouched = configuration.version != 0 || configuration.settings.checksum;
+        vouched || !self.settings.checksum || self.counts.good == 0
+    }
+
     /// The schema of a stream that changes its dialect: ids of a second one get a place of their
     /// own behind those of the first, for events of both may be in one trace.
     fn schema_with(&mut self, dialect: Dialect, trace: &Trace) -> Arc<Schema> {

@@ -15,6 +15,8 @@ pub(super) struct Counts {
     pub(super) unknown_id: u64,
     /// Arguments that do not fill the record exactly.
     pub(super) bad_args: u64,
+    /// Before anything told the settings.
+    pub(super) unsettled: u64,
     /// Given up by the sender: an escape before the flag.
     pub(super) aborted: u64,
     /// Longer than any frame can be.
@@ -82,6 +84,9 @@ impl Counts {
             number("dropped_bytes", self.dropped_bytes),
             number("tail_bytes", self.tail_bytes),
         ]);
+        if self.unsettled > 0 {
+            facts.push(number("unsettled", self.unsettled));
+        }
         let numbers = ["first_seq", "last_seq"].into_iter().zip(numbers);
         facts.extend(numbers.filter_map(|(name, n)| Some(number(name, u64::from(n?)))));
         facts

@@ -18,6 +18,7 @@ use super::timeline::Timeline;
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
 use crate::model::schema::Schema;
 use crate::model::{Clock, ContextId, PayloadLayout, Severity, Sink, Trace};
+use crate::text::counted;
 
 /// Bytes that are cut into frames at a time: positions in a batch have 32 bits.
 const PIECE: usize = 1 << 24;
@@ -49,6 +50,10 @@ pub(super) struct RkhDecoder {
     pub(super) counts: Counts,
     /// Whether bytes are dropped until the next flag.
     pub(super) hunting: bool,
+    /// True until something tells the settings of a stream whose frames leave them open: no frame is read.
+    pub(super) unsettled: bool,
+    /// Where the first byte lies in the source.
+    pub(super) start: u64,
     /// Whether other settings were suggested already.
     pub(super) warned: bool,
     /// The context of events between steps.
@@ -85,7 +90,10 @@ impl Decoder for RkhDecoder {
             self.note_facts(trace);
             match read {
                 ControlFlow::Break(()) => return Ok(Progress::Done),
-                ControlFlow::Continue(_) if last => return Ok(Progress::Done),
+                ControlFlow::Continue(_) if last => {
+                    self.note_nothing(input.offset + end as u64, trace);
+                    return Ok(Progress::Done);
+                }
                 ControlFlow::Continue(done) => consumed += done,
             }
             if end == input.bytes.len() {
@@ -112,6 +120,8 @@ impl RkhDecoder {
             symbols: Symbols::default(),
             counts: Counts::default(),
             hunting: true,
+            unsettled: false,
+            start: 0,
             warned: false,
             framework: ContextId::default(),
             running: None,
@@ -125,6 +135,7 @@ impl RkhDecoder {
         if self.plans.is_some() {
             return true;
         }
+        self.start = input.offset;
         self.own_schema = Arc::ptr_eq(&trace.schema, &schema(self.dialect));
         if self.own_schema && !self.known.told && !self.guess(input, trace) {
             return false;
@@ -139,20 +150,35 @@ impl RkhDecoder {
     fn guess(&mut self, input: &Input<'_>, trace: &mut Trace) -> bool {
         let enough = input.last || input.bytes.len() >= guess::LOOKED_AT;
         let start = input.bytes.get(..guess::LOOKED_AT).unwrap_or(input.bytes);
-        let guess = guess::guess(start, &self.settings);
-        if !enough && !matches!(guess, Guess::Told) {
-            return false;
+        if !enough {
+            return guess::is_told(start);
         }
-        if let Guess::Found(dialect, settings) = guess {
-            (self.dialect, self.bases) = (dialect, vec![dialect]);
-            self.settings = settings;
-            self.settings.function = self.known.function.unwrap_or(settings.function);
-            self.timeline = Timeline::new(&self.settings);
-            trace.schema = schema(dialect);
-            trace.clock.counter = self.timeline.counter();
-            let message = "no configuration record tells the settings: these explain the frames";
-            trace.diagnostics.add(Severity::Note, input.offset, message);
-        }
+        let (severity, message) = match guess::guess(start, self.dialect, &self.settings) {
+            Guess::Told | Guess::TooFew => return true,
+            Guess::Found(dialect, settings) => {
+                (self.dialect, self.bases) = (dialect, vec![dialect]);
+                self.settings = settings;
+                self.settings.function = self.known.function.unwrap_or(settings.function);
+                self.timeline = Timeline::new(&self.settings);
+                trace.schema = schema(dialect);
+                trace.clock.counter = self.timeline.counter();
+                let message =
+                    "no configuration record tells the settings: these explain the frames";
+                (Severity::Note, message)
+            }
+            Guess::Usual => {
+                let message = "no configuration record tells the settings: the usual ones explain the frames, and others \
+                    do as well; give them with -O dialect=, -O sig=, ... (tracewell formats lists them)";
+                (Severity::Warning, message)
+            }
+            Guess::Unknown => {
+                self.unsettled = true;
+                let message = "no configuration record tells the settings, and the frames leave them open: \
+                    give them with -O dialect=, -O sig=, ... (tracewell formats lists them)";
+                (Severity::Damage, message)
+            }
+        };
+        trace.diagnostics.add(severity, input.offset, message);
         true
     }
 
@@ -161,6 +187,15 @@ impl RkhDecoder {
         trace.recorded = Some(Box::new(Recorded(self.settings)));
         let plans = Plans::new(&trace.schema, self.base, self.dialect, &self.settings);
         self.plans = Some(plans);
+    }
+
+    /// Says so where no frame was an event.
+    fn note_nothing(&self, end: u64, trace: &mut Trace) {
+        if self.counts.good == 0 {
+            let bytes = counted(end - self.start, "byte");
+            let message = format!("expected frames of RKH, found none in {bytes}");
+            trace.diagnostics.add(Severity::Damage, end, message);
+        }
     }
 
     fn note_facts(&self, trace: &mut Trace) {

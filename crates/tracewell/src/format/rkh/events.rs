@@ -56,7 +56,8 @@ struct Arguments<'a> {
 }
 
 impl Piece<'_> {
-    /// A frame that its checksum, if it has one, vouches for.
+    /// A frame that its checksum, if it has one, vouches for. Nothing in it is believed unless it is an
+    /// event: one broken frame in 256 adds up to 0.
     #[inline]
     pub(super) fn event(&mut self, frame: Frame<'_>, header: Header) -> Flow {
         let settings = self.state.settings;
@@ -67,48 +68,51 @@ impl Piece<'_> {
         let bytes = frame.bytes.get(header.length..).unwrap_or_default();
         let arguments = Arguments { bytes, length };
         let code = ids::code(header.id, settings.id, self.state.dialect.has_groups());
-        if !settings.checksum
-            && let Err(fault) = self.state.check(code, arguments)
-        {
-            return self.fault(fault, frame.cut);
-        }
         if let Some(number) = header.number {
-            let order = self.state.timeline.number(number, header.stamp);
-            if order != Order::Next {
+            let order = self.state.timeline.order(number, header.stamp);
+            if order != Order::Next && self.state.check(code, arguments).is_ok() {
                 self.out_of_order(order, frame.cut)?;
             }
         }
-        if let Some(stamp) = header.stamp {
-            self.state.timeline.stamp(stamp);
-            if !self.state.stamped {
-                self.state.stamped = true;
-                self.trace.clock.first_stamp = u64::from(stamp);
+        let state = &mut *self.state;
+        let row = state.pending.rows.end();
+        let added = add(&state.plans, &mut state.pending.rows, &state.settings, code, arguments);
+        match added {
+            Ok(&Plan { step, symbol, .. }) => {
+                if let Some(number) = header.number {
+                    state.timeline.number(number);
+                }
+                if let Some(stamp) = header.stamp {
+                    state.timeline.stamp(stamp);
+                    if !std::mem::replace(&mut state.stamped, true) {
+                        self.trace.clock.first_stamp = u64::from(stamp);
+                    }
+                }
+                state.counts.good += 1;
+                let id = header.shown(state.base, code);
+                self.push(frame.cut, id, row, step);
+                match symbol {
+                    Some(symbol) => self.name(&symbol, row),
+                    None => self.flush_if_full(),
+                }
             }
+            Err(fault) => self.no_event(fault, frame.cut, header, code),
         }
-        self.push(frame.cut, header.id, code, arguments)
     }
 
-    /// Adds an event to the batch.
+    /// Adds an event, whose row begins at byte `row`, to the batch.
     #[inline]
-    fn push(&mut self, cut: Cut, id: u32, code: Option<u8>, arguments: Arguments<'_>) -> Flow {
+    fn push(&mut self, cut: Cut, id: u32, row: usize, step: Step) {
         let state = &mut *self.state;
-        let rows = &mut state.pending.rows;
-        let row = rows.end();
-        let added = add(&state.plans, rows, &state.settings, code, arguments);
-        let (step, symbol) = added.map_or((Step::Elsewhere, None), |p| (p.step, p.symbol));
         let context = match step {
             Step::Elsewhere => state.running.unwrap_or(state.framework),
             Step::Of(slot) | Step::Ends(slot) => {
-                let context = state.symbols.active_object(self.trace, rows.value(row, slot));
+                let object = state.pending.rows.value(row, slot);
+                let context = state.symbols.active_object(self.trace, object);
                 state.running = matches!(step, Step::Of(_)).then_some(context);
                 context
             }
         };
-        let id = match code {
-            Some(code) => state.base + u32::from(code),
-            None => id.saturating_add(NO_CODE),
-        };
-        let fault = added.err();
         // A piece is shorter than 2^32 bytes, and so are the rows of a batch.
         let [start, end, payload] = [cut.start, cut.end, row].map(|at| at as u32);
         let Pending { columns, spans, count, .. } = &mut state.pending;
@@ -117,14 +121,9 @@ impl Piece<'_> {
         columns.id[*count] = id;
         spans[*count] = Span { start, payload, end };
         *count += 1;
-        state.counts.good += u64::from(fault.is_none());
-        if let Some(fault) = fault {
-            self.state.pending.rows.empty();
-            self.not_understood(fault, cut, id);
-        }
-        if let Some(symbol) = symbol {
-            return self.name(&symbol, row);
-        }
+    }
+
+    fn flush_if_full(&mut self) -> Flow {
         if self.state.pending.count == BATCH { self.flush() } else { Flow::Continue(()) }
     }
 
@@ -139,11 +138,18 @@ impl Piece<'_> {
         Flow::Continue(())
     }
 
-    /// A frame that is whole, but not what its id says, or of an unknown id.
+    /// A frame that is no event. With a checksum and the number that follows it is one that this reader does not
+    /// understand, shown in its place without arguments; otherwise it is damage.
     #[cold]
-    fn not_understood(&mut self, fault: Fault, cut: Cut, id: u32) {
-        let offset = self.offset + cut.start as u64;
+    fn no_event(&mut self, fault: Fault, cut: Cut, header: Header, code: Option<u8>) -> Flow {
         let state = &mut *self.state;
+        let follows = header.number.is_some_and(|number| state.timeline.unread(number));
+        if !state.settings.checksum || !follows {
+            return self.fault(fault, cut);
+        }
+        let id = header.shown(state.base, code);
+        let row = state.pending.rows.end();
+        state.pending.rows.empty();
         let message = match fault {
             Fault::BadArguments => {
                 state.counts.bad_args += 1;
@@ -154,9 +160,11 @@ impl Piece<'_> {
                 format!("event id {id} is unknown in dialect {}", state.dialect)
             }
         };
-        let hint = "; is another dialect or are other sizes right? (-O dialect=, -O sig=, ...)";
-        let hint = if std::mem::replace(&mut state.warned, true) { "" } else { hint };
+        let hint = state.hint();
+        let offset = self.offset + cut.start as u64;
         self.trace.diagnostics.add(Severity::Warning, offset, format!("{message}{hint}"));
+        self.push(cut, id, row, Step::Elsewhere);
+        self.flush_if_full()
     }
 
     #[cold]
@@ -187,8 +195,12 @@ impl Piece<'_> {
     }
 
     pub(super) fn lose(&mut self, events: Option<u64>, cause: LossCause, cut: Cut) -> Flow {
+        self.lose_at(events, cause, self.offset + cut.start as u64)
+    }
+
+    /// Tells a loss at a place of the source.
+    pub(super) fn lose_at(&mut self, events: Option<u64>, cause: LossCause, offset: u64) -> Flow {
         self.flush()?;
-        let offset = self.offset + cut.start as u64;
         let loss = Loss { before: self.trace.events, events, cause, offset };
         self.trace.losses.add(&loss);
         self.sink.loss(self.trace, &loss)
@@ -215,6 +227,14 @@ impl Piece<'_> {
 }
 
 impl RkhDecoder {
+    /// What to try if frames are not understood, said once.
+    pub(super) fn hint(&mut self) -> &'static str {
+        match std::mem::replace(&mut self.warned, true) {
+            true => "",
+            false => "; is another dialect or are other sizes right? (-O dialect=, -O sig=, ...)",
+        }
+    }
+
     /// Whether a record is what its id says.
     fn check(&mut self, code: Option<u8>, arguments: Arguments<'_>) -> Result<(), Fault> {
         let rows = &mut self.pending.rows;
@@ -243,6 +263,15 @@ fn add<'a>(
 }
 
 impl Header {
+    /// The id that is shown.
+    #[inline]
+    fn shown(&self, base: u32, code: Option<u8>) -> u32 {
+        match code {
+            Some(code) => base + u32::from(code),
+            None => self.id.saturating_add(NO_CODE),
+        }
+    }
+
     #[inline]
     pub(super) fn read(settings: &Settings, bytes: &[u8]) -> Self {
         let mut header = Self::bare(settings, bytes);

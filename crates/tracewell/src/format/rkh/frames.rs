@@ -1,9 +1,8 @@
 //! Bytes to frames, and which of them are believed.
 //!
-//! Bytes before the first flag belong to nothing. From there on every flag ends a frame, so that
-//! damage costs the frame it is in and no other: decoding goes on behind the next flag. Nothing in
-//! a frame with a bad checksum is believed. Without checksums a frame is believed if its id is
-//! known and its arguments end where it ends.
+//! Bytes before the first flag are the end of a frame that began earlier. From there on every flag ends a
+//! frame, so that damage costs the frame it is in and no other: decoding goes on behind the next flag. A frame
+//! is believed if its checksum is right, its id is known and its arguments end where it ends (`events`).
 
 use std::ops::ControlFlow;
 
@@ -15,6 +14,7 @@ use super::row::SLACK;
 use super::scan::Scan;
 use super::usual::{AnyProcessor, Next, Pace};
 use crate::model::{Flow, LossCause, Severity, Sink, Trace};
+use crate::text::counted;
 
 /// Room for the longest frame and what may be looked at behind it.
 type Scratch = [u8; LONGEST_FRAME + SLACK];
@@ -57,7 +57,7 @@ impl Fault {
             Self::Oversize => "expected a flag within 1024 bytes, found none",
             Self::BadChecksum => "the bytes of a frame do not add up to 0",
             Self::Short => "a frame is shorter than its header",
-            Self::UnknownId => "a frame has an unknown id and no checksum that would vouch for it",
+            Self::UnknownId => "a frame has the id of no event",
             Self::BadArguments => "the arguments of a frame do not end where it ends",
         }
     }
@@ -76,7 +76,7 @@ impl Piece<'_> {
 
     fn read_by<P: Pace>(mut self, last: bool, pace: P) -> ControlFlow<(), usize> {
         let mut scan = Scan::new(self.bytes, pace);
-        if self.state.hunting && !self.found_flag(&mut scan) {
+        if self.state.hunting && !self.found_flag(&mut scan)? {
             return ControlFlow::Continue(self.bytes.len());
         }
         let mut scratch = [0; LONGEST_FRAME + SLACK];
@@ -102,12 +102,22 @@ impl Piece<'_> {
     }
 
     /// Drops bytes up to a flag; false where there is none.
-    fn found_flag(&mut self, scan: &mut Scan<'_, impl Pace>) -> bool {
+    fn found_flag(&mut self, scan: &mut Scan<'_, impl Pace>) -> ControlFlow<(), bool> {
         let found = scan.skip_to_flag();
         let dropped = if found { scan.rest() - 1 } else { self.bytes.len() };
-        self.state.counts.dropped_bytes += dropped as u64;
+        let counts = &mut self.state.counts;
+        counts.dropped_bytes += dropped as u64;
         self.state.hunting = !found;
-        found
+        // Those behind a frame that is too long are part of that loss.
+        if found && counts.oversize == 0 && counts.dropped_bytes > 0 {
+            let bytes = counted(counts.dropped_bytes, "byte");
+            let start = self.state.start;
+            let message =
+                format!("{bytes} before the first flag: the end of a frame that began earlier");
+            self.trace.diagnostics.add(Severity::Note, start, message);
+            self.lose_at(None, LossCause::Truncated, start)?;
+        }
+        ControlFlow::Continue(found)
     }
 
     /// What follows the last flag: the start of a frame, or too much to be one. Returns how many
@@ -126,8 +136,14 @@ impl Piece<'_> {
                 // Those behind the limit belong to nothing.
                 ControlFlow::Continue(cut.end)
             }
-            _ if last => {
-                self.state.counts.tail_bytes += (cut.end - start) as u64;
+            _ if last && start < cut.end => {
+                let bytes = (cut.end - start) as u64;
+                self.state.counts.tail_bytes += bytes;
+                let offset = self.offset + start as u64;
+                let bytes = counted(bytes, "byte");
+                let message = format!("{bytes} after the last flag: a frame that is cut off");
+                self.trace.diagnostics.add(Severity::Note, offset, message);
+                self.lose(Some(1), LossCause::Truncated, cut)?;
                 ControlFlow::Continue(cut.end)
             }
             _ => ControlFlow::Continue(start),
@@ -137,18 +153,33 @@ impl Piece<'_> {
     #[inline]
     fn frame(&mut self, frame: Frame<'_>) -> Flow {
         let whole = frame.bytes.get(..frame.length).unwrap_or_default();
-        if let Some(configuration) = Configuration::recognise(whole) {
+        if let Some(configuration) = Configuration::recognise(whole)
+            && self.state.believes(&configuration)
+        {
             self.configure(&configuration)?;
             if configuration.form == Form::Thirteen {
                 let header = Header::bare(&self.state.settings, frame.bytes);
                 return self.event(frame, header);
             }
         }
+        if self.state.unsettled {
+            return self.unsettled(frame.cut);
+        }
         if self.state.settings.checksum && !checksum::holds(whole) {
             return self.fault(Fault::BadChecksum, frame.cut);
         }
         let header = Header::read(&self.state.settings, frame.bytes);
         self.event(frame, header)
+    }
+
+    /// A frame before anything tells the settings; the first one of them is a loss of all.
+    #[cold]
+    fn unsettled(&mut self, cut: Cut) -> Flow {
+        self.state.counts.unsettled += 1;
+        match self.state.counts.unsettled {
+            1 => self.lose(None, LossCause::Damaged, cut),
+            _ => Flow::Continue(()),
+        }
     }
 
     /// A frame that is not believed.
@@ -165,7 +196,10 @@ impl Piece<'_> {
         };
         *count += 1;
         let offset = self.offset + cut.start as u64;
-        self.trace.diagnostics.add(Severity::Damage, offset, fault.message());
+        let hints = matches!(fault, Fault::UnknownId | Fault::BadArguments);
+        let hint = if hints { self.state.hint() } else { "" };
+        let message = format!("{}{hint}", fault.message());
+        self.trace.diagnostics.add(Severity::Damage, offset, message);
         // Where frames are numbered, the next good one tells how many are missing.
         let events = self.state.settings.sequence.then_some(0);
         self.lose(events, LossCause::Damaged, cut)

@@ -3,6 +3,9 @@
 //! Numbers have eight bits: 256 lost frames in a row cannot be seen. The first number of a stream
 //! sets the base. A target that starts again sends its configuration record and counts from 0;
 //! that is no loss.
+//!
+//! Only events set numbers and stamps. A frame that adds up to 0 and is no event may be a piece of two
+//! others: it is one in its place if its number follows, and the next event then accounts for it.
 
 use tracewell_wire::rkh::Settings;
 
@@ -23,6 +26,8 @@ pub(super) enum Order {
 #[derive(Debug)]
 pub(super) struct Timeline {
     last_number: Option<u8>,
+    /// Frames behind the last event that are no events and whose numbers follow.
+    unread: u8,
     pub(super) first_number: Option<u8>,
     /// Whether a configuration record came since the last numbered frame.
     configured: bool,
@@ -35,6 +40,7 @@ impl Timeline {
     pub(super) fn new(settings: &Settings) -> Self {
         Self {
             last_number: None,
+            unread: 0,
             first_number: None,
             configured: false,
             counter: counter(settings),
@@ -68,26 +74,45 @@ impl Timeline {
         }
     }
 
-    /// Takes a trusted frame's number; stamps decide only whether 0 after 255 is a restart.
+    /// What the number of an event says; stamps decide only whether 0 after 255 is a restart.
     #[inline]
-    pub(super) fn number(&mut self, number: u8, stamp: Option<u32>) -> Order {
-        let Some(last) = self.last_number.replace(number) else {
-            self.first_number = Some(number);
-            self.configured = false;
-            return Order::Next;
-        };
+    pub(super) fn order(&self, number: u8, stamp: Option<u32>) -> Order {
+        let Some(last) = self.last_number else { return Order::Next };
         let missing = number.wrapping_sub(last).wrapping_sub(1);
-        let configured = std::mem::take(&mut self.configured);
-        if configured && number == 0 && (missing != 0 || self.goes_back(stamp)) {
+        if self.configured && number == 0 && (missing != 0 || self.goes_back(stamp)) {
             return Order::Restarted;
         }
-        if missing == 0 { Order::Next } else { Order::Gap(missing) }
+        match missing.checked_sub(self.unread) {
+            // What was no event may be no frame of the target's at all.
+            _ if missing == 0 => Order::Next,
+            Some(0) => Order::Next,
+            Some(rest) => Order::Gap(rest),
+            None => Order::Gap(missing),
+        }
+    }
+
+    /// Takes the number of an event.
+    #[inline]
+    pub(super) fn number(&mut self, number: u8) {
+        self.first_number = self.first_number.or(Some(number));
+        (self.last_number, self.unread, self.configured) = (Some(number), 0, false);
+    }
+
+    /// Takes the number of a frame that is no event; true if it follows.
+    pub(super) fn unread(&mut self, number: u8) -> bool {
+        let follows = self.last_number.is_some_and(|last| {
+            number.wrapping_sub(last).wrapping_sub(1) == self.unread && self.unread < u8::MAX
+        });
+        self.unread += u8::from(follows);
+        follows
     }
 
     /// Number and stamp of the last frame, where the next one can only follow it or be missing.
     pub(super) const fn steady(&self) -> Option<(u8, u32)> {
         match (self.last_number, self.last_stamp) {
-            (Some(number), Some(stamp)) if !self.configured => Some((number, stamp)),
+            (Some(number), Some(stamp)) if !self.configured && self.unread == 0 => {
+                Some((number, stamp))
+            }
             _ => None,
         }
     }
@@ -109,7 +134,7 @@ impl Timeline {
         self.ticks += 1;
     }
 
-    /// Takes a trusted frame's stamp.
+    /// Takes the stamp of an event.
     #[inline]
     pub(super) fn stamp(&mut self, stamp: u32) {
         if let Some(last) = self.last_stamp {
