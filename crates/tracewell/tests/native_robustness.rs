@@ -8,7 +8,7 @@ use support::{Kept, settings};
 use tracewell::format::native::index::Index;
 use tracewell::format::{self, Input as Window, Options, Progress};
 use tracewell::input::Input;
-use tracewell::model::{LossCause, Severity, Trace};
+use tracewell::model::{Loss, LossCause, Severity, Trace};
 use tracewell_record::stream::{FullPolicy, Identity, Image, Log, Take, Writer};
 use tracewell_wire::native::image::{Geometry, ImageHeader};
 use tracewell_wire::native::{ClockFacts, ClockKind, block};
@@ -181,6 +181,33 @@ fn each_changed_byte_costs_a_block_at_most_and_shows() {
         assert!(causes.len() == 1 && expected.contains(&causes[0]), "{at}: {causes:?}");
         assert!(trace.losses.events().is_none_or(|events| events == lost), "{at}");
     }
+}
+
+#[test]
+fn what_follows_the_end_of_a_log_is_told_in_its_place() {
+    let (log, events) = small_log();
+    let end = log.len() as u64;
+    for (rest, told) in [
+        (&b"garbage"[..], "7 bytes follow the end of the log"),
+        (&log[..], "another log begins here"),
+    ] {
+        let bytes = [&log, rest].concat();
+        let (trace, kept) = read(&bytes).unwrap();
+        assert_eq!(kept.rows.len() as u64, events);
+        let loss = Loss { before: events, events: None, cause: LossCause::Damaged, offset: end };
+        assert_eq!(kept.losses, [loss]);
+        let remarks: Vec<_> = trace.diagnostics.iter().map(ToString::to_string).collect();
+        let [remark] = &remarks[..] else { panic!("{remarks:?}") };
+        assert!(remark.starts_with(&format!("damaged: at byte {end}: {told}")), "{remark}");
+        assert!(remark.contains(&format!("{} byte", rest.len())), "{remark}");
+        for piece in [1, 100] {
+            let (again, same) = read_in_pieces(&bytes, piece);
+            assert!(same == kept && again.diagnostics.iter().eq(trace.diagnostics.iter()));
+        }
+    }
+    // A block may be followed by zeros up to the next page.
+    let (trace, kept) = read(&[&log[..], &[0; 40]].concat()).unwrap();
+    assert_eq!((kept.losses.len(), trace.diagnostics.iter().count()), (0, 0));
 }
 
 #[test]

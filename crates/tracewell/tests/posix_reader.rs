@@ -210,6 +210,34 @@ fn every_truncation_gives_the_whole_blocks_before_it() {
 }
 
 #[test]
+fn what_follows_the_end_of_a_log_is_told_in_its_place() {
+    let run = run();
+    let blocks = [name(65, b"step"), records(0, &run[..4]), records(1, &run[4..])];
+    let in_line = log(&blocks, Some(LogStatus::default()));
+    for log in [in_line, ring(4, 3)] {
+        let (_, whole) = read(&log);
+        let end = log.len() as u64;
+        for (rest, told) in [
+            (&b"garbage"[..], "7 bytes follow the end of the log"),
+            (&log[..], "another log begins here"),
+        ] {
+            let bytes = [&log, rest].concat();
+            let (trace, kept) = read(&bytes);
+            assert_eq!(kept.rows, whole.rows);
+            let loss = kept.losses.last().unwrap();
+            assert_eq!((loss.before, loss.events), (whole.rows.len() as u64, None));
+            assert_eq!((loss.cause, loss.offset), (LossCause::Damaged, end));
+            let remark = trace.diagnostics.iter().last().unwrap().to_string();
+            assert!(remark.starts_with(&format!("damaged: at byte {end}: {told}")), "{remark}");
+            assert!(remark.contains(&format!("{} byte", rest.len())), "{remark}");
+            assert_eq!(in_pieces(&bytes, 1), kept);
+        }
+        let (trace, kept) = read(&[&log[..], &[0; 40]].concat());
+        assert_eq!((kept.losses.len(), trace.diagnostics.iter().count()), (whole.losses.len(), 0));
+    }
+}
+
+#[test]
 fn a_changed_byte_loses_its_block_and_says_so() {
     let run = run();
     let blocks = [name(65, b"step"), records(0, &run[..4]), records(1, &run[4..])];
@@ -231,6 +259,22 @@ fn a_changed_byte_loses_its_block_and_says_so() {
     }
 }
 
+/// Reads in a window that grows by `piece` bytes at a time and forgets what was consumed.
+fn in_pieces(bytes: &[u8], piece: usize) -> Kept {
+    let mut decoder = (format::by_name("posix").unwrap().decoder)(&Options::default()).unwrap();
+    let (mut trace, mut kept) = (decoder.trace(), Kept::default());
+    let (mut from, mut to) = (0, piece.min(bytes.len()));
+    loop {
+        let last = to == bytes.len();
+        let window = Window { offset: from as u64, bytes: &bytes[from..to], last };
+        match decoder.decode(window, &mut trace, &mut kept).unwrap() {
+            Progress::More { consumed, .. } => from += consumed,
+            Progress::Done => return kept,
+        }
+        to = (to + piece).min(bytes.len());
+    }
+}
+
 #[test]
 fn pieces_of_a_log_give_the_same_as_the_whole() {
     let run = run();
@@ -238,18 +282,7 @@ fn pieces_of_a_log_give_the_same_as_the_whole() {
     let bytes = log(&blocks, Some(LogStatus::default()));
     let (_, whole) = read(&bytes);
     for piece in [1, 7, 64, 100, 1000] {
-        let mut decoder = (format::by_name("posix").unwrap().decoder)(&Options::default()).unwrap();
-        let (mut trace, mut kept) = (decoder.trace(), Kept::default());
-        let (mut from, mut to) = (0, piece.min(bytes.len()));
-        loop {
-            let last = to == bytes.len();
-            let window = Window { offset: from as u64, bytes: &bytes[from..to], last };
-            match decoder.decode(window, &mut trace, &mut kept).unwrap() {
-                Progress::More { consumed, .. } => from += consumed,
-                Progress::Done => break,
-            }
-            to = (to + piece).min(bytes.len());
-        }
+        let kept = in_pieces(&bytes, piece);
         assert_eq!(kept.rows, whole.rows, "pieces of {piece}");
         assert_eq!(kept.losses.len(), whole.losses.len());
     }

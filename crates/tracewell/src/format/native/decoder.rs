@@ -1,6 +1,7 @@
 //! The reader: image or log, pieces, merge.
 
 use tracewell_wire::ByteOrder;
+use tracewell_wire::native::block::MAGIC;
 use tracewell_wire::native::image::{ImageHeader, State, at};
 use tracewell_wire::native::{ClockFacts, ClockKind, FullPolicy, WORD, word};
 
@@ -8,6 +9,7 @@ use super::image::Image;
 use super::log::{Log, Stop};
 use super::merge::{Merge, Window, report};
 use super::{FORMAT, is_image, types};
+use crate::format::blocks::Behind;
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
 use crate::model::{
     Clock, Fact, FactForm, Flow, LossCause, PayloadLayout, Rate, Severity, Sink, Trace,
@@ -18,6 +20,8 @@ struct NativeDecoder {
     log: Log,
     merge: Merge,
     begun: bool,
+    /// What follows the log, once its end was read.
+    behind: Option<Behind>,
 }
 
 /// Makes a reader; this format has no options.
@@ -38,6 +42,9 @@ impl Decoder for NativeDecoder {
         trace: &mut Trace,
         sink: &mut dyn Sink,
     ) -> Result<Progress, ReadError> {
+        if let Some(behind) = &mut self.behind {
+            return Ok(behind.read(&input, trace, sink));
+        }
         if input.bytes.len() < WORD && !input.last && !self.begun {
             return Ok(Progress::More { consumed: 0, wanted: WORD });
         }
@@ -54,7 +61,11 @@ impl Decoder for NativeDecoder {
             self.begun = true;
         }
         // A broken-off walk has delivered what its sink wanted.
-        Ok(self.log(window, input.last, trace, sink).unwrap_or(Progress::Done))
+        let progress = self.log(window, input.last, trace, sink).unwrap_or(Progress::Done);
+        Ok(match &mut self.behind {
+            Some(behind) => behind.read(&input, trace, sink),
+            None => progress,
+        })
     }
 }
 
@@ -155,7 +166,8 @@ impl NativeDecoder {
                 Stop::End => break,
             }
         }
-        let _ = self.rest(window, trace, sink);
+        self.rest(window, trace, sink).is_continue().then_some(())?;
+        self.behind = self.log.ended.then(|| Behind::new(self.log.place.at, MAGIC));
         Some(Progress::Done)
     }
 

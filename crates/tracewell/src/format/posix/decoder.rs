@@ -9,6 +9,7 @@ use tracewell_wire::posix::object::ObjectHeader;
 use super::log::Log;
 use super::rows::Rows;
 use super::{FORMAT, facts, is_memory, memory, ring};
+use crate::format::blocks::Behind;
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
 use crate::model::schema::Schema;
 use crate::model::{
@@ -35,6 +36,8 @@ struct PosixDecoder {
     rows: Rows,
     /// The log being read, once its header was.
     log: Option<(LogHeader, Log)>,
+    /// What follows the log, once its end was read.
+    behind: Option<Behind>,
 }
 
 /// Makes a reader; this format has no options.
@@ -57,10 +60,18 @@ impl Decoder for PosixDecoder {
         trace: &mut Trace,
         sink: &mut dyn Sink,
     ) -> Result<Progress, ReadError> {
+        if let Some(behind) = &mut self.behind {
+            return Ok(behind.read(&input, trace, sink));
+        }
         if let Some((header, log)) = &mut self.log {
-            // A broken-off walk has delivered what its sink wanted.
-            let progress = follow(header, log, &mut self.rows, input, trace, sink);
-            return Ok(progress.continue_value().unwrap_or(Progress::Done));
+            return Ok(match follow(header, log, &mut self.rows, input, trace, sink) {
+                Flow::Continue(Followed::Wants(progress)) => progress,
+                Flow::Continue(Followed::Ended(end)) => {
+                    self.behind.insert(Behind::new(end, MAGIC)).read(&input, trace, sink)
+                }
+                // A broken-off walk has delivered what its sink wanted.
+                Flow::Continue(Followed::CutOff) | Flow::Break(()) => Progress::Done,
+            });
         }
         if is_memory(input.bytes) {
             return self.memory(input, trace, sink);
@@ -111,6 +122,16 @@ fn log_header(bytes: &[u8]) -> Option<LogHeader> {
     }
 }
 
+/// How far a log was read.
+enum Followed {
+    /// More of it is to come.
+    Wants(Progress),
+    /// To its end block, behind which this place is.
+    Ended(u64),
+    /// To the end of the input, which has no end block.
+    CutOff,
+}
+
 /// Reads on in a log whose header was read.
 fn follow(
     header: &LogHeader,
@@ -119,35 +140,34 @@ fn follow(
     input: Input<'_>,
     trace: &mut Trace,
     sink: &mut dyn Sink,
-) -> std::ops::ControlFlow<(), Progress> {
-    let (status, end) = if header.slots > 0 {
+) -> std::ops::ControlFlow<(), Followed> {
+    let input_end = input.offset + input.bytes.len() as u64;
+    let (ended, end) = if header.slots > 0 {
         if !input.last {
             let wanted = input.bytes.len() + 1;
-            return Flow::Continue(Progress::More { consumed: 0, wanted });
+            return Flow::Continue(Followed::Wants(Progress::More { consumed: 0, wanted }));
         }
-        let status = ring::read(header, input.bytes, rows, trace, sink)?;
-        (status, input.offset + input.bytes.len() as u64)
+        (ring::read(header, input.bytes, rows, trace, sink)?, input_end)
     } else {
         let progress = log.read(input, rows, trace, sink)?;
         if progress != Progress::Done {
-            return Flow::Continue(progress);
+            return Flow::Continue(Followed::Wants(progress));
         }
         log.rest(rows, trace, sink)?;
-        (log.status, log.at())
+        (log.status.map(|status| (status, log.at())), log.at())
     };
     rows.hand_over(trace, sink)?;
-    match status {
-        Some(status) => ended(header, &status, end, rows, trace, sink)?,
-        None => {
-            let message = "the log was not closed: it ends here without an end block";
-            trace.diagnostics.add(Severity::Note, end, message);
-        }
-    }
-    Flow::Continue(Progress::Done)
+    let Some((status, end)) = ended else {
+        let message = "the log was not closed: it ends here without an end block";
+        trace.diagnostics.add(Severity::Note, end, message);
+        return Flow::Continue(Followed::CutOff);
+    };
+    at_end(header, &status, end, rows, trace, sink)?;
+    Flow::Continue(Followed::Ended(end))
 }
 
 /// Facts at the end of a log, and the losses that lie in no place of it.
-fn ended(
+fn at_end(
     header: &LogHeader,
     status: &LogStatus,
     end: u64,

@@ -16,14 +16,14 @@ struct Slot<'a> {
     at: u64,
 }
 
-/// Reads the log; returns how the stream stood, where the log was closed.
+/// Reads the log; returns how the stream stood and where the end block ends, where the log was closed.
 pub(super) fn read(
     header: &LogHeader,
     bytes: &[u8],
     rows: &mut Rows,
     trace: &mut Trace,
     sink: &mut dyn Sink,
-) -> std::ops::ControlFlow<(), Option<LogStatus>> {
+) -> std::ops::ControlFlow<(), Option<(LogStatus, u64)>> {
     let (mut slots, damaged) = slots(header, bytes, trace);
     let status = behind(header.tail.max(LogHeader::BLOCK as u64), bytes, trace);
     slots.sort_by_key(|slot| slot.number);
@@ -73,7 +73,7 @@ fn slots<'a>(header: &LogHeader, bytes: &'a [u8], trace: &mut Trace) -> (Vec<Slo
 }
 
 /// The blocks behind the slots: names and the end.
-fn behind(mut at: u64, bytes: &[u8], trace: &mut Trace) -> Option<LogStatus> {
+fn behind(mut at: u64, bytes: &[u8], trace: &mut Trace) -> Option<(LogStatus, u64)> {
     let mut in_damage = false;
     while let Some(rest) = bytes.get(usize::try_from(at).ok()?..).filter(|rest| !rest.is_empty()) {
         let Found::Block { kind, body, .. } = frame::find(rest, MAGIC) else {
@@ -89,7 +89,7 @@ fn behind(mut at: u64, bytes: &[u8], trace: &mut Trace) -> Option<LogStatus> {
         at = body_at + body.len() as u64;
         match Kind::of_code(kind) {
             Some(Kind::Name) => name(body, body_at, trace),
-            Some(Kind::End) => return LogStatus::read(body),
+            Some(Kind::End) => return Some((LogStatus::read(body)?, at)),
             Some(Kind::Header | Kind::Records) | None => {}
         }
     }
