@@ -76,3 +76,15 @@ fn every_truncation_and_every_changed_byte_is_told_or_read() {
         assert_eq!((trace.events, kept.losses.len()), (6 - u64::from(unknown), unknown.into()));
     }
 }
+
+#[test]
+fn the_span_is_the_largest_time_also_where_it_goes_back() {
+    let mut bytes = file();
+    let last = Arrival { time_ns: FIRST + 3, bytes: 1, what: What::Bytes };
+    bytes.extend(last.to_bytes());
+    let (trace, kept) = read(bytes);
+    assert_eq!((kept.rows.last().unwrap().ticks, trace.span), (3, 10_000_000));
+    let remarks: Vec<_> = trace.diagnostics.iter().map(ToString::to_string).collect();
+    let [remark] = &remarks[..] else { panic!("{remarks:?}") };
+    assert!(remark.starts_with("note: at byte 112: time goes back here"), "{remark}");
+}

@@ -165,7 +165,7 @@ impl<'a> Pool<'a> {
     }
 
     fn next_order(&self) -> u64 {
-        self.word(at::ORDER).fetch_add(1, Ordering::Relaxed) + 1
+        self.word(at::ORDER).fetch_add(1, Ordering::Relaxed).wrapping_add(1)
     }
 
     /// Closes the packet of a place, if it has one, and opens another for it.

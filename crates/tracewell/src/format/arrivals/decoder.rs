@@ -3,6 +3,7 @@
 use tracewell_wire::arrivals::{Arrival, HEADER, What};
 
 use super::FORMAT;
+use crate::format::order::Order;
 use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
 use crate::model::schema::Schema;
 use crate::model::{
@@ -26,6 +27,7 @@ pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
 struct ArrivalsDecoder {
     /// Position in the file of bytes.
     position: u64,
+    order: Order,
     columns: Columns,
     spans: Vec<Span>,
     rows: Vec<u8>,
@@ -102,7 +104,7 @@ impl ArrivalsDecoder {
         for (index, entry) in entries.iter().enumerate() {
             let start = index * Arrival::SIZE;
             match Arrival::from_bytes(entry) {
-                Some(arrival) => self.add(arrival, start as u32, trace),
+                Some(arrival) => self.add(arrival, start as u32, offset, trace),
                 None => {
                     self.flush(entries, offset, trace, sink)?;
                     let message = "expected what happened as 1 to 5, found another number";
@@ -114,14 +116,17 @@ impl ArrivalsDecoder {
         self.flush(entries, offset, trace, sink)
     }
 
-    fn add(&mut self, arrival: Arrival, start: u32, trace: &mut Trace) {
+    fn add(&mut self, arrival: Arrival, start: u32, offset: u64, trace: &mut Trace) {
         let Arrival { time_ns, bytes, what } = arrival;
         if trace.facts.is_empty() {
             trace.clock.first_stamp = time_ns;
             let fact = |name| Fact { name, value: time_ns, form: FactForm::Decimal };
             trace.facts = ["wall_clock_ns", "start_tick"].map(fact).to_vec();
         }
-        self.columns.ticks.push(time_ns.saturating_sub(trace.clock.first_stamp));
+        let ticks = time_ns.saturating_sub(trace.clock.first_stamp);
+        let why = "the collector's clock never goes back; the file is damaged, or of several runs";
+        self.order.watch(&self.columns, ticks, offset + u64::from(start), trace, why);
+        self.columns.ticks.push(ticks);
         self.columns.id.push(what.code());
         let payload = self.rows.len() as u32;
         self.spans.push(Span { start, payload, end: start + Arrival::SIZE as u32 });
@@ -140,8 +145,8 @@ impl ArrivalsDecoder {
         sink: &mut dyn Sink,
     ) -> Flow {
         let rows = self.rows.len() / ROW;
-        let Some(last) = self.columns.ticks.last() else { return Flow::Continue(()) };
-        trace.span = trace.span.max(*last);
+        let Some(latest) = self.columns.ticks.iter().max() else { return Flow::Continue(()) };
+        trace.span = trace.span.max(*latest);
         self.columns.resize(rows);
         let bytes = entries.as_flattened();
         let records = Records::decoded(bytes, offset, &self.spans, &self.rows);
