@@ -383,6 +383,25 @@ fn what_cannot_be_is_refused() {
     assert!(told.contains("tracewell: .: expected a regular file"), "{told}");
     let full = program(&["collect", "--file", path, "-o", "/dev/full"]).output().unwrap();
     assert_eq!(full.status.code(), Some(4));
-    let absent = ["collect", "--serial", path, "--follow"];
-    assert_eq!(program(&absent).output().unwrap().status.code(), Some(4));
+    for absent in [path, runs] {
+        let absent = ["collect", "--serial", absent, "--follow"];
+        assert_eq!(program(&absent).output().unwrap().status.code(), Some(4));
+    }
+}
+
+#[test]
+fn nothing_received_is_status_3_and_a_file_that_is_read_once_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (folder.path().join("file"), folder.path().join("out"));
+    let (path, out) = (path.to_str().unwrap(), out.to_str().unwrap());
+    for (content, status, told) in
+        [("", 3, "nothing came from file\n"), ("bytes", 0, "5 bytes from file\n")]
+    {
+        fs::write(path, content).unwrap();
+        let arguments = ["collect", "--file", path, "-o", out, "--once"];
+        let output = program(&arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(status));
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), told);
+        assert_eq!(fs::read(out).unwrap(), content.as_bytes());
+    }
 }

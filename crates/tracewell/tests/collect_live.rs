@@ -331,6 +331,55 @@ fn what_is_no_serial_line_is_an_error_at_once() {
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{error}");
 }
 
+/// Collects from a source that ends by itself.
+fn collected(source: &Source, disconnected: bool) -> (Collected, Kept) {
+    let kept = Kept::default();
+    let streams = vec![kept.stream(source.open().unwrap())];
+    let until = Until { elapsed: Some(LONG), disconnected, ..Until::default() };
+    let options = Options { until, ..Options::default() };
+    let begun = Instant::now();
+    let collected = collect(streams, options, &AtomicBool::new(false), &|_, _| {}).remove(0);
+    assert!(begun.elapsed() < LONG, "it did not end by itself");
+    (collected, kept)
+}
+
+#[test]
+fn a_device_that_never_can_be_opened_is_an_error_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let serial: Serial = folder.path().display().to_string().parse().unwrap();
+    let error = collected(&Source::Serial(serial), false).0.unreadable.unwrap();
+    assert_eq!(error.to_string(), "expected a serial line, found a folder");
+}
+
+#[test]
+fn a_line_that_is_read_already_is_refused_to_everybody() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ttyTEST");
+    let source: Serial = path.display().to_string().parse().unwrap();
+    let mut line = plug(&path);
+    let again = Source::Serial(source.clone());
+    let (first, kept) = collecting(&Source::Serial(source), Until::default(), |_, kept| {
+        while kept.arrivals.bytes().is_empty() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let second = collected(&again, false).0;
+        let error = second.unreadable.expect("it is refused").to_string();
+        assert!(error.starts_with("the line is in use"), "{error}");
+        send(&mut line, b"all of it");
+        kept.bytes.wait_for(9);
+    });
+    assert_eq!((kept.bytes.bytes(), first.report.received), (b"all of it".to_vec(), 9));
+}
+
+#[test]
+fn a_file_that_is_read_once_ends_at_its_end() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), capture()).unwrap();
+    let (collected, kept) = collected(&Source::File(file.path().to_owned()), true);
+    let received = capture().len() as u64;
+    assert_eq!((collected.report.received, kept.bytes.bytes()), (received, capture()));
+}
+
 #[test]
 fn a_growing_file_is_followed_through_truncation_and_replacement() {
     let folder = tempfile::tempdir().unwrap();

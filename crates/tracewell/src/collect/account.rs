@@ -54,6 +54,11 @@ impl SourceReport {
         }
     }
 
+    /// True if not a byte came.
+    pub fn is_empty(&self) -> bool {
+        self.received == 0
+    }
+
     /// Whether something is missing that came, or should have come.
     pub fn is_lossy(&self) -> bool {
         self.dropped + self.left_out + self.unreceived > 0
@@ -65,6 +70,9 @@ impl fmt::Display for SourceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.packets {
             Some(packets) => packets.fmt(f)?,
+            None if self.is_empty() => {
+                write!(f, "nothing came from {}", self.source)?;
+            }
             None => {
                 write!(f, "{} from {}", counted(self.received, "byte"), self.source)?;
                 if self.connections > 1 {

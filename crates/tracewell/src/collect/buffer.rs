@@ -1,6 +1,7 @@
 //! Two buffers of a fixed size between one thread that fills and one that empties: one is filled while the
 //! other is written, and an exchange swaps them. Nothing is copied under the lock, and memory does not grow however
-//! slow the emptying side is: what finds no room is counted where it would have been.
+//! slow the emptying side is: what finds no room is counted where it would have been. From then on all is left out
+//! until a whole buffer is free: what is kept is in few long pieces, not in crumbs that are no whole records.
 //!
 //! Not here: what the bytes are for (`store`, `view`).
 
@@ -43,6 +44,8 @@ struct State {
     filling: Batch,
     /// Bytes that found no room since the last mark, and when the first of them came.
     dropping: Option<Arrival>,
+    /// True from the first bytes without room to the next exchange.
+    overrun: bool,
     dropped: u64,
     finished: bool,
     abandoned: bool,
@@ -72,8 +75,14 @@ impl Buffer {
     /// Two buffers of so many bytes.
     pub(super) fn new(capacity: usize) -> Self {
         let filling = Batch::with_capacity(capacity);
-        let state =
-            State { filling, dropping: None, dropped: 0, finished: false, abandoned: false };
+        let state = State {
+            filling,
+            dropping: None,
+            overrun: false,
+            dropped: 0,
+            finished: false,
+            abandoned: false,
+        };
         Self { capacity, state: Mutex::new(state), filled: Condvar::new(), emptied: Condvar::new() }
     }
 
@@ -160,6 +169,7 @@ impl Buffer {
             return if state.finished { Taken::End } else { Taken::Nothing };
         }
         std::mem::swap(&mut state.filling, batch);
+        state.overrun = false;
         drop(state);
         self.emptied.notify_one();
         Taken::Batch
@@ -173,6 +183,7 @@ impl State {
 
     fn has_room(&self, bytes: usize, capacity: usize) -> bool {
         !self.abandoned
+            && !self.overrun
             && self.filling.marks.len() < MOST_MARKS
             && self.filling.bytes.len() + bytes <= capacity
     }
@@ -182,6 +193,7 @@ impl State {
         if self.abandoned {
             return;
         }
+        self.overrun = true;
         let bytes = bytes as u32;
         let first = Arrival { time_ns, bytes: 0, what: What::Dropped };
         let dropping = self.dropping.get_or_insert(first);
@@ -213,12 +225,11 @@ mod tests {
         assert!(buffer.push(1, b"abc"));
         assert!(!buffer.push(2, b"de"));
         assert!(!buffer.push(3, b"fg"));
-        assert!(buffer.push(4, b"h"));
         let mut batch = buffer.other();
         assert_eq!(buffer.take(&mut batch, SOON), Taken::Batch);
         assert!(buffer.push(5, b"ijkl"));
         let told: Vec<_> = batch.pieces().map(|(m, b)| (m.time_ns, m.bytes, b.to_vec())).collect();
-        let expected = [(1, 3, b"abc".to_vec()), (2, 4, Vec::new()), (4, 1, b"h".to_vec())];
+        let expected = [(1, 3, b"abc".to_vec()), (2, 4, Vec::new())];
         assert_eq!((told.as_slice(), buffer.dropped()), (expected.as_slice(), 4));
         assert!(!buffer.push(6, b"m"));
         buffer.finish();
@@ -226,6 +237,23 @@ mod tests {
         assert_eq!(buffer.take(&mut batch, SOON), Taken::Batch);
         assert_eq!((batch.bytes.as_slice(), batch.marks[1].what), (&b"ijkl"[..], What::Dropped));
         assert_eq!(buffer.take(&mut batch, SOON), Taken::End);
+    }
+
+    #[test]
+    fn after_an_overflow_nothing_is_kept_until_a_whole_buffer_is_free() {
+        let buffer = Buffer::new(8);
+        assert!(buffer.push(1, b"abcde"));
+        assert!(!buffer.push(2, b"fghi"));
+        // There is room for these, but what came before them is missing.
+        assert!(!buffer.push(3, b"jk") && !buffer.wait_for_room(1, SOON));
+        // A connection is marked all the same, in its place.
+        buffer.mark(Arrival { time_ns: 4, bytes: 0, what: What::Opened });
+        assert!(!buffer.push(5, b"l"));
+        let mut batch = buffer.other();
+        assert_eq!(buffer.take(&mut batch, SOON), Taken::Batch);
+        assert!(buffer.push(6, b"mnopqrst"));
+        let told: Vec<_> = batch.marks.iter().map(|mark| (mark.time_ns, mark.bytes)).collect();
+        assert_eq!((told, buffer.dropped()), (vec![(1, 5), (2, 6), (4, 0), (5, 1)], 7));
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub(super) fn keep_reading<C: Read>(
     while !intake.is_over() {
         let (mut connection, peer) = match open() {
             Ok(opened) => opened,
-            Err(error) if will_not_pass(&error) => return Err(error),
+            Err(error) if will_not_pass(&error, intake.counts.connections) => return Err(error),
             Err(error) => {
                 intake.back_off(Some(&error));
                 continue;
@@ -85,7 +85,13 @@ pub(super) fn keep_reading<C: Read>(
     Ok(())
 }
 
-/// Whether it is of no use to try again: what was asked for cannot be had.
-fn will_not_pass(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported)
+/// True if it is of no use to try again: what was asked for cannot be had. A device that was plugged in again
+/// may be refused until the system has set its owner.
+fn will_not_pass(error: &io::Error, connections: u64) -> bool {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, ResourceBusy, Unsupported, WouldBlock};
+    match error.kind() {
+        InvalidInput | Unsupported => true,
+        PermissionDenied | ResourceBusy | WouldBlock => connections == 0,
+        _ => false,
+    }
 }

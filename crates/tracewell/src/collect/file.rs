@@ -1,4 +1,4 @@
-//! A file that grows, as `tail -F` follows it, and standard input. Both keep what is not read yet, so that nothing
+//! A file that grows, as `tail -F` follows it or once to its end, and standard input. Both keep what is not read yet, so that nothing
 //! has to be dropped: where there is no room, they wait.
 
 use std::fs::{File, Metadata};
@@ -18,7 +18,9 @@ pub(super) fn follow(path: &Path, intake: &mut Intake<'_>) -> io::Result<()> {
                     0 => intake.opened(&path.display().to_string()),
                     _ => intake.restarted(),
                 }
-                read_growing(path, file, intake)?;
+                if read_growing(path, file, intake)? {
+                    break;
+                }
             }
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Err(error),
             Err(error) => intake.back_off(Some(&error)),
@@ -36,8 +38,8 @@ fn open(path: &Path) -> io::Result<File> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, message))
 }
 
-/// Reads a file until another one is in its place.
-fn read_growing(path: &Path, mut file: File, intake: &mut Intake<'_>) -> io::Result<()> {
+/// Reads a file until another one is in its place; true if its end is the end of the source.
+fn read_growing(path: &Path, mut file: File, intake: &mut Intake<'_>) -> io::Result<bool> {
     let mut piece = vec![0; PIECE];
     let mut position = 0;
     while intake.wait_for_room() {
@@ -47,19 +49,23 @@ fn read_growing(path: &Path, mut file: File, intake: &mut Intake<'_>) -> io::Res
             intake.bytes(piece.get(..length).unwrap_or_default());
             continue;
         }
+        if intake.control.until.disconnected {
+            intake.closed(None, false);
+            return Ok(true);
+        }
         let open = file.metadata()?;
         if open.len() < position {
             file.seek(SeekFrom::Start(0))?;
             position = 0;
             intake.restarted();
         } else if is_replaced(path, &open) && open.len() == position {
-            return Ok(());
+            return Ok(false);
         } else {
             intake.nothing();
             thread::sleep(TICK / 4);
         }
     }
-    Ok(())
+    Ok(false)
 }
 
 /// Whether another file is at the path. One that was removed may come again.

@@ -9,7 +9,8 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::io::Errno;
 use rustix::termios::{
     ControlModes, InputModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios,
     ioctl_tiocexcl, tcflush, tcgetattr, tcsetattr,
@@ -115,15 +116,21 @@ impl Serial {
     }
 
     fn open(&self) -> io::Result<OwnedFd> {
+        if self.device.is_dir() {
+            let message = "expected a serial line, found a folder";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let line = rustix::fs::open(&self.device, flags, Mode::empty())?;
+        let line = rustix::fs::open(&self.device, flags, Mode::empty()).map_err(refused)?;
         let mut termios = tcgetattr(&line).map_err(|error| match error {
-            rustix::io::Errno::NOTTY => {
+            Errno::NOTTY => {
                 io::Error::new(io::ErrorKind::InvalidInput, "the device is no serial line")
             }
             error => error.into(),
         })?;
-        // Another reader would take half of the bytes.
+        // Another reader would take half of the bytes. The first lock keeps out every program but root's, the second
+        // those of root that ask for it, too.
+        flock(&line, FlockOperation::NonBlockingLockExclusive).map_err(refused)?;
         ioctl_tiocexcl(&line)?;
         self.apply(&mut termios)?;
         tcsetattr(&line, OptionalActions::Now, &termios)?;
@@ -156,6 +163,19 @@ impl Serial {
     }
 }
 
+/// What a line that cannot be had means to people.
+fn refused(error: Errno) -> io::Error {
+    let message = match error {
+        Errno::ACCESS | Errno::PERM => {
+            "permission denied; serial lines are for root and the members of a group, often 'dialout': \
+             see 'ls -l' of the device, then 'sudo usermod -aG dialout $USER' and a new login"
+        }
+        Errno::BUSY | Errno::WOULDBLOCK => "the line is in use by another program",
+        error => return error.into(),
+    };
+    io::Error::new(io::Error::from(error).kind(), message)
+}
+
 impl fmt::Display for Serial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parity = match self.parity {
@@ -177,6 +197,14 @@ impl fmt::Display for Serial {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_without_permission_names_the_group() {
+        let error = refused(Errno::ACCESS);
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+        assert!(error.to_string().contains("'dialout'"), "{error}");
+        assert_eq!(refused(Errno::NOENT).raw_os_error(), Some(Errno::NOENT.raw_os_error()));
+    }
 
     #[test]
     fn settings_are_read_as_they_are_shown() {

@@ -42,7 +42,8 @@ use crate::output;
   tracewell collect --udp 0.0.0.0:20000 --idle 5 -o run.udpcap && tracewell report run.udpcap
   ./target | tracewell collect - --follow
 
-Exit status: 3 if bytes were dropped or left out, packets are missing, or what was shown is damaged.")]
+Exit status: 3 if nothing came from a source, bytes were dropped or left out, packets are missing, or what was
+shown is damaged.")]
 pub(crate) struct Collect {
     #[command(flatten)]
     sources: SourceArgs,
@@ -125,7 +126,7 @@ struct UntilArgs {
     #[arg(long, value_name = "N", value_parser = seconds)]
     idle: Option<Duration>,
 
-    /// Let a source end with its first connection
+    /// Let a source end with its first connection, and a file at its end
     #[arg(long)]
     once: bool,
 }
@@ -244,7 +245,8 @@ impl Collect {
     fn outcome(&self, collected: &Collected) -> Outcome {
         let Collected { report, shown, unreadable, unwritable } = collected;
         let name = Path::new(&report.source);
-        let mut outcome = if report.is_lossy() { Outcome::Damaged } else { Outcome::Done };
+        let incomplete = report.is_lossy() || report.is_empty();
+        let mut outcome = if incomplete { Outcome::Damaged } else { Outcome::Done };
         if let Some(shown) = shown {
             let refused = shown.refused || shown.worst == Some(Severity::Damage);
             outcome = outcome.max(if refused { Outcome::Damaged } else { Outcome::Done });
