@@ -280,8 +280,8 @@ fn a_source_that_cannot_be_opened_leaves_an_earlier_file() {
         names
     };
     for (source, status) in [
-        (["--serial", &absent], 0),
-        (["--file", &absent], 0),
+        (["--serial", &absent], 3),
+        (["--file", &absent], 3),
         (["--file", "."], 4),
         (["--tcp", "nohost:x"], 4),
         (["--udp", "nohost:x"], 4),
@@ -324,7 +324,7 @@ fn an_earlier_file_is_replaced_when_a_target_connects_or_none_did() {
     let mut collecting = Collecting::start(&mut command);
     collecting.address();
     collecting.signal(Signal::TERM);
-    assert_eq!(collecting.end().0, Some(0));
+    assert_eq!(collecting.end().0, Some(3));
     assert_eq!(there(), [b"", b""]);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
