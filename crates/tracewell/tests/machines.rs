@@ -283,6 +283,26 @@ impl Sink for Ids {
 }
 
 #[test]
+fn transitions_that_never_repeat_do_not_fill_memory() {
+    let mut s = Stream::new(Widths::default());
+    // Two machines, so that a limit for each is none for both.
+    for number in 0..20_000_u32 {
+        let machine = (0x10 + number % 2).to_le_bytes();
+        let [from, to] = [number, number + 1].map(|state| (0x100 + state % 150).to_le_bytes());
+        let signal = (number / 150) as u8;
+        record(&mut s, 0x71, number, &[&machine, &[signal], &from]);
+        record(&mut s, 0x62, number, &[&machine, &from, &to]);
+        record(&mut s, 0x63, number, &[&machine, &to]);
+    }
+    let (trace, figures) = stream(&s);
+    let rows: usize = figures.machines.iter().map(|machine| machine.transitions.len()).sum();
+    assert_eq!((rows, figures.more_transitions), (1 << 14, 20_000 - (1 << 14)));
+    let text = machines::text(&trace, &figures);
+    assert!(text.contains("\nand 3616 more transitions: too many different ones\n"));
+    assert_eq!(machines::json(&trace, &figures)["more_transitions"], 3616);
+}
+
+#[test]
 fn a_machine_that_tells_only_where_it_ends_is_there_until_it_ends_elsewhere() {
     let mut s = Stream::new(Widths::default());
     for (stamp, state) in [(10, STATE), (20, STATE), (35, OTHER), (65, STATE)] {

@@ -5,6 +5,7 @@
 //! | key | value |
 //! |---|---|
 //! | `machines[]` | `name`, `state` (at the end), `steps`, `step` (`count`, `min`, `mean`, `max`), `states[]` (`state`, `entered`, `left`, `stay`, `total_ticks`), `transitions[]` (`from`, `signal`, `way[]`, `to`, `internal`, `count`), `outcomes[]` (`event`, `count`), `unhandled[]` (`signal`, `state`, `event`, `count`) |
+//! | `more_transitions` | transitions that are in no row: there are too many different ones |
 //! | `flows[]` | `sender` (null: nobody is named), `receiver`, `signal`, `posted`, `taken`, `waiting`, `step`, `response` |
 //! | `messages[]` | the first ones, one by one: `sender`, `receiver`, `signal`, `posted_ticks`, `taken_ticks`, `dispatched_ticks`, `done_ticks`, `outcome` |
 //! | `more_messages` | how many are not in that list |
@@ -25,6 +26,7 @@ use crate::text::counted;
 pub fn json(trace: &Trace, figures: &Figures) -> Map<String, Value> {
     let json = json!({
         "machines": each(trace, &figures.machines, machine_json),
+        "more_transitions": figures.more_transitions,
         "flows": each(trace, &figures.flows, flow_json),
         "messages": each(trace, &figures.messages, message_json),
         "more_messages": figures.more_messages,
@@ -184,6 +186,10 @@ pub fn text(trace: &Trace, figures: &Figures) -> String {
     let mut lines = Vec::new();
     for machine in &figures.machines {
         machine_text(&mut lines, trace, machine);
+    }
+    if figures.more_transitions > 0 {
+        let more = counted(figures.more_transitions, "more transition");
+        lines.push(format!("and {more}: too many different ones"));
     }
     let flows = figures.flows.iter().map(|flow| flow_row(trace, flow));
     section(&mut lines, &FLOWS, flows.collect());

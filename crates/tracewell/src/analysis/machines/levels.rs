@@ -40,8 +40,11 @@ pub struct Level {
     is_owner: bool,
 }
 
-/// Samples that are kept of an object.
+/// Samples that are kept of an object; fewer where there are many objects.
 const MOST_SAMPLES: usize = 1024;
+
+/// Samples of all objects together.
+const MAX_SAMPLES: usize = 1 << 20;
 
 /// Follows all objects.
 #[derive(Debug, Default)]
@@ -65,11 +68,12 @@ impl Levels {
         if !(tells || changes) {
             return;
         }
+        let samples = (MAX_SAMPLES / (self.0.list.len() + 1)).min(MOST_SAMPLES);
         let new = || Level { capacity: registered(sight, object), ..Level::new(object) };
         if let Some(level) = self.0.get(object, new) {
             level.object.again(object, sight.trace);
             level.is_owner |= is_owner(sight, object);
-            level.take(sight);
+            level.take(sight, samples);
         }
     }
 
@@ -118,7 +122,8 @@ impl Level {
         }
     }
 
-    fn take(&mut self, sight: &Sight<'_>) {
+    /// Takes an event; so many samples may be kept.
+    fn take(&mut self, sight: &Sight<'_>, samples: usize) {
         let details = sight.details();
         match sight.meaning {
             Meaning::Create => {
@@ -135,7 +140,7 @@ impl Level {
                 Some(self.least_free.map_or(least_free, |known| known.min(least_free)));
         }
         if let Some(level) = self.level(sight) {
-            self.note(sight.ticks(), level);
+            self.note(sight.ticks(), level, samples);
         }
     }
 
@@ -152,13 +157,13 @@ impl Level {
         Some(if self.counts_free { free } else { self.capacity?.saturating_sub(free) })
     }
 
-    fn note(&mut self, ticks: u64, level: u64) {
+    fn note(&mut self, ticks: u64, level: u64, samples: usize) {
         self.most = Some(self.most.map_or(level, |most| most.max(level)));
         self.least = Some(self.least.map_or(level, |least| least.min(level)));
         if self.last.replace(level) == Some(level) {
             return;
         }
-        if self.samples.len() >= MOST_SAMPLES {
+        if self.samples.len() >= samples {
             self.thin_out();
         }
         self.samples.push((ticks, level));

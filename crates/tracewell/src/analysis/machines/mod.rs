@@ -15,6 +15,9 @@
 //! Everything rests on meanings ([`crate::model::Meaning`]) and on what the schema says of arguments. A system
 //! that records no state machines may still tell of queues and timers. Times are ticks.
 //!
+//! Memory is bounded, whatever a trace names: tables end at [`MOST_ROWS`] rows, those of all machines together at
+//! [`MAX_DETAILS`] and [`MAX_TRANSITIONS`], and what has no row is counted as left out.
+//!
 //! Where events are missing, and where the system starts anew, nothing goes on: what was posted and not taken,
 //! states that were entered and not left, timers that ran are counted as cut off and in no duration.
 
@@ -65,6 +68,8 @@ pub struct Machines {
 pub struct Figures {
     /// State machines, in the order in which the trace first names them.
     pub machines: Vec<Machine>,
+    /// Transitions that were made, but are in no row of theirs: there are too many different ones.
+    pub more_transitions: u64,
     /// Who sent which message to whom, in the order of the first.
     pub flows: Vec<MessageFlow>,
     /// The first messages, in the order in which they were posted or, if that was not seen, taken.
@@ -80,7 +85,7 @@ pub struct Figures {
 impl Figures {
     /// Whether the trace tells none of it.
     pub fn is_empty(&self) -> bool {
-        let Self { machines, flows, messages: _, more_messages: _, levels, timers } = self;
+        let Self { machines, flows, levels, timers, .. } = self;
         machines.is_empty() && flows.is_empty() && levels.is_empty() && timers.is_empty()
     }
 }
@@ -118,8 +123,10 @@ impl Machines {
     /// The answers, once all events were taken; `trace` is what reading them returned.
     pub fn figures(self, trace: &Trace) -> Figures {
         let (flows, messages, more_messages) = self.messages.finish();
+        let (machines, more_transitions) = self.states.finish(trace.span);
         Figures {
-            machines: self.states.finish(trace.span),
+            machines,
+            more_transitions,
             flows,
             messages,
             more_messages,
@@ -139,6 +146,26 @@ struct Rows<K, T> {
 /// Rows of a table: a damaged trace of nothing but different keys must not fill memory.
 const MOST_ROWS: usize = 1 << 16;
 
+/// States, outcomes and messages not taken that are kept of all machines together.
+const MAX_DETAILS: usize = 1 << 16;
+
+/// Different transitions that are kept of all machines together: their ways make them large.
+const MAX_TRANSITIONS: usize = 1 << 14;
+
+/// Places for rows of several tables together.
+#[derive(Debug)]
+struct Room {
+    rows: usize,
+    /// How often there was no place.
+    left_out: u64,
+}
+
+impl Room {
+    const fn new(rows: usize) -> Self {
+        Self { rows, left_out: 0 }
+    }
+}
+
 impl<K, T> Default for Rows<K, T> {
     fn default() -> Self {
         Self { list: Vec::new(), by_key: HashMap::default() }
@@ -157,6 +184,18 @@ impl<K: Eq + Hash, T> Rows<K, T> {
             }
         };
         self.list.get_mut(index)
+    }
+
+    /// The same for a table that shares its room with others.
+    fn get_within(&mut self, key: K, room: &mut Room, make: impl FnOnce() -> T) -> Option<&mut T> {
+        if !self.by_key.contains_key(&key) {
+            if room.rows == 0 {
+                room.left_out += 1;
+                return None;
+            }
+            room.rows -= 1;
+        }
+        self.get(key, make)
     }
 
     fn find(&mut self, key: &K) -> Option<&mut T> {

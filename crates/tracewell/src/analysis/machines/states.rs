@@ -4,9 +4,9 @@
 //! change. A machine that does not say it (its records may be switched off) is in one state from the end
 //! of the step that reached it to the end of a step that reached another.
 
-use super::Rows;
 use super::messages::Message;
 use super::sight::{Named, Sight};
+use super::{MAX_DETAILS, MAX_TRANSITIONS, Room, Rows};
 use crate::analysis::Range;
 use crate::model::Meaning;
 
@@ -99,8 +99,25 @@ struct Route {
 const LONGEST_WAY: usize = 16;
 
 /// Follows all machines.
-#[derive(Debug, Default)]
-pub(super) struct States(Rows<Named, Run>);
+#[derive(Debug)]
+pub(super) struct States {
+    runs: Rows<Named, Run>,
+    room: Rooms,
+}
+
+/// The room that all machines share.
+#[derive(Debug)]
+struct Rooms {
+    details: Room,
+    transitions: Room,
+}
+
+impl Default for States {
+    fn default() -> Self {
+        let (details, transitions) = (Room::new(MAX_DETAILS), Room::new(MAX_TRANSITIONS));
+        Self { runs: Rows::default(), room: Rooms { details, transitions } }
+    }
+}
 
 /// Follows one machine.
 #[derive(Debug)]
@@ -128,22 +145,25 @@ impl States {
             | Meaning::StateReached
             | Meaning::Vertex
             | Meaning::Transition => true,
-            Meaning::Complete => sight.subject().is_some_and(|s| self.0.find(&s).is_some()),
+            Meaning::Complete => sight.subject().is_some_and(|s| self.runs.find(&s).is_some()),
             _ => false,
         };
         let Some(name) = sight.subject().filter(|_| of_machine) else { return };
-        if let Some(run) = self.0.get(name, || Run::new(name)) {
+        if let Some(run) = self.runs.get(name, || Run::new(name)) {
             run.machine.name.again(name, sight.trace);
-            run.take(sight, message.map(|message| message.signal));
+            run.take(sight, message.map(|message| message.signal), &mut self.room);
         }
     }
 
     pub(super) fn cut(&mut self) {
-        self.0.list.iter_mut().for_each(Run::cut);
+        self.runs.list.iter_mut().for_each(Run::cut);
     }
 
-    pub(super) fn finish(self, end: u64) -> Vec<Machine> {
-        self.0.list.into_iter().map(|run| run.finish(end)).collect()
+    /// The machines, and how many transitions had no row.
+    pub(super) fn finish(mut self, end: u64) -> (Vec<Machine>, u64) {
+        let runs = self.runs.list.into_iter();
+        let machines = runs.map(|run| run.finish(end, &mut self.room)).collect();
+        (machines, self.room.transitions.left_out)
     }
 }
 
@@ -170,7 +190,7 @@ impl Run {
         }
     }
 
-    fn take(&mut self, sight: &Sight<'_>, signal: Option<Named>) {
+    fn take(&mut self, sight: &Sight<'_>, signal: Option<Named>, room: &mut Rooms) {
         let ticks = sight.ticks();
         match sight.meaning {
             Meaning::Runs => self.machine.state = sight.state(),
@@ -181,36 +201,36 @@ impl Run {
             }
             Meaning::StateEntered => {
                 self.says = true;
-                sight.value().into_iter().for_each(|state| self.enter(state, ticks));
+                sight.value().into_iter().for_each(|state| self.enter(state, ticks, room));
             }
             Meaning::StateLeft => {
                 self.says = true;
-                sight.value().into_iter().for_each(|state| self.leave(state, ticks));
+                sight.value().into_iter().for_each(|state| self.leave(state, ticks, room));
             }
-            Meaning::Transition => self.change(sight, signal),
+            Meaning::Transition => self.change(sight, signal, room),
             Meaning::Vertex => self.come_through(sight.value()),
             Meaning::StateReached => {
-                sight.value().into_iter().for_each(|state| self.reach(state, ticks));
+                sight.value().into_iter().for_each(|state| self.reach(state, ticks, room));
             }
-            _ => self.end_step(sight, signal),
+            _ => self.end_step(sight, signal, room),
         }
     }
 
-    fn state(&mut self, state: Named) -> Option<&mut StateTime> {
+    fn state(&mut self, state: Named, room: &mut Rooms) -> Option<&mut StateTime> {
         let (stays, since) = (Range::default(), None);
         let new = StateTime { state, entered: 0, left: 0, stays, total: 0, since };
-        self.states.get(state, || new)
+        self.states.get_within(state, &mut room.details, || new)
     }
 
-    fn enter(&mut self, state: Named, ticks: u64) {
-        if let Some(time) = self.state(state) {
+    fn enter(&mut self, state: Named, ticks: u64, room: &mut Rooms) {
+        if let Some(time) = self.state(state, room) {
             time.entered += 1;
             time.since = Some(ticks);
         }
     }
 
-    fn leave(&mut self, state: Named, ticks: u64) {
-        if let Some(time) = self.state(state) {
+    fn leave(&mut self, state: Named, ticks: u64, room: &mut Rooms) {
+        if let Some(time) = self.state(state, room) {
             time.left += 1;
             if let Some(since) = time.since.take() {
                 time.stays.add(ticks.saturating_sub(since));
@@ -219,8 +239,8 @@ impl Run {
         }
     }
 
-    fn change(&mut self, sight: &Sight<'_>, signal: Option<Named>) {
-        self.close_transition(None);
+    fn change(&mut self, sight: &Sight<'_>, signal: Option<Named>, room: &mut Rooms) {
+        self.close_transition(None, room);
         let Some(from) = sight.object() else { return };
         let target = sight.value().filter(|target| target.argument != 0);
         let way = target.into_iter().collect();
@@ -237,19 +257,19 @@ impl Run {
         }
     }
 
-    fn reach(&mut self, state: Named, ticks: u64) {
-        self.close_transition(Some(state));
+    fn reach(&mut self, state: Named, ticks: u64, room: &mut Rooms) {
+        self.close_transition(Some(state), room);
         if !self.says && self.machine.state != Some(state) {
             let before = self.machine.state;
-            before.into_iter().for_each(|before| self.leave(before, ticks));
+            before.into_iter().for_each(|before| self.leave(before, ticks, room));
         }
-        if !self.says && self.state(state).is_some_and(|time| time.since.is_none()) {
-            self.enter(state, ticks);
+        if !self.says && self.state(state, room).is_some_and(|time| time.since.is_none()) {
+            self.enter(state, ticks, room);
         }
         self.machine.state = Some(state);
     }
 
-    fn close_transition(&mut self, to: Option<Named>) {
+    fn close_transition(&mut self, to: Option<Named>, room: &mut Rooms) {
         let Some(mut transition) = self.open.take() else { return };
         let internal = transition.way.is_empty();
         transition.to = if internal { None } else { to };
@@ -259,24 +279,21 @@ impl Run {
             way: transition.way.clone(),
             to: transition.to,
         };
-        if let Some(transition) = self.transitions.get(route, || transition) {
-            transition.count += 1;
-        }
+        let row = self.transitions.get_within(route, &mut room.transitions, || transition);
+        row.into_iter().for_each(|transition| transition.count += 1);
     }
 
-    fn end_step(&mut self, sight: &Sight<'_>, signal: Option<Named>) {
-        self.close_transition(None);
+    fn end_step(&mut self, sight: &Sight<'_>, signal: Option<Named>, room: &mut Rooms) {
+        self.close_transition(None, room);
         let id = sight.event.id;
-        if let Some(outcome) = self.outcomes.get(id, || Outcome { id, count: 0 }) {
-            outcome.count += 1;
-        }
+        let new = Outcome { id, count: 0 };
+        let outcome = self.outcomes.get_within(id, &mut room.details, || new);
+        outcome.into_iter().for_each(|outcome| outcome.count += 1);
         if sight.meaning == Meaning::Unhandled {
             let (signal, state) = (sight.value().or(signal), self.machine.state);
             let new = Unhandled { signal, state, id, count: 0 };
-            self.unhandled
-                .get((signal, state, id), || new)
-                .into_iter()
-                .for_each(|row| row.count += 1);
+            let row = self.unhandled.get_within((signal, state, id), &mut room.details, || new);
+            row.into_iter().for_each(|row| row.count += 1);
         }
         if let Some(begun) = self.begun.take() {
             self.machine.step.add(sight.ticks().saturating_sub(begun));
@@ -288,8 +305,8 @@ impl Run {
         (self.open, self.begun, self.machine.state) = (None, None, None);
     }
 
-    fn finish(mut self, end: u64) -> Machine {
-        self.close_transition(None);
+    fn finish(mut self, end: u64, room: &mut Rooms) -> Machine {
+        self.close_transition(None, room);
         for time in &mut self.states.list {
             time.total += time.since.map_or(0, |since| end.saturating_sub(since));
         }

@@ -13,9 +13,17 @@ use super::sight::Named;
 /// Messages that may wait at one receiver; the oldest are forgotten beyond that.
 const MOST: usize = 4096;
 
+/// Messages that may wait at all receivers together; all are forgotten beyond that. A trace that hides the takings has
+/// nothing but messages that wait.
+const MAX_ALL: usize = 1 << 16;
+
 /// What is known of messages that wait, by receiver.
 #[derive(Debug)]
-pub(super) struct Waiting<T>(HashMap<u64, Receiver<T>, RandomState>);
+pub(super) struct Waiting<T> {
+    receivers: HashMap<u64, Receiver<T>, RandomState>,
+    /// Messages at all of them.
+    count: usize,
+}
 
 /// The messages that wait at a receiver.
 #[derive(Debug)]
@@ -30,7 +38,7 @@ struct Receiver<T> {
 
 impl<T> Default for Waiting<T> {
     fn default() -> Self {
-        Self(HashMap::default())
+        Self { receivers: HashMap::default(), count: 0 }
     }
 }
 
@@ -43,27 +51,34 @@ impl<T> Default for Receiver<T> {
 impl<T> Waiting<T> {
     /// A message was posted; `first`: before those that wait already.
     pub(super) fn post(&mut self, receiver: Named, signal: Named, message: T, first: bool) {
-        if self.0.len() >= MOST_ROWS && !self.0.contains_key(&receiver.key) {
+        if self.receivers.len() >= MOST_ROWS && !self.receivers.contains_key(&receiver.key) {
             return;
         }
-        let waiting = self.0.entry(receiver.key).or_default();
+        if self.count >= MAX_ALL {
+            self.clear();
+        }
+        let waiting = self.receivers.entry(receiver.key).or_default();
         if waiting.count >= MOST {
             waiting.forget_oldest();
+            self.count -= 1;
         }
         waiting.post(signal, message, first);
+        self.count += 1;
     }
 
     /// The message of a signal that will be taken first at a receiver.
     pub(super) fn take(&mut self, receiver: Named, signal: Named) -> Option<T> {
-        let waiting = self.0.get_mut(&receiver.key)?;
+        let waiting = self.receivers.get_mut(&receiver.key)?;
         let (_, message) = waiting.queue(signal)?.pop_front()?;
         waiting.count -= 1;
+        self.count -= 1;
         Some(message)
     }
 
     /// Nothing is known any more of what waits.
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        self.receivers.clear();
+        self.count = 0;
     }
 }
 
@@ -131,7 +146,19 @@ mod tests {
             waiting.post(named(1), named(signal), (), false);
             assert_eq!(waiting.take(named(1), named(signal)), Some(()));
         }
-        assert!(waiting.0[&1].queues.len() <= MOST);
+        assert!(waiting.receivers[&1].queues.len() <= MOST);
+    }
+
+    #[test]
+    fn messages_that_nobody_takes_do_not_fill_memory() {
+        let mut waiting = Waiting::default();
+        for number in 0..3 * MAX_ALL as u64 {
+            waiting.post(named(number % 100), named(7), number, false);
+            let count = waiting.receivers.values().map(|receiver| receiver.count).sum::<usize>();
+            assert!(waiting.count == count && count <= MAX_ALL);
+        }
+        let last = 3 * MAX_ALL as u64 - 1;
+        assert!(waiting.take(named(last % 100), named(7)).is_some_and(|number| number <= last));
     }
 
     proptest! {
