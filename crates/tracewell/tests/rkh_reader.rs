@@ -294,7 +294,7 @@ fn what_is_cut_off_at_either_end_is_a_loss_in_its_place() {
         assert_eq!((trace.fact("dropped_bytes"), trace.fact("tail_bytes")), (Some(3), Some(3)));
         let truncated = LossCause::Truncated;
         let loss = |before, events, offset| Loss { before, events, cause: truncated, offset };
-        assert_eq!(kept.losses, [loss(0, None, 0), loss(2, Some(1), 3 + whole_frames)]);
+        assert_eq!(kept.losses, [loss(0, Some(1), 0), loss(2, Some(1), 3 + whole_frames)]);
         let remarks: Vec<_> = trace.diagnostics.iter().map(ToString::to_string).collect();
         let expected = [
             "note: at byte 0: 3 bytes before the first flag: the end of a frame that began earlier"
@@ -489,6 +489,26 @@ fn a_key_that_is_renamed_for_ever_does_not_make_objects_for_ever() {
     assert_eq!(trace.objects.with_key(trace.schema.key(Some(9), 1)).len(), 256);
     let texts = texts(&stream.bytes, &[]);
     assert_eq!(texts.last().unwrap(), "ao=none, sig=name 2999, st=none");
+}
+
+#[test]
+fn a_target_that_starts_again_for_ever_does_not_make_contexts_for_ever() {
+    let mut stream = configured(Settings::default());
+    for number in 0..600 {
+        if number > 0 {
+            configure(&mut stream);
+        }
+        stream.number(0);
+        if number < 599 {
+            stream.record(AO, 1, &symbol(0x2000, &format!("run {number}")));
+        }
+        stream.record(EVT_PROC, 2, &0x2000_u32.to_le_bytes());
+    }
+    let (trace, kept) = whole(&stream, &[]);
+    assert_eq!((trace.fact("restarts"), trace.contexts.len()), (Some(599), 257));
+    let name = |row: usize| trace.contexts.get(kept.rows[row].context).unwrap().name.as_str();
+    // The last run names nothing.
+    assert_eq!((name(2), name(5), name(kept.rows.len() - 1)), ("run 0", "run 1", "ao 0x00002000"));
 }
 
 #[test]

@@ -19,6 +19,7 @@ impl Piece<'_> {
         state.symbols.forget(self.trace, state.timeline.ticks());
         state.unsettled = false;
         state.version = configuration.version;
+        let before = (state.dialect, state.settings);
         state.settings = configuration.settings;
         state.settings.function = state.known.function.unwrap_or(state.settings.pointer);
         if dialect != state.dialect {
@@ -28,7 +29,10 @@ impl Piece<'_> {
             }
         }
         state.timeline.configure(&state.settings);
-        state.plan(self.trace);
+        // A target that starts again mostly is what it was, and plans cost as much as a thousand frames.
+        if before != (dialect, state.settings) {
+            state.plan(self.trace);
+        }
         let trace = &mut *self.trace;
         trace.clock.counter = state.timeline.counter();
         let announced = Rate::new(u64::from(configuration.stamps_per_second), 1);

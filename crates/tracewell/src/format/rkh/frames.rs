@@ -115,7 +115,9 @@ impl Piece<'_> {
             let message =
                 format!("{bytes} before the first flag: the end of a frame that began earlier");
             self.trace.diagnostics.add(Severity::Note, start, message);
-            self.lose_at(None, LossCause::Truncated, start)?;
+            // So much may be the end of one frame; more is nothing known.
+            let one = counts_one(self.state.counts.dropped_bytes);
+            self.lose_at(one, LossCause::Truncated, start)?;
         }
         ControlFlow::Continue(found)
     }
@@ -204,6 +206,11 @@ impl Piece<'_> {
         let events = self.state.settings.sequence.then_some(0);
         self.lose(events, LossCause::Damaged, cut)
     }
+}
+
+/// One event for bytes that can be a piece of one frame.
+fn counts_one(bytes: u64) -> Option<u64> {
+    (bytes <= LONGEST_FRAME as u64).then_some(1)
 }
 
 /// A frame without its escapes: where it lies if it has none, in `scratch` if it has.

@@ -213,6 +213,9 @@ fn candidates(sample: &Sample, dialect: Dialect, told: Settings) -> Vec<Candidat
                 continue;
             }
             let start = Settings { id, sequence, stamp, ..told };
+            if !can_explain(&kinds, fields, &start, sample.frames.len()) {
+                continue;
+            }
             let (fits, settings) = climb(&kinds, fields, start);
             let in_sequence = if sequence { in_sequence } else { 0 };
             let score = Score { fits, in_sequence };
@@ -220,6 +223,38 @@ fn candidates(sample: &Sample, dialect: Dialect, told: Settings) -> Vec<Candidat
         }
     }
     found
+}
+
+/// False if no sizes at all make nearly all frames fit behind this header: most headers need no closer look.
+fn can_explain(
+    kinds: &[(u8, usize, usize)],
+    fields: &Fields,
+    header: &Settings,
+    frames: usize,
+) -> bool {
+    let all = |size: u8, on: bool| Settings {
+        pointer: size.max(2),
+        function: size.max(2),
+        signal: size,
+        event_size: size,
+        block_count: size,
+        block_size: size,
+        queue_count: size,
+        timer_ticks: size,
+        sender: on,
+        queue_low_water: on,
+        pool_low_water: on,
+        ..*header
+    };
+    let (least, most) = (all(1, false), all(4, true));
+    let could_fit = |&&(code, length, _): &&(u8, usize, usize)| {
+        let Some(Some(fields)) = fields.get(usize::from(code)) else { return false };
+        let (shortest, _) = expected(fields, &least);
+        let (longest, text) = expected(fields, &most);
+        shortest <= length && (text || length <= longest)
+    };
+    let fitting: usize = kinds.iter().filter(could_fit).map(|(_, _, count)| 2 * count).sum();
+    10 * fitting >= 18 * frames
 }
 
 /// What may stand between id and arguments: whether a number, and how many bytes of a stamp.
@@ -284,7 +319,16 @@ fn fits(kinds: &[(u8, usize, usize)], fields: &Fields, settings: &Settings) -> u
 
 fn fit(kind: &(u8, usize, usize), fields: &Fields, settings: &Settings) -> Option<usize> {
     let &(code, length, count) = kind;
-    let fields = fields.get(usize::from(code))?.as_ref()?;
+    let (expected, text) = expected(fields.get(usize::from(code))?.as_ref()?, settings);
+    match text {
+        false if length == expected => Some(2 * count),
+        true if length >= expected => Some(count),
+        _ => None,
+    }
+}
+
+/// The length of a frame with these arguments, and true if it has a text, which makes it longer.
+fn expected(fields: &[Field], settings: &Settings) -> (usize, bool) {
     let (mut expected, mut text) = (settings.header(), false);
     for field in fields.iter().filter(|field| field.condition.holds(settings)) {
         match field.field_type.bytes(settings) {
@@ -292,9 +336,5 @@ fn fit(kind: &(u8, usize, usize), fields: &Fields, settings: &Settings) -> Optio
             None => text = true,
         }
     }
-    match text {
-        false if length == expected => Some(2 * count),
-        true if length >= expected => Some(count),
-        _ => None,
-    }
+    (expected, text)
 }

@@ -57,8 +57,8 @@ impl SymbolPlan {
     }
 }
 
-/// The most objects of one key: whoever looks for the one that lived at a time goes through them.
-/// After that an object takes the place of the one before.
+/// The most objects of one key, and the most contexts of one address: a target that starts again for ever must not
+/// fill memory. After that the next one takes the place of the one before.
 const MOST_LIVES: usize = 256;
 
 /// The names that hold at the moment.
@@ -69,6 +69,8 @@ pub(super) struct Symbols {
     ended: HashMap<(u32, u64), ObjectId, RandomState>,
     /// The active objects since the last configuration record: behind it an address is another one.
     living: HashMap<u64, ContextId, RandomState>,
+    /// How many contexts an address had, and the last of them.
+    lives: HashMap<u64, (usize, ContextId), RandomState>,
     /// Active objects that were looked up, by some bits of their addresses; [`NOT_SEEN`] for none.
     seen: [(u64, ContextId); SEEN],
 }
@@ -81,8 +83,8 @@ const NOT_SEEN: u64 = u64::MAX;
 
 impl Default for Symbols {
     fn default() -> Self {
-        let (holding, ended, living) = Default::default();
-        Self { holding, ended, living, seen: [(NOT_SEEN, ContextId::default()); SEEN] }
+        let (holding, ended, living, lives) = Default::default();
+        Self { holding, ended, living, lives, seen: [(NOT_SEEN, ContextId::default()); SEEN] }
     }
 }
 
@@ -183,7 +185,7 @@ impl Symbols {
         let id = match self.living.get(&key) {
             Some(id) => *id,
             None => {
-                let id = active_object(trace, key);
+                let id = self.another(trace, key);
                 self.living.insert(key, id);
                 self.name(trace, id, key);
                 id
@@ -191,6 +193,19 @@ impl Symbols {
         };
         self.seen[place(key)] = (key, id);
         id
+    }
+
+    /// A context for an active object that was not seen since the last configuration record.
+    #[cold]
+    fn another(&mut self, trace: &mut Trace, key: u64) -> ContextId {
+        let (lives, last) = self.lives.entry(key).or_default();
+        let context = active_object(trace.payload, key);
+        if *lives < MOST_LIVES {
+            (*lives, *last) = (*lives + 1, trace.contexts.replace(context));
+        } else if let Some(known) = trace.contexts.get_mut(*last) {
+            *known = context;
+        }
+        *last
     }
 
     /// Whether that was looked up before, and what was found if it was.
@@ -209,12 +224,10 @@ const fn place(key: u64) -> usize {
     slot as usize % SEEN
 }
 
-#[cold]
-fn active_object(trace: &mut Trace, key: u64) -> ContextId {
-    let key_text = key_text(trace.payload, key);
+fn active_object(payload: PayloadLayout, key: u64) -> Context {
+    let key_text = key_text(payload, key);
     let name = format!("ao {key_text}");
-    let kind = ContextKind::Thread;
-    trace.contexts.replace(Context { key, key_text, kind, name, object: None })
+    Context { key, key_text, kind: ContextKind::Thread, name, object: None }
 }
 
 /// The context of events between the steps of active objects.

@@ -47,7 +47,9 @@ pub(super) struct Tasks {
 impl Tasks {
     pub(super) fn new(names: Names) -> Self {
         let used = Box::new([MaybeContext::NONE; NUMBERS]);
-        let met = Box::new([0; NUMBERS]);
+        // Zeros that the system gives when they are touched: most traces have few numbers.
+        let met = vec![0; NUMBERS].into_boxed_slice();
+        let met = met.try_into().unwrap_or_else(|_| Box::new([0; NUMBERS]));
         Self { by_number: HashMap::default(), used, met, names }
     }
 
