@@ -112,11 +112,28 @@ fn libraries(built: &Path, place: &Path, version: &Version) -> Result<(), String
     let (real, by_major) =
         (format!("{NAME}.so.{}", version.whole), format!("{NAME}.so.{}", version.major));
     copy(&built.join(&archive), &place.join(&archive), 0o644)?;
+    hide_bitcode(&place.join(&archive))?;
     copy(&built.join(format!("{NAME}.so")), &place.join(&real), 0o755)?;
     link(&real, &place.join(&by_major))?;
     link(&by_major, &place.join(format!("{NAME}.so")))?;
     link(&by_major, &place.join(format!("{USUAL_NAME}.so")))?;
     link(&archive, &place.join(format!("{USUAL_NAME}.a")))
+}
+
+/// Renames the sections in which Rust's standard library has LLVM's intermediate code beside machine code.
+///
+/// A linker that optimises programs (`clang -flto`) takes the intermediate code where it finds some, and fails
+/// if it was made by a later LLVM. The new name is as long as the old one, so nothing moves.
+fn hide_bitcode(archive: &Path) -> Result<(), String> {
+    const OLD: &[u8] = b".llvmbc\0";
+    const NEW: &[u8] = b".rustbc\0";
+    let mut bytes = fs::read(archive).map_err(|error| fault(archive, &error))?;
+    let mut at = 0;
+    while let Some(found) = bytes[at..].windows(OLD.len()).position(|window| window == OLD) {
+        at += found;
+        bytes[at..at + NEW.len()].copy_from_slice(NEW);
+    }
+    fs::write(archive, bytes).map_err(|error| fault(archive, &error))
 }
 
 fn package(

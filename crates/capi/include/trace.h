@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -116,7 +117,7 @@
 
 /* Attributes of a stream. Begins with a mark: zeros are no initialised object. */
 typedef struct {
-    unsigned long long _word[32];
+    uint64_t _word[32];
 } __attribute__((__aligned__(8))) trace_attr_t;
 
 /* A stream in the process that made or opened it; 0 and negative numbers never are one. */
@@ -128,9 +129,9 @@ typedef unsigned int trace_event_id_t;
 /* A set of event types, plain data. Begins with a mark: zeros are no initialised set. Ids 0 to 63 have
  * their bits in _system, 64 to 64 + TRACE_USER_EVENT_MAX theirs in _user. */
 typedef struct {
-    unsigned long long _mark;
-    unsigned long long _system;
-    unsigned long long _user[17];
+    uint64_t _mark;
+    uint64_t _system;
+    uint64_t _user[17];
 } __attribute__((__aligned__(8))) trace_event_set_t;
 
 /* What is known of an event besides its data. */

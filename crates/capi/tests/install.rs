@@ -36,6 +36,19 @@ fn links_and_runs(cc: &str, prefix: &Path, arguments: &[&str]) {
     succeed(Command::new(&program).env("LD_LIBRARY_PATH", prefix.join("lib")));
 }
 
+/// Whether a compiler has what it needs for that.
+fn optimises_at_link_time(cc: &str, folder: &Path) -> bool {
+    let (source, program) = (folder.join("empty.c"), folder.join("empty"));
+    std::fs::write(&source, "int main(void) { return 0; }\n").unwrap();
+    let mut command = Command::new(cc);
+    let made = command.arg("-flto").arg("-o").arg(&program).arg(&source).output();
+    let can = made.is_ok_and(|output| output.status.success());
+    if !can {
+        println!("skipped: {cc} cannot optimise at link time");
+    }
+    can
+}
+
 #[test]
 fn what_is_installed_can_be_used() {
     let Some(cc) = compiler("CC", "gcc") else { return };
@@ -51,6 +64,14 @@ fn what_is_installed_can_be_used() {
         &[&include, &library, "-l:libposixtrace.a", "-lpthread", "-ldl", "-lm"],
     );
     assert!(prefix.join("share/man/man3/posix_trace_event.3").exists());
+    if let Some(clang) = optional("clang").filter(|clang| optimises_at_link_time(clang, prefix)) {
+        let static_library = ["-l:libtracewell_capi.a", "-lpthread", "-ldl", "-lm"];
+        links_and_runs(
+            &clang,
+            prefix,
+            &[&["-flto", &include[..], &library], &static_library[..]].concat(),
+        );
+    }
     let Some(pkg_config) = optional("pkg-config") else { return };
     let said = succeed(
         Command::new(pkg_config)

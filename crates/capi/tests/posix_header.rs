@@ -41,12 +41,13 @@ fn the_header_stands_alone() {
     for (c, cpp) in compilers {
         for (c, standard) in c
             .iter()
-            .flat_map(|c| ["-std=c99", "-std=c11", "-std=c17"].map(|standard| (c, standard)))
+            .flat_map(|c| ["-std=c89", "-std=c99", "-std=c11", "-std=c17"].map(|it| (c, it)))
         {
             check_text(c, standard, "alone.c", ALONE);
         }
-        for (cpp, standard) in
-            cpp.iter().flat_map(|cpp| ["-std=c++11", "-std=c++17"].map(|standard| (cpp, standard)))
+        for (cpp, standard) in cpp
+            .iter()
+            .flat_map(|cpp| ["-std=c++98", "-std=c++11", "-std=c++17"].map(|it| (cpp, it)))
         {
             check_text(cpp, standard, "alone.cc", ALONE);
         }

@@ -24,7 +24,7 @@
 //! | `registry`, `process`, `names`, `name` | where processes meet; names of event types |
 //! | `ancestry` | what a process inherits that has not called the library yet |
 //! | `controller`, `stream` | streams in the process that made them |
-//! | `flusher`, `log_writer` | logs that are written |
+//! | `flusher`, `log_writer`, `log_slots` | logs that are written |
 //! | `recorded` | logs that are read |
 //! | `launch` | starting programs that are traced from their first event on |
 //! | `watch` | noticing the end of traced processes |
@@ -41,6 +41,7 @@ mod event;
 mod flusher;
 mod launch;
 mod local;
+mod log_slots;
 mod log_writer;
 mod name;
 mod names;
@@ -63,7 +64,7 @@ pub use event::record;
 pub use launch::Held;
 pub use local::process_token;
 pub use recorded::Recorded;
-pub use registry::DIRECTORY_VARIABLE;
+pub use registry::{DIRECTORY_VARIABLE, registry_fault};
 pub use status::{EventInfo, Status};
 pub use stream::{Core, FilterChange};
 pub use tracewell_wire::posix::{EventSet, Fill, LogPolicy, StreamPolicy, UNNAMED};

@@ -14,6 +14,7 @@ use tracewell_wire::posix::{
 
 use crate::attributes::Attributes;
 use crate::error::Error;
+use crate::log_slots::Slots;
 use crate::names::NameFile;
 use crate::sys::{self, Errno};
 
@@ -34,6 +35,7 @@ pub(crate) struct LogWriter {
     header: LogHeader,
     /// Where the next block goes that has no slot.
     end: u64,
+    slots: Slots,
     /// The block that is being filled, room for its head included.
     block: Vec<u8>,
     number: u64,
@@ -70,6 +72,7 @@ impl LogWriter {
         let mut writer = Self {
             file: file.into(),
             regular,
+            slots: Slots::new(&header),
             header,
             end: 0,
             block: vec![0; HEAD],
@@ -102,6 +105,7 @@ impl LogWriter {
         (self.overrun, self.full, self.ended) = (false, false, false);
         if self.regular {
             (self.number, self.used, self.names) = (0, 0, 0);
+            self.slots = Slots::new(&self.header);
             let begun = self.begin();
             self.note(begun.map_err(Error::number));
         }
@@ -158,21 +162,15 @@ impl LogWriter {
         self.write_block();
         self.block.truncate(HEAD);
         self.number += 1;
-        let slots = u64::from(self.header.slots);
-        if slots > 0 && self.number >= slots {
-            (self.full, self.overrun) = (true, true);
-        }
+        self.slots.finish();
     }
 
     fn write_block(&mut self) {
         if self.block.len() == HEAD || seal(&mut self.block, Kind::Records, self.number).is_none() {
             return;
         }
-        let slots = u64::from(self.header.slots);
-        let written = if slots > 0 {
-            let slot = self.number % slots * u64::from(self.header.slot_bytes);
-            let place = LogHeader::BLOCK as u64 + slot;
-            self.file.write_all_at(&self.block, place).map_err(|error| number(&error))
+        let written = if self.header.slots > 0 {
+            self.write_slot()
         } else {
             let written = self.write(&self.block);
             self.end += if written.is_ok() { self.block.len() as u64 } else { 0 };
@@ -182,6 +180,16 @@ impl LogWriter {
             self.overrun = true;
         }
         self.note(written);
+    }
+
+    /// Writes the block beside what is there of it.
+    fn write_slot(&mut self) -> Result<(), Errno> {
+        let slot = self.slots.take();
+        (self.full, self.overrun) =
+            (self.full || slot.has_records, self.overrun || slot.has_records);
+        let written = self.file.write_all_at(&self.block, slot.place);
+        self.slots.put(slot, self.block.len(), written.is_ok());
+        written.map_err(|error| number(&error))
     }
 
     /// Sees to it that the name of an event type comes before the records of that type.
@@ -218,12 +226,10 @@ impl LogWriter {
 
     /// Writes the end.
     pub(crate) fn close(&mut self, status: LogStatus, names: NameFile<'_>) {
-        let unused = self.header.slots > 0 && self.number < u64::from(self.header.slots);
+        let unused = self.header.slots > self.slots.used;
         if unused {
             // What follows goes where no records are: until the header says so, the log is as it was.
-            let begun = if self.block.len() > HEAD { self.block.len() } else { 0 };
-            let slots = self.number * u64::from(self.header.slot_bytes);
-            self.end = LogHeader::BLOCK as u64 + slots + begun as u64;
+            self.end = self.slots.reach;
             self.header.tail = self.end;
             self.names = 0;
             self.write_names(names);
@@ -279,7 +285,7 @@ fn number(error: &std::io::Error) -> Errno {
     error.raw_os_error().unwrap_or(libc::EIO)
 }
 
-fn header(attributes: &Attributes, process: u32) -> LogHeader {
+pub(crate) fn header(attributes: &Attributes, process: u32) -> LogHeader {
     let (slot_bytes, slots) = slots(attributes);
     LogHeader {
         stream_policy: attributes
@@ -302,15 +308,15 @@ fn header(attributes: &Attributes, process: u32) -> LogHeader {
 }
 
 /// Bytes and number of the slots of a looping log: some more than asked for, so that replacing the
-/// oldest leaves about as much.
+/// oldest, and writing a block beside what is there of it, leave about as much.
 fn slots(attributes: &Attributes) -> (u32, u32) {
     if attributes.log_policy != LogPolicy::Loop {
         return (0, 0);
     }
     let longest = 8 * record_words(attributes.max_data.max(2 * EventSet::BYTES)) + HEAD;
     let slot = (attributes.log_size / SLOTS).max(2 * longest).next_multiple_of(PAGE).min(1 << 23);
-    let slots = attributes.log_size.div_ceil(slot) + 1;
-    (slot as u32, slots.clamp(2, 1 << 24) as u32)
+    let slots = attributes.log_size.div_ceil(slot) + 2;
+    (slot as u32, slots.clamp(3, 1 << 24) as u32)
 }
 
 const PAGE: usize = 4096;

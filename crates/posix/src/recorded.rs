@@ -77,7 +77,9 @@ impl Recorded {
         let mut found = Blocks::default();
         let behind = found.slots(&bytes, &header);
         found.sequence(&bytes, behind);
-        found.records.sort_by_key(|(number, _)| *number);
+        // The longest of blocks with the same number is the newest.
+        found.records.sort_by_key(|(number, range)| (*number, std::cmp::Reverse(range.len())));
+        found.records.dedup_by_key(|(number, _)| *number);
         let mut status = Status::of_log(found.end.unwrap_or_default());
         if found.end.is_none() {
             (status.overrun, status.log_overrun) = (true, true);

@@ -1,7 +1,8 @@
 //! The directory in which traced processes and controllers of a user meet.
 //!
 //! `/dev/shm/tracewell-UID`, or what `TRACEWELL_POSIX_DIR` says. It belongs to the user alone and is no
-//! symbolic link; anything else is refused. The files in it are described in
+//! symbolic link; anything else is refused. Any user can make a directory of the first name before its owner does,
+//! so `tracewell` in the user's runtime directory takes its place then. The files in it are described in
 //! [`tracewell_wire::posix::area`].
 
 use std::env;
@@ -9,6 +10,8 @@ use std::ffi::{CStr, CString};
 use std::fs::DirEntry;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -29,16 +32,41 @@ pub const DIRECTORY_VARIABLE: &str = "TRACEWELL_POSIX_DIR";
 const READ_WRITE: libc::c_int = libc::O_RDWR;
 const NEW: libc::c_int = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
 
-/// What the environment said when it was asked first.
+/// What the environment said when it was asked first: the directory, and where the runtime directory is.
 static CHOSEN: OnceLock<Option<CString>> = OnceLock::new();
+static RUNTIME: OnceLock<Option<CString>> = OnceLock::new();
 
 /// Asks the environment, so that no signal handler has to.
 pub(crate) fn choose() {
-    CHOSEN.get_or_init(|| {
-        let value = env::var_os(DIRECTORY_VARIABLE).filter(|value| !value.is_empty())?;
-        let trusted = !sys::is_privileged_program();
-        CString::new(value.into_vec()).ok().filter(|path| trusted && path.as_bytes().len() < 120)
+    let trusted = !sys::is_privileged_program();
+    let value = |name| env::var_os(name).filter(|value| trusted && !value.is_empty());
+    CHOSEN.get_or_init(|| CString::new(value(DIRECTORY_VARIABLE)?.into_vec()).ok());
+    RUNTIME.get_or_init(|| {
+        let runtime = value("XDG_RUNTIME_DIR").map(PathBuf::from);
+        let path = runtime.filter(|path| path.is_absolute())?.join("tracewell");
+        CString::new(path.into_os_string().into_vec()).ok()
     });
+}
+
+/// Returns why processes of the user of a process (0: this one) cannot meet their controllers, if that is so.
+pub fn registry_fault(process: i32) -> Option<String> {
+    choose();
+    let process = u32::try_from(process).ok().filter(|process| *process != 0);
+    let user = process.map_or(Some(sys::user()), |id| Process::find(id)?.traceable().ok())?;
+    Registry::open(user).err()?;
+    let usual = Name::new(format_args!("/dev/shm/tracewell-{user}"));
+    let chosen = CHOSEN.get().and_then(|chosen| chosen.as_deref());
+    let path = chosen.unwrap_or(usual.as_c_str()).to_string_lossy();
+    let found = match std::fs::symlink_metadata(&*path) {
+        Err(error) => error.to_string(),
+        Ok(data) if !data.is_dir() => "found no directory".to_owned(),
+        Ok(data) => format!("found user {}, mode {:04o}", data.uid(), data.mode() & 0o7777),
+    };
+    let advice = match chosen {
+        Some(_) => "it is what TRACEWELL_POSIX_DIR says",
+        None => "TRACEWELL_POSIX_DIR can name another one",
+    };
+    Some(format!("{path}: expected a directory of user {user} with mode 0700, {found}; {advice}"))
 }
 
 /// An open directory.
@@ -51,9 +79,20 @@ impl Registry {
     /// The directory of a user, which is made where it is not there. For signal handlers, after
     /// [`choose`].
     pub(crate) fn open(user: u32) -> Result<Self, Errno> {
+        if let Some(chosen) = CHOSEN.get().and_then(|chosen| chosen.as_deref()) {
+            return Self::at(chosen, user);
+        }
         let usual = Name::new(format_args!("/dev/shm/tracewell-{user}"));
-        let chosen = CHOSEN.get().and_then(|chosen| chosen.as_deref());
-        let path: &CStr = chosen.unwrap_or(usual.as_c_str());
+        Self::at(usual.as_c_str(), user).or_else(|error| {
+            // Where systems keep the runtime directories of users whose environment is not known here.
+            let known = Name::new(format_args!("/run/user/{user}/tracewell"));
+            let own = RUNTIME.get().filter(|_| user == sys::user());
+            let path = own.and_then(|path| path.as_deref()).unwrap_or(known.as_c_str());
+            Self::at(path, user).map_err(|_| error)
+        })
+    }
+
+    fn at(path: &CStr, user: u32) -> Result<Self, Errno> {
         let made = sys::make_directory(path).is_ok();
         let directory = sys::open_directory(path)?;
         if made && user != sys::user() {

@@ -313,6 +313,47 @@ TEST(LOG_11)
     }
 }
 
+/* A log as it is when its writer is killed between two flushes: the new one up to a byte, the old one after it. */
+static struct seen read_torn(const unsigned char *old, size_t old_length, const unsigned char *new, size_t cut)
+{
+    int torn = log_file();
+    IS(pwrite(torn, old, old_length, 0), old_length);
+    IS(pwrite(torn, new, cut, 0), cut);
+    struct seen seen = read_log(torn);
+    close(torn);
+    return seen;
+}
+
+TEST(LOG_12)
+{
+    enum { ROOM = 1 << 20, STEP = 30 };
+    static unsigned char old[ROOM], new[ROOM];
+    int log = log_file();
+    trace_id_t stream = flushed_by_hand(POSIX_TRACE_LOOP, 100000, log);
+    size_t old_length = 0;
+    for (uint32_t number = 0; number < 50 * STEP; number += STEP) {
+        number_events(many(), number, number + STEP);
+        OK(posix_trace_flush(stream));
+        flushed(stream);
+        ssize_t length = pread(log, new, ROOM, 0);
+        CHECK(length > 0 && length < ROOM);
+        size_t cut = 0;
+        while (cut < (size_t)length && (cut >= old_length || old[cut] == new[cut]))
+            cut++;
+        /* At the first byte that changes, and at some after it. */
+        for (int at = 0; number && at < 8 && cut < (size_t)length; at++, cut += 1 + chance(2000)) {
+            struct seen seen = read_torn(old, old_length, new, cut + 1);
+            CHECK(seen.last[0] >= number - 1);
+            IS(seen.count[0], seen.last[0] + 1);
+        }
+        memcpy(old, new, (size_t)length);
+        old_length = (size_t)length;
+    }
+    OK(posix_trace_shutdown(stream));
+    struct seen seen = read_log(log);
+    ALL_NUMBERS(seen, 0, 50 * STEP);
+}
+
 /* A log with a name that cannot grow any more says so, and the stream goes on. */
 TEST(OWN_11)
 {

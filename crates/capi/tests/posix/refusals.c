@@ -3,10 +3,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -148,6 +150,43 @@ TEST(OWN_22)
 {
     unsetenv("TRACEWELL_POSIX_DIR");
     finished(start_role("uses_the_usual_folder", (char *[]){NULL}));
+}
+
+/* Another user has made the usual folder first. */
+ROLE(finds_the_folder_taken)
+{
+    char folder[64], own[400];
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0
+        || mount("none", "/dev/shm", "tmpfs", 0, NULL) != 0)
+        skip("no file system can be mounted here");
+    snprintf(folder, sizeof folder, "/dev/shm/tracewell-%u", (unsigned)geteuid());
+    OK(mkdir(folder, 0777));
+    OK(chown(folder, NOBODY, NOBODY));
+    if (!arguments[0]) {
+        trace_id_t stream;
+        IS(posix_trace_create(0, NULL, &stream), EPERM);
+        return;
+    }
+    /* Unless it lies elsewhere, it is hidden now. */
+    CHECK(mkdir(arguments[0], 0700) == 0 || errno == EEXIST);
+    trace_id_t stream = started(NULL);
+    number_events(type("in a place of its own"), 0, 10);
+    struct seen seen = read_all(stream);
+    ALL_NUMBERS(seen, 0, 10);
+    snprintf(own, sizeof own, "%s/tracewell", arguments[0]);
+    struct stat status;
+    OK(lstat(own, &status));
+    is_private(own, 0700);
+}
+
+TEST(OWN_35)
+{
+    char *folder = getenv("TRACEWELL_POSIX_DIR");
+    OK(setenv("XDG_RUNTIME_DIR", folder, 1));
+    OK(unsetenv("TRACEWELL_POSIX_DIR"));
+    finished(start_role("finds_the_folder_taken", (char *[]){folder, NULL}));
+    OK(setenv("XDG_RUNTIME_DIR", "/nowhere", 1));
+    finished(start_role("finds_the_folder_taken", (char *[]){NULL}));
 }
 
 static void become_nobody(void)

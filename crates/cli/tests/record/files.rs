@@ -333,3 +333,20 @@ fn the_stream_of_a_killed_recorder_is_removed_by_the_next_one() {
     }
     living.wait().unwrap();
 }
+
+#[test]
+fn a_meeting_place_that_is_not_the_users_alone_is_named() {
+    let folder = with_recordings();
+    let before = files(folder.path());
+    let place = tempfile::tempdir().unwrap();
+    set_rights(place.path(), 0o777);
+    let own = std::process::id().to_string();
+    let mut command = recorder(folder.path(), &["--pid", &own]);
+    let output = command.env(DIRECTORY_VARIABLE, place.path()).output().unwrap();
+    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(4), "{told}");
+    let place = place.path().display();
+    assert!(told.contains(&format!("{place}: expected a directory of user ")), "{told}");
+    assert!(told.contains(", mode 0777; it is what TRACEWELL_POSIX_DIR says"), "{told}");
+    assert_eq!(files(folder.path()), before);
+}

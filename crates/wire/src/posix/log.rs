@@ -13,9 +13,10 @@
 //!
 //! With the policies until-full and append all blocks follow each other, the name of an event type before the
 //! first records of that type. With the policy loop the header
-//! says where `slots` slots of `slot_bytes` begin, of which each holds a records block or nothing;
-//! the block with number `n` lies in slot `n` modulo `slots`. The other blocks begin at `tail`; where not all
-//! slots were used, closing the log puts them right behind the last records.
+//! says where `slots` slots of `slot_bytes` begin, of which each holds a records block or nothing. A block that
+//! is flushed several times is written to two slots in turn: of two blocks with the same number the longer
+//! one is the newer. (In version 1 the block with number `n` lies in slot `n` modulo `slots`, alone.) The other
+//! blocks begin at `tail`; where not all slots were used, closing the log puts them right behind the last records.
 //! A log that was not closed has no end block.
 
 use super::{
@@ -26,8 +27,8 @@ use crate::native::{WORD, join, split, word};
 
 /// `TWPX`, read as a little-endian number.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"TWPX");
-/// Version of the format. A reader refuses a larger one.
-pub const VERSION: u32 = 1;
+/// Version of the format. A reader refuses a larger one. Logs without slots are of version 1.
+pub const VERSION: u32 = 2;
 
 /// What a block holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,8 +111,9 @@ impl LogHeader {
     /// As words.
     pub fn words(&self) -> [u64; Self::WORDS] {
         let kind = self.log_policy.code() | u32::from(self.inherited) << 8;
+        let version = if self.slots > 0 { VERSION } else { 1 };
         let numbers = [
-            join(VERSION, kind),
+            join(version, kind),
             u64::from(self.stream_policy.code()),
             self.max_data,
             self.stream_size,

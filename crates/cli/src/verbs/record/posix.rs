@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
-use tracewell_posix::{Attributes, LogPolicy, Stream, UNNAMED};
+use tracewell_posix::{Attributes, LogPolicy, Stream, UNNAMED, registry_fault};
 
 use crate::draft::Draft;
 use crate::outcome::{Failure, tell};
@@ -40,7 +40,14 @@ impl PosixTrace {
             .set_max_data(LONGEST)
             .and_then(|()| Stream::create_with_log(process, &attributes, file.as_raw_fd()));
         let stream = stream.map_err(|error| {
-            Failure::io(Path::new(&format!("process {process}")), &error.into())
+            let error = io::Error::from(error);
+            let error = match registry_fault(process) {
+                Some(fault) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    io::Error::other(format!("{error}: {fault}"))
+                }
+                _ => error,
+            };
+            Failure::io(Path::new(&format!("process {process}")), &error)
         })?;
         stream.core().start();
         Ok(Self { stream, draft, length: 0 })

@@ -1,5 +1,7 @@
 //! A log whose records lie in slots, of which the oldest is used again: all of it must be there.
 
+use std::cmp::Reverse;
+
 use tracewell_wire::frame::{self, Found, HEAD};
 use tracewell_wire::native::WORD;
 use tracewell_wire::posix::log::{Kind, LogHeader, LogStatus, MAGIC};
@@ -26,14 +28,19 @@ pub(super) fn read(
 ) -> std::ops::ControlFlow<(), Option<(LogStatus, u64)>> {
     let (mut slots, damaged) = slots(header, bytes, trace);
     let status = behind(header.tail.max(LogHeader::BLOCK as u64), bytes, trace);
-    slots.sort_by_key(|slot| slot.number);
+    // The longest of blocks with the same number is the newest.
+    slots.sort_by_key(|slot| (slot.number, Reverse(slot.body.len())));
+    slots.dedup_by_key(|slot| slot.number);
     let mut next = 0;
     for slot in &slots {
         if slot.number > next {
             // Slots are used in turn: what is before the first one left was overwritten.
             let cause = match (next, damaged) {
                 (0, false) => LossCause::Overwritten,
-                (0, true) if slot.number >= u64::from(header.slots) => LossCause::Overwritten,
+                // The last block may be in two slots.
+                (0, true) if slot.number.saturating_add(2) >= u64::from(header.slots) => {
+                    LossCause::Overwritten
+                }
                 (_, true) => LossCause::Damaged,
                 (_, false) => LossCause::Missing,
             };
@@ -54,10 +61,7 @@ fn slots<'a>(header: &LogHeader, bytes: &'a [u8], trace: &mut Trace) -> (Vec<Slo
     for (index, slot) in all.chunks(size.max(HEAD)).take(header.slots as usize).enumerate() {
         let at = (LogHeader::BLOCK + index * size) as u64;
         match frame::find(slot, MAGIC) {
-            Found::Block { kind, number, body }
-                if Kind::of_code(kind) == Some(Kind::Records)
-                    && number % u64::from(header.slots) == index as u64 =>
-            {
+            Found::Block { kind, number, body } if Kind::of_code(kind) == Some(Kind::Records) => {
                 slots.push(Slot { number, body, at: at + HEAD as u64 });
             }
             // A slot that was never used.
