@@ -1015,6 +1015,22 @@ fn usual_frames_are_of_the_active_object_whose_address_they_have() {
     assert_eq!((trace.contexts.len(), trace.fact("good")), (4, Some(101)));
 }
 
+/// Addresses that any other way to cut one out of its frame would take for each other.
+#[test]
+fn usual_frames_do_not_mix_addresses_that_are_complements_or_all_ones() {
+    let mut stream = configured(Settings::default());
+    let addresses = [0x2000_u32, !0x2000, u32::MAX];
+    for number in 0..99_u32 {
+        let address = addresses[number as usize % 3].to_le_bytes();
+        stream.record(SM_DCH, number, &[&address[..], &[1, 2, 3, 4, 5]].concat());
+    }
+    let (trace, kept) = whole(&stream, &[]);
+    for (number, row) in kept.rows[1..].iter().enumerate() {
+        let context = trace.contexts.get(row.context).unwrap();
+        assert_eq!(context.key, u64::from(addresses[number % 3]), "frame {number}");
+    }
+}
+
 #[test]
 fn a_step_goes_on_behind_usual_frames_until_one_ends_it() {
     let mut stream = configured(Settings::default());
