@@ -66,18 +66,19 @@ pub(crate) struct Comparison {
     tick: Cell<u64>,
     /// Ticks for which this is good.
     good_for: Cell<u64>,
-    /// The same in nanoseconds.
+    /// The same in nanoseconds; 0 for the longest.
     period: Cell<u64>,
 }
 
 impl Comparison {
-    pub(crate) const fn new() -> Self {
+    #[cfg(test)]
+    const fn new() -> Self {
         Self {
             counter: Cell::new(0),
             time: Cell::new(0),
             tick: Cell::new(0),
             good_for: Cell::new(0),
-            period: Cell::new(LONGEST),
+            period: Cell::new(0),
         }
     }
 
@@ -128,7 +129,8 @@ impl Comparison {
 
     /// For how long a comparison is good: less if the last one tells another time than it, more if not.
     fn next_period(&self, counter: u64, time: u64) -> u64 {
-        let (period, passed) = (self.period.get(), counter.wrapping_sub(self.counter.get()));
+        let period = if self.period.get() == 0 { LONGEST } else { self.period.get() };
+        let passed = counter.wrapping_sub(self.counter.get());
         if self.tick.get() == 0 || passed >= ((2 * LONGEST) << 32) / self.tick.get() {
             return period;
         }

@@ -4,7 +4,7 @@
 //! also in the middle of a record of their own thread. With nothing to do it costs a few loads.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use tracewell_record::posix::{Event, Place, Pool};
 use tracewell_wire::posix::object::{State, at};
@@ -13,7 +13,7 @@ use tracewell_wire::posix::{FLAG_TRUNCATED, RecordHead, StreamPolicy};
 use crate::local::{Attached, Local};
 use crate::process;
 use crate::sys;
-use crate::thread::{self, Level};
+use crate::thread::{self, Level, Thread};
 
 /// Records an event of this process. `address` is where it was generated; `cut` says that `data` is
 /// not all there was. Ids that were never given out, and those of system events, do nothing.
@@ -52,21 +52,26 @@ struct Arguments<'a> {
 /// Stores an event into the streams of some slots.
 #[inline(never)]
 fn store(local: &Local, wanted: u64, given: Arguments<'_>) {
-    let stored = thread::with_level(|level| {
+    let stored = thread::with_depth(local, |thread, level, depth| {
         let stamp = level.clock.now();
-        let identity = level.identify(local.process());
+        let identity = level.identify(local.process(), depth);
         let flags = if given.cut { FLAG_TRUNCATED } else { 0 };
         let process = identity.process as u32;
         let head = RecordHead { length: 0, id: given.id as u16, flags, process };
-        let (address, thread) = (given.address as u64, identity.thread);
-        let event = Event { head, stamp, address, thread };
-        each(local, wanted, |slot, stream| {
-            stream.store(level, identity.owner, slot, event, given.data);
-        });
+        let event = Event { head, stamp, address: given.address as u64, thread: identity.thread };
+        let writer = Writer { thread, level, owner: identity.owner };
+        each(local, wanted, |slot, stream| stream.store(&writer, slot, event, given.data));
     });
     if stored.is_none() {
         each(local, wanted, |_, stream| stream.pool().lose());
     }
+}
+
+/// The thread that records, at its depth of signal handlers.
+struct Writer<'a> {
+    thread: &'a Thread,
+    level: &'a Level,
+    owner: u64,
 }
 
 #[inline(always)]
@@ -87,15 +92,22 @@ impl Attached {
     }
 
     #[inline(always)]
-    fn store(&self, level: &Level, owner: u64, slot: usize, mut event: Event, mut data: &[u8]) {
+    fn store(&self, writer: &Writer<'_>, slot: usize, mut event: Event, mut data: &[u8]) {
         let max = self.header.max_data as usize;
         if data.len() > max {
             data = &data[..max];
             event.head.flags |= FLAG_TRUNCATED;
         }
-        let place = level.place(slot, self.key);
+        let (place, last) = writer.thread.place(writer.level, slot, self.key);
+        if let Some(last) = last {
+            event.stamp = self.pool().after(event.stamp, last);
+        }
         if !place.push_behind(self.words(), event, data) {
-            self.store_elsewhere(place, owner, event, data);
+            self.store_elsewhere(place, writer.owner, event, data);
+        }
+        if self.word(at::FENCES).load(Relaxed) != 0 || self.fences {
+            // No barrier of the reader's comes between, so this thread has its own.
+            fence(Ordering::SeqCst);
         }
         if self.word(at::WAITERS).load(Relaxed) != 0 {
             self.wake();
@@ -110,12 +122,9 @@ impl Attached {
         self.changed(&pool, pushed.is_ok(), event.stamp);
     }
 
-    /// After a packet was full.
+    /// After a packet was full. Nobody is asked whether the controller lives: that would be a system call, and
+    /// [`Local`] finds out when it looks at the registry.
     fn changed(&self, pool: &Pool<'_>, stored: bool, stamp: u64) {
-        if self.controller.is_some_and(|id| !sys::process_lives(id)) {
-            // Nobody will read it.
-            return self.word(at::STATE).store(State::Suspended as u64, Relaxed);
-        }
         match (self.header.policy, stored) {
             (StreamPolicy::Loop, true) | (StreamPolicy::UntilFull, true) => {}
             (StreamPolicy::Loop, false) => pool.lose(),

@@ -235,11 +235,21 @@ impl Local {
             let nonce = area[at::SLOTS + slot].load(Acquire);
             let present = self.stream(slot);
             let before = self.streams[slot].load(Acquire);
-            if present.map_or(0, |stream| stream.header.nonce) == nonce {
+            let known = present.map_or(0, |stream| stream.header.nonce);
+            if nonce == 0 && known == 0 {
                 continue;
             }
             let registry = registry.get_or_insert_with(|| Registry::open(sys::user()).ok());
+            // A stream whose controller died is announced no more, once somebody has swept.
+            let announced = |registry: &Registry| {
+                let found = registry.reference(slot as u32);
+                found.is_ok_and(|reference| reference.nonce == nonce)
+            };
+            if known == nonce && registry.as_ref().is_none_or(announced) {
+                continue;
+            }
             let after = match (nonce, registry) {
+                _ if known == nonce => None,
                 (0, _) | (_, None) => None,
                 (nonce, Some(registry)) => attached::attach(registry, slot, nonce),
             };

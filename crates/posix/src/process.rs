@@ -11,6 +11,7 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use tracewell_wire::native::{join, split};
+use tracewell_wire::posix::object;
 
 use crate::name::Name;
 use crate::sys::{self, Errno};
@@ -61,11 +62,6 @@ impl Process {
     /// Whether it is in the space of the calling process. For signal handlers.
     pub(crate) fn is_near(self) -> bool {
         self.space != UNKNOWN && self.space == own_space()
-    }
-
-    /// Whether `kill` finds it under its id. For signal handlers.
-    pub(crate) fn has_id_here(self) -> bool {
-        self.is_near() && Self::own().is_some_and(|own| own.id == sys::process())
     }
 
     /// Id and space in a word of shared memory.
@@ -161,24 +157,16 @@ pub(crate) fn after_fork() {
     NAMESPACE.store(0, Relaxed);
 }
 
-/// Bits of an id of Linux.
-const ID_BITS: u32 = 22;
-
-/// The owner of what the calling thread fills: process (low half) and thread (high half), with bits of the
-/// number of their namespace above each. For signal handlers.
-pub(crate) fn own_owner() -> u64 {
-    let tag = namespace();
-    join(sys::process() | tag << ID_BITS, sys::thread() | tag >> 10 << ID_BITS)
+/// The owner of what the calling thread fills at a depth of signal handlers. For signal handlers.
+pub(crate) fn own_owner(depth: u32) -> u64 {
+    object::owner(sys::process(), sys::thread(), namespace(), depth)
 }
 
 /// Whether the thread of an owner lives, or cannot be asked for from here. For signal handlers.
 pub(crate) fn owner_lives(owner: u64) -> bool {
-    let tag = namespace();
-    let (process, thread) = split(owner);
-    let near = process >> ID_BITS == tag << ID_BITS >> ID_BITS
-        && thread >> ID_BITS == tag >> 10 << ID_BITS >> ID_BITS;
-    let id = |half: u32| half & ((1 << ID_BITS) - 1);
-    !near || sys::lives(id(process), id(thread))
+    let (process, thread, space) = object::split_owner(owner);
+    let (_, _, here) = object::split_owner(object::owner(0, 0, namespace(), 0));
+    space != here || sys::lives(process, thread)
 }
 
 /// What `/proc/PID/stat` says.
@@ -249,18 +237,16 @@ mod tests {
         let ended = Process { start: own.start + 1, ..own };
         for space in [own.space + 1, UNKNOWN] {
             assert!(Process { space, ..ended }.lives());
-            assert!(!Process { space, ..own }.has_id_here());
         }
-        assert!(own.has_id_here());
     }
 
     #[test]
     fn an_owner_of_another_namespace_is_never_said_to_have_ended() {
-        let own = own_owner();
+        let own = own_owner(0);
         assert!(owner_lives(own));
-        let ended = own & !0xFFFF_FFFF | u64::from(own as u32 >> ID_BITS << ID_BITS) | 0x3F_FFFF;
-        assert!(!owner_lives(ended));
-        assert!(owner_lives(ended ^ 1 << 31) && owner_lives(ended ^ 1 << 63));
+        let ended = |space| object::owner(0x3F_FFFF, 0x3F_FFFF, space, 0);
+        assert!(!owner_lives(ended(namespace())));
+        assert!(owner_lives(ended(namespace() + 1)) && owner_lives(ended(namespace() ^ 1 << 17)));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, fence};
 
 use tracewell_record::posix::{Place, Pool, Reader, Taken};
 use tracewell_wire::posix::FLAG_SYSTEM;
@@ -158,7 +158,11 @@ impl Core {
     pub fn prepare_to_wait(&self) -> u32 {
         let seen = self.word(at::WAKE).load(SeqCst) as u32;
         self.word(at::WAITERS).store(1, SeqCst);
-        sys::order_recorders();
+        if !sys::order_recorders() && self.word(at::FENCES).swap(1, SeqCst) == 0 {
+            // From now on recorders fence; what they stored before they knew is seen after a moment.
+            sys::outwait_stores();
+        }
+        fence(SeqCst);
         seen
     }
 

@@ -74,13 +74,14 @@ pub(crate) fn lives(process: u32, thread: u32) -> bool {
     })
 }
 
-/// Whether a process lives, as far as this one may know. For signal handlers.
-pub(crate) fn process_lives(process: u32) -> bool {
-    keeping_errno(|| {
-        // SAFETY: signal 0 is not delivered; the call only looks.
-        let result = unsafe { libc::kill(process as libc::pid_t, 0) };
-        result == 0 || errno() != libc::ESRCH
-    })
+/// Whether the calling thread runs on its signal stack. For signal handlers.
+pub(crate) fn on_signal_stack() -> bool {
+    // SAFETY: the call fills the structure, which is plain memory.
+    unsafe {
+        let mut stack: libc::stack_t = std::mem::zeroed();
+        libc::sigaltstack(std::ptr::null(), &raw mut stack) == 0
+            && stack.ss_flags & libc::SS_ONSTACK != 0
+    }
 }
 
 /// Nanoseconds since 1970. For signal handlers.

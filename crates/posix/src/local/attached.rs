@@ -23,8 +23,8 @@ pub(crate) struct Attached {
     pub(crate) header: ObjectHeader,
     /// Words of its memory.
     total: usize,
-    /// The id of its controller, if this process can ask whether that lives.
-    pub(crate) controller: Option<u32>,
+    /// The kernel refuses to let others have a barrier in this process, so that it has its own.
+    pub(crate) fences: bool,
     /// No other attachment in this process and its parents has this number.
     pub(crate) key: u64,
 }
@@ -39,13 +39,10 @@ pub(super) fn attach(registry: &Registry, slot: usize, nonce: u64) -> Option<Non
     let words = header.geometry.total();
     let page = sys::map_behind_page(file.as_fd(), words)?.cast::<Attached>();
     let key = KEY.fetch_add(1, Relaxed);
-    let (word, start) = header.controller;
-    let controller = Some(Process::of_words(word, start)).filter(|process| process.has_id_here());
-    let controller = controller.map(|process| process.id);
+    let fences = !sys::register_recorder();
     // SAFETY: a page that was just mapped and that nobody else knows.
-    unsafe { page.write(Attached { header, total: words, controller, key }) };
+    unsafe { page.write(Attached { header, total: words, fences, key }) };
     clock::learn(header.tick);
-    sys::register_recorder();
     if let Some(own) = Process::own() {
         // SAFETY: as above, and now it holds a value.
         registry::enroll(unsafe { page.as_ref() }.words(), own);

@@ -217,6 +217,8 @@ fn fill(memory: &Mapping, header: &ObjectHeader, attributes: &Attributes) {
     for (index, word) in name.into_iter().enumerate() {
         words[at::NAME + index].store(word, Relaxed);
     }
+    // Before anybody records.
+    words[at::FENCES].store(u64::from(!sys::order_recorders()), Relaxed);
     for (index, word) in header.words().into_iter().enumerate().rev() {
         words[index].store(word, Release);
     }

@@ -39,16 +39,25 @@ const MEMBARRIER_GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
 
 const MEMBARRIER_REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
 
-/// Lets [`order_recorders`] reach this process. For signal handlers.
-pub(crate) fn register_recorder() {
-    // SAFETY: takes numbers only. Where the kernel cannot, waiting readers look by themselves.
-    unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_REGISTER_GLOBAL_EXPEDITED, 0, 0) };
+/// Lets [`order_recorders`] reach this process; returns false if the kernel refuses that. For signal handlers.
+pub(crate) fn register_recorder() -> bool {
+    // SAFETY: takes numbers only.
+    unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0 }
 }
 
-/// What recording threads have stored is seen afterwards, and they see what was stored before.
-pub(crate) fn order_recorders() {
+/// What recording threads of processes that registered have stored is seen afterwards, and they see what was
+/// stored before; returns false if the kernel refuses that.
+pub(crate) fn order_recorders() -> bool {
     // SAFETY: as above.
-    unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_GLOBAL_EXPEDITED, 0, 0) };
+    unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_GLOBAL_EXPEDITED, 0, 0) == 0 }
+}
+
+/// Longer than any processor keeps a store to itself.
+const GRACE: std::time::Duration = std::time::Duration::from_millis(10);
+
+/// Waits until what threads stored is seen, and what was stored before is seen by them.
+pub(crate) fn outwait_stores() {
+    std::thread::sleep(GRACE);
 }
 
 /// Runs something in a thread that gets no signals: they are the program's.

@@ -1,24 +1,26 @@
-//! The packets of a stream: claimed, closed, displaced, freed.
+//! The memory of a stream and the heads of its packets.
 //!
 //! | shared word | stored by | ordering | read by |
 //! |---|---|---|---|
 //! | packet words | owner | relaxed | reader, relaxed; believed if the state is the same afterwards |
-//! | head: committed | owner | release, after the record's words; with the order number of the opening, so that a number of the owner before is not taken for it | reader, acquire |
-//! | head: state, to open | who claims | acquire-release exchange, then a release fence | reader, acquire before it copies, relaxed behind an acquire fence after it |
-//! | head: state, to closed | owner | release, after last and closed | those who claim, reader: acquire |
-//! | head: state, to free | reader | release exchange, after it copied | who claims, acquire |
-//! | head: owner | who claims, exchange | acquire-release | who looks for packets of the dead |
-//! | order | who opens or closes | relaxed: a number and nothing else | |
+//! | head: owner, from 0 | a writer, exchange | acquire: what the owner before stored is there | writers |
+//! | head: owner, to 0 | the owner | release, after all it stored | writers |
+//! | head: owner, of a dead writer | a writer, exchange | acquire-release | writers |
+//! | head: committed | owner | release, after the record's words; with the order number of the opening, so that a number of the opening before is not taken for it | reader, next owner: acquire |
+//! | head: state, to open | owner | acquire-release exchange, then a release fence | reader, acquire before it copies, relaxed behind an acquire fence after it |
+//! | head: state, to closed | owner | release, after last and closed | writers, reader: acquire |
+//! | head: state, to free | reader | release exchange, after it copied | writers, acquire |
+//! | order | who opens or closes | acquire-release: who sees the number of an opening sees what its thread closed before | reader, acquire, before it looks |
+//! | cutoff | reader | relaxed, then a sequentially consistent fence, then it looks; release to 0 | a writer that changes packets, behind such a fence |
+//! | latest closed stamp | who closes | relaxed: only as good as clocks are | who opens |
 //!
-//! Claiming looks at all packets, so it is bounded; what fails because others were faster is tried
-//! again a fixed number of times, and then the event is lost and counted.
+//! Only the owner of a packet changes its state, but for the reader, which makes a closed packet free. So two
+//! writers never have one packet, whatever became of the owner before.
 
-use tracewell_wire::native::join;
 use tracewell_wire::posix::StreamPolicy;
-use tracewell_wire::posix::object::{EXTRA_PACKETS, Geometry, at, head};
+use tracewell_wire::posix::object::{Geometry, at, head};
 
-use super::writer::Place;
-use crate::stream::sync::{AtomicU64, Ordering, fence};
+use crate::stream::sync::{AtomicU64, Ordering};
 
 /// An event does not fit and may not displace another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,14 +29,9 @@ pub struct Full;
 /// The owner of a packet that no death of a thread sets free.
 pub const UNENDING: u64 = u64::MAX;
 
-/// How often claiming starts again when others were faster.
-const ROUNDS: usize = 16;
-/// Owners that are looked at in one claim, each by a system call.
-const INQUIRIES: usize = 8;
-
-const OPEN: u64 = 1;
-const CLOSED: u64 = 2;
-const TAG: u64 = 3;
+pub(super) const OPEN: u64 = 1;
+pub(super) const CLOSED: u64 = 2;
+pub(super) const TAG: u64 = 3;
 
 /// The memory of a stream's packets.
 #[derive(Clone, Copy, Debug)]
@@ -45,11 +42,11 @@ pub struct Pool<'a> {
 }
 
 /// How the packets stand.
-struct Survey {
-    closed: u32,
-    open: u32,
+pub(super) struct Survey {
+    pub(super) closed: u32,
+    pub(super) open: u32,
     /// The packet that was closed first, with its state.
-    oldest: Option<(usize, u64)>,
+    pub(super) oldest: Option<(usize, u64)>,
 }
 
 impl<'a> Pool<'a> {
@@ -80,7 +77,11 @@ impl<'a> Pool<'a> {
     #[inline(always)]
     fn at(index: usize) -> usize {
         #[cfg(all(loom, test))]
-        let index = if index < at::HEADS { index - at::ORDER } else { index - at::HEADS + 8 };
+        let index = match index {
+            at::CUTOFF => 0,
+            at::HEADS.. => index - at::HEADS + 16,
+            _ => index - at::ORDER + 8,
+        };
         index
     }
 
@@ -143,7 +144,7 @@ impl<'a> Pool<'a> {
         sums
     }
 
-    fn survey(&self) -> Survey {
+    pub(super) fn survey(&self) -> Survey {
         let mut survey = Survey { closed: 0, open: 0, oldest: None };
         let mut first = u64::MAX;
         for packet in 0..self.used() {
@@ -164,140 +165,8 @@ impl<'a> Pool<'a> {
         survey
     }
 
-    fn next_order(&self) -> u64 {
-        self.word(at::ORDER).fetch_add(1, Ordering::Relaxed).wrapping_add(1)
-    }
-
-    /// Closes the packet of a place, if it has one, and opens another for it.
-    ///
-    /// Without a `budget` the place takes any packet, whatever is promised to others: it is for what
-    /// always finds room. `lives` says whether the thread of an owner still is.
-    pub(super) fn claim(
-        &self,
-        place: &Place,
-        owner: u64,
-        words: usize,
-        lives: &dyn Fn(u64) -> bool,
-    ) -> Result<(), Full> {
-        self.close(place);
-        for _ in 0..ROUNDS {
-            let survey = self.survey();
-            if survey.closed > self.geometry.closed && owner != UNENDING {
-                if self.policy != StreamPolicy::Loop {
-                    return Err(Full);
-                }
-                if self.displace(&survey, place, owner) {
-                    return Ok(());
-                }
-                continue;
-            }
-            let crowded = survey.open > EXTRA_PACKETS / 2;
-            if crowded && self.adopt(place, owner, words, lives)
-                || self.open_free(place, owner)
-                || self.adopt(place, owner, words, lives)
-            {
-                return Ok(());
-            }
-            if self.policy != StreamPolicy::Loop || survey.oldest.is_none() {
-                return Err(Full);
-            }
-            if self.displace(&survey, place, owner) {
-                return Ok(());
-            }
-        }
-        Err(Full)
-    }
-
-    /// Says that nothing more comes into the packet of a place.
-    pub fn close(&self, place: &Place) {
-        let Some((packet, opened)) = place.leave() else { return };
-        self.head(packet, head::CLOSED).store(self.next_order(), Ordering::Relaxed);
-        // Release: who sees it closed sees its records, its last stamp and its order.
-        self.head(packet, head::STATE).store(opened << 2 | CLOSED, Ordering::Release);
-    }
-
-    /// Takes over the packet that was closed first, with all records in it.
-    fn displace(&self, survey: &Survey, place: &Place, owner: u64) -> bool {
-        let Some((packet, state)) = survey.oldest else { return false };
-        let last = self.head(packet, head::LAST).load(Ordering::Relaxed);
-        let order = self.head(packet, head::CLOSED).load(Ordering::Relaxed);
-        if !self.open(packet, state, place, owner) {
-            return false;
-        }
-        self.word(at::GONE_STAMP).store(last, Ordering::Relaxed);
-        self.word(at::GONE_ORDER).store(order, Ordering::Relaxed);
-        self.word(at::LOOP_FULL).store(1, Ordering::Relaxed);
-        self.word(at::DISPLACED).fetch_add(1, Ordering::Relaxed);
-        true
-    }
-
-    fn open_free(&self, place: &Place, owner: u64) -> bool {
-        (0..self.geometry.packets as usize).any(|packet| {
-            let state = self.head(packet, head::STATE).load(Ordering::Relaxed);
-            state & TAG == 0 && self.open(packet, state, place, owner)
-        })
-    }
-
-    fn open(&self, packet: usize, before: u64, place: &Place, owner: u64) -> bool {
-        let opened = self.next_order();
-        let word = self.head(packet, head::STATE);
-        let after = opened << 2 | OPEN;
-        // Acquire: what its reader or its owner before did is done.
-        if word.compare_exchange(before, after, Ordering::AcqRel, Ordering::Relaxed).is_err() {
-            return false;
-        }
-        // Release: a reader that sees a word stored behind this fence, and fences, sees the state.
-        fence(Ordering::Release);
-        self.head(packet, head::OWNER).store(owner, Ordering::Relaxed);
-        self.head(packet, head::COMMITTED).store(join(0, opened as u32), Ordering::Release);
-        self.word(at::USED).fetch_max(packet as u64 + 1, Ordering::AcqRel);
-        place.enter(&self.geometry, packet, opened, 0);
-        true
-    }
-
-    /// Goes on in an open packet whose owner has ended, if there is one with enough room.
-    fn adopt(&self, place: &Place, owner: u64, words: usize, lives: &dyn Fn(u64) -> bool) -> bool {
-        let used = self.used();
-        let from = self.word(at::ORDER).load(Ordering::Relaxed) as usize;
-        let mut inquiries = 0;
-        for packet in (0..used).map(|index| (from + index) % used) {
-            let state = self.head(packet, head::STATE).load(Ordering::Acquire);
-            let before = self.head(packet, head::OWNER).load(Ordering::Relaxed);
-            if state & TAG != OPEN || before == UNENDING || before == owner {
-                continue;
-            }
-            if inquiries == INQUIRIES {
-                return false;
-            }
-            inquiries += 1;
-            if !lives(before) && self.inherit(packet, state, before, place, owner, words) {
-                return true;
-            }
-        }
-        false
-    }
-
-    fn inherit(
-        &self,
-        packet: usize,
-        state: u64,
-        before: u64,
-        place: &Place,
-        owner: u64,
-        words: usize,
-    ) -> bool {
-        let word = self.head(packet, head::OWNER);
-        if word.compare_exchange(before, owner, Ordering::AcqRel, Ordering::Relaxed).is_err() {
-            return false;
-        }
-        let end = self.geometry.packet_words as usize;
-        let next = (self.head(packet, head::COMMITTED).load(Ordering::Acquire) as u32) as usize;
-        place.enter(&self.geometry, packet, state >> 2, next.min(end));
-        if next + words <= end {
-            return true;
-        }
-        self.close(place);
-        false
+    pub(super) fn next_order(&self) -> u64 {
+        self.word(at::ORDER).fetch_add(1, Ordering::AcqRel).wrapping_add(1)
     }
 
     /// The order number of an open or closed packet's opening, and whether it is closed.

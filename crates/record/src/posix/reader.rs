@@ -1,9 +1,14 @@
 //! Taking records out, oldest first.
 //!
-//! Each packet is in the order of its writer. The reader looks at all packets, and merges what it finds
-//! by stamps. So that no record comes before one that caused it, it looks twice where several packets
-//! have something: what was stored before a record that the first look saw is there at the second, and
-//! of that it takes only what is not younger than everything that the first saw.
+//! Each packet is in the order of its stamps. The reader looks at all packets, and merges what it finds
+//! by stamps. So that no record comes before one that caused it, it always looks twice: what was stored
+//! before a record that the first look saw is there at the second, and of that it takes only what is not
+//! later than everything that the first saw, the *cutoff*.
+//!
+//! The order of one thread does not rest on clocks. Records in a packet that was opened after another one was
+//! closed come after all that is in that one; packets that were opened after the second look began are left for
+//! the next. And a thread that goes from one open packet to another knows the cutoff while it holds, and
+//! stores nothing before it.
 //!
 //! A record that was stored late, because its thread was held up after reading the clock, is given out
 //! when it is found, with the stamp of the one before it. Under the policy loop a record goes, too, if it
@@ -40,20 +45,31 @@ pub struct Taken {
     pub thread: u64,
 }
 
+/// Looks that may find nothing to take, because packets change hands all the time, one after the other.
+const LOOKS: usize = 8;
+
 /// How far a packet was read.
 #[derive(Clone, Copy, Default, Debug)]
 struct Source {
     opened: u64,
+    /// Order number of its closing; 0 while it is open.
+    closed: u64,
     at: usize,
     end: usize,
+    /// The stamp with which it is among those that can be taken from.
+    key: Option<u64>,
 }
 
 /// The reading side of a stream.
 #[derive(Debug)]
 pub struct Reader {
     sources: Vec<Source>,
-    /// The next stamp of each packet that has records, with the packet.
+    /// The next stamp of each packet that has records, with the packet. One that is not the packet's key is
+    /// left over.
     next: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Of the packets that are closed and have records the one that was closed first, with the order number of
+    /// that.
+    first_closed: Option<(u64, u32)>,
     cutoff: u64,
     last: u64,
     record: Vec<u64>,
@@ -65,7 +81,7 @@ impl Reader {
     pub fn new(pool: &Pool<'_>) -> Self {
         let sources = alloc::vec![Source::default(); pool.geometry().packets as usize];
         let (next, record) = (BinaryHeap::new(), Vec::new());
-        Self { sources, next, cutoff: 0, last: 0, record, damaged: 0 }
+        Self { sources, next, first_closed: None, cutoff: 0, last: 0, record, damaged: 0 }
     }
 
     /// Packets whose rest was no record: somebody scribbled over them.
@@ -89,8 +105,7 @@ impl Reader {
             if self.next.is_empty() && !self.look(pool) {
                 return None;
             }
-            let Some(Reverse((_, packet))) = self.next.peek() else { continue };
-            let packet = *packet as usize;
+            let Some(packet) = self.choose() else { continue };
             let taken = self.take_from(pool, packet);
             self.go_on(pool, packet);
             let Some(mut taken) = taken else { continue };
@@ -122,49 +137,87 @@ impl Reader {
         self.sources.iter_mut().for_each(|source| source.at = source.end);
         // Frees what is closed.
         self.refresh(pool);
+        self.first_closed = None;
     }
 
     /// Looks for records; whether there are some.
     fn look(&mut self, pool: &Pool<'_>) -> bool {
-        let found = self.refresh(pool);
-        if found == 0 {
-            return false;
-        }
-        self.cutoff = u64::MAX;
-        if found > 1 {
-            self.cutoff = self.newest(pool);
+        for _ in 0..LOOKS {
+            if self.refresh(pool) == 0 {
+                return false;
+            }
+            self.cutoff = self.latest(pool);
+            pool.word(at::CUTOFF).store(self.cutoff, Ordering::Relaxed);
+            // Either a thread that changes packets sees the cutoff, or what it stored before is seen here.
+            fence(Ordering::SeqCst);
             self.refresh(pool);
+            pool.word(at::CUTOFF).store(0, Ordering::Release);
+            if self.offer_all(pool) {
+                return true;
+            }
         }
-        for packet in 0..pool.used() {
-            self.offer(pool, packet);
-        }
-        // Stamps that a clock set back made, or somebody's scribble, hide nothing for ever.
-        if self.next.is_empty() {
-            self.cutoff = u64::MAX;
-            (0..pool.used()).for_each(|packet| self.offer(pool, packet));
-        }
+        // Somebody scribbles: that hides nothing for ever.
+        self.cutoff = u64::MAX;
+        self.offer_all(pool)
+    }
+
+    /// Puts all packets among those that can be taken from that have a record that is old enough; whether there
+    /// is one.
+    fn offer_all(&mut self, pool: &Pool<'_>) -> bool {
+        self.find_first_closed();
+        (0..pool.used()).for_each(|packet| self.offer(pool, packet));
         !self.next.is_empty()
     }
 
-    /// The youngest stamp of the packets that have records.
-    fn newest(&self, pool: &Pool<'_>) -> u64 {
-        let packets = self.sources.iter().enumerate().filter(|(_, source)| source.at < source.end);
-        let last = |packet| pool.head(packet, head::LAST).load(Ordering::Relaxed);
-        packets.map(|(packet, _)| last(packet)).max().unwrap_or(u64::MAX)
+    fn find_first_closed(&mut self) {
+        let unread = self.sources.iter().zip(0..).filter(|(source, _)| source.at < source.end);
+        let closed = unread.filter(|(source, _)| source.closed != 0);
+        self.first_closed = closed.map(|(source, packet)| (source.closed, packet)).min();
+    }
+
+    /// The packet whose record comes next; `None` if what seemed to be the next one is left over.
+    fn choose(&mut self) -> Option<usize> {
+        let Reverse((stamp, packet)) = *self.next.peek()?;
+        let source = self.sources.get(packet as usize)?;
+        if source.key != Some(stamp) {
+            self.next.pop();
+            return None;
+        }
+        // What was closed before this was opened comes first.
+        match self.first_closed {
+            Some((closed, first)) if closed < source.opened => Some(first as usize),
+            _ => Some(packet as usize),
+        }
+    }
+
+    /// The latest stamp in the packets that have records.
+    fn latest(&self, pool: &Pool<'_>) -> u64 {
+        let unread = self.sources.iter().enumerate().filter(|(_, source)| source.at < source.end);
+        let latest = |(packet, source): (usize, &Source)| {
+            let last = pool.head(packet, head::LAST).load(Ordering::Relaxed);
+            last.max(Self::stamp(pool, packet, source.at))
+        };
+        unread.map(latest).max().unwrap_or(0)
     }
 
     /// Looks how far each packet is filled, frees those that were read; how many have records.
     fn refresh(&mut self, pool: &Pool<'_>) -> usize {
         let mut found = 0;
+        // Acquire: of a thread whose packet's number is not beyond this, all closed packets are seen closed.
+        let order = pool.word(at::ORDER).load(Ordering::Acquire);
         for packet in 0..pool.used() {
             let Some(source) = self.sources.get_mut(packet) else { break };
             let state = pool.head(packet, head::STATE).load(Ordering::Acquire);
-            let Some((opened, closed)) = Pool::occupied(state) else {
+            let occupied = Pool::occupied(state).filter(|(opened, _)| *opened <= order);
+            let Some((opened, closed)) = occupied else {
                 *source = Source::default();
                 continue;
             };
             if source.opened != opened {
-                *source = Source { opened, at: 0, end: 0 };
+                *source = Source { opened, ..Source::default() };
+            }
+            if closed {
+                source.closed = pool.head(packet, head::CLOSED).load(Ordering::Relaxed);
             }
             let committed = pool.head(packet, head::COMMITTED).load(Ordering::Acquire);
             let (words, order) = split(committed);
@@ -182,20 +235,32 @@ impl Reader {
 
     /// Puts a packet among those that can be taken from, if it has a record that is old enough.
     fn offer(&mut self, pool: &Pool<'_>, packet: usize) {
-        if let Some(stamp) = self.next_stamp(pool, packet) {
+        let key = self.next_stamp(pool, packet);
+        let Some(source) = self.sources.get_mut(packet) else { return };
+        source.key = key;
+        if let Some(stamp) = key {
             self.next.push(Reverse((stamp, packet as u32)));
         }
     }
 
-    /// The same for the packet that was the first of them; mostly it stays that.
+    /// The same for the packet that was taken from; mostly it was the first of them and stays that.
     fn go_on(&mut self, pool: &Pool<'_>, packet: usize) {
-        let stamp = self.next_stamp(pool, packet);
-        let Some(mut first) = self.next.peek_mut() else { return };
-        match stamp {
-            Some(stamp) => first.0.0 = stamp,
-            None => {
-                PeekMut::pop(first);
+        let key = self.next_stamp(pool, packet);
+        let Some(source) = self.sources.get_mut(packet) else { return };
+        source.key = key;
+        let read = source.closed != 0 && source.at >= source.end;
+        if let Some(mut first) = self.next.peek_mut()
+            && first.0.1 as usize == packet
+        {
+            match key {
+                Some(stamp) => first.0.0 = stamp,
+                None => _ = PeekMut::pop(first),
             }
+        } else if let Some(stamp) = key {
+            self.next.push(Reverse((stamp, packet as u32)));
+        }
+        if read {
+            self.find_first_closed();
         }
     }
 
@@ -203,14 +268,19 @@ impl Reader {
     #[inline]
     fn next_stamp(&self, pool: &Pool<'_>, packet: usize) -> Option<u64> {
         let source = self.sources.get(packet).filter(|source| source.at < source.end)?;
-        let stamp = pool.packet(packet, source.at + 1, source.at + 2);
-        let stamp = stamp.first().map_or(0, |word| word.load(Ordering::Relaxed));
+        let stamp = Self::stamp(pool, packet, source.at);
         (stamp <= self.cutoff).then_some(stamp)
+    }
+
+    #[inline]
+    fn stamp(pool: &Pool<'_>, packet: usize, at: usize) -> u64 {
+        let stamp = pool.packet(packet, at + 1, at + 2);
+        stamp.first().map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
     /// Takes a packet's next record; `None` where it is not to be given out.
     fn take_from(&mut self, pool: &Pool<'_>, packet: usize) -> Option<Taken> {
-        let Source { opened, at, end } = *self.sources.get(packet)?;
+        let Source { opened, at, end, .. } = *self.sources.get(packet)?;
         let taken = self.copy(pool, packet, at, end);
         // Acquire: if a word that was copied is of a later owner, its state is seen here.
         fence(Ordering::Acquire);
@@ -237,6 +307,8 @@ impl Reader {
 
     /// Frees a closed packet, unless more came into it between the last look and its closing.
     fn end_of_closed(&mut self, pool: &Pool<'_>, packet: usize, opened: u64) {
+        // Acquire: pairs with the closing, whose writer stored its last records before.
+        fence(Ordering::Acquire);
         let committed = pool.head(packet, head::COMMITTED).load(Ordering::Acquire);
         let (words, order) = split(committed);
         let Some(source) = self.sources.get(packet) else { return };

@@ -111,6 +111,10 @@ impl Stream {
             if level.generation.get() != self.generation && !self.place(level) {
                 return;
             }
+            if level.left.get() {
+                level.left.set(false);
+                level.writer.begin_again(&self.image());
+            }
             let pushed = level.writer.push(&self.image(), id, self.stamp(), fields.as_ref(), bytes);
             if pushed.is_err() && self.policy == FullPolicy::UntilFull {
                 self.image().suspend_full();

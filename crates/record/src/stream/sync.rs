@@ -23,7 +23,13 @@ pub(crate) use loom::sync::atomic::{Ordering, fence};
 /// Runs a model in every order of its steps in which threads are interrupted three times at most.
 #[cfg(all(loom, test))]
 pub(crate) fn check(model: impl Fn() + Sync + Send + 'static) {
+    check_with(3, model);
+}
+
+/// The same with another number of interruptions, for models with many steps.
+#[cfg(all(loom, test))]
+pub(crate) fn check_with(interruptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
+    builder.preemption_bound = Some(interruptions);
     builder.check(model);
 }

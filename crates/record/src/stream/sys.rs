@@ -42,6 +42,18 @@ pub(super) fn lives(process: u32, thread: u32) -> bool {
     !result
 }
 
+/// Whether the calling thread runs on its signal stack.
+pub(super) fn on_signal_stack() -> bool {
+    // SAFETY: the call fills the structure, which is plain memory; errno's place is there as long as the thread.
+    unsafe {
+        let saved = *libc::__errno_location();
+        let mut stack: libc::stack_t = std::mem::zeroed();
+        let asked = libc::sigaltstack(std::ptr::null(), &raw mut stack) == 0;
+        *libc::__errno_location() = saved;
+        asked && stack.ss_flags & libc::SS_ONSTACK != 0
+    }
+}
+
 /// Nanoseconds of one of the system's clocks.
 fn clock(id: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -3,17 +3,25 @@
 //! A thread that records says so in `depth`. A signal handler that interrupts it in the middle of a
 //! record finds `depth` raised and uses the writer of the next depth, which has a lane of its own;
 //! when the handler returns, everything of the interrupted record is as it was. So a writer is never
-//! entered twice, its stores need no locked instructions, and a handler that leaves by a jump only
-//! makes its thread use the deeper lanes from then on.
+//! entered twice, and its stores need no locked instructions.
 //!
-//! The memory is the thread's static one: no allocation at first use and nothing to run at the end
-//! of the thread, either of which would be forbidden in a signal handler. A lane whose thread has
+//! The memory is the thread's block ([`ThreadMemory`]): no allocation at first use and nothing to run at the
+//! end of the thread, either of which would be forbidden in a signal handler. A lane whose thread has
 //! ended is taken over by the next thread that finds no free one.
+//!
+//! A record that a handler left by a jump never ends. When all depths are in use, those are free again whose
+//! records began deeper on the stack than the present one does: they cannot be there any more. Not so on a
+//! signal stack, of which nobody knows what it interrupted.
+//!
+//! The module holds `unsafe` code because it says that zeros are a value of its types.
+#![allow(unsafe_code)]
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
+use super::sys;
 use super::writer::Writer;
+use crate::thread_memory::{ThreadMemory, User, Zeroed};
 
 /// Streams that one process may record into at a time.
 pub(super) const STREAMS: usize = 16;
@@ -22,9 +30,11 @@ pub(super) const STREAMS: usize = 16;
 pub(super) const DEPTHS: usize = 3;
 
 /// The writers of one thread for one stream.
-pub(super) struct Writers {
+struct Writers {
     /// How many records are begun and not complete: the depth that is free.
     depth: AtomicU32,
+    /// Where on the stack the record of each depth began.
+    frames: [AtomicUsize; DEPTHS],
     levels: [Level; DEPTHS],
 }
 
@@ -36,58 +46,76 @@ pub(super) struct Level {
     pub(super) missed: Cell<u64>,
     /// How many events found no lane, so that not each of them looks for one.
     pub(super) misses: Cell<u32>,
+    /// A record was left in the middle: the writer begins again behind what was committed.
+    pub(super) left: Cell<bool>,
     pub(super) writer: Writer,
 }
 
-impl Level {
-    const fn new() -> Self {
-        Self {
-            generation: Cell::new(0),
-            missed: Cell::new(0),
-            misses: Cell::new(0),
-            writer: Writer::new(),
+/// The writers of a thread, for each stream.
+struct Thread([Writers; STREAMS]);
+
+// SAFETY: it consists of numbers, `false` and `None` of no pointer, in cells and atomics.
+unsafe impl Zeroed for Thread {
+    fn begin_again(&self) {
+        for writers in &self.0 {
+            writers.depth.store(0, Ordering::Relaxed);
+            for level in &writers.levels {
+                level.generation.set(0);
+                level.missed.set(0);
+                level.left.set(false);
+            }
         }
     }
 }
 
-impl Writers {
-    const fn new() -> Self {
-        Self { depth: AtomicU32::new(0), levels: [const { Level::new() }; DEPTHS] }
-    }
-}
-
-std::thread_local! {
-    static THREAD: [Writers; STREAMS] = const { [const { Writers::new() }; STREAMS] };
-}
+static THREADS: ThreadMemory<Thread> = ThreadMemory::new(User::Streams);
 
 /// Runs `record` with the calling thread's writer for the stream in a slot; `None` where handlers
-/// interrupt each other too deeply, or the thread is about to end.
+/// interrupt each other too deeply, or there is no memory for the thread.
 #[inline]
 pub(super) fn with_writer<R>(slot: usize, record: impl FnOnce(&Level) -> R) -> Option<R> {
-    THREAD
-        .try_with(|thread| {
-            let writers = &thread[slot % STREAMS];
-            // Relaxed, with compiler fences: only handlers on this very thread look at it.
-            let depth = writers.depth.load(Ordering::Relaxed);
-            let level = writers.levels.get(depth as usize)?;
-            writers.depth.store(depth + 1, Ordering::Relaxed);
-            compiler_fence(Ordering::SeqCst);
-            let result = record(level);
-            compiler_fence(Ordering::SeqCst);
-            writers.depth.store(depth, Ordering::Relaxed);
-            Some(result)
-        })
-        .ok()
-        .flatten()
+    let writers = &THREADS.get()?.0[slot % STREAMS];
+    let frame = 0_u8;
+    let here = (&raw const frame).addr();
+    // Relaxed, with compiler fences: only handlers on this very thread look at it.
+    let mut depth = writers.depth.load(Ordering::Relaxed) as usize;
+    if depth >= DEPTHS {
+        depth = writers.recover(here)?;
+    }
+    let level = writers.levels.get(depth)?;
+    writers.frames[depth].store(here, Ordering::Relaxed);
+    writers.depth.store(depth as u32 + 1, Ordering::Relaxed);
+    compiler_fence(Ordering::SeqCst);
+    let result = record(level);
+    compiler_fence(Ordering::SeqCst);
+    writers.depth.store(depth as u32, Ordering::Relaxed);
+    Some(result)
+}
+
+impl Writers {
+    /// Ends records that were left by a jump; the depth that is free then, if there were any.
+    #[cold]
+    #[inline(never)]
+    fn recover(&self, here: usize) -> Option<usize> {
+        if sys::on_signal_stack() {
+            return None;
+        }
+        let mut depth = DEPTHS;
+        while depth > 0 && self.frames[depth - 1].load(Ordering::Relaxed) <= here {
+            depth -= 1;
+            self.levels[depth].left.set(true);
+        }
+        self.depth.store(depth as u32, Ordering::Relaxed);
+        (depth < DEPTHS).then_some(depth)
+    }
 }
 
 /// In the child of a fork the lanes belong to the parent: the thread forgets them.
 pub(super) extern "C" fn forget() {
-    let _ = THREAD.try_with(|thread| {
-        for level in thread.iter().flat_map(|writers| &writers.levels) {
-            level.generation.set(0);
-        }
-    });
+    let Some(thread) = THREADS.get() else { return };
+    for level in thread.0.iter().flat_map(|writers| &writers.levels) {
+        level.generation.set(0);
+    }
 }
 
 /// The next generation of streams; none is ever used twice in a process.

@@ -98,6 +98,11 @@ impl Writer {
         self.base.set(0);
     }
 
+    /// Takes its lane over from itself: after a record that was left in the middle.
+    pub(super) fn begin_again(&self, image: &Image<'_>) {
+        self.take(image, self.lane.get(), self.identity.get());
+    }
+
     /// Stores a record: fields of a word each, then bytes, filled up to a whole word. The number of
     /// bytes is not stored; who wants it back stores it as the last field.
     ///

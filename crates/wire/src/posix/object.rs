@@ -11,13 +11,16 @@
 //! | 6, 7 | the controller: process, as in an [area](super::area); its start |
 //! | 8 | nanoseconds of a tick of the processor's counter, times 2^32; 0 where nobody uses the counter |
 //! | 9 | nonce of the name space |
+//! | 12 | the latest stamp of the reader's first look, while it takes its second one; else 0 |
 //! | 16 | state: 0 suspended, 1 running, 2 suspended because it is full |
 //! | 17, 18 | when it became full; when the first event after that was lost; 0 for not |
+//! | 19 | 1 if recorders fence before they look for readers that wait, because the kernel refuses a barrier |
 //! | 24 | order numbers: one is taken when a packet is opened and when it is closed |
 //! | 25 | packets that were ever used lie below this |
 //! | 26 | events lost |
 //! | 27, 28 | loop: packets displaced; whether one was since the last record was read |
 //! | 29, 30 | the packet displaced last: order number of its closing, stamp of its last record |
+//! | 31 | the latest stamp in a packet that was closed |
 //! | 32, 33 | readers that wait: whether there are any; the word they sleep at |
 //! | 34 | the word at which the flushing thread sleeps |
 //! | 35 | 1 after a process found no place among the members |
@@ -33,10 +36,9 @@
 //! |---|---|
 //! | 0 | 0 free, 1 open, 2 closed (bits 0 and 1); order number of its opening |
 //! | 1 | words of records that are there |
-//! | 2 | owner: process (low half), thread (high half) |
-//! | 3 | stamp of the last record |
+//! | 2 | the writer that has the packet, [`owner`]; 0 for none |
+//! | 3 | stamp of the last record, the latest in the packet |
 //! | 4 | order number of its closing |
-//! | 5 | events |
 
 use super::set::EventSet;
 use super::{StreamPolicy, record_words};
@@ -49,12 +51,16 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"TWPXSTR1");
 pub mod at {
     /// The magic number.
     pub const MAGIC: usize = 0;
+    /// The latest stamp of the reader's first look.
+    pub const CUTOFF: usize = 12;
     /// State.
     pub const STATE: usize = 16;
     /// When it became full.
     pub const FULL_STAMP: usize = 17;
     /// When the first event after that was lost.
     pub const FIRST_LOST: usize = 18;
+    /// Whether recorders fence.
+    pub const FENCES: usize = 19;
     /// Order numbers.
     pub const ORDER: usize = 24;
     /// Packets that were ever used.
@@ -69,6 +75,8 @@ pub mod at {
     pub const GONE_ORDER: usize = 29;
     /// Stamp of its last record.
     pub const GONE_STAMP: usize = 30;
+    /// The latest stamp in a packet that was closed.
+    pub const CLOSED_STAMP: usize = 31;
     /// Whether a reader waits.
     pub const WAITERS: usize = 32;
     /// Where readers sleep.
@@ -109,8 +117,22 @@ pub const TAKING: u64 = u64::MAX;
 pub const MEMBERS: usize = 256;
 /// Words of a stream's name.
 pub const NAME_WORDS: usize = 8;
-/// Packets beyond those that hold what was promised: each thread that records has one open.
-pub const EXTRA_PACKETS: u32 = 64;
+/// Packets beyond those that hold what was promised. Threads have some of them to themselves; one more is
+/// taken for each further thread that is in the middle of a record.
+pub const EXTRA_PACKETS: u32 = 256;
+
+/// The word of a writer, never 0: process and thread, which Linux numbers below 2^22, 18 bits of the number of
+/// the namespace in which they are the numbers, and the depth of signal handlers, below 4.
+pub const fn owner(process: u32, thread: u32, space: u32, depth: u32) -> u64 {
+    let (process, thread) = (process as u64 & 0x3F_FFFF, thread as u64 & 0x3F_FFFF);
+    process | thread << 22 | (space as u64 & 0x3_FFFF) << 44 | (depth as u64 & 3) << 62
+}
+
+/// Process and thread of a writer, and the bits of their namespace.
+pub const fn split_owner(word: u64) -> (u32, u32, u32) {
+    let space = (word >> 44) as u32 & 0x3_FFFF;
+    (word as u32 & 0x3F_FFFF, (word >> 22) as u32 & 0x3F_FFFF, space)
+}
 
 /// How a stream stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -298,6 +320,17 @@ mod tests {
         let mut foreign = header.words();
         foreign[0] ^= 1;
         assert_eq!(ObjectHeader::of_words(&foreign), None);
+    }
+
+    #[test]
+    fn processes_and_threads_survive_their_words() {
+        let most = (1 << 22) - 1;
+        assert_eq!(split_owner(owner(most, 7, 5, 3)), (most, 7, 5));
+        assert_eq!(
+            split_owner(owner(7, most, 4_026_531_836, 0)),
+            (7, most, 4_026_531_836 & 0x3_FFFF)
+        );
+        assert_ne!(owner(7, 8, 1, 0), owner(7, 8, 1, 1));
     }
 
     #[test]
