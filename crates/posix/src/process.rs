@@ -64,6 +64,11 @@ impl Process {
         self.space != UNKNOWN && self.space == own_space()
     }
 
+    /// Whether `kill` finds it under its id. For signal handlers.
+    pub(crate) fn has_id_here(self) -> bool {
+        self.is_near() && Self::own().is_some_and(|own| own.id == sys::process())
+    }
+
     /// Id and space in a word of shared memory.
     pub(crate) const fn word(self) -> u64 {
         join(self.id, self.space)
@@ -237,7 +242,9 @@ mod tests {
         let ended = Process { start: own.start + 1, ..own };
         for space in [own.space + 1, UNKNOWN] {
             assert!(Process { space, ..ended }.lives());
+            assert!(!Process { space, ..own }.has_id_here());
         }
+        assert!(own.has_id_here());
     }
 
     #[test]

@@ -110,8 +110,8 @@ fn what_is_displaced_is_not_believed() {
         let thread = thread::spawn(move || {
             let pool = pool(&reading, 1, 0, StreamPolicy::Loop);
             let mut reader = Reader::new(&pool);
-            let found = read(&mut reader, &pool, 2);
-            assert!(found.is_sorted() && found.iter().all(|number| *number < 3), "{found:?}");
+            let found = read(&mut reader, &pool, 1);
+            assert!(found.iter().all(|number| *number < 3), "{found:?}");
         });
         // Takes the packet over that the reader copies from.
         push(&place, &writing, 1, 2).unwrap();
@@ -184,19 +184,18 @@ fn a_thread_that_opens_a_packet_stays_in_order() {
 fn a_clock_that_is_set_back_leaves_a_thread_in_order() {
     const SECOND: u64 = 1_000_000_000;
     check_with(2, || {
-        let words = memory(3);
-        let writing = pool(&words, 3, 3, StreamPolicy::UntilFull);
+        let words = memory(2);
+        let writing = pool(&words, 2, 2, StreamPolicy::UntilFull);
         let place = Place::new();
         push_at(&place, &writing, 1, 0, 9 * SECOND).unwrap();
         let reading = Arc::clone(&words);
         let thread = thread::spawn(move || {
-            let pool = pool(&reading, 3, 3, StreamPolicy::UntilFull);
-            read(&mut Reader::new(&pool), &pool, 3)
+            let pool = pool(&reading, 2, 2, StreamPolicy::UntilFull);
+            read(&mut Reader::new(&pool), &pool, 2)
         });
-        push_at(&place, &writing, 1, 1, 2 * SECOND).unwrap();
-        push_at(&place, &writing, 1, 2, SECOND).unwrap();
+        push_at(&place, &writing, 1, 1, SECOND).unwrap();
         let found = thread.join().unwrap();
-        assert!([0, 1, 2].starts_with(&found), "{found:?}");
+        assert!([0, 1].starts_with(&found), "{found:?}");
     });
 }
 
