@@ -19,8 +19,8 @@ use tracewell_record::thread_memory::{ThreadMemory, User, Zeroed};
 use tracewell_wire::posix::area::SLOTS;
 
 use crate::clock::Comparison;
-use crate::process;
 use crate::local::{Attached, Local};
+use crate::process;
 use crate::sys;
 
 /// How deep handlers that record may interrupt each other, the thread itself included.

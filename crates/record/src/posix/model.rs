@@ -203,7 +203,7 @@ fn a_clock_that_is_set_back_leaves_a_thread_in_order() {
 /// another thread has a later stamp.
 #[test]
 fn a_thread_that_shares_packets_stays_in_order() {
-    check_with(2, || {
+    check(|| {
         let words = memory(3);
         let writing = pool(&words, 3, 3, StreamPolicy::UntilFull);
         push_at(&Place::new(), &writing, 3, 0, 90).unwrap();

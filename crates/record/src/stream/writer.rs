@@ -99,6 +99,7 @@ impl Writer {
     }
 
     /// Takes its lane over from itself: after a record that was left in the middle.
+    #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
     pub(super) fn begin_again(&self, image: &Image<'_>) {
         self.take(image, self.lane.get(), self.identity.get());
     }
