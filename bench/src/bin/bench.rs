@@ -73,6 +73,9 @@ enum Part {
     Tracing,
 }
 
+const USAGE: &str =
+    "usage: bench [--size 256MiB] [--rounds 7] [--check] [--live | --scaling | --tracing]";
+
 impl Plan {
     fn from_arguments() -> Result<Self> {
         let mut plan = Self { size: 256 << 20, rounds: 7, only: None };
@@ -86,11 +89,11 @@ impl Plan {
                 "--scaling" => plan.only = Some(Part::Scaling),
                 "--rounds" => plan.rounds = value().parse()?,
                 "--size" => plan.size = size(&value()).ok_or("a size such as 256MiB")?,
-                _ => {
-                    return Err("usage: bench [--size 256MiB] [--rounds 7] [--check] \
-                                [--live | --scaling | --tracing]"
-                        .into());
+                "-h" | "--help" => {
+                    println!("{USAGE}");
+                    std::process::exit(0);
                 }
+                other => return Err(format!("no option '{other}'; {USAGE}").into()),
             }
         }
         Ok(plan)

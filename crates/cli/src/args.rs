@@ -8,9 +8,11 @@ use tracewell::format::threadx::custom_events;
 use tracewell::input::{ARRIVALS, Settings};
 use tracewell::model::schema::Schema;
 use tracewell::select::{Bound, Selection};
+use tracewell::text::shown_path;
 
 use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, tell};
+use crate::small_file;
 
 /// What can be said about an input.
 #[derive(Clone, Debug, Default, Args)]
@@ -27,7 +29,7 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) custom_events: Vec<PathBuf>,
 
-    /// Names of tasks, a pid and a name a line, where the trace has pids only
+    /// Names, a number and a name a line, where the trace has numbers only: of tasks by pid (shark), of system calls (aix)
     #[arg(long, value_name = "FILE")]
     pub(crate) names: Option<PathBuf>,
 
@@ -63,9 +65,9 @@ impl InputArgs {
             settings.options.add(option).map_err(Failure::usage)?;
         }
         if let Some(path) = &self.names {
-            let names = std::fs::read(path).map_err(|error| Failure::io(path, &error))?;
+            let names = small_file::read(path)?;
             // A name that is no UTF-8 is shown as well as it can be.
-            settings.options.set("names", String::from_utf8_lossy(&names) + "\n");
+            settings.options.set_by("--names", "names", String::from_utf8_lossy(&names) + "\n");
         }
         let (schema, outcome) = self.schema()?;
         settings.schema = schema;
@@ -79,15 +81,15 @@ impl InputArgs {
         let mut outcome = Outcome::Done;
         let mut schema = Schema::clone(&Schema::threadx());
         for path in &self.custom_events {
-            let text = std::fs::read(path).map_err(|error| Failure::io(path, &error))?;
+            let text = small_file::read(path)?;
             let (events, errors) = custom_events::parse(&text);
             for error in errors {
-                tell!("tracewell: {}: {error}", path.display());
+                tell!("tracewell: {}: {error}", shown_path(path));
                 // What could be read of the file is used.
                 outcome = Outcome::Damaged;
             }
             for event in custom_events::define(&mut schema, events) {
-                let (path, id) = (path.display(), event.id);
+                let (path, id) = (shown_path(path), event.id);
                 tell!("tracewell: {path}: event {id} has a name already, ignored");
             }
         }

@@ -5,9 +5,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use tracewell::text::shown_lines;
 
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, tell};
 use crate::verbs;
+use crate::verbs::template::Template;
 
 /// Reads, explains and converts the event traces of real-time and embedded software.
 #[derive(Debug, Parser)]
@@ -29,8 +31,9 @@ pub(crate) struct Cli {
     verb: Verb,
 }
 
+/// What the program is asked to do.
 #[derive(Debug, Subcommand)]
-enum Verb {
+pub(crate) enum Verb {
     #[cfg(target_os = "linux")]
     Record(verbs::record::Record),
     Formats(verbs::formats::Formats),
@@ -47,48 +50,72 @@ enum Verb {
     Man(verbs::man::Man),
 }
 
-impl Cli {
+impl Verb {
     /// Runs the verb.
     pub(crate) fn run(&self) -> Outcome {
-        match &self.verb {
+        match self {
             #[cfg(target_os = "linux")]
-            Verb::Record(verb) => verb.run(),
-            Verb::Formats(verb) => verb.run(),
-            Verb::Info(verb) => verb.run(),
-            Verb::Events(verb) => verb.run(),
-            Verb::Report(verb) => verb.run(),
-            Verb::Analyze(verb) => verb.run(),
-            Verb::Check(verb) => verb.run(),
-            Verb::Convert(verb) => verb.run(),
-            Verb::Collect(verb) => verb.run(),
-            Verb::Template(verb) => verb.run(),
-            Verb::Trcrpt(verb) => verb.run(),
-            Verb::Completions(verb) => verb.run(Self::command()),
-            Verb::Man(verb) => verb.run(Self::command()),
+            Self::Record(verb) => verb.run(),
+            Self::Formats(verb) => verb.run(),
+            Self::Info(verb) => verb.run(),
+            Self::Events(verb) => verb.run(),
+            Self::Report(verb) => verb.run(),
+            Self::Analyze(verb) => verb.run(),
+            Self::Check(verb) => verb.run(),
+            Self::Convert(verb) => verb.run(),
+            Self::Collect(verb) => verb.run(),
+            Self::Template(verb) => verb.run(),
+            Self::Trcrpt(verb) => verb.run(),
+            Self::Completions(verb) => verb.run(Cli::command()),
+            Self::Man(verb) => verb.run(Cli::command()),
         }
     }
 }
 
-/// The arguments with the verb that the name of the program stands for: a link `trcrpt` is
-/// `tracewell trcrpt`, a link `trcupdate` is `tracewell template update`.
-pub(crate) fn arguments(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut arguments: Vec<_> = given.collect();
-    let name = arguments.first().map(Path::new).and_then(Path::file_stem);
-    let verbs: &[&str] = match name.and_then(OsStr::to_str) {
-        Some("trcrpt") => &["trcrpt"],
-        Some("trcupdate") => &["template", "update"],
-        _ => &[],
-    };
-    let behind_name = arguments.len().min(1);
-    arguments.splice(behind_name..behind_name, verbs.iter().map(OsString::from));
-    arguments
+/// Reads the arguments, the name of the program first: a link `trcrpt` is `tracewell trcrpt`, a link `trcupdate` is
+/// `tracewell template update`. Help and errors call the program what the user called it.
+pub(crate) fn parse(arguments: &[OsString]) -> Result<Verb, clap::Error> {
+    match link(arguments) {
+        Some("trcrpt") => alone("trcrpt", arguments).map(Verb::Trcrpt),
+        Some("trcupdate") => {
+            alone("trcupdate", arguments).map(|update| Verb::Template(Template::updating(update)))
+        }
+        _ => Cli::try_parse_from(arguments).map(|cli| cli.verb),
+    }
+}
+
+/// The name that the program was called by.
+fn link(arguments: &[OsString]) -> Option<&str> {
+    arguments.first().map(Path::new).and_then(Path::file_stem).and_then(OsStr::to_str)
+}
+
+/// Reads the arguments of a verb that is a program by itself.
+fn alone<T: clap::Args>(name: &'static str, arguments: &[OsString]) -> Result<T, clap::Error> {
+    let command = clap::Command::new(name).version(env!("CARGO_PKG_VERSION"));
+    let matches = T::augment_args(command).try_get_matches_from(arguments)?;
+    T::from_arg_matches(&matches)
+}
+
+/// Prints what is wrong with the arguments, or the help that they ask for. A message that repeats an argument shows it as
+/// other messages do.
+pub(crate) fn tell_usage(error: &clap::Error) {
+    let plain = error.to_string();
+    let shown = shown_lines(&plain);
+    if shown == plain {
+        // Where even this cannot be told there is nobody to tell.
+        let _ = error.print();
+    } else {
+        tell!("{}", shown.trim_end());
+    }
 }
 
 /// The exit status of arguments that cannot be used, or of help: trcrpt has its own.
 pub(crate) fn usage_status(arguments: &[OsString], error: &clap::Error) -> ExitCode {
-    match arguments.get(1) {
+    let is_trcrpt =
+        link(arguments) == Some("trcrpt") || arguments.get(1).is_some_and(|verb| verb == "trcrpt");
+    match is_trcrpt {
         _ if !error.use_stderr() => ExitCode::SUCCESS,
-        Some(verb) if verb == "trcrpt" => Outcome::Wrong.exit_code(),
-        _ => Outcome::Usage.exit_code(),
+        true => Outcome::Wrong.exit_code(),
+        false => Outcome::Usage.exit_code(),
     }
 }

@@ -8,6 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use tracewell::text::shown_path;
+
 use crate::inputs::Inputs;
 use crate::outcome::Failure;
 
@@ -97,7 +99,7 @@ impl Draft {
     pub(crate) fn put_or_leave(&mut self) -> Result<(), Failure> {
         self.put().map_err(|error| {
             let left = self.partial.take().unwrap_or_default();
-            let place = format!("{error}; what was recorded is in {}", left.display());
+            let place = format!("{error}; what was recorded is in {}", shown_path(&left));
             Failure::io(&self.target, &io::Error::other(place))
         })
     }

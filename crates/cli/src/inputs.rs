@@ -7,6 +7,8 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tracewell::text::shown_path;
+
 use crate::outcome::Failure;
 
 /// The files that a command reads.
@@ -50,12 +52,12 @@ impl Inputs {
     fn refuse_file(&self, output: &Path, identity: Option<Identity>) -> Result<(), Failure> {
         let is_output = |(_, input): &&(PathBuf, Identity)| Some(input) == identity.as_ref();
         let Some((input, _)) = self.files.iter().find(is_output) else { return Ok(()) };
-        let (output, same) = (output.display(), input == output);
+        let (output, same) = (shown_path(output), input == output);
         let stdin = input == Path::new("-");
         let of = match () {
             () if same => String::new(),
             () if stdin => " (standard input)".to_owned(),
-            () => format!(" ({})", input.display()),
+            () => format!(" ({})", shown_path(input)),
         };
         Err(Failure::usage(format!(
             "{output}: is an input, too{of}, and would be overwritten: name another output"

@@ -11,21 +11,19 @@ mod output;
 mod progress;
 #[cfg(unix)]
 mod signals;
+mod small_file;
 mod templates;
 mod trace_report;
 mod verbs;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    let arguments = command::arguments(std::env::args_os());
-    match command::Cli::try_parse_from(&arguments) {
-        Ok(cli) => cli.run().exit_code(),
+    let arguments: Vec<_> = std::env::args_os().collect();
+    match command::parse(&arguments) {
+        Ok(verb) => verb.run().exit_code(),
         Err(error) => {
-            // Where even this cannot be told there is nobody to tell.
-            let _ = error.print();
+            command::tell_usage(&error);
             command::usage_status(&arguments, &error)
         }
     }

@@ -9,14 +9,15 @@ use tracewell::export::ExportError;
 use tracewell::input::InputError;
 use tracewell::model::{Severity, Trace};
 use tracewell::select::SelectionError;
-use tracewell::text::counted;
+use tracewell::text::{counted, shown_path};
 
-/// Prints a line on standard error. Where nobody reads that any more, the work goes on and keeps its outcome,
-/// which `eprintln` would not allow.
+/// Prints a line on standard error, with nothing in it that changes the terminal. Where nobody reads that any more, the
+/// work goes on and keeps its outcome, which `eprintln` would not allow.
 macro_rules! tell {
     ($($text:tt)*) => {{
         use std::io::Write;
-        let _ = writeln!(std::io::stderr(), $($text)*);
+        let line = format!($($text)*);
+        let _ = writeln!(std::io::stderr(), "{}", tracewell::text::shown_lines(&line));
     }};
 }
 pub(crate) use tell;
@@ -72,7 +73,7 @@ impl Failure {
             io::ErrorKind::BrokenPipe => Outcome::Done,
             _ => Outcome::Io,
         };
-        Self { outcome, message: format!("{}: {error}", path.display()) }
+        Self { outcome, message: format!("{}: {error}", shown_path(path)) }
     }
 
     /// A failure that was told already.
@@ -82,7 +83,7 @@ impl Failure {
 
     /// A file is not what it should be.
     pub(crate) fn damaged(path: &Path, error: &dyn Display) -> Self {
-        Self { outcome: Outcome::Damaged, message: format!("{}: {error}", path.display()) }
+        Self { outcome: Outcome::Damaged, message: format!("{}: {error}", shown_path(path)) }
     }
 
     /// Tells the failure and returns what it means.
@@ -129,11 +130,11 @@ impl Failure {
 pub(crate) fn tell_remarks(path: &Path, trace: &Trace, verbose: bool) -> Outcome {
     let least = if verbose { Severity::Note } else { Severity::Warning };
     for remark in trace.diagnostics.iter().filter(|remark| remark.severity >= least) {
-        tell!("tracewell: {}: {remark}", path.display());
+        tell!("tracewell: {}: {remark}", shown_path(path));
     }
     match trace.diagnostics.more() {
         0 => {}
-        more => tell!("tracewell: {}: and {}", path.display(), counted(more, "more remark")),
+        more => tell!("tracewell: {}: and {}", shown_path(path), counted(more, "more remark")),
     }
     match trace.diagnostics.worst() {
         Some(Severity::Damage) => Outcome::Damaged,

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use tracewell::source::check_text;
 use tracewell::template::{Finding, Program, Severity, Source};
-use tracewell::text::counted;
+use tracewell::text::{counted, shown_path};
 
 use crate::outcome::{Failure, Outcome, tell};
+use crate::small_file;
 
 /// Reads template files, compressed ones too; `-` is standard input.
 pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
@@ -14,23 +16,25 @@ pub(crate) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
 
 /// Reads a template file.
 pub(crate) fn source(path: &Path) -> Result<Source, Failure> {
-    use std::io::Read;
+    source_of(path, small_file::MAX_LENGTH)
+}
+
+/// Reads a template file, or one of rules, of at most so many bytes.
+pub(crate) fn source_of(path: &Path, limit: u64) -> Result<Source, Failure> {
     use tracewell::template::update::compress;
-    let mut bytes = Vec::new();
-    let read = if path == Path::new("-") {
-        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ())
-    } else {
-        std::fs::read(path).map(|read| bytes = read)
-    };
-    read.map_err(|error| Failure::io(path, &error))?;
+    let mut bytes = small_file::read_or_stdin(path, limit)?;
     if compress::is_compressed(&bytes) {
         bytes = compress::decompress(&bytes).map_err(|error| Failure::damaged(path, &error))?;
     }
-    Ok(Source::from_bytes(path.display().to_string(), &bytes))
+    check_text(&bytes).map_err(|error| Failure::damaged(path, &error))?;
+    Ok(Source::from_bytes(shown_path(path).to_string(), &bytes))
 }
 
 /// Errors of a file that are told: where there are more, it is likely another kind of file.
-const MOST_TOLD: usize = 20;
+const MAX_ERRORS: usize = 20;
+
+/// Warnings of a file that are told.
+const MAX_WARNINGS: usize = 1000;
 
 /// Tells what is wrong with a template file, or one of rules, up to the last error that is told; an
 /// error makes the outcome wrong.
@@ -38,15 +42,21 @@ pub(crate) fn tell<'a>(
     source: &Source,
     findings: impl IntoIterator<Item = &'a Finding>,
 ) -> Outcome {
-    let mut errors = 0;
+    let (mut errors, mut warnings) = (0_usize, 0_usize);
     for finding in findings {
-        if errors < MOST_TOLD {
+        let is_error = finding.severity == Severity::Error;
+        if errors < MAX_ERRORS && (is_error || warnings < MAX_WARNINGS) {
             tell!("{}", finding.show(source));
         }
-        errors += usize::from(finding.severity == Severity::Error);
+        errors += usize::from(is_error);
+        warnings += usize::from(!is_error && errors < MAX_ERRORS);
     }
-    if let more @ 1.. = errors.saturating_sub(MOST_TOLD) {
-        tell!("{}: and {}", source.name, counted(more as u64, "more error"));
+    for (count, limit, what) in
+        [(errors, MAX_ERRORS, "more error"), (warnings, MAX_WARNINGS, "more warning")]
+    {
+        if let more @ 1.. = count.saturating_sub(limit) {
+            tell!("{}: and {}", source.name, counted(more as u64, what));
+        }
     }
     if errors > 0 { Outcome::Wrong } else { Outcome::Done }
 }

@@ -8,12 +8,13 @@ use tracewell::model::Trace;
 use tracewell::report::trcrpt::{Options, Settings, TrcReport};
 use tracewell::select::{Bound, Group, IdPattern, Selection, groups};
 use tracewell::template::{Marks, Program, shipped};
+use tracewell::text::{shown, shown_path};
 
 use crate::args::InputArgs;
 use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, tell};
 use crate::verbs::{Made, for_each_file, read, title};
-use crate::{output, templates};
+use crate::{output, small_file, templates};
 
 /// What a report is asked for.
 #[derive(Debug, Default)]
@@ -88,13 +89,14 @@ impl Request {
             selection: selection.clone(),
             without_heading: self.without_heading,
             title: title(&self.files, args, input.path()),
-            log: input.path().display().to_string(),
+            log: shown_path(input.path()).to_string(),
             width: if self.width > 0 { self.width } else { self.usual_width() },
             threads: self.threads,
         };
         let mut report = TrcReport::new(out, program, settings);
         let trace = read(input, &mut report)?;
         selection.check(&trace)?;
+        self.options.check(&trace).map_err(Failure::usage)?;
         let written = report.finish(&trace);
         let (_, marks) = written.map_err(|error| Failure::io(self.output_path(), &error))?;
         tell_marks(input.path(), marks);
@@ -122,8 +124,8 @@ fn tell_names(path: &Path, trace: &Trace, program: &Program) {
     let unknown = |name: &&str| trace.schema.events().iter().all(|event| event.name != *name);
     let unknown: Vec<_> = program.names().filter(unknown).collect();
     if !unknown.is_empty() {
-        let (path, names) = (path.display(), unknown.join(", "));
-        tell!("tracewell: {path}: no such events in a {} trace: {names}", trace.format);
+        let (path, names) = (shown_path(path), unknown.join(", "));
+        tell!("tracewell: {path}: no such events in traces of format {}: {names}", trace.format);
     }
 }
 
@@ -131,7 +133,7 @@ fn tell_names(path: &Path, trace: &Trace, program: &Program) {
 fn tell_marks(path: &Path, marks: Marks) {
     let tell = |count: u64, what: &str| {
         if count > 0 {
-            tell!("tracewell: {}: {count} {what}", path.display());
+            tell!("tracewell: {}: {count} {what}", shown_path(path));
         }
     };
     tell(marks.truncated, "events have less data than their templates read (<TRUNCATED>)");
@@ -146,7 +148,7 @@ pub(crate) fn list(text: &str) -> Result<Vec<String>, Failure> {
     for element in elements(text) {
         let path = Path::new(element);
         if path.is_file() {
-            let file = std::fs::read_to_string(path).map_err(|error| Failure::io(path, &error))?;
+            let file = small_file::read_text(path)?;
             all.extend(elements(&file).map(str::to_owned));
         } else {
             all.push(element.to_owned());
@@ -195,10 +197,7 @@ pub(crate) fn ids_of_groups(names: &[String], known: &[Group]) -> Result<Vec<IdP
 pub(crate) fn known_groups(file: Option<&Path>) -> Result<Vec<Group>, Failure> {
     let (name, text) = match file {
         None => ("templates/groups".into(), include_str!("../../../templates/groups").to_owned()),
-        Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|error| Failure::io(path, &error))?;
-            (path.display().to_string(), text)
-        }
+        Some(path) => (shown_path(path).to_string(), small_file::read_text(path)?),
     };
     let (groups, errors) = groups(&text);
     for (line, error) in errors {
@@ -212,7 +211,8 @@ pub(crate) fn print_groups(groups: &[Group]) -> Outcome {
     let mut text = String::new();
     for group in groups {
         let ids: Vec<_> = group.ids.iter().map(ToString::to_string).collect();
-        text.push_str(&format!("{}: {}: {}\n", group.name, group.description, ids.join(",")));
+        let (name, description) = (shown(&group.name), shown(&group.description));
+        text.push_str(&format!("{name}: {description}: {}\n", ids.join(",")));
     }
     print(&text)
 }

@@ -146,7 +146,7 @@ fn counts_take_the_place_of_events() {
         lines[1..].iter().map(|line| line[4..17].trim().parse().unwrap()).collect();
     assert!(counts.is_sorted_by(|a, b| a >= b), "{text}");
     assert_eq!(counts.iter().sum::<u64>(), 90, "{text}");
-    assert!(text.contains("134             3 EXEC\n"), "{text}");
+    assert!(text.contains("134             3 EXEC SYSTEM CALL\n"), "{text}");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_template_for_user_events_formats_a_threadx_dump() {
         "1004 0                 0                                  UART byte 02",
         "0034 4305              4305               lock log file <",
         "1001 5930              1625       sample 1",
-        "                                 next line",
+        "                                  next line",
     ];
     assert_eq!(lines[..4], expected, "{text}");
 }
@@ -320,7 +320,7 @@ fn trcrpt_has_its_own_options_and_statuses() {
     assert_eq!(status(&trcrpt(&["-c", "-t", &path])), Some(1));
     let (_folder, damaged) = written("bad.twx", "TWX1 and nothing");
     assert_eq!(status(&trcrpt(&[&damaged])), Some(2));
-    assert!(stdout(&trcrpt(&["-j"])).contains("\n134  1.0    KERN EXEC\n"));
+    assert!(stdout(&trcrpt(&["-j"])).contains("\n134 EXEC SYSTEM CALL\n"));
 }
 
 #[test]
@@ -337,4 +337,109 @@ fn raw_output_is_one_log_with_the_same_events() {
         lines.collect::<Vec<_>>()
     };
     assert_eq!(lines(stdout(&run(&["report", name]))), lines(stdout(&hooks(&[]))));
+}
+
+#[test]
+fn flags_are_hexadecimal_whatever_the_code_of_the_value_is() {
+    let (_folder, path) =
+        written("flags.fmt", "0AA 1.0 \"@e\" BITFLAGS $D1%o4, 080 \"set\" \"-\", 0x100 \"more\"\n");
+    let shown = |entry| stdout(&run(&["template", "run", "-t", &path, "--entry", entry]));
+    assert_eq!(shown("0AA2000700000080"), "set\n");
+    assert_eq!(shown("0AA2000700000100"), "-more\n");
+}
+
+#[test]
+fn run_is_given_what_an_event_has_beside_its_bytes() {
+    let text = "0AA 1.0 \"@e\" \"tid \" $TID%D8 \"pid \" $PID%D8 \"cpu \" $CPUID%D4 \"in \" $SVC \"of \" $EXECPATH \
+                \"log \" $LOGFILE \"at \" $LOGID0%D8\n";
+    let (_folder, path) = written("around.fmt", text);
+    let mut arguments = vec!["template", "run", "-t", &path, "--entry", "0AA20007DEADBEEF"];
+    arguments.extend([
+        "--thread",
+        "70001",
+        "--process",
+        "4194",
+        "--cpu",
+        "3",
+        "--syscall",
+        "kread",
+    ]);
+    arguments.extend(["--executable", "/usr/bin/ksh", "--log", "trcfile", "--offset", "4096"]);
+    let output = run(&arguments);
+    let expected = "tid 70001 pid 4194 cpu 3 in kread of /usr/bin/ksh log trcfile at 4096\n";
+    assert_eq!((stdout(&output).as_str(), stderr(&output).as_str()), (expected, ""));
+}
+
+#[test]
+fn system_calls_have_the_names_that_the_user_gives_and_no_others() {
+    let columns = ["-O", "svc=on", "-d", "101,104", "--no-heading"];
+    let plain = stdout(&hooks(&columns));
+    assert!(
+        plain.contains(" call 4 ") && plain.contains("return from call 4 result 3 ["),
+        "{plain}"
+    );
+    for name in ["read", "write", "kwaitpid", "open"] {
+        assert!(!plain.contains(name), "{plain}");
+    }
+    let named = stdout(&hooks(&[&columns[..], &["--names", "examples/hooks.names"]].concat()));
+    assert!(named.contains(" open ") && named.contains("return from open result 3 ["), "{named}");
+    let output = hooks(&["--names", "Cargo.toml", "-O", "hist=on"]);
+    assert_eq!(status(&output), Some(0), "{}", stderr(&output));
+    let (_folder, path) = written("names", "4\n");
+    let output = hooks(&["--names", &path]);
+    let told = "tracewell: --names: expected the number of a system call and a name such as 5=tau1, found '4'\n";
+    assert_eq!((status(&output), stderr(&output).as_str()), (Some(2), told));
+}
+
+#[test]
+fn missed_entries_are_counted_in_hexadecimal_as_published_reports_count_them() {
+    let entry = "006E000000005D880000C77A000000000000000000000000";
+    let output = run(&["template", "run", "-t", "templates/aix.fmt", "--entry", entry]);
+    assert_eq!(stdout(&output), "TRACEBUFFER WRAPAROUND 5D88 C77A missed entries\n");
+}
+
+#[test]
+fn trcrpt_lists_ids_in_lower_case_with_their_labels() {
+    let output = run(&["trcrpt", "-j", "-t", "templates/aix.fmt"]);
+    let lines = stdout(&output);
+    for line in
+        ["00a TRACE_UTIL", "134 EXEC SYSTEM CALL", "139 FORK SYSTEM CALL", "465 KTHREAD CREATE"]
+    {
+        assert!(lines.lines().any(|found| found == line), "{line}: {lines}");
+    }
+}
+
+#[test]
+fn two_digits_are_the_sixteen_ids_that_begin_with_them() {
+    let ids = |list: &str| stdout(&hooks(&["-d", list, "-O", "timestamp=3", "--no-heading"]));
+    assert_eq!(ids("13"), ids("134,139"));
+    assert!(!ids("13").is_empty());
+    assert_eq!(ids("01"), ids("010,011,012,013"));
+}
+
+/// Where columns begin is where a public script that reads reports looks for them; times end in one column.
+#[test]
+fn columns_stay_where_they_are_whatever_the_values_are() {
+    let heading = "ID  TID         ELAPSED_SEC       DELTA_MSEC APPL    SYSCALL KERNEL  INTERRUPT";
+    let report = stdout(&hooks(&["-O", "tid=on", "-d", "006"]));
+    assert!(report.contains(&format!("{heading}\n")), "{report}");
+    // At 1 kHz the trace lasts more than an hour, and between events are seconds.
+    for options in ["exec=on,pid=on,cpuid=on", "pid=on"] {
+        let options = ["report", "--layout", "trcrpt", "-O", "rate=1kHz", "-O", options];
+        let report = stdout(&run(&[&options[..], &["examples/scheduling.trx"]].concat()));
+        let heading = report.lines().find(|line| line.starts_with("ID")).unwrap();
+        let [elapsed, delta, appl] =
+            ["ELAPSED_SEC", "DELTA_MSEC", "APPL"].map(|name| heading.find(name).unwrap());
+        let events = report.lines().skip_while(|line| !line.starts_with("ID")).skip(2);
+        // A line that was folded goes on behind blanks.
+        let events: Vec<_> = events.filter(|line| !line.starts_with([' ', '-'])).collect();
+        assert!(events.len() > 100, "{}", events.len());
+        for line in events {
+            let bytes = line.as_bytes();
+            for (end, decimals) in [(elapsed + 11, 9), (delta + 8, 6)] {
+                assert_eq!((bytes[end], bytes[end - decimals - 1]), (b' ', b'.'), "{line}");
+            }
+            assert!(bytes[appl - 3..appl].iter().all(|byte| *byte == b' '), "{line}");
+        }
+    }
 }

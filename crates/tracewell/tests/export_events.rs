@@ -54,7 +54,7 @@ fn names_that_hold_anything_are_still_json_and_tables() {
     dump.objects[1].name = "gr\u{fc}n\u{2028}".as_bytes();
     let lines = json(dump.bytes(), &[]);
     assert_eq!(lines[1]["context_name"], "a\"b\\c,d");
-    assert_eq!(lines[0]["context_name"], "gr\u{fc}n\u{2028}");
+    assert_eq!(lines[0]["context_name"], "gr\u{fc}n\\u{2028}");
     let csv = write(dump.bytes(), &[], EventFormat::Csv, Selection::default());
     assert!(csv.lines().nth(2).unwrap().contains(r#","a""b\c,d","#), "{csv}");
     let tsv = write(dump.bytes(), &[], EventFormat::Tsv, Selection::default());

@@ -53,6 +53,40 @@ fn first_fields(trace: &Trace, kept: &Kept) -> Vec<u64> {
 }
 
 #[test]
+fn events_have_the_wall_clock_of_their_stream() {
+    let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
+    stream.start();
+    stream.record(&NONE, ());
+    let (trace, _) = read(log_of(&stream));
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let recorded = trace.wall_clock_ns(trace.span).unwrap();
+    let apart = (now.as_nanos() as u64).abs_diff(recorded);
+    assert!(apart < 3_600_000_000_000, "{apart} ns apart");
+}
+
+#[test]
+fn a_text_of_a_program_cannot_turn_a_line_around() {
+    let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
+    stream.start();
+    stream.record_with(&NOTE, (9,), "a\u{202e}b\u{200b}c\x1b");
+    let bytes = log_of(&stream);
+    for format in [EventFormat::JsonLines, EventFormat::Tsv, EventFormat::Csv] {
+        let selection = tracewell::select::Selection::default();
+        let mut writer = EventWriter::new(Vec::new(), format, selection);
+        Input::from_bytes("log", bytes.clone(), settings(&[])).unwrap().read(&mut writer).unwrap();
+        let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+        let plain = |c| matches!(c, '\n' | '\t') || tracewell::text::is_plain(c);
+        assert!(text.chars().all(plain), "{text:?}");
+        if format == EventFormat::JsonLines {
+            let line: serde_json::Value =
+                serde_json::from_str(text.lines().next().unwrap()).unwrap();
+            assert_eq!(line["args"]["text"], "a\u{202e}b\u{200b}c\x1b");
+            assert_eq!(line["text"], "number=9, text=a\\u{202e}b\\u{200b}c\\x1b");
+        }
+    }
+}
+
+#[test]
 fn fields_names_and_contexts_come_back() {
     let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
     stream.start();

@@ -90,3 +90,16 @@ fn no_stanza_hides_the_mistakes_of_another() {
         }
     }
 }
+
+#[test]
+fn a_file_of_mistakes_is_not_read_to_its_end() {
+    let most = tracewell::source::MAX_FINDINGS + 1;
+    for text in [")\n".repeat(100_000), "^".repeat(100_000), "0AA 1.0 \"\\q\"\n".repeat(20_000)] {
+        let source = Source::new("wrong.fmt", text);
+        let (file, findings) = parse(&source);
+        assert!(findings.len() <= most, "{}", findings.len());
+        let last = findings.last().unwrap();
+        assert!(last.message.ends_with("the rest is not read"), "{}", last.message);
+        assert!(file.stanzas.len() <= most);
+    }
+}

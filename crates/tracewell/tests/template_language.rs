@@ -67,6 +67,21 @@ fn built_in_macros_in_64_bit_entries() {
     ]);
 }
 
+#[test]
+fn of_a_number_of_more_than_eight_bytes_the_last_eight_count() {
+    const LONG: &str = "0AA10000 0102 A1A2A3A4 A5A6A7A8 0708";
+    check(&[
+        (
+            32,
+            "X10, A1A2A3A4A5A6A7A8 \"last\", 0102A1A2A3A4A5A6 \"first\", \\* \"no\"",
+            "0AA10102 A1A2A3A4 A5A6A7A8",
+            "last",
+        ),
+        (32, "X10 X2", "0AA10102 A1A2A3A4 A5A6A7A8 0708", "0102A1A2A3A4A5A6A7A8 0708"),
+        (32, "{{ $n = X12 }} $n%X8 $DATAPOINTER%U1", LONG, "A1A2A3A4A5A6A7A8 14"),
+    ]);
+}
+
 /// A name for one process.
 #[derive(Debug)]
 struct OneProcess;

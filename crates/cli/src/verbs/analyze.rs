@@ -10,6 +10,7 @@ use tracewell::analysis::scheduling::{Expected, Mark, Scheduling, Wanted};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
 use tracewell::report::{machines, scheduling};
 use tracewell::select::Bound;
+use tracewell::text::shown_path;
 
 use super::{for_each_file, read, title};
 use crate::args::InputArgs;
@@ -121,7 +122,7 @@ fn tell_tasks(path: &Path, trace: &Trace, wanted: &Wanted) {
     let mut unknown: Vec<_> = wanted.expected.keys().filter(|task| !is_there(task)).collect();
     unknown.sort_unstable();
     for task in unknown {
-        tell!("tracewell: {}: there is no task '{task}'", path.display());
+        tell!("tracewell: {}: there is no task '{task}'", shown_path(path));
     }
 }
 

@@ -9,11 +9,12 @@ use tracewell::input::Input;
 use tracewell::model::Trace;
 use tracewell::report::check;
 use tracewell::source::Source;
+use tracewell::text::shown_path;
 
 use super::{for_each_file, read, title};
 use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome};
-use crate::{output, templates};
+use crate::{output, small_file, templates};
 
 /// Compare traces with rules: events in their order, time limits, what must never happen
 ///
@@ -76,7 +77,7 @@ impl Check {
         if self.rules == stdin && self.files.iter().any(|file| file == stdin) {
             return Err(Failure::usage("rules and trace cannot both come from standard input"));
         }
-        let source = templates::source(&self.rules)?;
+        let source = templates::source_of(&self.rules, small_file::MAX_RULES)?;
         let parsed = Rules::parse(&source);
         templates::tell(&source, &parsed.findings);
         let Some(rules) = parsed.rules else { return Ok(Outcome::Usage) };
@@ -124,7 +125,7 @@ impl Check {
             return failure.tell();
         }
         if is_file && !self.force {
-            let rules = self.rules.display();
+            let rules = shown_path(&self.rules);
             let message = format!("{rules}: is there already: name a new file, or give --force");
             return Failure::usage(message).tell();
         }

@@ -6,6 +6,7 @@ use clap::Args;
 use tracewell::export::{self, EXPORTS, Export, ExportNames};
 use tracewell::format::Options;
 use tracewell::input::Input;
+use tracewell::text::shown_path;
 
 use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome, tell_remarks};
@@ -66,7 +67,7 @@ impl Convert {
         }
         let extension = self.output.extension().and_then(|extension| extension.to_str());
         extension.and_then(export::by_extension).ok_or_else(|| {
-            let output = self.output.display();
+            let output = shown_path(&self.output);
             Failure::usage(format!(
                 "'{output}' does not say its format: give --to, one of {}",
                 known()
@@ -87,7 +88,7 @@ fn write(
     let mut input = Input::open_run(files, settings)?;
     let name = |path: &Path| match path.file_name() {
         Some(name) => name.to_string_lossy().into_owned(),
-        None => path.display().to_string(),
+        None => shown_path(path).to_string(),
     };
     let names = ExportNames { input: name(input.path()), output: name(output) };
     let trace = output::write_whole(output, &args.inputs(files), |out| {

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use tracewell::input::Input;
 use tracewell::model::{Sink, Trace};
+use tracewell::text::shown_path;
 
 use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome, tell_remarks};
@@ -70,5 +71,5 @@ pub(crate) fn read(input: &mut Input, sink: &mut dyn Sink) -> Result<Trace, Fail
 
 /// A title for output about several traces.
 pub(crate) fn title(files: &[PathBuf], args: &InputArgs, path: &Path) -> Option<String> {
-    (files.len() > 1 && !args.join).then(|| format!("==> {} <==", path.display()))
+    (files.len() > 1 && !args.join).then(|| format!("==> {} <==", shown_path(path)))
 }

@@ -9,6 +9,7 @@ use tracewell::report::ReportOptions;
 use tracewell::report::trcrpt::{self, OptionError};
 use tracewell::select::{Bound, Selection};
 
+use super::template::list::Form;
 use super::{for_each_file, read, title};
 use crate::args::{Color, InputArgs, SelectionArgs};
 use crate::inputs::Inputs;
@@ -138,9 +139,15 @@ struct TemplatedArgs {
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     width: usize,
 
-    /// Threads that format (as many as there are processors)
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    jobs: usize,
+    /// Threads that format, at most 256 (as many as there are processors)
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        hide_default_value = true,
+        value_parser = clap::value_parser!(u16).range(..=trcrpt::MAX_THREADS as i64)
+    )]
+    jobs: u16,
 }
 
 impl Report {
@@ -157,7 +164,7 @@ impl Report {
             return super::template::check::files(&args.templates);
         }
         if args.list {
-            return super::template::list::files(&args.templates);
+            return super::template::list::files(&args.templates, Form::Whole);
         }
         let (options, input) = self.options()?;
         let request = Request {
@@ -167,7 +174,7 @@ impl Report {
             selection: self.whole_selection()?,
             without_heading: args.no_heading,
             width: args.width,
-            threads: args.jobs,
+            threads: usize::from(args.jobs),
             output: args.output.clone(),
             inputs: self.inputs(),
         };
@@ -267,7 +274,8 @@ impl Report {
         let mut report = tracewell::report::Report::new(out, options);
         let trace = read(input, &mut report)?;
         request.selection.check(&trace)?;
-        report.finish(&trace).map_err(|error| Failure::io(output::stdout_path(), &error))?;
+        let path = request.output.as_deref().unwrap_or(output::stdout_path());
+        report.finish(&trace).map_err(|error| Failure::io(path, &error))?;
         Ok(trace)
     }
 }

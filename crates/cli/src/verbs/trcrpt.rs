@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args};
 use tracewell::report::trcrpt::Options;
 use tracewell::select::{Bound, Selection};
+use tracewell::text::shown_path;
 
+use super::template::list::Form;
 use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome, tell};
 use crate::trace_report::{self, Request, known_groups};
@@ -54,7 +56,7 @@ pub(crate) struct Trcrpt {
     #[arg(short = 'h')]
     no_heading: bool,
 
-    /// List the templates: id, version, label
+    /// List the templates: id and label
     #[arg(short = 'j')]
     list: bool,
 
@@ -155,14 +157,14 @@ impl Trcrpt {
             return super::template::check::files(&templates);
         }
         if self.list {
-            return super::template::list::files(&templates);
+            return super::template::list::files(&templates, Form::Trcrpt);
         }
         let mut files = self.files.clone();
         if files.is_empty() {
             files.push(USUAL_LOG.into());
         }
         if self.verbose {
-            files.iter().chain(&templates).for_each(|path| tell!("{}", path.display()));
+            files.iter().chain(&templates).for_each(|path| tell!("{}", shown_path(path)));
         }
         let input = InputArgs { join: self.merge, ..InputArgs::default() };
         if self.raw {

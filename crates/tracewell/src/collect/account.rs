@@ -32,6 +32,9 @@ pub struct SourceReport {
     /// Datagrams of others, which were left out of the stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub foreign: Option<u64>,
+    /// Whether bytes were dropped because writing failed.
+    #[serde(skip)]
+    pub failed: bool,
     /// The account of numbered packets, where it was a tracer's.
     #[serde(flatten)]
     pub packets: Option<Report>,
@@ -50,6 +53,7 @@ impl SourceReport {
             connections: counts.connections,
             restarts: counts.restarts,
             foreign: packets.is_none().then_some(counts.foreign),
+            failed: false,
             packets,
         }
     }
@@ -80,11 +84,15 @@ impl fmt::Display for SourceReport {
                 }
             }
         }
+        let dropped = match self.failed {
+            true => "dropped: writing failed",
+            false => "dropped: writing was slower than the source",
+        };
         let counts = [
             (self.restarts, "time", "the file was cut or replaced"),
             (self.foreign.unwrap_or(0), "datagram", "of others, left out"),
             (self.unreceived, "datagram", "that the system had no room for"),
-            (self.dropped, "byte", "dropped: writing was slower than the source"),
+            (self.dropped, "byte", dropped),
             (self.left_out, "byte", "left out of what was shown, which was slower than the source"),
         ];
         for (count, what, which) in counts.into_iter().filter(|(count, ..)| *count > 0) {

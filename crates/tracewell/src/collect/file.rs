@@ -8,6 +8,7 @@ use std::thread;
 
 use super::intake::{Intake, PIECE, is_pause};
 use super::pace::{Pace, READING, TICK};
+use crate::text::shown_path;
 
 /// Collects what is in a file and what is written to it, from its beginning.
 pub(super) fn follow(path: &Path, intake: &mut Intake<'_>) -> io::Result<()> {
@@ -15,7 +16,7 @@ pub(super) fn follow(path: &Path, intake: &mut Intake<'_>) -> io::Result<()> {
         match open(path) {
             Ok(file) => {
                 match intake.counts.connections {
-                    0 => intake.opened(&path.display().to_string()),
+                    0 => intake.opened(&shown_path(path).to_string()),
                     _ => intake.restarted(),
                 }
                 if read_growing(path, file, intake)? {

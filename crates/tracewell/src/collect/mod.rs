@@ -173,6 +173,7 @@ fn one(
         let mut report = SourceReport::new(name.clone(), intake.counts, packets);
         report.written = keeps.then_some(stored.written);
         report.dropped = buffer.dropped() + stored.failed;
+        report.failed = stored.error.is_some();
         report.left_out = shown.as_ref().map_or(0, |shown| shown.left_out);
         Collected { report, shown, unreadable, unwritable: stored.error }
     })

@@ -19,6 +19,7 @@ use rustix::termios::{
 use super::connection;
 use super::intake::Intake;
 use super::poll::Polled;
+use crate::text::shown_path;
 
 /// A serial line and how it is set.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -184,7 +185,7 @@ impl fmt::Display for Serial {
             Parity::Odd => 'O',
         };
         let stop = if self.two_stop_bits { 2 } else { 1 };
-        let (device, baud) = (self.device.display(), self.baud);
+        let (device, baud) = (shown_path(&self.device), self.baud);
         write!(f, "{device}@{baud},{}{parity}{stop}", self.data_bits)?;
         f.write_str(match self.flow {
             Flow::None => "",

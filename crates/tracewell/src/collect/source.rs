@@ -11,6 +11,7 @@ use super::intake::Intake;
 use super::serial::Serial;
 use super::udp::{Datagrams, Udp};
 use super::{file, tcp};
+use crate::text::shown_path;
 
 /// What bytes can come from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -85,7 +86,7 @@ impl fmt::Display for Source {
                 f.write_str(address)
             }
             Self::Stdin => f.write_str("standard input"),
-            Self::File(path) => path.display().fmt(f),
+            Self::File(path) => shown_path(path).fmt(f),
         }
     }
 }

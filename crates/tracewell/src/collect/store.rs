@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use tracewell_wire::arrivals::{HEADER, What};
+use tracewell_wire::arrivals::{Arrival, HEADER, What};
 
 use super::Notice;
 use super::buffer::{Batch, Buffer, Taken};
@@ -44,8 +44,18 @@ pub(super) fn store(
 ) -> Stored {
     let mut stored = Stored::default();
     let (mut batch, mut pace) = (buffer.other(), Pace::new(WRITING));
-    let mut entries = HEADER.to_vec();
+    let mut entries = Vec::new();
     let mut behind = false;
+    // Beside bytes there is always a file of arrivals that can be read, whatever happens later.
+    if let Some(raw) = &mut raw
+        && let Err(error) = raw.arrived(&HEADER)
+    {
+        stored.error = Some(error);
+        buffer.abandon();
+        control.end();
+        view.iter().for_each(|view| view.finish());
+        return stored;
+    }
     loop {
         match buffer.take(&mut batch, TICK) {
             Taken::End => break,
@@ -100,17 +110,107 @@ impl Raw<'_> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
                 result => result,
             };
-            let written = written.inspect_err(|_| stored.failed += rest.len() as u64)?;
+            let written = written.inspect_err(|_| {
+                stored.failed += rest.len() as u64;
+                // What is in the file came, whatever became of the rest; where even this cannot be written, the
+                // error of the bytes says why.
+                let _ = self.arrived(&marks_of(batch, batch.bytes.len() - rest.len()));
+            })?;
             stored.written += written as u64;
             rest = rest.get(written..).unwrap_or_default();
         }
         self.bytes.flush()?;
-        if let Some(arrivals) = &mut self.arrivals {
-            entries.extend(batch.marks.iter().flat_map(|mark| mark.to_bytes()));
-            arrivals.write_all(entries)?;
-            arrivals.flush()?;
-            entries.clear();
-        }
+        entries.extend(batch.marks.iter().flat_map(|mark| mark.to_bytes()));
+        self.arrived(entries)?;
+        entries.clear();
         Ok(())
+    }
+
+    /// Writes entries of the file of arrivals.
+    fn arrived(&mut self, entries: &[u8]) -> io::Result<()> {
+        let Some(arrivals) = &mut self.arrivals else { return Ok(()) };
+        arrivals.write_all(entries)?;
+        arrivals.flush()
+    }
+}
+
+/// The entries of a batch of which only the first bytes were written; the others are dropped there.
+fn marks_of(batch: &Batch, written: usize) -> Vec<u8> {
+    let mut rest = written;
+    let mut entries = Vec::new();
+    for mark in &batch.marks {
+        let bytes = mark.bytes as usize;
+        if mark.what != What::Bytes {
+            entries.extend(mark.to_bytes());
+            continue;
+        }
+        let kept = bytes.min(rest);
+        rest -= kept;
+        let parts = [(kept, What::Bytes), (bytes - kept, What::Dropped)];
+        for (bytes, what) in parts.into_iter().filter(|(bytes, _)| *bytes > 0) {
+            entries.extend(Arrival { bytes: bytes as u32, what, ..*mark }.to_bytes());
+        }
+    }
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::sync::{Arc, Mutex};
+
+    use tracewell_wire::arrivals::Arrivals;
+
+    use super::*;
+    use crate::collect::Until;
+
+    /// A disk with room for so many bytes.
+    struct Disk(usize);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let written = bytes.len().min(self.0);
+            self.0 -= written;
+            if written > 0 { Ok(written) } else { Err(io::ErrorKind::StorageFull.into()) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_full_disk_leaves_arrivals_that_say_what_is_in_the_file() {
+        let buffer = Buffer::new(1 << 16);
+        buffer.push(1, b"first");
+        buffer.push(2, b"second");
+        buffer.push(3, b"third");
+        buffer.finish();
+        let kept = Kept::default();
+        let raw = Raw { bytes: Box::new(Disk(8)), arrivals: Some(Box::new(kept.clone())) };
+        let stopped = AtomicBool::new(false);
+        let control = Control::new(Until::default(), &stopped, 1);
+        let stored = store(&buffer, Some(raw), None, &control, &|_| ());
+        assert_eq!((stored.written, stored.failed), (8, 8));
+        assert_eq!(stored.error.unwrap().kind(), io::ErrorKind::StorageFull);
+        let file = kept.0.lock().unwrap();
+        let entries = Arrivals::new(&file).unwrap();
+        let entries: Vec<_> = entries.map(|(_, entry)| (entry.bytes, entry.what)).collect();
+        let expected = [(5, What::Bytes), (3, What::Bytes), (3, What::Dropped), (5, What::Dropped)];
+        assert_eq!(entries, expected);
     }
 }

@@ -29,7 +29,8 @@ fn write(
     options.check(EXPORT.options)?;
     if input.format().name != aix::FORMAT.name {
         let format = input.format().name;
-        let message = format!("a {format} trace has no hook words; only aix traces can be written");
+        let message =
+            format!("traces of format {format} have no hook words; only aix traces can be written");
         return Err(ExportError::NotPossible(message));
     }
     let mut log = Log { out, begun: false, error: None };

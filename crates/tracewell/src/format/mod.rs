@@ -11,6 +11,7 @@ pub mod aix;
 pub mod arrivals;
 mod blocks;
 mod decoder;
+mod names;
 pub mod native;
 mod options;
 mod order;
@@ -20,6 +21,7 @@ pub mod shark;
 pub mod threadx;
 
 pub use decoder::{Decoder, Input, Progress, ReadError};
+use names::Names;
 use options::parts_of;
 pub use options::{OptionError, OptionHelp, Options};
 

@@ -16,23 +16,41 @@ pub struct OptionHelp {
 
 /// An option that a format does not have, or whose value it cannot use.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("option '{key}': {message}")]
+#[error("{}: {message}", self.typed())]
 pub struct OptionError {
     key: String,
     message: String,
+    /// What the user typed, where that is not the key.
+    flag: Option<&'static str>,
 }
 
 impl OptionError {
     /// An error about the option `key`; the message says what was expected and found.
     pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { key: key.into(), message: message.into() }
+        Self { key: key.into(), message: message.into(), flag: None }
+    }
+
+    fn typed(&self) -> String {
+        match self.flag {
+            Some(flag) => flag.to_owned(),
+            None => format!("option '{}'", self.key),
+        }
     }
 }
 
 /// Options as typed, in order; a later one of the same key wins.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    list: Vec<(String, String)>,
+    list: Vec<Given>,
+}
+
+/// One option.
+#[derive(Clone, Debug)]
+struct Given {
+    key: String,
+    value: String,
+    /// The flag of the command line that stands for it.
+    flag: Option<&'static str>,
 }
 
 impl Options {
@@ -44,21 +62,36 @@ impl Options {
         let Some((key, value)) = text.split_once('=') else {
             return Err(OptionError::new(text, "expected key=value"));
         };
-        self.list.push((key.trim().to_owned(), value.trim().to_owned()));
+        self.set(key.trim(), value.trim());
         Ok(())
     }
 
     /// Adds a key with a value that is taken as it is.
     pub fn set(&mut self, key: &str, value: impl Into<String>) {
-        self.list.push((key.to_owned(), value.into()));
+        self.list.push(Given { key: key.to_owned(), value: value.into(), flag: None });
+    }
+
+    /// Adds what a flag of the command line says; an error about it names the flag.
+    pub fn set_by(&mut self, flag: &'static str, key: &str, value: impl Into<String>) {
+        self.list.push(Given { key: key.to_owned(), value: value.into(), flag: Some(flag) });
+    }
+
+    /// An error about one of these options, in the words that the user typed.
+    pub(crate) fn as_typed(&self, error: OptionError) -> OptionError {
+        let given = self.list.iter().rev().find(|given| given.key == error.key);
+        OptionError { flag: given.and_then(|given| given.flag), ..error }
     }
 
     /// Fails on the first key that is not among `known`.
     pub fn check(&self, known: &[OptionHelp]) -> Result<(), OptionError> {
         let unknown = |key: &str| known.iter().all(|option| option.key != key);
-        match self.list.iter().find(|(key, _)| unknown(key)) {
+        match self.list.iter().find(|given| unknown(&given.key)) {
             None => Ok(()),
-            Some((key, _)) => {
+            Some(Given { key, flag: Some(_), .. }) => {
+                let message = "traces of this format cannot be read with it";
+                Err(self.as_typed(OptionError::new(key, message)))
+            }
+            Some(Given { key, .. }) => {
                 let keys: Vec<_> = known.iter().map(|option| option.key).collect();
                 let message = if keys.is_empty() {
                     "this format has no options".to_owned()
@@ -72,7 +105,7 @@ impl Options {
 
     /// The value of `key` as typed.
     pub fn get(&self, key: &str) -> Option<&str> {
-        self.list.iter().rev().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
+        self.list.iter().rev().find(|given| given.key == key).map(|given| given.value.as_str())
     }
 
     /// The value of `key`, parsed.

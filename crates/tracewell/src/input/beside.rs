@@ -7,7 +7,7 @@ use tracewell_wire::arrivals::{Arrivals, What};
 
 use super::Bytes;
 use crate::model::{Diagnostics, Severity};
-use crate::text::counted;
+use crate::text::{counted, shown_path};
 
 /// What the end of the name of a file of arrivals is.
 pub const ARRIVALS: &str = ".arrivals";
@@ -31,7 +31,7 @@ pub(super) fn remark(path: &Path, length: u64, remarks: &mut Diagnostics) {
             What::Dropped | What::Closed | What::Restarted => {}
         }
     }
-    let beside = Path::new(&beside).display();
+    let beside = shown_path(&beside);
     if end > length {
         let message = format!("{beside} is of another file: it tells of {end} bytes, not {length}");
         return remarks.add(Severity::Warning, None, message);
@@ -41,7 +41,7 @@ pub(super) fn remark(path: &Path, length: u64, remarks: &mut Diagnostics) {
     remarks.add(Severity::Note, None, message);
     for (position, bytes) in dropped {
         let bytes = counted(bytes.into(), "byte");
-        let message = format!("{bytes} came here, not kept: writing was too slow");
+        let message = format!("{bytes} came here, not kept: writing failed or was too slow");
         remarks.add(Severity::Damage, position, message);
     }
 }
@@ -71,7 +71,8 @@ mod tests {
     fn what_was_dropped_is_told_where_it_is_missing() {
         let told = [(0, What::Opened), (10, What::Bytes), (7, What::Dropped), (5, What::Bytes)];
         let note = "note: collected, 1 connection; when it came is in kept.arrivals";
-        let damage = "damaged: at byte 10: 7 bytes came here, not kept: writing was too slow";
+        let damage =
+            "damaged: at byte 10: 7 bytes came here, not kept: writing failed or was too slow";
         assert_eq!(remarks(&told, 15), [note, damage]);
         let warning = "warning: kept.arrivals is of another file: it tells of 15 bytes, not 14";
         assert_eq!(remarks(&told, 14), [warning]);

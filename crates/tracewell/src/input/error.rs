@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::format::{FORMATS, OptionError, ReadError};
 use crate::model::Diagnostics;
+use crate::text::shown_path;
 
 /// Remarks that an error repeats: what encoding a text was taken for, and its first faults.
 const REMARKS: usize = 3;
@@ -13,7 +14,7 @@ const REMARKS: usize = 3;
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
     /// The operating system says so.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", shown_path(path))]
     Io {
         /// The input.
         path: PathBuf,
@@ -21,7 +22,7 @@ pub enum InputError {
         source: io::Error,
     },
     /// Its format cannot read it.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", shown_path(path))]
     Read {
         /// The input.
         path: PathBuf,
@@ -29,7 +30,7 @@ pub enum InputError {
         source: ReadError,
     },
     /// No known format is recognised in it.
-    #[error("{}: at byte 0: expected one of the formats {known}, found {found}", path.display())]
+    #[error("{}: at byte 0: expected one of the formats {known}, found {found}", shown_path(path))]
     Unrecognised {
         /// The input.
         path: PathBuf,

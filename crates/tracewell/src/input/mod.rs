@@ -1,7 +1,7 @@
 //! Inputs: opening, mapping, recognising, and feeding a reader.
 //!
 //! A regular file is mapped and shown to its reader as a whole; anything else (a pipe, a terminal,
-//! a device) is read in pieces. A text that encodes a memory image is turned into that image first.
+//! a device, a file in `/proc`) is read in pieces. A text that encodes a memory image is turned into that image first.
 //! What the bytes mean is the reader's business ([`crate::format`]).
 
 mod beside;
@@ -14,7 +14,7 @@ mod text;
 mod window;
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal, Read, Seek};
 use std::path::{Path, PathBuf};
 
 pub use beside::ARRIVALS;
@@ -139,7 +139,9 @@ impl Input {
     /// Where reading fails and where nothing of the format is there. Damage is no error; it is
     /// told in the trace.
     pub fn read(&mut self, sink: &mut dyn Sink) -> Result<Trace, InputError> {
-        let mut decoder = (self.format.decoder)(&self.settings.options)?;
+        let options = &self.settings.options;
+        let mut decoder =
+            (self.format.decoder)(options).map_err(|error| options.as_typed(error))?;
         let mut trace = decoder.trace();
         if let Some(schema) = &self.settings.schema {
             trace.schema = schema.clone();
@@ -172,7 +174,7 @@ impl Content {
 }
 
 fn open(path: &Path) -> io::Result<Content> {
-    let file = File::open(path)?;
+    let mut file = File::open(path)?;
     let kind = file.metadata()?.file_type();
     if kind.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
@@ -188,7 +190,17 @@ fn open(path: &Path) -> io::Result<Content> {
     if let Some(bytes) = copied {
         return Ok(Content::Whole(Bytes::Owned(bytes)));
     }
-    Ok(Content::Whole(Bytes::map(&file)?))
+    if file.metadata()?.len() > 0 {
+        return Ok(Content::Whole(Bytes::map(&file)?));
+    }
+    // What the system makes while it is read (`/proc`) has no length beforehand; a file that is really empty has none, too.
+    file.rewind()?;
+    match stream(Box::new(file))? {
+        Content::Stream { start, .. } if start.is_empty() => {
+            Ok(Content::Whole(Bytes::Owned(start)))
+        }
+        stream => Ok(stream),
+    }
 }
 
 /// Reads enough of a stream to recognise it.

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Bytes, Content, Input, InputError, Settings};
+use crate::text::shown_path;
 
 impl Input {
     /// Opens files that hold parts of one run, in the order given; one file as [`Input::open`].
@@ -23,8 +24,8 @@ impl Input {
             parts.push(bytes.len().to_string());
             bytes.extend(read(file)?);
         }
-        settings.options.set("parts", parts.join(","));
-        let name = format!("{} and {} more", first.display(), others.len());
+        settings.options.set_by("--join", "parts", parts.join(","));
+        let name = format!("{} and {} more", shown_path(first), others.len());
         Self::recognise(name.into(), Content::Whole(Bytes::Owned(bytes)), settings)
     }
 }

@@ -289,7 +289,11 @@ mod tests {
         assert_eq!(read(" 80 MHz "), Some((80_000_000, 1)));
         assert_eq!(read("0.5"), Some((1, 2)));
         assert_eq!(read("1000000/3"), Some((1_000_000, 3)));
-        for bad in ["", "0", "MHz", "1/0", "-5", "1e6", "99999999999999999999"] {
+        assert_eq!(read("0.000000001GHz"), Some((1, 1)));
+        assert_eq!(read("1.123456789"), Some((1_123_456_789, 1_000_000_000)));
+        for bad in
+            ["", "0", "MHz", "1/0", "-5", "+5", "1e6", "99999999999999999999", "1.1234567890"]
+        {
             assert_eq!(read(bad), None, "{bad}");
         }
     }
@@ -316,6 +320,18 @@ mod tests {
         assert_eq!(rate.nanoseconds(u64::MAX / 1_000_000_000), 6_148_914_691_000_000_000);
         assert_eq!(rate.nanoseconds(1), 333_333_333);
         assert_eq!(Rate::new(1_000_000_000, 1).unwrap().nanoseconds(u64::MAX), u64::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn nanoseconds_are_exact_for_every_rate(
+            ticks in 0_u64..1 << 60, per in 1_u64..=u64::MAX, seconds in 1_u64..1 << 30, shift in 0..64_u32,
+        ) {
+            let rate = Rate::new((per >> shift).max(1), seconds).unwrap();
+            let nanoseconds = u128::from(ticks) * u128::from(seconds) * 1_000_000_000;
+            let expected = nanoseconds / u128::from(rate.ratio().0);
+            prop_assert_eq!(rate.nanoseconds(ticks), u64::try_from(expected).unwrap_or(u64::MAX));
+        }
     }
 
     #[test]

@@ -230,12 +230,23 @@ impl Trace {
         object.parameters.get(names.iter().position(|name| name == "pid")?).copied()
     }
 
-    /// Nanoseconds since 1970 of an event, where the trace tells when it was recorded: the facts
-    /// `wall_clock_ns` and `start_tick` are of the same moment.
+    /// Nanoseconds since 1970 of an event, if the trace says when it was recorded and how long a tick is.
     pub fn wall_clock_ns(&self, ticks: u64) -> Option<u64> {
-        let wall = self.fact("wall_clock_ns")?;
-        let since = self.clock.first_stamp.checked_sub(self.fact("start_tick")?)?;
-        wall.checked_add(self.clock.nanoseconds(since.checked_add(ticks)?)?)
+        let (wall, tick) = self.wall_clock()?;
+        let stamp = self.clock.first_stamp.checked_add(ticks)?;
+        match stamp.checked_sub(tick) {
+            Some(since) => wall.checked_add(self.clock.nanoseconds(since)?),
+            None => wall.checked_sub(self.clock.nanoseconds(tick - stamp)?),
+        }
+    }
+
+    /// A moment that the trace gives by the wall clock, in nanoseconds since 1970, and as a stamp. A source that has no
+    /// wall clock writes 0 there, which is none.
+    pub fn wall_clock(&self) -> Option<(u64, u64)> {
+        const FACTS: [(&str, &str); 2] =
+            [("wall_clock_ns", "start_tick"), ("origin_realtime_ns", "clock_origin")];
+        let moment = |(wall, tick)| Some((self.fact(wall)?, self.fact(tick)?));
+        FACTS.into_iter().find_map(moment).filter(|(wall, _)| *wall > 0)
     }
 
     /// The value of one of the source's own properties.

@@ -2,8 +2,10 @@
 
 use std::str::FromStr;
 
-/// An id of three or four hexadecimal digits, or the ids that begin with some: `134`, `1340`, `1*`.
-/// Three digits are four with a zero behind them, as everywhere in AIX trace.
+/// An id of three or four hexadecimal digits, or the ids that begin with some: `134`, `1340`, `1*`, `13`.
+///
+/// Three digits are four with a zero behind them, as everywhere in AIX trace. Two digits are the ids that three digits
+/// can begin with: `13` is `130` to `13F`, as AIX's trcrpt takes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IdPattern {
     value: u32,
@@ -12,7 +14,9 @@ pub struct IdPattern {
 
 /// A text is no id.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("expected an id of 3 or 4 hexadecimal digits, or the first ones and '*', found '{found}'")]
+#[error(
+    "expected an id of 3 or 4 hexadecimal digits, two for the sixteen ids that begin with them, or the first ones and '*', found '{found}'"
+)]
 pub struct IdError {
     found: String,
 }
@@ -33,13 +37,17 @@ impl FromStr for IdPattern {
             Some(digits) => (digits, true),
             None => (text, false),
         };
-        let long_enough = if open { (1..=3).contains(&digits.len()) } else { digits.len() >= 3 };
+        let long_enough = if open { (1..=3).contains(&digits.len()) } else { digits.len() >= 2 };
         if !long_enough || digits.len() > 4 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
             return Err(error());
         }
         let missing = 4 * (4 - digits.len() as u32);
         let value = u32::from_str_radix(digits, 16).map_err(|_| error())? << missing;
-        let mask = if open { u32::MAX << missing } else { u32::MAX };
+        let mask = match digits.len() {
+            2 if !open => !0xF0,
+            _ if open => u32::MAX << missing,
+            _ => u32::MAX,
+        };
         Ok(Self { value, mask })
     }
 }
@@ -47,6 +55,9 @@ impl FromStr for IdPattern {
 impl std::fmt::Display for IdPattern {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let digits = format!("{:04X}", self.value);
+        if self.mask == !0xF0 {
+            return write!(f, "{:02X}", self.value >> 8);
+        }
         let open = self.mask != u32::MAX;
         let kept = if open { 4 - self.mask.trailing_zeros() as usize / 4 } else { 4 };
         match (open, digits.strip_suffix('0')) {
@@ -108,7 +119,10 @@ mod tests {
         assert!(matches("134", 0x1340) && matches("1340", 0x1340) && matches("0ff", 0x0FF0));
         assert!(matches("1*", 0x1340) && matches("13*", 0x1345) && matches("134*", 0x1349));
         assert!(!matches("134", 0x1341) && !matches("1*", 0x2340) && !matches("134", 0x1_1340));
-        for bad in ["", "*", "13", "13400", "xyz", "1340*", "1**"] {
+        assert!(matches("13", 0x1300) && matches("13", 0x1340) && matches("13", 0x13F0));
+        assert!(!matches("13", 0x1341) && !matches("13", 0x1400) && !matches("13", 0x1_1340));
+        assert_eq!("13".parse::<IdPattern>().unwrap().to_string(), "13");
+        for bad in ["", "*", "1", "13400", "xyz", "1340*", "1**"] {
             assert!(bad.parse::<IdPattern>().is_err(), "{bad}");
         }
     }

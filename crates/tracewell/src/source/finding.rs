@@ -2,6 +2,7 @@
 //! with the place marked, what was expected and what was found.
 
 use super::{Source, Span};
+use crate::text::{is_plain, shown};
 
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -21,6 +22,10 @@ impl Severity {
         }
     }
 }
+
+/// Findings of a text that are kept. A text with more is not read on: what is in it is likely no text of this kind, and a
+/// finding takes more memory than the byte that it is about.
+pub const MAX_FINDINGS: usize = 10_000;
 
 /// Something wrong at a place.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -57,7 +62,7 @@ impl Finding {
             place.line,
             place.column,
             self.severity.as_str(),
-            self.message,
+            shown(&self.message),
             "",
             "",
             "^".repeat(marked.clamp(1, room.max(1))),
@@ -68,7 +73,7 @@ impl Finding {
 
 /// As much of a line as is worth showing.
 struct Excerpt {
-    /// The text; tabs and the like are blanks, `…` stands where the line was cut.
+    /// The text; tabs and what cannot be shown are blanks, `…` stands where the line was cut.
     line: String,
     /// Characters of it before the place.
     before: usize,
@@ -89,7 +94,7 @@ impl Excerpt {
             0..=Self::LONGEST => (0, length),
             _ => (column.saturating_sub(Self::AROUND), length.min(column + Self::AROUND)),
         };
-        let plain = |c: char| if c.is_control() { ' ' } else { c };
+        let plain = |c: char| if is_plain(c) { c } else { ' ' };
         let cut = |is_cut: bool| is_cut.then_some('…');
         let shown = line.chars().skip(start).take(end - start).map(plain);
         Self {

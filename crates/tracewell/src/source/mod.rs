@@ -1,10 +1,13 @@
 //! Texts that people write (templates, rules), places in them, and what is wrong there.
 
 mod finding;
+mod kind;
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
-pub use finding::{Finding, Severity};
+pub use finding::{Finding, MAX_FINDINGS, Severity};
+pub use kind::{NotText, check_text};
 
 /// A stretch of a text, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -44,6 +47,8 @@ pub struct Source {
     pub name: String,
     /// The text.
     pub text: String,
+    /// Where its lines begin, found when the first place in it is asked for.
+    lines: OnceLock<Vec<u32>>,
 }
 
 impl Source {
@@ -52,7 +57,7 @@ impl Source {
 
     /// Names a text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { name: name.into(), text: text.into() }
+        Self { name: name.into(), text: text.into(), lines: OnceLock::new() }
     }
 
     /// Names bytes; what is no UTF-8 becomes U+FFFD (old template files are in other encodings).
@@ -67,19 +72,26 @@ impl Source {
 
     /// Where a byte is.
     pub fn position(&self, offset: u32) -> Position {
-        let before = self.text.get(..offset as usize).unwrap_or(&self.text);
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        Position {
-            line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-        }
+        let (number, start) = self.line_start(offset);
+        let before = self.text.get(start as usize..offset as usize);
+        let column = before.map_or(0, |before| before.chars().count()) + 1;
+        Position { line: number + 1, column }
     }
 
     /// The line that a byte is in, without its end.
     pub fn line(&self, offset: u32) -> &str {
-        let offset = (offset as usize).min(self.text.len());
-        let start = self.text.get(..offset).and_then(|t| t.rfind('\n')).map_or(0, |at| at + 1);
-        let rest = self.text.get(start..).unwrap_or_default();
+        let (_, start) = self.line_start(offset);
+        let rest = self.text.get(start as usize..).unwrap_or_default();
         rest.lines().next().unwrap_or_default()
+    }
+
+    /// The number of the line that a byte is in, from 0, and where that line begins.
+    fn line_start(&self, offset: u32) -> (usize, u32) {
+        let lines = self.lines.get_or_init(|| {
+            let ends = self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+            std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1)).collect()
+        });
+        let number = lines.partition_point(|start| *start <= offset).saturating_sub(1);
+        (number, lines.get(number).copied().unwrap_or(0))
     }
 }

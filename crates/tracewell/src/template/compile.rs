@@ -12,7 +12,7 @@ use super::syntax::{
     Value, ValueKind,
 };
 use crate::source::{Finding, Severity, Source};
-use crate::text::{Literal, Room, ShortText};
+use crate::text::{Literal, Room, ShortText, shown_lines};
 
 /// A program, and what was wrong with its files.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl Compiler {
         if let Some(label) = &stanza.label
             && !label.value.starts_with('@')
         {
-            self.pending = format!("{} ", label.value);
+            self.pending = format!("{} ", shown_lines(&label.value));
         }
         let body = self.here();
         self.items(&stanza.body);
@@ -108,7 +108,7 @@ impl Compiler {
             key: stanza.key.clone(),
             version: stanza.version,
             level: stanza.level.unwrap_or_default(),
-            label: stanza.title().to_owned(),
+            label: shown_lines(stanza.title()).into_owned(),
             start,
             body,
         });
@@ -207,7 +207,7 @@ impl Compiler {
 
     fn item(&mut self, item: &Item) {
         match &item.kind {
-            ItemKind::Text(text) => self.pending.push_str(&text.value),
+            ItemKind::Text(text) => self.pending.push_str(&shown_lines(&text.value)),
             ItemKind::Level(level) => drop(self.emit(Operation::Level(*level))),
             ItemKind::Move(code) => drop(self.emit(Operation::Move(*code))),
             ItemKind::Value(value) => self.print(value),
@@ -308,7 +308,10 @@ impl Compiler {
             };
             let items = match &case.body {
                 Body::Text(text) => {
-                    cases.push(Case { pattern, then: Then::Text(self.text(&text.value)) });
+                    cases.push(Case {
+                        pattern,
+                        then: Then::Text(self.text(&shown_lines(&text.value))),
+                    });
                     continue;
                 }
                 Body::Block(items) => items,
@@ -344,8 +347,8 @@ impl Compiler {
                 FlagTest::Bits(bits) => (bits.value, bits.value),
                 FlagTest::Field(mask, field) => (mask.value, field.value),
             };
-            let on = self.text(&flag.on.value);
-            let off = flag.off.as_ref().map(|off| self.text(&off.value));
+            let on = self.text(&shown_lines(&flag.on.value));
+            let off = flag.off.as_ref().map(|off| self.text(&shown_lines(&off.value)));
             self.program.flags.push(Flag { mask, field, on, off });
         }
         let end = self.program.flags.len() as u32;

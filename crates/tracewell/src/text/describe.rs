@@ -4,7 +4,7 @@
 //! arguments are two pieces of text that are there already.
 
 use super::names::{Names, What};
-use super::{Literal, PerEvent, Room, TextBuffer};
+use super::{Literal, PerEvent, Room, TextBuffer, put_shown};
 use crate::model::schema::{Argument, ArgumentKind, EventType, TableId};
 use crate::model::values::{self, ListItem};
 use crate::model::{EventRef, Trace};
@@ -297,22 +297,6 @@ fn put_ipv4(out: &mut TextBuffer, value: u64) {
             out.byte(b'.');
         }
         out.decimal(u64::from(octet));
-    }
-}
-
-/// Appends text of no declared encoding: as it is if it can be shown, escaped otherwise.
-fn put_shown(out: &mut TextBuffer, text: &[u8]) {
-    match std::str::from_utf8(text) {
-        Ok(shown) if !shown.chars().any(char::is_control) => out.text(shown),
-        Ok(shown) => {
-            for c in shown.chars() {
-                match c.is_control() {
-                    true => out.text(c.escape_debug().to_string()),
-                    false => out.text(c.encode_utf8(&mut [0; 4])),
-                }
-            }
-        }
-        Err(_) => out.text(text.escape_ascii().to_string()),
     }
 }
 

@@ -12,6 +12,7 @@ mod lines;
 mod listing;
 mod names;
 mod per_event;
+mod shown;
 
 pub use buffer::{Literal, Room, ShortText, TextBuffer, put};
 pub use count::counted;
@@ -23,3 +24,5 @@ pub use growing::{Growing, Seconds};
 pub use lines::LineWriter;
 pub use listing::Listing;
 pub use per_event::PerEvent;
+pub use shown::{Shown, is_plain, shown, shown_lines, shown_path};
+pub(crate) use shown::{is_plain_ascii, put_shown};

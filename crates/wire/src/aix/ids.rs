@@ -22,9 +22,9 @@ pub const LOG_WRAP: HookId = HookId::short(0x005);
 /// The buffer was full; data word 1 is how often it was, data word 2 how many entries were lost in
 /// this place.
 pub const BUFFER_WRAP: HookId = HookId::short(0x006);
-/// The template for ids without one (from memory, unverified); never recorded.
+/// The template for ids without one (public); never recorded.
 pub const UNDEFINED_TEMPLATE: HookId = HookId::short(0x007);
-/// The default template (from memory, unverified); never recorded.
+/// The default template (public); never recorded.
 pub const DEFAULT_TEMPLATE: HookId = HookId::short(0x008);
 /// The trace utility; its sub-hook [`TIME_CONVERSION`] is what [`super::TimeConversion`] reads.
 pub const TRACE_UTILITY: HookId = HookId::short(0x00A);

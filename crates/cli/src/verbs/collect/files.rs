@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tracewell::collect::{Collected, Raw, Reader, Source};
 use tracewell::input::ARRIVALS;
+use tracewell::text::shown_path;
 
 use crate::draft::{Draft, Ending};
 use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, tell};
+use crate::output;
 
 /// Where files are made.
 pub(super) enum Files<'a> {
@@ -123,9 +125,14 @@ impl Place {
         }
         let mut waiting = self.waiting();
         if waiting.drafts.drain(..).next().is_some() {
-            tell!("tracewell: {}: not written; what was there stays", self.path.display());
+            tell!("tracewell: {}: not written; what was there stays", shown_path(&self.path));
         }
-        if waiting.failed { Outcome::Io } else { Outcome::Done }
+        let outcome = if waiting.failed { Outcome::Io } else { Outcome::Done };
+        let told = collected.unwritable.as_ref().map(|error| {
+            let path = if self.path == Path::new("") { output::stdout_path() } else { &self.path };
+            Failure::io(path, error).tell()
+        });
+        told.into_iter().fold(outcome, Outcome::max)
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {

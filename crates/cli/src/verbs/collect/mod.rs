@@ -243,7 +243,7 @@ impl Collect {
     }
 
     fn outcome(&self, collected: &Collected) -> Outcome {
-        let Collected { report, shown, unreadable, unwritable } = collected;
+        let Collected { report, shown, unreadable, .. } = collected;
         let name = Path::new(&report.source);
         let incomplete = report.is_lossy() || report.is_empty();
         let mut outcome = if incomplete { Outcome::Damaged } else { Outcome::Done };
@@ -260,7 +260,7 @@ impl Collect {
                 outcome = outcome.max(Failure::io(output::stdout_path(), error).tell());
             }
         }
-        for error in unreadable.iter().chain(unwritable) {
+        if let Some(error) = unreadable {
             outcome = outcome.max(Failure::io(name, error).tell());
         }
         outcome

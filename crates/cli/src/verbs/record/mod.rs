@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use tracewell::text::counted;
+use tracewell::text::{counted, shown_path};
 use tracewell_posix::Held;
 use tracewell_record::stream::{
     Flusher, FullPolicy, Log, STREAM_VARIABLE, Status, Stream, StreamOptions, Take,
@@ -204,17 +204,17 @@ impl Record {
 
     /// Tells that an earlier recording is still there, for nothing was recorded.
     fn tell_unchanged(&self) {
-        tell!("tracewell: {}: nothing was recorded, it stays as it was", self.output.display());
+        tell!("tracewell: {}: nothing was recorded, it stays as it was", shown_path(&self.output));
     }
 
     fn remark(&self, status: &Status, traced: bool, unchanged: bool) {
         let lost = status.lost + status.lost_unplaced + status.lost_suspended + status.lost_log;
         if lost > 0 {
             let lost = counted(lost, "event");
-            tell!("tracewell: {}: {lost} found no room", self.output.display());
+            tell!("tracewell: {}: {lost} found no room", shown_path(&self.output));
         }
         if status.lanes == 0 && !traced {
-            let program = self.name().display();
+            let program = shown_path(self.name());
             tell!(
                 "tracewell: {program} recorded nothing: does it open {STREAM_VARIABLE}, or call \
                  posix_trace_event?"
@@ -233,7 +233,7 @@ fn keep(posix: PosixTrace, output: &Draft, alone: bool) -> Result<(), Failure> {
         return draft.put_or_leave_as(output.target());
     }
     draft.put_or_leave()?;
-    let (output, beside) = (output.target().display(), draft.target().display());
+    let (output, beside) = (shown_path(output.target()), shown_path(draft.target()));
     tell!("tracewell: {output}: what was recorded by posix_trace_event is in {beside}");
     Ok(())
 }

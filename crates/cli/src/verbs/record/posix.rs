@@ -7,6 +7,7 @@ use std::path::Path;
 
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
+use tracewell::text::shown_path;
 use tracewell_posix::{Attributes, LogPolicy, Stream, UNNAMED, registry_fault};
 
 use crate::draft::Draft;
@@ -63,7 +64,7 @@ impl PosixTrace {
         let status = self.stream.take_status();
         let ended = self.stream.shutdown().map_err(io::Error::from);
         if status.overrun || status.log_overrun {
-            tell!("tracewell: {}: events found no room", self.draft.target().display());
+            tell!("tracewell: {}: events found no room", shown_path(self.draft.target()));
         }
         let written = match status.flush_error {
             0 => ended,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use tracewell::template::parse;
+use tracewell::text::shown;
 
 use crate::outcome::{Failure, Outcome};
 use crate::{templates, trace_report};
@@ -18,12 +19,21 @@ pub(crate) struct List {
 
 impl List {
     pub(crate) fn run(&self) -> Outcome {
-        files(&self.files).unwrap_or_else(Failure::tell)
+        files(&self.files, Form::Whole).unwrap_or_else(Failure::tell)
     }
 }
 
+/// What a line of the list has.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::verbs) enum Form {
+    /// Id, version, column, label.
+    Whole,
+    /// Id in lower case and label, as AIX's `trcrpt -j` prints them.
+    Trcrpt,
+}
+
 /// Lists the templates of files; of the shipped ones for AIX where no file is named.
-pub(in crate::verbs) fn files(paths: &[PathBuf]) -> Result<Outcome, Failure> {
+pub(in crate::verbs) fn files(paths: &[PathBuf], form: Form) -> Result<Outcome, Failure> {
     let mut sources = templates::sources(paths)?;
     if sources.is_empty() {
         sources.extend(tracewell::template::shipped("aix"));
@@ -33,9 +43,15 @@ pub(in crate::verbs) fn files(paths: &[PathBuf]) -> Result<Outcome, Failure> {
         let (file, findings) = parse(source);
         wrong = wrong.max(templates::tell(source, &findings));
         for stanza in file.stanzas.iter().filter(|stanza| stanza.valid) {
-            let (key, version) = (&stanza.key, stanza.version.to_string());
-            let level = stanza.level.unwrap_or_default().as_str();
-            let line = format!("{:<4} {version:<6} {level:<4} {}", key.to_string(), stanza.title());
+            let (key, title) = (stanza.key.to_string(), shown(stanza.title()));
+            let line = match form {
+                Form::Whole => {
+                    let (version, level) =
+                        (stanza.version.to_string(), stanza.level.unwrap_or_default().as_str());
+                    format!("{key:<4} {version:<6} {level:<4} {title}")
+                }
+                Form::Trcrpt => format!("{} {title}", key.to_lowercase()),
+            };
             text.push_str(line.trim_end());
             text.push('\n');
         }

@@ -4,7 +4,7 @@ pub(super) mod check;
 mod fmt;
 pub(super) mod list;
 mod run;
-mod update;
+pub(crate) mod update;
 
 use clap::{Args, Subcommand};
 
@@ -30,6 +30,11 @@ enum Verb {
 }
 
 impl Template {
+    /// `template update`, by itself.
+    pub(crate) fn updating(update: update::Update) -> Self {
+        Self { verb: Verb::Update(update) }
+    }
+
     pub(crate) fn run(&self) -> Outcome {
         match &self.verb {
             Verb::Check(verb) => verb.run(),

@@ -6,6 +6,7 @@ use clap::Args;
 use tracewell::template::update::store::{self, Step, StoreError, TemplateFile};
 use tracewell::template::update::{Change, apply, extract, read};
 use tracewell::template::{Severity, Source};
+use tracewell::text::shown_path;
 
 use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, tell};
@@ -60,7 +61,7 @@ impl Update {
 
     fn tried(&self) -> Result<Outcome, Failure> {
         let file = self.open()?;
-        let templates = Source::from_bytes(file.name.display().to_string(), &file.text);
+        let templates = Source::from_bytes(shown_path(&file.name).to_string(), &file.text);
         match (&self.extract, &self.file) {
             (Some(list), _) => print_extract(&templates, list),
             (None, Some(update)) => self.update(&file, &templates, &with_suffix(update, "")),
@@ -100,7 +101,7 @@ impl Update {
         if applied.changes.iter().any(Change::is_done) {
             let written = |name: &Path, step: Step| {
                 if self.verbose && step == Step::Done {
-                    tell!("tracewell: {}: written", name.display());
+                    tell!("tracewell: {}: written", shown_path(name));
                 }
             };
             let undo = with_suffix(&path.with_extension(""), ".undo");

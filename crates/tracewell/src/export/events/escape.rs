@@ -1,9 +1,19 @@
-//! Text as each format wants it. Names come from files: they may hold anything.
+//! Text as each format wants it. Names and texts come from traces: they may hold anything.
+//!
+//! | format | written |
+//! |---|---|
+//! | JSON | what JSON wants escaped, and what [`is_plain`] refuses, as `\n` or `\u202e`: a JSON reader gives the text back |
+//! | TSV | tab, line end, carriage return and backslash after a `\`; what else is not plain as [`crate::text::shown`] writes it |
+//! | CSV | quoted where RFC 4180 wants it; tabs and line ends stay, what else is not plain as `shown` writes it |
+//!
+//! A spreadsheet takes a CSV cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula. So a text
+//! cell that begins with one of these and is no number has an apostrophe before it, and so has one that begins with an
+//! apostrophe: a reader that wants the exact text drops one leading apostrophe. Columns of numbers have none.
 
 use super::EventFormat;
-use crate::text::TextBuffer;
+use crate::text::{TextBuffer, is_plain, is_plain_ascii, put_shown};
 
-/// Appends text in the format's way of writing it. Text comes from files: it may hold anything.
+/// Appends text in the format's way of writing it.
 pub(super) fn put_text(format: EventFormat, out: &mut TextBuffer, text: &[u8]) {
     match format {
         EventFormat::JsonLines => put_json(out, text),
@@ -18,10 +28,21 @@ pub(super) fn escape_from(format: EventFormat, out: &mut TextBuffer, start: usiz
     let special = match format {
         EventFormat::JsonLines => out.any_from(start, special_in_json),
         EventFormat::Tsv => out.any_from(start, special_in_tsv),
-        EventFormat::Csv => out.any_from(start, special_in_csv),
+        EventFormat::Csv => {
+            out.any_from(start, special_in_csv) || is_formula(&out.as_bytes()[start..])
+        }
     };
     if special {
         escape_all(format, out, start);
+    }
+}
+
+/// Returns true if a name needs escapes in a format.
+pub(super) fn is_special(format: EventFormat, name: &str) -> bool {
+    match format {
+        EventFormat::JsonLines => name.bytes().any(special_in_json),
+        EventFormat::Tsv => name.bytes().any(special_in_tsv),
+        EventFormat::Csv => name.bytes().any(special_in_csv) || is_formula(name.as_bytes()),
     }
 }
 
@@ -32,52 +53,140 @@ fn escape_all(format: EventFormat, out: &mut TextBuffer, start: usize) {
     put_text(format, out, &text);
 }
 
+/// Bytes that want a closer look: all beyond ASCII are among them.
 fn special_in_json(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\'
+    !is_plain_ascii(byte) || byte == b'"' || byte == b'\\'
 }
 
 fn special_in_tsv(byte: u8) -> bool {
-    matches!(byte, b'\t' | b'\n' | b'\r' | b'\\')
+    !is_plain_ascii(byte) || byte == b'\\'
 }
 
 fn special_in_csv(byte: u8) -> bool {
-    matches!(byte, b',' | b'"' | b'\n' | b'\r')
+    !is_plain_ascii(byte) || byte == b',' || byte == b'"'
+}
+
+/// Returns true if a spreadsheet would take a cell for a formula, or if the cell looks as if it had been kept from that.
+fn is_formula(cell: &[u8]) -> bool {
+    let number = |rest: &[u8]| rest.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    match cell {
+        [b'\'', ..] | [b'\t' | b'\r', ..] => true,
+        [b'=' | b'@', rest @ ..] => !rest.is_empty(),
+        [b'+' | b'-', rest @ ..] => !number(rest),
+        _ => false,
+    }
 }
 
 fn put_json(out: &mut TextBuffer, text: &[u8]) {
-    for &byte in text {
-        match byte {
-            b'"' | b'\\' => out.text([b'\\', byte]),
-            b'\n' => out.text(b"\\n"),
-            b'\t' => out.text(b"\\t"),
-            0..0x20 => out.text(format!("\\u{byte:04x}")),
-            _ => out.byte(byte),
+    for chunk in text.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '"' | '\\' => out.text([b'\\', c as u8]),
+                '\n' => out.text(b"\\n"),
+                '\t' => out.text(b"\\t"),
+                _ if is_plain(c) => out.text(c.encode_utf8(&mut [0; 4])),
+                _ => {
+                    for unit in c.encode_utf16(&mut [0; 2]) {
+                        out.text(format!("\\u{unit:04x}"));
+                    }
+                }
+            }
+        }
+        // JSON has no way to write a byte that is no UTF-8.
+        for byte in chunk.invalid() {
+            out.text(format!("\\\\x{byte:02x}"));
         }
     }
 }
 
 fn put_tsv(out: &mut TextBuffer, text: &[u8]) {
-    for &byte in text {
-        match byte {
-            b'\t' => out.text(b"\\t"),
-            b'\n' => out.text(b"\\n"),
-            b'\r' => out.text(b"\\r"),
-            b'\\' => out.text(b"\\\\"),
-            _ => out.byte(byte),
+    for part in text.split_inclusive(|byte| *byte == b'\\') {
+        put_shown(out, part);
+        if part.ends_with(b"\\") {
+            out.byte(b'\\');
         }
     }
 }
 
 fn put_csv(out: &mut TextBuffer, text: &[u8]) {
-    if !text.iter().copied().any(special_in_csv) {
-        return out.text(text);
+    let quoted = text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r'));
+    if quoted {
+        out.byte(b'"');
     }
-    out.byte(b'"');
-    for &byte in text {
-        if byte == b'"' {
-            out.byte(b'"');
+    if is_formula(text) {
+        out.byte(b'\'');
+    }
+    for part in text.split_inclusive(|byte| matches!(byte, b'"' | b'\n' | b'\r' | b'\t')) {
+        match part.split_last() {
+            Some((b'"', before)) => {
+                put_shown(out, before);
+                out.text(b"\"\"");
+            }
+            Some((stays @ (b'\n' | b'\r' | b'\t'), before)) => {
+                put_shown(out, before);
+                out.byte(*stays);
+            }
+            _ => put_shown(out, part),
         }
-        out.byte(byte);
     }
-    out.byte(b'"');
+    if quoted {
+        out.byte(b'"');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(format: EventFormat, text: &str) -> String {
+        let mut out = TextBuffer::default();
+        out.text(text);
+        escape_from(format, &mut out, 0);
+        let mut put = TextBuffer::default();
+        put_text(format, &mut put, text.as_bytes());
+        assert_eq!(out.as_bytes(), put.as_bytes(), "{text:?}");
+        String::from_utf8(put.as_bytes().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn json_gives_a_text_back_and_shows_nothing_that_is_not_plain() {
+        for text in
+            ["plain", "a\"b\\c\nd\te\0\x1b\x7f", "\u{202e}x\u{200b}\u{e0041}", "größe", "\u{9b}"]
+        {
+            let json = written(EventFormat::JsonLines, text);
+            assert!(json.chars().all(is_plain), "{json}");
+            let read: String = serde_json::from_str(&format!("\"{json}\"")).unwrap();
+            assert_eq!(read, text);
+        }
+    }
+
+    #[test]
+    fn tables_show_nothing_that_is_not_plain() {
+        assert_eq!(
+            written(EventFormat::Tsv, "a\tb\\c\x1b[m\u{202e}"),
+            "a\\tb\\\\c\\x1b[m\\u{202e}"
+        );
+        assert_eq!(written(EventFormat::Csv, "a\tb\\c\x1b[m\u{202e}"), "a\tb\\c\\x1b[m\\u{202e}");
+        assert_eq!(written(EventFormat::Csv, "a\n\"b\","), "\"a\n\"\"b\"\",\"");
+        assert_eq!(written(EventFormat::Csv, "größe"), "größe");
+    }
+
+    #[test]
+    fn no_csv_cell_is_a_formula_and_numbers_stay() {
+        for (text, cell) in [
+            ("=1+1", "'=1+1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("-idle-", "'-idle-"),
+            ("+x,y", "\"'+x,y\""),
+            ("\t=1", "'\t=1"),
+            ("\r=1", "\"'\r=1\""),
+            ("'quoted'", "''quoted'"),
+            ("-5", "-5"),
+            ("+1.5", "+1.5"),
+            ("-", "-"),
+            ("a=1", "a=1"),
+        ] {
+            assert_eq!(written(EventFormat::Csv, text), cell);
+        }
+    }
 }

@@ -26,7 +26,7 @@ use crate::input::Input;
 use crate::model::{Batch, ContextId, EventRef, Flow, Loss, Sink, Trace};
 use crate::select::Selection;
 use crate::text::{Describer, Growing, Listing, Literal, PerEvent, Room, TextBuffer};
-use escape::{escape_from, put_text};
+use escape::{escape_from, is_special, put_text};
 use keys::{Absent, Keys};
 
 /// JSON lines as an export.
@@ -77,7 +77,7 @@ pub enum EventFormat {
     JsonLines,
     /// Columns with tabs between; tabs, line ends and backslashes in text are escaped by `\`.
     Tsv,
-    /// Columns with commas between; quoted where RFC 4180 wants it.
+    /// Columns with commas between; quoted where RFC 4180 wants it, and no cell is a formula (see `escape`).
     Csv,
 }
 
@@ -106,7 +106,8 @@ struct EventPlan {
     head: Literal,
     /// Before the value of each argument: separator and name. Words beyond have no schema.
     args: Vec<Literal>,
-    /// Whether an argument is more than a row of digits.
+    /// Whether an argument is more than a row of digits, or its name needs escapes, so that a cell of them is escaped
+    /// as a whole.
     more_than_digits: bool,
     /// Bytes that all of it takes at most.
     room: usize,
@@ -293,7 +294,10 @@ fn event_plan(format: EventFormat, trace: &Trace, id: u32) -> EventPlan {
     let args: Vec<_> =
         named.map(|(index, arg)| argument_plan(format, index, Some(&arg.name))).collect();
     let room = head.len() + args.iter().map(|arg| arg.len() + Room::NUMBER).sum::<usize>();
-    let more_than_digits = event.args.iter().any(|arg| values::is_more_than_digits(arg.kind));
+    let more_than_digits = event
+        .args
+        .iter()
+        .any(|arg| values::is_more_than_digits(arg.kind) || is_special(format, &arg.name));
     EventPlan { head: Literal::new(head.as_bytes()), args, more_than_digits, room }
 }
 
@@ -303,10 +307,14 @@ fn argument_plan(format: EventFormat, index: usize, name: Option<&str>) -> Liter
     if index > 0 {
         plan.byte(if format == EventFormat::JsonLines { b',' } else { b' ' });
     }
+    let name = name.unwrap_or(&unnamed);
     if format == EventFormat::JsonLines {
         plan.byte(b'"');
+        put_text(format, &mut plan, name.as_bytes());
+        plan.text("\":");
+    } else {
+        plan.text(name);
+        plan.byte(b'=');
     }
-    put_text(format, &mut plan, name.unwrap_or(&unnamed).as_bytes());
-    plan.text(if format == EventFormat::JsonLines { "\":" } else { "=" });
     Literal::new(plan.as_bytes())
 }

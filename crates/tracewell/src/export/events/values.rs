@@ -7,7 +7,7 @@ use super::escape::{escape_from, put_text};
 use crate::model::schema::ArgumentKind;
 use crate::model::values::{self, ListItem};
 use crate::model::{EventRef, Trace};
-use crate::text::{Literal, TextBuffer, put_bytes, put_signed};
+use crate::text::{Literal, TextBuffer, put_bytes, put_shown, put_signed};
 
 /// Whether an argument of this kind is more than a row of digits.
 pub(super) fn is_more_than_digits(kind: ArgumentKind) -> bool {
@@ -49,11 +49,11 @@ pub(super) fn put(
     }
 }
 
-/// A text as recorded, which is escaped as the format wants it; what is no UTF-8 cannot be.
+/// A text as recorded, which is escaped as the format wants it; bytes that are no UTF-8 are written out.
 fn put_recorded(out: &mut TextBuffer, text: &[u8]) {
     match std::str::from_utf8(text) {
         Ok(text) => out.text(text),
-        Err(_) => out.text(text.escape_ascii().to_string()),
+        Err(_) => put_shown(out, text),
     }
 }
 

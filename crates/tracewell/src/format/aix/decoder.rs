@@ -1,6 +1,8 @@
 //! The reader: header, then frame by frame into batches. One file is read as it arrives, several are
 //! merged when all are there.
 
+use std::sync::Arc;
+
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{
     Entry, FileHeader, Frame, FrameHead, ReadError as WireError, TimeConversion, ids,
@@ -10,12 +12,13 @@ use super::frames::Frames;
 use super::merge::{Item, Merge, Missing, Part, Taken, What, take};
 use super::processes::Processes;
 use super::{FORMAT, OPTIONS, row};
-use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError, parts_of};
-use crate::model::schema::Schema;
+use crate::format::{Decoder, Input, Names, OptionError, Options, Progress, ReadError, parts_of};
+use crate::model::schema::{ArgumentKind, Schema};
 use crate::model::{
     Batch, Clock, Columns, Fact, FactForm, Flow, Loss, LossCause, NO_PRIORITY, PayloadLayout,
     Processor, Rate, Records, Severity, Sink, Span, Trace,
 };
+use crate::text::shown;
 
 /// Events of a batch: their columns and rows stay in the second-level cache.
 const BATCH: usize = 4096;
@@ -25,6 +28,8 @@ const ROWS: usize = 1 << 20;
 #[derive(Debug)]
 struct AixDecoder {
     parts: Vec<usize>,
+    /// The events, with the names that the user gave.
+    schema: Arc<Schema>,
     /// Byte order of the file, when its header was read.
     order: Option<ByteOrder>,
     state: State,
@@ -53,13 +58,33 @@ struct State {
 pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
     options.check(OPTIONS)?;
     let parts = parts_of(options)?;
-    Ok(Box::new(AixDecoder { parts, order: None, state: State::new() }))
+    let schema = schema(options)?;
+    Ok(Box::new(AixDecoder { parts, schema, order: None, state: State::new() }))
+}
+
+/// The hook that a system call is entered with.
+const SYSTEM_CALL: u32 = 0x1010;
+
+/// The events, with the names of system calls that the user gave.
+fn schema(options: &Options) -> Result<Arc<Schema>, OptionError> {
+    let Some(text) = options.get("names") else { return Ok(Schema::aix()) };
+    let names = Names::parse(text, "", "the number of a system call");
+    let names = names.map_err(|message| OptionError::new("names", message))?;
+    let mut schema = Schema::clone(&Schema::aix());
+    let call = schema.event(SYSTEM_CALL).args.iter().find_map(|arg| match arg.kind {
+        ArgumentKind::Enum(table) => Some(table),
+        _ => None,
+    });
+    if let Some(table) = call {
+        schema.name_values(table, names.all());
+    }
+    Ok(Arc::new(schema))
 }
 
 impl Decoder for AixDecoder {
     fn trace(&self) -> Trace {
         let payload = PayloadLayout::Values { digits: 16 };
-        let trace = Trace::new(FORMAT.name, Schema::aix(), payload, Clock::of_64_bits(None));
+        let trace = Trace::new(FORMAT.name, self.schema.clone(), payload, Clock::of_64_bits(None));
         // Until a dispatch is seen: which hooks are recorded is the choice of who starts the trace.
         Trace { processor: Processor::Recorders { needed: "the hooks 106 and 10C" }, ..trace }
     }
@@ -175,7 +200,7 @@ fn note_header(trace: &mut Trace, header: &FileHeader<'_>) {
         decimal("channel", u64::from(header.channel)),
         decimal("circular", u64::from(header.circular)),
     ];
-    let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
+    let text = |bytes: &[u8]| shown(bytes).into_owned();
     let texts = &header.texts;
     trace.texts = vec![
         ("system", text(texts.system)),

@@ -31,11 +31,18 @@ pub static FORMAT: Format = Format {
 };
 
 /// What can be said about a trace that its bytes do not tell.
-const OPTIONS: &[OptionHelp] = &[OptionHelp {
-    key: "parts",
-    value: "BYTES,...",
-    help: "where in the input the files of further processors begin; --join sets it",
-}];
+const OPTIONS: &[OptionHelp] = &[
+    OptionHelp {
+        key: "names",
+        value: "N=NAME,...",
+        help: "names of system calls; a file of such lines is given with --names",
+    },
+    OptionHelp {
+        key: "parts",
+        value: "BYTES,...",
+        help: "where in the input the files of further processors begin; --join sets it",
+    },
+];
 
 fn recognise(start: &[u8]) -> Option<Confidence> {
     match FileHeader::read(start) {

@@ -11,6 +11,7 @@ use foldhash::fast::RandomState;
 use tracewell_wire::aix::{Entry, FrameHead, ids};
 
 use crate::model::{Context, ContextId, ContextKind, Lifetime, Object, ObjectId, Processor, Trace};
+use crate::text::shown;
 
 /// Type codes of objects in the schema.
 pub(super) const PROCESS: u32 = 1;
@@ -175,5 +176,5 @@ impl Processes {
 
 /// A name for people.
 fn text(name: &[u8]) -> String {
-    name.escape_ascii().to_string()
+    shown(name).into_owned()
 }

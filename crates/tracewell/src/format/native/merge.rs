@@ -13,6 +13,7 @@ use crate::model::{
     Batch, Columns, Context, ContextId, ContextKind, Flow, Loss, LossCause, NO_PRIORITY, Records,
     Severity, Sink, Span, Trace,
 };
+use crate::text::shown;
 
 /// What may make time go back.
 const HELD_UP: &str = "a thread was held up, or clocks of cores differ";
@@ -256,10 +257,9 @@ fn context_of(trace: &mut Trace, piece: &Piece) -> ContextId {
     if let Some(known) = trace.contexts.find(key) {
         return known;
     }
-    let name = match std::str::from_utf8(header.name()) {
-        Ok(name) if !name.is_empty() && !name.contains(char::is_control) => name.to_owned(),
-        Ok("") => format!("thread {}", header.thread),
-        _ => header.name().escape_ascii().to_string(),
+    let name = match header.name() {
+        [] => format!("thread {}", header.thread),
+        name => shown(name).into_owned(),
     };
     let key_text = format!("{}:{}", header.process, header.thread);
     trace.contexts.add(Context { key, key_text, kind: ContextKind::Thread, name, object: None })

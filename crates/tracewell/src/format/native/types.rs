@@ -6,6 +6,7 @@ use tracewell_wire::native::{EventTypeText, FieldKind, SPAN_ENTER, SPAN_EXIT};
 
 use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Means, Schema};
 use crate::model::{Meaning, Severity, Trace};
+use crate::text::shown;
 
 /// A schema without events.
 pub(super) fn empty_schema() -> Arc<Schema> {
@@ -51,13 +52,14 @@ fn event_type(id: u32, text: &EventTypeText<'_>) -> EventType {
         let taken = args.iter().any(|argument| argument.name == field.name);
         let name =
             if taken { format!("{}_{}", field.name, args.len() + 1) } else { field.name.into() };
+        let name = shown(&name).into_owned();
         args.push(Argument { name, kind: kind(field.kind), encoding: String::new(), zero: None });
     }
     EventType {
         id,
-        name: text.name.to_owned(),
-        label: text.name.to_owned(),
-        family: text.family.to_owned(),
+        name: shown(text.name).into_owned(),
+        label: shown(text.name).into_owned(),
+        family: shown(text.family).into_owned(),
         filter: 0,
         args,
         means: None,

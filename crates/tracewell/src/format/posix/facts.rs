@@ -6,6 +6,7 @@ use tracewell_wire::posix::object::{ObjectHeader, State, at};
 use tracewell_wire::posix::{LogPolicy, StreamPolicy};
 
 use crate::model::{Fact, FactForm, Rate, Trace};
+use crate::text::shown;
 
 fn text(name: &'static str, value: u64, text: &'static str) -> Fact {
     Fact { name, value, form: FactForm::Text(text) }
@@ -54,7 +55,7 @@ pub(super) fn of_log(trace: &mut Trace, header: &LogHeader) {
     ]);
     for (name, bytes) in [("trace_name", &header.name), ("generation_version", &header.version)] {
         let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-        trace.texts.push((name, bytes[..end].escape_ascii().to_string()));
+        trace.texts.push((name, shown(&bytes[..end]).into_owned()));
     }
 }
 
@@ -106,5 +107,5 @@ pub(super) fn of_memory(trace: &mut Trace, header: &ObjectHeader, bytes: &[u8]) 
     let name: Vec<u8> =
         bytes.get(at::NAME * 8..).unwrap_or_default().iter().copied().take(64).collect();
     let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
-    trace.texts.push(("trace_name", name[..end].escape_ascii().to_string()));
+    trace.texts.push(("trace_name", shown(&name[..end]).into_owned()));
 }

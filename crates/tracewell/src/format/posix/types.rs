@@ -7,6 +7,7 @@ use tracewell_wire::posix::{EventSet, FIRST_USER, LAST_USER, UNNAMED};
 
 use crate::model::schema::{EventType, Schema};
 use crate::model::{Severity, Trace};
+use crate::text::shown;
 
 /// Names a user event type; one that the user of the reader gave for the same id stays.
 pub(super) fn define(trace: &mut Trace, id: u32, name: &[u8], offset: u64) {
@@ -17,10 +18,7 @@ pub(super) fn define(trace: &mut Trace, id: u32, name: &[u8], offset: u64) {
     if trace.schema.defines(id) {
         return;
     }
-    let name = match std::str::from_utf8(name) {
-        Ok(name) if !name.is_empty() && !name.contains(char::is_control) => name.to_owned(),
-        _ => name.escape_ascii().to_string(),
-    };
+    let name = shown(name).into_owned();
     let event = EventType { id, label: name.clone(), name, ..unnamed(&trace.schema) };
     Arc::make_mut(&mut trace.schema).define(event);
 }

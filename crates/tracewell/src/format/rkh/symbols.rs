@@ -12,6 +12,7 @@ use crate::model::schema::{EventType, Schema};
 use crate::model::{
     Context, ContextId, ContextKind, Lifetime, Object, ObjectId, PayloadLayout, Trace, values,
 };
+use crate::text::shown;
 
 /// Type codes of the schema that this file makes objects of.
 mod kind {
@@ -244,8 +245,5 @@ fn key_text(payload: PayloadLayout, key: u64) -> String {
 /// A name for people: without one leading `&`, unprintable bytes escaped.
 fn label(recorded: &[u8]) -> String {
     let spoken = Symbol { owner: None, key: 0, name: recorded }.spoken();
-    match std::str::from_utf8(spoken) {
-        Ok(text) if !text.chars().any(char::is_control) => text.to_owned(),
-        _ => spoken.escape_ascii().to_string(),
-    }
+    shown(spoken).into_owned()
 }

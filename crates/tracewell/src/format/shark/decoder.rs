@@ -6,12 +6,11 @@ use tracewell_wire::shark::Record;
 
 use super::container::{self, Areas, Kind, Missing};
 use super::fill::State;
-use super::names::Names;
 use super::order::{Merge, Step};
 use super::runs::Survey;
 use super::tasks::Tasks;
 use super::{FORMAT, OPTIONS, PARAMETERS, clock};
-use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError, parts_of};
+use crate::format::{Decoder, Input, Names, OptionError, Options, Progress, ReadError, parts_of};
 use crate::model::schema::Schema;
 use crate::model::{
     Batch, Clock, Columns, Diagnostics, Fact, FactForm, Flow, Loss, PayloadLayout, Processor, Rate,
@@ -39,7 +38,8 @@ struct SharkDecoder {
 /// Makes a reader with the options of this format.
 pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
     options.check(OPTIONS)?;
-    let names = options.get("names").map(Names::parse).transpose();
+    let names =
+        options.get("names").map(|text| Names::parse(text, "name_pid_", "a pid")).transpose();
     let kind = |name: &str| {
         let found = Kind::NAMES.iter().find(|(known, _)| *known == name);
         let message = || format!("expected records, chunk or capture, found '{name}'");

@@ -26,7 +26,6 @@ mod decoder;
 mod effects;
 mod fill;
 mod marks;
-mod names;
 mod order;
 mod passed;
 mod runs;

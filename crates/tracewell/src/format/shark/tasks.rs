@@ -11,7 +11,7 @@ use foldhash::fast::RandomState;
 use tracewell_wire::shark::ids;
 
 use super::marks::MET;
-use super::names::Names;
+use crate::format::Names;
 use crate::model::{Context, ContextId, ContextKind, Lifetime, MaybeContext, Object, Trace};
 
 /// Type code of tasks in the schema.
@@ -155,7 +155,7 @@ impl Tasks {
         match pid {
             _ if number == ids::context::KERNEL => "kernel".to_owned(),
             None => format!("context 0x{number:04X}"),
-            Some(pid) => match self.names.of(pid) {
+            Some(pid) => match self.names.of(u64::from(pid)) {
                 Some(name) => name.to_owned(),
                 None => format!("pid {pid}"),
             },

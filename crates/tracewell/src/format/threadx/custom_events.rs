@@ -15,6 +15,7 @@ use std::fmt;
 
 use crate::model::Meaning;
 use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Means, Schema};
+use crate::text::shown;
 
 /// A definition of the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -120,8 +121,8 @@ fn definition(line: &str) -> Result<CustomEvent, String> {
     }
     Ok(CustomEvent {
         id,
-        name: (*name).to_owned(),
-        abbreviation: (*abbreviation).to_owned(),
+        name: shown(*name).into_owned(),
+        abbreviation: shown(*abbreviation).into_owned(),
         colors: [color([r1, g1, b1])?, color([r2, g2, b2])?],
         labels: labels.map(str::to_owned),
     })

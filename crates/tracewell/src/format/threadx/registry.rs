@@ -9,6 +9,7 @@ use super::image::Image;
 use crate::model::{
     Context, ContextId, ContextKind, Diagnostics, Lifetime, Object, ObjectId, Severity, Trace,
 };
+use crate::text::shown;
 
 /// Reads the registry of an image into the trace, with a context for each thread.
 pub(super) fn read(image: &Image, bytes: &[u8], offset: u64, trace: &mut Trace) {
@@ -60,7 +61,7 @@ fn add(image: &Image, slot: &RegistrySlot<'_>, record: &[u8], trace: &mut Trace)
 
 fn label(slot: &RegistrySlot<'_>, trace: &Trace) -> String {
     if !slot.name.is_empty() {
-        return escaped(slot.name);
+        return shown(slot.name).into_owned();
     }
     let noun =
         trace.schema.object_kind(u32::from(slot.object_type)).map(|kind| kind.label.as_str());
@@ -107,12 +108,4 @@ fn unregistered(trace: &mut Trace, key: u64) -> ContextId {
 
 fn key_text(trace: &Trace, key: u64) -> String {
     format!("0x{key:0digits$X}", digits = trace.payload.digits())
-}
-
-/// A name as text: valid UTF-8 without control characters as it is, other bytes escaped.
-fn escaped(name: &[u8]) -> String {
-    match std::str::from_utf8(name) {
-        Ok(text) if !text.chars().any(char::is_control) => text.to_owned(),
-        _ => name.escape_ascii().to_string(),
-    }
 }

@@ -17,6 +17,7 @@
 
 mod parse;
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
@@ -193,6 +194,8 @@ pub struct Capacity {
 struct Table {
     names: Vec<(u64, String)>,
     unit: String,
+    /// Whether the names are in the order of their numbers.
+    sorted: bool,
 }
 
 /// The events, objects and tables of a dialect.
@@ -381,9 +384,21 @@ impl Schema {
 
     /// The name that a table has for a number.
     pub fn enum_name(&self, table: TableId, value: u64) -> Option<&str> {
-        let names = &self.tables.get(usize::from(table.0))?.names;
-        let found = names.iter().find(|(number, _)| *number == value);
+        let Table { names, sorted, .. } = self.tables.get(usize::from(table.0))?;
+        let found = match sorted {
+            true => names.get(names.binary_search_by_key(&value, |(number, _)| *number).ok()?),
+            false => names.iter().find(|(number, _)| *number == value),
+        };
         found.map(|(_, name)| name.as_str())
+    }
+
+    /// Gives numbers of a table names, in place of those that it has for them.
+    pub fn name_values(&mut self, table: TableId, names: impl Iterator<Item = (u64, String)>) {
+        let Some(table) = self.tables.get_mut(usize::from(table.0)) else { return };
+        let mut all: BTreeMap<_, _> = table.names.drain(..).collect();
+        all.extend(names);
+        table.names.extend(all);
+        table.sorted = true;
     }
 
     /// What to write behind a number that a table has no name for: ` ticks`, say.

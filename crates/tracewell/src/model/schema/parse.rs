@@ -183,7 +183,8 @@ fn build(file: File) -> Result<Schema, Fault> {
         let id = TableId(u16::try_from(tables.len()).unwrap_or(u16::MAX));
         let kind = if is_flags { ArgumentKind::Flags(id) } else { ArgumentKind::Enum(id) };
         names.insert(name, kind);
-        tables.push(Table { names: table.names, unit: table.unit });
+        let sorted = table.names.is_sorted_by_key(|(number, _)| *number);
+        tables.push(Table { names: table.names, unit: table.unit, sorted });
     }
     let kinds: Vec<_> = file.object.into_iter().map(Kind::build).collect::<Result<_, Fault>>()?;
     names.extend(kinds.iter().map(|k| (k.label.clone(), ArgumentKind::Object(Some(k.code)))));

@@ -19,6 +19,9 @@ pub(super) struct Facts {
     seen: Vec<bool>,
     /// Where the text of the first column begins.
     pub(super) margin: usize,
+    /// The width of the column ID, and where times begin.
+    pub(super) id_width: usize,
+    pub(super) times_at: usize,
     /// Nanoseconds from midnight to the first event.
     pub(super) of_day_ns: Option<u64>,
     /// Whether any column tells who an event is of.
@@ -73,6 +76,8 @@ impl Facts {
         rows: &[u32],
     ) {
         self.margin = heading::margin(trace, &settings.options);
+        self.id_width = heading::id_width(trace);
+        self.times_at = heading::times_at(trace, &settings.options);
         self.seen.resize(SMALL_IDS, false);
         let Options { exec, cpu, pid, tid, svc, .. } = settings.options;
         self.who = exec || cpu || pid || tid || svc;
@@ -164,7 +169,7 @@ fn id(trace: &Trace, program: &Program, id: u32, hooks: bool) -> IdFacts {
         None => Some(format!("{} ", trace.schema.label(id))),
     };
     IdFacts {
-        column: field(&text, heading::ID),
+        column: field(&text, heading::id_width(trace)),
         template,
         level: facts.map_or(Level::default(), |facts| facts.level),
         tail: Tail::of(event, trace.payload),

@@ -1,15 +1,16 @@
 //! One event as lines: its columns, and what its template prints behind them.
 
+use super::columns::{Times, put_times, put_who};
 use super::entry::Scratch;
-use super::facts::{ContextFacts, Facts};
-use super::heading::{CPU, DELTA, ELAPSED, LEVEL, MARKER, SYSTEM_CALL};
-use super::options::{Options, Timestamp};
+use super::facts::Facts;
+use super::heading::LEVEL;
+use super::options::Timestamp;
 use super::{Settings, entry};
 use crate::model::schema::ArgumentKind;
 use crate::model::{EventRef, Meaning, Trace};
 use crate::template::syntax::Level;
 use crate::template::{Around, Machine, Marks, Names, Outcome, Program};
-use crate::text::{Describer, Room, TextBuffer, calendar, put};
+use crate::text::{Describer, TextBuffer};
 
 /// What is known of an event that is shown.
 #[derive(Clone, Copy, Debug)]
@@ -78,14 +79,6 @@ impl Known {
     }
 }
 
-/// The times of an event in nanoseconds, where the clock's rate is known.
-#[derive(Clone, Copy, Debug)]
-struct Times {
-    now: u64,
-    first: u64,
-    before: u64,
-}
-
 /// Names in a trace at a time.
 struct NamesAt<'a> {
     trace: &'a Trace,
@@ -152,10 +145,11 @@ impl Formatter {
         }
         if facts.who {
             let interrupt = id.level == Level::Int;
-            put_who(self.machine.text(), options, event, context, &call, interrupt);
+            let (out, who) = (self.machine.text(), (call.as_str(), interrupt));
+            put_who(out, start, (options, facts), event, context, who);
         }
         if !options.two_lines {
-            put_times(self.machine.text(), options, facts, event, row, times);
+            put_times(self.machine.text(), start, (options, facts), event, row, times);
         }
         let columns = self.machine.text().len();
         let wanted = facts.hooks || id.template.is_some();
@@ -196,8 +190,10 @@ impl Formatter {
             count = self.several(columns, start, facts.margin, width);
         }
         if options.two_lines && options.timestamp != Timestamp::None {
-            self.machine.text().blanks(super::heading::ID);
-            put_times(self.machine.text(), options, facts, event, row, times);
+            let out = self.machine.text();
+            let start = out.len();
+            out.blanks(facts.id_width);
+            put_times(out, start, (options, facts), event, row, times);
             self.end_line();
             count += 1;
         }
@@ -246,7 +242,7 @@ impl Formatter {
     }
 }
 
-/// The name of a system call: that of the schema's table for the arguments that say `call`.
+/// The name of a system call: that of the schema's table for the arguments that say `call`, else its number.
 fn call_name(trace: &Trace, call: u64) -> String {
     let enter = |event: &&crate::model::schema::EventType| {
         event.means.is_some_and(|means| means.meaning == Meaning::Call)
@@ -256,120 +252,12 @@ fn call_name(trace: &Trace, call: u64) -> String {
         Some(event.args.get(index)?.kind)
     });
     match kind {
-        Some(ArgumentKind::Enum(table)) => {
-            trace.schema.enum_name(table, call).map_or_else(|| call.to_string(), str::to_owned)
-        }
-        _ => call.to_string(),
+        Some(ArgumentKind::Enum(table)) => trace
+            .schema
+            .enum_name(table, call)
+            .map_or_else(|| format!("call {call}"), str::to_owned),
+        _ => format!("call {call}"),
     }
-}
-
-/// Fills a column up to its width, with a blank at least.
-#[inline]
-fn pad(out: &mut TextBuffer, start: usize, width: usize) {
-    let written = out.len() - start;
-    out.blanks(width.saturating_sub(written).max(1));
-}
-
-#[inline]
-fn put_who(
-    out: &mut TextBuffer,
-    options: &Options,
-    event: &EventRef<'_>,
-    context: &ContextFacts,
-    call: &str,
-    interrupt: bool,
-) {
-    if options.exec {
-        out.literal(&context.name_column);
-    }
-    if options.cpu {
-        let start = out.len();
-        out.decimal(u64::from(event.cpu));
-        pad(out, start, CPU);
-    }
-    if options.pid {
-        out.literal(&context.pid_column);
-    }
-    if options.tid {
-        out.literal(&context.tid_column);
-    }
-    if options.svc {
-        out.text(if interrupt { "I" } else { " " });
-        out.blanks(MARKER - 1);
-        let start = out.len();
-        out.text(call);
-        pad(out, start, SYSTEM_CALL);
-    }
-}
-
-#[inline(never)]
-fn put_times(
-    out: &mut TextBuffer,
-    options: &Options,
-    facts: &Facts,
-    event: &EventRef<'_>,
-    row: Row,
-    times: Option<Times>,
-) {
-    if options.timestamp == Timestamp::None {
-        return;
-    }
-    let room = out.room(3 * Room::NUMBER + ELAPSED + DELTA);
-    let Some(Times { now, first, before }) = times else {
-        // A clock that goes back within a source makes no negative time.
-        let (elapsed, delta) =
-            (event.ticks.saturating_sub(row.first), event.ticks.saturating_sub(row.before));
-        room.left(elapsed, ELAPSED).left(delta, DELTA).done();
-        return;
-    };
-    let (elapsed, delta) = (now.saturating_sub(first), now.saturating_sub(before));
-    if options.timestamp == Timestamp::Elapsed {
-        room.seconds_left(elapsed, ELAPSED).milliseconds_left(delta, DELTA).done();
-        return;
-    }
-    other_times(out, options.timestamp, facts.of_day_ns.unwrap_or(0) + now, elapsed);
-}
-
-/// The column of times in another than the usual form.
-fn other_times(out: &mut TextBuffer, form: Timestamp, of_day: u64, elapsed: u64) {
-    let start = out.len();
-    match form {
-        Timestamp::Short => {
-            fraction(out, elapsed / 1_000_000_000, elapsed % 1_000_000_000 / 1000, 6);
-            pad(out, start, ELAPSED);
-        }
-        Timestamp::Microseconds => {
-            fraction(out, elapsed / 1000, elapsed % 1000, 3);
-            pad(out, start, ELAPSED);
-        }
-        Timestamp::WallClock => {
-            put(out, format_args!("{}", calendar::TimeOfDay(of_day / 1_000_000_000)));
-            out.byte(b'.');
-            digits(out, of_day % 1_000_000_000, 9);
-            pad(out, start, ELAPSED + 1);
-        }
-        Timestamp::None | Timestamp::Elapsed => {}
-    }
-}
-
-/// A number with so many decimals.
-#[inline]
-fn fraction(out: &mut TextBuffer, whole: u64, part: u64, decimals: u32) {
-    out.decimal(whole);
-    out.byte(b'.');
-    digits(out, part, decimals);
-}
-
-/// So many digits of a number.
-#[inline]
-fn digits(out: &mut TextBuffer, number: u64, count: u32) {
-    let mut text = [b'0'; 9];
-    let mut rest = number;
-    for digit in text[..count as usize].iter_mut().rev() {
-        *digit = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    out.text(&text[..count as usize]);
 }
 
 #[inline]

@@ -1,18 +1,23 @@
 //! The heading of a report: the facts of the trace, and the names of the columns.
 //!
-//! The widths are ours; with `exec` and `pid` on they put the columns where published reports of AIX 4
-//! have them: ID 0, name 4, PID 19, elapsed time 33, delta 51, kernel text 78.
+//! With `exec` and `pid` on the columns are where published reports of AIX 4 have them: ID 0, name 4, PID 19, elapsed time
+//! 33, delta 51, kernel text 78. With `tid` on they are where a public script that reads reports has them, the one that
+//! sums traces of IBM's GPFS: TID 4, elapsed time 16, delta 34, kernel text 61. It also says that times end in one column,
+//! so that longer ones begin up to three columns before their heading. The other widths are ours.
 
 use super::options::{Options, Timestamp};
 use crate::model::Trace;
 use crate::template::syntax::Level;
 use crate::text::calendar::DateAndTime;
 
-pub(super) const ID: usize = 4;
+/// Of AIX's hooks, most of which have three digits.
+const HOOK_ID: usize = 4;
+/// Of the events of other systems, which have four.
+const EVENT_ID: usize = 5;
 pub(super) const PROCESS_NAME: usize = 15;
 pub(super) const CPU: usize = 4;
 pub(super) const PID: usize = 14;
-pub(super) const TID: usize = 14;
+pub(super) const TID: usize = 12;
 pub(super) const MARKER: usize = 2;
 pub(super) const SYSTEM_CALL: usize = 13;
 pub(super) const ELAPSED: usize = 18;
@@ -20,10 +25,15 @@ pub(super) const DELTA: usize = 11;
 /// Between the left margins of the four columns of text.
 pub(super) const LEVEL: usize = 8;
 
+/// The width of the column ID.
+pub(super) fn id_width(trace: &Trace) -> usize {
+    if trace.format == crate::format::aix::FORMAT.name { HOOK_ID } else { EVENT_ID }
+}
+
 /// The lines before the names of the columns.
 pub(super) fn facts(trace: &Trace, options: &Options) -> Vec<String> {
     let mut lines = vec![String::new()];
-    if let Some(ns) = trace.fact("wall_clock_ns") {
+    if let Some(ns) = trace.fact("wall_clock_ns").filter(|ns| *ns > 0) {
         lines.push(DateAndTime(ns / 1_000_000_000).to_string());
     }
     let text = |name| Some(trace.text(name)).filter(|text: &&str| !text.is_empty());
@@ -63,7 +73,7 @@ pub(super) fn columns(trace: &Trace, options: &Options) -> String {
             line.push_str(&format!("{name:<width$}"));
         }
     };
-    column(options.ids, "ID", ID);
+    column(options.ids, "ID", id_width(trace));
     column(options.exec, "PROCESS NAME", PROCESS_NAME);
     column(options.cpu, "CPU", CPU);
     column(options.pid, "PID", PID);
@@ -99,4 +109,12 @@ fn times(trace: &Trace, options: &Options) -> String {
 pub(super) fn margin(trace: &Trace, options: &Options) -> usize {
     let names = columns(trace, options);
     names.len() - (3 * LEVEL + "INTERRUPT".len())
+}
+
+/// Where the times of an event begin, in their line.
+pub(super) fn times_at(trace: &Trace, options: &Options) -> usize {
+    if options.two_lines {
+        return id_width(trace);
+    }
+    margin(trace, options) - times(trace, options).len()
 }

@@ -6,6 +6,7 @@
 //! | `options` | what `-O` can say |
 //! | `heading` | the facts of the trace, and the names of the columns |
 //! | `facts` | what is the same for all events of a context or an id |
+//! | `columns` | who an event is of and when it was, before its text |
 //! | `entry` | the bytes of an event as a template sees them |
 //! | `formatter` | one event as lines |
 //! | `history` | counts instead of events |
@@ -13,6 +14,7 @@
 //! Events whose templates remember nothing from one to the next are formatted on several threads, each
 //! a stretch of a batch; the stretches are written in order.
 
+mod columns;
 mod entry;
 mod facts;
 mod formatter;
@@ -30,7 +32,7 @@ use crate::text::LineWriter;
 use facts::Facts;
 use formatter::{Formatted, Formatter, Row, Shared};
 use history::History;
-pub use options::{OptionError, Options, Timestamp};
+pub use options::{NoWallClock, OptionError, Options, Timestamp};
 
 /// What is in a report and how it is made.
 #[derive(Clone, Debug, Default)]
@@ -47,9 +49,12 @@ pub struct Settings {
     pub log: String,
     /// Columns of a line, 0 for the usual 200.
     pub width: usize,
-    /// Threads that format, 0 for as many as there are processors.
+    /// Threads that format, 0 for as many as there are processors; at most [`MAX_THREADS`].
     pub threads: usize,
 }
+
+/// Threads that format, at most: more than any machine has use for.
+pub const MAX_THREADS: usize = 256;
 
 /// Events of a stretch below which a thread is not worth it.
 const WORTH_A_THREAD: usize = 512;
@@ -84,7 +89,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
     pub fn new(out: W, program: &'p Program, settings: Settings) -> Self {
         let selector = Selector::new(settings.selection.clone());
         let threads = if settings.threads > 0 {
-            settings.threads
+            settings.threads.min(MAX_THREADS)
         } else {
             std::thread::available_parallelism().map_or(1, usize::from)
         };
@@ -341,7 +346,9 @@ impl Page {
 
 impl<W: Write> Sink for TrcReport<'_, W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        if self.settings.selection.check(trace).is_err() {
+        if self.settings.selection.check(trace).is_err()
+            || self.settings.options.check(trace).is_err()
+        {
             return Flow::Break(());
         }
         self.begin(trace);

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use crate::model::Trace;
+
 /// The form of times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Timestamp {
@@ -93,10 +95,28 @@ pub enum OptionError {
     },
 }
 
+/// A trace does not tell what the options ask for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "timestamp=4 shows the time of day, and this trace has no wall clock; timestamp=0 shows the time since the first event"
+)]
+pub struct NoWallClock;
+
 /// The most lines of a page.
 const LONGEST_PAGE: usize = 500;
 
 impl Options {
+    /// Returns an error if a trace does not tell what these options ask for.
+    ///
+    /// # Errors
+    /// Where the time of day is to be shown and the trace has no wall clock.
+    pub fn check(&self, trace: &Trace) -> Result<(), NoWallClock> {
+        match trace.wall_clock() {
+            None if self.timestamp == Timestamp::WallClock => Err(NoWallClock),
+            _ => Ok(()),
+        }
+    }
+
     /// Sets one option; false where there is none of this name.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 //! being continued. What a word means (a code, a number, a name) the parser decides, for it
 //! hangs on what stands before it.
 
-use crate::source::{Finding, Source, Span};
+use crate::source::{Finding, MAX_FINDINGS, Source, Span};
 
 /// A piece of a stanza.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -99,6 +99,12 @@ impl<'a> Lexer<'a> {
         Span { start: start as u32, end: self.at as u32 }
     }
 
+    fn tell(&mut self, finding: Finding) {
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(finding);
+        }
+    }
+
     fn skip_line(&mut self) {
         while let Some(byte) = self.peek() {
             self.at += 1;
@@ -173,7 +179,7 @@ impl<'a> Lexer<'a> {
             }
             _ => {
                 let message = "expected \\n, \\t, \\* or the end of the line behind \\";
-                self.findings.push(Finding::error(self.span(start), message));
+                self.tell(Finding::error(self.span(start), message));
                 None
             }
         }
@@ -200,7 +206,7 @@ impl<'a> Lexer<'a> {
             match self.peek() {
                 None | Some(b'\n') => {
                     let message = "this string has no end: expected '\"' on the same line";
-                    self.findings.push(Finding::error(self.span(start), message));
+                    self.tell(Finding::error(self.span(start), message));
                     break;
                 }
                 Some(b'"') => {
@@ -228,7 +234,7 @@ impl<'a> Lexer<'a> {
             Some(_) => {
                 let span = Span { start: start as u32, end: start as u32 + 1 };
                 let message = "this \\ prints as it is; escapes are \\\" \\\\ \\n \\t";
-                self.findings.push(Finding::warning(span, message));
+                self.tell(Finding::warning(span, message));
             }
         }
         self.at += 1;
@@ -242,7 +248,7 @@ impl<'a> Lexer<'a> {
         self.at += found.len_utf8();
         let hint = if found == '#' { "; a comment cannot stand in a continued stanza" } else { "" };
         let message = format!("nothing begins with '{}'{hint}", found.escape_debug());
-        self.findings.push(Finding::error(self.span(start), message));
+        self.tell(Finding::error(self.span(start), message));
         if found == '#' {
             // What follows is meant for people, up to a join that keeps the stanza going.
             while self.peek().is_some_and(|byte| byte != b'\n' && byte != b'\\') {

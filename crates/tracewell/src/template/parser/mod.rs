@@ -10,7 +10,7 @@ mod switch;
 pub(super) use expression::MOST_OPERANDS;
 
 use super::syntax::{File, Stanza};
-use crate::source::{Finding, Severity, Source, Span};
+use crate::source::{Finding, MAX_FINDINGS, Severity, Source, Span};
 use lexer::{Lexer, Piece, Token, TokenKind};
 
 /// Reads a template file. What is wrong with it is told; a stanza with an error in it is in the tree
@@ -41,6 +41,14 @@ pub(super) fn each_stanza(
                 stanza.comments = std::mem::take(&mut comments);
                 take(stanza);
                 findings.extend(found);
+                if findings.len() >= MAX_FINDINGS {
+                    let at = lexer.offset();
+                    findings.truncate(MAX_FINDINGS);
+                    let message =
+                        format!("{MAX_FINDINGS} mistakes and doubts: the rest is not read");
+                    findings.push(Finding::error(Span { start: at, end: at }, message));
+                    break;
+                }
             }
             Piece::End => break,
         }
@@ -161,7 +169,9 @@ impl<'a> Parser<'a> {
     }
 
     fn mistake<T>(&mut self, span: Span, message: impl Into<String>) -> Parsed<T> {
-        self.findings.push(Finding::error(span, message));
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(Finding::error(span, message));
+        }
         Err(Mistake)
     }
 

@@ -1,4 +1,4 @@
-//! Switches and bit flags, and the numbers that are written in the radix of what they test.
+//! Switches, whose matches are written in the radix of what they test, and bit flags, whose values are hexadecimal.
 
 use super::lexer::TokenKind;
 use super::{Parsed, Parser};
@@ -91,23 +91,17 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `BITFLAGS`.
+    /// Reads `BITFLAGS`. Its values are hexadecimal, whatever the code of the value is.
     pub(super) fn flags(&mut self) -> Parsed<Flags> {
         self.next();
         let value = self.value()?;
-        let radix = match &value.kind {
-            ValueKind::Code(code) | ValueKind::Macro(Macro { code: Some(code), .. }) => {
-                code.flag_radix()
-            }
-            ValueKind::Macro(_) => HEXADECIMAL,
-        };
         let mut flags = Vec::new();
         loop {
             let comma = self.take_sign(',');
             if !self.is_flag(comma) {
                 break;
             }
-            flags.push(self.flag(Radix::Fixed(radix))?);
+            flags.push(self.flag(Radix::Fixed(HEXADECIMAL))?);
         }
         if flags.is_empty() {
             return self.expected("a flag: a value and a string, or & mask field and a string");

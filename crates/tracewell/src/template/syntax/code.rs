@@ -101,11 +101,6 @@ impl Code {
         }
     }
 
-    /// The radix of the values of bit flags over this code: hexadecimal, but for octal codes.
-    pub(crate) const fn flag_radix(self) -> u32 {
-        if let Self::Octal(_) = self { OCTAL } else { HEXADECIMAL }
-    }
-
     /// Whether its value is a text.
     pub const fn is_text(self) -> bool {
         matches!(self, Self::Ascii { .. } | Self::Character | Self::Counted(_) | Self::Terminated)

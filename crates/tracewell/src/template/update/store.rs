@@ -6,10 +6,11 @@
 //! update can be undone from the moment on when it is there.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::compress::{CompressError, compress, decompress, is_compressed};
+use crate::text::shown_path;
 
 /// A template file as it was found.
 #[derive(Clone, Debug)]
@@ -27,7 +28,7 @@ pub struct TemplateFile {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Reading or writing failed.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", shown_path(path))]
     Io {
         /// Which file.
         path: PathBuf,
@@ -35,7 +36,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// It is compressed and damaged.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", shown_path(path))]
     Compressed {
         /// Which file.
         path: PathBuf,
@@ -46,6 +47,20 @@ pub enum StoreError {
 
 fn io_error(path: &Path) -> impl FnOnce(io::Error) -> StoreError {
     |source| StoreError::Io { path: path.to_owned(), source }
+}
+
+/// Bytes of a template file, at most.
+const MAX_LENGTH: u64 = 64 << 20;
+
+/// Reads a file of limited length: a device may never end.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_LENGTH + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_LENGTH {
+        let message = format!("expected at most {} MiB of templates", MAX_LENGTH >> 20);
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    Ok(bytes)
 }
 
 /// What was just done; `-v` shows it.
@@ -73,7 +88,7 @@ impl TemplateFile {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let name = path.to_owned();
         let path = fs::canonicalize(path).map_err(io_error(path))?;
-        let bytes = fs::read(&path).map_err(io_error(&path))?;
+        let bytes = read(&path).map_err(io_error(&path))?;
         let compressed = is_compressed(&bytes);
         let text = if compressed {
             let error = |source| StoreError::Compressed { path: path.clone(), source };

@@ -1,0 +1,159 @@
+//! Text from outside as it may be shown: the one place that says which characters reach a terminal, a report or a message.
+//!
+//! Names, paths and texts come from traces, from files and from targets, and may hold anything. A control byte or an escape
+//! sequence changes the terminal, a direction mark makes a line read backwards, a character without width hides. All of
+//! these are written out, and so are bytes that are no UTF-8:
+//!
+//! | found | written |
+//! |---|---|
+//! | line end, carriage return, tab | `\n`, `\r`, `\t` |
+//! | another control byte, a byte that is no UTF-8 | `\x1b` |
+//! | a control character beyond ASCII, a direction mark, a character without width, a line separator | `\u{202e}` |
+//!
+//! Everything else stays, a backslash too: what is shown is for people. Where an output has escapes of its own (JSON), its
+//! writer uses those, and asks [`is_plain`] for which characters.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::Path;
+
+use super::TextBuffer;
+
+/// Returns true if a character may be shown as it is.
+///
+/// The others are control characters, line and paragraph separators, and what Unicode lists as ignorable by default or as
+/// format characters that change the direction or the form of their neighbours.
+pub fn is_plain(c: char) -> bool {
+    !c.is_control()
+        && !matches!(c,
+            '\u{AD}'
+            | '\u{34F}'
+            | '\u{61C}'
+            | '\u{115F}'..='\u{1160}'
+            | '\u{17B4}'..='\u{17B5}'
+            | '\u{180B}'..='\u{180F}'
+            | '\u{200B}'..='\u{200F}'
+            | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}'
+            | '\u{3164}'
+            | '\u{FE00}'..='\u{FE0F}'
+            | '\u{FEFF}'
+            | '\u{FFA0}'
+            | '\u{FFF0}'..='\u{FFFB}'
+            | '\u{1BCA0}'..='\u{1BCA3}'
+            | '\u{1D173}'..='\u{1D17A}'
+            | '\u{E0000}'..='\u{E0FFF}')
+}
+
+/// Returns true if a byte is a printable character of ASCII: a text of such bytes needs no closer look.
+#[inline]
+pub(crate) fn is_plain_ascii(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~')
+}
+
+/// Text from outside; it displays as it may be shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a>(&'a [u8]);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&shown(self.0))
+    }
+}
+
+/// The name of a file for a message.
+pub fn shown_path<T: AsRef<Path> + ?Sized>(path: &T) -> Shown<'_> {
+    Shown(path.as_ref().as_os_str().as_encoded_bytes())
+}
+
+/// Returns a text as it may be shown.
+pub fn shown<T: AsRef<[u8]> + ?Sized>(text: &T) -> Cow<'_, str> {
+    escaped(text.as_ref(), is_plain)
+}
+
+/// Returns a text of several lines as it may be shown: its line ends and tabs stay.
+pub fn shown_lines(text: &str) -> Cow<'_, str> {
+    escaped(text.as_bytes(), |c| matches!(c, '\n' | '\t') || is_plain(c))
+}
+
+/// Appends a text as it may be shown.
+pub(crate) fn put_shown(out: &mut TextBuffer, text: &[u8]) {
+    out.text(shown(text).as_bytes());
+}
+
+/// Writes out every character that does not stay.
+fn escaped(text: &[u8], stays: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(text)
+        && (text.bytes().all(is_plain_ascii) || text.chars().all(&stays))
+    {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for chunk in text.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                _ if stays(c) => out.push(c),
+                '\n' => out.push_str("\\n"),
+                '\r' => out.push_str("\\r"),
+                '\t' => out.push_str("\\t"),
+                '\0'..='\x7f' => out.push_str(&format!("\\x{:02x}", u32::from(c))),
+                _ => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            }
+        }
+        for byte in chunk.invalid() {
+            out.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_changes_a_terminal_or_hides_is_written_out() {
+        assert_eq!(shown("\x1b[31mred"), "\\x1b[31mred");
+        assert_eq!(shown("a\nb\tc\rd\0e\x7f"), "a\\nb\\tc\\rd\\x00e\\x7f");
+        assert_eq!(shown("\u{9b}31m"), "\\u{9b}31m");
+        assert_eq!(shown("abc\u{202e}gpj.exe"), "abc\\u{202e}gpj.exe");
+        assert_eq!(
+            shown("a\u{2066}b\u{2069}c\u{200f}d\u{61c}"),
+            "a\\u{2066}b\\u{2069}c\\u{200f}d\\u{61c}"
+        );
+        assert_eq!(
+            shown("ad\u{200b}min\u{feff}\u{ad}\u{2060}"),
+            "ad\\u{200b}min\\u{feff}\\u{ad}\\u{2060}"
+        );
+        assert_eq!(shown("one\u{2028}two"), "one\\u{2028}two");
+        assert_eq!(shown("tag\u{e0041}"), "tag\\u{e0041}");
+        assert_eq!(shown(b"caf\xe9 \xff\x1b"), "caf\\xe9 \\xff\\x1b");
+    }
+
+    #[test]
+    fn what_people_read_stays() {
+        for text in ["", "main queue", "größe", "任务", "مهمة", "e\u{301}", "C:\\new", "100 %"]
+        {
+            assert!(matches!(shown(text), Cow::Borrowed(same) if same == text), "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_of_a_message_stay_lines() {
+        assert_eq!(shown_lines("one\n\ttwo\x1b[2J\n"), "one\n\ttwo\\x1b[2J\n");
+    }
+
+    #[test]
+    fn a_path_is_shown_on_one_line() {
+        assert_eq!(shown_path(Path::new("a\n\u{202e}b")).to_string(), "a\\n\\u{202e}b");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_is_not_plain_comes_through(text: Vec<u8>) {
+            prop_assert!(shown(&text).chars().all(is_plain));
+        }
+    }
+}
