@@ -325,7 +325,7 @@ fn an_earlier_file_is_replaced_when_a_target_connects_or_none_did() {
     collecting.address();
     collecting.signal(Signal::TERM);
     assert_eq!(collecting.end().0, Some(3));
-    assert_eq!(there(), [b"", b""]);
+    assert_eq!(there(), [b"".to_vec(), b"TWARRIVE\x01\0\0\0\x10\0\0\0".to_vec()]);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 

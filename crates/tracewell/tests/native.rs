@@ -54,9 +54,11 @@ fn first_fields(trace: &Trace, kept: &Kept) -> Vec<u64> {
 
 #[test]
 fn events_have_the_wall_clock_of_their_stream() {
+    // Of its own: an id that a type gets in one stream holds in all streams of the process.
+    static NOW: EventType<()> = EventType::new(TEST, "now", &[]);
     let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
     stream.start();
-    stream.record(&NONE, ());
+    stream.record(&NOW, ());
     let (trace, _) = read(log_of(&stream));
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let recorded = trace.wall_clock_ns(trace.span).unwrap();
@@ -66,9 +68,10 @@ fn events_have_the_wall_clock_of_their_stream() {
 
 #[test]
 fn a_text_of_a_program_cannot_turn_a_line_around() {
+    static TURNED: EventType<(u32,), str> = EventType::new(TEST, "turned", &["number", "text"]);
     let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
     stream.start();
-    stream.record_with(&NOTE, (9,), "a\u{202e}b\u{200b}c\x1b");
+    stream.record_with(&TURNED, (9,), "a\u{202e}b\u{200b}c\x1b");
     let bytes = log_of(&stream);
     for format in [EventFormat::JsonLines, EventFormat::Tsv, EventFormat::Csv] {
         let selection = tracewell::select::Selection::default();

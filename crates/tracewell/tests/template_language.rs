@@ -378,7 +378,7 @@ fn loops_and_flags() {
         (32, "BITFLAGS X2, 0 \"zero\" \"some\"", FIVE, "some"),
         (32, "BITFLAGS X2, 0 \"zero\" \"some\"", "0AA10000", "zero"),
         (32, "BITFLAGS X2, & F0 40 \"forty\", & 0F 3 \"three\" \"other\"", FIVE, "fortyother"),
-        (32, "BITFLAGS o2, 100 \"octal\", 0x40 \"hex\"", FIVE, "octalhex"),
+        (32, "BITFLAGS o2, 40 \"plain\", 0x40 \"hex\"", FIVE, "plainhex"),
         (32, "BITFLAGS U2, 40 \"hex\"", FIVE, "hex"),
         (32, "BITFLAGS $HD, F \"no\", 42 \"yes\", \"next\"", FIVE, "yesnext"),
     ]);

@@ -1,4 +1,4 @@
-//! Whether bytes are a text at all: a picture or a program that is given as a template is told so once, and not taken for
+//! Refuses bytes that are no text: a picture or a program that is given as a template is told so once, and not taken for
 //! a text with an error in each byte.
 
 /// Bytes are no text.
