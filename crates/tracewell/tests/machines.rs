@@ -400,3 +400,13 @@ fn queues_of_other_systems_are_in_the_same_table() {
     assert_eq!(figures.timers[0].period, Some(5));
     assert!(figures.machines.is_empty() && figures.flows.is_empty());
 }
+
+#[test]
+fn a_queues_capacity_is_what_was_registered_of_it() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let input = Input::open(&path.join("scheduling.trx"), Settings::default()).unwrap();
+    let (trace, figures) = analysed(input);
+    let [queue] = figures.levels.as_slice() else { panic!("{:?}", figures.levels) };
+    // 64 bytes, of messages of 4 words.
+    assert_eq!((queue.object.label(&trace).as_str(), queue.capacity), ("samples", Some(4)));
+}

@@ -3,6 +3,7 @@
 //! What each figure is stands in docs/analysis.md.
 
 mod json;
+mod json_tasks;
 mod missing;
 mod tables;
 mod text;
