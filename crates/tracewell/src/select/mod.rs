@@ -13,7 +13,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 use foldhash::fast::RandomState;
 
 use crate::model::schema::ArgumentKind;
-use crate::model::{Context, EventRef, Trace};
+use crate::model::{Context, EventRef, SeenContexts, Trace};
 pub use bound::{Bound, BoundError};
 pub use ids::{Group, IdError, IdPattern, groups};
 pub(crate) use pattern::{is_key, like};
@@ -83,8 +83,7 @@ impl Selection {
 pub struct Selector {
     selection: Selection,
     contexts: Vec<bool>,
-    /// See [`crate::model::Contexts::told_since`].
-    told: u64,
+    seen_contexts: SeenContexts,
     events: Vec<Option<bool>>,
     objects: HashSet<u64, RandomState>,
     objects_seen: usize,
@@ -96,7 +95,8 @@ impl Selector {
     pub fn new(selection: Selection) -> Self {
         let objects = HashSet::default();
         let (contexts, events) = (Vec::new(), Vec::new());
-        Self { selection, contexts, told: 0, events, objects, objects_seen: 0, taken: 0 }
+        let seen_contexts = SeenContexts::default();
+        Self { selection, contexts, seen_contexts, events, objects, objects_seen: 0, taken: 0 }
     }
 
     /// Whether everything is selected, so that nothing needs to be asked.
@@ -162,11 +162,8 @@ impl Selector {
                     like(w, &context.name) || pid.is_some_and(|pid| is_key(w, pid))
                 })
         };
-        if trace.contexts.told_since(&mut self.told) {
-            self.contexts.clear();
-        }
-        let known = self.contexts.len();
-        self.contexts.extend(trace.contexts.iter().skip(known).map(|(_, context)| takes(context)));
+        let seen = &mut self.seen_contexts;
+        trace.contexts.update(&mut self.contexts, seen, |_, context| takes(context));
         self.contexts.get(event.context.index()).is_some_and(|takes| *takes)
     }
 

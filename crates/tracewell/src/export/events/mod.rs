@@ -23,7 +23,7 @@ use std::io::{self, Write};
 use super::{Export, ExportError, ExportNames};
 use crate::format::Options;
 use crate::input::Input;
-use crate::model::{Batch, ContextId, EventRef, Flow, Loss, Sink, Trace};
+use crate::model::{Batch, ContextId, EventRef, Flow, Loss, SeenContexts, Sink, Trace};
 use crate::select::Selection;
 use crate::text::{Describer, Growing, Listing, Literal, PerEvent, Room, TextBuffer};
 use escape::{escape_from, put_text};
@@ -91,8 +91,7 @@ pub struct EventWriter<W> {
     format: EventFormat,
     keys: Keys,
     contexts: Vec<Literal>,
-    /// See [`crate::model::Contexts::told_since`].
-    told: u64,
+    seen_contexts: SeenContexts,
     events: PerEvent<EventPlan>,
     ticks: Growing,
     time: Growing,
@@ -129,7 +128,7 @@ impl<W: Write> EventWriter<W> {
             format,
             keys: Keys::of(format),
             contexts: Vec::new(),
-            told: 0,
+            seen_contexts: SeenContexts::default(),
             events: PerEvent::default(),
             ticks: Growing::default(),
             time: Growing::default(),
@@ -165,13 +164,9 @@ impl<W: Write> EventWriter<W> {
     /// Everything up to the last named argument, in room that is asked for once.
     fn values(&mut self, trace: &Trace, event: &EventRef<'_>) {
         let format = self.format;
-        if trace.contexts.told_since(&mut self.told) {
-            self.contexts.clear();
-        }
-        while self.contexts.len() < trace.contexts.len() {
-            let next = ContextId(self.contexts.len() as u32);
-            self.contexts.push(context_plan(format, trace, next));
-        }
+        trace.contexts.update(&mut self.contexts, &mut self.seen_contexts, |id, _| {
+            context_plan(format, trace, id)
+        });
         let Some(context) = self.contexts.get(event.context.index()) else { return };
         let plan = self.events.get(event.id, || event_plan(format, trace, event.id));
         let keys = &self.keys;
