@@ -128,7 +128,8 @@ impl Lifetimes {
             let lives = self.lives.remove(&(key, kind)).unwrap_or_default();
             let slots = slots.remove(&(key, kind)).unwrap_or_default();
             let before = objects.at(key, u64::MAX, Some(kind)).map(|(id, _)| id);
-            let given = Given { schema, objects, slots, before }.give(&lives);
+            let is_gone = before.is_some_and(|before| !slots.contains(&before));
+            let given = Given { schema, objects, slots, before, is_gone }.give(&lives);
             for (life, object) in given {
                 let object = object.or_else(|| {
                     (kind == made_up.0)
@@ -169,6 +170,8 @@ struct Given<'a> {
     slots: Vec<ObjectId>,
     /// The object that the key named up to here.
     before: Option<ObjectId>,
+    /// Whether the source no longer names that one.
+    is_gone: bool,
 }
 
 impl Given<'_> {
@@ -231,6 +234,9 @@ impl Given<'_> {
         let alive = || self.slots.iter().copied().find(|id| self.is_alive(*id));
         match self.before {
             // Its successor was created where nothing was recorded.
+            Some(before) if alone && self.is_gone => {
+                alive().or_else(|| self.slots.first().copied()).or(Some(before))
+            }
             Some(before) if alone && !self.is_alive(before) => alive().or(Some(before)),
             Some(before) => Some(before),
             None if alone => alive().or_else(|| self.slots.first().copied()),

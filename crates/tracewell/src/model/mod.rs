@@ -29,4 +29,7 @@ pub use meaning::Meaning;
 pub use object::{Lifetime, NamedAt, Object, ObjectId, Objects};
 pub use running::{Choice, MaybeContext, OnBehalf, Running};
 pub use sink::{Flow, Sink};
-pub use trace::{Fact, FactForm, Field, PayloadLayout, Processor, RecordedArguments, Trace};
+pub use trace::{
+    ContextDetails, Fact, FactForm, Field, PayloadLayout, Processor, RecordedArguments,
+    RecordedDetails, Trace,
+};

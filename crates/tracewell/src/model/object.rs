@@ -163,14 +163,14 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Adds an object. If the trace shows its creation, its key names it from then on; if not, its key names it from
-    /// the beginning, unless it named another object of this kind before.
+    /// Adds an object. Its key names it from its creation on; the first object of a key and a kind also before, for
+    /// what mentions it then means it. One whose creation is not known takes its key from no other.
     pub fn add(&mut self, object: Object) -> ObjectId {
         let (key, kind, from) = (object.key, object.kind, object.lifetime.from);
         let id = self.add_unnamed(object);
         let is_first = self.by_kind.get(&(key, kind)).is_none_or(|turns| turns.0.is_empty());
         if from.is_some() || is_first {
-            self.turn(id, from.unwrap_or(0));
+            self.turn(id, from.filter(|_| !is_first).unwrap_or(0));
         }
         id
     }
@@ -407,10 +407,11 @@ mod tests {
     #[test]
     fn a_clock_that_goes_back_changes_no_order() {
         let mut objects = Objects::default();
-        objects.add(object(7, 1, "first", Some(100)));
-        objects.add(object(7, 1, "second", Some(50)));
-        assert_eq!(label(&objects, 99, Some(1)), None);
-        assert_eq!(label(&objects, 100, Some(1)), Some("second"));
+        objects.add(object(7, 1, "first", Some(10)));
+        objects.add(object(7, 1, "second", Some(100)));
+        objects.add(object(7, 1, "third", Some(50)));
+        assert_eq!(label(&objects, 99, Some(1)), Some("first"));
+        assert_eq!(label(&objects, 100, Some(1)), Some("third"));
     }
 
     #[test]

@@ -300,8 +300,11 @@ fn loss_line(loss: &Loss) -> String {
     format!("-------- lost here: {how_many}, {cause}, at byte {offset} --------")
 }
 
+/// The column of an event's name; one that is too long still ends before the arguments.
 fn label(trace: &Trace, id: u32, columns: Columns) -> Literal {
-    Literal::new(format!("  {:<width$}", trace.schema.label(id), width = columns.event))
+    let label = trace.schema.label(id);
+    let behind = if label.chars().count() < columns.event { "" } else { "  " };
+    Literal::new(format!("  {label:<width$}{behind}", width = columns.event))
 }
 
 fn seconds(nanoseconds: u64) -> String {

@@ -7,7 +7,7 @@ use super::names::{ALWAYS, Names, What};
 use super::{Literal, PerEvent, Room, TextBuffer};
 use crate::model::schema::{Argument, ArgumentKind, EventType, TableId};
 use crate::model::values::{self, ListItem};
-use crate::model::{EventRef, NamedAt, Trace};
+use crate::model::{ContextDetails, EventRef, NamedAt, Trace};
 
 /// Writes decoded arguments; remembers how each event id is written and what numbers stand for.
 #[derive(Debug, Default)]
@@ -120,6 +120,9 @@ impl Describer {
             value.put(out, names, (trace, event), before, number);
             first = false;
         }
+        if let Some(recorded) = &trace.details {
+            put_details(out, trace, event, recorded.details(event.record), first);
+        }
     }
 
     /// Appends the value of one argument; false where the event does not have it.
@@ -138,6 +141,31 @@ impl Describer {
         let names = self.names.of(trace);
         value.put(out, names, (trace, event), &Literal::new(""), number);
         true
+    }
+}
+
+/// Appends what a record says of its context: a preemption threshold that is in use, who was interrupted.
+#[inline]
+fn put_details(
+    out: &mut TextBuffer,
+    trace: &Trace,
+    event: &EventRef<'_>,
+    details: ContextDetails,
+    first: bool,
+) {
+    let separator = if first { "" } else { SEPARATOR };
+    if let Some(threshold) = details.preemption_threshold.filter(|t| Some(*t) != event.priority) {
+        out.text(separator);
+        out.text("preemption threshold=");
+        out.decimal(u64::from(threshold));
+    }
+    if let Some(key) = details.interrupted {
+        out.text(separator);
+        out.text("interrupted=");
+        match trace.contexts.find(key).and_then(|id| trace.contexts.get(id)) {
+            Some(context) => out.text(&context.name),
+            None => put_address(out, trace, key),
+        }
     }
 }
 

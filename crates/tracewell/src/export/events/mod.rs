@@ -96,6 +96,8 @@ pub struct EventWriter<W> {
     ticks: Growing,
     time: Growing,
     describer: Describer,
+    /// Before a preemption threshold and an interrupted thread, behind the arguments.
+    details: [Literal; 2],
 }
 
 /// What is the same in every line of an event id.
@@ -133,6 +135,8 @@ impl<W: Write> EventWriter<W> {
             ticks: Growing::default(),
             time: Growing::default(),
             describer: Describer::default(),
+            details: ["preemption_threshold", "interrupted"]
+                .map(|name| argument_plan(format, 1, Some(name))),
         }
     }
 
@@ -190,7 +194,8 @@ impl<W: Write> EventWriter<W> {
         room = room.literal(&plan.head);
         if plan.more_than_digits {
             room.done();
-            return values::put(out, format, trace, event, &plan.args);
+            values::put(out, format, trace, event, &plan.args);
+            return put_details(out, &self.details, trace, event);
         }
         let mut first = true;
         for (index, prefix) in plan.args.iter().enumerate() {
@@ -207,6 +212,7 @@ impl<W: Write> EventWriter<W> {
             out.literal(&argument_plan(format, index, None));
             out.decimal(value);
         }
+        put_details(out, &self.details, trace, event);
     }
 
     fn text(&mut self, trace: &Trace, event: &EventRef<'_>) {
@@ -247,6 +253,26 @@ impl<W: Write> Sink for EventWriter<W> {
         };
         self.lines.buffer().text(line);
         self.lines.end_mark(start)
+    }
+}
+
+/// Appends what a record says of its context as further arguments; dialects that record it have words before.
+#[inline]
+fn put_details(
+    out: &mut TextBuffer,
+    [threshold, interrupted]: &[Literal; 2],
+    trace: &Trace,
+    event: &EventRef<'_>,
+) {
+    let Some(recorded) = &trace.details else { return };
+    let details = recorded.details(event.record);
+    if let Some(value) = details.preemption_threshold {
+        out.literal(threshold);
+        out.decimal(u64::from(value));
+    }
+    if let Some(thread) = details.interrupted {
+        out.literal(interrupted);
+        out.decimal(thread);
     }
 }
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use foldhash::fast::FixedState;
 use tracewell_wire::ByteOrder;
-use tracewell_wire::threadx::{Header, Layout, Width};
+use tracewell_wire::threadx::{Event, Header, Layout, PriorityWord, Width, context};
 
 use super::image::Image;
 use super::registry::{Registry, ThreadTurn};
@@ -18,8 +18,8 @@ use super::ring::{Order, Piece, Ring};
 use super::slots::{Slots, Ticking, Unwrapping};
 use super::survey::{Known, Survey};
 use crate::model::{
-    Batch, Columns, Fact, FactForm, Flow, Lifetimes, Loss, LossCause, PayloadLayout, Records,
-    Severity, Sink, Trace, births_and_deaths,
+    Batch, Columns, ContextDetails, Fact, FactForm, Flow, Lifetimes, Loss, LossCause,
+    PayloadLayout, RecordedDetails, Records, Severity, Sink, Trace, births_and_deaths,
 };
 
 /// Events of a batch: their columns and the slots they come from stay in the second-level cache.
@@ -83,6 +83,7 @@ impl Run {
             let bytes = layout.width.bytes() as u8;
             trace.payload = PayloadLayout::Words { order: layout.order, bytes };
             trace.facts = facts(image);
+            trace.details = Some(Box::new(PriorityWords(layout)));
         }
         self.dumps += 1;
         count_dumps(trace, self.dumps);
@@ -171,7 +172,9 @@ impl Seam<'_> {
     /// What is new in the later dump, after what is missing between the two. `own` is all that it holds.
     fn pieces(&self, header: &Header, own: Vec<Piece>, trace: &mut Trace) -> Vec<Piece> {
         let offset = self.ring.offset;
-        let same_ring = self.last.is_of_ring(self.last.layout, header);
+        // Of what came before the first event, the later dump itself tells.
+        let same_ring = self.last.is_of_ring(self.last.layout, header)
+            && self.last.state.ticking().previous.is_some();
         let Some((before, current)) =
             self.last.current.zip(self.ring.current).filter(|_| same_ring)
         else {
@@ -389,6 +392,25 @@ fn count_dumps(trace: &mut Trace, dumps: u64) {
     trace.facts.retain(|fact| fact.name != NAME);
     if dumps > 1 {
         trace.facts.push(Fact { name: NAME, value: dumps, form: FactForm::Decimal });
+    }
+}
+
+/// Reads the second word of a slot.
+#[derive(Debug)]
+struct PriorityWords(Layout);
+
+impl RecordedDetails for PriorityWords {
+    fn details(&self, record: &[u8]) -> ContextDetails {
+        match Event::read(self.0, record).map(|event| event.priority()) {
+            Some(PriorityWord::Thread { threshold, .. }) => {
+                ContextDetails { preemption_threshold: threshold, interrupted: None }
+            }
+            // Old kernels record 0, new ones if nobody was interrupted.
+            Some(PriorityWord::Interrupted(thread)) if thread != context::UNUSED => {
+                ContextDetails { preemption_threshold: None, interrupted: Some(thread) }
+            }
+            _ => ContextDetails::default(),
+        }
     }
 }
 
