@@ -108,7 +108,7 @@ impl Run {
             Some(last) => {
                 let round = ring.round(order, Ticking::new(trace.clock.counter));
                 let seam = Seam { last: &last, ring: &ring, order, round };
-                (seam.pieces(&image.header, own, trace), last.state, round)
+                (seam.pieces(&image.header, own, trace), last.state.with_new_names(), round)
             }
         };
         let (lifetimes, first) = lives(slots, &pieces, state.ticking(), trace);

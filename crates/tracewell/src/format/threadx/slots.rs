@@ -228,6 +228,11 @@ impl Unwrapping {
         self.ticking
     }
 
+    /// Goes on with another dump, in which keys may name other contexts.
+    pub(super) fn with_new_names(self) -> Self {
+        Self { contexts: ContextCache::new(), ..self }
+    }
+
     /// Forgets the context of a key.
     pub(super) fn forget(&mut self, key: u64) {
         self.contexts.forget(key);
