@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use tracewell::input::Input;
 use tracewell::model::Trace;
 use tracewell::report::trcrpt::{Options, Settings, TrcReport};
-use tracewell::select::{Bound, Group, IdPattern, Selection, groups};
+use tracewell::select::{
+    Bound, Group, IdOrName, IdPattern, Selection, did_you_mean, groups, nearest,
+};
 use tracewell::template::{Marks, Program, shipped};
 
 use crate::args::InputArgs;
@@ -93,8 +95,9 @@ impl Request {
             threads: self.threads,
         };
         let mut report = TrcReport::new(out, program, settings);
-        let trace = read(input, &mut report)?;
+        let mut trace = read(input, &mut report)?;
         selection.check(&trace)?;
+        selection.remark(&mut trace);
         let written = report.finish(&trace);
         let (_, marks) = written.map_err(|error| Failure::io(self.output_path(), &error))?;
         tell_marks(input.path(), marks);
@@ -121,9 +124,11 @@ impl Request {
 fn tell_names(path: &Path, trace: &Trace, program: &Program) {
     let unknown = |name: &&str| trace.schema.events().iter().all(|event| event.name != *name);
     let unknown: Vec<_> = program.names().filter(unknown).collect();
-    if !unknown.is_empty() {
+    if let [first, ..] = unknown[..] {
         let (path, names) = (path.display(), unknown.join(", "));
-        tell!("tracewell: {path}: no such events in a {} trace: {names}", trace.format);
+        let events = trace.schema.events().iter();
+        let meant = did_you_mean(nearest(first, events.map(|event| event.name.as_str())));
+        tell!("tracewell: {path}: no such events in a {} trace: {names}{meant}", trace.format);
     }
 }
 
@@ -166,24 +171,31 @@ pub(crate) fn files_in(lists: &[String]) -> Vec<PathBuf> {
 }
 
 /// A list of hook ids.
-pub(crate) fn ids(lists: &[String]) -> Result<Vec<IdPattern>, Failure> {
-    let mut all = Vec::new();
-    for text in lists {
-        for id in list(text)? {
-            all.push(id.parse().map_err(Failure::usage)?);
-        }
-    }
-    Ok(all)
+pub(crate) fn ids(lists: &[String]) -> Result<Vec<IdOrName>, Failure> {
+    let id = |element: String| element.parse::<IdPattern>().map_err(Failure::usage);
+    lists_of(lists)?.into_iter().map(|element| id(element).map(IdOrName::from)).collect()
+}
+
+/// A list of hook ids, other ids and names of events.
+pub(crate) fn events(lists: &[String]) -> Result<Vec<IdOrName>, Failure> {
+    Ok(lists_of(lists)?.iter().map(|element| IdOrName::from(element.as_str())).collect())
+}
+
+fn lists_of(lists: &[String]) -> Result<Vec<String>, Failure> {
+    let lists: Result<Vec<_>, _> = lists.iter().map(|text| list(text)).collect();
+    Ok(lists?.concat())
 }
 
 /// The ids of named groups.
-pub(crate) fn ids_of_groups(names: &[String], known: &[Group]) -> Result<Vec<IdPattern>, Failure> {
+pub(crate) fn ids_of_groups(names: &[String], known: &[Group]) -> Result<Vec<IdOrName>, Failure> {
     let mut all = Vec::new();
     for name in names.iter().flat_map(|names| elements(names)) {
         match known.iter().find(|group| group.name == name) {
-            Some(group) => all.extend(&group.ids),
+            Some(group) => all.extend(group.ids.iter().copied().map(IdOrName::from)),
             None => {
-                let message = format!("no group '{name}'; -G lists those that there are");
+                let meant = nearest(name, known.iter().map(|group| group.name.as_str()));
+                let meant = did_you_mean(meant);
+                let message = format!("no group '{name}'; -G lists those that there are{meant}");
                 return Err(Failure::usage(message));
             }
         }

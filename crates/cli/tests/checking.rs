@@ -107,7 +107,9 @@ fn names_that_the_format_does_not_have_get_a_warning() {
         "{told}"
     );
     assert!(
-        told.contains("2:7: warning: no event of format rkh is called so; is SM_EVT_NFOUND meant?"),
+        told.contains(
+            "2:7: warning: no event of format rkh is named so; did you mean 'SM_EVT_NFOUND'?"
+        ),
         "{told}"
     );
     assert_eq!(output.status.code(), Some(1));

@@ -143,7 +143,8 @@ impl Check {
             without: self.without.clone(),
         };
         let mut writer = RulesWriter::new(out, &name, options);
-        let trace = read(input, &mut writer)?;
+        let mut trace = read(input, &mut writer)?;
+        writer.remark(&mut trace);
         writer.finish().map_err(|error| Failure::io(&self.rules, &error))?;
         Ok(trace)
     }

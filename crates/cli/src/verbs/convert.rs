@@ -6,6 +6,7 @@ use clap::Args;
 use tracewell::export::{self, EXPORTS, Export, ExportNames};
 use tracewell::format::Options;
 use tracewell::input::Input;
+use tracewell::select::{did_you_mean, nearest};
 
 use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome, tell_remarks};
@@ -61,7 +62,9 @@ impl Convert {
     fn export(&self) -> Result<&'static Export, Failure> {
         let known = || EXPORTS.iter().map(|export| export.name).collect::<Vec<_>>().join(", ");
         if let Some(name) = &self.to {
-            let message = || format!("there is no format '{name}' to write, only {}", known());
+            let meant = || did_you_mean(nearest(name, EXPORTS.iter().map(|export| export.name)));
+            let known = || format!("only {}{}", known(), meant());
+            let message = || format!("there is no format '{name}' to write, {}", known());
             return export::by_name(name).ok_or_else(|| Failure::usage(message()));
         }
         let extension = self.output.extension().and_then(|extension| extension.to_str());

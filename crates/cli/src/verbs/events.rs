@@ -55,8 +55,9 @@ impl Events {
         for_each_file(&self.files, &self.input, |input| {
             let selection = self.selection.selection();
             let mut writer = EventWriter::new(output::stdout(), format, selection.clone());
-            let trace = read(input, &mut writer)?;
+            let mut trace = read(input, &mut writer)?;
             selection.check(&trace)?;
+            selection.remark(&mut trace);
             writer.finish().map_err(|error| Failure::io(output::stdout_path(), &error))?;
             Ok(trace)
         })

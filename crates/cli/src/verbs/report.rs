@@ -74,11 +74,11 @@ struct TemplatedArgs {
     #[arg(long, value_enum, default_value_t = Layout::Auto)]
     layout: Layout,
 
-    /// Only these hook ids: 134,139 or 1*; an element may name a file with a list
+    /// Only these events: hook ids such as 134 or 1*, other ids, names; an element may name a file with a list
     #[arg(short = 'd', long = "ids", value_name = "LIST")]
     ids: Vec<String>,
 
-    /// Leave these hook ids out
+    /// Leave these events out
     #[arg(short = 'k', long = "without-ids", value_name = "LIST")]
     without_ids: Vec<String>,
 
@@ -106,7 +106,7 @@ struct TemplatedArgs {
     #[arg(short = 'p', long = "processes", value_name = "LIST")]
     processes: Vec<String>,
 
-    /// Only events of these threads
+    /// Only events of these threads: names or keys
     #[arg(short = 'T', long = "threads", value_name = "LIST")]
     threads: Vec<String>,
 
@@ -203,9 +203,9 @@ impl Report {
         let args = &self.templated;
         let groups = known_groups(args.group_file.as_deref())?;
         let mut selection = self.selection.selection();
-        selection.ids = trace_report::ids(&args.ids)?;
+        selection.ids = trace_report::events(&args.ids)?;
         selection.ids.extend(trace_report::ids_of_groups(&args.groups, &groups)?);
-        selection.without_ids = trace_report::ids(&args.without_ids)?;
+        selection.without_ids = trace_report::events(&args.without_ids)?;
         selection.without_ids.extend(trace_report::ids_of_groups(&args.without_groups, &groups)?);
         selection.cpus =
             args.cpus.as_deref().map(trace_report::cpus).transpose()?.unwrap_or_default();
@@ -265,9 +265,10 @@ impl Report {
             selection: request.selection.clone(),
         };
         let mut report = tracewell::report::Report::new(out, options);
-        let trace = read(input, &mut report)?;
+        let mut trace = read(input, &mut report)?;
         request.selection.check(&trace)?;
         report.finish(&trace).map_err(|error| Failure::io(output::stdout_path(), &error))?;
+        request.selection.remark(&mut trace);
         Ok(trace)
     }
 }

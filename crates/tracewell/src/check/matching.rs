@@ -12,7 +12,7 @@ use foldhash::fast::RandomState;
 use super::syntax::{Comparison, Condition, Field, Pattern, Property, Rules, Shape, Text, Wanted};
 use crate::model::schema::{Argument, ArgumentKind};
 use crate::model::{EventRef, Trace};
-use crate::select::like;
+use crate::select::{self, is_event, like};
 use crate::text::{Describer, TextBuffer};
 
 /// Ids whose plans are remembered for each shape on average; a trace of nothing but different ids
@@ -281,17 +281,14 @@ pub(super) fn property_name(property: Property) -> String {
     known.map_or_else(String::new, |(name, _)| format!("@{name}"))
 }
 
-/// Whether a pattern's name is one of an event id's: the dialect's own, or the one for people, in
-/// which `_` may stand for a blank.
+/// Whether a pattern's name is one of an event id's: in quotation marks as it is, otherwise as in selections.
 pub(super) fn is_named(name: &Text, trace: &Trace, id: u32) -> bool {
-    let event = trace.schema.event(id);
-    let label = trace.schema.label(id);
-    let names = [&event.name, &event.label, &label];
     match name {
-        Text::Exactly(name) => names.into_iter().any(|known| name == known),
-        Text::Like(name) => {
-            names.into_iter().any(|known| like(name, known)) || like(name, &label.replace(' ', "_"))
+        Text::Exactly(name) => {
+            let event = trace.schema.event(id);
+            *name == event.name || *name == event.label || *name == trace.schema.label(id)
         }
+        Text::Like(name) => is_event(name, &trace.schema, id),
     }
 }
 
@@ -300,7 +297,7 @@ fn plan(shape: &Shape, trace: &Trace, id: u32) -> Option<Arc<[Place]>> {
     let place = |field: &Field| match field {
         Field::Property(property) => Place::Property(*property),
         Field::Argument(name) => {
-            let position = args.iter().position(|argument| argument.name == *name);
+            let position = select::argument(name, args);
             position.map_or(Place::Nowhere, Place::Argument)
         }
     };

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use super::lexer::is_word;
 use super::parser::is_keyword;
 use crate::model::schema::{Argument, ArgumentKind};
-use crate::model::{Batch, EventRef, Flow, Loss, Sink, Trace};
-use crate::select::{Selection, Selector};
+use crate::model::{Batch, EventRef, Flow, Loss, Severity, Sink, Trace};
+use crate::select::{Selection, Selector, did_you_mean, is_argument, nearest};
 use crate::text::{Describer, LineWriter, TextBuffer, missing};
 
 /// What is written of a trace.
@@ -55,6 +55,22 @@ impl<W: Write> RulesWriter<W> {
         self.lines.line_end();
     }
 
+    /// Adds a warning to a trace that was read for each name in the options that nothing in it has.
+    pub fn remark(&self, trace: &mut Trace) {
+        let WriteOptions { events, contexts, without } = &self.options;
+        let (events, contexts) = (events.clone(), contexts.clone());
+        Selection { events, contexts, ..Selection::default() }.remark(trace);
+        for wanted in without {
+            let args = || trace.schema.events().iter().flat_map(|event| &event.args);
+            if !args().any(|argument| is_argument(wanted, argument)) {
+                let names = args().map(|argument| argument.name.as_str());
+                let meant = did_you_mean(nearest(wanted, names));
+                let message = format!("no event has an argument named '{wanted}'{meant}");
+                trace.diagnostics.add(Severity::Warning, None, message);
+            }
+        }
+    }
+
     /// Writes what is left and gives the writer back.
     ///
     /// # Errors
@@ -70,7 +86,8 @@ impl<W: Write> RulesWriter<W> {
         if !trace.schema.defines(event.id) {
             conditions.push(format!("@id = {}", event.id));
         }
-        let named = |argument: &Argument| self.options.without.contains(&argument.name);
+        let without = &self.options.without;
+        let named = |argument: &Argument| without.iter().any(|name| is_argument(name, argument));
         let args = kind.args.iter().enumerate().filter(|(_, argument)| !named(argument));
         for (index, argument) in args {
             self.value.truncate(0);

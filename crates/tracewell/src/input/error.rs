@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::format::{FORMATS, OptionError, ReadError};
 use crate::model::Diagnostics;
+use crate::select::{did_you_mean, nearest};
 
 /// Remarks that an error repeats: what encoding a text was taken for, and its first faults.
 const REMARKS: usize = 3;
@@ -39,7 +40,7 @@ pub enum InputError {
         found: String,
     },
     /// There is no format of this name.
-    #[error("there is no format '{0}'; `tracewell formats` lists them")]
+    #[error("there is no format '{0}'; `tracewell formats` lists them{meant}", meant = meant(.0))]
     NoSuchFormat(String),
     /// An option does not fit the format.
     #[error(transparent)]
@@ -72,6 +73,11 @@ impl InputError {
         let found = found + &said.collect::<String>();
         Self::Unrecognised { path: path.to_owned(), known: known.join(", "), found }
     }
+}
+
+/// The format that was meant, if a name is nearly its own.
+fn meant(name: &str) -> String {
+    did_you_mean(nearest(name, FORMATS.iter().map(|format| format.name)))
 }
 
 /// Why a stream cannot be read, before its name is added.

@@ -252,7 +252,11 @@ impl Collect {
             outcome = outcome.max(if refused { Outcome::Damaged } else { Outcome::Done });
             if let Some(trace) = &shown.trace {
                 outcome = outcome.max(tell_remarks(name, trace, self.input.verbose));
-                if let Err(error) = self.selection.selection().check(trace) {
+                let selection = self.selection.selection();
+                for doubt in selection.doubts(trace) {
+                    tell!("tracewell: {}: warning: {doubt}", name.display());
+                }
+                if let Err(error) = selection.check(trace) {
                     outcome = outcome.max(Failure::from(error).tell());
                 }
             }
