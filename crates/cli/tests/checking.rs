@@ -155,3 +155,26 @@ fn rules_and_trace_are_not_both_on_standard_input() {
         command.args(["check", "-", "-"]).stdin(std::process::Stdio::null()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
 }
+
+#[test]
+fn a_rule_that_is_not_met_counts_more_than_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let damaged = folder.path().join("damaged.bin");
+    let mut bytes = std::fs::read(trace("ahsm-a.bin")).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x55;
+    std::fs::write(&damaged, bytes).unwrap();
+    let status = |rules| check(folder.path(), &[], rules, &damaged).status.code();
+    assert_eq!(status("never QUE_FULL\n"), Some(3));
+    assert_eq!(status("never SM_TRN\n"), Some(1));
+}
+
+#[test]
+fn a_name_is_given_to_one_step_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = "SM_DCH as it\nSM_TRN as it\nSM_STATE within 1 s of it\n";
+    let output = check(folder.path(), &[], rules, &trace("ahsm-a.bin"));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("2:11: error: a step before has the name 'it' already"), "{told}");
+}

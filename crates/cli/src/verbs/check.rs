@@ -93,7 +93,11 @@ impl Check {
             self.print(&source, input.path(), &verdict)?;
             Ok(trace)
         });
-        Ok(worst.outcome.max(wrong))
+        Ok(match (wrong, worst.outcome) {
+            // A rule that is not met says more than damage, which was told as well.
+            (Outcome::Wrong, Outcome::Damaged) => Outcome::Wrong,
+            (wrong, worst) => worst.max(wrong),
+        })
     }
 
     fn print(

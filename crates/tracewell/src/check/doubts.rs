@@ -1,7 +1,7 @@
 //! Names in rules that no event of a trace's format has: misspelt, or of another format.
 
 use super::matching::is_named;
-use super::syntax::{Field, Invariant, InvariantKind, Item, ItemKind, Pattern, Rules, Text};
+use super::syntax::{Field, Invariant, Pattern, Rules, Text};
 use crate::model::Trace;
 use crate::model::schema::EventType;
 use crate::select::{self, did_you_mean, has_event, nearest, nearest_event};
@@ -32,31 +32,11 @@ impl Rules {
         let mut patterns = Vec::new();
         for rule in &self.rules {
             patterns.extend(rule.ignored.iter().chain(&rule.only));
-            steps(&rule.steps, &mut patterns);
-            rule.invariants.iter().for_each(|invariant| watched(invariant, &mut patterns));
+            rule.steps.patterns(&mut |pattern| patterns.push(pattern));
+            patterns.extend(rule.invariants.iter().flat_map(Invariant::patterns));
         }
         patterns
     }
-}
-
-fn steps<'r>(item: &'r Item, patterns: &mut Vec<&'r Pattern>) {
-    match &item.kind {
-        ItemKind::Event(pattern) => patterns.push(pattern),
-        ItemKind::Sequence(items) | ItemKind::AnyOrder(items) | ItemKind::Either(items) => {
-            items.iter().for_each(|item| steps(item, patterns));
-        }
-        ItemKind::Repeat { body, .. } => steps(body, patterns),
-    }
-}
-
-fn watched<'r>(invariant: &'r Invariant, patterns: &mut Vec<&'r Pattern>) {
-    match &invariant.kind {
-        InvariantKind::Never(pattern) | InvariantKind::Count { pattern, .. } => {
-            patterns.push(pattern);
-        }
-        InvariantKind::Whenever { trigger, answer, .. } => patterns.extend([trigger, answer]),
-    }
-    patterns.extend(invariant.from.iter().chain(&invariant.until));
 }
 
 fn named<'t>(name: &Text, trace: &'t Trace) -> impl Iterator<Item = &'t EventType> {

@@ -9,15 +9,21 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::syntax::{Comparison, Condition, Field, Pattern, Property, Rules, Shape, Text, Wanted};
+use super::syntax::{
+    Comparison, Condition, Field, Item, Pattern, Property, Rules, Shape, Text, Wanted,
+};
 use crate::model::schema::{Argument, ArgumentKind};
 use crate::model::{EventRef, Trace};
 use crate::select::{self, is_event, like};
+use crate::source::Span;
 use crate::text::{Describer, TextBuffer};
 
 /// Ids whose plans are remembered for each shape on average; a trace of nothing but different ids
 /// must not fill memory.
 const REMEMBERED: usize = 1 << 16;
+
+/// Items of blocks that are remembered over all ids.
+const MAX_BRANCHES: usize = 1 << 20;
 
 /// An event with the trace that describes it.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +81,10 @@ pub(super) struct Matcher<'r> {
     shapes: &'r [Shape],
     /// By shape and event id; `None` for events of other names.
     plans: HashMap<(u32, u32), Option<Arc<[Place]>>, RandomState>,
+    /// The items of a block that name an event id, by where the block begins in the rules and the id.
+    branches: HashMap<(u32, u32), Arc<[usize]>, RandomState>,
+    /// Items in `branches`.
+    remembered: usize,
     describer: Describer,
     text: TextBuffer,
 }
@@ -82,7 +92,36 @@ pub(super) struct Matcher<'r> {
 impl<'r> Matcher<'r> {
     pub(super) fn new(rules: &'r Rules) -> Self {
         let (describer, text) = (Describer::default(), TextBuffer::default());
-        Self { shapes: &rules.shapes, plans: HashMap::default(), describer, text }
+        let (plans, branches) = (HashMap::default(), HashMap::default());
+        Self { shapes: &rules.shapes, plans, branches, remembered: 0, describer, text }
+    }
+
+    /// The items of a block with a pattern that names an event, by their positions. Of all others an event takes
+    /// nothing.
+    pub(super) fn named_items(
+        &mut self,
+        block: Span,
+        items: &[Item],
+        event: Event<'_>,
+    ) -> Arc<[usize]> {
+        let key = (block.start, event.event.id);
+        if let Some(known) = self.branches.get(&key) {
+            return Arc::clone(known);
+        }
+        let mut named = Vec::new();
+        for (position, item) in items.iter().enumerate() {
+            let mut is = false;
+            item.patterns(&mut |pattern| is = is || self.is_named(pattern, event));
+            named.extend(is.then_some(position));
+        }
+        self.remembered += named.len() + 1;
+        if self.remembered > MAX_BRANCHES {
+            self.branches.clear();
+            self.remembered = named.len() + 1;
+        }
+        let named: Arc<[usize]> = named.into();
+        self.branches.insert(key, Arc::clone(&named));
+        named
     }
 
     /// Whether an event is one of the alternatives. Variables without a value take theirs from the
