@@ -124,7 +124,7 @@ fn fields_are_compared() {
     passes("A(m < 0)", "A5");
     passes("A(n = ?7*)", "A571");
     passes("A(@context = ma*, @cpu = 0, @family = letters, @id = 0, @ticks = 10)", "A");
-    passes("A(@text = \"n=5, m=-5, h=0x5\")", "A5");
+    passes("A(@text = \"n=5, m=-5, h=0x00000005\")", "A5");
     fails("A(x = 1)", "A", Missing, None);
     fails("A(x != 1)", "A", Missing, None);
 }
@@ -309,8 +309,7 @@ fn a_limit_of_seconds_follows_a_clock_that_changes_its_rate() {
     struct Slower<'a, 'r>(&'a mut Check<'r>);
     impl Sink for Slower<'_, '_> {
         fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-            let mut slower =
-                Trace::new("letters", schema(), trace.payload.clone(), trace.clock.clone());
+            let mut slower = Trace::new("letters", schema(), trace.payload, trace.clock.clone());
             slower.contexts.add(trace.contexts.iter().next().unwrap().1.clone());
             if batch.first >= 3 {
                 slower.clock.change_rate(30, Rate::new(100_000, 1).unwrap());

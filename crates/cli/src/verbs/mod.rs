@@ -6,6 +6,7 @@ pub(crate) mod collect;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod events;
+mod follow;
 pub(crate) mod formats;
 pub(crate) mod info;
 pub(crate) mod man;

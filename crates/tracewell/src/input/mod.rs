@@ -23,7 +23,7 @@ pub use map::Bytes;
 pub use settings::Settings;
 pub(crate) use window::Window;
 
-use crate::format::{self, Format};
+use crate::format::{self, Confidence, Format};
 use crate::model::{Diagnostics, Severity, Sink, Trace};
 
 /// How much of an input is looked at to recognise its format.
@@ -191,9 +191,22 @@ fn open(path: &Path) -> io::Result<Content> {
     Ok(Content::Whole(Bytes::map(&file)?))
 }
 
-/// Reads enough of a stream to recognise it.
+/// Reads enough of a stream to recognise it: as much as may be looked at, its end, or what is certain. A running
+/// stream may not bring more for long.
 fn stream(mut rest: Box<dyn Read + Send>) -> io::Result<Content> {
     let mut start = Vec::new();
-    rest.by_ref().take(RECOGNISED_BY as u64).read_to_end(&mut start)?;
+    let is_certain = |start: &[u8]| format::recognise_with(start, Confidence::Certain).is_some();
+    while start.len() < RECOGNISED_BY && !is_certain(&start) {
+        let before = start.len();
+        start.resize(RECOGNISED_BY, 0);
+        let read = match rest.read(&mut start[before..]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+            read => read.map(Some),
+        };
+        start.truncate(before + read.as_ref().map_or(0, |read| read.unwrap_or(0)));
+        if read? == Some(0) {
+            break;
+        }
+    }
     Ok(Content::Stream { start, rest })
 }

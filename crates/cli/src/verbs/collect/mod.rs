@@ -283,12 +283,12 @@ impl UntilArgs {
     }
 }
 
-fn open(source: &Source) -> Result<Reader, Failure> {
+pub(super) fn open(source: &Source) -> Result<Reader, Failure> {
     source.open().map_err(|error| Failure::io(Path::new(&source.to_string()), &error))
 }
 
 /// Says what happens to a source. An address that is listened on stands at the end of its line.
-fn tell(name: &str, notice: &Notice<'_>) {
+pub(super) fn tell(name: &str, notice: &Notice<'_>) {
     match notice {
         Notice::Listening(_) => tell!("tracewell: {notice}"),
         _ => tell!("tracewell: {name}: {notice}"),
@@ -296,7 +296,7 @@ fn tell(name: &str, notice: &Notice<'_>) {
 }
 
 /// A flag that Ctrl-C and a request to terminate set; the second one of them ends the program at once.
-fn stop_signal() -> io::Result<Arc<AtomicBool>> {
+pub(super) fn stop_signal() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(signal, 4, Arc::clone(&stop))?;

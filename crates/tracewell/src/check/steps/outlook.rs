@@ -28,9 +28,9 @@ pub(in crate::check) struct View<'a> {
 }
 
 impl View<'_> {
-    /// Whether nothing has come that could make it impossible to complete an item.
-    fn is_harmless(&self, item: &Item) -> bool {
-        !item.risks.time && !(item.risks.gap && self.gap)
+    /// Whether what has come could have made it impossible to complete an item.
+    fn is_decisive(&self, item: &Item) -> bool {
+        item.risks.time || (item.risks.gap && self.gap)
     }
 }
 
@@ -83,7 +83,7 @@ impl State {
     /// Why the item cannot be completed any more; `None` while it can, or may end here.
     pub(in crate::check) fn doom(&self, item: &Item, view: View<'_>) -> Option<Doom> {
         // Most events decide nothing, and most rules are long.
-        if view.is_harmless(item) {
+        if !view.is_decisive(item) {
             return None;
         }
         if self.can_end(item) { None } else { self.dead(item, view) }
@@ -91,7 +91,7 @@ impl State {
 
     /// Why no event that may come completes the item.
     fn dead(&self, item: &Item, mut view: View<'_>) -> Option<Doom> {
-        if view.is_harmless(item) {
+        if !view.is_decisive(item) {
             return None;
         }
         view.gap &= self.touched || !item.loose;
