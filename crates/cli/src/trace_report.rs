@@ -14,7 +14,7 @@ use tracewell::template::{Marks, Program, shipped};
 use crate::args::InputArgs;
 use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, tell};
-use crate::verbs::{Made, for_each_file, read, title};
+use crate::verbs::{Made, for_each_file, read_named, title};
 use crate::{output, templates};
 
 /// What a report is asked for.
@@ -95,7 +95,7 @@ impl Request {
             threads: self.threads,
         };
         let mut report = TrcReport::new(out, program, settings);
-        let mut trace = read(input, &mut report)?;
+        let mut trace = read_named(input, &mut report, selection.has_names())?;
         selection.check(&trace)?;
         selection.remark(&mut trace);
         let written = report.finish(&trace);

@@ -141,3 +141,18 @@ fn names_of_a_part_that_was_not_read_are_not_denied() {
     let output = run(&["events", "--event", "tx_mutex_delete", "t"]);
     assert_eq!(stderr(&output), "", "it is a name of this format");
 }
+
+#[test]
+fn names_that_a_trace_tells_late_hold_from_its_first_event_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("my.rules");
+    // Its name comes three events later.
+    std::fs::write(&rules, "SM_INIT(ao = my, ist = S1)\nnext SM_TRN(tst = S1)\n").unwrap();
+    let output = run(&["check", rules.to_str().unwrap(), "r"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(selected(&["--object", "S1", "--event", "SM_INIT", "r"]) == 1);
+    // And rules that are written have them.
+    let output = run(&["check", "--write", "--event", "SM_INIT", "-", "r"]);
+    let written = String::from_utf8(output.stdout).unwrap();
+    assert!(written.contains("SM_INIT(ao = my, ist = S1)"), "{written}");
+}

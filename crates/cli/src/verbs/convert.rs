@@ -88,6 +88,7 @@ fn write(
 ) -> Result<Outcome, Failure> {
     let (settings, outcome) = args.settings()?;
     let mut input = Input::open_run(files, settings)?;
+    args.tell_ineffective(&mut input, files.len());
     let name = |path: &Path| match path.file_name() {
         Some(name) => name.to_string_lossy().into_owned(),
         None => path.display().to_string(),
@@ -106,7 +107,7 @@ pub(super) fn merged_log(
     args: &InputArgs,
     output: Option<&Path>,
 ) -> Result<Outcome, Failure> {
-    let args = InputArgs { join: true, ..args.clone() };
+    let args = InputArgs { join: files.len() > 1, ..args.clone() };
     let output = output.unwrap_or(Path::new("-"));
     write(files, &args, output, &export::aix::EXPORT, &Options::default())
 }

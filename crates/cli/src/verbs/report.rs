@@ -9,8 +9,8 @@ use tracewell::report::ReportOptions;
 use tracewell::report::trcrpt::{self, OptionError};
 use tracewell::select::{Bound, Selection};
 
-use super::{for_each_file, read, title};
-use crate::args::{Color, InputArgs, SelectionArgs};
+use super::{for_each_file, read_named, title};
+use crate::args::{Color, InputArgs, SelectionArgs, tell_ineffective};
 use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome};
 use crate::output;
@@ -111,11 +111,11 @@ struct TemplatedArgs {
     threads: Vec<String>,
 
     /// Not before this date, mmddhhmmssyy
-    #[arg(short = 's', long, value_name = "DATE", value_parser = trace_report::date)]
+    #[arg(short = 's', long, value_name = "DATE", conflicts_with = "from", value_parser = trace_report::date)]
     start: Option<Bound>,
 
     /// Not after this date, mmddhhmmssyy
-    #[arg(short = 'e', long, value_name = "DATE", value_parser = trace_report::date)]
+    #[arg(short = 'e', long, value_name = "DATE", conflicts_with = "to", value_parser = trace_report::date)]
     end: Option<Bound>,
 
     /// Print no heading
@@ -150,6 +150,7 @@ impl Report {
 
     fn tried(&self) -> Result<Outcome, Failure> {
         let args = &self.templated;
+        self.tell_ineffective();
         if args.list_groups {
             return Ok(trace_report::print_groups(&known_groups(args.group_file.as_deref())?));
         }
@@ -176,7 +177,51 @@ impl Report {
             Layout::Trcrpt => true,
             Layout::Auto => request.is_special() || self.is_aix(&input),
         };
+        self.tell_ineffective_in(templated, &request);
         Ok(if templated { request.run(&input) } else { self.lines(&input, &request) })
+    }
+
+    /// Tells which options have no effect beside others.
+    fn tell_ineffective(&self) {
+        let args = &self.templated;
+        let grouped = !(args.groups.is_empty() && args.without_groups.is_empty());
+        let instead = args.list_groups || args.check || args.list;
+        let shows = self.selection.is_any() || args.output.is_some() || args.width > 0;
+        tell_ineffective(&[
+            (
+                args.group_file.is_some() && !grouped && !args.list_groups,
+                "--group-file",
+                "no group is named by -D or -K",
+            ),
+            (instead && !self.files.is_empty(), "FILE", "-G, -j and -c read no trace"),
+            (instead && shows, "what selects and shows events", "-G, -j and -c show none"),
+        ]);
+    }
+
+    /// Tells which options have no effect in a layout.
+    fn tell_ineffective_in(&self, templated: bool, request: &Request) {
+        let args = &self.templated;
+        let colored = self.color == Color::Always;
+        let lines = "it is of the layout trcrpt, and this one is lines";
+        tell_ineffective(&[
+            (!templated && args.width > 0, "--width", lines),
+            (!templated && args.jobs > 0, "--jobs", lines),
+            (!templated && args.no_heading, "--no-heading", lines),
+            (!templated && !args.templates.is_empty(), "-t", lines),
+            (!templated && request.options != trcrpt::Options::default(), "-O with columns", lines),
+            (templated && colored, "--color", "the layout trcrpt has no colours"),
+            (!templated && colored && args.output.is_some(), "--color", "a file has no colours"),
+            (
+                self.selection.starts() && request.options.start_ns.is_some(),
+                "-O starttime",
+                "--from says when to begin",
+            ),
+            (
+                self.selection.ends() && request.options.end_ns.is_some(),
+                "-O endtime",
+                "--to says when to end",
+            ),
+        ]);
     }
 
     /// Divides what `-O` says into the columns of the report and what is said of the input.
@@ -265,7 +310,7 @@ impl Report {
             selection: request.selection.clone(),
         };
         let mut report = tracewell::report::Report::new(out, options);
-        let mut trace = read(input, &mut report)?;
+        let mut trace = read_named(input, &mut report, request.selection.has_names())?;
         request.selection.check(&trace)?;
         report.finish(&trace).map_err(|error| Failure::io(output::stdout_path(), &error))?;
         request.selection.remark(&mut trace);

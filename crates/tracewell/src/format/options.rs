@@ -20,12 +20,28 @@ pub struct OptionHelp {
 pub struct OptionError {
     key: String,
     message: String,
+    is_unknown: bool,
 }
 
 impl OptionError {
     /// An error about the option `key`; the message says what was expected and found.
     pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { key: key.into(), message: message.into() }
+        Self { key: key.into(), message: message.into(), is_unknown: false }
+    }
+
+    /// The key of the option.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// What was expected and found.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Returns true if the format has no such option.
+    pub const fn is_unknown(&self) -> bool {
+        self.is_unknown
     }
 }
 
@@ -65,7 +81,7 @@ impl Options {
                 } else {
                     format!("no such option here; there are {}", keys.join(", "))
                 };
-                Err(OptionError::new(key, message))
+                Err(OptionError { is_unknown: true, ..OptionError::new(key, message) })
             }
         }
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::format::{FORMATS, OptionError, ReadError};
 use crate::model::Diagnostics;
 use crate::select::{did_you_mean, nearest};
+use crate::text::counted;
 
 /// Remarks that an error repeats: what encoding a text was taken for, and its first faults.
 const REMARKS: usize = 3;
@@ -53,6 +54,15 @@ pub enum InputError {
 impl InputError {
     pub(super) fn io(path: &Path, source: io::Error) -> Self {
         Self::Io { path: path.to_owned(), source }
+    }
+
+    /// A file was cut while it was read.
+    pub(super) fn cut(path: &Path, from: u64, to: u64) -> Self {
+        let from = counted(from, "byte");
+        let message = format!(
+            "it was cut from {from} to {to} while it was read: what was shown is not to be trusted"
+        );
+        Self::io(path, io::Error::other(message))
     }
 
     pub(super) fn read(path: &Path, source: ReadError) -> Self {

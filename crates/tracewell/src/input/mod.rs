@@ -5,9 +5,12 @@
 //! What the bytes mean is the reader's business ([`crate::format`]).
 
 mod beside;
+#[cfg(unix)]
+mod cut;
 mod error;
 pub mod image;
 mod map;
+mod named;
 mod run;
 mod settings;
 mod text;
@@ -19,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 pub use beside::ARRIVALS;
 pub use error::InputError;
-pub use map::Bytes;
+pub use map::{Bytes, Mapping};
 pub use settings::Settings;
 pub(crate) use window::Window;
 
@@ -112,6 +115,11 @@ impl Input {
         self.format
     }
 
+    /// Reads with the names of events that the format has, whatever the settings say.
+    pub fn forget_schema(&mut self) {
+        self.settings.schema = None;
+    }
+
     /// Size in bytes, where it is known before reading.
     pub fn size(&self) -> Option<u64> {
         match &self.content {
@@ -147,9 +155,11 @@ impl Input {
         match &mut self.content {
             Content::Whole(bytes) => {
                 let input = format::Input { offset: 0, bytes, last: true };
-                decoder
-                    .decode(input, &mut trace, sink)
-                    .map_err(|error| InputError::read(&self.path, error))?;
+                let decoded = decoder.decode(input, &mut trace, sink);
+                if let Some(length) = bytes.is_cut() {
+                    return Err(InputError::cut(&self.path, bytes.len() as u64, length));
+                }
+                decoded.map_err(|error| InputError::read(&self.path, error))?;
             }
             Content::Stream { start, rest } => {
                 let stream = io::Cursor::new(std::mem::take(start)).chain(rest);
@@ -188,7 +198,7 @@ fn open(path: &Path) -> io::Result<Content> {
     if let Some(bytes) = copied {
         return Ok(Content::Whole(Bytes::Owned(bytes)));
     }
-    Ok(Content::Whole(Bytes::map(&file)?))
+    Ok(Content::Whole(Bytes::map(file)?))
 }
 
 /// Reads enough of a stream to recognise it: as much as may be looked at, its end, or what is certain. A running

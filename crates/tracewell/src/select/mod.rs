@@ -68,6 +68,12 @@ pub enum SelectionError {
 }
 
 impl Selection {
+    /// Whether contexts or objects are named, so that it matters when a trace tells their names.
+    pub fn has_names(&self) -> bool {
+        let lists = [&self.contexts, &self.objects, &self.threads, &self.processes];
+        lists.iter().any(|list| !list.is_empty())
+    }
+
     /// Whether this selection can be applied to this trace.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use tracewell::source::Source;
 
 use self::telling::{Form, Telling};
 use super::follow::follow;
-use super::{for_each_file, read, title};
+use super::{for_each_file, read_named, title};
 use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome};
 use crate::{output, templates};
@@ -117,7 +117,7 @@ impl Check {
                 None => Form::TextAtOnce,
             };
             let mut telling = Telling::new(rules, form, wrong, output::stdout());
-            let trace = read(input, &mut telling)?;
+            let trace = read_named(input, &mut telling, true)?;
             rules.1.check(&trace)?;
             telling.end(&trace).map_err(failed)?;
             Ok(trace)
@@ -172,7 +172,7 @@ impl Check {
             without: self.without.clone(),
         };
         let mut writer = RulesWriter::new(out, &name, options);
-        let mut trace = read(input, &mut writer)?;
+        let mut trace = read_named(input, &mut writer, true)?;
         writer.remark(&mut trace);
         writer.finish().map_err(|error| Failure::io(&self.rules, &error))?;
         Ok(trace)

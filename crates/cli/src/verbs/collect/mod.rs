@@ -18,7 +18,7 @@ use tracewell::collect::{
 };
 use tracewell::model::Severity;
 
-use crate::args::{InputArgs, SelectionArgs};
+use crate::args::{InputArgs, SelectionArgs, tell_ineffective};
 use crate::outcome::{Failure, Outcome, tell, tell_remarks};
 use crate::output;
 
@@ -170,6 +170,7 @@ impl Collect {
 
     fn collect(&self) -> Result<Outcome, Failure> {
         self.check()?;
+        self.tell_ineffective();
         let (settings, outcome) = self.input.settings()?;
         let sources = self.sources.sources(self.datagrams());
         let stop = stop_signal().map_err(|e| Failure::io(Path::new("signals"), &e))?;
@@ -208,6 +209,33 @@ impl Collect {
             return Err(Failure::usage("-o -: standard output has the events already"));
         }
         Ok(())
+    }
+
+    /// Tells which options have no effect on what is asked for.
+    fn tell_ineffective(&self) {
+        let shows = "nothing is shown without --follow";
+        let input = &self.input;
+        let only_files = self
+            .sources
+            .sources(Datagrams::Any)
+            .iter()
+            .all(|source| matches!(source, Source::File(_) | Source::Stdin));
+        tell_ineffective(&[
+            (!self.follow && self.selection.is_any(), "what selects events", shows),
+            (!self.follow && !input.options.is_empty(), "-O", shows),
+            (!self.follow && !input.custom_events.is_empty(), "--custom-events", shows),
+            (!self.follow && input.names.is_some(), "--names", shows),
+            (
+                self.until.packets.is_some() && self.sources.udp.is_empty(),
+                "--packets",
+                "only --udp brings packets",
+            ),
+            (
+                self.until.once && only_files,
+                "--once",
+                "files and standard input have no connections",
+            ),
+        ]);
     }
 
     /// What datagrams are taken for: who says what is in them says that, too.

@@ -31,6 +31,7 @@ pub static FORMAT: Format = Format {
     name: "threadx",
     description: "ThreadX event trace buffer (TraceX .trx), 32- and 64-bit ULONG, either byte order",
     recognised_by: "the id 0x54585442 (BTXT or TXTB) at the start, or within the first 64 KiB",
+    names_follow: false,
     options: OPTIONS,
     recognise,
     decoder: decoder::new,
