@@ -13,7 +13,11 @@ fn run(arguments: &[&str]) -> Output {
     std::fs::copy(root.join("templates/groups"), at("g")).unwrap();
     std::fs::copy(root.join("templates/threadx.fmt"), at("f")).unwrap();
     std::fs::write(at("names"), "1 one\n").unwrap();
-    std::fs::write(at("custom"), "Start\n5000, Frame sent, FS, (0, 0, 255), (0, 0, 0), Length, Marker, Queue, Left\nEnd\n").unwrap();
+    std::fs::write(
+        at("custom"),
+        "Start\n5000, Frame sent, FS, (0, 0, 255), (0, 0, 0), Length, Marker, Queue, Left\nEnd\n",
+    )
+    .unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
     command.current_dir(folder.path()).args(arguments).stdin(Stdio::null()).output().unwrap()
 }

@@ -327,6 +327,24 @@ fn a_limit_of_seconds_follows_a_clock_that_changes_its_rate() {
 }
 
 #[test]
+fn equal_events_in_a_row_are_written_as_one_step() {
+    let rules = written("A4 A4 A4 B5 A4 C6 C6");
+    let steps: Vec<_> = rules.lines().skip(3).collect();
+    let step = |name, n: i32| format!("{name}(n = {n}, m = -{n}, h = 0x{n:X}, @context = main)");
+    let expected = [
+        format!("repeat 3 {}", step("A", 4)),
+        step("B", 5),
+        step("A", 4),
+        format!("repeat 2 {}", step("C", 6)),
+    ];
+    assert_eq!(steps, expected, "{rules}");
+    passes(&rules, "A4 A4 A4 B5 A4 C6 C6");
+    for others in ["A4 A4 B5 A4 C6 C6", "A4 A4 A4 A4 B5 A4 C6 C6", "A4 A4 A4 B5 A4 C6"] {
+        assert!(!verdict(&rules, others).passed(), "{others}");
+    }
+}
+
+#[test]
 fn rules_with_names_are_apart() {
     let rules = "A; B\nrule \"second\" { B; A }";
     let verdict = verdict(rules, "A B");

@@ -59,4 +59,4 @@ pub use parser::Parsed;
 pub use run::Check;
 pub use syntax::Rules;
 pub use verdict::{Failure, FailureKind, Line, NearMiss, Verdict};
-pub use write::{RulesWriter, WriteOptions};
+pub use write::{MAX_STEPS, RulesWriter, WriteOptions};

@@ -167,7 +167,7 @@ pub(super) struct Pattern {
 pub(super) struct EventPattern {
     /// Position among the shapes; a condition's field has the condition's position there.
     pub(super) shape: u32,
-    pub(super) conditions: Vec<Condition>,
+    pub(super) conditions: Box<[Condition]>,
 }
 
 /// A name and fields of events.

@@ -30,7 +30,14 @@ pub struct RulesWriter<W> {
     options: WriteOptions,
     describer: Describer,
     value: TextBuffer,
+    /// The step that was made last, and how often in a row.
+    step: (String, u64),
+    /// Steps that were written.
+    written: u64,
 }
+
+/// Steps that are written at most: rules need some ten times the room of their text when they are read.
+pub const MAX_STEPS: u64 = if cfg!(test) { 1000 } else { 1_000_000 };
 
 impl<W: Write> RulesWriter<W> {
     /// Begins the rules of a trace of this name.
@@ -40,7 +47,8 @@ impl<W: Write> RulesWriter<W> {
         let selection = Selection { events, contexts, ..Selection::default() };
         let (describer, value) = (Describer::default(), TextBuffer::default());
         let (lines, selector) = (LineWriter::new(out), Selector::new(selection));
-        let mut writer = Self { lines, selector, options, describer, value };
+        let step = (String::new(), 0);
+        let mut writer = Self { lines, selector, options, describer, value, step, written: 0 };
         writer.line(&format!("# What happened in {}.", name.escape_debug()));
         writer.line("strict");
         if let Some(only) = writer.options.only() {
@@ -53,6 +61,24 @@ impl<W: Write> RulesWriter<W> {
     fn line(&mut self, text: &str) {
         self.lines.buffer().text(text);
         self.lines.line_end();
+    }
+
+    /// Returns true if the trace has more steps than [`MAX_STEPS`]: what was written ends before the trace does.
+    pub fn is_full(&self) -> bool {
+        self.written > MAX_STEPS
+    }
+
+    /// Writes the step that was made last; equal ones in a row are one that is repeated.
+    fn put_step(&mut self) -> bool {
+        let (step, times) = std::mem::take(&mut self.step);
+        self.written += u64::from(times > 0);
+        let out = self.lines.buffer();
+        match times {
+            0 => return true,
+            1 => out.text(&step),
+            _ => out.text(format!("repeat {times} {step}")),
+        };
+        self.lines.line_end() && !self.is_full()
     }
 
     /// Adds a warning to a trace that was read for each name in the options that nothing in it has.
@@ -75,13 +101,14 @@ impl<W: Write> RulesWriter<W> {
     ///
     /// # Errors
     /// The first error of the writer, whenever it came.
-    pub fn finish(self) -> io::Result<W> {
+    pub fn finish(mut self) -> io::Result<W> {
+        self.put_step();
         self.lines.finish()
     }
 
     fn event(&mut self, trace: &Trace, event: &EventRef<'_>) -> bool {
         let kind = trace.schema.event(event.id);
-        self.lines.buffer().text(name(&kind.name));
+        let mut step = name(&kind.name);
         let mut conditions = Vec::new();
         if !trace.schema.defines(event.id) {
             conditions.push(format!("@id = {}", event.id));
@@ -103,9 +130,15 @@ impl<W: Write> RulesWriter<W> {
             conditions.push(format!("@cpu = {}", event.cpu));
         }
         if !conditions.is_empty() {
-            self.lines.buffer().text(format!("({})", conditions.join(", ")));
+            step += &format!("({})", conditions.join(", "));
         }
-        self.lines.line_end()
+        if step == self.step.0 {
+            self.step.1 += 1;
+            return true;
+        }
+        let goes_on = self.put_step();
+        self.step = (step, 1);
+        goes_on
     }
 }
 
@@ -125,6 +158,7 @@ impl<W: Write> Sink for RulesWriter<W> {
 
     fn loss(&mut self, _: &Trace, loss: &Loss) -> Flow {
         let some = || "some events are missing".to_owned();
+        self.put_step();
         let lost = loss.events.map_or_else(some, |events| missing(events, "event"));
         self.line(&format!("# {lost} here: {}", loss.cause.as_str()));
         Flow::Continue(())
@@ -209,5 +243,21 @@ fn value(argument: &Argument, raw: u64, shown: &str) -> String {
         ArgumentKind::Unsigned | ArgumentKind::Signed => shown.to_owned(),
         ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed => format!("0x{raw:X}"),
         _ => name(shown),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_not_written_without_end() {
+        let mut writer = RulesWriter::new(Vec::new(), "long", WriteOptions::default());
+        for step in 0..MAX_STEPS {
+            writer.step = (format!("A(n = {step})"), 1);
+            assert!(writer.put_step() && !writer.is_full(), "{step}");
+        }
+        writer.step = ("B".to_owned(), 1);
+        assert!(!writer.put_step() && writer.is_full());
     }
 }

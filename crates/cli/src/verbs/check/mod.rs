@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use tracewell::check::{Rules, RulesWriter, WriteOptions};
+use tracewell::check::{MAX_STEPS, Rules, RulesWriter, WriteOptions};
 use tracewell::collect::Follow;
 use tracewell::input::Input;
 use tracewell::model::Trace;
@@ -174,6 +174,13 @@ impl Check {
         let mut writer = RulesWriter::new(out, &name, options);
         let mut trace = read_named(input, &mut writer, true)?;
         writer.remark(&mut trace);
+        if writer.is_full() {
+            let message = format!(
+                "{name}: rules have at most {MAX_STEPS} steps, and this trace needs more: choose events with \
+                 --event and --context"
+            );
+            return Err(Failure::usage(message));
+        }
         writer.finish().map_err(|error| Failure::io(&self.rules, &error))?;
         Ok(trace)
     }

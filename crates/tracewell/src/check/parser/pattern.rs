@@ -40,7 +40,7 @@ impl Parser<'_> {
         let shape = Shape { name, fields };
         let next = self.shapes.len() as u32;
         let shape = *self.shapes.entry(shape).or_insert(next);
-        Ok(EventPattern { shape, conditions })
+        Ok(EventPattern { shape, conditions: conditions.into() })
     }
 
     /// `FIELD = VALUE | VALUE`

@@ -116,10 +116,10 @@ impl Parser<'_> {
     fn alternatives(&mut self) -> Result<Vec<Item>> {
         let mut items = vec![self.item()?];
         loop {
-            let back = self.at;
+            let back = self.place();
             self.skip_newlines();
             if !self.take_word("or") {
-                self.at = back;
+                self.go_back(back);
                 break;
             }
             items.push(self.item()?);
