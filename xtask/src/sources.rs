@@ -59,6 +59,7 @@ const UNSAFE: &[&str] = &[
     "crates/record/tests/record_paths.rs",
     "crates/record/tests/stream_signals.rs",
     "crates/tracewell/src/format/rkh/avx2.rs",
+    "crates/tracewell/src/input/cut.rs",
     "crates/tracewell/src/input/map.rs",
     "examples/cortex-m/src/board.rs",
 ];

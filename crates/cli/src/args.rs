@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use tracewell::format::threadx::custom_events;
-use tracewell::input::{ARRIVALS, Settings};
+use tracewell::input::{ARRIVALS, Input, Settings};
 use tracewell::model::schema::Schema;
 use tracewell::select::{Bound, Selection};
 use tracewell::text::shown_path;
@@ -56,6 +56,22 @@ impl InputArgs {
         inputs.add(&self.custom_events);
         inputs.add(&self.names);
         inputs
+    }
+
+    /// Tells which of these arguments cannot have an effect on an input of so many files, and why.
+    pub(crate) fn tell_ineffective(&self, input: &mut Input, files: usize) {
+        let format = input.format().name;
+        let path = input.path().display();
+        if self.join && files < 2 {
+            tell!("tracewell: {path}: --join has no effect: there is one file only");
+        }
+        if !self.custom_events.is_empty() && format != "threadx" {
+            tell!(
+                "tracewell: {path}: --custom-events has no effect: they name events of ThreadX, and \
+                 this is a trace of {format}"
+            );
+            input.forget_schema();
+        }
     }
 
     /// The settings that these arguments make, and what became of the files that they name.
@@ -130,6 +146,23 @@ pub(crate) struct SelectionArgs {
 }
 
 impl SelectionArgs {
+    /// Whether a time is given before which nothing is shown.
+    pub(crate) fn starts(&self) -> bool {
+        self.from.is_some()
+    }
+
+    /// Whether a time is given after which nothing is shown.
+    pub(crate) fn ends(&self) -> bool {
+        self.to.is_some()
+    }
+
+    /// Whether anything is asked for.
+    pub(crate) fn is_any(&self) -> bool {
+        let lists = [&self.context, &self.event, &self.object];
+        let bounds = self.starts() || self.ends();
+        bounds || self.head.is_some() || self.tail.is_some() || lists.iter().any(|l| !l.is_empty())
+    }
+
     /// The selection that these arguments make.
     pub(crate) fn selection(&self) -> Selection {
         Selection {
@@ -142,6 +175,13 @@ impl SelectionArgs {
             tail: self.tail,
             ..Selection::default()
         }
+    }
+}
+
+/// Tells of each of these options that was given that it has no effect, and why.
+pub(crate) fn tell_ineffective(options: &[(bool, &str, &str)]) {
+    for (_, option, why) in options.iter().filter(|(is_given, ..)| *is_given) {
+        tell!("tracewell: {option} has no effect: {why}");
     }
 }
 

@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 use tracewell::input::Input;
 use tracewell::model::Trace;
 use tracewell::report::trcrpt::{Options, Settings, TrcReport};
-use tracewell::select::{Bound, Group, IdPattern, Selection, groups};
+use tracewell::select::{
+    Bound, Group, IdOrName, IdPattern, Selection, did_you_mean, groups, nearest,
+};
 use tracewell::template::{Marks, Program, shipped};
 use tracewell::text::{shown, shown_path};
 
 use crate::args::InputArgs;
 use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, tell};
-use crate::verbs::{Made, for_each_file, read, title};
+use crate::verbs::{Made, for_each_file, read_named, title};
 use crate::{output, small_file, templates};
 
 /// What a report is asked for.
@@ -94,8 +96,9 @@ impl Request {
             threads: self.threads,
         };
         let mut report = TrcReport::new(out, program, settings);
-        let trace = read(input, &mut report)?;
+        let mut trace = read_named(input, &mut report, selection.has_names())?;
         selection.check(&trace)?;
+        selection.remark(&mut trace);
         self.options.check(&trace).map_err(Failure::usage)?;
         let written = report.finish(&trace);
         let (_, marks) = written.map_err(|error| Failure::io(self.output_path(), &error))?;
@@ -123,9 +126,14 @@ impl Request {
 fn tell_names(path: &Path, trace: &Trace, program: &Program) {
     let unknown = |name: &&str| trace.schema.events().iter().all(|event| event.name != *name);
     let unknown: Vec<_> = program.names().filter(unknown).collect();
-    if !unknown.is_empty() {
+    if let [first, ..] = unknown[..] {
         let (path, names) = (shown_path(path), unknown.join(", "));
-        tell!("tracewell: {path}: no such events in traces of format {}: {names}", trace.format);
+        let events = trace.schema.events().iter();
+        let meant = did_you_mean(nearest(first, events.map(|event| event.name.as_str())));
+        tell!(
+            "tracewell: {path}: no such events in traces of format {}: {names}{meant}",
+            trace.format
+        );
     }
 }
 
@@ -168,24 +176,31 @@ pub(crate) fn files_in(lists: &[String]) -> Vec<PathBuf> {
 }
 
 /// A list of hook ids.
-pub(crate) fn ids(lists: &[String]) -> Result<Vec<IdPattern>, Failure> {
-    let mut all = Vec::new();
-    for text in lists {
-        for id in list(text)? {
-            all.push(id.parse().map_err(Failure::usage)?);
-        }
-    }
-    Ok(all)
+pub(crate) fn ids(lists: &[String]) -> Result<Vec<IdOrName>, Failure> {
+    let id = |element: String| element.parse::<IdPattern>().map_err(Failure::usage);
+    lists_of(lists)?.into_iter().map(|element| id(element).map(IdOrName::from)).collect()
+}
+
+/// A list of hook ids, other ids and names of events.
+pub(crate) fn events(lists: &[String]) -> Result<Vec<IdOrName>, Failure> {
+    Ok(lists_of(lists)?.iter().map(|element| IdOrName::from(element.as_str())).collect())
+}
+
+fn lists_of(lists: &[String]) -> Result<Vec<String>, Failure> {
+    let lists: Result<Vec<_>, _> = lists.iter().map(|text| list(text)).collect();
+    Ok(lists?.concat())
 }
 
 /// The ids of named groups.
-pub(crate) fn ids_of_groups(names: &[String], known: &[Group]) -> Result<Vec<IdPattern>, Failure> {
+pub(crate) fn ids_of_groups(names: &[String], known: &[Group]) -> Result<Vec<IdOrName>, Failure> {
     let mut all = Vec::new();
     for name in names.iter().flat_map(|names| elements(names)) {
         match known.iter().find(|group| group.name == name) {
-            Some(group) => all.extend(&group.ids),
+            Some(group) => all.extend(group.ids.iter().copied().map(IdOrName::from)),
             None => {
-                let message = format!("no group '{name}'; -G lists those that there are");
+                let meant = nearest(name, known.iter().map(|group| group.name.as_str()));
+                let meant = did_you_mean(meant);
+                let message = format!("no group '{name}'; -G lists those that there are{meant}");
                 return Err(Failure::usage(message));
             }
         }

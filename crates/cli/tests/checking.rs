@@ -2,7 +2,7 @@
 //! verb does with files and exit statuses.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -107,7 +107,9 @@ fn names_that_the_format_does_not_have_get_a_warning() {
         "{told}"
     );
     assert!(
-        told.contains("2:7: warning: no event of format rkh is called so; is SM_EVT_NFOUND meant?"),
+        told.contains(
+            "2:7: warning: no event of format rkh is named so; did you mean 'SM_EVT_NFOUND'?"
+        ),
         "{told}"
     );
     assert_eq!(output.status.code(), Some(1));
@@ -152,4 +154,100 @@ fn rules_and_trace_are_not_both_on_standard_input() {
     let output =
         command.args(["check", "-", "-"]).stdin(std::process::Stdio::null()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_rule_that_is_not_met_counts_more_than_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let damaged = folder.path().join("damaged.bin");
+    let mut bytes = std::fs::read(trace("ahsm-a.bin")).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x55;
+    std::fs::write(&damaged, bytes).unwrap();
+    let status = |rules| check(folder.path(), &[], rules, &damaged).status.code();
+    assert_eq!(status("never QUE_FULL\n"), Some(3));
+    assert_eq!(status("never SM_TRN\n"), Some(1));
+}
+
+#[test]
+fn a_name_is_given_to_one_step_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = "SM_DCH as it\nSM_TRN as it\nSM_STATE within 1 s of it\n";
+    let output = check(folder.path(), &[], rules, &trace("ahsm-a.bin"));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("2:11: error: a step before has the name 'it' already"), "{told}");
+}
+
+/// The first line that a command prints, while its input goes on.
+fn first_line(child: &mut std::process::Child) -> String {
+    use std::io::BufRead;
+    let mut line = String::new();
+    let stdout = child.stdout.as_mut().unwrap();
+    std::io::BufReader::new(stdout).read_line(&mut line).unwrap();
+    line
+}
+
+fn checking(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    std::fs::write(folder.join("live.rules"), "never SM_TRN\neventually SM_DCH\n").unwrap();
+    command.arg("check").args(arguments).current_dir(folder);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+#[test]
+fn a_rule_that_is_broken_is_told_while_the_stream_runs() {
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [&["live.rules", "-"][..], &["--follow", "live.rules", "-"]] {
+        let mut child = checking(folder.path(), arguments).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(&std::fs::read(trace("ahsm-a.bin")).unwrap()).unwrap();
+        // The pipe is still open.
+        assert_eq!(first_line(&mut child), "live.rules:1:1: error: this event must not come\n");
+        drop(pipe);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let rest = String::from_utf8(output.stdout).unwrap();
+        assert!(!rest.contains("must not come"), "it was told already: {rest}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_is_followed_until_a_signal_comes() {
+    use rustix::process::{Pid, Signal, kill_process};
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = std::fs::read(trace("ahsm-a.bin")).unwrap();
+    let (first, rest) = bytes.split_at(bytes.len() / 2);
+    let growing = folder.path().join("growing.bin");
+    std::fs::write(&growing, first).unwrap();
+    let arguments = ["--follow", "live.rules", "growing.bin"];
+    let mut child = checking(folder.path(), &arguments).spawn().unwrap();
+    assert_eq!(first_line(&mut child), "live.rules:1:1: error: this event must not come\n");
+    let mut file = std::fs::File::options().append(true).open(&growing).unwrap();
+    file.write_all(rest).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.ends_with(" events\n") && text.contains("FAILED: "), "{text}");
+}
+
+#[test]
+fn what_cannot_be_followed_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases: [(&[&str], i32, &str); 3] = [
+        (&["--follow", "live.rules", "a", "b"], 2, "one trace can be followed"),
+        (&["--follow", "--write", "live.rules", "a"], 2, "cannot be used with"),
+        (&["--follow", "live.rules", "-"], 3, "no event of a known format came"),
+    ];
+    for (arguments, status, told) in cases {
+        let output = checking(folder.path(), arguments).stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
+        assert!(said.contains(told), "{arguments:?}: {said}");
+    }
 }

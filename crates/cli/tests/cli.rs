@@ -210,9 +210,15 @@ fn joined_files_are_one_trace() {
     assert_eq!((&json["events"], &json["options"]["parts"]), (&699.into(), &3.into()));
     let single = program().args(["info", "--json"]).args(&files).output().unwrap();
     assert_eq!(stdout(&single).matches("\"format\": \"shark\"").count(), 3);
-    // A format without parts says so.
+    // The same dump twice is the same events.
     let dumps = [fixture("tiny.trx"), fixture("tiny.trx")];
-    let output = program().args(["info", "--join"]).args(dumps).output().unwrap();
+    let joined = program().args(["info", "--json", "--join"]).args(dumps).output().unwrap();
+    let json: serde_json::Value = serde_json::from_str(&stdout(&joined)).unwrap();
+    assert_eq!((&json["events"], &json["options"]["dumps"]), (&197.into(), &2.into()));
+    // A format without parts says so.
+    let stream = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../tracewell/tests/fixtures/rkh/ahsm-overrun.bin");
+    let output = program().args(["info", "--join"]).args([&stream, &stream]).output().unwrap();
     assert_eq!(status(&output), Some(2));
     let told = "tracewell: --join: traces of this format cannot be read with it\n";
     assert_eq!(stderr(&output), told);

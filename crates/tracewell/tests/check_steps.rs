@@ -9,28 +9,34 @@ use proptest::prelude::*;
 use tracewell::check::{Check, FailureKind, Rules, RulesWriter, Verdict, WriteOptions};
 use tracewell::model::schema::Schema;
 use tracewell::model::{
-    Batch, Clock, Columns, Context, ContextKind, Counter, Direction, PayloadLayout, Rate, Records,
-    Sink, Trace,
+    Batch, Clock, Columns, Context, ContextKind, Counter, Direction, Flow, PayloadLayout, Rate,
+    Records, Sink, Trace,
 };
 use tracewell::source::Source;
 use tracewell_wire::ByteOrder;
 
-/// Events called A to Z, with an argument n.
+/// Events called A to Z, with an argument n, which is recorded as m with the other sign and in hexadecimal, too.
 fn schema() -> Arc<Schema> {
     let mut text = String::new();
     for (id, letter) in ('A'..='Z').enumerate() {
         let name = format!("name = \"{letter}\"\nlabel = \"{letter}\"\nfamily = \"letters\"");
-        writeln!(text, "[[event]]\nid = {id}\n{name}\nargs = [\"n\", \"m: signed\"]").unwrap();
+        writeln!(text, "[[event]]\nid = {id}\n{name}\nargs = [\"n\", \"m: signed\", \"h: hex\"]")
+            .unwrap();
     }
     Arc::new(Schema::parse(&text, "letters.toml").unwrap())
 }
 
-/// Gives the events of a text to a sink, in batches of three.
+/// Gives the events of a text to a sink, in batches of three, with arguments of 32 bits.
 fn feed(text: &str, sink: &mut dyn Sink) -> Trace {
+    feed_words(text, 4, sink)
+}
+
+/// The same with arguments of so many bytes.
+fn feed_words(text: &str, width: u8, sink: &mut dyn Sink) -> Trace {
     let counter = Counter::of_mask(u64::MAX, Direction::Up);
     let clock =
         Clock { rate: Rate::new(1_000_000, 1), changes: Vec::new(), counter, first_stamp: 0 };
-    let payload = PayloadLayout::Words { order: ByteOrder::Little, bytes: 4 };
+    let payload = PayloadLayout::Words { order: ByteOrder::Little, bytes: width };
     let mut trace = Trace::new("letters", schema(), payload, clock);
     for (key, name) in [(1, "main"), (2, "other task")] {
         trace.contexts.add(Context {
@@ -52,11 +58,12 @@ fn feed(text: &str, sink: &mut dyn Sink) -> Trace {
             ticks = at.parse().unwrap_or(ticks + 10);
             columns.ticks[row] = ticks;
             columns.id[row] = u32::from(letter.as_bytes()[0] - b'A');
-            let n: i32 = n.parse().unwrap_or(0);
-            bytes.extend(n.cast_unsigned().to_le_bytes());
-            bytes.extend((-n).cast_unsigned().to_le_bytes());
+            let n: i64 = n.parse().unwrap_or(0);
+            for value in [n, -n, n] {
+                bytes.extend(&value.to_le_bytes()[..usize::from(width)]);
+            }
         }
-        let records = Records::fixed(&bytes, 0, 8, 0);
+        let records = Records::fixed(&bytes, 0, 3 * usize::from(width), 0);
         let batch = Batch { first: trace.events, columns: &columns, records };
         trace.events += events.len() as u64;
         trace.span = ticks;
@@ -117,7 +124,7 @@ fn fields_are_compared() {
     passes("A(m < 0)", "A5");
     passes("A(n = ?7*)", "A571");
     passes("A(@context = ma*, @cpu = 0, @family = letters, @id = 0, @ticks = 10)", "A");
-    passes("A(@text = \"n=5, m=-5\")", "A5");
+    passes("A(@text = \"n=5, m=-5, h=0x00000005\")", "A5");
     fails("A(x = 1)", "A", Missing, None);
     fails("A(x != 1)", "A", Missing, None);
 }
@@ -197,6 +204,46 @@ fn variables_hold_what_they_were_given() {
 }
 
 #[test]
+fn values_of_a_variable_are_compared_as_numbers_however_they_are_shown() {
+    passes("A(n = $x); B(h = $x)", "A10 B10");
+    fails("A(n = $x); B(h = $x)", "A10 B11", Missing, None);
+}
+
+#[test]
+fn signed_arguments_of_64_bits_are_compared_with_their_sign() {
+    let check = |rules: &str| {
+        let rules = Rules::parse(&Source::new("test.rules", rules)).rules.unwrap();
+        let mut check = Check::new(&rules);
+        let trace = feed_words("A5000000000 B-3", 8, &mut check);
+        check.finish(&trace).passed()
+    };
+    assert!(
+        check("A(m = -5000000000); B(m = 3, m > -1)")
+            && check("A(m < 0); B(n < 18446744073709551615)")
+    );
+    assert!(!check("A(m = 5000000000)") && !check("A(m > 0)"));
+}
+
+#[test]
+fn what_must_be_next_is_left_out_where_it_is_optional_and_something_came_before() {
+    passes("A; optional { next B; D }; C", "A X B C");
+    passes("A; optional { next B; D }; C", "A B D C");
+    // The dots are before the block: within it nothing may come between.
+    passes("A; ...; { B; optional { next C; D }; E }", "A X B X C E");
+    fails("A; ...; { B; optional { next C; D }; E }", "A X B C E", Missing, None);
+}
+
+#[test]
+fn a_round_that_is_not_completed_is_told_by_its_next_step() {
+    for (events, expected) in [("A B A", "B"), ("A B", "A"), ("", "A")] {
+        let rules = "repeat 2 { A; B }";
+        let found = verdict(rules, events);
+        let span = found.failures[0].span;
+        assert_eq!(&rules[span.start as usize..span.end as usize], expected, "{events:?}");
+    }
+}
+
+#[test]
 fn times_are_limited() {
     passes("A; B within 20 us", "A X B");
     fails("A; B within 19 us", "A X B", Late, Some(2));
@@ -245,6 +292,56 @@ fn events_are_answered() {
     fails("whenever A(n = $x) then B(n = $x)", "A1 A2 B2", Unanswered, None);
     passes("whenever A then B", "A A B");
     passes("whenever A then B until C", "A B C A");
+}
+
+#[test]
+fn an_answer_that_does_not_come_is_missed_at_an_event_of_any_name() {
+    fails("whenever A then B within 25 us", "A X X X B", Late, Some(3));
+    passes("whenever A then B within 25 us", "A X B X X X X");
+    fails("whenever A then B within 15 us", "A B A X X X", Late, Some(4));
+    fails("whenever A(n = $x) then B(n = $x) within 25 ticks", "A1 A2 B1 X X", Late, Some(4));
+    fails("whenever A then B within 1 s", "A@10 X@20 X@1000010 Y@1000011", Late, Some(3));
+}
+
+#[test]
+fn a_limit_of_seconds_follows_a_clock_that_changes_its_rate() {
+    /// Passes events on, at half the rate from the third one on.
+    struct Slower<'a, 'r>(&'a mut Check<'r>);
+    impl Sink for Slower<'_, '_> {
+        fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+            let mut slower = Trace::new("letters", schema(), trace.payload, trace.clock.clone());
+            slower.contexts.add(trace.contexts.iter().next().unwrap().1.clone());
+            if batch.first >= 3 {
+                slower.clock.change_rate(30, Rate::new(100_000, 1).unwrap());
+            }
+            self.0.events(&slower, batch)
+        }
+    }
+    let rules = Rules::parse(&Source::new("test.rules", "whenever A then B within 1 ms"));
+    let rules = rules.rules.unwrap();
+    let mut check = Check::new(&rules);
+    // 100 ticks are 100 us at first, and 1 ms from the fourth event on.
+    let trace = feed("A@0 X@10 X@20 X@30 X@100 X@140 X@900", &mut Slower(&mut check));
+    let verdict = check.finish(&trace);
+    assert_eq!(verdict.failures[0].at.as_ref().map(|line| line.seq), Some(5));
+}
+
+#[test]
+fn equal_events_in_a_row_are_written_as_one_step() {
+    let rules = written("A4 A4 A4 B5 A4 C6 C6");
+    let steps: Vec<_> = rules.lines().skip(3).collect();
+    let step = |name, n: i32| format!("{name}(n = {n}, m = -{n}, h = 0x{n:X}, @context = main)");
+    let expected = [
+        format!("repeat 3 {}", step("A", 4)),
+        step("B", 5),
+        step("A", 4),
+        format!("repeat 2 {}", step("C", 6)),
+    ];
+    assert_eq!(steps, expected, "{rules}");
+    passes(&rules, "A4 A4 A4 B5 A4 C6 C6");
+    for others in ["A4 A4 B5 A4 C6 C6", "A4 A4 A4 A4 B5 A4 C6 C6", "A4 A4 A4 B5 A4 C6"] {
+        assert!(!verdict(&rules, others).passed(), "{others}");
+    }
 }
 
 #[test]

@@ -71,6 +71,24 @@ fn a_wrapped_dump_says_afterwards_that_it_wrapped() {
 }
 
 #[test]
+fn a_dump_of_which_nothing_was_overwritten_says_so_afterwards() {
+    let mut dump = Dump::small(USUAL);
+    // Nothing in it says that tracing was just enabled.
+    dump.events[..2].iter_mut().for_each(|event| event.id_word = 83);
+    let before = essence(dump.bytes());
+    assert!(!before.2);
+    assert_eq!(essence(convert(dump.bytes(), &[]).unwrap()), before);
+}
+
+#[test]
+fn a_single_event_whose_elders_were_overwritten_stays_one() {
+    let dump = Dump::new(USUAL, Vec::new(), vec![event(0x2100_0000, 83, 7)], 0).bytes();
+    let before = essence(dump.clone());
+    assert_eq!((before.0.len(), before.2), (1, true));
+    assert_eq!(essence(convert(dump, &[]).unwrap()), before);
+}
+
+#[test]
 fn an_empty_trace_becomes_an_empty_dump() {
     let dump = Dump::new(USUAL, Vec::new(), vec![Event::UNUSED; 2], 0);
     let (trace, kept) = read(convert(dump.bytes(), &[]).unwrap());

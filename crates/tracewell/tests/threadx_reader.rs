@@ -6,7 +6,7 @@ use std::path::Path;
 
 use support::{dumps, number, read, table};
 use tracewell::format::threadx::layout;
-use tracewell::model::ContextKind;
+use tracewell::model::{ContextKind, Object};
 use tracewell_wire::threadx::{Event, PriorityWord, RegistrySlot};
 
 #[test]
@@ -69,8 +69,12 @@ fn objects_agree_with_the_expected_answers() {
 fn check_objects(dump: &Path, answers: &Path) {
     let (trace, _) = read(dump, &[]);
     let expected = table(answers);
-    assert_eq!(trace.objects.len(), expected.len(), "{}", dump.display());
-    for ((_, object), expected) in trace.objects.iter().zip(&expected) {
+    // TraceX has one unnamed thread an address; lives that end before the last one are objects, too.
+    let earlier = |object: &Object| object.record.is_empty() && object.lifetime.until.is_some();
+    let objects: Vec<_> =
+        trace.objects.iter().map(|(_, object)| object).filter(|object| !earlier(object)).collect();
+    assert_eq!(objects.len(), expected.len(), "{}", dump.display());
+    for (object, expected) in objects.into_iter().zip(&expected) {
         let place = format!("{} object {}", dump.display(), expected["index"]);
         assert_eq!(u64::from(object.kind), number(&expected["type"]), "{place}");
         assert_eq!(object.key, number(&expected["address"]), "{place}");

@@ -140,12 +140,53 @@ fn a_trace_without_events_is_an_empty_trace() {
 }
 
 #[test]
-fn slot_0_unused_means_an_empty_trace() {
+fn slot_0_unused_is_one_damaged_record_like_any_other() {
+    for mut dump in [Dump::small(USUAL), Dump::wrapped(USUAL)] {
+        let whole = read(&dump).1.rows.len();
+        dump.events[0].context = 0;
+        let (trace, kept) = read(&dump);
+        assert_eq!(kept.rows.len(), whole - 1);
+        assert_eq!(trace.losses.damaged(), 1);
+        assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage));
+    }
+}
+
+#[test]
+fn the_next_slot_unused_in_a_full_ring_is_one_damaged_record() {
+    let mut dump = Dump::wrapped(USUAL);
+    dump.header.buffer_current = dump.header.buffer_start;
+    // Also if the last slot is damaged, which would show that the ring is full.
+    for damaged in [&[0][..], &[0, 7]] {
+        let mut dump = dump.clone();
+        for slot in damaged {
+            dump.events[*slot].context = 0;
+        }
+        let (trace, kept) = read(&dump);
+        assert_eq!(kept.rows.len(), 8 - damaged.len());
+        assert_eq!(trace.losses.damaged(), damaged.len() as u64);
+        assert!(trace.clock.counter.direction == Direction::Up);
+    }
+}
+
+#[test]
+fn a_recorded_slot_behind_the_next_one_is_counted() {
     let mut dump = Dump::small(USUAL);
-    dump.events[0].context = 0;
+    dump.events[7] = Event { context: 0, ..event(0, 0, 0) };
+    dump.events.extend([Event::UNUSED; 4]);
+    dump = Dump::new(USUAL, dump.objects, dump.events, 6);
+    dump.events[8] = event(0x2100_0000, 83, 1);
     let (trace, kept) = read(&dump);
-    assert_eq!(kept.rows.len(), 0);
-    assert_eq!(trace.diagnostics.worst(), Some(Severity::Warning));
+    assert_eq!(kept.rows.len(), 6);
+    assert_eq!(trace.losses.damaged(), 1);
+}
+
+#[test]
+fn an_unused_slot_does_not_end_the_survey_of_the_clock() {
+    let mut dump = Dump::small(USUAL);
+    dump.events[1].context = 0;
+    let (trace, kept) = read(&dump);
+    assert_eq!(trace.clock.counter.direction, Direction::Up);
+    assert_eq!(kept.rows.last().unwrap().ticks, 50);
 }
 
 #[test]
@@ -167,11 +208,19 @@ fn a_current_pointer_that_points_at_no_slot_keeps_file_order() {
 }
 
 #[test]
-fn bytes_behind_the_last_slot_are_ignored() {
+fn bytes_behind_the_last_slot_are_told() {
     let mut bytes = Dump::small(USUAL).bytes();
     bytes.extend_from_slice(&[0xAA; 1000]);
-    let (trace, kept) = read_with(bytes, &[]).unwrap();
+    let (trace, kept) = read_with(bytes.clone(), &[]).unwrap();
     assert_eq!(kept.rows.len(), 6);
+    assert_eq!(trace.diagnostics.worst(), Some(Severity::Note));
+    let notes = remarks(&trace, Severity::Note);
+    assert!(
+        notes[0].contains("at byte 400: 1000 bytes from here on belong to no dump"),
+        "{notes:?}"
+    );
+    // Less than a slot is what a kernel leaves unused at the end of its memory.
+    let (trace, _) = read_with(bytes[..400 + 31].to_vec(), &[]).unwrap();
     assert_eq!(trace.diagnostics.worst(), None);
 }
 
@@ -282,20 +331,52 @@ fn an_unused_slot_between_used_ones_is_one_damaged_record() {
 }
 
 #[test]
-fn the_direction_rule_is_a_majority_and_a_tie_counts_down() {
-    let of = |stamps: [u64; 6], options: &[&str]| {
+fn the_direction_is_that_of_most_steps_and_a_tie_counts_up() {
+    let of = |stamps: &[u64], options: &[&str]| {
         let mut dump = Dump::small(USUAL);
         for (event, stamp) in dump.events.iter_mut().zip(stamps) {
-            event.stamp = stamp;
+            event.stamp = *stamp;
         }
-        read_with(dump.bytes(), options).unwrap().0.clock.counter.direction
+        dump.events[stamps.len()..].fill(Event::UNUSED);
+        dump = Dump::new(USUAL, dump.objects, dump.events, stamps.len());
+        let (trace, kept) = read_with(dump.bytes(), options).unwrap();
+        (trace.clock.counter.direction, kept.rows.last().unwrap().ticks)
     };
-    assert_eq!(of([1, 2, 3, 4, 5, 6], &[]), Direction::Up);
-    assert_eq!(of([6, 5, 4, 3, 2, 1], &[]), Direction::Down);
-    assert_eq!(of([5, 5, 5, 5, 5, 5], &[]), Direction::Down);
-    // The first two slots are not compared: two increases against two decreases.
-    assert_eq!(of([1, 2, 3, 2, 3, 2], &[]), Direction::Down);
-    assert_eq!(of([6, 5, 4, 3, 2, 1], &["direction=up"]), Direction::Up);
+    assert_eq!(of(&[1, 2, 3, 4, 5, 6], &[]).0, Direction::Up);
+    assert_eq!(of(&[6, 5, 4, 3, 2, 1], &[]).0, Direction::Down);
+    // The first two slots are not compared: two increases against two decreases. The first step decides.
+    assert_eq!(of(&[1, 2, 3, 2, 3, 2], &[]).0, Direction::Up);
+    assert_eq!(of(&[3, 2, 3, 2, 3, 2], &[]).0, Direction::Down);
+    assert_eq!(of(&[6, 5, 4, 3, 2, 1], &["direction=up"]).0, Direction::Up);
+    assert_eq!(of(&[100, 320], &[]), (Direction::Up, 220));
+    assert_eq!(of(&[320, 100], &[]), (Direction::Down, 220));
+    assert_eq!(of(&[7], &[]), (Direction::Up, 0));
+}
+
+#[test]
+fn a_clock_that_stood_still_is_told() {
+    let mut dump = Dump::small(USUAL);
+    dump.events[..6].iter_mut().for_each(|event| event.stamp = 5);
+    let (trace, kept) = read(&dump);
+    assert_eq!(trace.clock.counter.direction, Direction::Up);
+    assert!(kept.rows.iter().all(|row| row.ticks == 0));
+    let warnings = remarks(&trace, Severity::Warning);
+    assert!(
+        warnings[0].contains("every time stamp is 5: the target's clock stood still"),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn a_full_ring_that_does_not_begin_with_the_start_of_tracing_lost_events() {
+    let (trace, kept) = support::read(&fixture("threadx/wrapped-exactly.trx"), &[]);
+    assert_eq!(kept.rows.len(), 5);
+    assert_eq!((kept.losses[0].cause, kept.losses[0].events), (LossCause::Overwritten, None));
+    assert_eq!(trace.losses.events(), None);
+    let mut dump = Dump::wrapped(USUAL);
+    dump.header.buffer_current = dump.header.buffer_start;
+    dump.events[..2].iter_mut().for_each(|event| event.id_word = 6);
+    assert!(read(&dump).0.losses.is_empty(), "full for the first time");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::path::Path;
 use dump::{Dump, USUAL, thread};
 use proptest::prelude::*;
 use support::{dumps, number, settings, table};
-use tracewell::analysis::tracex::Trace;
+use tracewell::analysis::tracex::{Facts, Trace, is_tie};
 use tracewell::export::tracex_dump::load;
 use tracewell::export::{ExportNames, by_name};
 use tracewell::format::Options;
@@ -67,6 +67,18 @@ fn events_agree() {
             }
         }
     });
+}
+
+#[test]
+fn a_tie_of_the_directions_is_a_clock_that_counts_down() {
+    let facts = Facts { timer_valid_mask: u32::MAX, ..Facts::default() };
+    let tie = |stamps: &[u32]| is_tie(facts, stamps.iter().copied());
+    // The first two slots are not compared.
+    assert!(tie(&[100, 320]) && tie(&[1, 2, 3, 2, 3, 2]) && tie(&[]));
+    assert!(!tie(&[1, 2, 3]) && !tie(&[3, 2, 1]));
+    // A full ring with its oldest event in slot 2: of 30, 40, 10, 20 as they lie in the file none is compared.
+    let facts = Facts { buffer_end: 128, buffer_current: 64, ..facts };
+    assert!(is_tie(facts, [10, 20, 30, 40].into_iter()));
 }
 
 #[test]

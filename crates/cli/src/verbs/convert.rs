@@ -6,6 +6,7 @@ use clap::Args;
 use tracewell::export::{self, EXPORTS, Export, ExportNames};
 use tracewell::format::Options;
 use tracewell::input::Input;
+use tracewell::select::{did_you_mean, nearest};
 use tracewell::text::shown_path;
 
 use crate::args::InputArgs;
@@ -62,7 +63,9 @@ impl Convert {
     fn export(&self) -> Result<&'static Export, Failure> {
         let known = || EXPORTS.iter().map(|export| export.name).collect::<Vec<_>>().join(", ");
         if let Some(name) = &self.to {
-            let message = || format!("there is no format '{name}' to write, only {}", known());
+            let meant = || did_you_mean(nearest(name, EXPORTS.iter().map(|export| export.name)));
+            let known = || format!("only {}{}", known(), meant());
+            let message = || format!("there is no format '{name}' to write, {}", known());
             return export::by_name(name).ok_or_else(|| Failure::usage(message()));
         }
         let extension = self.output.extension().and_then(|extension| extension.to_str());
@@ -86,6 +89,7 @@ fn write(
 ) -> Result<Outcome, Failure> {
     let (settings, outcome) = args.settings()?;
     let mut input = Input::open_run(files, settings)?;
+    args.tell_ineffective(&mut input, files.len());
     let name = |path: &Path| match path.file_name() {
         Some(name) => name.to_string_lossy().into_owned(),
         None => shown_path(path).to_string(),
@@ -104,7 +108,7 @@ pub(super) fn merged_log(
     args: &InputArgs,
     output: Option<&Path>,
 ) -> Result<Outcome, Failure> {
-    let args = InputArgs { join: true, ..args.clone() };
+    let args = InputArgs { join: files.len() > 1, ..args.clone() };
     let output = output.unwrap_or(Path::new("-"));
     write(files, &args, output, &export::aix::EXPORT, &Options::default())
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use tracewell::export::events::{EventFormat, EventWriter};
 
-use super::{for_each_file, read};
+use super::{for_each_file, read_named};
 use crate::args::{InputArgs, SelectionArgs};
 use crate::outcome::{Failure, Outcome};
 use crate::output;
@@ -55,8 +55,9 @@ impl Events {
         for_each_file(&self.files, &self.input, |input| {
             let selection = self.selection.selection();
             let mut writer = EventWriter::new(output::stdout(), format, selection.clone());
-            let trace = read(input, &mut writer)?;
+            let mut trace = read_named(input, &mut writer, selection.has_names())?;
             selection.check(&trace)?;
+            selection.remark(&mut trace);
             writer.finish().map_err(|error| Failure::io(output::stdout_path(), &error))?;
             Ok(trace)
         })

@@ -6,6 +6,7 @@ pub(crate) mod collect;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod events;
+mod follow;
 pub(crate) mod formats;
 pub(crate) mod info;
 pub(crate) mod man;
@@ -53,6 +54,7 @@ pub(crate) fn for_each_file(
     for run in files.chunks(each.max(1)) {
         let mut done = || {
             let mut input = Input::open_run(run, settings.clone())?;
+            args.tell_ineffective(&mut input, run.len());
             let trace = work(&mut input)?;
             made.files += 1;
             Ok(tell_remarks(input.path(), &trace, args.verbose))
@@ -67,6 +69,19 @@ pub(crate) fn for_each_file(
 pub(crate) fn read(input: &mut Input, sink: &mut dyn Sink) -> Result<Trace, Failure> {
     let size = input.size();
     Ok(input.read(&mut Progress::new(sink, size))?)
+}
+
+/// Reads an input into a sink that compares names: with those of the whole input if `named`.
+pub(crate) fn read_named(
+    input: &mut Input,
+    sink: &mut dyn Sink,
+    named: bool,
+) -> Result<Trace, Failure> {
+    if !named {
+        return read(input, sink);
+    }
+    let size = input.size();
+    Ok(input.read_named(&mut Progress::new(sink, size))?)
 }
 
 /// A title for output about several traces.

@@ -10,8 +10,8 @@ use tracewell::report::trcrpt::{self, OptionError};
 use tracewell::select::{Bound, Selection};
 
 use super::template::list::Form;
-use super::{for_each_file, read, title};
-use crate::args::{Color, InputArgs, SelectionArgs};
+use super::{for_each_file, read_named, title};
+use crate::args::{Color, InputArgs, SelectionArgs, tell_ineffective};
 use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome};
 use crate::output;
@@ -75,11 +75,11 @@ struct TemplatedArgs {
     #[arg(long, value_enum, default_value_t = Layout::Auto)]
     layout: Layout,
 
-    /// Only these hook ids: 134,139 or 1*; an element may name a file with a list
+    /// Only these events: hook ids such as 134 or 1*, other ids, names; an element may name a file with a list
     #[arg(short = 'd', long = "ids", value_name = "LIST")]
     ids: Vec<String>,
 
-    /// Leave these hook ids out
+    /// Leave these events out
     #[arg(short = 'k', long = "without-ids", value_name = "LIST")]
     without_ids: Vec<String>,
 
@@ -107,16 +107,16 @@ struct TemplatedArgs {
     #[arg(short = 'p', long = "processes", value_name = "LIST")]
     processes: Vec<String>,
 
-    /// Only events of these threads
+    /// Only events of these threads: names or keys
     #[arg(short = 'T', long = "threads", value_name = "LIST")]
     threads: Vec<String>,
 
     /// Not before this date, mmddhhmmssyy
-    #[arg(short = 's', long, value_name = "DATE", value_parser = trace_report::date)]
+    #[arg(short = 's', long, value_name = "DATE", conflicts_with = "from", value_parser = trace_report::date)]
     start: Option<Bound>,
 
     /// Not after this date, mmddhhmmssyy
-    #[arg(short = 'e', long, value_name = "DATE", value_parser = trace_report::date)]
+    #[arg(short = 'e', long, value_name = "DATE", conflicts_with = "to", value_parser = trace_report::date)]
     end: Option<Bound>,
 
     /// Print no heading
@@ -157,6 +157,7 @@ impl Report {
 
     fn tried(&self) -> Result<Outcome, Failure> {
         let args = &self.templated;
+        self.tell_ineffective();
         if args.list_groups {
             return Ok(trace_report::print_groups(&known_groups(args.group_file.as_deref())?));
         }
@@ -183,7 +184,51 @@ impl Report {
             Layout::Trcrpt => true,
             Layout::Auto => request.is_special() || self.is_aix(&input),
         };
+        self.tell_ineffective_in(templated, &request);
         Ok(if templated { request.run(&input) } else { self.lines(&input, &request) })
+    }
+
+    /// Tells which options have no effect beside others.
+    fn tell_ineffective(&self) {
+        let args = &self.templated;
+        let grouped = !(args.groups.is_empty() && args.without_groups.is_empty());
+        let instead = args.list_groups || args.check || args.list;
+        let shows = self.selection.is_any() || args.output.is_some() || args.width > 0;
+        tell_ineffective(&[
+            (
+                args.group_file.is_some() && !grouped && !args.list_groups,
+                "--group-file",
+                "no group is named by -D or -K",
+            ),
+            (instead && !self.files.is_empty(), "FILE", "-G, -j and -c read no trace"),
+            (instead && shows, "what selects and shows events", "-G, -j and -c show none"),
+        ]);
+    }
+
+    /// Tells which options have no effect in a layout.
+    fn tell_ineffective_in(&self, templated: bool, request: &Request) {
+        let args = &self.templated;
+        let colored = self.color == Color::Always;
+        let lines = "it is of the layout trcrpt, and this one is lines";
+        tell_ineffective(&[
+            (!templated && args.width > 0, "--width", lines),
+            (!templated && args.jobs > 0, "--jobs", lines),
+            (!templated && args.no_heading, "--no-heading", lines),
+            (!templated && !args.templates.is_empty(), "-t", lines),
+            (!templated && request.options != trcrpt::Options::default(), "-O with columns", lines),
+            (templated && colored, "--color", "the layout trcrpt has no colours"),
+            (!templated && colored && args.output.is_some(), "--color", "a file has no colours"),
+            (
+                self.selection.starts() && request.options.start_ns.is_some(),
+                "-O starttime",
+                "--from says when to begin",
+            ),
+            (
+                self.selection.ends() && request.options.end_ns.is_some(),
+                "-O endtime",
+                "--to says when to end",
+            ),
+        ]);
     }
 
     /// Divides what `-O` says into the columns of the report and what is said of the input.
@@ -210,9 +255,9 @@ impl Report {
         let args = &self.templated;
         let groups = known_groups(args.group_file.as_deref())?;
         let mut selection = self.selection.selection();
-        selection.ids = trace_report::ids(&args.ids)?;
+        selection.ids = trace_report::events(&args.ids)?;
         selection.ids.extend(trace_report::ids_of_groups(&args.groups, &groups)?);
-        selection.without_ids = trace_report::ids(&args.without_ids)?;
+        selection.without_ids = trace_report::events(&args.without_ids)?;
         selection.without_ids.extend(trace_report::ids_of_groups(&args.without_groups, &groups)?);
         selection.cpus =
             args.cpus.as_deref().map(trace_report::cpus).transpose()?.unwrap_or_default();
@@ -272,10 +317,11 @@ impl Report {
             selection: request.selection.clone(),
         };
         let mut report = tracewell::report::Report::new(out, options);
-        let trace = read(input, &mut report)?;
+        let mut trace = read_named(input, &mut report, request.selection.has_names())?;
         request.selection.check(&trace)?;
         let path = request.output.as_deref().unwrap_or(output::stdout_path());
         report.finish(&trace).map_err(|error| Failure::io(path, &error))?;
+        request.selection.remark(&mut trace);
         Ok(trace)
     }
 }

@@ -9,7 +9,7 @@ use tracewell::select::{Bound, Selection};
 use tracewell::text::shown_path;
 
 use super::template::list::Form;
-use crate::args::InputArgs;
+use crate::args::{InputArgs, tell_ineffective};
 use crate::outcome::{Failure, Outcome, tell};
 use crate::trace_report::{self, Request, known_groups};
 
@@ -166,8 +166,9 @@ impl Trcrpt {
         if self.verbose {
             files.iter().chain(&templates).for_each(|path| tell!("{}", shown_path(path)));
         }
-        let input = InputArgs { join: self.merge, ..InputArgs::default() };
+        let input = InputArgs { join: self.merge && files.len() > 1, ..InputArgs::default() };
         if self.raw {
+            self.tell_ineffective();
             return super::convert::merged_log(&files, &input, self.output.as_deref());
         }
         let mut inputs = input.inputs(&files);
@@ -186,6 +187,24 @@ impl Trcrpt {
             ..Request::default()
         };
         Ok(request.run(&input))
+    }
+
+    /// Tells which options have no effect with -r.
+    fn tell_ineffective(&self) {
+        let lists = [&self.ids, &self.groups, &self.without_ids, &self.without_groups];
+        let whom = [&self.processes, &self.threads].iter().any(|list| !list.is_empty());
+        let selected = whom || lists.iter().any(|list| !list.is_empty()) || self.cpus.is_some();
+        let timed = self.start.is_some() || self.end.is_some();
+        let all = "-r writes all entries";
+        let plain = "-r writes entries as they are";
+        tell_ineffective(&[
+            (selected, "a selection (-C, -d, -D, -k, -K, -p, -T)", all),
+            (timed, "a time (-s, -e)", all),
+            (self.template.is_some(), "-t", plain),
+            (!self.options.is_empty(), "-O", plain),
+            (self.calls, "-x", plain),
+            (self.no_heading, "-h", plain),
+        ]);
     }
 
     /// What is asked for that only AIX has.

@@ -1,9 +1,10 @@
 //! Names in rules that no event of a trace's format has: misspelt, or of another format.
 
 use super::matching::is_named;
-use super::syntax::{Field, Invariant, InvariantKind, Item, ItemKind, Pattern, Rules, Text};
+use super::syntax::{Field, Invariant, Pattern, Rules, Text};
 use crate::model::Trace;
 use crate::model::schema::EventType;
+use crate::select::{self, did_you_mean, has_event, nearest, nearest_event};
 use crate::source::Finding;
 
 impl Rules {
@@ -31,31 +32,11 @@ impl Rules {
         let mut patterns = Vec::new();
         for rule in &self.rules {
             patterns.extend(rule.ignored.iter().chain(&rule.only));
-            steps(&rule.steps, &mut patterns);
-            rule.invariants.iter().for_each(|invariant| watched(invariant, &mut patterns));
+            rule.steps.patterns(&mut |pattern| patterns.push(pattern));
+            patterns.extend(rule.invariants.iter().flat_map(Invariant::patterns));
         }
         patterns
     }
-}
-
-fn steps<'r>(item: &'r Item, patterns: &mut Vec<&'r Pattern>) {
-    match &item.kind {
-        ItemKind::Event(pattern) => patterns.push(pattern),
-        ItemKind::Sequence(items) | ItemKind::AnyOrder(items) | ItemKind::Either(items) => {
-            items.iter().for_each(|item| steps(item, patterns));
-        }
-        ItemKind::Repeat { body, .. } => steps(body, patterns),
-    }
-}
-
-fn watched<'r>(invariant: &'r Invariant, patterns: &mut Vec<&'r Pattern>) {
-    match &invariant.kind {
-        InvariantKind::Never(pattern) | InvariantKind::Count { pattern, .. } => {
-            patterns.push(pattern);
-        }
-        InvariantKind::Whenever { trigger, answer, .. } => patterns.extend([trigger, answer]),
-    }
-    patterns.extend(invariant.from.iter().chain(&invariant.until));
 }
 
 fn named<'t>(name: &Text, trace: &'t Trace) -> impl Iterator<Item = &'t EventType> {
@@ -64,17 +45,16 @@ fn named<'t>(name: &Text, trace: &'t Trace) -> impl Iterator<Item = &'t EventTyp
 
 fn unknown_name(name: &Text, trace: &Trace) -> Option<String> {
     let (Text::Like(written) | Text::Exactly(written)) = name;
-    if trace.schema.ranges().any(|event| is_named(name, trace, event.id))
-        || named(name, trace).next().is_some()
-        || is_named(name, trace, u32::MAX)
-    {
-        return None;
-    }
-    let names = trace.schema.events().iter();
-    let names = names.flat_map(|event| [event.label.replace(' ', "_"), event.name.clone()]);
-    let meant = nearest(written, names);
-    let hint = meant.map_or_else(String::new, |meant| format!("; is {meant} meant?"));
-    Some(format!("no event of format {} is called so{hint}", trace.format))
+    let is_known = match name {
+        Text::Like(written) => has_event(written, &trace.schema),
+        Text::Exactly(_) => {
+            trace.schema.ranges().any(|event| is_named(name, trace, event.id))
+                || named(name, trace).next().is_some()
+                || is_named(name, trace, u32::MAX)
+        }
+    };
+    let meant = || did_you_mean(nearest_event(written, &trace.schema));
+    (!is_known).then(|| format!("no event of format {} is named so{}", trace.format, meant()))
 }
 
 fn unknown_field(name: &Text, fields: &[Field], trace: &Trace) -> Option<String> {
@@ -83,7 +63,7 @@ fn unknown_field(name: &Text, fields: &[Field], trace: &Trace) -> Option<String>
     let events: Vec<_> = events.collect();
     let missing = fields.iter().find_map(|field| match field {
         Field::Argument(wanted) => {
-            let has = |event: &&EventType| event.args.iter().any(|arg| arg.name == *wanted);
+            let has = |event: &&EventType| select::argument(wanted, &event.args).is_some();
             (!events.iter().copied().any(|event| has(&event))).then_some(wanted)
         }
         Field::Property(_) => None,
@@ -93,28 +73,6 @@ fn unknown_field(name: &Text, fields: &[Field], trace: &Trace) -> Option<String>
     };
     let names: Vec<_> = event.args.iter().map(|argument| argument.name.as_str()).collect();
     let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-    Some(format!("this event has no argument {missing}, its arguments: {known}"))
-}
-
-/// The name that differs least from a word, if it differs little.
-fn nearest(word: &str, names: impl Iterator<Item = String>) -> Option<String> {
-    let word = word.to_lowercase();
-    let most = 1 + word.chars().count() / 5;
-    let distances = names.map(|name| (distance(&word, &name.to_lowercase()), name));
-    distances.min().filter(|(distance, _)| *distance <= most).map(|(_, name)| name)
-}
-
-/// Characters to insert, take out or change to make one word of the other.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut corner = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let changed = corner + usize::from(x != *y);
-            corner = row[j + 1];
-            row[j + 1] = changed.min(corner + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
+    let meant = did_you_mean(nearest(missing, names));
+    Some(format!("this event has no argument {missing}, its arguments: {known}{meant}"))
 }

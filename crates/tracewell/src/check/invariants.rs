@@ -6,6 +6,8 @@ use super::matching::{Event, Matcher, Value};
 use super::steps::is_longer;
 use super::syntax::{Invariant, InvariantKind, Limit, Pattern};
 use super::verdict::{FailureKind, Kept, spoken};
+use crate::model::Clock;
+use crate::select::Bound;
 use crate::text::times;
 
 /// Triggers with different values that may wait for their answers at a time.
@@ -22,6 +24,10 @@ pub(super) struct Watch<'r> {
     bindings: Vec<Option<Value>>,
     /// Triggers that were not answered yet, oldest first.
     waiting: VecDeque<Waiting>,
+    /// Whether it is broken: it was told, and nothing more is.
+    pub(super) is_broken: bool,
+    /// Ticks of the last alarm that was asked for.
+    alarm: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -52,7 +58,34 @@ impl<'r> Watch<'r> {
             count: 0,
             bindings: vec![None; invariant.slots],
             waiting: VecDeque::new(),
+            is_broken: false,
+            alarm: None,
         }
+    }
+
+    /// The first ticks at which a trigger may have waited too long: then an event of any name must be looked at. `None`
+    /// if nothing waits with a limit, or an alarm that was asked for before comes first.
+    pub(super) fn new_alarm(&mut self, clock: &Clock, now: u64) -> Option<u64> {
+        let InvariantKind::Whenever { within: Some(limit), .. } = self.invariant.kind else {
+            return None;
+        };
+        let since = self.waiting.front()?.since.event().ticks;
+        let alarm = match limit.bound {
+            Bound::Ticks(ticks) => since.saturating_add(ticks),
+            Bound::Nanoseconds(ns) | Bound::WallClock(ns) => {
+                let change = clock.changes.last().map(|change| change.rate);
+                let rate = change.or(clock.rate)?;
+                let took = clock.nanoseconds(now)?.saturating_sub(clock.nanoseconds(since)?);
+                // Rounded down: if nothing is late then, it is looked at again.
+                now.saturating_add(rate.ticks(ns.saturating_sub(took)).saturating_sub(2))
+            }
+        };
+        let alarm = alarm.max(now).saturating_add(1);
+        let comes_first = self.alarm.is_some_and(|asked| asked > now && asked <= alarm);
+        if !comes_first {
+            self.alarm = Some(alarm);
+        }
+        (!comes_first).then_some(alarm)
     }
 
     /// Takes an event.

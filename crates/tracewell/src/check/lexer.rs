@@ -33,86 +33,125 @@ pub(super) enum TokenKind {
 const SIGNS: [&str; 14] =
     ["...", "..", "!=", "<=", ">=", "{", "}", "(", ")", ",", "|", "=", "<", ">"];
 
-pub(super) fn tokens(source: &Source) -> (Vec<Token>, Vec<Finding>) {
-    let text = source.text.get(..Source::LONGEST).unwrap_or(&source.text);
-    let mut lexer = Lexer { text, at: 0, depth: 0, tokens: Vec::new(), findings: Vec::new() };
-    while lexer.token() {}
-    (lexer.tokens, lexer.findings)
+/// Cuts tokens one by one: those of a long file would need many times its room.
+pub(super) struct Lexer<'a> {
+    text: &'a str,
+    place: Place,
+    /// The token that was cut last, until it is asked for.
+    found: Option<Token>,
+    findings: Vec<Finding>,
 }
 
-struct Lexer<'a> {
-    text: &'a str,
+/// Where a lexer stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
     at: usize,
     /// Parentheses that are open.
     depth: usize,
-    tokens: Vec<Token>,
-    findings: Vec<Finding>,
+    /// Findings so far.
+    findings: usize,
+}
+
+impl<'a> Lexer<'a> {
+    pub(super) fn new(source: &'a Source) -> Self {
+        let text = source.text.get(..Source::LONGEST).unwrap_or(&source.text);
+        Self { text, place: Place::default(), found: None, findings: Vec::new() }
+    }
+
+    /// The next token; [`TokenKind::End`] again and again at the end.
+    pub(super) fn next(&mut self) -> Token {
+        loop {
+            self.token();
+            if let Some(token) = self.found.take() {
+                return token;
+            }
+        }
+    }
+
+    /// Where it stands, to come back to.
+    pub(super) fn place(&self) -> Place {
+        Place { findings: self.findings.len(), ..self.place }
+    }
+
+    /// Comes back to a place.
+    pub(super) fn go_back(&mut self, place: Place) {
+        self.place = place;
+        self.findings.truncate(place.findings);
+    }
+
+    /// Whether something is wrong with what was cut so far.
+    pub(super) fn has_findings(&self) -> bool {
+        !self.findings.is_empty()
+    }
+
+    /// What is wrong with what was cut.
+    pub(super) fn into_findings(self) -> Vec<Finding> {
+        self.findings
+    }
 }
 
 impl Lexer<'_> {
     fn rest(&self) -> &str {
-        self.text.get(self.at..).unwrap_or_default()
+        self.text.get(self.place.at..).unwrap_or_default()
     }
 
     fn push(&mut self, start: usize, kind: TokenKind) {
         let span = self.span(start);
-        self.tokens.push(Token { kind, span });
+        self.found = Some(Token { kind, span });
     }
 
     fn span(&self, start: usize) -> Span {
-        Span { start: start as u32, end: self.at as u32 }
+        Span { start: start as u32, end: self.place.at as u32 }
     }
 
-    /// Takes the next token; false behind the last one.
-    fn token(&mut self) -> bool {
-        let start = self.at;
+    /// Goes on by a token, or by what is none.
+    fn token(&mut self) {
+        let start = self.place.at;
         let Some(first) = self.rest().chars().next() else {
-            self.push(start, TokenKind::End);
-            return false;
+            return self.push(start, TokenKind::End);
         };
         match first {
             '\n' | ';' => {
-                self.at += 1;
-                if self.depth == 0 || first == ';' {
+                self.place.at += 1;
+                if self.place.depth == 0 || first == ';' {
                     self.push(start, TokenKind::Newline);
                 }
             }
-            '#' => self.at += self.rest().find('\n').unwrap_or(self.rest().len()),
+            '#' => self.place.at += self.rest().find('\n').unwrap_or(self.rest().len()),
             '"' => self.quoted(),
             '$' => self.named(TokenKind::Variable),
             '@' => self.named(TokenKind::Property),
-            _ if first.is_whitespace() => self.at += first.len_utf8(),
+            _ if first.is_whitespace() => self.place.at += first.len_utf8(),
             _ => self.word_or_sign(start, first),
         }
-        true
     }
 
     fn word_or_sign(&mut self, start: usize, first: char) {
         let length = word_length(self.rest());
         if length > 0 {
-            self.at += length;
-            let word = self.text.get(start..self.at).unwrap_or_default().to_owned();
+            self.place.at += length;
+            let word = self.text.get(start..self.place.at).unwrap_or_default().to_owned();
             return self.push(start, TokenKind::Word(word));
         }
         if let Some(sign) = SIGNS.iter().find(|sign| self.rest().starts_with(**sign)) {
-            self.at += sign.len();
-            self.depth += usize::from(*sign == "(");
-            self.depth -= usize::from(*sign == ")").min(self.depth);
+            self.place.at += sign.len();
+            self.place.depth += usize::from(*sign == "(");
+            self.place.depth -= usize::from(*sign == ")").min(self.place.depth);
             return self.push(start, TokenKind::Sign(sign));
         }
-        self.at += first.len_utf8();
+        self.place.at += first.len_utf8();
         let message = format!("expected a rule, found '{}'", first.escape_debug());
         self.findings.push(Finding::error(self.span(start), message));
     }
 
     /// `$` or `@` and the name behind it.
     fn named(&mut self, kind: fn(String) -> TokenKind) {
-        let start = self.at;
-        self.at += 1;
+        let start = self.place.at;
+        self.place.at += 1;
         let name = |c: char| c.is_alphanumeric() || c == '_';
         let length = self.rest().find(|c| !name(c)).unwrap_or(self.rest().len());
-        self.at += length;
-        let name = self.text.get(start + 1..self.at).unwrap_or_default().to_owned();
+        self.place.at += length;
+        let name = self.text.get(start + 1..self.place.at).unwrap_or_default().to_owned();
         if name.is_empty() {
             let message = "expected a name behind it";
             self.findings.push(Finding::error(self.span(start), message));
@@ -121,8 +160,8 @@ impl Lexer<'_> {
     }
 
     fn quoted(&mut self) {
-        let start = self.at;
-        self.at += 1;
+        let start = self.place.at;
+        self.place.at += 1;
         let mut value = String::new();
         loop {
             let Some(c) = self.rest().chars().next().filter(|c| *c != '\n') else {
@@ -130,7 +169,7 @@ impl Lexer<'_> {
                 self.findings.push(Finding::error(self.span(start), message));
                 break;
             };
-            self.at += c.len_utf8();
+            self.place.at += c.len_utf8();
             match c {
                 '"' => break,
                 '\\' => value.extend(self.escape()),
@@ -142,9 +181,9 @@ impl Lexer<'_> {
 
     /// What stands behind a backslash.
     fn escape(&mut self) -> Option<char> {
-        let start = self.at - 1;
+        let start = self.place.at - 1;
         let c = self.rest().chars().next().filter(|c| *c != '\n');
-        self.at += c.map_or(0, char::len_utf8);
+        self.place.at += c.map_or(0, char::len_utf8);
         match c {
             Some('n') => Some('\n'),
             Some('t') => Some('\t'),

@@ -9,15 +9,21 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::syntax::{Comparison, Condition, Field, Pattern, Property, Rules, Shape, Text, Wanted};
+use super::syntax::{
+    Comparison, Condition, Field, Item, Pattern, Property, Rules, Shape, Text, Wanted,
+};
 use crate::model::schema::{Argument, ArgumentKind};
 use crate::model::{EventRef, Trace};
-use crate::select::like;
+use crate::select::{self, is_event, like};
+use crate::source::Span;
 use crate::text::{Describer, TextBuffer};
 
 /// Ids whose plans are remembered for each shape on average; a trace of nothing but different ids
 /// must not fill memory.
 const REMEMBERED: usize = 1 << 16;
+
+/// Items of blocks that are remembered over all ids.
+const MAX_BRANCHES: usize = 1 << 20;
 
 /// An event with the trace that describes it.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +81,10 @@ pub(super) struct Matcher<'r> {
     shapes: &'r [Shape],
     /// By shape and event id; `None` for events of other names.
     plans: HashMap<(u32, u32), Option<Arc<[Place]>>, RandomState>,
+    /// The items of a block that name an event id, by where the block begins in the rules and the id.
+    branches: HashMap<(u32, u32), Arc<[usize]>, RandomState>,
+    /// Items in `branches`.
+    remembered: usize,
     describer: Describer,
     text: TextBuffer,
 }
@@ -82,7 +92,36 @@ pub(super) struct Matcher<'r> {
 impl<'r> Matcher<'r> {
     pub(super) fn new(rules: &'r Rules) -> Self {
         let (describer, text) = (Describer::default(), TextBuffer::default());
-        Self { shapes: &rules.shapes, plans: HashMap::default(), describer, text }
+        let (plans, branches) = (HashMap::default(), HashMap::default());
+        Self { shapes: &rules.shapes, plans, branches, remembered: 0, describer, text }
+    }
+
+    /// The items of a block with a pattern that names an event, by their positions. Of all others an event takes
+    /// nothing.
+    pub(super) fn named_items(
+        &mut self,
+        block: Span,
+        items: &[Item],
+        event: Event<'_>,
+    ) -> Arc<[usize]> {
+        let key = (block.start, event.event.id);
+        if let Some(known) = self.branches.get(&key) {
+            return Arc::clone(known);
+        }
+        let mut named = Vec::new();
+        for (position, item) in items.iter().enumerate() {
+            let mut is = false;
+            item.patterns(&mut |pattern| is = is || self.is_named(pattern, event));
+            named.extend(is.then_some(position));
+        }
+        self.remembered += named.len() + 1;
+        if self.remembered > MAX_BRANCHES {
+            self.branches.clear();
+            self.remembered = named.len() + 1;
+        }
+        let named: Arc<[usize]> = named.into();
+        self.branches.insert(key, Arc::clone(&named));
+        named
     }
 
     /// Whether an event is one of the alternatives. Variables without a value take theirs from the
@@ -281,17 +320,14 @@ pub(super) fn property_name(property: Property) -> String {
     known.map_or_else(String::new, |(name, _)| format!("@{name}"))
 }
 
-/// Whether a pattern's name is one of an event id's: the dialect's own, or the one for people, in
-/// which `_` may stand for a blank.
+/// Whether a pattern's name is one of an event id's: in quotation marks as it is, otherwise as in selections.
 pub(super) fn is_named(name: &Text, trace: &Trace, id: u32) -> bool {
-    let event = trace.schema.event(id);
-    let label = trace.schema.label(id);
-    let names = [&event.name, &event.label, &label];
     match name {
-        Text::Exactly(name) => names.into_iter().any(|known| name == known),
-        Text::Like(name) => {
-            names.into_iter().any(|known| like(name, known)) || like(name, &label.replace(' ', "_"))
+        Text::Exactly(name) => {
+            let event = trace.schema.event(id);
+            *name == event.name || *name == event.label || *name == trace.schema.label(id)
         }
+        Text::Like(name) => is_event(name, &trace.schema, id),
     }
 }
 
@@ -300,7 +336,7 @@ fn plan(shape: &Shape, trace: &Trace, id: u32) -> Option<Arc<[Place]>> {
     let place = |field: &Field| match field {
         Field::Property(property) => Place::Property(*property),
         Field::Argument(name) => {
-            let position = args.iter().position(|argument| argument.name == *name);
+            let position = select::argument(name, args);
             position.map_or(Place::Nowhere, Place::Argument)
         }
     };

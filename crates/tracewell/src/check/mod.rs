@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `lexer`, `parser` | text to rules; what is wrong with it |
 //! | `syntax` | what rules are |
+//! | `index` | which rules an event may concern |
 //! | `matching` | whether an event is as a pattern says |
 //! | `steps` | events in their order: where a run stands, what may come |
 //! | `invariants` | what holds at any time: never, count, whenever |
@@ -20,7 +21,7 @@
 //!
 //! A trace is read once. An event is offered to the steps that may come now, in the order written,
 //! and the first that takes it has it: nothing is tried twice, so an event costs at most one look
-//! at each step of the rules, and memory does not grow with the trace. Rules name events, contexts
+//! at each step that names it, and memory does not grow with the trace. Rules name events, contexts
 //! and arguments as output shows them, so they know no dialect. The language is described in the
 //! guide.
 //!
@@ -43,6 +44,7 @@
 //! ```
 
 mod doubts;
+mod index;
 mod invariants;
 mod lexer;
 mod matching;
@@ -57,4 +59,4 @@ pub use parser::Parsed;
 pub use run::Check;
 pub use syntax::Rules;
 pub use verdict::{Failure, FailureKind, Line, NearMiss, Verdict};
-pub use write::{RulesWriter, WriteOptions};
+pub use write::{MAX_STEPS, RulesWriter, WriteOptions};

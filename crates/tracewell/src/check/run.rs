@@ -1,11 +1,12 @@
 //! The sink that compares a trace with rules.
 
+use super::index::{Index, Part, PartOf};
 use super::invariants::{Broken, Watch};
 use super::matching::{Event, Matcher};
 use super::steps::{Doom, MOST_EXPECTED, Near, Offer, Run, Shared, State, View};
 use super::syntax::{Item, ItemKind, Pattern, Rule, Rules};
 use super::verdict::{Failure, FailureKind, Kept, Line, NearMiss, Verdict, spoken};
-use crate::model::{Batch, EventRef, Flow, Sink, Trace};
+use crate::model::{Batch, Clock, EventRef, Flow, Rate, Sink, Trace};
 use crate::select::Bound;
 use crate::source::Span;
 use crate::text::{missing, spoken_time};
@@ -19,7 +20,14 @@ const BEHIND: usize = 2;
 #[derive(Debug)]
 pub struct Check<'r> {
     matcher: Matcher<'r>,
+    index: Index<'r>,
+    /// The parts that an event concerns, to be used again.
+    due: Vec<Part>,
     runs: Vec<RuleRun<'r>>,
+    /// What the clock said last: alarms are made by it.
+    clock: (Option<Rate>, usize),
+    /// Failures before this have all their events.
+    whole: usize,
     /// The last events, at most [`BEFORE`], oldest first from `oldest` on.
     recent: Vec<Kept>,
     oldest: usize,
@@ -38,7 +46,7 @@ struct RuleRun<'r> {
     since: Option<(Kept, Span)>,
     /// The first events behind it.
     behind: Vec<Kept>,
-    steps: u64,
+    steps_met: u64,
     watches: Vec<Watch<'r>>,
 }
 
@@ -47,6 +55,10 @@ impl<'r> Check<'r> {
     pub fn new(rules: &'r Rules) -> Self {
         Self {
             matcher: Matcher::new(rules),
+            index: Index::new(rules),
+            due: Vec::new(),
+            clock: (None, 0),
+            whole: 0,
             runs: rules.rules.iter().map(RuleRun::new).collect(),
             recent: Vec::new(),
             oldest: 0,
@@ -58,28 +70,69 @@ impl<'r> Check<'r> {
     pub fn finish(mut self, trace: &Trace) -> Verdict {
         for run in &mut self.runs {
             self.verdict.failures.extend(run.finish(trace));
-            self.verdict.steps += run.steps;
+            self.verdict.steps += run.steps_met;
         }
         self.verdict.note_losses(&trace.losses);
         self.verdict.failures.sort_by_key(Failure::place);
         self.verdict
     }
 
+    /// The failures so far, in the order in which they were found. The last ones may get more events around them.
+    pub fn failures(&self) -> &[Failure] {
+        &self.verdict.failures
+    }
+
     fn event(&mut self, trace: &Trace, event: &EventRef<'_>) {
         self.verdict.events += 1;
         self.keep(event);
-        for failure in self.verdict.failures.iter_mut().filter(|failure| failure.more > 0) {
-            failure.more -= 1;
+        for failure in self.verdict.failures.iter_mut().skip(self.whole) {
+            failure.more = failure.more.saturating_sub(1);
             failure.context.push(Line::of(trace, event));
         }
-        let event = Event { trace, event };
-        for run in &mut self.runs {
-            let before = self.verdict.failures.len();
-            run.event(&mut self.matcher, event, &mut self.verdict.failures);
-            for failure in self.verdict.failures.iter_mut().skip(before) {
-                let (newer, older) = self.recent.split_at(self.oldest);
-                failure.context = older.iter().chain(newer).map(|kept| kept.line(trace)).collect();
-                failure.more = BEHIND;
+        let growing = |failure: &Failure| failure.more > 0;
+        self.whole +=
+            self.verdict.failures[self.whole..].iter().take_while(|f| !growing(f)).count();
+        self.heed_clock(trace, event.ticks);
+        let before = self.verdict.failures.len();
+        let mut due = std::mem::take(&mut self.due);
+        self.index.due(trace, event.id, event.ticks, &mut due);
+        for part in &due {
+            self.part(*part, Event { trace, event });
+        }
+        self.due = due;
+        for failure in self.verdict.failures.iter_mut().skip(before) {
+            let (newer, older) = self.recent.split_at(self.oldest);
+            failure.context = older.iter().chain(newer).map(|kept| kept.line(trace)).collect();
+            failure.more = BEHIND;
+        }
+    }
+
+    /// Lets a part of a rule look at an event.
+    fn part(&mut self, part: Part, event: Event<'_>) {
+        let Some(run) = self.runs.get_mut(part.rule as usize) else { return };
+        match part.of {
+            PartOf::Statement(position) => {
+                self.verdict.failures.extend(run.statement(position, &mut self.matcher, event));
+                let alarm = run.new_alarm(position, &event.trace.clock, event.event.ticks);
+                alarm.into_iter().for_each(|ticks| self.index.set_alarm(part, ticks));
+            }
+            PartOf::Steps => {
+                self.verdict.failures.extend(run.steps(&mut self.matcher, event));
+                self.index.set_awake(part, run.is_awake());
+            }
+        }
+    }
+
+    /// Makes all alarms anew if the clock has changed its rate.
+    fn heed_clock(&mut self, trace: &Trace, now: u64) {
+        let clock = (trace.clock.rate, trace.clock.changes.len());
+        if std::mem::replace(&mut self.clock, clock) == clock {
+            return;
+        }
+        for (rule, run) in self.runs.iter().enumerate() {
+            for statement in 0..run.watches.len() {
+                let (rule, of) = (rule as u32, PartOf::Statement(statement as u32));
+                self.index.set_alarm(Part { rule, of }, now);
             }
         }
     }
@@ -113,24 +166,42 @@ impl<'r> RuleRun<'r> {
             over: !rule.has_steps(),
             since: None,
             behind: Vec::new(),
-            steps: 0,
+            steps_met: 0,
             watches: rule.invariants.iter().map(Watch::new).collect(),
         }
     }
 
-    fn event(&mut self, matcher: &mut Matcher<'r>, event: Event<'_>, failures: &mut Vec<Failure>) {
-        let rule = self.rule;
-        self.watches.retain_mut(|watch| match watch.event(matcher, event) {
-            Ok(()) => true,
-            Err(broken) => {
-                let at = Some(Line::of(event.trace, event.event));
-                failures.push(broken_failure(rule, watch, broken, event.trace, at));
-                false
-            }
-        });
-        if !self.over && self.is_visible(matcher, event) {
-            failures.extend(self.step(matcher, event));
+    /// A statement looks at an event; once it is broken it does so no more.
+    fn statement(
+        &mut self,
+        position: u32,
+        matcher: &mut Matcher<'r>,
+        event: Event<'_>,
+    ) -> Option<Failure> {
+        let watch = self.watches.get_mut(position as usize).filter(|watch| !watch.is_broken)?;
+        let broken = watch.event(matcher, event).err()?;
+        watch.is_broken = true;
+        let at = Some(Line::of(event.trace, event.event));
+        Some(broken_failure(self.rule, watch, broken, event.trace, at))
+    }
+
+    fn new_alarm(&mut self, position: u32, clock: &Clock, now: u64) -> Option<u64> {
+        let watch = self.watches.get_mut(position as usize).filter(|watch| !watch.is_broken)?;
+        watch.new_alarm(clock, now)
+    }
+
+    /// The steps look at an event.
+    fn steps(&mut self, matcher: &mut Matcher<'r>, event: Event<'_>) -> Option<Failure> {
+        if self.over || !self.is_visible(matcher, event) {
+            return None;
         }
+        self.step(matcher, event)
+    }
+
+    /// Whether events that no step names change anything: what is shown of those behind the last step, or that a
+    /// step cannot be met any more.
+    fn is_awake(&self) -> bool {
+        !self.over && (!self.shared.gap || self.behind.len() < BEFORE || self.rule.steps.risks.time)
     }
 
     /// Whether the steps look at this event.
@@ -158,7 +229,7 @@ impl<'r> RuleRun<'r> {
     }
 
     fn taken(&mut self, event: Event<'_>, offer: Offer) {
-        self.steps += 1;
+        self.steps_met += 1;
         self.shared.gap = false;
         self.shared.near = None;
         self.behind.clear();
@@ -220,7 +291,7 @@ impl<'r> RuleRun<'r> {
         if !self.over && !self.state.can_end(&self.rule.steps) {
             failures.push(self.missing(trace));
         }
-        for watch in &mut self.watches {
+        for watch in self.watches.iter_mut().filter(|watch| !watch.is_broken) {
             if let Err(broken) = watch.finish() {
                 failures.push(broken_failure(self.rule, watch, broken, trace, None));
             }

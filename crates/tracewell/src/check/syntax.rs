@@ -75,6 +75,17 @@ pub(super) struct Item {
     pub(super) mark: Option<usize>,
     /// Whether it may be left out.
     pub(super) optional: bool,
+    /// What can make it impossible to complete, it or a step in it.
+    pub(super) risks: Risks,
+}
+
+/// What can make an item impossible to complete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Risks {
+    /// A limit of time.
+    pub(super) time: bool,
+    /// An event that comes where another must come next.
+    pub(super) gap: bool,
 }
 
 /// What an item is.
@@ -116,6 +127,17 @@ pub(super) struct Invariant {
     pub(super) slots: usize,
 }
 
+impl Invariant {
+    /// All its patterns.
+    pub(super) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        let (first, second) = match &self.kind {
+            InvariantKind::Never(pattern) | InvariantKind::Count { pattern, .. } => (pattern, None),
+            InvariantKind::Whenever { trigger, answer, .. } => (trigger, Some(answer)),
+        };
+        [first].into_iter().chain(second).chain(&self.from).chain(&self.until)
+    }
+}
+
 /// What kind of thing holds.
 #[derive(Clone, Debug)]
 pub(super) enum InvariantKind {
@@ -145,7 +167,7 @@ pub(super) struct Pattern {
 pub(super) struct EventPattern {
     /// Position among the shapes; a condition's field has the condition's position there.
     pub(super) shape: u32,
-    pub(super) conditions: Vec<Condition>,
+    pub(super) conditions: Box<[Condition]>,
 }
 
 /// A name and fields of events.
@@ -261,6 +283,40 @@ impl Item {
             ItemKind::Repeat { least, body, .. } => *least == 0 || body.optional,
         };
         let (next, loose, within, after, mark) = (false, false, None, None, None);
-        Self { kind, span, next, loose, within, after, mark, optional }
+        let mut risks = Risks::default();
+        kind.parts().iter().for_each(|part| risks.add(part.risks));
+        Self { kind, span, next, loose, within, after, mark, optional, risks }
+    }
+
+    /// Notes what stands around the item: `next`, `within`.
+    pub(super) fn decorate(&mut self, next: bool, within: Option<Limit>) {
+        (self.next, self.within) = (self.next || next, within.or(self.within));
+        self.risks.add(Risks { time: self.within.is_some(), gap: self.next });
+    }
+
+    /// Calls `note` for each pattern in it.
+    pub(super) fn patterns<'i>(&'i self, note: &mut dyn FnMut(&'i Pattern)) {
+        match &self.kind {
+            ItemKind::Event(pattern) => note(pattern),
+            kind => kind.parts().iter().for_each(|part| part.patterns(note)),
+        }
+    }
+}
+
+impl ItemKind {
+    /// The items that it consists of.
+    fn parts(&self) -> &[Item] {
+        match self {
+            Self::Event(_) => &[],
+            Self::Sequence(items) | Self::AnyOrder(items) | Self::Either(items) => items,
+            Self::Repeat { body, .. } => std::slice::from_ref(body),
+        }
+    }
+}
+
+impl Risks {
+    fn add(&mut self, other: Self) {
+        self.time |= other.time;
+        self.gap |= other.gap;
     }
 }

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use super::lexer::is_word;
 use super::parser::is_keyword;
 use crate::model::schema::{Argument, ArgumentKind};
-use crate::model::{Batch, EventRef, Flow, Loss, Sink, Trace};
-use crate::select::{Selection, Selector};
+use crate::model::{Batch, EventRef, Flow, Loss, Severity, Sink, Trace};
+use crate::select::{Selection, Selector, did_you_mean, is_argument, nearest};
 use crate::text::{Describer, LineWriter, TextBuffer, missing};
 
 /// What is written of a trace.
@@ -30,7 +30,14 @@ pub struct RulesWriter<W> {
     options: WriteOptions,
     describer: Describer,
     value: TextBuffer,
+    /// The step that was made last, and how often in a row.
+    step: (String, u64),
+    /// Steps that were written.
+    written: u64,
 }
+
+/// Steps that are written at most: rules need some ten times the room of their text when they are read.
+pub const MAX_STEPS: u64 = if cfg!(test) { 1000 } else { 1_000_000 };
 
 impl<W: Write> RulesWriter<W> {
     /// Begins the rules of a trace of this name.
@@ -40,7 +47,8 @@ impl<W: Write> RulesWriter<W> {
         let selection = Selection { events, contexts, ..Selection::default() };
         let (describer, value) = (Describer::default(), TextBuffer::default());
         let (lines, selector) = (LineWriter::new(out), Selector::new(selection));
-        let mut writer = Self { lines, selector, options, describer, value };
+        let step = (String::new(), 0);
+        let mut writer = Self { lines, selector, options, describer, value, step, written: 0 };
         writer.line(&format!("# What happened in {}.", name.escape_debug()));
         writer.line("strict");
         if let Some(only) = writer.options.only() {
@@ -55,22 +63,58 @@ impl<W: Write> RulesWriter<W> {
         self.lines.line_end();
     }
 
+    /// Returns true if the trace has more steps than [`MAX_STEPS`]: what was written ends before the trace does.
+    pub fn is_full(&self) -> bool {
+        self.written > MAX_STEPS
+    }
+
+    /// Writes the step that was made last; equal ones in a row are one that is repeated.
+    fn put_step(&mut self) -> bool {
+        let (step, times) = std::mem::take(&mut self.step);
+        self.written += u64::from(times > 0);
+        let out = self.lines.buffer();
+        match times {
+            0 => return true,
+            1 => out.text(&step),
+            _ => out.text(format!("repeat {times} {step}")),
+        };
+        self.lines.line_end() && !self.is_full()
+    }
+
+    /// Adds a warning to a trace that was read for each name in the options that nothing in it has.
+    pub fn remark(&self, trace: &mut Trace) {
+        let WriteOptions { events, contexts, without } = &self.options;
+        let (events, contexts) = (events.clone(), contexts.clone());
+        Selection { events, contexts, ..Selection::default() }.remark(trace);
+        for wanted in without {
+            let args = || trace.schema.events().iter().flat_map(|event| &event.args);
+            if !args().any(|argument| is_argument(wanted, argument)) {
+                let names = args().map(|argument| argument.name.as_str());
+                let meant = did_you_mean(nearest(wanted, names));
+                let message = format!("no event has an argument named '{wanted}'{meant}");
+                trace.diagnostics.add(Severity::Warning, None, message);
+            }
+        }
+    }
+
     /// Writes what is left and gives the writer back.
     ///
     /// # Errors
     /// The first error of the writer, whenever it came.
-    pub fn finish(self) -> io::Result<W> {
+    pub fn finish(mut self) -> io::Result<W> {
+        self.put_step();
         self.lines.finish()
     }
 
     fn event(&mut self, trace: &Trace, event: &EventRef<'_>) -> bool {
         let kind = trace.schema.event(event.id);
-        self.lines.buffer().text(name(&kind.name));
+        let mut step = name(&kind.name);
         let mut conditions = Vec::new();
         if !trace.schema.defines(event.id) {
             conditions.push(format!("@id = {}", event.id));
         }
-        let named = |argument: &Argument| self.options.without.contains(&argument.name);
+        let without = &self.options.without;
+        let named = |argument: &Argument| without.iter().any(|name| is_argument(name, argument));
         let args = kind.args.iter().enumerate().filter(|(_, argument)| !named(argument));
         for (index, argument) in args {
             self.value.truncate(0);
@@ -86,9 +130,15 @@ impl<W: Write> RulesWriter<W> {
             conditions.push(format!("@cpu = {}", event.cpu));
         }
         if !conditions.is_empty() {
-            self.lines.buffer().text(format!("({})", conditions.join(", ")));
+            step += &format!("({})", conditions.join(", "));
         }
-        self.lines.line_end()
+        if step == self.step.0 {
+            self.step.1 += 1;
+            return true;
+        }
+        let goes_on = self.put_step();
+        self.step = (step, 1);
+        goes_on
     }
 }
 
@@ -108,6 +158,7 @@ impl<W: Write> Sink for RulesWriter<W> {
 
     fn loss(&mut self, _: &Trace, loss: &Loss) -> Flow {
         let some = || "some events are missing".to_owned();
+        self.put_step();
         let lost = loss.events.map_or_else(some, |events| missing(events, "event"));
         self.line(&format!("# {lost} here: {}", loss.cause.as_str()));
         Flow::Continue(())
@@ -192,5 +243,21 @@ fn value(argument: &Argument, raw: u64, shown: &str) -> String {
         ArgumentKind::Unsigned | ArgumentKind::Signed => shown.to_owned(),
         ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed => format!("0x{raw:X}"),
         _ => name(shown),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_not_written_without_end() {
+        let mut writer = RulesWriter::new(Vec::new(), "long", WriteOptions::default());
+        for step in 0..MAX_STEPS {
+            writer.step = (format!("A(n = {step})"), 1);
+            assert!(writer.put_step() && !writer.is_full(), "{step}");
+        }
+        writer.step = ("B".to_owned(), 1);
+        assert!(!writer.put_step() && writer.is_full());
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The input is read twice: its registry, which comes first in a dump, is complete only after the
 //! last event. Events lie oldest first; where the source had overwritten older ones, its newest
-//! event is put into slot 0, so that the dump still says that it wrapped.
+//! event is put into slot 0, so that the dump still says that it wrapped. Otherwise the last slot is unused, which says
+//! that nothing was overwritten.
 //!
 //! A ThreadX source keeps its words: only byte order and width change. From another dialect, a
 //! context becomes a thread address, an interrupt or initialization; the first four arguments
@@ -62,15 +63,16 @@ fn write(
     let slots = target.registry(&trace)?;
     let mut writer = EventSlots { target, out, error: None, skip: None, written: 0 };
     let head = writer.target.head(&trace, &survey, &slots);
-    let wrapped = survey.overwritten && survey.events > 1;
     let written = writer.out.write_all(&head);
     written.map_err(ExportError::Write)?;
-    if wrapped && let Some(newest) = survey.newest {
+    if survey.wrapped()
+        && let Some(newest) = survey.newest
+    {
         writer.put(&newest);
         writer.skip = Some(survey.events - 1);
     }
     input.read(&mut writer)?;
-    if survey.events == 0 {
+    if !survey.wrapped() {
         writer.put(&Event::UNUSED);
     }
     match writer.error {
@@ -86,6 +88,13 @@ struct Survey {
     newest: Option<Event>,
     overwritten: bool,
     refused: Option<String>,
+}
+
+impl Survey {
+    /// Whether the dump has to say that older events were overwritten.
+    fn wrapped(&self) -> bool {
+        self.overwritten && self.events > 0
+    }
 }
 
 impl Sink for Survey {
@@ -260,8 +269,12 @@ impl Target {
         let registry_start = base.wrapping_add(self.layout.header_size() as u64);
         let buffer_start = registry_start.wrapping_add(registry.len() as u64);
         let slot = self.layout.event_size() as u64;
-        let buffer_end = buffer_start.wrapping_add(survey.events.max(1).wrapping_mul(slot));
-        let wrapped = survey.overwritten && survey.events > 1;
+        let slots = survey.events + u64::from(!survey.wrapped());
+        let buffer_end = buffer_start.wrapping_add(slots.wrapping_mul(slot));
+        let next = match survey.wrapped() {
+            true => 1 % survey.events,
+            false => survey.events,
+        };
         let header = Header {
             timer_valid_mask: mask,
             trace_base_address: base,
@@ -269,7 +282,7 @@ impl Target {
             registry_end: buffer_start,
             buffer_start,
             buffer_end,
-            buffer_current: buffer_start.wrapping_add(if wrapped { slot } else { 0 }),
+            buffer_current: buffer_start.wrapping_add(next.wrapping_mul(slot)),
             reserved1: 0,
             reserved: Header::RESERVED,
         };
@@ -333,5 +346,39 @@ impl Sink for EventSlots<'_> {
             }
         }
         if self.error.is_some() { Flow::Break(()) } else { Flow::Continue(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::schema::Schema;
+    use crate::model::{Clock, Direction, PayloadLayout};
+
+    #[test]
+    fn every_type_of_objects_of_the_kernel_has_its_code() {
+        let schema = Schema::threadx();
+        for code in 1..=8 {
+            let kind = schema.object_kind(code).expect("the kernel has eight types");
+            assert_eq!(object_type(&kind.label).map(u32::from), Some(code), "{}", kind.label);
+        }
+        assert_eq!(object_type("state machine"), None);
+    }
+
+    #[test]
+    fn stamps_of_other_dialects_are_cut_to_the_bits_that_they_have_in_common() {
+        let stamps_of = |mask: u64| {
+            let counter = Counter::of_mask(mask, Direction::Down);
+            let payload = PayloadLayout::Values { digits: 8 };
+            let clock = Clock::new(None, counter);
+            let trace = Trace::new("other", Schema::shark(), payload, clock);
+            match Source::of(&trace) {
+                Source::Other(counter) => (counter.mask, counter.direction),
+                Source::Threadx(_) => panic!("no dump was read"),
+            }
+        };
+        assert_eq!(stamps_of(u64::MAX), (0xFFFF_FFFF, Direction::Down));
+        assert_eq!(stamps_of(0x00FF_FFFF), (0x00FF_FFFF, Direction::Down));
+        assert_eq!(stamps_of(0xFF_0000_FFFF), (0xFFFF, Direction::Down));
     }
 }

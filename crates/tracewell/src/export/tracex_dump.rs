@@ -9,7 +9,7 @@ use tracewell_wire::threadx::{Event as Entry, Layout, RegistrySlot, Width, ids};
 
 use super::{Export, ExportError, ExportNames};
 use crate::analysis::tracex::{
-    Event, Facts, IDLE, INITIALIZATION, INTERRUPT, Object, ThreadSummary, Trace,
+    self, Event, Facts, IDLE, INITIALIZATION, INTERRUPT, Object, ThreadSummary, Trace,
 };
 use crate::format::{OptionHelp, Options, threadx};
 use crate::input::Input;
@@ -73,7 +73,8 @@ pub fn load(input: &mut Input) -> Result<(model::Trace, Trace), ExportError> {
         buffer_end: fact("buffer_end"),
         buffer_current: fact("buffer_current"),
     };
-    let up = source.clock.counter.direction == Direction::Up;
+    let up = source.clock.counter.direction == Direction::Up
+        && !tracex::is_tie(facts, entries.list.iter().map(|entry| entry.stamp as u32));
     let slots = source.objects.iter().map(|(_, object)| object.record.as_slice());
     let slots = slots.filter_map(|record| RegistrySlot::read(layout, record));
     let trace = Trace::new(facts, up, slots, entries.list);

@@ -43,6 +43,8 @@ pub struct Format {
     pub description: &'static str,
     /// By what it is recognised, in a line.
     pub recognised_by: &'static str,
+    /// Whether a trace may name contexts and objects after events that are about them.
+    pub names_follow: bool,
     /// What can be said about an input that its bytes do not tell.
     pub options: &'static [OptionHelp],
     /// Looks at the first bytes of an input (64 KiB, or all of it where it is shorter).

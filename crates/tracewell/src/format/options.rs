@@ -20,6 +20,7 @@ pub struct OptionHelp {
 pub struct OptionError {
     key: String,
     message: String,
+    is_unknown: bool,
     /// What the user typed, where that is not the key.
     flag: Option<&'static str>,
 }
@@ -27,7 +28,22 @@ pub struct OptionError {
 impl OptionError {
     /// An error about the option `key`; the message says what was expected and found.
     pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { key: key.into(), message: message.into(), flag: None }
+        Self { key: key.into(), message: message.into(), is_unknown: false, flag: None }
+    }
+
+    /// The key of the option.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// What was expected and found.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Returns true if the format has no such option.
+    pub const fn is_unknown(&self) -> bool {
+        self.is_unknown
     }
 
     fn typed(&self) -> String {
@@ -98,7 +114,7 @@ impl Options {
                 } else {
                     format!("no such option here; there are {}", keys.join(", "))
                 };
-                Err(OptionError::new(key, message))
+                Err(OptionError { is_unknown: true, ..OptionError::new(key, message) })
             }
         }
     }

@@ -17,7 +17,7 @@ pub(super) fn remark(path: &Path, length: u64, remarks: &mut Diagnostics) {
     let mut beside = path.as_os_str().to_owned();
     beside.push(ARRIVALS);
     // One that cannot be read says nothing, as one that is not there.
-    let Ok(file) = File::open(&beside).and_then(|file| Bytes::map(&file)) else { return };
+    let Ok(file) = File::open(&beside).and_then(Bytes::map) else { return };
     let Some(arrivals) = Arrivals::new(&file) else { return };
     let (mut dropped, mut connections, mut end) = (Vec::new(), 0_u64, 0);
     for (position, arrival) in arrivals {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::format::{FORMATS, OptionError, ReadError};
 use crate::model::Diagnostics;
-use crate::text::shown_path;
+use crate::select::{did_you_mean, nearest};
+use crate::text::{counted, shown_path};
 
 /// Remarks that an error repeats: what encoding a text was taken for, and its first faults.
 const REMARKS: usize = 3;
@@ -40,7 +41,7 @@ pub enum InputError {
         found: String,
     },
     /// There is no format of this name.
-    #[error("there is no format '{0}'; `tracewell formats` lists them")]
+    #[error("there is no format '{0}'; `tracewell formats` lists them{meant}", meant = meant(.0))]
     NoSuchFormat(String),
     /// An option does not fit the format.
     #[error(transparent)]
@@ -53,6 +54,15 @@ pub enum InputError {
 impl InputError {
     pub(super) fn io(path: &Path, source: io::Error) -> Self {
         Self::Io { path: path.to_owned(), source }
+    }
+
+    /// A file was cut while it was read.
+    pub(super) fn cut(path: &Path, from: u64, to: u64) -> Self {
+        let from = counted(from, "byte");
+        let message = format!(
+            "it was cut from {from} to {to} while it was read: what was shown is not to be trusted"
+        );
+        Self::io(path, io::Error::other(message))
     }
 
     pub(super) fn read(path: &Path, source: ReadError) -> Self {
@@ -73,6 +83,11 @@ impl InputError {
         let found = found + &said.collect::<String>();
         Self::Unrecognised { path: path.to_owned(), known: known.join(", "), found }
     }
+}
+
+/// The format that was meant, if a name is nearly its own.
+fn meant(name: &str) -> String {
+    did_you_mean(nearest(name, FORMATS.iter().map(|format| format.name)))
 }
 
 /// Why a stream cannot be read, before its name is added.

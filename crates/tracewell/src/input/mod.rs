@@ -5,9 +5,12 @@
 //! What the bytes mean is the reader's business ([`crate::format`]).
 
 mod beside;
+#[cfg(unix)]
+mod cut;
 mod error;
 pub mod image;
 mod map;
+mod named;
 mod run;
 mod settings;
 mod text;
@@ -19,11 +22,11 @@ use std::path::{Path, PathBuf};
 
 pub use beside::ARRIVALS;
 pub use error::InputError;
-pub use map::Bytes;
+pub use map::{Bytes, Mapping};
 pub use settings::Settings;
 pub(crate) use window::Window;
 
-use crate::format::{self, Format};
+use crate::format::{self, Confidence, Format};
 use crate::model::{Diagnostics, Severity, Sink, Trace};
 
 /// How much of an input is looked at to recognise its format.
@@ -112,6 +115,11 @@ impl Input {
         self.format
     }
 
+    /// Reads with the names of events that the format has, whatever the settings say.
+    pub fn forget_schema(&mut self) {
+        self.settings.schema = None;
+    }
+
     /// Size in bytes, where it is known before reading.
     pub fn size(&self) -> Option<u64> {
         match &self.content {
@@ -149,9 +157,11 @@ impl Input {
         match &mut self.content {
             Content::Whole(bytes) => {
                 let input = format::Input { offset: 0, bytes, last: true };
-                decoder
-                    .decode(input, &mut trace, sink)
-                    .map_err(|error| InputError::read(&self.path, error))?;
+                let decoded = decoder.decode(input, &mut trace, sink);
+                if let Some(length) = bytes.is_cut() {
+                    return Err(InputError::cut(&self.path, bytes.len() as u64, length));
+                }
+                decoded.map_err(|error| InputError::read(&self.path, error))?;
             }
             Content::Stream { start, rest } => {
                 let stream = io::Cursor::new(std::mem::take(start)).chain(rest);
@@ -191,7 +201,7 @@ fn open(path: &Path) -> io::Result<Content> {
         return Ok(Content::Whole(Bytes::Owned(bytes)));
     }
     if file.metadata()?.len() > 0 {
-        return Ok(Content::Whole(Bytes::map(&file)?));
+        return Ok(Content::Whole(Bytes::map(file)?));
     }
     // What the system makes while it is read (`/proc`) has no length beforehand; a file that is really empty has none, too.
     file.rewind()?;
@@ -203,9 +213,22 @@ fn open(path: &Path) -> io::Result<Content> {
     }
 }
 
-/// Reads enough of a stream to recognise it.
+/// Reads enough of a stream to recognise it: as much as may be looked at, its end, or what is certain. A running
+/// stream may not bring more for long.
 fn stream(mut rest: Box<dyn Read + Send>) -> io::Result<Content> {
     let mut start = Vec::new();
-    rest.by_ref().take(RECOGNISED_BY as u64).read_to_end(&mut start)?;
+    let is_certain = |start: &[u8]| format::recognise_with(start, Confidence::Certain).is_some();
+    while start.len() < RECOGNISED_BY && !is_certain(&start) {
+        let before = start.len();
+        start.resize(RECOGNISED_BY, 0);
+        let read = match rest.read(&mut start[before..]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+            read => read.map(Some),
+        };
+        start.truncate(before + read.as_ref().map_or(0, |read| read.unwrap_or(0)));
+        if read? == Some(0) {
+            break;
+        }
+    }
     Ok(Content::Stream { start, rest })
 }

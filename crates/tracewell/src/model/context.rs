@@ -61,13 +61,19 @@ pub struct Context {
     pub object: Option<ObjectId>,
 }
 
+/// How far a reader of [`Contexts`] has followed what became known of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SeenContexts {
+    renamed: usize,
+}
+
 /// All contexts of a trace, by number and by key.
 #[derive(Debug, Default)]
 pub struct Contexts {
     list: Vec<Context>,
     by_key: HashMap<u64, ContextId, RandomState>,
-    /// How often something was told of a context that was known already.
-    told: u64,
+    /// Contexts that were known already when they were renamed, each time.
+    renamed: Vec<ContextId>,
 }
 
 impl Contexts {
@@ -100,17 +106,50 @@ impl Contexts {
         self.add(context)
     }
 
-    /// The context of this number, to note what is told of it later.
-    pub fn get_mut(&mut self, id: ContextId) -> Option<&mut Context> {
-        self.told += 1;
-        self.list.get_mut(id.index())
+    /// From the next batch on a key names this context, or none that is known. Which contexts an earlier batch names
+    /// does not change.
+    pub fn turn(&mut self, key: u64, context: Option<ContextId>) {
+        match context {
+            Some(id) => self.by_key.insert(key, id),
+            None => self.by_key.remove(&key),
+        };
     }
 
-    /// Whether something was told of known contexts since this was asked with the same `seen`: what was
-    /// made of their names is to be made anew.
+    /// A context turns out to have this name and to be described by this object.
+    pub fn rename(&mut self, id: ContextId, name: &str, object: Option<ObjectId>) {
+        let Some(context) = self.list.get_mut(id.index()) else { return };
+        if context.name != name || context.object != object {
+            name.clone_into(&mut context.name);
+            context.object = object;
+            self.renamed.push(id);
+        }
+    }
+
+    /// Returns true if a context was renamed after events had named it.
+    pub fn has_late_names(&self) -> bool {
+        !self.renamed.is_empty()
+    }
+
+    /// Brings a table with a row for each context up to date: rows of contexts that were added or renamed since the
+    /// last call with this `Seen` are made by `row`.
     #[inline]
-    pub fn told_since(&self, seen: &mut u64) -> bool {
-        std::mem::replace(seen, self.told) != self.told
+    pub fn update<T>(
+        &self,
+        table: &mut Vec<T>,
+        seen: &mut SeenContexts,
+        mut row: impl FnMut(ContextId, &Context) -> T,
+    ) {
+        if seen.renamed == self.renamed.len() && table.len() == self.list.len() {
+            return;
+        }
+        for id in self.renamed.get(seen.renamed..).unwrap_or_default() {
+            if let (Some(place), Some(context)) = (table.get_mut(id.index()), self.get(*id)) {
+                *place = row(*id, context);
+            }
+        }
+        seen.renamed = self.renamed.len();
+        let new = self.iter().skip(table.len());
+        table.extend(new.map(|(id, context)| row(id, context)));
     }
 
     /// All of them, in order of their numbers.
@@ -126,5 +165,49 @@ impl Contexts {
     /// Whether none was seen yet.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn context(key: u64, name: &str) -> Context {
+        let kind = ContextKind::Thread;
+        Context { key, key_text: String::new(), kind, name: name.to_owned(), object: None }
+    }
+
+    #[test]
+    fn a_table_is_brought_up_to_date_by_the_rows_that_changed() {
+        let mut contexts = Contexts::default();
+        let (mut table, mut seen, mut made) = (Vec::new(), SeenContexts::default(), 0);
+        let mut update = |contexts: &Contexts| {
+            contexts.update(&mut table, &mut seen, |_, context| {
+                made += 1;
+                context.name.clone()
+            });
+            (made, table.clone())
+        };
+        let runs = 1000;
+        for run in 0..runs {
+            let id = contexts.replace(context(7, "unnamed"));
+            update(&contexts);
+            contexts.rename(id, "named", None);
+            contexts.rename(id, "named", None);
+            assert_eq!(update(&contexts).0, 2 * (run + 1), "one row each time");
+        }
+        assert!(update(&contexts).1.iter().all(|name| name == "named"));
+    }
+
+    #[test]
+    fn a_key_names_the_context_of_its_last_turn() {
+        let mut contexts = Contexts::default();
+        let first = contexts.add(context(7, "first"));
+        let second = contexts.replace(context(7, "second"));
+        assert_eq!(contexts.find(7), Some(second));
+        contexts.turn(7, Some(first));
+        assert_eq!(contexts.find(7), Some(first));
+        contexts.turn(7, None);
+        assert_eq!(contexts.find(7), None);
     }
 }

@@ -21,12 +21,15 @@ pub mod values;
 pub use batch::{Batch, Columns, EventRef, Events, NO_PRIORITY, Records, Span};
 pub(crate) use clock::greatest_common_divisor;
 pub use clock::{Clock, Counter, Direction, Rate, RateChange, RateError};
-pub use context::{Context, ContextId, ContextKind, Contexts};
+pub use context::{Context, ContextId, ContextKind, Contexts, SeenContexts};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
-pub use lifetime::Lifetimes;
+pub use lifetime::{LifeTurn, Lifetimes, births_and_deaths};
 pub use loss::{Loss, LossCause, LossCount, Losses};
 pub use meaning::Meaning;
-pub use object::{Lifetime, Object, ObjectId, Objects};
+pub use object::{Lifetime, NamedAt, Object, ObjectId, Objects};
 pub use running::{Choice, MaybeContext, OnBehalf, Running};
 pub use sink::{Flow, Sink};
-pub use trace::{Fact, FactForm, Field, PayloadLayout, Processor, RecordedArguments, Trace};
+pub use trace::{
+    ContextDetails, Fact, FactForm, Field, PayloadLayout, Processor, RecordedArguments,
+    RecordedDetails, Trace,
+};

@@ -141,6 +141,21 @@ pub trait RecordedArguments: std::fmt::Debug + Send + Sync {
     fn are_packed(&self) -> bool;
 }
 
+/// What a record says of the context that recorded it, beside its priority.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ContextDetails {
+    /// Preemption threshold of a thread: only more urgent threads preempt it.
+    pub preemption_threshold: Option<u16>,
+    /// Key of the thread that an interrupt interrupted.
+    pub interrupted: Option<u64>,
+}
+
+/// Finds [`ContextDetails`] in the records of a dialect that records them.
+pub trait RecordedDetails: std::fmt::Debug + Send + Sync {
+    /// The details in a record as it lies in the source.
+    fn details(&self, record: &[u8]) -> ContextDetails;
+}
+
 /// What a trace tells of who has the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Processor {
@@ -169,6 +184,8 @@ pub struct Trace {
     /// How to find the bytes of arguments in a record, where the payload is not them; may change
     /// with each batch.
     pub recorded: Option<Box<dyn RecordedArguments>>,
+    /// How to find what a record says of its context beside the priority, where the dialect records that.
+    pub details: Option<Box<dyn RecordedDetails>>,
     /// How stamps become ticks and ticks become time.
     pub clock: Clock,
     /// Who ran.
@@ -204,6 +221,7 @@ impl Trace {
             schema,
             payload,
             recorded: None,
+            details: None,
             clock,
             contexts: Contexts::default(),
             processor: Processor::Recorders { needed: "events of task switches" },

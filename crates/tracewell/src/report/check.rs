@@ -67,11 +67,22 @@ fn line_json(line: &Line) -> Value {
 
 /// The verdict as text.
 pub fn text(source: &Source, verdict: &Verdict) -> String {
+    failures(source, &verdict.failures) + &summary(verdict)
+}
+
+/// Failures as text, each with an empty line behind it.
+pub fn failures(source: &Source, failures: &[Failure]) -> String {
     let mut lines = Vec::new();
-    for failure in &verdict.failures {
+    for failure in failures {
         failure_text(&mut lines, source, failure);
         lines.push(String::new());
     }
+    lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
+}
+
+/// The last lines of a verdict as text: what is missing, and how many rules are not met.
+pub fn summary(verdict: &Verdict) -> String {
+    let mut lines = Vec::new();
     if verdict.gaps > 0 {
         let gaps = counted(verdict.gaps, "place");
         let lost = verdict.lost.map_or_else(String::new, |lost| format!(", {lost} in all"));

@@ -28,7 +28,9 @@ pub mod trcrpt;
 use std::io::{self, Write};
 
 use crate::analysis::machines::{Response, Responses};
-use crate::model::{Batch, ContextId, EventRef, Flow, Loss, LossCause, Losses, Sink, Trace};
+use crate::model::{
+    Batch, ContextId, EventRef, Flow, Loss, LossCause, Losses, SeenContexts, Sink, Trace,
+};
 use crate::select::Selection;
 use crate::text::{Describer, Listing, Literal, PerEvent, Room, counted};
 use columns::Columns;
@@ -52,8 +54,7 @@ pub struct Report<W> {
     options: ReportOptions,
     columns: Option<(Columns, Times)>,
     contexts: Vec<Literal>,
-    /// See [`crate::model::Contexts::told_since`].
-    told: u64,
+    seen_contexts: SeenContexts,
     labels: PerEvent<Literal>,
     describer: Describer,
     /// `None` where the trace tells of no messages.
@@ -83,7 +84,7 @@ impl<W: Write> Report<W> {
             options,
             columns: None,
             contexts: Vec::new(),
-            told: 0,
+            seen_contexts: SeenContexts::default(),
             labels: PerEvent::default(),
             describer: Describer::default(),
             responses: None,
@@ -209,13 +210,10 @@ impl<W: Write> Sink for Report<W> {
         self.lines.begin(trace)?;
         self.begin(trace);
         self.widen(trace);
-        if trace.contexts.told_since(&mut self.told) {
-            self.contexts.clear();
-        }
-        let known = self.contexts.len();
         let width = self.columns.as_ref().map_or(0, |(columns, _)| columns.context);
-        let new = trace.contexts.iter().skip(known);
-        self.contexts.extend(new.map(|(_, context)| Literal::padded(&context.name, width)));
+        trace.contexts.update(&mut self.contexts, &mut self.seen_contexts, |_, context| {
+            Literal::padded(&context.name, width)
+        });
         self.columns.iter_mut().for_each(|(_, times)| times.begin(&trace.clock));
         for event in batch.events() {
             let responses = self.responses.as_mut();
@@ -302,8 +300,11 @@ fn loss_line(loss: &Loss) -> String {
     format!("-------- lost here: {how_many}, {cause}, at byte {offset} --------")
 }
 
+/// The column of an event's name; one that is too long still ends before the arguments.
 fn label(trace: &Trace, id: u32, columns: Columns) -> Literal {
-    Literal::new(format!("  {:<width$}", trace.schema.label(id), width = columns.event))
+    let label = trace.schema.label(id);
+    let behind = if label.chars().count() < columns.event { "" } else { "  " };
+    Literal::new(format!("  {label:<width$}{behind}", width = columns.event))
 }
 
 fn seconds(nanoseconds: u64) -> String {

@@ -2,6 +2,9 @@
 
 use std::str::FromStr;
 
+use super::names::is_event;
+use crate::model::schema::Schema;
+
 /// An id of three or four hexadecimal digits, or the ids that begin with some: `134`, `1340`, `1*`, `13`.
 ///
 /// Three digits are four with a zero behind them, as everywhere in AIX trace. Two digits are the ids that three digits
@@ -65,6 +68,44 @@ impl std::fmt::Display for IdPattern {
             (false, Some(short)) => f.write_str(short),
             (false, None) => f.write_str(&digits),
         }
+    }
+}
+
+/// An element of a list of events: an id of AIX, or what `--event` takes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum IdOrName {
+    /// Ids in AIX's notation.
+    Id(IdPattern),
+    /// A name, a label, or an id in another notation.
+    Name(String),
+}
+
+impl IdOrName {
+    /// Returns true if the events of an id are meant.
+    pub fn matches(&self, schema: &Schema, id: u32) -> bool {
+        match self {
+            Self::Id(pattern) => pattern.matches(id),
+            Self::Name(name) => is_event(name, schema, id),
+        }
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Id(_) => None,
+            Self::Name(name) => Some(name),
+        }
+    }
+}
+
+impl From<IdPattern> for IdOrName {
+    fn from(pattern: IdPattern) -> Self {
+        Self::Id(pattern)
+    }
+}
+
+impl From<&str> for IdOrName {
+    fn from(element: &str) -> Self {
+        element.parse().map_or_else(|_| Self::Name(element.to_owned()), Self::Id)
     }
 }
 

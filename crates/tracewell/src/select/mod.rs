@@ -4,7 +4,9 @@
 //! that a context or an event id costs one comparison of text for the whole trace.
 
 mod bound;
+mod doubts;
 mod ids;
+mod names;
 mod pattern;
 
 use std::collections::HashSet;
@@ -13,10 +15,15 @@ use std::ops::{ControlFlow, RangeInclusive};
 use foldhash::fast::RandomState;
 
 use crate::model::schema::ArgumentKind;
-use crate::model::{Context, EventRef, Trace};
+use crate::model::{Context, EventRef, SeenContexts, Trace};
 pub use bound::{Bound, BoundError};
-pub use ids::{Group, IdError, IdPattern, groups};
-pub(crate) use pattern::{is_key, like};
+pub use doubts::did_you_mean;
+pub(crate) use doubts::{has_event, nearest_event};
+pub use ids::{Group, IdError, IdOrName, IdPattern, groups};
+pub use names::nearest;
+pub(crate) use names::{argument, is_argument, is_context, is_event, is_object};
+use pattern::is_key;
+pub(crate) use pattern::like;
 
 /// Which events to show. Empty lists and absent bounds select everything.
 #[derive(Clone, Debug, Default)]
@@ -27,13 +34,13 @@ pub struct Selection {
     pub events: Vec<String>,
     /// Names (with `*`) or keys of objects that an argument refers to.
     pub objects: Vec<String>,
-    /// Ids of events; where any are given, only these.
-    pub ids: Vec<IdPattern>,
-    /// Ids of events that are left out.
-    pub without_ids: Vec<IdPattern>,
+    /// Ids or names of events; if any are given, only these.
+    pub ids: Vec<IdOrName>,
+    /// Ids or names of events that are left out.
+    pub without_ids: Vec<IdOrName>,
     /// Processors, from and to.
     pub cpus: Vec<RangeInclusive<u16>>,
-    /// Keys of threads as output shows them.
+    /// Names (with `*`) or keys of threads.
     pub threads: Vec<String>,
     /// Ids of processes, or names (with `*`) of what runs.
     pub processes: Vec<String>,
@@ -61,6 +68,12 @@ pub enum SelectionError {
 }
 
 impl Selection {
+    /// Whether contexts or objects are named, so that it matters when a trace tells their names.
+    pub fn has_names(&self) -> bool {
+        let lists = [&self.contexts, &self.objects, &self.threads, &self.processes];
+        lists.iter().any(|list| !list.is_empty())
+    }
+
     /// Whether this selection can be applied to this trace.
     ///
     /// # Errors
@@ -83,8 +96,7 @@ impl Selection {
 pub struct Selector {
     selection: Selection,
     contexts: Vec<bool>,
-    /// See [`crate::model::Contexts::told_since`].
-    told: u64,
+    seen_contexts: SeenContexts,
     events: Vec<Option<bool>>,
     objects: HashSet<u64, RandomState>,
     objects_seen: usize,
@@ -96,7 +108,8 @@ impl Selector {
     pub fn new(selection: Selection) -> Self {
         let objects = HashSet::default();
         let (contexts, events) = (Vec::new(), Vec::new());
-        Self { selection, contexts, told: 0, events, objects, objects_seen: 0, taken: 0 }
+        let seen_contexts = SeenContexts::default();
+        Self { selection, contexts, seen_contexts, events, objects, objects_seen: 0, taken: 0 }
     }
 
     /// Whether everything is selected, so that nothing needs to be asked.
@@ -155,18 +168,12 @@ impl Selector {
             wanted.is_empty() || wanted.iter().any(|wanted| is(wanted))
         };
         let takes = |context: &Context| {
-            let pid = trace.process_of(context);
-            any(contexts, &|w| like(w, &context.name) || is_key(w, context.key))
-                && any(threads, &|w| w == context.key_text || is_key(w, context.key))
-                && any(processes, &|w| {
-                    like(w, &context.name) || pid.is_some_and(|pid| is_key(w, pid))
-                })
+            any(contexts, &|wanted| is_context(wanted, context))
+                && any(threads, &|wanted| is_context(wanted, context))
+                && any(processes, &|wanted| is_process(wanted, trace, context))
         };
-        if trace.contexts.told_since(&mut self.told) {
-            self.contexts.clear();
-        }
-        let known = self.contexts.len();
-        self.contexts.extend(trace.contexts.iter().skip(known).map(|(_, context)| takes(context)));
+        let seen = &mut self.seen_contexts;
+        trace.contexts.update(&mut self.contexts, seen, |_, context| takes(context));
         self.contexts.get(event.context.index()).is_some_and(|takes| *takes)
     }
 
@@ -176,13 +183,11 @@ impl Selector {
             return true;
         }
         let matches = || {
-            let event = trace.schema.event(id);
-            let shown = trace.schema.label(id);
-            let named =
-                |w: &String| like(w, &event.name) || like(w, &shown) || is_key(w, u64::from(id));
-            (wanted.is_empty() || wanted.iter().any(|w| like(w, &event.label) || named(w)))
-                && (ids.is_empty() || ids.iter().any(|pattern| pattern.matches(id)))
-                && !without_ids.iter().any(|pattern| pattern.matches(id))
+            let schema = &trace.schema;
+            let listed = |list: &[IdOrName]| list.iter().any(|wanted| wanted.matches(schema, id));
+            (wanted.is_empty() || wanted.iter().any(|wanted| is_event(wanted, schema, id)))
+                && (ids.is_empty() || listed(ids))
+                && !listed(without_ids)
         };
         let index = id as usize;
         if index >= REMEMBERED_IDS {
@@ -200,7 +205,7 @@ impl Selector {
             return true;
         }
         for (_, object) in trace.objects.iter().skip(self.objects_seen) {
-            if wanted.iter().any(|w| like(w, &object.label) || is_key(w, object.key)) {
+            if wanted.iter().any(|wanted| is_object(wanted, object)) {
                 self.objects.insert(object.key);
             }
         }
@@ -216,6 +221,13 @@ impl Selector {
             _ => false,
         })
     }
+}
+
+/// Returns true if a user may call the process of a context so: by its id, by the name of what runs, and by the
+/// key of the context in traces that know no processes.
+fn is_process(wanted: &str, trace: &Trace, context: &Context) -> bool {
+    let id = trace.process_of(context).unwrap_or(context.key);
+    like(wanted, &context.name) || is_key(wanted, id)
 }
 
 /// Ids up to here are remembered; larger ones are looked at each time they come.

@@ -3,7 +3,7 @@
 use std::str::Chars;
 
 /// Whether a text is like a pattern in which `*` stands for any text and `?` for any character; case
-/// does not count. Takes time in proportion to the product of both lengths at most, and no memory.
+/// does not count, and a blank and `_` are the same. Takes time in proportion to the product of both lengths at most, and no memory.
 pub(crate) fn like(pattern: &str, text: &str) -> bool {
     let (mut pattern, mut text) = (pattern.chars(), text.chars());
     // Behind the last star, and how much of the text it stands for so far.
@@ -28,8 +28,10 @@ pub(crate) fn like(pattern: &str, text: &str) -> bool {
     }
 }
 
-fn same(a: char, b: char) -> bool {
-    a == b || a.to_lowercase().eq(b.to_lowercase())
+/// Whether two characters are the same in names.
+pub(super) fn same(a: char, b: char) -> bool {
+    let is_blank = |c: char| c == ' ' || c == '_';
+    a == b || (is_blank(a) && is_blank(b)) || a.to_lowercase().eq(b.to_lowercase())
 }
 
 /// Whether a pattern is this number, decimal or hexadecimal with `0x`.
@@ -50,6 +52,7 @@ mod tests {
         assert!(like("*", "") && like("low", "Low") && like("a*a", "a a a"));
         assert!(!like("low", "slow") && !like("lo", "low") && !like("a*a", "a"));
         assert!(!like("tx_*_get", "tx_semaphore_get_2"));
+        assert!(like("SM_TRN", "SM TRN") && like("main queue", "Main_Queue"));
         assert!(like("*aa", "aaa") && like("*000", "log0000") && like("a*b*c", "a-b-b-c"));
         assert!(!like("aa*aa", "aaa") && !like("a*b*c", "a-c"));
     }

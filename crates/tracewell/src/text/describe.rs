@@ -3,11 +3,11 @@
 //! How an event id is written is planned once, and what numbers stand for is remembered (`names`), so that most
 //! arguments are two pieces of text that are there already.
 
-use super::names::{Names, What};
+use super::names::{ALWAYS, Names, What};
 use super::{Literal, PerEvent, Room, TextBuffer, put_shown};
 use crate::model::schema::{Argument, ArgumentKind, EventType, TableId};
 use crate::model::values::{self, ListItem};
-use crate::model::{EventRef, Trace};
+use crate::model::{ContextDetails, EventRef, NamedAt, Trace};
 
 /// Writes decoded arguments; remembers how each event id is written and what numbers stand for.
 #[derive(Debug, Default)]
@@ -84,7 +84,7 @@ impl Value {
                 let room = out.room(room()).literal(before).text(ADDRESS);
                 room.hexadecimal(value, trace.payload.digits()).done();
             }
-            Form::Name(what) => match names.find(what, value) {
+            Form::Name(what) => match names.find(what, value, event.ticks) {
                 Some(name) => {
                     out.room(before.len() + name.len()).literal(before).literal(name).done();
                 }
@@ -120,6 +120,9 @@ impl Describer {
             value.put(out, names, (trace, event), before, number);
             first = false;
         }
+        if let Some(recorded) = &trace.details {
+            put_details(out, trace, event, recorded.details(event.record), first);
+        }
     }
 
     /// Appends the value of one argument; false where the event does not have it.
@@ -138,6 +141,31 @@ impl Describer {
         let names = self.names.of(trace);
         value.put(out, names, (trace, event), &Literal::new(""), number);
         true
+    }
+}
+
+/// Appends what a record says of its context: a preemption threshold that is in use, who was interrupted.
+#[inline]
+fn put_details(
+    out: &mut TextBuffer,
+    trace: &Trace,
+    event: &EventRef<'_>,
+    details: ContextDetails,
+    first: bool,
+) {
+    let separator = if first { "" } else { SEPARATOR };
+    if let Some(threshold) = details.preemption_threshold.filter(|t| Some(*t) != event.priority) {
+        out.text(separator);
+        out.text("preemption threshold=");
+        out.decimal(u64::from(threshold));
+    }
+    if let Some(key) = details.interrupted {
+        out.text(separator);
+        out.text("interrupted=");
+        match trace.contexts.find(key).and_then(|id| trace.contexts.get(id)) {
+            Some(context) => out.text(&context.name),
+            None => put_address(out, trace, key),
+        }
     }
 }
 
@@ -177,12 +205,12 @@ fn put_argument(
         ArgumentKind::Enum(table) => {
             let start = out.len();
             put_enum(out, trace, table, value);
-            names.remember(What::enumeration(table), value, &out.as_bytes()[start..]);
+            names.remember(What::enumeration(table), value, ALWAYS, &out.as_bytes()[start..]);
         }
         ArgumentKind::Flags(table) => {
             let start = out.len();
             put_flags(out, trace, table, value);
-            names.remember(What::flags(table), value, &out.as_bytes()[start..]);
+            names.remember(What::flags(table), value, ALWAYS, &out.as_bytes()[start..]);
         }
         ArgumentKind::Ipv4 => put_ipv4(out, value),
         ArgumentKind::Float => out.text(f64::from_bits(value).to_string()),
@@ -238,9 +266,14 @@ pub(crate) fn put_name(
     kind: Option<u32>,
     argument: u64,
 ) {
-    match trace.objects.at(trace.schema.key(kind, argument), ticks, kind) {
-        Some((_, object)) => out.text(&object.label),
-        None => put_unnamed(out, trace, kind, argument),
+    let named = trace.objects.named(trace.schema.key(kind, argument), ticks, kind);
+    put_named(out, trace, named, kind, argument);
+}
+
+fn put_named(out: &mut TextBuffer, trace: &Trace, named: NamedAt, kind: Option<u32>, key: u64) {
+    match named.object.and_then(|id| trace.objects.get(id)) {
+        Some(object) => out.text(&object.label),
+        None => put_unnamed(out, trace, kind, key),
     }
 }
 
@@ -341,8 +374,7 @@ fn put_list(out: &mut TextBuffer, names: &mut Names, at: (&Trace, u64), list: &[
     }
 }
 
-/// Appends the name of an object at a time, and remembers it where its key names one object for the whole
-/// trace.
+/// Appends the name of an object at a time, and remembers it for as long as its key names that object.
 fn put_object(
     out: &mut TextBuffer,
     names: &mut Names,
@@ -351,13 +383,13 @@ fn put_object(
     key: u64,
 ) {
     let what = What::object(kind);
-    if let Some(name) = what.and_then(|what| names.find(what, key)) {
+    if let Some(name) = what.and_then(|what| names.find(what, key, ticks)) {
         return out.literal(name);
     }
     let start = out.len();
-    put_name(out, trace, ticks, kind, key);
-    let alone = trace.objects.with_key(trace.schema.key(kind, key)).len() < 2;
-    if let Some(what) = what.filter(|_| alone) {
-        names.remember(what, key, &out.as_bytes()[start..]);
+    let named = trace.objects.named(trace.schema.key(kind, key), ticks, kind);
+    put_named(out, trace, named, kind, key);
+    if let Some(what) = what {
+        names.remember(what, key, (named.from, named.until), &out.as_bytes()[start..]);
     }
 }

@@ -13,7 +13,10 @@ pub(super) struct What(u32);
 /// Codes of types of objects are below this.
 const ENUM: u32 = 1 << 30;
 const FLAGS: u32 = 1 << 31;
-const NOTHING: What = What(u32::MAX);
+const NOTHING: u64 = u64::MAX;
+
+/// Ticks of what never stands for something else.
+pub(super) const ALWAYS: (u64, u64) = (0, u64::MAX);
 
 impl What {
     /// The key of an object of this type code; `None` where the code is larger than any is.
@@ -46,15 +49,20 @@ impl What {
 pub(super) struct Names {
     /// A text is in the slot that its number has, or in the one beside it.
     slots: Box<[Name; SLOTS]>,
-    /// What they rest on: see [`crate::model::Objects::changes`].
+    /// What names of objects rest on: see [`crate::model::Objects::changes`].
     objects: u64,
+    /// Names of objects that were remembered in another epoch are forgotten.
+    epoch: u32,
     schema: Option<Arc<Schema>>,
 }
 
 #[derive(Clone, Debug)]
 struct Name {
     key: u64,
-    what: What,
+    /// [`What`], and the epoch where it is an object.
+    what: u64,
+    /// Ticks at which the number stands for the text, first and last.
+    ticks: (u64, u64),
     text: Literal,
 }
 
@@ -63,10 +71,10 @@ const SLOTS: usize = 1 << SLOT_BITS;
 
 impl Default for Names {
     fn default() -> Self {
-        let empty = |_| Name { key: 0, what: NOTHING, text: Literal::new("") };
+        let empty = |_| Name { key: 0, what: NOTHING, ticks: ALWAYS, text: Literal::new("") };
         let slots: Box<[Name]> = (0..SLOTS).map(empty).collect();
         let Ok(slots) = slots.try_into() else { unreachable!("so many were made") };
-        Self { slots, objects: 0, schema: None }
+        Self { slots, objects: 0, epoch: 0, schema: None }
     }
 }
 
@@ -76,29 +84,48 @@ impl Names {
     pub(super) fn of(&mut self, trace: &Trace) -> &mut Self {
         let same = |schema: &Arc<Schema>| Arc::ptr_eq(schema, &trace.schema);
         if trace.objects.changes() != self.objects || !self.schema.as_ref().is_some_and(same) {
-            self.slots.iter_mut().for_each(|name| name.what = NOTHING);
-            self.objects = trace.objects.changes();
-            self.schema = Some(Arc::clone(&trace.schema));
+            self.renew(trace);
         }
         self
     }
 
-    /// The text of a number, if it is remembered.
+    /// Forgets names of objects; all, where there is another schema or no epoch left.
+    #[cold]
+    fn renew(&mut self, trace: &Trace) {
+        let same = |schema: &Arc<Schema>| Arc::ptr_eq(schema, &trace.schema);
+        self.epoch = self.epoch.wrapping_add(1);
+        if self.epoch == 0 || !self.schema.as_ref().is_some_and(same) {
+            self.slots.iter_mut().for_each(|name| name.what = NOTHING);
+            self.schema = Some(Arc::clone(&trace.schema));
+        }
+        self.objects = trace.objects.changes();
+    }
+
     #[inline]
-    pub(super) fn find(&self, what: What, key: u64) -> Option<&Literal> {
+    fn tag(&self, what: What) -> u64 {
+        let epoch = if what.0 < ENUM { self.epoch } else { 0 };
+        u64::from(epoch) << 32 | u64::from(what.0)
+    }
+
+    /// The text of a number at a time, if it is remembered.
+    #[inline]
+    pub(super) fn find(&self, what: What, key: u64, ticks: u64) -> Option<&Literal> {
         let slot = slot(what, key);
+        let tag = self.tag(what);
         let found = |slot: usize| {
             let name = &self.slots[slot];
-            (name.key == key && name.what == what).then_some(&name.text)
+            let holds = name.ticks.0 <= ticks && ticks <= name.ticks.1;
+            (name.key == key && name.what == tag && holds).then_some(&name.text)
         };
         found(slot).or_else(|| found(slot ^ 1))
     }
 
-    /// Remembers the text of a number; of those that share its slots, the one that came last.
-    pub(super) fn remember(&mut self, what: What, key: u64, text: &[u8]) {
+    /// Remembers the text of a number between two ticks; of those that share its slots, the one that came last.
+    pub(super) fn remember(&mut self, what: What, key: u64, ticks: (u64, u64), text: &[u8]) {
         let slot = slot(what, key);
         self.slots.swap(slot, slot ^ 1);
-        self.slots[slot] = Name { key, what, text: Literal::new(text) };
+        let what = self.tag(what);
+        self.slots[slot] = Name { key, what, ticks, text: Literal::new(text) };
     }
 }
 

@@ -18,7 +18,7 @@ use tracewell::collect::{
 };
 use tracewell::model::Severity;
 
-use crate::args::{InputArgs, SelectionArgs};
+use crate::args::{InputArgs, SelectionArgs, tell_ineffective};
 use crate::outcome::{Failure, Outcome, tell, tell_remarks};
 use crate::output;
 
@@ -170,6 +170,7 @@ impl Collect {
 
     fn collect(&self) -> Result<Outcome, Failure> {
         self.check()?;
+        self.tell_ineffective();
         let (settings, outcome) = self.input.settings()?;
         let sources = self.sources.sources(self.datagrams());
         let stop = stop_signal().map_err(|e| Failure::io(Path::new("signals"), &e))?;
@@ -208,6 +209,33 @@ impl Collect {
             return Err(Failure::usage("-o -: standard output has the events already"));
         }
         Ok(())
+    }
+
+    /// Tells which options have no effect on what is asked for.
+    fn tell_ineffective(&self) {
+        let shows = "nothing is shown without --follow";
+        let input = &self.input;
+        let only_files = self
+            .sources
+            .sources(Datagrams::Any)
+            .iter()
+            .all(|source| matches!(source, Source::File(_) | Source::Stdin));
+        tell_ineffective(&[
+            (!self.follow && self.selection.is_any(), "what selects events", shows),
+            (!self.follow && !input.options.is_empty(), "-O", shows),
+            (!self.follow && !input.custom_events.is_empty(), "--custom-events", shows),
+            (!self.follow && input.names.is_some(), "--names", shows),
+            (
+                self.until.packets.is_some() && self.sources.udp.is_empty(),
+                "--packets",
+                "only --udp brings packets",
+            ),
+            (
+                self.until.once && only_files,
+                "--once",
+                "files and standard input have no connections",
+            ),
+        ]);
     }
 
     /// What datagrams are taken for: who says what is in them says that, too.
@@ -252,7 +280,11 @@ impl Collect {
             outcome = outcome.max(if refused { Outcome::Damaged } else { Outcome::Done });
             if let Some(trace) = &shown.trace {
                 outcome = outcome.max(tell_remarks(name, trace, self.input.verbose));
-                if let Err(error) = self.selection.selection().check(trace) {
+                let selection = self.selection.selection();
+                for doubt in selection.doubts(trace) {
+                    tell!("tracewell: {}: warning: {doubt}", name.display());
+                }
+                if let Err(error) = selection.check(trace) {
                     outcome = outcome.max(Failure::from(error).tell());
                 }
             }
@@ -279,12 +311,12 @@ impl UntilArgs {
     }
 }
 
-fn open(source: &Source) -> Result<Reader, Failure> {
+pub(super) fn open(source: &Source) -> Result<Reader, Failure> {
     source.open().map_err(|error| Failure::io(Path::new(&source.to_string()), &error))
 }
 
 /// Says what happens to a source. An address that is listened on stands at the end of its line.
-fn tell(name: &str, notice: &Notice<'_>) {
+pub(super) fn tell(name: &str, notice: &Notice<'_>) {
     match notice {
         Notice::Listening(_) => tell!("tracewell: {notice}"),
         _ => tell!("tracewell: {name}: {notice}"),
@@ -292,7 +324,7 @@ fn tell(name: &str, notice: &Notice<'_>) {
 }
 
 /// A flag that Ctrl-C and a request to terminate set; the second one of them ends the program at once.
-fn stop_signal() -> io::Result<Arc<AtomicBool>> {
+pub(super) fn stop_signal() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(signal, 4, Arc::clone(&stop))?;

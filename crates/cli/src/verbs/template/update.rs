@@ -31,11 +31,11 @@ Examples:
   tracewell template update -t my.fmt -x 0AA,0AB > some.trc")]
 pub(crate) struct Update {
     /// Update file, without .trc
-    #[arg(required_unless_present = "extract", value_name = "FILE")]
+    #[arg(required_unless_present = "extract", conflicts_with = "extract", value_name = "FILE")]
     file: Option<PathBuf>,
 
     /// Replace whatever the versions are, and templates of trace itself: so an update is undone
-    #[arg(short = 'o', long = "override")]
+    #[arg(short = 'o', long = "override", conflicts_with = "extract")]
     force: bool,
 
     /// Template file, plain or compressed

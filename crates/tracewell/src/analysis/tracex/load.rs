@@ -107,6 +107,31 @@ impl Trace {
     }
 }
 
+/// Whether TraceX compares as many stamps that grow as stamps that shrink, and so takes the clock for one that
+/// counts down. The stamps are given oldest first; TraceX goes through them in the order of the file.
+pub fn is_tie(facts: Facts, stamps: impl ExactSizeIterator<Item = u32> + Clone) -> bool {
+    let slots = facts.buffer_end.wrapping_sub(facts.buffer_start) / SLOT;
+    let oldest = facts.buffer_current.wrapping_sub(facts.buffer_start) / SLOT;
+    let count = stamps.len();
+    let full = u32::try_from(count) == Ok(slots) && oldest < slots;
+    let first = if full { oldest as usize } else { 0 };
+    // In the file the newest events come first where the ring is full.
+    let in_file =
+        stamps.clone().skip(count - first.min(count)).chain(stamps.take(count - first.min(count)));
+    let (mut before, mut sum) = (0, 0_i64);
+    for (slot, stamp) in in_file.enumerate() {
+        let stamp = stamp & facts.timer_valid_mask;
+        if slot >= 2 && !(first..first + 2).contains(&slot) {
+            sum += i64::from(stamp > before) - i64::from(stamp < before);
+        }
+        before = stamp;
+    }
+    sum == 0
+}
+
+/// Bytes of an event slot.
+const SLOT: u32 = 32;
+
 fn object(slot: &RegistrySlot<'_>) -> Object {
     let readable = slot.name.first().is_some_and(|byte| (0x20..=0x7E).contains(byte));
     Object {

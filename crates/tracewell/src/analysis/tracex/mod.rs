@@ -48,6 +48,7 @@ mod status;
 mod threads;
 mod trace;
 
+pub use load::is_tie;
 pub use middleware::{FileX, NetX};
 pub use profile::Profile;
 pub use stack::StackUsage;

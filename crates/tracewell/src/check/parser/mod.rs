@@ -13,7 +13,7 @@ mod steps;
 
 use std::collections::HashMap;
 
-use super::lexer::{Token, TokenKind, tokens};
+use super::lexer::{Lexer, Place, Token, TokenKind};
 use super::syntax::{Item, ItemKind, Rule, Rules, Shape};
 use crate::source::{Finding, Severity, Source, Span};
 
@@ -32,19 +32,22 @@ pub struct Parsed {
 impl Rules {
     /// Reads the text of a rules file. One that asks for nothing is an error.
     pub fn parse(source: &Source) -> Parsed {
-        let (tokens, findings) = tokens(source);
+        let mut lexer = Lexer::new(source);
+        let token = lexer.next();
         let mut parser = Parser {
             source,
-            tokens,
-            at: 0,
-            findings,
+            lexer,
+            token,
+            before: Span::default(),
+            findings: Vec::new(),
             rules: Self::default(),
             shapes: HashMap::new(),
             scope: Scope::default(),
             depth: 0,
         };
         parser.file();
-        let Parser { rules, mut findings, .. } = parser;
+        let Parser { rules, lexer, mut findings, .. } = parser;
+        findings.extend(lexer.into_findings());
         findings.sort_by_key(|finding| (finding.span.start, finding.span.end));
         let wrong = findings.iter().any(|finding| finding.severity == Severity::Error);
         Parsed { rules: (!wrong).then_some(rules), findings }
@@ -66,8 +69,11 @@ struct Scope {
 
 struct Parser<'a> {
     source: &'a Source,
-    tokens: Vec<Token>,
-    at: usize,
+    lexer: Lexer<'a>,
+    /// The next token.
+    token: Token,
+    /// The span of the token that was taken last.
+    before: Span,
     findings: Vec<Finding>,
     rules: Rules,
     shapes: HashMap<Shape, u32>,
@@ -77,24 +83,32 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn peek(&self) -> &TokenKind {
-        self.tokens.get(self.at).map_or(&TokenKind::End, |token| &token.kind)
+        &self.token.kind
     }
 
     fn span(&self) -> Span {
-        let end = self.source.text.len() as u32;
-        self.tokens.get(self.at).map_or(Span { start: end, end }, |token| token.span)
+        self.token.span
     }
 
     /// The span of the token that was taken last.
     fn span_before(&self) -> Span {
-        self.at
-            .checked_sub(1)
-            .and_then(|at| self.tokens.get(at))
-            .map_or_else(Span::default, |token| token.span)
+        self.before
     }
 
     fn advance(&mut self) {
-        self.at = (self.at + 1).min(self.tokens.len());
+        let next = self.lexer.next();
+        self.before = std::mem::replace(&mut self.token, next).span;
+    }
+
+    /// Where the parser stands, to come back to.
+    fn place(&self) -> (Place, Token, Span) {
+        (self.lexer.place(), self.token.clone(), self.before)
+    }
+
+    /// Comes back to a place.
+    fn go_back(&mut self, (place, token, before): (Place, Token, Span)) {
+        self.lexer.go_back(place);
+        (self.token, self.before) = (token, before);
     }
 
     fn is_sign(&self, sign: &str) -> bool {
@@ -152,7 +166,8 @@ impl Parser<'_> {
         let own = self.rule(None, all);
         self.rules.rules.insert(0, own);
         // In a script, rules that ask for nothing would look like a trace that is as it should be.
-        if self.findings.is_empty() && self.rules.rules.iter().all(Rule::is_empty) {
+        let is_right = self.findings.is_empty() && !self.lexer.has_findings();
+        if is_right && self.rules.rules.iter().all(Rule::is_empty) {
             self.error(Span::default(), "expected at least one rule, found none");
         }
         self.rules.shapes = vec![Shape::default(); self.shapes.len()];

@@ -40,7 +40,7 @@ impl Parser<'_> {
         let shape = Shape { name, fields };
         let next = self.shapes.len() as u32;
         let shape = *self.shapes.entry(shape).or_insert(next);
-        Ok(EventPattern { shape, conditions })
+        Ok(EventPattern { shape, conditions: conditions.into() })
     }
 
     /// `FIELD = VALUE | VALUE`
@@ -157,8 +157,13 @@ impl Parser<'_> {
         let TokenKind::Word(name) = self.peek().clone() else {
             return Err(self.expected("a name for the event"));
         };
+        if self.scope.marks.contains(&name) {
+            let message = format!("a step before has the name '{name}' already");
+            return Err(self.error(self.span(), message));
+        }
         self.advance();
-        Ok(place(&mut self.scope.marks, name))
+        self.scope.marks.push(name);
+        Ok(self.scope.marks.len() - 1)
     }
 
     /// `3`, `2..5`, `2..`, `..5`; `None` where there is no number.

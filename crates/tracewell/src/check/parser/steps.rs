@@ -34,10 +34,11 @@ impl Parser<'_> {
         let start = self.span();
         let next = self.take_word("next");
         let mut item = self.bare_item()?;
-        item.next |= next;
+        item.decorate(next, None);
         loop {
             if self.take_word("within") {
-                item.within = Some(self.limit()?);
+                let limit = self.limit()?;
+                item.decorate(false, Some(limit));
             } else if self.is_word("after") {
                 self.of_event(&item, "after")?;
                 item.after = Some(self.limit()?);
@@ -99,7 +100,7 @@ impl Parser<'_> {
         };
         let event = matches!(kind, ItemKind::Event(_));
         let mut item = Item::new(kind, start.to(self.span_before()));
-        item.next = self.scope.strict && event;
+        item.decorate(self.scope.strict && event, None);
         Ok(item)
     }
 
@@ -115,10 +116,10 @@ impl Parser<'_> {
     fn alternatives(&mut self) -> Result<Vec<Item>> {
         let mut items = vec![self.item()?];
         loop {
-            let back = self.at;
+            let back = self.place();
             self.skip_newlines();
             if !self.take_word("or") {
-                self.at = back;
+                self.go_back(back);
                 break;
             }
             items.push(self.item()?);

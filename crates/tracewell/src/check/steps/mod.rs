@@ -40,8 +40,8 @@ enum StateKind {
     Event,
     /// Which item, and where that stands.
     Sequence(usize, Option<Box<State>>),
-    /// `None` for branches that are done.
-    AnyOrder(Vec<Option<State>>),
+    /// `None` for branches that are done, and how many are not.
+    AnyOrder(Vec<Option<State>>, usize),
     Either(Option<(usize, Box<State>)>),
     /// Rounds done, and the one that is going on.
     Repeat(u64, Option<Box<State>>),
@@ -77,7 +77,8 @@ impl State {
             ItemKind::Event(_) => StateKind::Event,
             ItemKind::Sequence(items) => StateKind::Sequence(0, items.first().and_then(first)),
             ItemKind::AnyOrder(items) => {
-                StateKind::AnyOrder(items.iter().map(|item| Some(Self::new(item, since))).collect())
+                let branches = items.iter().map(|item| Some(Self::new(item, since)));
+                StateKind::AnyOrder(branches.collect(), items.len())
             }
             ItemKind::Either(_) => StateKind::Either(None),
             ItemKind::Repeat { .. } => StateKind::Repeat(0, None),

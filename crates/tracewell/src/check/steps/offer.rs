@@ -5,6 +5,7 @@ use super::{Near, Shared, State, StateKind};
 use crate::check::matching::{Event, Matcher, Miss};
 use crate::check::syntax::{Item, ItemKind, Pattern};
 use crate::check::verdict::Kept;
+use crate::source::Span;
 
 /// What became of an offer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,11 +61,11 @@ impl Run<'_, '_> {
             (ItemKind::Sequence(items), StateKind::Sequence(at, child)) => {
                 self.offer_sequence(items, at, child)
             }
-            (ItemKind::AnyOrder(items), StateKind::AnyOrder(states)) => {
-                self.offer_any_order(items, states)
+            (ItemKind::AnyOrder(items), StateKind::AnyOrder(states, open)) => {
+                self.offer_any_order((item.span, items), states, open)
             }
             (ItemKind::Either(items), StateKind::Either(chosen)) => {
-                self.offer_either(items, chosen, state.since)
+                self.offer_either((item.span, items), chosen, state.since)
             }
             (ItemKind::Repeat { most, body, slots, .. }, StateKind::Repeat(rounds, round)) => {
                 self.offer_repeat((*most, body, slots.clone()), rounds, round, state.last)
@@ -146,32 +147,38 @@ impl Run<'_, '_> {
         if child.is_none() { Offer::Done } else { Offer::Taken }
     }
 
-    fn offer_any_order(&mut self, items: &[Item], states: &mut [Option<State>]) -> Offer {
-        let mut branches = items.iter().zip(states.iter_mut());
-        let taken = branches.any(|(item, state)| {
+    fn offer_any_order(
+        &mut self,
+        (block, items): (Span, &[Item]),
+        states: &mut [Option<State>],
+        open: &mut usize,
+    ) -> Offer {
+        for branch in self.matcher.named_items(block, items, self.event).iter().copied() {
+            let Some((item, state)) = items.get(branch).zip(states.get_mut(branch)) else {
+                continue;
+            };
             let offer = state.as_mut().map_or(Offer::No, |branch| self.offer(item, branch));
-            if offer == Offer::Done {
-                *state = None;
+            match offer {
+                Offer::No => continue,
+                Offer::Taken => return Offer::Taken,
+                Offer::Done => (*state, *open) = (None, *open - 1),
             }
-            offer != Offer::No
-        });
-        match taken {
-            false => Offer::No,
-            true if states.iter().all(Option::is_none) => Offer::Done,
-            true => Offer::Taken,
+            return if *open == 0 { Offer::Done } else { Offer::Taken };
         }
+        Offer::No
     }
 
     fn offer_either(
         &mut self,
-        items: &[Item],
+        (block, items): (Span, &[Item]),
         chosen: &mut Option<(usize, Box<State>)>,
         since: u64,
     ) -> Offer {
         if let Some((index, state)) = chosen {
             return items.get(*index).map_or(Offer::No, |item| self.offer(item, state));
         }
-        for (index, item) in items.iter().enumerate() {
+        for index in self.matcher.named_items(block, items, self.event).iter().copied() {
+            let Some(item) = items.get(index) else { continue };
             let mut state = State::new(item, since);
             let offer = self.offer(item, &mut state);
             if offer != Offer::No {

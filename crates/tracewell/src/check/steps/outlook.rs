@@ -27,6 +27,13 @@ pub(in crate::check) struct View<'a> {
     pub(in crate::check) gap: bool,
 }
 
+impl View<'_> {
+    /// Whether what has come could have made it impossible to complete an item.
+    fn is_decisive(&self, item: &Item) -> bool {
+        item.risks.time || (item.risks.gap && self.gap)
+    }
+}
+
 /// The first of these reasons, if all are there.
 fn all(mut dooms: impl Iterator<Item = Option<Doom>>) -> Option<Doom> {
     let first = dooms.next()??;
@@ -57,7 +64,7 @@ impl State {
                 now.is_none_or(|(item, child)| child.can_end(item))
                     && items.iter().skip(at + 1).all(|item| item.optional)
             }
-            (ItemKind::AnyOrder(items), StateKind::AnyOrder(states)) => items
+            (ItemKind::AnyOrder(items), StateKind::AnyOrder(states, _)) => items
                 .iter()
                 .zip(states)
                 .all(|(item, state)| state.as_ref().is_none_or(|state| state.can_end(item))),
@@ -75,11 +82,18 @@ impl State {
 
     /// Why the item cannot be completed any more; `None` while it can, or may end here.
     pub(in crate::check) fn doom(&self, item: &Item, view: View<'_>) -> Option<Doom> {
+        // Most events decide nothing, and most rules are long.
+        if !view.is_decisive(item) {
+            return None;
+        }
         if self.can_end(item) { None } else { self.dead(item, view) }
     }
 
     /// Why no event that may come completes the item.
     fn dead(&self, item: &Item, mut view: View<'_>) -> Option<Doom> {
+        if !view.is_decisive(item) {
+            return None;
+        }
         view.gap &= self.touched || !item.loose;
         if item.next && view.gap && !self.touched {
             return Some(Doom::NotNext(item.span));
@@ -93,7 +107,7 @@ impl State {
             (ItemKind::Sequence(items), StateKind::Sequence(at, Some(child))) => {
                 child.dead_sequence(items.get(*at..)?, view)
             }
-            (ItemKind::AnyOrder(items), StateKind::AnyOrder(states)) => {
+            (ItemKind::AnyOrder(items), StateKind::AnyOrder(states, _)) => {
                 let branches = items.iter().zip(states);
                 let open = branches.filter_map(|(item, state)| Some((item, state.as_ref()?)));
                 dead_branch(open, view)
@@ -149,7 +163,7 @@ impl State {
                     }
                 }
             }
-            (ItemKind::AnyOrder(items), StateKind::AnyOrder(states)) => {
+            (ItemKind::AnyOrder(items), StateKind::AnyOrder(states, _)) => {
                 for (item, state) in items.iter().zip(states) {
                     state.iter().for_each(|state| state.expected(item, out));
                 }

@@ -128,7 +128,7 @@ fn write(
     let most = options.number("most")?.unwrap_or(MOST_STEPS);
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let mut sequence = Sequence::new(most, selection.clone());
-    let trace = input.read(&mut sequence)?;
+    let mut trace = input.read(&mut sequence)?;
     selection.check(&trace).map_err(|error| ExportError::NotPossible(error.to_string()))?;
     let (happened, more) = sequence.finish();
     let mut builder = Builder::new(&trace);
@@ -137,9 +137,11 @@ fn write(
     happened.iter().for_each(|occurrence| builder.add(occurrence));
     if builder.diagram.participants.is_empty() {
         let message = "this trace, or what was selected of it, tells of no messages and no states";
-        return Err(ExportError::NotPossible(message.to_owned()));
+        let doubts = selection.doubts(&trace).into_iter().map(|doubt| format!("; {doubt}"));
+        return Err(ExportError::NotPossible(message.to_owned() + &doubts.collect::<String>()));
     }
     out.write_all(text(&builder.diagram).as_bytes()).map_err(ExportError::Write)?;
+    selection.remark(&mut trace);
     Ok(trace)
 }
 

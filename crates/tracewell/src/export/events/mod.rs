@@ -23,7 +23,7 @@ use std::io::{self, Write};
 use super::{Export, ExportError, ExportNames};
 use crate::format::Options;
 use crate::input::Input;
-use crate::model::{Batch, ContextId, EventRef, Flow, Loss, Sink, Trace};
+use crate::model::{Batch, ContextId, EventRef, Flow, Loss, SeenContexts, Sink, Trace};
 use crate::select::Selection;
 use crate::text::{Describer, Growing, Listing, Literal, PerEvent, Room, TextBuffer};
 use escape::{escape_from, is_special, put_text};
@@ -91,12 +91,13 @@ pub struct EventWriter<W> {
     format: EventFormat,
     keys: Keys,
     contexts: Vec<Literal>,
-    /// See [`crate::model::Contexts::told_since`].
-    told: u64,
+    seen_contexts: SeenContexts,
     events: PerEvent<EventPlan>,
     ticks: Growing,
     time: Growing,
     describer: Describer,
+    /// Before a preemption threshold and an interrupted thread, behind the arguments.
+    details: [Literal; 2],
 }
 
 /// What is the same in every line of an event id.
@@ -130,11 +131,13 @@ impl<W: Write> EventWriter<W> {
             format,
             keys: Keys::of(format),
             contexts: Vec::new(),
-            told: 0,
+            seen_contexts: SeenContexts::default(),
             events: PerEvent::default(),
             ticks: Growing::default(),
             time: Growing::default(),
             describer: Describer::default(),
+            details: ["preemption_threshold", "interrupted"]
+                .map(|name| argument_plan(format, 1, Some(name))),
         }
     }
 
@@ -166,13 +169,9 @@ impl<W: Write> EventWriter<W> {
     /// Everything up to the last named argument, in room that is asked for once.
     fn values(&mut self, trace: &Trace, event: &EventRef<'_>) {
         let format = self.format;
-        if trace.contexts.told_since(&mut self.told) {
-            self.contexts.clear();
-        }
-        while self.contexts.len() < trace.contexts.len() {
-            let next = ContextId(self.contexts.len() as u32);
-            self.contexts.push(context_plan(format, trace, next));
-        }
+        trace.contexts.update(&mut self.contexts, &mut self.seen_contexts, |id, _| {
+            context_plan(format, trace, id)
+        });
         let Some(context) = self.contexts.get(event.context.index()) else { return };
         let plan = self.events.get(event.id, || event_plan(format, trace, event.id));
         let keys = &self.keys;
@@ -196,7 +195,8 @@ impl<W: Write> EventWriter<W> {
         room = room.literal(&plan.head);
         if plan.more_than_digits {
             room.done();
-            return values::put(out, format, trace, event, &plan.args);
+            values::put(out, format, trace, event, &plan.args);
+            return put_details(out, &self.details, trace, event);
         }
         let mut first = true;
         for (index, prefix) in plan.args.iter().enumerate() {
@@ -213,6 +213,7 @@ impl<W: Write> EventWriter<W> {
             out.literal(&argument_plan(format, index, None));
             out.decimal(value);
         }
+        put_details(out, &self.details, trace, event);
     }
 
     fn text(&mut self, trace: &Trace, event: &EventRef<'_>) {
@@ -253,6 +254,26 @@ impl<W: Write> Sink for EventWriter<W> {
         };
         self.lines.buffer().text(line);
         self.lines.end_mark(start)
+    }
+}
+
+/// Appends what a record says of its context as further arguments; dialects that record it have words before.
+#[inline]
+fn put_details(
+    out: &mut TextBuffer,
+    [threshold, interrupted]: &[Literal; 2],
+    trace: &Trace,
+    event: &EventRef<'_>,
+) {
+    let Some(recorded) = &trace.details else { return };
+    let details = recorded.details(event.record);
+    if let Some(value) = details.preemption_threshold {
+        out.literal(threshold);
+        out.decimal(u64::from(value));
+    }
+    if let Some(thread) = details.interrupted {
+        out.literal(interrupted);
+        out.decimal(thread);
     }
 }
 

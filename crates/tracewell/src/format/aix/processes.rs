@@ -108,8 +108,8 @@ impl Processes {
     /// Notes that a process runs another program from here on.
     fn program(&mut self, trace: &mut Trace, pid: u64, path: Vec<u8>, ticks: u64) {
         let process = self.processes.entry(pid).or_default();
-        if let Some(before) = process.object.and_then(|id| trace.objects.get_mut(id)) {
-            before.lifetime.until = ticks.checked_sub(1);
+        if let Some((before, last)) = process.object.zip(ticks.checked_sub(1)) {
+            trace.objects.delete(before, last);
         }
         let label = text(&path);
         process.object = Some(trace.objects.add(Object {

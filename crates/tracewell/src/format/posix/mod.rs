@@ -32,6 +32,7 @@ pub static FORMAT: Format = Format {
     name: "posix",
     description: "POSIX trace stream, in shared memory or as a log",
     recognised_by: "TWPX at the start of a log, TWPXSTR1 at the start of a stream's memory",
+    names_follow: false,
     options: &[],
     recognise,
     decoder: decoder::new,

@@ -68,7 +68,10 @@ impl Decoder for RkhDecoder {
         let counter = self.timeline.counter();
         let payload = PayloadLayout::Values { digits: 8 };
         let clock = Clock::new(self.known.rate, counter);
-        Trace::new(FORMAT.name, schema(self.dialect), payload, clock)
+        let mut trace = Trace::new(FORMAT.name, schema(self.dialect), payload, clock);
+        // Before 2.4.3 active objects and state machines have no symbols but those of objects.
+        trace.objects.share_names_among_kinds();
+        trace
     }
 
     fn decode(

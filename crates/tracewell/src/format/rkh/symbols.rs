@@ -99,11 +99,11 @@ impl Symbols {
         let key = number.wrapping_add(plan.keys);
         let label = label(recorded);
         let before = self.holding.get(&(plan.kind, key)).copied();
-        if let Some(object) = before.and_then(|id| trace.objects.get_mut(id)) {
+        if let Some((id, object)) = before.and_then(|id| Some((id, trace.objects.get(id)?))) {
             if object.label == label {
                 return;
             }
-            object.lifetime.until = Some(ticks);
+            trace.objects.delete(id, ticks);
         }
         let before = before.or_else(|| self.ended.get(&(plan.kind, key)).copied());
         let new = Object {
@@ -121,9 +121,7 @@ impl Symbols {
         let object = match before.filter(|_| lives >= MOST_LIVES) {
             None => trace.objects.add(new),
             Some(id) => {
-                if let Some(object) = trace.objects.get_mut(id) {
-                    *object = new;
-                }
+                trace.objects.replace(id, new);
                 id
             }
         };
@@ -143,8 +141,8 @@ impl Symbols {
         let Some(id) = named.into_iter().flatten().next().copied() else { return };
         let Some(label) = trace.objects.get(id).map(|object| object.label.clone()) else { return };
         let known = trace.contexts.get(context).is_some_and(|context| context.name == label);
-        if let Some(context) = trace.contexts.get_mut(context).filter(|_| !known) {
-            (context.name, context.object) = (label, Some(id));
+        if !known {
+            trace.contexts.rename(context, &label, Some(id));
         }
     }
 
@@ -203,8 +201,8 @@ impl Symbols {
         let context = active_object(trace.payload, key);
         if *lives < MOST_LIVES {
             (*lives, *last) = (*lives + 1, trace.contexts.replace(context));
-        } else if let Some(known) = trace.contexts.get_mut(*last) {
-            *known = context;
+        } else {
+            trace.contexts.rename(*last, &context.name, None);
         }
         *last
     }

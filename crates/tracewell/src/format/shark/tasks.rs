@@ -12,7 +12,9 @@ use tracewell_wire::shark::ids;
 
 use super::marks::MET;
 use crate::format::Names;
-use crate::model::{Context, ContextId, ContextKind, Lifetime, MaybeContext, Object, Trace};
+use crate::model::{
+    Context, ContextId, ContextKind, Lifetime, MaybeContext, Object, ObjectId, Trace,
+};
 
 /// Type code of tasks in the schema.
 const TASK: u32 = 1;
@@ -101,7 +103,7 @@ impl Tasks {
             Some(Task { context, used, .. }) => {
                 self.by_number.insert(number, Task { context, pid: Some(pid), used });
                 let name = self.name(number, Some(pid));
-                rename(trace, context, name, pid, ticks);
+                rename(trace, context, &name, pid, ticks);
             }
             None => {
                 self.begin(trace, number, Some(pid), ticks, false);
@@ -113,7 +115,7 @@ impl Tasks {
     pub(super) fn ended(&mut self, trace: &mut Trace, number: u16, ticks: u64) {
         let context = self.met(trace, number, false);
         if let Some(object) = object_of(trace, context) {
-            object.lifetime.until = Some(ticks);
+            trace.objects.delete(object, ticks);
         }
     }
 
@@ -171,20 +173,17 @@ fn kind_of(number: u16) -> ContextKind {
     }
 }
 
-fn rename(trace: &mut Trace, context: ContextId, name: String, pid: u32, created: Option<u64>) {
-    if let Some(object) = object_of(trace, context) {
-        object.label.clone_from(&name);
-        object.parameters = vec![u64::from(pid)];
-        object.lifetime.from = created;
+fn rename(trace: &mut Trace, context: ContextId, name: &str, pid: u32, created: Option<u64>) {
+    let object = object_of(trace, context);
+    if let Some(object) = object {
+        trace.objects.describe(object, name, vec![u64::from(pid)]);
+        trace.objects.begin(object, created);
     }
-    if let Some(context) = trace.contexts.get_mut(context) {
-        context.name = name;
-    }
+    trace.contexts.rename(context, name, object);
 }
 
-fn object_of(trace: &mut Trace, context: ContextId) -> Option<&mut Object> {
-    let object = trace.contexts.get(context)?.object?;
-    trace.objects.get_mut(object)
+fn object_of(trace: &Trace, context: ContextId) -> Option<ObjectId> {
+    trace.contexts.get(context)?.object
 }
 
 /// The context of interrupts.

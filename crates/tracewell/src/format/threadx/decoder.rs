@@ -1,26 +1,18 @@
-//! The reader: image, registry, order, clock, then the events batch by batch.
-
-use std::ops::Range;
+//! The reader: finds each dump of a run and reads it ([`run`](super::run)).
 
 use tracewell_wire::ByteOrder;
-use tracewell_wire::threadx::{Header, HeaderError, Width};
+use tracewell_wire::threadx::{Header, HeaderError};
 
 use super::image::Image;
 use super::locate;
-use super::registry;
-use super::ring::{Piece, Ring};
-use super::slots::{Slots, Unwrapping};
-use super::survey::{Known, Survey};
+use super::run::Run;
+use super::survey::Known;
 use super::{FORMAT, OPTIONS};
-use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
+use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError, parts_of};
 use crate::model::schema::Schema;
 use crate::model::{
-    Batch, Clock, Columns, Counter, Diagnostics, Direction, Fact, FactForm, Flow, Lifetimes, Loss,
-    LossCause, PayloadLayout, Processor, Records, Severity, Sink, Trace,
+    Clock, Counter, Diagnostics, Direction, PayloadLayout, Processor, Severity, Sink, Trace,
 };
-
-/// Events of a batch: their columns and the slots they come from stay in the second-level cache.
-const BATCH: usize = 4096;
 
 /// Bytes of the header of a target whose words have 64 bits.
 const LONGEST_HEADER: usize = 96;
@@ -31,6 +23,11 @@ struct ThreadxDecoder {
     offset: Option<usize>,
     search: usize,
     oldest: Option<usize>,
+    /// Where further files of a run begin in the source.
+    parts: Vec<usize>,
+    run: Option<Run>,
+    /// Bytes that no dump claims, behind the last one, and where they begin.
+    behind: Option<(u64, u64)>,
 }
 
 /// Makes a reader with the options of this format.
@@ -58,6 +55,9 @@ pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
         offset: size("offset")?,
         search: size("search")?.unwrap_or(locate::DEFAULT_SEARCH_LIMIT),
         oldest: size("oldest")?,
+        parts: parts_of(options)?,
+        run: None,
+        behind: None,
     }))
 }
 
@@ -76,28 +76,43 @@ impl Decoder for ThreadxDecoder {
         trace: &mut Trace,
         sink: &mut dyn Sink,
     ) -> Result<Progress, ReadError> {
-        let start = match self.start(&input)? {
-            Start::At(start) => start,
-            Start::Wanted(wanted) => return Ok(Progress::More { consumed: 0, wanted }),
-        };
-        let bytes = input.bytes.get(start..).unwrap_or_default();
-        let offset = input.offset + start as u64;
-        // Remarks are kept only from the call that sees the whole image.
-        let mut diagnostics = Diagnostics::default();
-        let image = Image::read(bytes, offset, input.last, &mut diagnostics)?;
-        if bytes.len() < image.end() && !input.last {
-            let wanted = start.saturating_add(image.end());
-            return Ok(Progress::More { consumed: 0, wanted });
+        let mut from = 0;
+        loop {
+            let offset = input.offset + from as u64;
+            let rest = input.bytes.get(from..).unwrap_or_default();
+            // A file of the run ends where the next one begins.
+            let next = self.parts.iter().map(|part| *part as u64).find(|part| *part > offset);
+            let room = next.map_or(usize::MAX, |next| (next - offset) as usize);
+            let last = input.last || rest.len() >= room;
+            let bytes = rest.get(..room.min(rest.len())).unwrap_or_default();
+            let begins = self.run.is_none() || self.parts.contains(&(offset as usize));
+            let window = Input { offset, bytes, last };
+            let step = if begins {
+                self.first(window, trace, sink)?
+            } else {
+                self.further(window, trace, sink)
+            };
+            match step {
+                Step::Wanted(wanted) => return Ok(Progress::More { consumed: from, wanted }),
+                Step::Over => return Ok(Progress::Done),
+                Step::Read(read) => from += read,
+            }
+            if input.last && from >= input.bytes.len() {
+                self.remark_on_rest(trace);
+                return Ok(Progress::Done);
+            }
         }
-        trace.diagnostics = diagnostics;
-        if start > 0 && self.offset.is_none() {
-            let message = "the dump does not begin at byte 0 but here";
-            trace.diagnostics.add(Severity::Note, offset, message);
-        }
-        // A broken-off walk has delivered what its sink wanted.
-        let _ = self.read_image(&image, bytes, offset, trace, sink);
-        Ok(Progress::Done)
     }
+}
+
+/// What came of looking at a place of the input.
+enum Step {
+    /// So many bytes must be there.
+    Wanted(usize),
+    /// So many bytes were dealt with.
+    Read(usize),
+    /// The sink wants no more.
+    Over,
 }
 
 /// Where the image begins, or how many bytes must be there to tell.
@@ -130,160 +145,101 @@ impl ThreadxDecoder {
         }
     }
 
-    fn read_image(
-        &self,
-        image: &Image,
-        bytes: &[u8],
-        offset: u64,
+    /// Reads the dump of a file of the run.
+    fn first(
+        &mut self,
+        input: Input<'_>,
         trace: &mut Trace,
         sink: &mut dyn Sink,
-    ) -> Flow {
-        let layout = image.layout;
-        trace.payload =
-            PayloadLayout::Words { order: layout.order, bytes: layout.width.bytes() as u8 };
-        trace.facts = facts(image);
-        registry::read(image, bytes, offset, trace);
-        let slots = Slots::new(image.slots(bytes), layout);
-        let offset = offset + image.events as u64;
-        let oldest = self.oldest.filter(|slot| *slot < image.event_slots);
-        if let Some(asked) = self.oldest.filter(|_| oldest.is_none()) {
-            let message = format!(
-                "option oldest: expected a slot below {}, found {asked}; beginning where the dump says",
-                image.event_slots
-            );
-            trace.diagnostics.add(Severity::Warning, None, message);
+    ) -> Result<Step, ReadError> {
+        self.remark_on_rest(trace);
+        let start = match self.start(&input)? {
+            Start::At(start) => start,
+            Start::Wanted(wanted) => return Ok(Step::Wanted(wanted)),
+        };
+        let bytes = input.bytes.get(start..).unwrap_or_default();
+        let offset = input.offset + start as u64;
+        // Remarks are kept only from the call that sees the whole image.
+        let mut diagnostics = Diagnostics::default();
+        let image = Image::read(bytes, offset, input.last, &mut diagnostics)?;
+        if bytes.len() < image.end() && !input.last {
+            return Ok(Step::Wanted(start.saturating_add(image.end())));
         }
-        let current = oldest.or(image.current_slot());
-        let mask = image.header.timer_valid_mask;
-        let survey = Survey::walk(slots, mask, current);
-        trace.cpus = survey.cpus;
-        trace.clock = survey.clock(mask, self.known, &mut trace.diagnostics);
-        let ring = Ring { slots, expected: image.event_slots, current, offset };
-        let pieces = ring.pieces(&mut trace.diagnostics);
-        let state = Unwrapping::new(trace.clock.counter);
-        let lifetimes = Lifetimes::new(&trace.schema);
-        Delivery { slots, offset, trace, sink, state, columns: Columns::default(), lifetimes }
-            .all(&pieces)
+        if start > 0 && self.offset.is_none() {
+            let message = "the dump does not begin at byte 0 but here";
+            diagnostics.add(Severity::Note, offset, message);
+        }
+        Ok(self.read(&image, start, input, diagnostics, (trace, sink)))
     }
-}
 
-/// Gives the pieces of the event list to the sink.
-struct Delivery<'a> {
-    slots: Slots<'a>,
-    offset: u64,
-    trace: &'a mut Trace,
-    sink: &'a mut dyn Sink,
-    state: Unwrapping,
-    columns: Columns,
-    lifetimes: Lifetimes,
-}
+    fn read(
+        &mut self,
+        image: &Image,
+        start: usize,
+        input: Input<'_>,
+        diagnostics: Diagnostics,
+        (trace, sink): (&mut Trace, &mut dyn Sink),
+    ) -> Step {
+        let earlier = std::mem::replace(&mut trace.diagnostics, diagnostics);
+        trace.diagnostics.prepend(&earlier);
+        let bytes = input.bytes.get(start..).unwrap_or_default();
+        let offset = input.offset + start as u64;
+        let more = !input.last
+            || bytes.len() > image.end()
+            || self.parts.iter().any(|part| *part as u64 > offset);
+        let run = self.run.get_or_insert_with(|| Run::new(self.known, self.oldest));
+        let flow = run.read(image, (bytes, offset, more), trace, sink);
+        // A broken-off walk has delivered what its sink wanted.
+        if flow.is_break() {
+            return Step::Over;
+        }
+        Step::Read(start.saturating_add(image.end()).min(input.bytes.len()))
+    }
 
-impl Delivery<'_> {
-    fn all(mut self, pieces: &[Piece]) -> Flow {
-        for piece in pieces {
-            match piece {
-                Piece::Slots(range) => self.slots(range.clone())?,
-                Piece::Gap { events, cause, slot } => self.gap(*events, *cause, *slot)?,
+    /// Looks at what lies behind a dump: slack, or another dump of the same ring.
+    fn further(&mut self, input: Input<'_>, trace: &mut Trace, sink: &mut dyn Sink) -> Step {
+        let Some(run) = &self.run else { return Step::Read(input.bytes.len()) };
+        if input.bytes.is_empty() && !input.last {
+            return Step::Wanted(1);
+        }
+        if self.behind.is_none() {
+            if input.bytes.len() < self.search.saturating_add(LONGEST_HEADER) && !input.last {
+                return Step::Wanted(self.search.saturating_add(LONGEST_HEADER));
+            }
+            let found = locate::plausible(input.bytes, self.search);
+            if let Some(found) = found.filter(|found| run.is_of_ring(found.layout, &found.header)) {
+                let start = found.offset;
+                let (bytes, offset) = (input.bytes.get(start..), input.offset + start as u64);
+                let mut diagnostics = Diagnostics::default();
+                let image = bytes.map(|b| Image::read(b, offset, input.last, &mut diagnostics));
+                if let Some(Ok(image)) = image {
+                    if input.bytes.len() < start.saturating_add(image.end()) && !input.last {
+                        return Step::Wanted(start.saturating_add(image.end()));
+                    }
+                    let message = "another dump of the same buffer begins here: read as a later one of the same run";
+                    diagnostics.add(Severity::Note, offset, message);
+                    return self.read(&image, start, input, diagnostics, (trace, sink));
+                }
+            }
+            if let Some(found) = found {
+                let offset = input.offset + found.offset as u64;
+                let message = format!(
+                    "a dump of another buffer begins here and is not read (-O offset={offset} reads it)"
+                );
+                trace.diagnostics.add(Severity::Warning, offset, message);
             }
         }
-        Flow::Continue(())
+        let (_, bytes) = self.behind.get_or_insert((input.offset, 0));
+        *bytes += input.bytes.len() as u64;
+        Step::Read(input.bytes.len())
     }
 
-    fn gap(&mut self, events: Option<u64>, cause: LossCause, slot: usize) -> Flow {
-        let offset = self.offset + (slot * self.slots.size()) as u64;
-        let loss = Loss { before: self.trace.events, events, cause, offset };
-        self.trace.losses.add(&loss);
-        self.sink.loss(self.trace, &loss)
-    }
-
-    fn slots(&mut self, range: Range<usize>) -> Flow {
-        let mut next = range.start;
-        while next < range.end {
-            let end = range.end.min(next + BATCH);
-            let filled = self.batch(next..end)?;
-            next += filled;
-            if next < end {
-                next = self.damaged(next..range.end)?;
-            }
-        }
-        Flow::Continue(())
-    }
-
-    /// Delivers events up to the first unused slot; returns how many.
-    fn batch(&mut self, range: Range<usize>) -> std::ops::ControlFlow<(), usize> {
-        let size = self.slots.size();
-        let trace = &mut *self.trace;
-        let mut context_of = |key| registry::context(trace, key);
-        let filled =
-            self.slots.fill(range.clone(), &mut self.state, &mut context_of, &mut self.columns);
-        if filled > 0 {
-            let bytes = self.slots.bytes(range.start..range.start + filled);
-            let offset = self.offset + (range.start * size) as u64;
-            let records = Records::fixed(bytes, offset, size, size / 2);
-            if self.trace.events == 0 {
-                self.note_first(bytes);
-            }
-            let batch = Batch { first: self.trace.events, columns: &self.columns, records };
-            self.trace.events += filled as u64;
-            self.trace.span = self.state.ticks();
-            // The survey may have ended before a core first recorded.
-            let core = self.columns.cpu.iter().max().copied().unwrap_or(0);
-            self.trace.cpus = self.trace.cpus.max(core + 1);
-            self.lifetimes.follow(self.trace, &batch);
-            self.sink.events(self.trace, &batch)?;
-        }
-        std::ops::ControlFlow::Continue(filled)
-    }
-
-    fn note_first(&mut self, bytes: &[u8]) {
-        let word = self.slots.size() / 8;
-        if let Some(raw) = self.trace.payload.argument(bytes.get(3 * word..).unwrap_or_default(), 0)
-        {
-            self.trace.clock.first_stamp = self.trace.clock.counter.stamp(raw);
+    /// Tells of bytes that no dump claims; less than a slot is what a kernel leaves unused.
+    fn remark_on_rest(&mut self, trace: &mut Trace) {
+        let slot = self.run.as_ref().map_or(0, Run::slot_size);
+        if let Some((offset, bytes)) = self.behind.take().filter(|(_, bytes)| *bytes >= slot) {
+            let message = format!("{bytes} bytes from here on belong to no dump");
+            trace.diagnostics.add(Severity::Note, offset, message);
         }
     }
-
-    /// Reports a run of unused slots among used ones; returns the slot behind it.
-    fn damaged(&mut self, range: Range<usize>) -> std::ops::ControlFlow<(), usize> {
-        let used = |slot: &usize| self.slots.used(*slot) == Some(true);
-        let end = range.clone().find(used).unwrap_or(range.end);
-        let offset = self.offset + (range.start * self.slots.size()) as u64;
-        let count = end - range.start;
-        let message = format!("expected an event, found {count} slots with context 0");
-        self.trace.diagnostics.add(Severity::Damage, offset, message);
-        self.gap(Some(count as u64), LossCause::Damaged, range.start)?;
-        std::ops::ControlFlow::Continue(end)
-    }
-}
-
-fn facts(image: &Image) -> Vec<Fact> {
-    let header = &image.header;
-    let hexadecimal = |name, value| Fact { name, value, form: FactForm::Hexadecimal };
-    let decimal = |name, value| Fact { name, value, form: FactForm::Decimal };
-    let (order, id) = match image.layout.order {
-        ByteOrder::Little => ("little", u64::from(Header::ID.swap_bytes())),
-        ByteOrder::Big => ("big", u64::from(Header::ID)),
-    };
-    let bits = match image.layout.width {
-        Width::Bits32 => 32,
-        Width::Bits64 => 64,
-    };
-    vec![
-        Fact { name: "byte_order", value: id, form: FactForm::Text(order) },
-        decimal("ulong_bits", bits),
-        hexadecimal("timer_valid_mask", header.timer_valid_mask),
-        hexadecimal("trace_base_address", header.trace_base_address),
-        hexadecimal("registry_start", header.registry_start),
-        decimal("object_name_size", u64::from(image.layout.name_size)),
-        hexadecimal("registry_end", header.registry_end),
-        hexadecimal("buffer_start", header.buffer_start),
-        hexadecimal("buffer_end", header.buffer_end),
-        hexadecimal("buffer_current", header.buffer_current),
-        hexadecimal("reserved1", u64::from(header.reserved1)),
-        hexadecimal("reserved2", header.reserved[0]),
-        hexadecimal("reserved3", header.reserved[1]),
-        hexadecimal("reserved4", header.reserved[2]),
-        decimal("registry_slots", image.registry_slots as u64),
-        decimal("event_slots", image.event_slots as u64),
-    ]
 }

@@ -33,8 +33,12 @@ pub struct Located {
 /// current slot is in the buffer or at its end. That the bytes end before the sections do is no
 /// objection. Time is linear in `limit`.
 pub fn locate(bytes: &[u8], limit: usize) -> Option<Located> {
-    header_at(bytes, 0)
-        .or_else(|| candidates(bytes, limit).find_map(|offset| plausible_at(bytes, offset)))
+    header_at(bytes, 0).or_else(|| plausible(bytes, limit))
+}
+
+/// Finds the first plausible control header that begins before `limit`, also at offset 0.
+pub(super) fn plausible(bytes: &[u8], limit: usize) -> Option<Located> {
+    candidates(bytes, limit).find_map(|offset| plausible_at(bytes, offset))
 }
 
 /// Offsets below `limit` that have the bytes of the id where a header has them, in either order.

@@ -8,7 +8,8 @@
 //! | `ring` | which slot is the oldest, what is missing |
 //! | `survey` | which way the clock counts and where it wraps |
 //! | `slots` | eight words into one row of the columns: the hot loop |
-//! | `decoder` | the steps above in order |
+//! | `run` | the steps above in order, for one dump after the other of a run |
+//! | `decoder` | where dumps begin in the input; options |
 //! | `custom_events` | names of user events from a `.trxc` file |
 
 pub mod custom_events;
@@ -17,6 +18,7 @@ mod image;
 pub mod locate;
 mod registry;
 mod ring;
+mod run;
 mod slots;
 mod survey;
 
@@ -31,6 +33,7 @@ pub static FORMAT: Format = Format {
     name: "threadx",
     description: "ThreadX event trace buffer (TraceX .trx), 32- and 64-bit ULONG, either byte order",
     recognised_by: "the id 0x54585442 (BTXT or TXTB) at the start, or within the first 64 KiB",
+    names_follow: false,
     options: OPTIONS,
     recognise,
     decoder: decoder::new,
@@ -63,6 +66,11 @@ const OPTIONS: &[OptionHelp] = &[
         key: "oldest",
         value: "SLOT",
         help: "event slot to begin with, where the header's pointer is damaged",
+    },
+    OptionHelp {
+        key: "parts",
+        value: "BYTES,...",
+        help: "where the further dumps of one run begin in the input",
     },
 ];
 

@@ -1,32 +1,170 @@
 //! Objects, threads and their names from the registry.
 //!
 //! Slots whose object was deleted keep its data, so that older events can still be named: every
-//! slot that was ever used counts.
+//! slot that was ever used counts. Which object an address names when is settled with the creations and deletions
+//! in the trace ([`Lifetimes`]).
 
+use std::collections::{HashMap, VecDeque};
+
+use foldhash::fast::RandomState;
 use tracewell_wire::threadx::{RegistrySlot, context, ids};
 
 use super::image::Image;
 use crate::model::{
-    Context, ContextId, ContextKind, Diagnostics, Lifetime, Object, ObjectId, Severity, Trace,
+    Context, ContextId, ContextKind, Diagnostics, Lifetime, Lifetimes, Object, ObjectId, Severity,
+    Trace,
 };
 use crate::text::shown;
 
-/// Reads the registry of an image into the trace, with a context for each thread.
-pub(super) fn read(image: &Image, bytes: &[u8], offset: u64, trace: &mut Trace) {
-    let size = image.layout.registry_slot_size();
-    let registry = bytes.get(image.registry..).unwrap_or_default();
-    let slots = registry.chunks_exact(size).take(image.registry_slots);
-    let whole = slots.len();
-    for bytes in slots {
-        if let Some(slot) = RegistrySlot::read(image.layout, bytes)
-            && slot.object_type != ids::object::NOT_VALID
-        {
-            add(image, &slot, bytes, trace);
+/// Type code of threads.
+const THREAD: u32 = ids::object::THREAD as u32;
+
+/// What two slots have in common that are about the same object.
+type Identity = (u64, u32, Vec<u8>, [u64; 2]);
+
+/// The objects and threads of the dumps of a run.
+#[derive(Debug, Default)]
+pub(super) struct Registry {
+    /// The objects of the last dump.
+    objects: HashMap<Identity, VecDeque<ObjectId>, RandomState>,
+    /// The context of each thread, by address, name and stack.
+    threads: HashMap<(u64, String, Vec<u64>), ContextId, RandomState>,
+}
+
+/// A slot of the event buffer from which on an address names another thread, or none that is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct ThreadTurn {
+    pub(super) slot: usize,
+    pub(super) key: u64,
+    pub(super) context: Option<ContextId>,
+}
+
+impl Registry {
+    /// Reads the registry of an image. Objects that the dump before had, too, are the same.
+    pub(super) fn read(
+        &mut self,
+        image: &Image,
+        bytes: &[u8],
+        offset: u64,
+        trace: &mut Trace,
+    ) -> Vec<ObjectId> {
+        let size = image.layout.registry_slot_size();
+        let registry = bytes.get(image.registry..).unwrap_or_default();
+        let slots = registry.chunks_exact(size).take(image.registry_slots);
+        let whole = slots.len();
+        let mut before = std::mem::take(&mut self.objects);
+        let mut objects = Vec::new();
+        for bytes in slots {
+            let Some(slot) = RegistrySlot::read(image.layout, bytes) else { continue };
+            if slot.object_type == ids::object::NOT_VALID {
+                continue;
+            }
+            let identity = identity(&slot);
+            let known = before.get_mut(&identity).and_then(VecDeque::pop_front);
+            let object = object(&slot, bytes, trace);
+            let id = match known {
+                Some(id) => {
+                    trace.objects.recorded_again(id, object.alive, object.record);
+                    id
+                }
+                None => trace.objects.add_unnamed(object),
+            };
+            self.objects.entry(identity).or_default().push_back(id);
+            objects.push(id);
         }
+        if whole < image.registry_slots {
+            let end = offset + (image.registry + whole * size) as u64;
+            truncated(&mut trace.diagnostics, end, image.registry_slots, whole);
+        }
+        objects
     }
-    if whole < image.registry_slots {
-        let end = offset + (image.registry + whole * size) as u64;
-        truncated(&mut trace.diagnostics, end, image.registry_slots, whole);
+
+    /// Settles which object each address names when, from the creations and deletions of a dump whose first event
+    /// has these ticks. Returns where addresses come to name other threads, in the order of time.
+    pub(super) fn settle(
+        &mut self,
+        trace: &mut Trace,
+        named: &[ObjectId],
+        lifetimes: Lifetimes,
+        ticks: u64,
+    ) -> Vec<ThreadTurn> {
+        for id in named {
+            self.thread_of(trace, *id);
+        }
+        let digits = trace.payload.digits();
+        let unnamed = |key| format!("thread {}", key_text(digits, key));
+        let schema = trace.schema.clone();
+        let turns =
+            lifetimes.settle(&schema, &mut trace.objects, named, (ticks, (THREAD, &unnamed)));
+        let mut threads = Vec::new();
+        for turn in turns.into_iter().filter(|turn| turn.kind == THREAD && !is_special(turn.key)) {
+            let context = turn.object.and_then(|id| self.thread_of(trace, id));
+            match turn.place {
+                None => trace.contexts.turn(turn.key, context),
+                Some(slot) => threads.push(ThreadTurn { slot, key: turn.key, context }),
+            }
+        }
+        // An address whose first thread is created later names none before.
+        for ThreadTurn { key, .. } in threads.iter().rev() {
+            let before = trace.objects.at(*key, ticks, Some(THREAD)).map(|(id, _)| id);
+            let context = before.and_then(|id| self.thread_of(trace, id));
+            trace.contexts.turn(*key, context);
+        }
+        threads
+    }
+
+    /// The context of a thread. Threads of the same address, name and stack are one.
+    fn thread_of(&mut self, trace: &mut Trace, id: ObjectId) -> Option<ContextId> {
+        let object = trace.objects.get(id)?;
+        if object.kind != THREAD || is_special(object.key) {
+            return None;
+        }
+        let (key, name) = (object.key, object.label.clone());
+        let thread = (key, name.clone(), object.parameters.clone());
+        if let Some(known) = self.threads.get(&thread) {
+            return Some(*known);
+        }
+        let key_text = key_text(trace.payload.digits(), key);
+        let kind = ContextKind::Thread;
+        let context = Context { key, key_text, kind, name, object: Some(id) };
+        let context = trace.contexts.replace(context);
+        self.threads.insert(thread, context);
+        Some(context)
+    }
+
+    /// The context of an event by its first word; one that the registry does not name is added, with
+    /// an object of its own if it is a thread.
+    #[cold]
+    pub(super) fn context(&mut self, trace: &mut Trace, key: u64) -> ContextId {
+        if let Some(known) = trace.contexts.find(key) {
+            return known;
+        }
+        let digits = trace.payload.digits();
+        let (kind, name) = match key {
+            context::INTERRUPT => (ContextKind::Interrupt, "Interrupt".to_owned()),
+            context::INITIALIZATION => (ContextKind::Initialization, "Initialization".to_owned()),
+            _ => (ContextKind::Thread, format!("thread {}", key_text(digits, key))),
+        };
+        let object = (kind == ContextKind::Thread).then(|| {
+            trace.objects.add(Object {
+                key,
+                kind: THREAD,
+                name: Vec::new(),
+                label: name.clone(),
+                parameters: Vec::new(),
+                priority: None,
+                alive: None,
+                lifetime: Lifetime::default(),
+                record: Vec::new(),
+            })
+        });
+        let key_text = key_text(digits, key);
+        let thread = (key, name.clone(), Vec::new());
+        let id = trace.contexts.add(Context { key, key_text, kind, name, object });
+        if kind == ContextKind::Thread {
+            self.threads.insert(thread, id);
+        }
+        id
     }
 }
 
@@ -37,25 +175,27 @@ fn truncated(diagnostics: &mut Diagnostics, offset: u64, expected: usize, found:
     diagnostics.add(Severity::Damage, offset, message);
 }
 
-fn add(image: &Image, slot: &RegistrySlot<'_>, record: &[u8], trace: &mut Trace) {
+fn is_special(key: u64) -> bool {
+    [context::UNUSED, context::INTERRUPT, context::INITIALIZATION].contains(&key)
+}
+
+fn identity(slot: &RegistrySlot<'_>) -> Identity {
+    let parameters = [slot.parameter1, slot.parameter2];
+    (slot.pointer, u32::from(slot.object_type), slot.name.to_vec(), parameters)
+}
+
+fn object(slot: &RegistrySlot<'_>, record: &[u8], trace: &Trace) -> Object {
     let kind = u32::from(slot.object_type);
-    let is_thread = slot.object_type == ids::object::THREAD;
-    let object = Object {
+    Object {
         key: slot.pointer,
         kind,
         name: slot.name.to_vec(),
         label: label(slot, trace),
         parameters: vec![slot.parameter1, slot.parameter2],
-        priority: if is_thread { slot.priority() } else { None },
+        priority: if kind == THREAD { slot.priority() } else { None },
         alive: Some(slot.available == 0),
         lifetime: Lifetime::default(),
-        record: record.get(..image.layout.registry_slot_size()).unwrap_or_default().to_vec(),
-    };
-    let name = object.label.clone();
-    let id = trace.objects.add(object);
-    let special = [context::UNUSED, context::INTERRUPT, context::INITIALIZATION];
-    if is_thread && !special.contains(&slot.pointer) {
-        thread(trace, slot.pointer, name, id);
+        record: record.to_vec(),
     }
 }
 
@@ -65,47 +205,10 @@ fn label(slot: &RegistrySlot<'_>, trace: &Trace) -> String {
     }
     let noun =
         trace.schema.object_kind(u32::from(slot.object_type)).map(|kind| kind.label.as_str());
-    format!("{} {}", noun.unwrap_or("object"), key_text(trace, slot.pointer))
+    let key = key_text(trace.payload.digits(), slot.pointer);
+    format!("{} {key}", noun.unwrap_or("object"))
 }
 
-fn thread(trace: &mut Trace, key: u64, name: String, object: ObjectId) -> ContextId {
-    let key_text = key_text(trace, key);
-    let kind = ContextKind::Thread;
-    trace.contexts.add(Context { key, key_text, kind, name, object: Some(object) })
-}
-
-/// The context of an event by its first word; one that the registry does not name is added, with
-/// an object of its own if it is a thread.
-#[cold]
-pub(super) fn context(trace: &mut Trace, key: u64) -> ContextId {
-    if let Some(known) = trace.contexts.find(key) {
-        return known;
-    }
-    let (kind, name) = match key {
-        context::INTERRUPT => (ContextKind::Interrupt, "Interrupt"),
-        context::INITIALIZATION => (ContextKind::Initialization, "Initialization"),
-        _ => return unregistered(trace, key),
-    };
-    let key_text = key_text(trace, key);
-    trace.contexts.add(Context { key, key_text, kind, name: name.to_owned(), object: None })
-}
-
-fn unregistered(trace: &mut Trace, key: u64) -> ContextId {
-    let label = format!("thread {}", key_text(trace, key));
-    let object = trace.objects.add(Object {
-        key,
-        kind: u32::from(ids::object::THREAD),
-        name: Vec::new(),
-        label: label.clone(),
-        parameters: Vec::new(),
-        priority: None,
-        alive: None,
-        lifetime: Lifetime::default(),
-        record: Vec::new(),
-    });
-    thread(trace, key, label, object)
-}
-
-fn key_text(trace: &Trace, key: u64) -> String {
-    format!("0x{key:0digits$X}", digits = trace.payload.digits())
+fn key_text(digits: usize, key: u64) -> String {
+    format!("0x{key:0digits$X}")
 }

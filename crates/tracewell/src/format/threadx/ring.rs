@@ -1,16 +1,20 @@
 //! Which slot is the oldest, which slots are events, and what is missing.
 //!
 //! With c the slot that `buffer_current` points at: a ring that has not wrapped holds events in
-//! slots 0..c, and slot c is unused; one that has holds them in c.. and then 0..c. Only a context
-//! word of 0 marks a slot unused.
+//! slots 0..c, and no slot from c on is used, for a kernel clears all when tracing is enabled; one that has holds
+//! them in c.. and then 0..c. Only a context word of 0 marks a slot unused.
 //!
-//! TraceX stops for good at the first unused slot. Here an unused slot between used ones is one
-//! damaged record, and reading goes on behind it; slot 0 unused still means an empty trace, for a
-//! kernel clears all slots when tracing is enabled and fills this one first.
+//! TraceX stops for good at the first unused slot. Here an unused slot between used ones is a damaged record, also
+//! slot 0 and the one that `buffer_current` points at, and reading goes on behind it.
+//!
+//! A kernel records two RUNNING events when tracing is enabled. A ring whose next slot is slot 0 and which does not
+//! begin with them has wrapped more than once.
 
 use std::ops::Range;
 
-use super::slots::Slots;
+use tracewell_wire::threadx::ids;
+
+use super::slots::{Slots, Ticking};
 use crate::model::{Diagnostics, LossCause, Severity};
 
 /// A piece of the event list, in order.
@@ -42,9 +46,51 @@ pub(super) struct Ring<'a> {
     pub(super) offset: u64,
 }
 
+/// How the events lie in the slots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Order {
+    /// There are none.
+    Empty,
+    /// As in the file, for want of a current slot.
+    File,
+    /// From slot 0 up to this one.
+    Unwrapped(usize),
+    /// From this slot to the end, and then from slot 0 up to it.
+    Wrapped(usize),
+}
+
 impl Ring<'_> {
+    /// How the events lie.
+    pub(super) fn order(&self) -> Order {
+        let there = self.slots.len();
+        let Some(current) = self.current else { return Order::File };
+        if self.used(current) || (current < there && self.used(self.expected - 1)) {
+            return Order::Wrapped(current);
+        }
+        // The next slot to write may be damaged; more than half of what lies behind it is not.
+        let behind = current.min(there)..there;
+        let used = self.slots.count_used(behind.clone());
+        if used > behind.len() / 2 {
+            return Order::Wrapped(current);
+        }
+        if current == 0 && used == 0 && there > 0 {
+            Order::Empty
+        } else {
+            Order::Unwrapped(current)
+        }
+    }
+
+    /// The slots that may hold events, in the order of the file.
+    pub(super) fn filled(&self, order: Order) -> Slots<'_> {
+        match order {
+            Order::Empty => self.slots.up_to(0),
+            Order::Unwrapped(current) => self.slots.up_to(current),
+            Order::File | Order::Wrapped(_) => self.slots,
+        }
+    }
+
     /// The event list in order of time.
-    pub(super) fn pieces(&self, diagnostics: &mut Diagnostics) -> Vec<Piece> {
+    pub(super) fn pieces(&self, order: Order, diagnostics: &mut Diagnostics) -> Vec<Piece> {
         let there = self.slots.len();
         if there < self.expected && self.current.is_none_or(|current| !self.unused(current)) {
             let offset = self.offset_of(there);
@@ -57,19 +103,27 @@ impl Ring<'_> {
         if there == 0 && self.expected > 0 {
             return vec![Piece::Gap { events: None, cause: LossCause::Truncated, slot: 0 }];
         }
-        if !self.used(0) {
-            if self.current.is_some_and(|current| current != 0) && there > 0 {
-                let message =
-                    "slot 0 is unused: nothing was recorded, though buffer_current says so";
-                diagnostics.add(Severity::Warning, self.offset, message);
-            }
-            return Vec::new();
+        match order {
+            Order::Empty => Vec::new(),
+            Order::File => self.file_order(diagnostics),
+            Order::Wrapped(current) => self.wrapped(current),
+            Order::Unwrapped(current) => self.unwrapped(current, diagnostics),
         }
-        match self.current {
-            None => self.file_order(diagnostics),
-            Some(current) if self.wrapped_at(current) => self.wrapped(current),
-            Some(current) => self.unwrapped(current),
+    }
+
+    /// Returns true if the events begin where tracing was enabled.
+    pub(super) fn begins_with_tracing(&self, order: Order) -> bool {
+        let running = |slot: usize| self.slots.id(slot) == Some(ids::RUNNING) && self.used(slot);
+        matches!(order, Order::Unwrapped(_) | Order::Wrapped(0)) && running(0) && running(1)
+    }
+
+    /// Ticks from the oldest event to the newest, if the ring is full.
+    pub(super) fn round(&self, order: Order, mut ticking: Ticking) -> Option<u64> {
+        let Order::Wrapped(oldest) = order else { return None };
+        for range in [oldest..self.slots.len(), 0..oldest] {
+            self.slots.note(range, &mut ticking, &[], &mut |_, _| {});
         }
+        Some(ticking.ticks)
     }
 
     fn used(&self, slot: usize) -> bool {
@@ -84,12 +138,7 @@ impl Ring<'_> {
         self.offset + (slot * self.slots.size()) as u64
     }
 
-    /// The next slot to write holds an event already, or the very last slot does.
-    fn wrapped_at(&self, current: usize) -> bool {
-        self.used(current) || (current < self.slots.len() && self.used(self.expected - 1))
-    }
-
-    fn unwrapped(&self, current: usize) -> Vec<Piece> {
+    fn unwrapped(&self, current: usize, diagnostics: &mut Diagnostics) -> Vec<Piece> {
         let there = self.slots.len();
         let mut pieces = vec![Piece::Slots(0..current.min(there))];
         if current > there {
@@ -97,14 +146,23 @@ impl Ring<'_> {
             // used: at least the slots up to it are missing, perhaps a whole round.
             pieces.push(Piece::Gap { events: None, cause: LossCause::Truncated, slot: there });
         }
+        let strays = self.slots.count_used(current.min(there)..there);
+        if strays > 0 {
+            let message = format!(
+                "expected no events from slot {current} on, which is to be written next, found {strays}; \
+                 they are not read"
+            );
+            diagnostics.add(Severity::Damage, self.offset_of(current), message);
+            let events = Some(strays as u64);
+            pieces.push(Piece::Gap { events, cause: LossCause::Damaged, slot: current });
+        }
         pieces
     }
 
     fn wrapped(&self, current: usize) -> Vec<Piece> {
         let there = self.slots.len();
         let mut pieces = Vec::new();
-        if current > 0 {
-            // At slot 0 the ring may be exactly full for the first time.
+        if current > 0 || !self.begins_with_tracing(Order::Wrapped(current)) {
             let cause = LossCause::Overwritten;
             pieces.push(Piece::Gap { events: None, cause, slot: current });
         }
@@ -120,7 +178,8 @@ impl Ring<'_> {
 
     fn file_order(&self, diagnostics: &mut Diagnostics) -> Vec<Piece> {
         let there = self.slots.len();
-        let end = (0..there).find(|&slot| self.unused(slot)).unwrap_or(there);
+        // Unused slots at the end were never written.
+        let end = (0..there).rev().find(|&slot| self.used(slot)).map_or(0, |last| last + 1);
         let mut message =
             "buffer_current points at no slot: events are given as they lie in the file".to_owned();
         if let Some(slot) = self.slots.only_backward_step(end) {

@@ -38,6 +38,11 @@ impl<'a> Slots<'a> {
         Self { bytes, layout }
     }
 
+    /// The slots before one.
+    pub(super) fn up_to(&self, end: usize) -> Self {
+        Self { bytes: self.bytes(0..end.min(self.len())), layout: self.layout }
+    }
+
     /// Number of slots.
     pub(super) fn len(&self) -> usize {
         self.bytes.len() / self.size()
@@ -73,6 +78,36 @@ impl<'a> Slots<'a> {
         range.find(|&slot| self.used(slot) == Some(false))
     }
 
+    /// Number of used slots among some.
+    pub(super) fn count_used(&self, range: Range<usize>) -> usize {
+        range.filter(|&slot| self.used(slot) == Some(true)).count()
+    }
+
+    /// Calls `note` with the slot and the ticks of each event among some whose id is marked in `ids`, and with the
+    /// ticks of those before them in `state`.
+    pub(super) fn note(
+        &self,
+        range: Range<usize>,
+        state: &mut Ticking,
+        ids: &[bool],
+        note: &mut dyn FnMut(usize, u64),
+    ) {
+        let start = range.start;
+        let bytes = self.bytes(range);
+        for_each_layout!(self, bytes, note_marked(start, state, ids, note));
+    }
+
+    /// The event id in a slot.
+    pub(super) fn id(&self, slot: usize) -> Option<u16> {
+        self.event(slot).map(|event| event.id())
+    }
+
+    /// The first four words of a slot, which a kernel does not change after it wrote them.
+    pub(super) fn written_once(&self, slot: usize) -> Option<[u64; 4]> {
+        let event = self.event(slot)?;
+        Some([event.context, event.priority_word, event.id_word, event.stamp])
+    }
+
     /// The raw stamp in a slot.
     pub(super) fn stamp(&self, slot: usize) -> Option<u64> {
         self.event(slot).map(|event| event.stamp)
@@ -81,7 +116,8 @@ impl<'a> Slots<'a> {
     /// The slot before which the stamps of slots `0..end` go back, if they do so exactly once.
     pub(super) fn only_backward_step(&self, end: usize) -> Option<usize> {
         let mut previous = 0;
-        let mut steps = (0..end).filter(|&slot| {
+        let used = (0..end).filter(|&slot| self.used(slot) == Some(true));
+        let mut steps = used.filter(|&slot| {
             let stamp = self.event(slot).map_or(previous, |event| event.stamp);
             std::mem::replace(&mut previous, stamp) > stamp
         });
@@ -153,23 +189,53 @@ fn tally<const N: usize, const BIG: bool>(slots: &[[u8; N]], mask: u64, previous
     tally
 }
 
+/// How stamps become ticks, from one event to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ticking {
+    pub(super) counter: Counter,
+    pub(super) ticks: u64,
+    /// The stamp of the last event.
+    pub(super) previous: Option<u64>,
+}
+
+impl Ticking {
+    pub(super) fn new(counter: Counter) -> Self {
+        Self { counter, ticks: 0, previous: None }
+    }
+
+    /// Ticks of an event with this stamp, if it came next.
+    pub(super) fn ticks_of(&self, raw: u64) -> u64 {
+        let stamp = self.counter.stamp(raw);
+        let elapsed = self.previous.map_or(0, |previous| self.counter.elapsed(previous, stamp));
+        self.ticks.saturating_add(elapsed)
+    }
+}
+
 /// The state that goes from one batch to the next.
 #[derive(Debug)]
 pub(super) struct Unwrapping {
-    counter: Counter,
-    ticks: u64,
-    previous: Option<u64>,
+    ticking: Ticking,
     contexts: ContextCache,
 }
 
 impl Unwrapping {
     pub(super) fn new(counter: Counter) -> Self {
-        Self { counter, ticks: 0, previous: None, contexts: ContextCache::new() }
+        Self { ticking: Ticking::new(counter), contexts: ContextCache::new() }
     }
 
-    /// Ticks of the last event.
-    pub(super) fn ticks(&self) -> u64 {
-        self.ticks
+    /// How far the clock has come.
+    pub(super) fn ticking(&self) -> Ticking {
+        self.ticking
+    }
+
+    /// Goes on with another dump, in which keys may name other contexts.
+    pub(super) fn with_new_names(self) -> Self {
+        Self { contexts: ContextCache::new(), ..self }
+    }
+
+    /// Forgets the context of a key.
+    pub(super) fn forget(&mut self, key: u64) {
+        self.contexts.forget(key);
     }
 }
 
@@ -188,12 +254,47 @@ impl ContextCache {
     #[inline(always)]
     fn get(&mut self, key: u64, context_of: &mut dyn FnMut(u64) -> ContextId) -> ContextId {
         // The golden ratio spreads control blocks that lie at equal distances.
-        let entry = &mut self.entries[((key as u32).wrapping_mul(0x9E37_79B1) >> 24) as usize];
+        let entry = &mut self.entries[Self::place(key)];
         if entry.0 != key {
             *entry = (key, context_of(key));
         }
         entry.1
     }
+
+    #[inline(always)]
+    fn place(key: u64) -> usize {
+        ((key as u32).wrapping_mul(0x9E37_79B1) >> 24) as usize
+    }
+
+    fn forget(&mut self, key: u64) {
+        self.entries[Self::place(key)].0 = context::UNUSED;
+    }
+}
+
+/// Unlike the hot loop it passes over unused slots, which end nothing here.
+#[inline(never)]
+fn note_marked<const N: usize, const BIG: bool>(
+    slots: &[[u8; N]],
+    start: usize,
+    state: &mut Ticking,
+    ids: &[bool],
+    note: &mut dyn FnMut(usize, u64),
+) {
+    let counter = state.counter;
+    let mut ticks = state.ticks;
+    let mut previous = state.previous;
+    for (row, slot) in slots.iter().enumerate() {
+        if word::<N, BIG>(slot, 0) == context::UNUSED {
+            continue;
+        }
+        let stamp = counter.stamp(word::<N, BIG>(slot, 3));
+        ticks = ticks.saturating_add(counter.elapsed(previous.unwrap_or(stamp), stamp));
+        previous = Some(stamp);
+        if ids.get(usize::from(word::<N, BIG>(slot, 2) as u16)) == Some(&true) {
+            note(start + row, ticks);
+        }
+    }
+    (state.ticks, state.previous) = (ticks, previous);
 }
 
 /// The hot loop. Rows of `columns` from the returned number on are not filled.
@@ -205,10 +306,10 @@ fn fill<const N: usize, const BIG: bool>(
     columns: &mut Columns,
 ) -> usize {
     let Some(first) = slots.first() else { return 0 };
-    let counter = state.counter;
+    let counter = state.ticking.counter;
     let origin = counter.stamp(word::<N, BIG>(first, 3));
-    let mut previous = state.previous.unwrap_or(origin);
-    let mut ticks = state.ticks;
+    let mut previous = state.ticking.previous.unwrap_or(origin);
+    let mut ticks = state.ticking.ticks;
     let mut filled = 0;
     let rows = columns.ticks.iter_mut().zip(&mut columns.cpu).zip(&mut columns.context);
     let rows = rows.zip(&mut columns.id).zip(&mut columns.priority);
@@ -231,8 +332,8 @@ fn fill<const N: usize, const BIG: bool>(
         filled += 1;
     }
     if filled > 0 {
-        state.ticks = ticks;
-        state.previous = Some(previous);
+        state.ticking.ticks = ticks;
+        state.ticking.previous = Some(previous);
     }
     filled
 }

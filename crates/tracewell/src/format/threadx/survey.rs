@@ -1,15 +1,16 @@
 //! Which way a dump's clock counts, and where it wraps: neither is recorded.
 //!
-//! The rule is TraceX's, exactly. Walking the slots in file order, each masked stamp is compared
-//! with the one before; more increases than decreases mean that the clock counts up, anything else
-//! (a tie, a constant clock) that it counts down. The comparison is skipped at the first two slots
-//! of the file and at the first two from `buffer_current` on.
+//! The rule is TraceX's but for ties. Walking the slots in file order, each masked stamp is compared
+//! with the one before; more increases than decreases mean that the clock counts up, more decreases
+//! that it counts down. The comparison is skipped at the first two slots of the file and at the first two
+//! from `buffer_current` on. TraceX takes a tie (two events, a constant clock) for down; here the skipped steps
+//! between neighbours decide it, and if they do not, the clock counts up. Unused slots are passed over.
 //!
 //! The walk ends as soon as the slots that are left cannot change the answer.
 
 use std::ops::Range;
 
-use super::slots::Slots;
+use super::slots::{Slots, Tally};
 use crate::model::{Clock, Counter, Diagnostics, Direction, Rate, Severity};
 
 /// What is known before the stamps are looked at.
@@ -29,10 +30,18 @@ const NANOSECONDS: u64 = 1_000_000_000;
 pub(super) struct Survey {
     pub(super) increases: usize,
     pub(super) decreases: usize,
+    /// Steps that TraceX does not compare though both events are neighbours in time: larger, smaller.
+    beside: (usize, usize),
     /// Whether every stamp walked over is below 10^9.
     pub(super) nanoseconds: bool,
     /// The highest core number walked over, plus one.
     pub(super) cpus: u16,
+    /// Whether a slot walked over is unused.
+    pub(super) holes: bool,
+    /// Used slots walked over.
+    used: usize,
+    /// The stamp of the first of them.
+    first: u64,
 }
 
 impl Survey {
@@ -43,9 +52,7 @@ impl Survey {
         let mut previous = 0;
         for start in (0..slots.len()).step_by(BLOCK) {
             let end = (start + BLOCK).min(slots.len());
-            if !survey.block(slots, start..end, mask, &mut previous, current) {
-                break;
-            }
+            survey.block(slots, start..end, mask, &mut previous, current);
             let left = slots.len() - end;
             if survey.increases.abs_diff(survey.decreases) > left && !survey.nanoseconds {
                 break;
@@ -54,7 +61,7 @@ impl Survey {
         survey
     }
 
-    /// Adds a block of slots; false when it ended at an unused one.
+    /// Adds a block of slots, of which some may be unused.
     fn block(
         &mut self,
         slots: Slots<'_>,
@@ -62,30 +69,66 @@ impl Survey {
         mask: u64,
         previous: &mut u64,
         current: Option<usize>,
-    ) -> bool {
-        let mut tally = slots.tally(range.clone(), mask, *previous);
-        let whole = !tally.unused;
-        let mut used = range;
-        if !whole {
-            used.end = slots.first_unused(used.clone()).unwrap_or(used.end);
-            tally = slots.tally(used.clone(), mask, *previous);
+    ) {
+        let tally = slots.tally(range.clone(), mask, *previous);
+        if !tally.unused {
+            return self.add(slots, range, (mask, current), tally, previous);
         }
+        self.holes = true;
+        let used = |slot: &usize| slots.used(*slot) == Some(true);
+        let mut rest = range;
+        while let Some(start) = rest.clone().find(used) {
+            let end = slots.first_unused(start..rest.end).unwrap_or(rest.end);
+            let tally = slots.tally(start..end, mask, *previous);
+            self.add(slots, start..end, (mask, current), tally, previous);
+            rest.start = end;
+        }
+    }
+
+    /// Adds a run of used slots.
+    fn add(
+        &mut self,
+        slots: Slots<'_>,
+        used: Range<usize>,
+        (mask, current): (u64, Option<usize>),
+        mut tally: Tally,
+        previous: &mut u64,
+    ) {
+        let stamp = |slot: usize| slots.stamp(slot).unwrap_or(0) & mask;
+        let oldest = current.unwrap_or(0);
         for slot in skipped(current).filter(|slot| used.contains(slot)) {
-            let stamp = |slot: usize| slots.stamp(slot).unwrap_or(0) & mask;
-            let before = slot.checked_sub(1).map_or(0, stamp);
-            tally.increases -= usize::from(stamp(slot) > before);
-            tally.decreases -= usize::from(stamp(slot) < before);
+            let before = if slot == used.start { *previous } else { stamp(slot - 1) };
+            let step = (usize::from(stamp(slot) > before), usize::from(stamp(slot) < before));
+            tally.increases -= step.0;
+            tally.decreases -= step.1;
+            if slot > 0 && slot != oldest {
+                self.beside = (self.beside.0 + step.0, self.beside.1 + step.1);
+            }
         }
+        if self.used == 0 {
+            self.first = stamp(used.start);
+        }
+        self.used += used.len();
         *previous = tally.last;
         self.increases += tally.increases;
         self.decreases += tally.decreases;
         self.nanoseconds &= tally.largest < NANOSECONDS;
         self.cpus = self.cpus.max(u16::from(tally.core) + 1);
-        whole
     }
 
+    /// The direction of most steps. TraceX takes a tie for down; here the steps that it leaves out decide, and up is
+    /// taken where they do not.
     fn direction(&self) -> Direction {
-        if self.increases > self.decreases { Direction::Up } else { Direction::Down }
+        let more = (self.increases, self.decreases);
+        let all = (more.0 + self.beside.0, more.1 + self.beside.1);
+        let (up, down) = if more.0 == more.1 { all } else { more };
+        if down > up { Direction::Down } else { Direction::Up }
+    }
+
+    /// Whether there are several events and the clock stood still.
+    fn stood_still(&self) -> bool {
+        let steps = [self.increases, self.decreases, self.beside.0, self.beside.1];
+        self.used > 1 && steps == [0; 4]
     }
 
     /// The clock, with remarks on what had to be guessed and looks wrong.
@@ -102,6 +145,14 @@ impl Survey {
             let message = "every stamp is below 10^9 and the clock goes round: taken as nanoseconds \
                            of the second (-O modulus=4294967296 takes the mask instead)";
             diagnostics.add(Severity::Note, None, message);
+        }
+        if self.stood_still() && mask != 0 {
+            let message = format!(
+                "every time stamp is {}: the target's clock stood still, so that the order of events is known but \
+                 no time between them",
+                self.first
+            );
+            diagnostics.add(Severity::Warning, None, message);
         }
         let compared = self.increases + self.decreases;
         let fewer = self.increases.min(self.decreases);

@@ -3,7 +3,7 @@
 use super::entry::Tail;
 use super::heading::{PID, PROCESS_NAME, TID};
 use super::{Options, Settings, heading};
-use crate::model::{Batch, ContextId, Trace};
+use crate::model::{Batch, ContextId, SeenContexts, Trace};
 use crate::template::syntax::{Key, Level};
 use crate::template::{Environment, Program, TemplateId};
 use crate::text::{Literal, PerEvent};
@@ -12,8 +12,7 @@ use crate::text::{Literal, PerEvent};
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     contexts: Vec<ContextFacts>,
-    /// See [`crate::model::Contexts::told_since`].
-    told: u64,
+    seen_contexts: SeenContexts,
     ids: PerEvent<IdFacts>,
     /// Small ids that there are facts of.
     seen: Vec<bool>,
@@ -88,16 +87,12 @@ impl Facts {
             self.of_day_ns = trace.wall_clock_ns(0).map(|ns| ns % NANOSECONDS_OF_DAY);
         }
         let columns = batch.columns;
-        if trace.contexts.told_since(&mut self.told) {
-            self.contexts.clear();
-        }
-        let known = self.contexts.len() as u32..trace.contexts.len() as u32;
-        self.contexts.extend(known.map(|id| {
+        trace.contexts.update(&mut self.contexts, &mut self.seen_contexts, |id, _| {
             // As it was when it first ran.
-            let row = columns.context.iter().position(|context| context.0 == id);
+            let row = columns.context.iter().position(|context| *context == id);
             let ticks = row.and_then(|row| columns.ticks.get(row)).copied();
-            context(trace, ContextId(id), ticks.unwrap_or(trace.span))
-        }));
+            context(trace, id, ticks.unwrap_or(trace.span))
+        });
         for row in rows {
             let Some(event) = columns.id.get(*row as usize) else { continue };
             // For most events this is a look into a small table.

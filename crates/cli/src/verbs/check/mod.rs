@@ -1,17 +1,22 @@
-//! `tracewell check`: whether a trace is as rules say; rules from a trace.
+//! `tracewell check`: whether a trace is as rules say; rules from a trace. What is told, and when, is in `telling`.
 
-use std::io::Write;
+mod telling;
+
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use tracewell::check::{Check as Comparison, Rules, RulesWriter, WriteOptions};
+use tracewell::check::{MAX_STEPS, Rules, RulesWriter, WriteOptions};
+use tracewell::collect::Follow;
 use tracewell::input::Input;
 use tracewell::model::Trace;
-use tracewell::report::check;
 use tracewell::source::Source;
 use tracewell::text::shown_path;
 
-use super::{for_each_file, read, title};
+use self::telling::{Form, Telling};
+use super::follow::follow;
+use super::{for_each_file, read_named, title};
 use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome};
 use crate::{output, small_file, templates};
@@ -24,6 +29,7 @@ use crate::{output, small_file, templates};
 #[command(after_help = "Examples:
   tracewell check expected.rules trace.bin
   tracewell check --json expected.rules trace.bin | jq '.failures[].message'
+  tracewell check --follow alarms.rules run.twl
   tracewell check --write expected.rules --event 'SM?*' trace.bin
 
 A rules file:
@@ -42,6 +48,11 @@ pub(crate) struct Check {
     /// For programs: one JSON object a file
     #[arg(long, conflicts_with = "write")]
     json: bool,
+
+    /// Go on while the file grows, or standard input brings more, until Ctrl-C; a rule that is broken is told at
+    /// once
+    #[arg(short, long, conflicts_with = "write")]
+    follow: bool,
 
     /// Write RULES, a new file that this trace passes, instead of reading them
     #[arg(short, long)]
@@ -81,37 +92,55 @@ impl Check {
         let parsed = Rules::parse(&source);
         templates::tell(&source, &parsed.findings);
         let Some(rules) = parsed.rules else { return Ok(Outcome::Usage) };
-        let mut wrong = Outcome::Done;
-        let worst = for_each_file(&self.files, &self.input, |input| {
-            let mut comparison = Comparison::new(&rules);
-            let trace = read(input, &mut comparison)?;
-            rules.check(&trace)?;
-            templates::tell(&source, &rules.doubts(&trace));
-            let verdict = comparison.finish(&trace);
-            if !verdict.passed() {
-                wrong = Outcome::Wrong;
-            }
-            self.print(&source, input.path(), &verdict)?;
-            Ok(trace)
-        });
-        Ok(worst.outcome.max(wrong))
+        let rules = (&source, &rules);
+        let wrong = AtomicBool::new(false);
+        let outcome = match self.follow {
+            true => self.followed(rules, &wrong)?,
+            false => self.read(rules, &wrong),
+        };
+        Ok(match outcome {
+            // A rule that is not met says more than damage, which was told as well.
+            Outcome::Done | Outcome::Damaged if wrong.load(Ordering::Relaxed) => Outcome::Wrong,
+            outcome => outcome,
+        })
     }
 
-    fn print(
-        &self,
-        source: &Source,
-        path: &Path,
-        verdict: &tracewell::check::Verdict,
-    ) -> Result<(), Failure> {
-        let text = if self.json {
-            format!("{:#}\n", check::json(source, verdict))
-        } else {
-            let title = title(&self.files, &self.input, path).map(|title| title + "\n");
-            title.unwrap_or_default() + &check::text(source, verdict)
+    /// Checks each trace to its end.
+    fn read(&self, rules: (&Source, &Rules), wrong: &AtomicBool) -> Outcome {
+        let made = for_each_file(&self.files, &self.input, |input| {
+            let title = title(&self.files, &self.input, input.path()).filter(|_| !self.json);
+            let failed = |error: io::Error| Failure::io(output::stdout_path(), &error);
+            title.map_or(Ok(()), |title| writeln!(output::stdout(), "{title}")).map_err(failed)?;
+            let form = match input.size() {
+                _ if self.json => Form::Json,
+                // A file is read faster than its failures are; a stream may go on for days.
+                Some(_) => Form::Text,
+                None => Form::TextAtOnce,
+            };
+            let mut telling = Telling::new(rules, form, wrong, output::stdout());
+            let trace = read_named(input, &mut telling, true)?;
+            rules.1.check(&trace)?;
+            telling.end(&trace).map_err(failed)?;
+            Ok(trace)
+        });
+        made.outcome
+    }
+
+    /// Checks a trace while it is written, until a signal comes.
+    fn followed(&self, rules: (&Source, &Rules), wrong: &AtomicBool) -> Result<Outcome, Failure> {
+        let [file] = &self.files[..] else {
+            return Err(Failure::usage("--follow: one trace can be followed, several are named"));
         };
-        output::stdout()
-            .write_all(text.as_bytes())
-            .map_err(|error| Failure::io(output::stdout_path(), &error))
+        if self.input.join {
+            return Err(Failure::usage("--join: one file that grows has no parts"));
+        }
+        let form = if self.json { Form::Json } else { Form::TextAtOnce };
+        let sink = || Box::new(Telling::new(rules, form, wrong, io::stdout())) as Box<dyn Follow>;
+        let followed = follow(file, &self.input, sink)?;
+        if let Some(trace) = followed.trace {
+            rules.1.check(&trace)?;
+        }
+        Ok(followed.outcome)
     }
 
     fn written(&self) -> Outcome {
@@ -144,7 +173,15 @@ impl Check {
             without: self.without.clone(),
         };
         let mut writer = RulesWriter::new(out, &name, options);
-        let trace = read(input, &mut writer)?;
+        let mut trace = read_named(input, &mut writer, true)?;
+        writer.remark(&mut trace);
+        if writer.is_full() {
+            let message = format!(
+                "{name}: rules have at most {MAX_STEPS} steps, and this trace needs more: choose events with \
+                 --event and --context"
+            );
+            return Err(Failure::usage(message));
+        }
         writer.finish().map_err(|error| Failure::io(&self.rules, &error))?;
         Ok(trace)
     }

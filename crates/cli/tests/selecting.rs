@@ -1,0 +1,158 @@
+//! Names that users type: what each verb takes them for, and what it says of names that nothing has.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A command in a folder of its own, with a trace of ThreadX (`t`) and one of RKH (`r`).
+fn run(arguments: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::copy(root().join("examples/scheduling.trx"), at("t")).unwrap();
+    let rkh = "crates/tracewell/tests/fixtures/rkh/ahsm-a.bin";
+    std::fs::copy(root().join(rkh), at("r")).unwrap();
+    std::fs::copy(root().join("examples/hooks.twx"), at("h")).unwrap();
+    std::fs::write(at("my.rules"), "TX_TRACE_RUNNING\nnever tx_mutex_gte\n").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    command.current_dir(folder.path()).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// How many events `report` shows.
+fn selected(arguments: &[&str]) -> usize {
+    let output = run(&[&["report", "--layout", "lines"], arguments].concat());
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+    assert_eq!(stderr(&output), "", "{arguments:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let count = text.lines().find(|line| line.starts_with("events ")).unwrap();
+    let count = count.split(", ").nth(1).unwrap_or(count);
+    count.split_whitespace().find_map(|word| word.parse().ok()).unwrap()
+}
+
+#[test]
+fn one_event_has_the_same_names_everywhere() {
+    let names = ["SM_TRN", "SM TRN", "sm_trn", "RKH_TE_SM_TRN", "98", "0x62", "SM?TRN"];
+    let counts = names.map(|name| selected(&["--event", name, "r"]));
+    assert!(counts[0] > 0 && counts.iter().all(|count| *count == counts[0]), "{counts:?}");
+    let all = selected(&["r"]);
+    // A blank separates the elements of a list.
+    for name in names.into_iter().filter(|name| !name.contains(' ')) {
+        assert_eq!(selected(&["-d", name, "r"]), counts[0], "{name}");
+        assert_eq!(selected(&["-k", name, "r"]), all - counts[0], "{name}");
+    }
+}
+
+#[test]
+fn one_context_has_the_same_names_everywhere() {
+    let json = run(&["events", "--context", "control", "--head", "1", "t"]).stdout;
+    let event: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let hexadecimal = event["context"].as_str().unwrap();
+    let key = u64::from_str_radix(hexadecimal.trim_start_matches("0x"), 16).unwrap();
+    let names =
+        ["control".to_owned(), "CONTR*".to_owned(), hexadecimal.to_owned(), key.to_string()];
+    for option in ["--context", "-T", "-p"] {
+        let counts = names.each_ref().map(|name| selected(&[option, name, "t"]));
+        assert!(counts[0] > 0 && counts.iter().all(|count| *count == counts[0]), "{counts:?}");
+        assert_eq!(counts[0], selected(&["--context", "control", "t"]), "{option}");
+    }
+    assert_eq!(selected(&["--object", "log_file", "t"]), selected(&["--object", "log file", "t"]));
+}
+
+#[test]
+fn rules_name_arguments_as_reports_and_exports_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("my.rules");
+    for name in ["mutex_ptr", "mutex", "\"mutex ptr\"", "Mutex"] {
+        let text = format!("count 50 tx_mutex_get({name} = log_file)\ncount 50.. 0x34\n");
+        std::fs::write(&rules, text).unwrap();
+        let output = run(&["check", rules.to_str().unwrap(), "t"]);
+        let said =
+            String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{name}: {said}");
+    }
+}
+
+#[test]
+fn a_name_that_nothing_has_is_told_with_the_nearest_one() {
+    let wrong = |what: &str, typed: &str, meant: &str| {
+        format!("warning: no {what} named '{typed}' in this trace; did you mean '{meant}'?\n")
+    };
+    let event = wrong("event", "tx_mutex_gte", "tx_mutex_get");
+    let context = wrong("context", "contrl", "control");
+    let process = wrong("process", "contrl", "control");
+    let object = wrong("object", "log_flie", "log file");
+    let cases: [(&[&str], &str); 12] = [
+        (&["events", "--event", "tx_mutex_gte", "t"], &event),
+        (&["events", "--context", "contrl", "t"], &context),
+        (&["events", "--object", "log_flie", "t"], &object),
+        (&["report", "--event", "tx_mutex_gte", "t"], &event),
+        (&["report", "-d", "tx_mutex_gte", "t"], &event),
+        (&["report", "-k", "tx_mutex_gte", "t"], &event),
+        (&["report", "-T", "contrl", "t"], &context),
+        (&["report", "--layout", "trcrpt", "-p", "contrl", "t"], &process),
+        (&["report", "-C", "1-2", "t"], "no processor 1 in this trace, its last is 0\n"),
+        (&["check", "--write", "new", "--event", "tx_mutex_gte", "t"], &event),
+        (&["check", "--write", "new", "--context", "contrl", "t"], &context),
+        (
+            &["collect", "--file", "t", "--once", "--idle", "0.2", "-f", "--event", "tx_mutex_gte"],
+            &event,
+        ),
+    ];
+    for (arguments, told) in cases {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(told), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn other_names_that_do_not_exist_are_told_with_the_nearest_one() {
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&["check", "my.rules", "t"], 0, "is named so; did you mean 'tx_mutex_get'?"),
+        (&["check", "--write", "n", "--without", "mutx_ptr", "t"], 0, "did you mean 'mutex_ptr'?"),
+        (&["report", "-D", "shced", "h"], 2, "did you mean 'sched'?"),
+        (&["info", "--format-in", "thredx", "t"], 2, "did you mean 'threadx'?"),
+        (&["convert", "--to", "jsonll", "t", "-o", "-"], 2, "did you mean 'jsonl'?"),
+        (
+            &["convert", "--to", "mermaid", "-T", "context=serber", "r", "-o", "-"],
+            2,
+            "named 'serber'",
+        ),
+    ];
+    for (arguments, status, told) in cases {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(told), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn names_of_a_part_that_was_not_read_are_not_denied() {
+    let output =
+        run(&["events", "--context", "control", "--context", "logger", "--head", "1", "t"]);
+    let told = stderr(&output);
+    assert!(told.contains("'logger' in the part of this trace that was read") || told.is_empty());
+    let output = run(&["events", "--event", "tx_mutex_delete", "t"]);
+    assert_eq!(stderr(&output), "", "it is a name of this format");
+}
+
+#[test]
+fn names_that_a_trace_tells_late_hold_from_its_first_event_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("my.rules");
+    // Its name comes three events later.
+    std::fs::write(&rules, "SM_INIT(ao = my, ist = S1)\nnext SM_TRN(tst = S1)\n").unwrap();
+    let output = run(&["check", rules.to_str().unwrap(), "r"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(selected(&["--object", "S1", "--event", "SM_INIT", "r"]) == 1);
+    // And rules that are written have them.
+    let output = run(&["check", "--write", "--event", "SM_INIT", "-", "r"]);
+    let written = String::from_utf8(output.stdout).unwrap();
+    assert!(written.contains("SM_INIT(ao = my, ist = S1)"), "{written}");
+}

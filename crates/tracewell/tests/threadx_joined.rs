@@ -1,0 +1,182 @@
+//! Several dumps of one run read as one history: every event once, exact gaps, one registry.
+
+#[path = "support/dump.rs"]
+mod dump;
+mod support;
+
+use dump::{Dump, USUAL, event, thread};
+use support::{Kept, settings};
+use tracewell::format::{FORMATS, Input as Window, Options, Progress};
+use tracewell::input::Input;
+use tracewell::model::{LossCause, Severity, Trace};
+use tracewell_wire::threadx::{Event, Layout, Width};
+
+const A: u64 = 0x2100_0000;
+const SLOTS: u64 = 8;
+
+/// The event of this number in the life of the ring.
+fn nth(number: u64) -> Event {
+    let id = if number < 2 { 6 } else { 83 };
+    event(A, id, 1000 + 10 * number)
+}
+
+/// The ring after so many events.
+fn ring(layout: Layout, recorded: u64) -> Vec<u8> {
+    let newest = |slot: u64| (0..recorded).rev().find(|number| number % SLOTS == slot);
+    let events = (0..SLOTS).map(|slot| newest(slot).map_or(Event::UNUSED, nth)).collect();
+    let next = usize::try_from(recorded % SLOTS).unwrap();
+    Dump::new(layout, vec![thread(A, "alpha")], events, next).bytes()
+}
+
+fn joined(dumps: &[Vec<u8>]) -> (Trace, Kept) {
+    let mut bytes = Vec::new();
+    let mut parts = Vec::new();
+    for dump in dumps {
+        parts.push(bytes.len().to_string());
+        bytes.extend_from_slice(dump);
+    }
+    let option = format!("parts={}", parts[1..].join(","));
+    read(bytes, &[&option])
+}
+
+fn read(bytes: Vec<u8>, options: &[&str]) -> (Trace, Kept) {
+    let mut kept = Kept::default();
+    let trace =
+        Input::from_bytes("dumps", bytes, settings(options)).unwrap().read(&mut kept).unwrap();
+    (trace, kept)
+}
+
+/// Numbers of the events, and the gaps: before which event, and how many are missing.
+fn history((trace, kept): &(Trace, Kept)) -> (Vec<u64>, Vec<(u64, Option<u64>)>) {
+    let layout = tracewell::format::threadx::layout(trace);
+    let numbers = kept.rows.iter().map(|row| {
+        let number = (Event::read(layout, &row.record).unwrap().stamp - 1000) / 10;
+        let first = (Event::read(layout, &kept.rows[0].record).unwrap().stamp - 1000) / 10;
+        assert_eq!(row.ticks, 10 * (number - first), "ticks go on over the seams");
+        number
+    });
+    let gaps = kept.losses.iter().map(|loss| (loss.before, loss.events)).collect();
+    (numbers.collect(), gaps)
+}
+
+#[test]
+fn every_two_dumps_of_a_ring_are_one_history_with_exact_gaps() {
+    for (first, second) in (0..3 * SLOTS).flat_map(|a| (a..3 * SLOTS).map(move |b| (a, b))) {
+        let place = format!("after {first} and {second} events");
+        let both = joined(&[ring(USUAL, first), ring(USUAL, second)]);
+        let (numbers, gaps) = history(&both);
+        let held = |recorded: u64| recorded.saturating_sub(SLOTS)..recorded;
+        let expected: Vec<_> =
+            held(first).chain(held(second).filter(|number| *number >= first)).collect();
+        assert_eq!(numbers, expected, "{place}");
+        let lost_first = (first > SLOTS).then_some((0, None));
+        let missing = held(second).start.saturating_sub(first);
+        // Nothing of the first dump: what was overwritten before is not known.
+        let known = (first > 0 && missing < SLOTS).then_some(missing);
+        let before = held(first).end - held(first).start;
+        let between = (missing > 0).then_some((before, known));
+        let expected: Vec<_> = lost_first.into_iter().chain(between).collect();
+        assert_eq!(gaps, expected, "{place}");
+    }
+}
+
+#[test]
+fn dumps_at_each_full_buffer_are_joined_without_a_gap() {
+    let dumps: Vec<_> = (1..=5).map(|round| ring(USUAL, round * SLOTS)).collect();
+    let both = joined(&dumps);
+    let (numbers, gaps) = history(&both);
+    assert_eq!(numbers, (0..5 * SLOTS).collect::<Vec<_>>());
+    assert_eq!(gaps, []);
+    assert_eq!(both.0.fact("dumps"), Some(5));
+    assert_eq!(both.0.objects.len(), 1, "the thread is the same in each");
+    assert_eq!(both.0.losses.events(), Some(0));
+}
+
+#[test]
+fn a_pause_in_which_a_round_could_have_passed_is_a_gap_of_unknown_size() {
+    let mut late = ring(USUAL, 2 * SLOTS);
+    // All stamps of the second dump are later by ten rounds.
+    let events = late.len() - 8 * 32;
+    for slot in 0..8 {
+        let at = events + slot * 32 + 12;
+        let stamp = u32::from_le_bytes(late[at..at + 4].try_into().unwrap()) + 800;
+        late[at..at + 4].copy_from_slice(&stamp.to_le_bytes());
+    }
+    let (trace, kept) = joined(&[ring(USUAL, SLOTS), late]);
+    assert_eq!(kept.rows.len(), 16);
+    assert_eq!(kept.losses.len(), 1);
+    assert_eq!((kept.losses[0].before, kept.losses[0].events), (8, None));
+    assert_eq!(kept.losses[0].cause, LossCause::Overwritten);
+    let said = trace.diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert!(
+        said[0].contains("0 events are missing") && said[0].contains("multiple of 8"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_second_dump_in_one_file_is_read_if_it_is_of_the_same_ring_and_told_if_not() {
+    let same = [ring(USUAL, 5), ring(USUAL, 7)].concat();
+    let (trace, kept) = read(same, &[]);
+    assert_eq!(kept.rows.len(), 7);
+    assert_eq!(trace.diagnostics.worst(), Some(Severity::Note));
+    let mut other = Dump::small(USUAL);
+    other.header.trace_base_address += 0x1000;
+    let mut header = other.header;
+    for place in [&mut header.registry_start, &mut header.registry_end, &mut header.buffer_start] {
+        *place += 0x1000;
+    }
+    header.buffer_end += 0x1000;
+    header.buffer_current += 0x1000;
+    other.header = header;
+    let first = ring(USUAL, 5);
+    let (trace, kept) = read([first.clone(), other.bytes()].concat(), &[]);
+    assert_eq!(kept.rows.len(), 5);
+    let said: Vec<_> = trace.diagnostics.iter().map(ToString::to_string).collect();
+    let place = first.len();
+    assert!(said[0].contains(&format!("-O offset={place} reads it")), "{said:?}");
+    assert!(said[1].contains("bytes from here on belong to no dump"), "{said:?}");
+}
+
+#[test]
+fn a_dump_of_another_target_is_not_joined() {
+    let (trace, kept) =
+        joined(&[ring(USUAL, 5), ring(Layout { width: Width::Bits64, ..USUAL }, 7)]);
+    assert_eq!(kept.rows.len(), 5);
+    assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage));
+}
+
+#[test]
+fn joined_dumps_are_read_alike_whole_and_in_pieces() {
+    let dumps = [ring(USUAL, 5), ring(USUAL, 12), ring(USUAL, 30)];
+    let whole = joined(&dumps).1;
+    let mut options = Options::default();
+    let length = dumps[0].len();
+    options.add(&format!("parts={length},{}", 2 * length)).unwrap();
+    let bytes = dumps.concat();
+    for piece in [1, 7, 100, 1000] {
+        let mut decoder = (FORMATS[0].decoder)(&options).unwrap();
+        let (mut trace, mut kept) = (decoder.trace(), Kept::default());
+        let (mut start, mut end) = (0, 0);
+        loop {
+            end = bytes.len().min(end + piece);
+            let last = end == bytes.len();
+            let window = Window { offset: start as u64, bytes: &bytes[start..end], last };
+            match decoder.decode(window, &mut trace, &mut kept).unwrap() {
+                Progress::Done => break,
+                Progress::More { consumed, .. } => start += consumed,
+            }
+        }
+        assert_eq!(kept, whole, "{piece}");
+    }
+}
+
+#[test]
+fn an_object_that_took_a_slot_between_two_dumps_is_another() {
+    let first = ring(USUAL, 5);
+    let events = (0..SLOTS).map(|slot| if slot < 7 { nth(slot) } else { Event::UNUSED }).collect();
+    let second = Dump::new(USUAL, vec![thread(A, "omega")], events, 7).bytes();
+    let (trace, kept) = joined(&[first, second]);
+    let name = |row: usize| trace.contexts.get(kept.rows[row].context).unwrap().name.as_str();
+    assert_eq!((kept.rows.len(), name(4), name(5)), (7, "alpha", "omega"));
+}
