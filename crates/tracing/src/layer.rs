@@ -36,6 +36,7 @@ impl StreamLayer {
     }
 
     /// Whether values need to be looked at. A full stream counts what it loses.
+    #[inline]
     fn records(&self, metadata: &Metadata<'_>) -> bool {
         let image = self.stream.image();
         image.state() != State::Suspended
@@ -50,15 +51,24 @@ impl StreamLayer {
         before: [(&'static str, Option<u64>); N],
         fields: &impl Fields,
     ) {
-        let words = words_of(before.map(|(_, value)| value), fields);
+        let mut words = Words::new();
+        before.iter().for_each(|(_, value)| words.number(*value));
+        fields.visit(&mut words);
         let names = || before.map(|(name, _)| name);
         let id = self.types.of_site(&self.stream, metadata, words.shape(), names, fields);
         // If the type has no place the id is 0, and the stream counts the event as lost.
-        self.store(id, level_family(*metadata.level()), words, N, fields);
+        self.store(id, level_family(*metadata.level()), &mut words, N, fields);
     }
 
     #[inline]
-    fn store(&self, id: u16, family: Family, words: Words, before: usize, fields: &impl Fields) {
+    fn store(
+        &self,
+        id: u16,
+        family: Family,
+        words: &mut Words,
+        before: usize,
+        fields: &impl Fields,
+    ) {
         if words.has_text() {
             self.store_with_text(id, family, words, before, fields);
         } else {
@@ -72,7 +82,7 @@ impl StreamLayer {
         &self,
         id: u16,
         family: Family,
-        mut words: Words,
+        words: &mut Words,
         before: usize,
         fields: &impl Fields,
     ) {
@@ -86,23 +96,24 @@ impl StreamLayer {
     }
 }
 
-#[inline]
-fn words_of<const N: usize>(before: [Option<u64>; N], fields: &impl Fields) -> Words {
-    let mut words = Words::new();
-    before.into_iter().for_each(|value| words.number(value));
-    fields.visit(&mut words);
-    words
-}
+/// The families of levels.
+const LEVELS: [Family; 5] = [
+    Family::new(FIRST_FAMILY + 1, "error"),
+    Family::new(FIRST_FAMILY + 2, "warn"),
+    Family::new(FIRST_FAMILY + 3, "info"),
+    Family::new(FIRST_FAMILY + 4, "debug"),
+    Family::new(FIRST_FAMILY + 5, "trace"),
+];
 
+#[inline]
 pub(crate) fn level_family(level: Level) -> Family {
-    let (number, name) = match level {
-        Level::ERROR => (1, "error"),
-        Level::WARN => (2, "warn"),
-        Level::INFO => (3, "info"),
-        Level::DEBUG => (4, "debug"),
-        _ => (5, "trace"),
-    };
-    Family::new(FIRST_FAMILY + number, name)
+    match level {
+        Level::ERROR => LEVELS[0],
+        Level::WARN => LEVELS[1],
+        Level::INFO => LEVELS[2],
+        Level::DEBUG => LEVELS[3],
+        _ => LEVELS[4],
+    }
 }
 
 impl<S: Subscriber> Layer<S> for StreamLayer {
@@ -132,8 +143,10 @@ impl<S: Subscriber> Layer<S> for StreamLayer {
             return;
         }
         let id = self.types.of_span(&self.stream, record);
-        let words = words_of([Some(span.into_u64())], record);
-        self.store(id, types::SPAN, words, 1, record);
+        let mut words = Words::new();
+        words.number(Some(span.into_u64()));
+        record.record(&mut words);
+        self.store(id, types::SPAN, &mut words, 1, record);
     }
 
     fn on_enter(&self, id: &Id, _: Context<'_, S>) {

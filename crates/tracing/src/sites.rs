@@ -19,15 +19,14 @@ const _: () = assert!(PLACES.is_power_of_two());
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Key {
     site: usize,
-    // In halves, because a `u128` would align places to 16 bytes.
     shape: [u64; 2],
 }
 
 impl Key {
     /// The key of a call site's records of this shape.
-    pub(crate) fn new(metadata: &'static Metadata<'static>, shape: u128) -> Self {
+    pub(crate) fn new(metadata: &'static Metadata<'static>, shape: [u64; 2]) -> Self {
         let site = std::ptr::from_ref(metadata).addr();
-        Self { site, shape: [shape as u64, (shape >> 64) as u64] }
+        Self { site, shape }
     }
 
     fn place(self) -> usize {

@@ -41,7 +41,7 @@ impl Types {
         &self,
         stream: &Stream,
         metadata: &'static Metadata<'static>,
-        shape: u128,
+        shape: [u64; 2],
         before: impl FnOnce() -> [&'static str; N],
         fields: &impl Fields,
     ) -> u16 {

@@ -44,20 +44,24 @@ pub(crate) struct Words {
     words: [u64; MAX_WORDS + 1],
     count: usize,
     has_text: bool,
-    shape: u128,
+    /// Four bits for each field, of which the highest is free.
+    shape: [u64; 2],
 }
 
 impl Words {
     /// No word yet.
+    #[inline]
     pub(crate) fn new() -> Self {
-        Self { words: [0; MAX_WORDS + 1], count: 0, has_text: false, shape: 0 }
+        Self { words: [0; MAX_WORDS + 1], count: 0, has_text: false, shape: [0; 2] }
     }
 
     /// A word for a field that is not in the program; 0 for none.
+    #[inline]
     pub(crate) fn number(&mut self, value: Option<u64>) {
         self.word(value.unwrap_or(0));
     }
 
+    #[inline]
     fn word(&mut self, word: u64) -> bool {
         if self.count == MAX_WORDS {
             return false;
@@ -68,11 +72,13 @@ impl Words {
     }
 
     /// Returns true if some field belongs to the text.
+    #[inline]
     pub(crate) fn has_text(&self) -> bool {
         self.has_text
     }
 
     /// The words of a record without text.
+    #[inline]
     pub(crate) fn words(&self) -> &[u64] {
         &self.words[..self.count]
     }
@@ -83,16 +89,19 @@ impl Words {
         &self.words[..=self.count]
     }
 
-    /// A number that tells records of one call site with different fields apart: three bits for each of
-    /// its fields, 32 at most, say of which kind its word is, if it has one.
-    pub(crate) fn shape(&self) -> u128 {
-        self.shape << 1 | u128::from(self.has_text)
+    /// Numbers that tell records of one call site with different fields apart: four bits for each of
+    /// its fields, 32 at most, say of which kind its word is, if it has one; the fourth bit says
+    /// whether there is a text.
+    #[inline]
+    pub(crate) fn shape(&self) -> [u64; 2] {
+        [self.shape[0] | u64::from(self.has_text) << 3, self.shape[1]]
     }
 
     #[inline]
     fn number_of(&mut self, field: &Field, kind: FieldKind, word: u64) {
         if self.word(word) {
-            self.shape |= (kind as u128 + 1) << (3 * (field.index() % 32));
+            let index = field.index();
+            self.shape[index / 16 % 2] |= (kind as u64 + 1) << (4 * (index % 16));
         } else {
             self.has_text = true;
         }
@@ -108,6 +117,7 @@ impl Visit for Words {
         self.number_of(field, FieldKind::Signed, value as u64);
     }
 
+    #[inline]
     fn record_u64(&mut self, field: &Field, value: u64) {
         self.number_of(field, FieldKind::Unsigned, value);
     }
@@ -142,41 +152,50 @@ impl Text {
         &self.text[..self.length]
     }
 
-    fn put(&mut self, name: &str, value: fmt::Arguments<'_>) {
-        let separator = if self.length == 0 { "" } else { " " };
-        // Writing here never fails; that a value's own form does is no matter of ours.
-        let _ = match name {
-            "message" => write!(self, "{separator}{value}"),
-            _ => write!(self, "{separator}{name}={value}"),
-        };
+    /// Begins a field: what stands before its value.
+    fn begin(&mut self, name: &str) {
+        if self.length > 0 {
+            self.push(" ");
+        }
+        if name != "message" {
+            self.push(name);
+            self.push("=");
+        }
+    }
+
+    /// Takes what has room, whole characters only.
+    fn push(&mut self, text: &str) {
+        let room = &mut self.text[self.length..];
+        let end = text.floor_char_boundary(room.len().min(text.len()));
+        room[..end].copy_from_slice(&text.as_bytes()[..end]);
+        self.length += end;
     }
 
     fn number(&mut self, field: &Field, value: &dyn fmt::Debug) {
         match self.words.checked_sub(1) {
             Some(left) => self.words = left,
-            None => self.put(field.name(), format_args!("{value:?}")),
+            None => self.record_debug(field, value),
         }
     }
 }
 
 impl Write for Text {
-    /// Takes what has room, whole characters only.
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let room = &mut self.text[self.length..];
-        let end = text.floor_char_boundary(room.len().min(text.len()));
-        room[..end].copy_from_slice(&text.as_bytes()[..end]);
-        self.length += end;
+        self.push(text);
         Ok(())
     }
 }
 
 impl Visit for Text {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.put(field.name(), format_args!("{value:?}"));
+        self.begin(field.name());
+        // Writing here never fails; that a value's own form does is no matter of ours.
+        let _ = write!(self, "{value:?}");
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.put(field.name(), format_args!("{value}"));
+        self.begin(field.name());
+        self.push(value);
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {

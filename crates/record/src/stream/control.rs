@@ -48,6 +48,7 @@ impl core::error::Error for DefineError {}
 
 impl Image<'_> {
     /// Whether the stream records.
+    #[inline]
     pub fn state(&self) -> State {
         State::of_code(self.word(at::STATE).load(SeqCst))
     }
@@ -72,6 +73,7 @@ impl Image<'_> {
     }
 
     /// Families that are not recorded, a bit each.
+    #[inline]
     pub fn family_filter(&self) -> u64 {
         self.word(at::FAMILIES).load(SeqCst)
     }
