@@ -99,6 +99,9 @@ impl Failure {
 impl From<InputError> for Failure {
     fn from(error: InputError) -> Self {
         let outcome = match &error {
+            InputError::Io { source, .. } if source.kind() == io::ErrorKind::InvalidData => {
+                Outcome::Damaged
+            }
             InputError::Io { .. } => Outcome::Io,
             InputError::Read { .. } | InputError::Unrecognised { .. } => Outcome::Damaged,
             InputError::NoSuchFormat(_) | InputError::Option(_) | InputError::Terminal => {

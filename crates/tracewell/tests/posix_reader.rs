@@ -442,3 +442,34 @@ proptest! {
         read(&bytes);
     }
 }
+
+/// A file of a terabyte, nearly all of it a hole, with the header of a stream that would fill it.
+#[cfg(unix)]
+#[test]
+fn a_header_that_claims_a_terabyte_is_refused_without_taking_memory() {
+    let packet_words = 1 << 21;
+    let geometry = Geometry { packet_words, packets: 1 << 16, closed: 1 };
+    let header = ObjectHeader {
+        nonce: 7,
+        geometry: geometry.checked().unwrap(),
+        policy: tracewell_wire::posix::StreamPolicy::Loop,
+        inherited: false,
+        max_data: 4096,
+        created: 1,
+        controller: (1, 1),
+        tick: 0,
+        names: 9,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sparse");
+    let bytes: Vec<u8> = header.words().iter().flat_map(|word| word.to_le_bytes()).collect();
+    std::fs::write(&path, bytes).unwrap();
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    if file.set_len(geometry.total() as u64 * 8).is_err() {
+        println!("skipped: files here cannot have a terabyte");
+        return;
+    }
+    let error =
+        Input::open(&path, tracewell::input::Settings::default()).err().unwrap().to_string();
+    assert!(error.contains("at byte 0: expected a stream that fits into memory"), "{error}");
+}

@@ -566,3 +566,53 @@ TEST(OWN_29)
     sleep_ms(100);
     OK(posix_trace_shutdown(stream));
 }
+
+enum { CROWD = 280, LATE = 10 };
+
+/* A process with more children than a stream lists: the last of them record when the others have ended. */
+static _Noreturn void lead_crowd(trace_event_id_t id, struct gate ready, struct gate early, struct gate late)
+{
+    pid_t children[CROWD];
+    close(early.out);
+    close(late.out);
+    for (int at = 0; at < CROWD; at++) {
+        char nothing;
+        bool is_late = at >= CROWD - LATE;
+        children[at] = forked();
+        if (children[at] == 0) {
+            pass(ready);
+            IS(read(is_late ? late.in : early.in, &nothing, 1), 0);
+            if (is_late)
+                posix_trace_event(id, NULL, 0);
+            done();
+        }
+    }
+    for (int at = 0; at < CROWD - LATE; at++)
+        finished(children[at]);
+    done();
+}
+
+TEST(PRC_20)
+{
+    trace_attr_t attr;
+    struct gate go = gate(), ready = gate(), early = gate(), late = gate();
+    trace_event_id_t id = type("in a crowd");
+    with_policy(&attr, POSIX_TRACE_LOOP, 4 << 20);
+    OK(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED));
+    pid_t leader = forked();
+    if (leader == 0) {
+        await(go);
+        lead_crowd(id, ready, early, late);
+    }
+    trace_id_t stream = tracing(leader, &attr);
+    pthread_t reader = thread(read_to_the_end, &stream);
+    pass(go);
+    for (int at = 0; at < CROWD; at++)
+        await(ready);
+    close(early.out);
+    finished(leader);
+    sleep_ms(300);
+    close(late.out);
+    IS((uintptr_t)joined(reader), 1 + LATE);
+    OK(posix_trace_shutdown(stream));
+}

@@ -194,6 +194,8 @@ fn complete_names(registry: &Registry, area: &OwnedFd) {
 }
 
 pub(super) extern "C" fn before_fork() {
+    // A stream may trace this process since it called last: its children inherit that.
+    let _ = Local::current();
     // A child that has nothing of its own hands on what it got.
     if LAST_PROCESS.load(Acquire) == u64::from(sys::process()) {
         let names = mapped(&LAST_NAMES, NAMES_WORDS);

@@ -119,12 +119,14 @@ impl Stream {
     /// Records into the stream whose file the environment names: the one that `tracewell record` made
     /// and started. `None` where nobody records, which is no error: a program then goes on without.
     ///
-    /// The variable is [`STREAM_VARIABLE`]. Not for programs that run with rights of somebody else.
+    /// The variable is [`STREAM_VARIABLE`]. A program that has more rights than its caller (`AT_SECURE`: set-user-ID
+    /// and the like) does not look at it.
     ///
     /// # Errors
     /// As [`Stream::open`].
     pub fn from_environment() -> io::Result<Option<Self>> {
-        let named = std::env::var_os(STREAM_VARIABLE).filter(|name| !name.is_empty());
+        let named = std::env::var_os(STREAM_VARIABLE);
+        let named = named.filter(|name| !name.is_empty() && !sys::is_privileged_program());
         named.map(|name| Self::open(Path::new(&name))).transpose()
     }
 

@@ -7,6 +7,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+/// Whether the program has more rights than its caller, whose environment it cannot trust then.
+pub(super) fn is_privileged_program() -> bool {
+    // SAFETY: takes a number, reads what the kernel left at start.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
 /// The calling thread's process and thread ids.
 pub(super) fn ids() -> (u32, u32) {
     // SAFETY: neither call has arguments or touches memory.

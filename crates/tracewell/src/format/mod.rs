@@ -10,6 +10,7 @@
 pub mod aix;
 pub mod arrivals;
 mod blocks;
+mod copies;
 mod decoder;
 mod names;
 pub mod native;

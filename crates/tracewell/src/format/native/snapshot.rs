@@ -15,11 +15,13 @@ use tracewell_wire::native::image::{
 };
 use tracewell_wire::native::{WORD, word};
 
+use crate::format::copies::Room;
+
 /// The bytes of the stream in a file; `None` where there is no stream that can be copied, so that
 /// the file has to be read as any other.
 ///
 /// # Errors
-/// Where reading fails.
+/// Where reading fails; InvalidData for a stream that is too large.
 pub fn take(file: &File) -> io::Result<Option<Vec<u8>>> {
     let mut head = [0; HEADER * WORD];
     if !read(file, &mut head, 0)? {
@@ -29,25 +31,30 @@ pub fn take(file: &File) -> io::Result<Option<Vec<u8>>> {
     let Ok(header) = ImageHeader::of_words(&words) else { return Ok(None) };
     let geometry = header.geometry;
     // A file that is too short is not made up for: its size is no claim of its bytes.
-    if file.metadata()?.len() != (geometry.total() * WORD) as u64 {
+    let metadata = file.metadata()?;
+    if metadata.len() != (geometry.total() * WORD) as u64 {
         return Ok(None);
     }
-    // Zeroed memory that is not touched takes no room, as in the file.
-    let mut bytes = vec![0; geometry.total() * WORD];
+    let mut room = Room::new(geometry.total() * WORD, &metadata)?;
+    room.spend(geometry.data() * WORD)?;
+    let bytes = &mut room.bytes;
     if !read(file, &mut bytes[..geometry.data() * WORD], 0)? {
         return Ok(None);
     }
     for number in 0..geometry.lanes as usize {
         let head = geometry.head(number) * WORD;
-        let committed = Committed(word(&bytes[head..], lane::COMMITTED).unwrap_or(0)).position();
+        let committed =
+            Committed(word(&room.bytes[head..], lane::COMMITTED).unwrap_or(0)).position();
         let used = committed.min(geometry.lane_words()) as usize;
+        room.spend(used * WORD)?;
+        let bytes = &mut room.bytes;
         let start = geometry.lane(number) * WORD;
         let _ = read(file, &mut bytes[start..start + used * WORD], start)?;
         let oldest = head + lane::OLDEST * WORD;
         let _ = read(file, &mut bytes[oldest..oldest + WORD], oldest)?;
     }
-    types(file, geometry, &mut bytes)?;
-    Ok(Some(bytes))
+    types(file, geometry, &mut room.bytes)?;
+    Ok(Some(room.bytes))
 }
 
 /// Copies the event types.

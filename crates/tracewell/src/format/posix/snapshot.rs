@@ -14,10 +14,12 @@ use tracewell_wire::native::{WORD, word};
 use tracewell_wire::posix::area::{NAMES_WORDS, NO_DESCRIPTOR, REFERENCE_MAGIC, REFERENCE_WORDS};
 use tracewell_wire::posix::object::{Geometry, ObjectHeader, at, head};
 
+use crate::format::copies::Room;
+
 /// The bytes of the stream that a file is, or refers to; `None` where it does neither.
 ///
 /// # Errors
-/// Where reading fails, and where a reference leads to no stream.
+/// Where reading fails, and where a reference leads to no stream; InvalidData for a stream that is too large.
 pub fn take(path: &Path, file: &File) -> io::Result<Option<Vec<u8>>> {
     let mut start = [0; ObjectHeader::WORDS * WORD];
     let length = read(file, &mut start, 0)?;
@@ -55,20 +57,23 @@ fn copy(file: &File, folder: &Path) -> io::Result<Option<Vec<u8>>> {
     let geometry = header.geometry;
     let total = geometry.total().saturating_mul(WORD);
     // A file that is too short is not made up for: its size is no claim of its bytes.
-    if (file.metadata()?.len() as usize) < total {
+    let metadata = file.metadata()?;
+    if metadata.len() < total as u64 {
         return Ok(None);
     }
-    // Zeroed memory that is not touched takes no room, as in the file.
-    let mut bytes = vec![0; total];
+    let mut room = Room::new(total, &metadata)?;
     let control = geometry.head(geometry.packets as usize) * WORD;
-    read(file, &mut bytes[..control], 0)?;
+    room.spend(control)?;
+    read(file, &mut room.bytes[..control], 0)?;
     for packet in 0..geometry.packets as usize {
         let place = geometry.head(packet) + head::COMMITTED;
-        let used = word(&bytes, place).unwrap_or(0) as u32;
+        let used = word(&room.bytes, place).unwrap_or(0) as u32;
         let start = geometry.packet(packet) * WORD;
         let length = used.min(geometry.packet_words) as usize * WORD;
-        read(file, &mut bytes[start..start + length], start)?;
+        room.spend(length)?;
+        read(file, &mut room.bytes[start..start + length], start)?;
     }
+    let Room { mut bytes, .. } = room;
     let mut later = vec![0; control];
     read(file, &mut later, 0)?;
     settle(geometry, &mut bytes, &later);
