@@ -42,7 +42,7 @@ fn words_without_a_name_are_called_by_their_position() {
     let lines = json(Dump::small(USUAL).bytes(), &[]);
     let user = &lines[5];
     let args: Vec<_> = user["args"].as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(args, ["arg1", "arg2", "arg3", "arg4"]);
+    assert_eq!(args, ["arg1", "arg2", "arg3", "arg4", "preemption_threshold"]);
     assert_eq!(user["id"], 5000);
     assert!(user.get("time_ns").is_none(), "the rate is not known");
 }
