@@ -69,7 +69,7 @@ impl<T: Zeroed> ThreadMemory<T> {
     /// The calling thread's value; `None` if there is no memory. For signal handlers.
     #[inline(always)]
     pub fn get(&self) -> Option<&T> {
-        let word = words()[self.user as usize].load(Ordering::Relaxed);
+        let word = word(self.user);
         // SAFETY: null, or a block that `find` put there, which stays mapped.
         match unsafe { ptr::with_exposed_provenance::<Block<T>>(word).as_ref() } {
             Some(block) => Some(&block.value),
@@ -190,6 +190,31 @@ fn pages(bytes: usize) -> Option<NonNull<u8>> {
         *libc::__errno_location() = saved;
         if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast()) }
     }
+}
+
+/// What the word of a user is in the calling thread.
+#[cfg(all(target_env = "gnu", target_arch = "x86_64"))]
+#[inline(always)]
+fn word(user: User) -> usize {
+    let word: usize;
+    // SAFETY: reads a word of the variable in this thread.
+    unsafe {
+        core::arch::asm!(
+            "mov {place}, qword ptr [rip + tracewell_record_thread_words@GOTTPOFF]",
+            "mov {word}, qword ptr fs:[{place} + {user} * 8]",
+            place = out(reg) _,
+            user = in(reg) user as usize,
+            word = lateout(reg) word,
+            options(readonly, nostack, preserves_flags),
+        );
+    }
+    word
+}
+
+#[cfg(not(all(target_env = "gnu", target_arch = "x86_64")))]
+#[inline(always)]
+fn word(user: User) -> usize {
+    words()[user as usize].load(Ordering::Relaxed)
 }
 
 /// The words of the calling thread, a user each.

@@ -111,10 +111,6 @@ impl Stream {
             if level.generation.get() != self.generation && !self.place(level) {
                 return;
             }
-            if level.left.get() {
-                level.left.set(false);
-                level.writer.begin_again(&self.image());
-            }
             let pushed = level.writer.push(&self.image(), id, self.stamp(), fields.as_ref(), bytes);
             if pushed.is_err() && self.policy == FullPolicy::UntilFull {
                 self.image().suspend_full();
@@ -158,6 +154,11 @@ impl Stream {
     #[cold]
     #[inline(never)]
     fn place(&self, level: &Level) -> bool {
+        if level.generation.get() == self.generation | threads::LEFT {
+            level.writer.begin_again(&self.image());
+            level.generation.set(self.generation);
+            return true;
+        }
         let (process, thread) = sys::ids();
         if process != self.process && !self.inherited {
             // The child of a fork, to which the stream does not belong.

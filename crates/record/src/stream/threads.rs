@@ -38,6 +38,10 @@ struct Writers {
     levels: [Level; DEPTHS],
 }
 
+/// In a generation: a record was left in the middle, so that the writer has to begin again behind what was
+/// committed.
+pub(super) const LEFT: u64 = 1 << 63;
+
 /// The writer of one depth.
 pub(super) struct Level {
     /// The stream that `writer` has a lane of; 0 for none.
@@ -46,8 +50,6 @@ pub(super) struct Level {
     pub(super) missed: Cell<u64>,
     /// How many events found no lane, so that not each of them looks for one.
     pub(super) misses: Cell<u32>,
-    /// A record was left in the middle: the writer begins again behind what was committed.
-    pub(super) left: Cell<bool>,
     pub(super) writer: Writer,
 }
 
@@ -62,7 +64,6 @@ unsafe impl Zeroed for Thread {
             for level in &writers.levels {
                 level.generation.set(0);
                 level.missed.set(0);
-                level.left.set(false);
             }
         }
     }
@@ -103,7 +104,8 @@ impl Writers {
         let mut depth = DEPTHS;
         while depth > 0 && self.frames[depth - 1].load(Ordering::Relaxed) <= here {
             depth -= 1;
-            self.levels[depth].left.set(true);
+            let level = &self.levels[depth];
+            level.generation.set(level.generation.get() | LEFT);
         }
         self.depth.store(depth as u32, Ordering::Relaxed);
         (depth < DEPTHS).then_some(depth)
