@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use tracewell::export::ExportError;
-use tracewell::format::{FORMATS, Format, OptionError};
 use tracewell::input::InputError;
 use tracewell::model::{Severity, Trace};
 use tracewell::select::SelectionError;
@@ -108,27 +107,8 @@ impl From<InputError> for Failure {
                 Outcome::Usage
             }
         };
-        let message = match &error {
-            InputError::Option(error) => as_typed(error),
-            _ => error.to_string(),
-        };
-        Self { outcome, message }
+        Self { outcome, message: error.to_string() }
     }
-}
-
-/// An error about an option of a format, by the name under which it was typed.
-fn as_typed(error: &OptionError) -> String {
-    let (typed, what) = match error.key() {
-        "names" => ("--names", "take names of tasks"),
-        "parts" => ("--join", "have parts"),
-        _ => return error.to_string(),
-    };
-    if !error.is_unknown() {
-        return format!("{typed}: {}", error.message());
-    }
-    let has = |format: &&&Format| format.options.iter().any(|option| option.key == error.key());
-    let formats: Vec<_> = FORMATS.iter().filter(has).map(|format| format.name).collect();
-    format!("{typed}: only traces of {} {what}", formats.join(", "))
 }
 
 impl From<SelectionError> for Failure {

@@ -99,18 +99,6 @@ fn options_that_contradict_are_bad_usage() {
 }
 
 #[test]
-fn an_error_names_the_option_that_was_typed() {
-    for (arguments, told) in [
-        (["info", "--names", "names", "t"], "--names: only traces of shark take names of tasks\n"),
-        (["info", "--join", "t", "t"], "--join: only traces of aix, shark have parts\n"),
-    ] {
-        let output = run(&arguments);
-        assert_eq!(output.status.code(), Some(2));
-        assert_eq!(stderr(&output), format!("tracewell: {told}"));
-    }
-}
-
-#[test]
 fn names_of_another_systems_events_change_nothing() {
     let plain = run(&["events", "r"]).stdout;
     assert!(plain.len() > 1000);
