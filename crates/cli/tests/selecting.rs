@@ -41,8 +41,8 @@ fn one_event_has_the_same_names_everywhere() {
     let counts = names.map(|name| selected(&["--event", name, "r"]));
     assert!(counts[0] > 0 && counts.iter().all(|count| *count == counts[0]), "{counts:?}");
     let all = selected(&["r"]);
-    // A blank separates the elements of a list.
-    for name in names.into_iter().filter(|name| !name.contains(' ')) {
+    // A blank separates the elements of a list, and plain digits are a hook id.
+    for name in names.into_iter().filter(|name| !name.contains(' ') && *name != "98") {
         assert_eq!(selected(&["-d", name, "r"]), counts[0], "{name}");
         assert_eq!(selected(&["-k", name, "r"]), all - counts[0], "{name}");
     }
