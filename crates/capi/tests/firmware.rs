@@ -132,11 +132,13 @@ fn a_rust_program_sends_rkh_frames_and_leaves_a_threadx_ring() {
 
     let running = "0x20000600 TX_TRACE_RUNNING arg1=0 arg2=0 arg3=0 arg4=0".to_owned();
     let stack = 0x2000_FF00;
-    let isr = format!("stack_ptr={stack} isr_number=15 system_state=1 preempt_disable=0");
+    let interrupted = format!("interrupted={}", 0x2000_0600);
+    let isr =
+        format!("stack_ptr={stack} isr_number=15 system_state=1 preempt_disable=0 {interrupted}");
     let control = 0x2000_0400;
     let of_sample = |number: u32| {
         let resume = format!(
-            "thread_ptr={control} previous_state=5 stack_ptr={stack} next_thread={control}"
+            "thread_ptr={control} previous_state=5 stack_ptr={stack} next_thread={control} {interrupted}"
         );
         let square = number * number;
         [

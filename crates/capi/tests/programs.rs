@@ -45,11 +45,18 @@ const RUNNING: [&str; 2] = [
 fn kernel_events(number: u64) -> Vec<String> {
     let tick = 700 * number;
     let (thread, stack, square) = (0x2000_0400, 0x2000_FF00_u32, number * number);
-    let isr = format!("stack_ptr={stack} isr_number={number} system_state=1 preempt_disable=0");
+    // The interrupts come while the sensor runs.
+    let interrupted = format!("interrupted={}", 0x2000_0600);
+    let isr = format!(
+        "stack_ptr={stack} isr_number={number} system_state=1 preempt_disable=0 {interrupted}"
+    );
     let resume = format!("thread_ptr={thread} previous_state=5 stack_ptr={stack}");
     vec![
         format!("{} 0xFFFFFFFF TX_TRACE_ISR_ENTER {isr}", tick + 400),
-        format!("{} 0xFFFFFFFF TX_TRACE_THREAD_RESUME {resume} next_thread={thread}", tick + 500),
+        format!(
+            "{} 0xFFFFFFFF TX_TRACE_THREAD_RESUME {resume} next_thread={thread} {interrupted}",
+            tick + 500
+        ),
         format!("{} 0xFFFFFFFF TX_TRACE_ISR_EXIT {isr}", tick + 600),
         format!("{} 0x20000400 USER_EVENT arg1={number} arg2={square} arg3=0 arg4=0", tick + 700),
     ]
@@ -222,9 +229,17 @@ fn rings_for_other_targets_are_read() {
         ] {
             // The ring holds four: the notification's event took the place of the first RUNNING.
             let lost = " lost lost=null cause=overwritten offset=";
-            let running = format!("{context} TX_TRACE_RUNNING arg1=0 arg2=0 arg3=0 arg4=0");
-            let user = format!("{context} USER_EVENT arg1={first} arg2=2 arg3=3 arg4=4");
-            let told = format!("{interrupt} USER_EVENT arg1=1 arg2=2 arg3=3 arg4=4");
+            // The thread of priority 5 has the threshold 4, and is what the interrupt interrupts.
+            let running = format!(
+                "{context} TX_TRACE_RUNNING arg1=0 arg2=0 arg3=0 arg4=0 preemption_threshold=4"
+            );
+            let user = format!(
+                "{context} USER_EVENT arg1={first} arg2=2 arg3=3 arg4=4 preemption_threshold=4"
+            );
+            let told = format!(
+                "{interrupt} USER_EVENT arg1=1 arg2=2 arg3=3 arg4=4 interrupted={}",
+                0x2000_0400
+            );
             let read = events(&folder.path().join(name), &["context", "name", "args"]);
             assert!(read[0].starts_with(lost), "{}", read[0]);
             assert_eq!(read[1..], [running, user.clone(), user, told], "{name}, {link:?}");

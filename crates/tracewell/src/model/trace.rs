@@ -144,7 +144,7 @@ pub trait RecordedArguments: std::fmt::Debug + Send + Sync {
 /// What a record says of the context that recorded it, beside its priority.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ContextDetails {
-    /// Preemption threshold of a thread: only more urgent threads preempt it.
+    /// Preemption threshold of a thread, if it differs from its priority: only more urgent threads preempt it.
     pub preemption_threshold: Option<u16>,
     /// Key of the thread that an interrupt interrupted.
     pub interrupted: Option<u64>,

@@ -121,7 +121,7 @@ impl Describer {
             first = false;
         }
         if let Some(recorded) = &trace.details {
-            put_details(out, trace, event, recorded.details(event.record), first);
+            put_details(out, trace, recorded.details(event.record), first);
         }
     }
 
@@ -146,15 +146,9 @@ impl Describer {
 
 /// Appends what a record says of its context: a preemption threshold that is in use, who was interrupted.
 #[inline]
-fn put_details(
-    out: &mut TextBuffer,
-    trace: &Trace,
-    event: &EventRef<'_>,
-    details: ContextDetails,
-    first: bool,
-) {
+fn put_details(out: &mut TextBuffer, trace: &Trace, details: ContextDetails, first: bool) {
     let separator = if first { "" } else { SEPARATOR };
-    if let Some(threshold) = details.preemption_threshold.filter(|t| Some(*t) != event.priority) {
+    if let Some(threshold) = details.preemption_threshold {
         out.text(separator);
         out.text("preemption threshold=");
         out.decimal(u64::from(threshold));

@@ -402,8 +402,9 @@ struct PriorityWords(Layout);
 impl RecordedDetails for PriorityWords {
     fn details(&self, record: &[u8]) -> ContextDetails {
         match Event::read(self.0, record).map(|event| event.priority()) {
-            Some(PriorityWord::Thread { threshold, .. }) => {
-                ContextDetails { preemption_threshold: threshold, interrupted: None }
+            Some(PriorityWord::Thread { priority, threshold }) => {
+                let preemption_threshold = threshold.filter(|threshold| *threshold != priority);
+                ContextDetails { preemption_threshold, interrupted: None }
             }
             // Old kernels record 0, new ones if nobody was interrupted.
             Some(PriorityWord::Interrupted(thread)) if thread != context::UNUSED => {
