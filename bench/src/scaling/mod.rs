@@ -3,7 +3,7 @@
 //! Each [`Series`] makes one input at 1, 2, 4 and 8 times its size and names the command that reads it. Every part of the
 //! input grows together, so a command whose cost is linear takes 8 times as long at size 8, and a quadratic one 64 times.
 //! The figure of a series is the cost per unit at size 8 divided by that at size 1: 1.0 is linear, 8 is quadratic.
-//! This module times whole commands and takes the fastest of several rounds; the inputs are made in [`inputs`].
+//! This module times whole commands and takes the fastest of several rounds; the inputs are made in `inputs`.
 
 mod inputs;
 

@@ -15,8 +15,8 @@
 //! Everything rests on meanings ([`crate::model::Meaning`]) and on what the schema says of arguments. A system
 //! that records no state machines may still tell of queues and timers. Times are ticks.
 //!
-//! Memory is bounded, whatever a trace names: tables end at [`MOST_ROWS`] rows, those of all machines together at
-//! [`MAX_DETAILS`] and [`MAX_TRANSITIONS`], and what has no row is counted as left out.
+//! Memory is bounded, whatever a trace names: tables end at `MOST_ROWS` rows, those of all machines together at
+//! `MAX_DETAILS` and `MAX_TRANSITIONS`, and what has no row is counted as left out.
 //!
 //! Where events are missing, and where the system starts anew, nothing goes on: what was posted and not taken,
 //! states that were entered and not left, timers that ran are counted as cut off and in no duration.
