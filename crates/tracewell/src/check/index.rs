@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::matching::is_named;
+use super::shapes::Shapes;
 use super::syntax::{Pattern, Rules};
 use crate::model::Trace;
 
@@ -35,7 +35,7 @@ const MAX_REMEMBERED: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 /// The parts of all rules by the ids that their patterns name.
 #[derive(Debug)]
 pub(super) struct Index<'r> {
-    rules: &'r Rules,
+    shapes: Arc<Shapes<'r>>,
     /// The parts that name a shape, by the shape.
     parts: Vec<Vec<Part>>,
     by_id: HashMap<u32, Arc<[Part]>, RandomState>,
@@ -47,7 +47,7 @@ pub(super) struct Index<'r> {
 }
 
 impl<'r> Index<'r> {
-    pub(super) fn new(rules: &'r Rules) -> Self {
+    pub(super) fn new(rules: &'r Rules, shapes: Arc<Shapes<'r>>) -> Self {
         let mut parts: Vec<Vec<Part>> = vec![Vec::new(); rules.shapes.len()];
         let mut note = |part: Part, pattern: &Pattern| {
             for alternative in &pattern.alternatives {
@@ -68,7 +68,7 @@ impl<'r> Index<'r> {
             awake.extend(rule.has_steps().then(|| part(PartOf::Steps)));
         }
         let (by_id, alarms) = (HashMap::default(), BinaryHeap::new());
-        Self { rules, parts, by_id, remembered: 0, awake, alarms }
+        Self { shapes, parts, by_id, remembered: 0, awake, alarms }
     }
 
     /// Sets `due` to the parts that an event may concern, in order.
@@ -94,9 +94,9 @@ impl<'r> Index<'r> {
         if let Some(parts) = self.by_id.get(&id) {
             return Arc::clone(parts);
         }
-        let shapes = self.rules.shapes.iter().zip(&self.parts);
-        let named = shapes.filter(|(shape, _)| is_named(&shape.name, trace, id));
-        let mut parts: Vec<Part> = named.flat_map(|(_, parts)| parts.iter().copied()).collect();
+        let shapes = self.shapes.naming(trace, id).into_iter();
+        let parts = shapes.filter_map(|shape| self.parts.get(shape as usize));
+        let mut parts: Vec<Part> = parts.flatten().copied().collect();
         parts.sort_unstable();
         parts.dedup();
         // An id without any costs room, too.
@@ -147,7 +147,7 @@ mod tests {
         }
         let rules = Rules::parse(&Source::new("many.rules", text)).rules.unwrap();
         let (trace, mut due) = (trace(), Vec::new());
-        let mut index = Index::new(&rules);
+        let mut index = Index::new(&rules, Arc::new(Shapes::new(&rules)));
         let get = Schema::threadx().events().iter().find(|e| e.label == "tx_mutex_get").unwrap().id;
         index.due(&trace, get, 0, &mut due);
         assert_eq!(due.len(), 3, "its own, the one with a star, and the steps: {due:?}");
@@ -166,7 +166,7 @@ mod tests {
     fn what_is_remembered_has_a_limit() {
         let rules = Rules::parse(&Source::new("any.rules", "never *")).rules.unwrap();
         let (trace, mut due) = (trace(), Vec::new());
-        let mut index = Index::new(&rules);
+        let mut index = Index::new(&rules, Arc::new(Shapes::new(&rules)));
         for id in 0..(MAX_REMEMBERED as u32) {
             index.due(&trace, id, 0, &mut due);
             assert_eq!(due.len(), 1);

@@ -9,9 +9,8 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::syntax::{
-    Comparison, Condition, Field, Item, Pattern, Property, Rules, Shape, Text, Wanted,
-};
+use super::shapes::Shapes;
+use super::syntax::{Comparison, Condition, Field, Item, Pattern, Property, Shape, Text, Wanted};
 use crate::model::schema::{Argument, ArgumentKind};
 use crate::model::{EventRef, Trace};
 use crate::select::{self, is_event, like};
@@ -78,9 +77,11 @@ enum Place {
 /// Compares events with patterns.
 #[derive(Debug)]
 pub(super) struct Matcher<'r> {
-    shapes: &'r [Shape],
+    shapes: Arc<Shapes<'r>>,
     /// By shape and event id; `None` for events of other names.
     plans: HashMap<(u32, u32), Option<Arc<[Place]>>, RandomState>,
+    /// The positions of a block's items by the shapes in them, by where the block begins in the rules.
+    blocks: HashMap<u32, HashMap<u32, Vec<usize>, RandomState>, RandomState>,
     /// The items of a block that name an event id, by where the block begins in the rules and the id.
     branches: HashMap<(u32, u32), Arc<[usize]>, RandomState>,
     /// Items in `branches`.
@@ -90,10 +91,10 @@ pub(super) struct Matcher<'r> {
 }
 
 impl<'r> Matcher<'r> {
-    pub(super) fn new(rules: &'r Rules) -> Self {
+    pub(super) fn new(shapes: Arc<Shapes<'r>>) -> Self {
         let (describer, text) = (Describer::default(), TextBuffer::default());
-        let (plans, branches) = (HashMap::default(), HashMap::default());
-        Self { shapes: &rules.shapes, plans, branches, remembered: 0, describer, text }
+        let (plans, blocks, branches) = Default::default();
+        Self { shapes, plans, blocks, branches, remembered: 0, describer, text }
     }
 
     /// The items of a block with a pattern that names an event, by their positions. Of all others an event takes
@@ -108,12 +109,12 @@ impl<'r> Matcher<'r> {
         if let Some(known) = self.branches.get(&key) {
             return Arc::clone(known);
         }
-        let mut named = Vec::new();
-        for (position, item) in items.iter().enumerate() {
-            let mut is = false;
-            item.patterns(&mut |pattern| is = is || self.is_named(pattern, event));
-            named.extend(is.then_some(position));
-        }
+        let positions = self.blocks.entry(block.start).or_insert_with(|| positions(items));
+        let shapes = self.shapes.naming(event.trace, event.event.id).into_iter();
+        let named = shapes.filter_map(|shape| positions.get(&shape)).flatten();
+        let mut named: Vec<usize> = named.copied().collect();
+        named.sort_unstable();
+        named.dedup();
         self.remembered += named.len() + 1;
         if self.remembered > MAX_BRANCHES {
             self.branches.clear();
@@ -174,7 +175,7 @@ impl<'r> Matcher<'r> {
         if self.plans.len() > REMEMBERED {
             self.plans.clear();
         }
-        let places = self.shapes.get(shape as usize).and_then(|shape| plan(shape, event.trace, id));
+        let places = self.shapes.get(shape).and_then(|shape| plan(shape, event.trace, id));
         self.plans.insert((shape, id), places.clone());
         places
     }
@@ -235,7 +236,7 @@ impl<'r> Matcher<'r> {
         pattern: &Pattern,
         (alternative, condition): (usize, usize),
     ) -> String {
-        let shape = pattern.alternatives.get(alternative).map(|pattern| pattern.shape as usize);
+        let shape = pattern.alternatives.get(alternative).map(|pattern| pattern.shape);
         let shape = shape.and_then(|shape| self.shapes.get(shape));
         match shape.and_then(|shape| shape.fields.get(condition)) {
             Some(Field::Argument(name)) => name.clone(),
@@ -320,12 +321,24 @@ pub(super) fn property_name(property: Property) -> String {
     known.map_or_else(String::new, |(name, _)| format!("@{name}"))
 }
 
+/// The positions of items by the shapes of the patterns in them.
+fn positions(items: &[Item]) -> HashMap<u32, Vec<usize>, RandomState> {
+    let mut positions: HashMap<u32, Vec<usize>, RandomState> = HashMap::default();
+    for (position, item) in items.iter().enumerate() {
+        item.patterns(&mut |pattern| {
+            for alternative in &pattern.alternatives {
+                positions.entry(alternative.shape).or_default().push(position);
+            }
+        });
+    }
+    positions
+}
+
 /// Whether a pattern's name is one of an event id's: in quotation marks as it is, otherwise as in selections.
 pub(super) fn is_named(name: &Text, trace: &Trace, id: u32) -> bool {
     match name {
         Text::Exactly(name) => {
-            let event = trace.schema.event(id);
-            *name == event.name || *name == event.label || *name == trace.schema.label(id)
+            *name == trace.schema.event(id).name || trace.schema.is_called(id, name)
         }
         Text::Like(name) => is_event(name, &trace.schema, id),
     }

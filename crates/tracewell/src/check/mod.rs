@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `lexer`, `parser` | text to rules; what is wrong with it |
 //! | `syntax` | what rules are |
+//! | `shapes` | which names of the rules an event has |
 //! | `index` | which rules an event may concern |
 //! | `matching` | whether an event is as a pattern says |
 //! | `steps` | events in their order: where a run stands, what may come |
@@ -50,6 +51,7 @@ mod lexer;
 mod matching;
 mod parser;
 mod run;
+mod shapes;
 mod steps;
 mod syntax;
 mod verdict;

@@ -1,8 +1,11 @@
 //! The sink that compares a trace with rules.
 
+use std::sync::Arc;
+
 use super::index::{Index, Part, PartOf};
 use super::invariants::{Broken, Watch};
 use super::matching::{Event, Matcher};
+use super::shapes::Shapes;
 use super::steps::{Doom, MOST_EXPECTED, Near, Offer, Run, Shared, State, View};
 use super::syntax::{Item, ItemKind, Pattern, Rule, Rules};
 use super::verdict::{Failure, FailureKind, Kept, Line, NearMiss, Verdict, spoken};
@@ -53,9 +56,10 @@ struct RuleRun<'r> {
 impl<'r> Check<'r> {
     /// Prepares for a trace.
     pub fn new(rules: &'r Rules) -> Self {
+        let shapes = Arc::new(Shapes::new(rules));
         Self {
-            matcher: Matcher::new(rules),
-            index: Index::new(rules),
+            matcher: Matcher::new(Arc::clone(&shapes)),
+            index: Index::new(rules, shapes),
             due: Vec::new(),
             clock: (None, 0),
             whole: 0,

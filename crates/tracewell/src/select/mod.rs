@@ -21,7 +21,7 @@ pub use doubts::did_you_mean;
 pub(crate) use doubts::{has_event, nearest_event};
 pub use ids::{Group, IdError, IdOrName, IdPattern, groups};
 pub use names::nearest;
-pub(crate) use names::{argument, is_argument, is_context, is_event, is_object};
+pub(crate) use names::{EventNames, argument, is_argument, is_context, is_event, is_object};
 use pattern::is_key;
 pub(crate) use pattern::like;
 

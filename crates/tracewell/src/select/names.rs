@@ -3,7 +3,11 @@
 //! In a name `*` stands for any text and `?` for any character; case does not count, and a blank and `_` are the same.
 //! Numbers are ids and keys, decimal or hexadecimal with `0x`.
 
-use super::pattern::{is_key, like, same};
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::pattern::{folded, is_key, key, like, same};
 use crate::model::schema::{Argument, ArgumentKind, Schema};
 use crate::model::{Context, Object};
 
@@ -15,6 +19,36 @@ pub(crate) fn is_event(wanted: &str, schema: &Schema, id: u32) -> bool {
         || like(wanted, &event.label)
         || is_key(wanted, id.into())
         || (!schema.defines(id) && like(wanted, &schema.label(id)))
+}
+
+/// Names of events that a user wrote, each with a number, so that an event id meets the few that may be its own.
+#[derive(Debug, Default)]
+pub(crate) struct EventNames {
+    by_name: HashMap<String, Vec<u32>, RandomState>,
+    by_id: HashMap<u64, Vec<u32>, RandomState>,
+    with_wildcards: Vec<u32>,
+}
+
+impl EventNames {
+    /// Adds a name; one with wildcards may be every event's.
+    pub(crate) fn add(&mut self, name: &str, number: u32) {
+        if name.contains(['*', '?']) {
+            return self.with_wildcards.push(number);
+        }
+        self.by_name.entry(folded(name)).or_default().push(number);
+        if let Some(id) = key(name) {
+            self.by_id.entry(id).or_default().push(number);
+        }
+    }
+
+    /// The numbers of the names that may be an id's, some of them twice: [`is_event`] decides.
+    pub(crate) fn of(&self, schema: &Schema, id: u32) -> impl Iterator<Item = u32> {
+        let event = schema.event(id);
+        let names = [folded(&event.name), folded(&event.label), folded(&schema.label(id))];
+        let named = names.into_iter().filter_map(|name| self.by_name.get(&name));
+        let numbered = self.by_id.get(&id.into());
+        named.chain(numbered).chain([&self.with_wildcards]).flatten().copied()
+    }
 }
 
 /// Returns true if a user may call a context so: by its name or its key.
@@ -58,7 +92,6 @@ fn equal(a: &str, b: &str) -> bool {
 
 /// The name that differs least from a word, if it differs little: what its author may have meant.
 pub fn nearest<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> Option<N> {
-    let folded = |text: &str| text.to_lowercase().replace('_', " ");
     let word = folded(word);
     let most = 1 + word.chars().count() / 5;
     let distance = |name: &N| strsim::osa_distance(&word, &folded(name.as_ref()));

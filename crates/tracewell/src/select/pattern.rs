@@ -34,12 +34,22 @@ pub(super) fn same(a: char, b: char) -> bool {
     a == b || (is_blank(a) && is_blank(b)) || a.to_lowercase().eq(b.to_lowercase())
 }
 
+/// A form of a name that is the same for all names that [`like`] takes for it.
+pub(super) fn folded(name: &str) -> String {
+    name.chars().map(|c| if c == '_' { ' ' } else { c }).flat_map(char::to_lowercase).collect()
+}
+
+/// The number that a pattern is, decimal or hexadecimal with `0x`.
+pub(super) fn key(pattern: &str) -> Option<u64> {
+    match pattern.strip_prefix("0x").or_else(|| pattern.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => pattern.parse().ok(),
+    }
+}
+
 /// Whether a pattern is this number, decimal or hexadecimal with `0x`.
 pub(crate) fn is_key(pattern: &str, key: u64) -> bool {
-    match pattern.strip_prefix("0x").or_else(|| pattern.strip_prefix("0X")) {
-        Some(digits) => u64::from_str_radix(digits, 16) == Ok(key),
-        None => pattern.parse() == Ok(key),
-    }
+    self::key(pattern) == Some(key)
 }
 
 #[cfg(test)]
