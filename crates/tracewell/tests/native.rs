@@ -115,6 +115,25 @@ fn fields_names_and_contexts_come_back() {
 }
 
 #[test]
+fn types_that_streams_met_in_different_orders_keep_their_names_in_each() {
+    static RED: EventType<(u32,)> = EventType::new(TEST, "red", &["value"]);
+    static BLUE: EventType<(u32,)> = EventType::new(TEST, "blue", &["value"]);
+    let streams = [(); 2].map(|()| Stream::anonymous(&StreamOptions::default()).unwrap());
+    streams.iter().for_each(Stream::start);
+    streams[0].record(&RED, (1,));
+    streams[1].record(&BLUE, (2,));
+    streams[0].record(&BLUE, (2,));
+    streams[1].record(&RED, (1,));
+    for (stream, expected) in streams.iter().zip([["red", "blue"], ["blue", "red"]]) {
+        let (trace, kept) = read(log_of(stream));
+        let names: Vec<_> =
+            kept.rows.iter().map(|row| trace.schema.event(row.id).name.as_str()).collect();
+        assert_eq!(names, expected);
+        assert!(trace.losses.is_empty());
+    }
+}
+
+#[test]
 fn a_loop_keeps_the_newest_and_counts_the_overwritten() {
     let stream = Stream::anonymous(&small(FullPolicy::Loop)).unwrap();
     stream.start();

@@ -7,11 +7,12 @@
 //! order of all these accesses, hence `SeqCst`. Recording threads read relaxed: an event that begins
 //! after the change *happened before* it, by whatever the program uses to tell, sees it.
 
-use tracewell_wire::native::image::{BITMAP, State, TYPE_TEXT, TYPE_WORDS, TypeHead, at};
+use tracewell_wire::native::image::{BITMAP, State, TYPE_TEXT, TYPE_WORDS, at};
 use tracewell_wire::native::{EVENT_IDS, FAMILIES};
 
 use super::image::Image;
-use super::sync::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use super::slot::Slot;
+use super::sync::Ordering::SeqCst;
 
 /// The bit of the gate that says that more is to be done than to record: somebody waits for events,
 /// or the stream is full and counts them.
@@ -144,11 +145,12 @@ impl Image<'_> {
         };
     }
 
-    /// Gives an event type an id: the one it has here already, or the first free one. Needs no lock
-    /// and no memory, so that a signal handler may do it.
+    /// Gives an event type an id: the one it has here already, or the first free one. All who define the
+    /// same text get the same id, whenever they do and whatever becomes of one of them. Needs no lock
+    /// and no memory and waits for nobody, so that a signal handler may do it.
     ///
     /// # Errors
-    /// Where there is no room.
+    /// Where there is no room, and where the text is too long, empty, or has a NUL.
     pub fn define(&self, family: u16, text: &[u8]) -> Result<u16, DefineError> {
         for id in FIRST_FREE_ID..EVENT_IDS as u16 {
             match self.define_as(id, family, text) {
@@ -162,53 +164,25 @@ impl Image<'_> {
     /// Gives an event type this id.
     ///
     /// # Errors
-    /// Where the id means something else here, and where the text is too long.
+    /// Where the id means something else here, and where the text is too long, empty, or has a NUL.
     pub fn define_as(&self, id: u16, family: u16, text: &[u8]) -> Result<(), DefineError> {
         if text.len() > TYPE_TEXT {
             return Err(DefineError::TooLong);
         }
+        if text.is_empty() || text.contains(&0) {
+            return Err(DefineError::NoEventType);
+        }
         if id == 0 || usize::from(id) >= EVENT_IDS {
             return Err(DefineError::NoIdLeft);
         }
-        let slot = self.geometry().types() + usize::from(id) * TYPE_WORDS;
-        let claim = TypeHead { state: TypeHead::CLAIMED, family: 0, length: 0 }.pack();
-        // Acquire on failure: pairs with the release store below, the text is there.
-        let Err(found) = self.word(slot).compare_exchange(0, claim, Acquire, Acquire) else {
-            self.fill(slot, family, text);
+        if !self.slot(id).give(family, text) {
+            return Err(DefineError::Conflict);
+        }
+        // Whoever defined the type may have stopped before it said so, and a log must describe an event's type.
+        if !self.bit(at::DEFINED, id) {
             self.set_bit(at::DEFINED, id, true);
-            return Ok(());
-        };
-        if self.settled(slot, found) && self.holds(slot, text) {
-            return Ok(());
         }
-        Err(DefineError::Conflict)
-    }
-
-    fn fill(&self, slot: usize, family: u16, text: &[u8]) {
-        for (index, piece) in text.chunks(8).enumerate() {
-            let mut word = [0; 8];
-            word[..piece.len()].copy_from_slice(piece);
-            self.word(slot + 1 + index).store(u64::from_le_bytes(word), Relaxed);
-        }
-        let head = TypeHead { state: TypeHead::READY, family, length: text.len() as u32 };
-        self.word(slot).store(head.pack(), Release);
-    }
-
-    /// Waits a moment for somebody who fills a slot. One who died over it leaves the slot unused.
-    fn settled(&self, slot: usize, mut found: u64) -> bool {
-        for _ in 0..10_000 {
-            if TypeHead::unpack(found).state == TypeHead::READY {
-                return true;
-            }
-            core::hint::spin_loop();
-            found = self.word(slot).load(Acquire);
-        }
-        false
-    }
-
-    fn holds(&self, slot: usize, text: &[u8]) -> bool {
-        let mut found = [0; TYPE_TEXT];
-        self.event_type_at(slot, &mut found).is_some_and(|(_, length)| found[..length] == *text)
+        Ok(())
     }
 
     /// Copies the text of an event type; its family and how long it is. `None` where the id has
@@ -217,18 +191,11 @@ impl Image<'_> {
         if usize::from(id) >= EVENT_IDS {
             return None;
         }
-        self.event_type_at(self.geometry().types() + usize::from(id) * TYPE_WORDS, text)
+        self.slot(id).read(text)
     }
 
-    fn event_type_at(&self, slot: usize, text: &mut [u8; TYPE_TEXT]) -> Option<(u16, usize)> {
-        // Acquire: pairs with the release store in `fill`.
-        let head = TypeHead::unpack(self.word(slot).load(Acquire));
-        if head.state != TypeHead::READY {
-            return None;
-        }
-        for (index, to) in text.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            *to = self.word(slot + 1 + index).load(Relaxed).to_le_bytes();
-        }
-        Some((head.family, TYPE_TEXT.min(head.length as usize)))
+    fn slot(&self, id: u16) -> Slot<'_> {
+        let first = self.geometry().types() + usize::from(id) * TYPE_WORDS;
+        Slot(self.words(first..first + TYPE_WORDS))
     }
 }

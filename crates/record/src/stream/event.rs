@@ -1,14 +1,14 @@
 //! Event types of a program: name, family and typed fields, known when it is compiled.
 
 use core::marker::PhantomData;
-use core::sync::atomic::Ordering;
 
 use tracewell_wire::native::image::TYPE_TEXT;
 use tracewell_wire::native::{FAMILIES, FieldKind};
 
 use super::control::DefineError;
 use super::image::Image;
-use super::sync::AtomicU32;
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
+use super::numbers::Number;
 
 /// A group of events that can be switched off together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -171,7 +171,8 @@ impl Tail for [u8] {
 /// ```
 #[derive(Debug)]
 pub struct EventType<F, T: ?Sized = NoTail> {
-    id: AtomicU32,
+    #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
+    number: Number,
     family: Family,
     name: &'static str,
     fields: &'static [&'static str],
@@ -186,7 +187,14 @@ impl<F: Fields, T: Tail + ?Sized> EventType<F, T> {
     pub const fn new(family: Family, name: &'static str, fields: &'static [&'static str]) -> Self {
         let count = F::KINDS.len() + T::KIND.is_some() as usize;
         assert!(fields.len() == count, "one name for each field");
-        Self { id: AtomicU32::new(0), family, name, fields, shape: PhantomData }
+        Self {
+            #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
+            number: Number::new(),
+            family,
+            name,
+            fields,
+            shape: PhantomData,
+        }
     }
 
     /// Its family.
@@ -195,31 +203,22 @@ impl<F: Fields, T: Tail + ?Sized> EventType<F, T> {
         self.family
     }
 
-    /// Its id in this process's streams; 0 before it was defined in one.
+    /// Its number in this process.
+    #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
     #[inline]
-    pub fn id(&self) -> u16 {
-        // Relaxed: the id is a number and nothing else hangs on it; a stream says by itself
-        // whether it knows the id.
-        self.id.load(Ordering::Relaxed) as u16
+    pub(super) const fn number(&self) -> &Number {
+        &self.number
     }
 
-    /// Defines the type in a stream. It gets the id that this process gave it in another stream, if
-    /// there is one. Needs no lock and no memory, so that a signal handler may do it.
+    /// Defines the type in a stream and returns its id there, which may be another one in each stream. Needs no
+    /// lock and no memory, so that a signal handler may do it.
     ///
     /// # Errors
-    /// Where there is no room for it, or its id has another meaning in this stream.
+    /// Where there is no room for it.
     pub fn define(&self, image: &Image<'_>) -> Result<u16, DefineError> {
         let mut buffer = [0; TYPE_TEXT];
         let text = self.text(&mut buffer).ok_or(DefineError::TooLong)?;
-        if self.id() == 0 {
-            self.settle(image.define(self.family.number, text)?);
-        }
-        image.define_as(self.id(), self.family.number, text).map(|()| self.id())
-    }
-
-    /// Settles the id; another thread's choice wins if it came first.
-    fn settle(&self, id: u16) {
-        let _ = self.id.compare_exchange(0, u32::from(id), Ordering::Relaxed, Ordering::Relaxed);
+        image.define(self.family.number, text)
     }
 
     /// Writes its text as the wire format has it; `None` where it is too long.

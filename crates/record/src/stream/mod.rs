@@ -49,7 +49,9 @@
 //! | `writer` | the writing side of a lane, and the table of memory orderings |
 //! | `reader` | the reading side of a lane |
 //! | `control` | start, stop, filters, event types |
+//! | `slot` | giving one event type's slot a meaning, without waiting |
 //! | `event` | event types of a program |
+//! | `numbers` | numbers of a program's event types, the same for all streams |
 //! | `status` | how a stream stands; clear |
 //! | `log`, `blocks` | taking records out into a log; its blocks on their way |
 //! | `follow` | waiting for events; a thread that flushes |
@@ -69,6 +71,7 @@ mod log;
 mod model;
 #[cfg(feature = "std")]
 mod reader;
+mod slot;
 mod status;
 pub(crate) mod sync;
 mod writer;
@@ -77,6 +80,8 @@ mod writer;
 mod follow;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod map;
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
+mod numbers;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod recording;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]

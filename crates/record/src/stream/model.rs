@@ -1,4 +1,4 @@
-//! The lane protocol under a model checker, which tries the orders in which threads may run and
+//! The protocols of lanes and of event types under a model checker, which tries the orders in which threads may run and
 //! the values that weakly ordered loads may see:
 //!
 //! ```sh
@@ -12,11 +12,12 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use loom::thread;
-use tracewell_wire::native::image::{Geometry, LANE_WORDS};
+use tracewell_wire::native::image::{Geometry, LANE_WORDS, TYPE_TEXT};
 use tracewell_wire::native::{FullPolicy, RecordHead};
 
 use super::image::Image;
 use super::reader::LaneReader;
+use super::slot::Slot;
 use super::sync::{AtomicU64, check};
 use super::writer::{Identity, Writer};
 
@@ -136,5 +137,33 @@ fn what_is_not_consumed_is_not_overwritten() {
             (rest == [2, 3] && lost == 1) || (rest == [2, 3, 4] && lost == 0),
             "{rest:?} {lost}"
         );
+    });
+}
+
+/// Names that begin alike compete for a slot: it gets one of them, every thread is told which, and who gets the answer
+/// "this one" finds the whole text. What is left of a definition at any step is what another one meets.
+#[test]
+fn a_slot_gets_one_text_whole_and_all_who_define_it_agree() {
+    check(|| {
+        let words: Arc<Vec<_>> = Arc::new((0..3).map(|_| AtomicU64::new(0)).collect());
+        let define = |words: &[AtomicU64], text: &[u8; 16]| {
+            let slot = Slot(words);
+            let given = slot.give(1, text);
+            let mut found = [0; TYPE_TEXT];
+            let read = slot.read(&mut found);
+            if given {
+                assert_eq!((read, &found[..16]), (Some((1, 16)), &text[..]));
+            }
+            given
+        };
+        let (same, other) = (b"family/one(a:u8)", b"family/one(b:u8)");
+        let threads = [same, other].map(|text| {
+            let words = Arc::clone(&words);
+            thread::spawn(move || define(&words, text))
+        });
+        let first = define(&words, same);
+        let [second, third] = threads.map(|thread| thread.join().unwrap());
+        assert_eq!(first, second);
+        assert_ne!(first, third);
     });
 }

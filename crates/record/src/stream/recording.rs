@@ -20,15 +20,16 @@ impl Stream {
     /// stream is full and counts it. [`event!`](crate::event) asks before it computes fields.
     #[inline(always)]
     pub fn wants<F: Fields, T: Tail + ?Sized>(&self, event: &EventType<F, T>) -> bool {
-        !matches!(self.admits(event.family().bit(), event.id()), Admission::No)
+        let id = self.id_of(event);
+        !matches!(self.admits(event.family().bit(), id, id != 0), Admission::No)
     }
 
     /// Records an event. Never waits, never allocates, may be called by a signal handler.
     // What decides that nothing is recorded is compiled into the caller, the rest is called.
     #[inline(always)]
     pub fn record<F: Fields>(&self, event: &EventType<F>, fields: F) {
-        let id = event.id();
-        match self.admits(event.family().bit(), id) {
+        let id = self.id_of(event);
+        match self.admits(event.family().bit(), id, id != 0) {
             Admission::Yes => self.store_fields(id, fields),
             Admission::No => {}
             Admission::Ask => self.ask_fields(event, fields),
@@ -42,7 +43,7 @@ impl Stream {
     pub fn record_as(&self, id: u16, family: Family, fields: &[u64], bytes: &[u8]) {
         // What lies beyond the ids would be taken for one of them; 0 is never known.
         let id = if usize::from(id) < EVENT_IDS { id } else { 0 };
-        match self.admits(family.bit(), id) {
+        match self.admits(family.bit(), id, self.knows(id)) {
             Admission::Yes => self.store(id, fields, bytes),
             Admission::No => {}
             Admission::Ask => self.ask(family, || self.knows(id).then_some(id), fields, bytes),
@@ -76,8 +77,8 @@ impl Stream {
         let count = fields.len().min(8);
         words[..count].copy_from_slice(&fields[..count]);
         words[count] = bytes.len() as u64;
-        let id = event.id();
-        match self.admits(event.family().bit(), id) {
+        let id = self.id_of(event);
+        match self.admits(event.family().bit(), id, id != 0) {
             Admission::Yes => self.store(id, &words[..=count], bytes),
             Admission::No => {}
             Admission::Ask => {
@@ -87,7 +88,7 @@ impl Stream {
     }
 
     #[inline(always)]
-    fn admits(&self, family: u64, id: u16) -> Admission {
+    fn admits(&self, family: u64, id: u16, known: bool) -> Admission {
         let image = self.image();
         let gate = image.word(at::GATE).load(Ordering::Relaxed);
         if gate & (family | WAITED_FOR) != 0 {
@@ -97,7 +98,13 @@ impl Stream {
         if image.word(at::FILTER + index).load(Ordering::Relaxed) >> bit & 1 != 0 && id != 0 {
             return Admission::No;
         }
-        if self.knows(id) { Admission::Yes } else { Admission::Ask }
+        if known { Admission::Yes } else { Admission::Ask }
+    }
+
+    /// The id of an event type in this stream; 0 if it was not defined here.
+    #[inline(always)]
+    fn id_of<F: Fields, T: Tail + ?Sized>(&self, event: &EventType<F, T>) -> u16 {
+        self.ids[event.number().get()].load(Ordering::Relaxed)
     }
 
     #[inline]
@@ -146,8 +153,10 @@ impl Stream {
 
     /// The id of an event type, which is defined now if it was not.
     fn known_id<F: Fields, T: Tail + ?Sized>(&self, event: &EventType<F, T>) -> Option<u16> {
-        let id = event.id();
-        if self.knows(id) { Some(id) } else { self.define(event).ok() }
+        match self.id_of(event) {
+            0 => self.define(event).ok(),
+            id => Some(id),
+        }
     }
 
     /// Finds a lane for the calling thread at this depth.

@@ -3,9 +3,10 @@
 use std::io;
 use std::path::Path;
 use std::sync::Once;
+use std::sync::atomic::AtomicU16;
 
 use tracewell_wire::native::image::{BITMAP, Geometry, ImageHeader, State};
-use tracewell_wire::native::{ClockFacts, ClockKind, EventTypeText, FullPolicy};
+use tracewell_wire::native::{ClockFacts, ClockKind, EVENT_IDS, EventTypeText, FullPolicy};
 
 use super::event::{EventType, Family, Fields, Tail};
 use super::image::Image;
@@ -61,8 +62,10 @@ pub struct Stream {
     pub(super) generation: u64,
     pub(super) process: u32,
     pub(super) inherited: bool,
-    /// Ids of which this process knows that they mean in this stream what they mean to it.
+    /// Ids that `define_text` has returned, for types that are known only at run time.
     pub(super) known: [AtomicU64; BITMAP],
+    /// The id here of each event type of the program, by its number; 0 if it was not defined here.
+    pub(super) ids: [AtomicU16; EVENT_IDS],
 }
 
 impl Stream {
@@ -145,6 +148,7 @@ impl Stream {
             process: sys::ids().0,
             inherited,
             known: std::array::from_fn(|_| AtomicU64::new(0)),
+            ids: [const { AtomicU16::new(0) }; EVENT_IDS],
         })
     }
 
@@ -181,16 +185,18 @@ impl Stream {
         if self.counter { counter::read() } else { sys::monotonic() }
     }
 
-    /// Defines an event type, so that its first event need not.
+    /// Defines an event type, so that its first event need not; returns its id in this stream.
     ///
     /// # Errors
-    /// Where there is no room for it, or its id has another meaning in this stream.
+    /// Where there is no room for it, in the stream or among the 2047 event types of a process.
     pub fn define<F: Fields, T: Tail + ?Sized>(
         &self,
         event: &EventType<F, T>,
     ) -> Result<u16, DefineError> {
+        let number = event.number().settle().ok_or(DefineError::NoIdLeft)?;
         let id = event.define(&self.image())?;
-        self.know(id);
+        // Relaxed: the id says only that nothing is left to be done for the type.
+        self.ids[number].store(id, Ordering::Relaxed);
         Ok(id)
     }
 

@@ -3,13 +3,8 @@
 //! A processor without 64-bit atomics (or without compare-and-swap) gets them from the feature `critical-section`: each access then
 //! masks interrupts for some instructions. Without that feature such a target has no streams.
 
-#[cfg(not(target_has_atomic = "32"))]
-pub(crate) use portable_atomic::AtomicU32;
 #[cfg(not(any(target_has_atomic = "64", all(loom, test))))]
 pub use portable_atomic::AtomicU64;
-
-#[cfg(target_has_atomic = "32")]
-pub(crate) use core::sync::atomic::AtomicU32;
 
 #[cfg(all(target_has_atomic = "64", not(all(loom, test))))]
 pub use core::sync::atomic::AtomicU64;

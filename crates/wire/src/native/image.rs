@@ -25,7 +25,9 @@
 //! | 96 to 127 | ids that have an event type | who defines one |
 //!
 //! An event type has a slot for each id: word 0 is its state (16 bits: 0 free, 1 being written, 2
-//! there), its family (16 bits) and the number of bytes of its text (high half); the text follows.
+//! there), its family (16 bits) and the number of bytes of its text (high half); the text follows, which has no NUL.
+//! While the text is being written, family and number of bytes are there, and its words, 0 before, become what they
+//! are in order: so another thread can complete it.
 //!
 //! A lane has one writer at a time. Its head:
 //!
