@@ -9,8 +9,11 @@ mod beside;
 mod cut;
 mod error;
 pub mod image;
+mod incoming;
 mod map;
 mod named;
+#[cfg(unix)]
+mod poll;
 mod run;
 mod settings;
 mod text;
@@ -19,12 +22,18 @@ mod window;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 pub use beside::ARRIVALS;
 pub use error::InputError;
 pub use map::{Bytes, Mapping};
+#[cfg(unix)]
+pub(crate) use poll::is_readable;
 pub use settings::Settings;
 pub(crate) use window::Window;
+
+use incoming::Incoming;
 
 use crate::format::{self, Confidence, Format};
 use crate::model::{Diagnostics, Severity, Sink, Trace};
@@ -44,7 +53,7 @@ pub struct Input {
 
 enum Content {
     Whole(Bytes),
-    Stream { start: Vec<u8>, rest: Box<dyn Read + Send> },
+    Stream { start: Vec<u8>, rest: Incoming },
 }
 
 impl std::fmt::Debug for Content {
@@ -64,11 +73,10 @@ impl Input {
     /// settings name a format or an option that is not there.
     pub fn open(path: &Path, settings: Settings) -> Result<Self, InputError> {
         let content = if path == Path::new("-") {
-            let stdin = io::stdin();
-            if stdin.is_terminal() {
+            if io::stdin().is_terminal() {
                 return Err(InputError::Terminal);
             }
-            stream(Box::new(stdin))
+            Incoming::of_stdin().and_then(stream)
         } else {
             open(path)
         };
@@ -125,6 +133,14 @@ impl Input {
         match &self.content {
             Content::Whole(bytes) => Some(bytes.len() as u64),
             Content::Stream { .. } => None,
+        }
+    }
+
+    /// Lets a stream end when the flag is set, as if nothing followed what came until then. A file is read to its end
+    /// in any case.
+    pub fn end_with(&mut self, flag: Arc<AtomicBool>) {
+        if let Content::Stream { rest, .. } = &mut self.content {
+            rest.end_with(flag);
         }
     }
 
@@ -190,7 +206,7 @@ fn open(path: &Path) -> io::Result<Content> {
         return Err(io::ErrorKind::IsADirectory.into());
     }
     if !kind.is_file() {
-        return stream(Box::new(file));
+        return stream(Incoming::of_file(file));
     }
     // A stream's memory may be written at this moment; a mapping of it would change under the reader.
     let copied = match format::native::snapshot::take(&file)? {
@@ -205,7 +221,7 @@ fn open(path: &Path) -> io::Result<Content> {
     }
     // What the system makes while it is read (`/proc`) has no length beforehand; a file that is really empty has none, too.
     file.rewind()?;
-    match stream(Box::new(file))? {
+    match stream(Incoming::of_file(file))? {
         Content::Stream { start, .. } if start.is_empty() => {
             Ok(Content::Whole(Bytes::Owned(start)))
         }
@@ -215,7 +231,7 @@ fn open(path: &Path) -> io::Result<Content> {
 
 /// Reads enough of a stream to recognise it: as much as may be looked at, its end, or what is certain. A running
 /// stream may not bring more for long.
-fn stream(mut rest: Box<dyn Read + Send>) -> io::Result<Content> {
+fn stream(mut rest: Incoming) -> io::Result<Content> {
     let mut start = Vec::new();
     let is_certain = |start: &[u8]| format::recognise_with(start, Confidence::Certain).is_some();
     while start.len() < RECOGNISED_BY && !is_certain(&start) {
