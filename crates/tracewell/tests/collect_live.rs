@@ -81,7 +81,7 @@ impl Kept {
         };
         let lines = self.lines.clone();
         let sink = move || Box::new(Report::new(lines.clone(), ReportOptions::default())) as _;
-        let view = View { settings: settings(&[]), sink: Box::new(sink) };
+        let view = View { settings: settings(&[]), only_growing: false, sink: Box::new(sink) };
         Stream { reader, raw: Some(raw), view: Some(view) }
     }
 
@@ -496,7 +496,7 @@ fn what_a_stalled_view_leaves_out_is_kept_and_counted() {
     let (mut pipe, stuck) = io::pipe().unwrap();
     let sink =
         move || Box::new(Report::new(stuck.try_clone().unwrap(), ReportOptions::default())) as _;
-    stream.view = Some(View { settings: settings(&[]), sink: Box::new(sink) });
+    stream.view = Some(View { settings: settings(&[]), only_growing: false, sink: Box::new(sink) });
     let until = Until { disconnected: true, ..Until::default() };
     let options = Options { until, buffer: 1 << 16 };
     // Frame numbers go round with 256: so many copies follow each other without a gap.

@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tracewell::analysis::machines::Machines;
 use tracewell::analysis::scheduling::{Expected, Mark, Scheduling, Wanted};
+use tracewell::collect::Follow;
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
 use tracewell::report::{machines, scheduling};
 use tracewell::select::Bound;
 use tracewell::text::shown_path;
 
+use super::follow::{StreamEnd, follow};
 use super::{for_each_file, read, title};
 use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome, tell};
@@ -25,12 +27,15 @@ use crate::output;
 /// A task's figures go as far as its system records what they need: jobs need releases and
 /// completions, waits for mutexes the scheduler's choices. Where events are missing, what happened
 /// is in no figure. Every figure is defined in docs/analysis.md.
+///
+/// Ctrl-C or TERM ends the reading of a stream, and the figures are of what came until then.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell analyze --names tasks.txt 0trace.dat
   tracewell analyze --join 0trace.dat 1trace.dat 2trace.dat
   tracewell analyze --jobs --period tau1=10ms --deadline tau1=8ms trace.dat
   tracewell analyze --ipoints 1,2 --waits trace.dat
+  tracewell analyze --follow run.twl
   tracewell analyze --json trace.dat | jq '.tasks[] | {name, response_max_ns}'")]
 pub(crate) struct Analyze {
     /// Traces; - is standard input
@@ -69,6 +74,10 @@ pub(crate) struct Analyze {
     #[arg(long)]
     holes: bool,
 
+    /// Go on while the file grows, or standard input brings more, until Ctrl-C; then print the figures
+    #[arg(short, long)]
+    follow: bool,
+
     #[command(flatten)]
     input: InputArgs,
 }
@@ -76,22 +85,30 @@ pub(crate) struct Analyze {
 impl Analyze {
     pub(crate) fn run(&self) -> Outcome {
         let wanted = self.wanted();
+        match self.follow {
+            true => self.followed(&wanted).unwrap_or_else(Failure::tell),
+            false => self.read(&wanted),
+        }
+    }
+
+    /// Prints the figures of each trace, read to its end.
+    fn read(&self, wanted: &Wanted) -> Outcome {
+        let end = StreamEnd::default();
         for_each_file(&self.files, &self.input, |input| {
-            let scheduling = Scheduling::new(wanted.clone());
-            let mut sink = Analyses { scheduling, machines: Machines::default() };
-            let trace = read(input, &mut sink)?;
-            tell_tasks(input.path(), &trace, &wanted);
-            if self.json {
-                sink.write_json(&trace, &wanted)
-            } else {
-                let title = title(&self.files, &self.input, input.path()).map(|title| title + "\n");
-                let text = title.unwrap_or_default() + &sink.text(&trace, &wanted);
-                output::stdout().write_all(text.as_bytes())
-            }
-            .map_err(|error| Failure::io(output::stdout_path(), &error))?;
+            let title = title(&self.files, &self.input, input.path());
+            let mut sink = Analyses::new(wanted, input.path(), self.json, title);
+            let trace = end.by_signal(input, |input| read(input, &mut sink))?;
+            sink.print(&trace).map_err(|error| Failure::io(output::stdout_path(), &error))?;
             Ok(trace)
         })
         .outcome
+    }
+
+    /// Prints the figures of a trace that is read while it is written, until a signal comes.
+    fn followed(&self, wanted: &Wanted) -> Result<Outcome, Failure> {
+        let path = self.files.first().map(PathBuf::as_path).unwrap_or(Path::new("-"));
+        let sink = || Box::new(Analyses::new(wanted, path, self.json, None)) as Box<dyn Follow>;
+        Ok(follow(&self.files, &self.input, sink)?.outcome)
     }
 
     fn wanted(&self) -> Wanted {
@@ -146,12 +163,16 @@ fn task_time(text: &str) -> Result<(String, u64), String> {
 }
 
 /// All analyses that are printed, over one reading.
-struct Analyses {
+struct Analyses<'w> {
     scheduling: Scheduling,
     machines: Machines,
+    wanted: &'w Wanted,
+    path: PathBuf,
+    json: bool,
+    title: Option<String>,
 }
 
-impl Sink for Analyses {
+impl Sink for Analyses<'_> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.scheduling.events(trace, batch)?;
         self.machines.events(trace, batch)
@@ -163,19 +184,48 @@ impl Sink for Analyses {
     }
 }
 
-impl Analyses {
-    fn write_json(self, trace: &Trace, wanted: &Wanted) -> io::Result<()> {
+impl Follow for Analyses<'_> {
+    /// The figures are known at the end.
+    fn show(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, trace: &Trace) -> io::Result<()> {
+        self.print(trace)
+    }
+}
+
+impl<'w> Analyses<'w> {
+    fn new(wanted: &'w Wanted, path: &Path, json: bool, title: Option<String>) -> Self {
+        let scheduling = Scheduling::new(wanted.clone());
+        let path = path.to_owned();
+        Self { scheduling, machines: Machines::default(), wanted, path, json, title }
+    }
+
+    /// Prints the figures; they have a title as text.
+    fn print(self, trace: &Trace) -> io::Result<()> {
+        tell_tasks(&self.path, trace, self.wanted);
+        if self.json {
+            return self.write_json(trace);
+        }
+        let title = self.title.as_ref().map(|title| format!("{title}\n"));
+        let text = title.unwrap_or_default() + &self.text(trace);
+        output::stdout().write_all(text.as_bytes())
+    }
+
+    fn write_json(self, trace: &Trace) -> io::Result<()> {
         let figures = self.scheduling.figures(trace);
         let machines = machines::json(trace, &self.machines.figures(trace));
         let more = machines.into_iter().collect();
-        let document = scheduling::Document { trace, figures: &figures, wanted, more };
+        let document = scheduling::Document { trace, figures: &figures, wanted: self.wanted, more };
         let mut out = BufWriter::new(output::stdout());
         document.write(&mut out)?;
         out.flush()
     }
 
-    fn text(self, trace: &Trace, wanted: &Wanted) -> String {
-        let scheduling = scheduling::text(trace, &self.scheduling.figures(trace), wanted);
+    fn text(self, trace: &Trace) -> String {
+        let figures = self.scheduling.figures(trace);
+        let scheduling = scheduling::text(trace, &figures, self.wanted);
         scheduling + &machines::text(trace, &self.machines.figures(trace))
     }
 }

@@ -137,11 +137,15 @@ impl<'a, 't> Live<'a, 't> {
 
     fn unrecognised(&mut self) {
         (self.tell)(&Notice::Unrecognised);
-        self.shown.refused = true;
-        self.reading = Reading::Ended { wanted: true };
+        self.end_refused();
     }
 
     fn begin(&mut self, format: &Format, start: &[u8]) -> io::Result<()> {
+        if self.view.only_growing && (format.is_whole)(start) {
+            self.shown.whole = Some(format.name);
+            self.reading = Reading::Ended { wanted: false };
+            return Ok(());
+        }
         let settings = &self.view.settings;
         let decoder = match (format.decoder)(&settings.options) {
             Ok(decoder) => decoder,
@@ -162,8 +166,13 @@ impl<'a, 't> Live<'a, 't> {
 
     fn refuse(&mut self, why: &str) {
         (self.tell)(&Notice::NotShown(why));
+        self.end_refused();
+    }
+
+    /// Ends what cannot be shown. A target may start again with something better, a file hardly.
+    fn end_refused(&mut self) {
         self.shown.refused = true;
-        self.reading = Reading::Ended { wanted: true };
+        self.reading = Reading::Ended { wanted: !self.view.only_growing };
     }
 
     fn decode(&mut self, bytes: &[u8], last: bool) -> io::Result<()> {

@@ -55,6 +55,9 @@ impl<W: io::Write + Send> Follow for EventWriter<W> {
 pub struct View<'a> {
     /// What is known of what comes.
     pub settings: Settings,
+    /// Refuses memory that is read as a whole: it does not grow, and would be shown at the end only. A source of which
+    /// nothing can be shown ends.
+    pub only_growing: bool,
     /// Makes a sink; once for each beginning of the stream.
     pub sink: Box<dyn FnMut() -> Box<dyn Follow + 'a> + Send + 'a>,
 }
@@ -76,6 +79,8 @@ pub struct Shown {
     pub left_out: u64,
     /// Whether something came that no format recognised, or that its decoder refused.
     pub refused: bool,
+    /// The format of memory that was refused because only what grows was asked for.
+    pub whole: Option<&'static str>,
     /// Why showing ended.
     pub error: Option<io::Error>,
 }
@@ -138,7 +143,8 @@ mod tests {
         let (stopped, told) = (AtomicBool::new(false), Mutex::new(String::new()));
         let control = Control::new(Until::default(), &stopped, 0);
         let sink = || Box::new(Report::new(lines.writer(None), ReportOptions::default())) as _;
-        let view = View { settings: Settings::default(), sink: Box::new(sink) };
+        let settings = Settings::default();
+        let view = View { settings, only_growing: false, sink: Box::new(sink) };
         let tell = |notice: &Notice<'_>| *told.lock().unwrap() += &format!("{notice}\n");
         let shown = show(&buffer, view, &control, None, &tell);
         (told.into_inner().unwrap(), shown, lines.into_inner())

@@ -46,6 +46,8 @@ pub struct Format {
     pub recognised_by: &'static str,
     /// Whether a trace may name contexts and objects after events that are about them.
     pub names_follow: bool,
+    /// Returns true if the input that these bytes begin is memory, or was: it is read as a whole and does not grow.
+    pub is_whole: fn(&[u8]) -> bool,
     /// What can be said about an input that its bytes do not tell.
     pub options: &'static [OptionHelp],
     /// Looks at the first bytes of an input (64 KiB, or all of it where it is shorter).

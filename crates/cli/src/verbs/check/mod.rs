@@ -15,7 +15,7 @@ use tracewell::source::Source;
 use tracewell::text::shown_path;
 
 use self::telling::{Form, Telling};
-use super::follow::follow;
+use super::follow::{StreamEnd, follow};
 use super::{for_each_file, read_named, title};
 use crate::args::InputArgs;
 use crate::outcome::{Failure, Outcome};
@@ -107,6 +107,7 @@ impl Check {
 
     /// Checks each trace to its end.
     fn read(&self, rules: (&Source, &Rules), wrong: &AtomicBool) -> Outcome {
+        let end = StreamEnd::default();
         let made = for_each_file(&self.files, &self.input, |input| {
             let title = title(&self.files, &self.input, input.path()).filter(|_| !self.json);
             let failed = |error: io::Error| Failure::io(output::stdout_path(), &error);
@@ -118,7 +119,7 @@ impl Check {
                 None => Form::TextAtOnce,
             };
             let mut telling = Telling::new(rules, form, wrong, output::stdout());
-            let trace = read_named(input, &mut telling, true)?;
+            let trace = end.by_signal(input, |input| read_named(input, &mut telling, true))?;
             rules.1.check(&trace)?;
             telling.end(&trace).map_err(failed)?;
             Ok(trace)
@@ -128,15 +129,9 @@ impl Check {
 
     /// Checks a trace while it is written, until a signal comes.
     fn followed(&self, rules: (&Source, &Rules), wrong: &AtomicBool) -> Result<Outcome, Failure> {
-        let [file] = &self.files[..] else {
-            return Err(Failure::usage("--follow: one trace can be followed, several are named"));
-        };
-        if self.input.join {
-            return Err(Failure::usage("--join: one file that grows has no parts"));
-        }
         let form = if self.json { Form::Json } else { Form::TextAtOnce };
         let sink = || Box::new(Telling::new(rules, form, wrong, io::stdout())) as Box<dyn Follow>;
-        let followed = follow(file, &self.input, sink)?;
+        let followed = follow(&self.files, &self.input, sink)?;
         if let Some(trace) = followed.trace {
             rules.1.check(&trace)?;
         }

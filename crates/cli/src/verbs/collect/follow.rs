@@ -19,7 +19,7 @@ impl Collect {
         tag: Option<Tag>,
     ) -> View<'a> {
         let sink = move || self.sink(shared.writer(tag.clone()));
-        View { settings, sink: Box::new(sink) }
+        View { settings, only_growing: false, sink: Box::new(sink) }
     }
 
     fn sink<'a>(&self, out: impl io::Write + Send + 'a) -> Box<dyn Follow + 'a> {

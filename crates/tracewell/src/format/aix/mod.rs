@@ -26,6 +26,7 @@ pub static FORMAT: Format = Format {
     description: "AIX trace entries (trchook, trcgen), 32- and 64-bit, in the container TWX1",
     recognised_by: "TWX1 at the start",
     names_follow: false,
+    is_whole: |_| false,
     options: OPTIONS,
     recognise,
     decoder: decoder::new,

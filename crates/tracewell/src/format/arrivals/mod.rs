@@ -14,6 +14,7 @@ pub static FORMAT: Format = Format {
     description: "when the bytes came that `collect` kept (FILE.arrivals)",
     recognised_by: "TWARRIVE at the start",
     names_follow: false,
+    is_whole: |_| false,
     options: &[],
     recognise: |start| start.starts_with(HEADER.split_at(8).0).then_some(Confidence::Certain),
     decoder: decoder::new,

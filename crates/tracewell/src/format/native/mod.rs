@@ -30,6 +30,7 @@ pub static FORMAT: Format = Format {
     description: "Tracewell's own stream, in shared memory or as a log",
     recognised_by: "TWSTREAM at the start of a stream's memory, TWB1 at the start of a log",
     names_follow: false,
+    is_whole: is_image,
     options: &[],
     recognise,
     decoder: decoder::new,

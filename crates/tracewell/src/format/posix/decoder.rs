@@ -113,6 +113,11 @@ impl PosixDecoder {
     }
 }
 
+/// Returns true if these bytes begin a stream's memory, or a log that is a ring of slots.
+pub(super) fn is_whole(start: &[u8]) -> bool {
+    is_memory(start) || log_header(start).is_some_and(|header| header.slots > 0)
+}
+
 fn log_header(bytes: &[u8]) -> Option<LogHeader> {
     match frame::find(bytes, MAGIC) {
         Found::Block { kind, body, .. } if Kind::of_code(kind) == Some(Kind::Header) => {

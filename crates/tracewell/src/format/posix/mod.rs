@@ -33,6 +33,7 @@ pub static FORMAT: Format = Format {
     description: "POSIX trace stream, in shared memory or as a log",
     recognised_by: "TWPX at the start of a log, TWPXSTR1 at the start of a stream's memory",
     names_follow: false,
+    is_whole: decoder::is_whole,
     options: &[],
     recognise,
     decoder: decoder::new,

@@ -49,6 +49,7 @@ pub static FORMAT: Format = Format {
     description: "RKH trace stream (Trazer), versions 2.0 to 3.4, ids of 1, 2 or 4 bytes",
     recognised_by: "a configuration record behind the first flag, or frames with good checksums",
     names_follow: true,
+    is_whole: |_| false,
     options: options::OPTIONS,
     recognise,
     decoder: decoder::new,

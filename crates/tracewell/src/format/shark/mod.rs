@@ -42,6 +42,7 @@ pub static FORMAT: Format = Format {
     description: "S.Ha.R.K. new tracer: files, chunk images, captures of its UDP datagrams",
     recognised_by: "TRACER-V1.0 in a capture, the id 0xFFAAFFBB of a chunk, or records of known events",
     names_follow: true,
+    is_whole: |_| true,
     options: OPTIONS,
     recognise,
     decoder: decoder::new,

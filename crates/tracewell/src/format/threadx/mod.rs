@@ -34,6 +34,7 @@ pub static FORMAT: Format = Format {
     description: "ThreadX event trace buffer (TraceX .trx), 32- and 64-bit ULONG, either byte order",
     recognised_by: "the id 0x54585442 (BTXT or TXTB) at the start, or within the first 64 KiB",
     names_follow: false,
+    is_whole: |_| true,
     options: OPTIONS,
     recognise,
     decoder: decoder::new,

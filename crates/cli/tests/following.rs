@@ -1,0 +1,211 @@
+//! Streams and files that are read while they are written: a signal ends the reading, and the results are of what came
+//! until then.
+#![cfg(target_os = "linux")]
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::io::ioctl_fionread;
+use rustix::process::{Pid, Signal, kill_process};
+
+/// A test fails if what it waits for has not come by then.
+const LIMIT: Duration = Duration::from_secs(120);
+
+fn trace() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tracewell/tests/fixtures/rkh");
+    folder.join("ahsm-a.bin")
+}
+
+fn tracewell(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Waits until something is so.
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < LIMIT, "{what}: not after {LIMIT:?}");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Returns true if the process has read this file to byte `end`.
+fn has_read(child: &Child, file: &Path, end: usize) -> bool {
+    let process = PathBuf::from(format!("/proc/{}", child.id()));
+    let Ok(open) = fs::read_dir(process.join("fd")) else { return false };
+    let position = open.flatten().find_map(|fd| {
+        let is_it = fs::read_link(fd.path()).is_ok_and(|path| path == file);
+        let info = process.join("fdinfo").join(fd.file_name());
+        let info = is_it.then(|| fs::read_to_string(info).ok()).flatten()?;
+        info.lines().find_map(|line| line.strip_prefix("pos:"))?.trim().parse::<usize>().ok()
+    });
+    position == Some(end)
+}
+
+/// Writes the trace into a pipe and sends the signal. When the reader has taken the second part, it has recognised the
+/// format by the first and heeds signals; the last part may still be in the pipe when the signal comes.
+fn write_and_end(pipe: &mut (impl Write + AsFd), child: &Child, signal: Signal) {
+    let bytes = fs::read(trace()).unwrap();
+    for part in bytes.chunks(bytes.len().div_ceil(3)) {
+        wait_until("the pipe is empty", || ioctl_fionread(&*pipe).unwrap() == 0);
+        pipe.write_all(part).unwrap();
+    }
+    send(child, signal);
+}
+
+fn send(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// The output of a command over the whole trace, from a file.
+fn of_file(arguments: &[&str]) -> Output {
+    tracewell(arguments).arg(trace()).output().unwrap()
+}
+
+#[test]
+fn a_signal_ends_a_running_stream_and_the_figures_of_what_came_are_printed() {
+    for (signal, form) in [(Signal::INT, &[][..]), (Signal::TERM, &[]), (Signal::INT, &["--json"])]
+    {
+        let arguments = [&["analyze"], form].concat();
+        let mut child = tracewell(&arguments).arg("-").spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        write_and_end(&mut pipe, &child, signal);
+        let output = child.wait_with_output().unwrap();
+        // Until here the pipe was open.
+        drop(pipe);
+        let whole = of_file(&arguments);
+        assert_eq!(output.status.code(), whole.status.code(), "{output:?}");
+        assert_eq!(text(&output.stdout), text(&whole.stdout));
+        let told = text(&output.stderr);
+        assert!(told.contains("-: a signal ended the reading: "), "{told}");
+    }
+}
+
+#[test]
+fn a_signal_ends_a_named_pipe_and_the_files_after_it_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let child = tracewell(&["analyze"]).arg(&pipe).arg(trace()).spawn().unwrap();
+    let mut writer = File::options().write(true).open(&pipe).unwrap();
+    write_and_end(&mut writer, &child, Signal::INT);
+    let output = child.wait_with_output().unwrap();
+    drop(writer);
+    let figures = text(&of_file(&["analyze"]).stdout);
+    let titled = |path: &Path| format!("==> {} <==\n{figures}", path.display());
+    assert_eq!(text(&output.stdout), titled(&pipe) + &titled(&trace()));
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
+fn a_stream_that_ends_by_itself_is_not_said_to_be_ended_by_a_signal() {
+    let mut child = tracewell(&["analyze", "-"]).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(&fs::read(trace()).unwrap()).unwrap();
+    drop(pipe);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(text(&output.stdout), text(&of_file(&["analyze"]).stdout));
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn the_figures_of_a_file_that_grows_are_printed_after_a_signal() {
+    let bytes = fs::read(trace()).unwrap();
+    let (first, rest) = bytes.split_at(bytes.len() / 2);
+    for (signal, form) in [(Signal::INT, &[][..]), (Signal::TERM, &["--json"])] {
+        let arguments = [&["analyze"], form].concat();
+        let folder = tempfile::tempdir().unwrap();
+        let growing = folder.path().canonicalize().unwrap().join("growing.bin");
+        fs::write(&growing, first).unwrap();
+        let child = tracewell(&arguments).arg("--follow").arg(&growing).spawn().unwrap();
+        wait_until("the first half is read", || has_read(&child, &growing, first.len()));
+        File::options().append(true).open(&growing).unwrap().write_all(rest).unwrap();
+        wait_until("the file is read", || has_read(&child, &growing, bytes.len()));
+        send(&child, signal);
+        let output = child.wait_with_output().unwrap();
+        let whole = of_file(&arguments);
+        assert_eq!(output.status.code(), whole.status.code(), "{output:?}");
+        assert_eq!(text(&output.stdout), text(&whole.stdout));
+        let told = text(&output.stderr);
+        assert!(told.contains("growing.bin: a signal ended the reading: "), "{told}");
+    }
+}
+
+#[test]
+fn following_a_stream_ends_with_it() {
+    let mut child = tracewell(&["analyze", "--follow", "-"]).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(&fs::read(trace()).unwrap()).unwrap();
+    drop(pipe);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(text(&output.stdout), text(&of_file(&["analyze"]).stdout));
+    assert!(!text(&output.stderr).contains("a signal ended"), "{output:?}");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
+fn a_signal_ends_the_check_of_a_running_stream_and_what_never_came_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("live.rules");
+    fs::write(&rules, "eventually SM_DCH\neventually QUE_FULL\n").unwrap();
+    let arguments = ["check", rules.to_str().unwrap()];
+    let mut child = tracewell(&arguments).arg("-").spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    write_and_end(&mut pipe, &child, Signal::INT);
+    let output = child.wait_with_output().unwrap();
+    drop(pipe);
+    assert_eq!(text(&output.stdout), text(&of_file(&arguments).stdout));
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output.stderr).contains("-: a signal ended the reading: "), "{output:?}");
+}
+
+#[test]
+fn what_does_not_grow_is_refused_by_all_that_follow() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let example = repository.join("examples/scheduling.trx");
+    let shark = repository.join("crates/tracewell/tests/fixtures/shark/a_linear.raw");
+    let (example, shark) = (example.to_str().unwrap(), shark.to_str().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("live.rules");
+    fs::write(&rules, "never QUE_FULL\n").unwrap();
+    let cases: [(&[&str], &str); 6] = [
+        (&["a", "b"], "--follow: one trace can be followed, several are named"),
+        (&["--join", "a"], "--join: one file that grows has no parts"),
+        (&["--custom-events", "names.trxc", "a"], "--custom-events: they name events of ThreadX"),
+        (&["--format-in", "rkhh", "a"], "there is no format 'rkhh'"),
+        (&[example], "this threadx trace is read as a whole"),
+        (&[shark], "this shark trace is read as a whole"),
+    ];
+    for verb in [&["analyze"][..], &["check", rules.to_str().unwrap()]] {
+        for (arguments, message) in &cases {
+            let mut command = tracewell(verb);
+            let output = command.arg("--follow").args(*arguments).output().unwrap();
+            let told = text(&output.stderr);
+            assert!(told.contains(message), "{verb:?} {arguments:?}: {told}");
+            assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
+        }
+    }
+}
+
+#[test]
+fn following_ends_at_once_if_nothing_can_be_shown() {
+    for arguments in [&["-O", "nope=1"][..], &["--format-in", "aix"]] {
+        let mut command = tracewell(&["analyze", "--follow"]);
+        let mut child = command.args(arguments).arg(trace()).spawn().unwrap();
+        wait_until("the command has ended", || child.try_wait().unwrap().is_some());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        assert!(text(&output.stderr).contains("nothing more is shown: "), "{output:?}");
+    }
+}
