@@ -8,8 +8,9 @@ mod rkh;
 
 mod build;
 
+use std::fs::DirBuilder;
 use std::net::UdpSocket;
-
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -135,6 +136,46 @@ fn streams_from_c_hold_what_was_recorded() {
         assert_eq!(read("callback.log"), [sent, note], "{link:?}");
         assert_eq!(read("flusher.log"), [sent, note], "{link:?}");
     }
+}
+
+#[test]
+fn a_thread_whose_handlers_jumped_out_of_records_goes_on_recording() {
+    let Some(cc) = compiler("CC", "cc") else { return };
+    for link in [Link::Static, Link::Shared] {
+        let folder = tempfile::tempdir().unwrap();
+        let source = here().join("tests/c/jumps.c");
+        let program = compile(&cc, "-std=c99", &source, link, folder.path());
+        run(Command::new(program).arg(folder.path()));
+        let mut recorded = events(&folder.path().join("jumps"), &["name", "args"]);
+        recorded.retain(|line| line.starts_with("after "));
+        let expected: Vec<_> = (0..100).map(|number| format!("after number={number}")).collect();
+        assert_eq!(recorded, expected, "{link:?}");
+    }
+}
+
+#[test]
+fn a_handler_may_record_the_first_event_of_a_thread_with_a_library_loaded_later() {
+    let Some(cc) = compiler("CC", "cc") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("program");
+    succeed(
+        Command::new(&cc)
+            .args(["-std=c99", "-o"])
+            .args([&program, &here().join("tests/c/loaded.c")])
+            .args(build::WARNINGS)
+            .arg("-I")
+            .arg(here().join("include"))
+            .args(["-lpthread", "-ldl"]),
+    );
+    let library = build::libraries().join("libtracewell_capi.so");
+    let registry = folder.path().join("registry");
+    DirBuilder::new().mode(0o700).create(&registry).unwrap();
+    let mut command = Command::new(program);
+    command.arg(folder.path()).arg(library).env("TRACEWELL_POSIX_DIR", registry);
+    run(&mut command);
+    let recorded = events(&folder.path().join("loaded"), &["args"]);
+    let expected: Vec<_> = (0..400).map(|number| format!("number={number}")).collect();
+    assert_eq!(recorded, expected);
 }
 
 #[test]
