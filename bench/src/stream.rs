@@ -101,9 +101,10 @@ pub fn filtered(stream: &Stream) -> (f64, f64) {
     stream.image().set_family_filter(FAMILY.bit());
     let by_family = events(stream);
     stream.image().set_family_filter(0);
-    stream.image().set_filtered(PAIR.id(), true);
+    let id = PAIR.define(&stream.image()).expect("a stream has room for a type");
+    stream.image().set_filtered(id, true);
     let by_id = events(stream);
-    stream.image().set_filtered(PAIR.id(), false);
+    stream.image().set_filtered(id, false);
     (by_family, by_id)
 }
 

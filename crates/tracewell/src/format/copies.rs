@@ -7,7 +7,7 @@ use std::fs::Metadata;
 use std::io;
 
 /// Largest memory of a stream that is copied, in bytes.
-const MAX_BYTES: usize = 1 << 35;
+const MAX_BYTES: u64 = 1 << 35;
 /// Bytes that may be copied though the file has no blocks for them.
 const MAX_HOLES: u64 = 1 << 30;
 
@@ -30,7 +30,7 @@ impl Room {
             );
             io::Error::new(io::ErrorKind::InvalidData, message)
         };
-        if total > MAX_BYTES || Vec::<u8>::new().try_reserve_exact(total).is_err() {
+        if total as u64 > MAX_BYTES || Vec::<u8>::new().try_reserve_exact(total).is_err() {
             return Err(refused());
         }
         Ok(Self { bytes: vec![0; total], left: allocated(file).max(MAX_HOLES) })
