@@ -64,7 +64,7 @@ impl Image {
         let registry_slots = registry_size / layout.registry_slot_size();
         let event_slots = buffer_size / layout.event_size();
         let in_sequence = layout.header_size() + registry_slots * layout.registry_slot_size();
-        let end = if last { bytes.len() } else { usize::MAX };
+        let end = last.then_some(bytes.len());
         let mut place = |word, name: &str, computed: u64, sequential: usize| {
             remarks.place(word, name, computed, sequential, end)
         };
@@ -146,20 +146,21 @@ impl Remarks<'_> {
         if behind { 0 } else { usize::try_from(size).unwrap_or(usize::MAX) }
     }
 
-    /// The offset of a section: by its address where that lies in the file, else in sequence.
+    /// The offset of a section: by its address if that lies in the file, else in sequence. Without an `end` the file may
+    /// still reach any address, also one beyond what this machine can hold.
     fn place(
         &mut self,
         word: usize,
         name: &str,
         computed: u64,
         sequential: usize,
-        end: usize,
+        end: Option<usize>,
     ) -> usize {
         let computed = usize::try_from(computed).unwrap_or(usize::MAX);
         if computed == sequential {
             return sequential;
         }
-        let inside = computed >= self.layout.header_size() && computed < end;
+        let inside = computed >= self.layout.header_size() && end.is_none_or(|end| computed < end);
         let taken = if inside { computed } else { sequential };
         let message = format!(
             "{name}: expected offset {sequential} (sections follow each other), \
