@@ -443,8 +443,9 @@ proptest! {
     }
 }
 
-/// A file of a terabyte, nearly all of it a hole, with the header of a stream that would fill it.
-#[cfg(unix)]
+/// A file of a terabyte, nearly all of it a hole, with the header of a stream that would fill it. With 32 bits no geometry
+/// is that large: its check refuses it.
+#[cfg(all(unix, target_pointer_width = "64"))]
 #[test]
 fn a_header_that_claims_a_terabyte_is_refused_without_taking_memory() {
     let packet_words = 1 << 21;
