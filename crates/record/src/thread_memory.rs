@@ -172,7 +172,7 @@ fn has_ended(thread: u64, own: u64) -> bool {
     // SAFETY: signal 0 is not delivered; the call only looks; errno's place is there as long as the thread is.
     unsafe {
         let saved = *libc::__errno_location();
-        let result = libc::syscall(libc::SYS_tgkill, thread as u32, thread >> 32, 0);
+        let result = libc::syscall(libc::SYS_tgkill, thread as u32, (thread >> 32) as u32, 0);
         let ended = result != 0 && *libc::__errno_location() == libc::ESRCH;
         *libc::__errno_location() = saved;
         ended
