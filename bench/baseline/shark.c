@@ -1,6 +1,6 @@
-/* The floor for reading a S.Ha.R.K. file: map it, sum the steps of the stamps, count the event codes, do
- * nothing else. Prints nanoseconds, records, the sum, and how many records have code 0x82. Files whose
- * records are in order of time, on a little-endian machine. */
+/* A lower bound for the time to read a S.Ha.R.K. file: maps the file, sums the differences of the timestamps, and
+ * counts the event codes. Prints nanoseconds, records, the sum, and the number of records with code 0x82. Expects
+ * records in order of time, and a little-endian machine. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stdint.h>

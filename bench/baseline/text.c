@@ -1,5 +1,5 @@
-/* The rival for text: one printf of nine fields an event, with a large buffer, to standard output.
- * 32-bit little-endian dumps without gaps between their sections, on a little-endian machine. */
+/* The baseline for text output: one printf of nine fields per event, with a large buffer, to standard output. Expects
+ * a 32-bit little-endian dump without gaps between its sections, and a little-endian machine. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stdint.h>

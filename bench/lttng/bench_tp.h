@@ -1,4 +1,4 @@
-/* The event of the benchmark for LTTng-UST: two numbers of 32 bits. LTTng reads the file several times. */
+/* The event of the LTTng-UST benchmark: two 32-bit numbers. LTTng includes this file several times. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER tracewell_bench
 

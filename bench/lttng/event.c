@@ -1,6 +1,6 @@
-/* Nanoseconds of an event with two fields of 32 bits in LTTng-UST, beside reading the counter and doing
- * nothing else: what `bench` does for our own streams, so that both can be compared on one machine. The
- * script `run` compiles it and runs it inside a session. */
+/* Measures the time of an LTTng-UST event with two fields of 32 bits, and the time to read the cycle counter, in
+ * nanoseconds. `bench` measures Tracewell's streams in the same way, so both can be compared on one machine. The
+ * script `run` compiles this program and runs it within a session. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "bench_tp.h"
@@ -52,10 +52,10 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static double median(double *found)
+static double median(double *times)
 {
-    qsort(found, ROUNDS, sizeof *found, compare);
-    return found[ROUNDS / 2];
+    qsort(times, ROUNDS, sizeof *times, compare);
+    return times[ROUNDS / 2];
 }
 
 int main(void)

@@ -1,13 +1,13 @@
-//! Baselines in C: compiled where the benchmark runs, with the compiler that is there.
+//! Compiles and runs the baselines in C, with the C compiler of the machine.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Compiles `baseline/NAME.c` into a folder with `cc -O2`.
+/// Compiles `baseline/NAME.c` into a directory with `cc -O2`.
 ///
 /// # Errors
-/// Where there is no C compiler, or it does not like the source.
+/// If there is no C compiler, or it rejects the source.
 pub fn compile(name: &str, folder: &Path) -> io::Result<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("baseline").join(name);
     let program = folder.join(name);
@@ -21,10 +21,10 @@ pub fn compile(name: &str, folder: &Path) -> io::Result<PathBuf> {
     if status.success() { Ok(program) } else { Err(io::Error::other(format!("{compiler} failed"))) }
 }
 
-/// Runs a program on a file; returns what it printed.
+/// Runs a program on a file. Returns its output.
 ///
 /// # Errors
-/// Where it cannot be run or fails.
+/// If the program cannot be started or fails.
 pub fn output(program: &Path, file: &Path) -> io::Result<String> {
     let output = Command::new(program).arg(file).stderr(Stdio::inherit()).output()?;
     if !output.status.success() {

@@ -1,5 +1,5 @@
-//! What collecting costs: a target that sends 100 Mbit/s over the loopback, and the processor time of the program that
-//! collects.
+//! Measures the collector: sends 100 Mbit/s over the loopback interface, and reads the processor
+//! time of the collecting program.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
@@ -9,28 +9,29 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Bytes a second: 100 Mbit/s.
+/// Bytes per second of the target: 100 Mbit/s.
 pub const RATE: f64 = 12.5e6;
 
-/// Time between two pieces that are sent: those of a network that delivers frame by frame would be closer
-/// together, those of a driver that interrupts less often are not.
+/// Time between two writes of the target. The interval is similar to that of a driver that combines
+/// interrupts. A network that delivers single frames has shorter intervals.
 const PIECE: Duration = Duration::from_millis(1);
 
-/// What a run has cost.
+/// The cost of one run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cost {
-    /// Processor time of all threads, as a share of the time that it took.
+    /// Processor time of all threads divided by the elapsed time; 1.0 is one full core.
     pub share: f64,
-    /// Bytes sent a second.
+    /// Bytes per second that were sent.
     pub rate: f64,
-    /// Bytes that the program did not keep.
+    /// Bytes that the program did not save.
     pub dropped: u64,
 }
 
-/// Sends a stream for so long to `program collect`, with these arguments, which keeps it in `file`.
+/// Runs `program collect -o file` with additional arguments, and sends it `stream` repeatedly for
+/// `time`.
 ///
 /// # Errors
-/// Where the program or the connection fails.
+/// If the program or the connection fails.
 pub fn cost(
     program: &Path,
     arguments: &[&str],
@@ -51,7 +52,7 @@ pub fn cost(
     let start = Instant::now();
     let sent = send(&mut target, stream, start, time)?;
     let spent = start.elapsed();
-    // All of it is there, or was dropped.
+    // At this point, every byte is in the file or was dropped.
     thread::sleep(Duration::from_millis(300));
     let processor = processor_time(&child)?.saturating_sub(before);
     drop(target);
@@ -64,7 +65,8 @@ pub fn cost(
     })
 }
 
-/// Where the program listens; the rest of what it says is not read, and is little.
+/// Returns the address in the program's first message. Later messages are not read; they are too
+/// few to fill the pipe.
 fn address(child: &mut Child) -> io::Result<String> {
     let errors = child.stderr.take().ok_or(io::ErrorKind::BrokenPipe)?;
     let mut errors = BufReader::new(errors);
@@ -74,12 +76,12 @@ fn address(child: &mut Child) -> io::Result<String> {
     Ok(line.trim_end().rsplit(' ').next().unwrap_or_default().to_owned())
 }
 
-/// Sends the stream over and over at the rate; how many bytes that were.
+/// Sends the stream repeatedly at [`RATE`]. Returns the number of bytes sent.
 fn send(target: &mut TcpStream, stream: &[u8], start: Instant, time: Duration) -> io::Result<u64> {
     let (mut sent, mut rest) = (0, stream);
     while start.elapsed() < time {
         thread::sleep(PIECE);
-        // Not more in all than was meant, where this thread did not run for a while.
+        // Even if this thread did not run for some time, the total must not exceed the rate.
         let passed = start.elapsed().min(time);
         let mut due = (RATE * passed.as_secs_f64()) as u64 - sent;
         while due > 0 {
@@ -94,11 +96,11 @@ fn send(target: &mut TcpStream, stream: &[u8], start: Instant, time: Duration) -
     Ok(sent)
 }
 
-/// Processor time of all threads of a running program, from the scheduler's own account.
+/// Returns the processor time of all threads of a running program, from the kernel's statistics.
 fn processor_time(child: &Child) -> io::Result<Duration> {
     let mut nanoseconds = 0;
     for task in fs::read_dir(format!("/proc/{}/task", child.id()))? {
-        // A thread may have ended meanwhile.
+        // The thread may have ended in the meantime.
         let text = fs::read_to_string(task?.path().join("schedstat")).unwrap_or_default();
         nanoseconds += text.split(' ').next().and_then(|ns| ns.parse::<u64>().ok()).unwrap_or(0);
     }

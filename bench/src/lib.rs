@@ -1,7 +1,7 @@
-//! What the benchmarks share: large traces, baselines in C, medians.
+//! Shared parts of the benchmarks: large traces, baselines in C, medians.
 //!
-//! Absolute times on a shared machine mean little, ratios of medians of interleaved runs hold:
-//! every round runs baseline and candidate one after the other.
+//! Absolute times on a shared machine vary, but the ratio of two medians is stable if each round
+//! runs the baseline and then the candidate.
 #![forbid(unsafe_code)]
 
 pub mod baseline;
@@ -15,13 +15,22 @@ pub mod templates;
 pub mod trace;
 pub mod tracing;
 
-/// The middle one of some measurements, which are sorted by this; 0 where there is none.
+/// Sorts measurements and returns the middle one, or 0 if there are none.
+///
+/// ```
+/// assert_eq!(tracewell_bench::median(&mut [3.0, 1.0, 2.0]), 2.0);
+/// ```
 pub fn median(measurements: &mut [f64]) -> f64 {
     measurements.sort_by(f64::total_cmp);
     measurements.get(measurements.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// A size as typed: `4096`, `64KiB`, `256MiB`, `1GiB`.
+/// Parses a number of bytes with or without a unit. Returns `None` if the string is invalid.
+///
+/// ```
+/// assert_eq!(tracewell_bench::size("64KiB"), Some(65_536));
+/// assert_eq!(tracewell_bench::size("64kB"), None);
+/// ```
 pub fn size(text: &str) -> Option<u64> {
     let units = [("KiB", 10), ("MiB", 20), ("GiB", 30)];
     let unit = units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)));

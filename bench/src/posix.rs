@@ -1,61 +1,63 @@
-//! What recording into POSIX trace streams costs, and taking records out of them.
+//! Measures recording into POSIX trace streams and reading from them.
 
 use std::time::Instant;
 
-use tracewell_posix::{Attributes, Error, EventSet, FilterChange, Stream, StreamPolicy, record};
+use tracewell_posix::{
+    Attributes, Controller, Error, EventSet, FilterChange, StreamPolicy, record,
+};
 
 use crate::stream::timed;
 
-/// A stream of this process with the default attributes that runs, and an event type.
+/// Starts a stream of this process with default attributes, and defines an event type.
 ///
 /// # Errors
-/// Where there is no shared memory.
-pub fn stream() -> Result<(Stream, u32), Error> {
-    let stream = Stream::create(0, &Attributes::default())?;
-    stream.core().start();
-    Ok((stream, tracewell_posix::define(b"bench")?))
+/// If the system has no shared memory left.
+pub fn stream() -> Result<(Controller, u32), Error> {
+    let controller = Controller::create(0, &Attributes::default())?;
+    controller.stream().start();
+    Ok((controller, tracewell_posix::define(b"bench")?))
 }
 
-/// Nanoseconds of an event with 8 bytes of data.
+/// Returns the time per event with 8 bytes of data, in nanoseconds.
 pub fn events(id: u32) -> f64 {
     timed(|number| record(id, &u64::from(number).to_ne_bytes(), false, 1))
 }
 
-/// Nanoseconds of an event that the filter leaves out.
-pub fn filtered(stream: &Stream, id: u32) -> f64 {
+/// Returns the time per event that the stream's filter excludes, in nanoseconds.
+pub fn filtered(controller: &Controller, id: u32) -> f64 {
     let mut set = EventSet::EMPTY;
     set.add(id);
-    stream.core().set_filter(&set, FilterChange::Set);
+    controller.stream().set_filter(&set, FilterChange::Set);
     let spent = events(id);
-    stream.core().set_filter(&EventSet::EMPTY, FilterChange::Set);
+    controller.stream().set_filter(&EventSet::EMPTY, FilterChange::Set);
     spent
 }
 
-/// Nanoseconds of an event while the stream is suspended.
-pub fn suspended(stream: &Stream, id: u32) -> f64 {
-    stream.core().stop();
+/// Returns the time per event while the stream is suspended, in nanoseconds.
+pub fn suspended(controller: &Controller, id: u32) -> f64 {
+    controller.stream().stop();
     let spent = events(id);
-    stream.core().start();
+    controller.stream().start();
     spent
 }
 
-/// Events a second that are taken out of a stream.
+/// Returns the number of events per second that a reader removes from a stream.
 ///
 /// # Errors
-/// Where there is no shared memory.
+/// If the system has no shared memory left.
 pub fn read_back() -> Result<f64, Error> {
     let policy = Some(StreamPolicy::UntilFull);
     let attributes =
         Attributes { stream_size: 1 << 24, stream_policy: policy, ..Default::default() };
-    let stream = Stream::create(0, &attributes)?;
+    let controller = Controller::create(0, &attributes)?;
     let id = tracewell_posix::define(b"bench")?;
-    stream.core().start();
+    controller.stream().start();
     for number in 0..300_000_u64 {
         record(id, &number.to_ne_bytes(), false, 1);
     }
-    stream.core().stop();
+    controller.stream().stop();
     let (start, mut events, mut sum) = (Instant::now(), 0_u32, 0_u64);
-    while stream.core().try_next(|_, data| sum = sum.wrapping_add(data[0]))?.is_some() {
+    while controller.stream().try_next(|_, data| sum = sum.wrapping_add(data[0]))?.is_some() {
         events += 1;
     }
     assert!(events > 300_000, "{events} events");

@@ -1,14 +1,13 @@
-//! Streams of RKH's trace facility of any size, and the plain way to read and write them.
+//! Generates RKH streams of any size, and contains a plain decoder as a baseline.
 //!
-//! The stream is what a target records that posts one event after the other to its active objects:
-//! clusters of seventeen records from the pool's block taken to the block given back, with
-//! increasing stamps and as many escapes as those bring along.
+//! The simulated target posts events to its active objects in turn. Each event produces a cluster
+//! of seventeen records, from the allocation of a pool block to its release.
 
 use std::collections::HashMap;
 
 use tracewell_wire::rkh::{Configuration, Form, Settings, encode, ids, switches};
 
-/// The settings of the stream: those of RKH's demos.
+/// The settings of the stream, as in RKH's demos.
 pub const SETTINGS: Settings = Settings {
     id: 1,
     sequence: true,
@@ -27,7 +26,7 @@ pub const SETTINGS: Settings = Settings {
     pool_low_water: true,
 };
 
-/// Ids of a cluster with the sizes of their arguments; addresses come first where there are any.
+/// The ids of the records in a cluster, each with the sizes of its arguments in bytes.
 const CLUSTER: [(u8, &[u8]); 17] = [
     (0x01, &[4, 1, 1]),
     (0xA3, &[2, 1, 1, 1, 1, 1, 4]),
@@ -48,7 +47,7 @@ const CLUSTER: [(u8, &[u8]); 17] = [
     (0x02, &[4, 1]),
 ];
 
-/// A stream of about so many bytes, and the number of its frames.
+/// Returns a stream of about `bytes` bytes, and the number of its frames.
 pub fn stream(bytes: usize) -> (Vec<u8>, u64) {
     let mut out = vec![0x7E];
     let mut frames = 1;
@@ -68,7 +67,8 @@ pub fn stream(bytes: usize) -> (Vec<u8>, u64) {
             for (index, size) in sizes.iter().enumerate() {
                 seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 let value = match size {
-                    // A cluster is about one active object; a behaviour's type comes before it.
+                    // All records of a cluster contain the address of one active object. In record
+                    // 0x70, this address is the second argument.
                     4 if index == usize::from(id == 0x70) => object,
                     4 => 0x0800_1000 + ((seed >> 24) & 0x1F) * 0x40,
                     _ => seed >> 29,
@@ -82,7 +82,7 @@ pub fn stream(bytes: usize) -> (Vec<u8>, u64) {
     (out, frames)
 }
 
-/// A configuration record of these settings, without its checksum.
+/// Returns the configuration record of [`SETTINGS`], without its checksum.
 pub(crate) fn configuration() -> Vec<u8> {
     let flags = switches::QUEUE_LOW_WATER
         | switches::POOL_LOW_WATER
@@ -95,7 +95,7 @@ pub(crate) fn configuration() -> Vec<u8> {
         flags,
         settings: SETTINGS,
         stamp_size: 4,
-        most_pools: 4,
+        max_pools: 4,
         stamps_per_second: 1000,
     };
     let mut frame = vec![ids::TCFG; 14];
@@ -111,18 +111,18 @@ pub(crate) fn add(out: &mut Vec<u8>, frame: &[u8]) {
     out.extend(&room[..length]);
 }
 
-/// What a reader got out of a stream, to see that both got the same.
+/// The result of a decoder, used to verify that both decoders agree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Frames with good checksums.
+    /// Frames with valid checksums.
     pub frames: u64,
-    /// Sum of all arguments but the configuration record's.
+    /// Sum of all arguments except those of the configuration record.
     pub arguments: u64,
-    /// Frames missing by their numbers.
+    /// Frames missing according to the sequence numbers.
     pub lost: u64,
 }
 
-/// An event as the plain reader has it: what a batch of Tracewell's says of one.
+/// A decoded event, with the same content as an event of a Tracewell batch.
 #[derive(Clone, Debug, Default)]
 struct Event {
     ticks: u64,
@@ -131,35 +131,34 @@ struct Event {
     arguments: Vec<u64>,
 }
 
-/// What the plain reader knows between two frames.
+/// The state of the plain decoder between two frames.
 struct Reader {
     /// Sizes of arguments by id.
     table: [Option<&'static [u8]>; 256],
-    /// Active objects by address, as the order in which they were seen.
+    /// Number of each active object by address, in order of their first records.
     objects: HashMap<u64, u32>,
     last: Option<(u8, u32)>,
     ticks: u64,
-    /// Whose step is going on.
+    /// The active object whose step is in progress; 0 for none.
     running: u32,
-    /// Events that were not used yet; their lists of arguments are used again.
+    /// Events that have not been used yet. Their argument lists are allocated once.
     events: Vec<Event>,
     count: usize,
     tally: Tally,
 }
 
-/// Events that are used together, as many as Tracewell puts into a batch.
+/// Number of events that are processed together, like a batch of Tracewell.
 const BATCH: usize = 1024;
 
-/// Reads a stream as the plain tools of the field do, a byte and a frame at a time, without waste:
+/// Decodes a stream in a plain but efficient way, one byte and one frame at a time:
 ///
-/// * every byte goes through a state machine, which drops escapes, into a frame;
-/// * at its flag the frame's bytes are added up one by one;
-/// * the event is looked up by its id in an array, sequence numbers are compared, stamps are unwrapped
-///   to 64 bits, the active object of a step is looked up by its address in a hash map;
-/// * arguments are put together byte by byte in loops over their sizes, into the list of an event that
-///   is allocated once and used again.
+/// * a state machine removes the escapes and appends each byte to a frame;
+/// * at the flag, a loop sums the frame's bytes;
+/// * an array finds the event by its id, sequence numbers are compared, timestamps are unwrapped to
+///   64 bits, and a hash map finds the active object of a step by its address;
+/// * loops assemble the arguments byte by byte, in a list that is allocated once.
 ///
-/// Not in it: text, symbols, settings that change, and what is done about damage.
+/// Text, symbols, changes of settings and damage are not handled.
 pub fn read_byte_by_byte(stream: &[u8]) -> Tally {
     let mut reader = Reader::new();
     let mut frame = Vec::new();
@@ -238,7 +237,8 @@ impl Reader {
         event.ticks = self.ticks;
         event.id = u32::from(frame[0]);
         event.context = self.running;
-        // Taking an event and all that a state machine records is part of a step; 0x69 ends it.
+        // A step starts when an active object removes an event from its queue (0x42), and ends with
+        // 0x69.
         let object = match frame[0] {
             0x70 => event.arguments.get(1),
             0x42 | 0x60..0x80 => event.arguments.first(),
@@ -255,7 +255,7 @@ impl Reader {
         }
     }
 
-    /// Does with the events what the benchmark's sink does.
+    /// Sums the arguments of the events, as the benchmark's sink does.
     fn use_events(&mut self) {
         for event in std::hint::black_box(&self.events[..self.count]) {
             self.tally.arguments = self.tally.arguments.wrapping_add(event.arguments.iter().sum());

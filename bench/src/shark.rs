@@ -1,7 +1,7 @@
-//! Makes S.Ha.R.K. files of any size: periodic tasks with jobs, a mutex, timer and device interrupts.
+//! Generates S.Ha.R.K. files of any size: periodic tasks with jobs, a mutex, timer and device
+//! interrupts.
 //!
-//! What happens is drawn from a fixed pseudo-random sequence, so that a size always gives the same
-//! file.
+//! A fixed pseudo-random sequence determines the records, so files of the same size are equal.
 
 use std::io::{self, Write};
 
@@ -10,15 +10,15 @@ use tracewell_wire::shark::{Record, ids};
 const TASKS: u16 = 10;
 const MUTEX: u32 = 0x0190_2C00;
 
-/// How many records a file of this many bytes holds, at least 32.
+/// Returns the number of records in a file of `bytes` bytes, at least 32.
 pub fn records_in(bytes: u64) -> u64 {
     (bytes / Record::SIZE as u64).max(32)
 }
 
-/// Writes a file of so many records.
+/// Writes a file of `records` records.
 ///
 /// # Errors
-/// Those of the writer.
+/// Any error of the writer.
 pub fn write(out: &mut dyn Write, records: u64) -> io::Result<()> {
     let mut scene =
         Scene { random: 0x9E37_79B9_7F4A_7C15, tsc: 1 << 33, running: 1, left: Vec::new() };
@@ -39,7 +39,7 @@ struct Scene {
     random: u64,
     tsc: u64,
     running: u16,
-    /// Codes and parameters of the records that come next.
+    /// Codes and parameters of the next records.
     left: Vec<(u8, u16, u32)>,
 }
 
@@ -48,7 +48,7 @@ fn context(task: u16) -> u16 {
 }
 
 impl Scene {
-    /// A number below `n`.
+    /// Returns a number below `n`.
     fn draw(&mut self, n: u64) -> u64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
@@ -69,7 +69,7 @@ impl Scene {
         self.running = task;
     }
 
-    /// What the running task or an interrupt does next.
+    /// Adds the next records of the running task or of an interrupt.
     fn next(&mut self) {
         let other = self.draw(u64::from(TASKS)) as u16;
         let here = context(self.running);

@@ -1,4 +1,4 @@
-//! What recording into a stream of our own costs, beside reading the counter and doing nothing else.
+//! Measures recording into Tracewell's own streams, and reading the cycle counter alone.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -15,11 +15,11 @@ use tracewell_record::stream::{
 const FAMILY: Family = Family::new(0, "bench");
 static PAIR: EventType<(u32, u32)> = EventType::new(FAMILY, "pair", &["first", "second"]);
 
-/// Events between two looks at the clock: half a millisecond, so that on a busy machine most of the
-/// measurements are not interrupted.
+/// Events per measurement: half a millisecond, so that most measurements are not interrupted on a
+/// busy machine.
 const EVENTS: u32 = 50_000;
 
-/// Nanoseconds of an event.
+/// Returns the time per event in nanoseconds.
 pub(crate) fn timed(mut event: impl FnMut(u32)) -> f64 {
     let start = Instant::now();
     for number in 0..EVENTS {
@@ -28,14 +28,14 @@ pub(crate) fn timed(mut event: impl FnMut(u32)) -> f64 {
     start.elapsed().as_nanos() as f64 / f64::from(EVENTS)
 }
 
-/// Nanoseconds of reading the counter and of nothing else.
+/// Returns the time of reading the counter, in nanoseconds.
 pub fn counter_reads() -> f64 {
     timed(|_| {
         black_box(counter::read());
     })
 }
 
-/// Nanoseconds of reading the counter and storing 32 bytes.
+/// Returns the time of reading the counter and storing 32 bytes, in nanoseconds.
 pub fn counter_and_stores(memory: &mut [[u64; 4]]) -> f64 {
     let slots = memory.len() as u32;
     let spent = timed(|number| {
@@ -45,10 +45,10 @@ pub fn counter_and_stores(memory: &mut [[u64; 4]]) -> f64 {
     spent
 }
 
-/// A stream that records; an event type is known in it.
+/// Returns a started stream in which the event type is already defined.
 ///
 /// # Errors
-/// Where there is no memory.
+/// If the stream cannot be created.
 pub fn stream() -> io::Result<Stream> {
     let stream = Stream::anonymous(&StreamOptions::default())?;
     stream.start();
@@ -56,23 +56,23 @@ pub fn stream() -> io::Result<Stream> {
     Ok(stream)
 }
 
-/// Nanoseconds of an event with two fields of 32 bits.
+/// Returns the time per event with two fields of 32 bits, in nanoseconds.
 pub fn events(stream: &Stream) -> f64 {
     timed(|number| stream.record(&PAIR, (number, 2)))
 }
 
-/// The same by two threads at a time, the mean of both.
+/// Returns the mean of [`events`] over two threads that record at the same time.
 pub fn events_of_two(stream: &Stream) -> f64 {
     let barrier = Barrier::new(2);
     of_two(&|| {
-        // The thread's lane goes round once, so that its pages are there.
+        // The first run wraps the thread's lane once, so that its pages are mapped.
         events(stream);
         barrier.wait();
         events(stream)
     })
 }
 
-/// Nanoseconds of reading the counter by two threads at a time, the mean of both.
+/// Returns the mean of [`counter_reads`] over two threads at the same time.
 pub fn counter_reads_of_two() -> f64 {
     let barrier = Barrier::new(2);
     of_two(&|| {
@@ -88,7 +88,7 @@ fn of_two(run: &(dyn Fn() -> f64 + Sync)) -> f64 {
     })
 }
 
-/// Nanoseconds of an event while the stream is suspended.
+/// Returns the time per event while the stream is suspended, in nanoseconds.
 pub fn suspended(stream: &Stream) -> f64 {
     stream.stop();
     let spent = events(stream);
@@ -96,7 +96,8 @@ pub fn suspended(stream: &Stream) -> f64 {
     spent
 }
 
-/// Nanoseconds of an event whose family, or whose id, is filtered out.
+/// Returns two durations per event, in nanoseconds: one if a filter excludes its family, and one if
+/// a filter excludes its id.
 pub fn filtered(stream: &Stream) -> (f64, f64) {
     stream.image().set_family_filter(FAMILY.bit());
     let by_family = events(stream);
@@ -108,23 +109,23 @@ pub fn filtered(stream: &Stream) -> (f64, f64) {
     (by_family, by_id)
 }
 
-/// What came of recording at full speed while a thread flushes to a file.
+/// The result of [`flush`].
 #[derive(Clone, Copy, Debug)]
 pub struct Flushed {
-    /// Events recorded or lost, a second.
+    /// Events per second that were recorded or lost.
     pub attempted: f64,
-    /// Events in the file, a second, until the file was closed.
+    /// Events per second that were written to the file, measured until the file was closed.
     pub stored: f64,
     /// Events in the file.
     pub events: u64,
-    /// Events that were counted as lost.
+    /// Events counted as lost.
     pub lost: u64,
 }
 
-/// Records so many events at full speed while they are flushed to a file.
+/// Records `events` events at full speed while a thread flushes them to a file.
 ///
 /// # Errors
-/// Where the file cannot be written.
+/// If the file cannot be written.
 pub fn flush(path: &Path, events: u32) -> io::Result<Flushed> {
     let options = StreamOptions { policy: FullPolicy::Flush, packets: 64, ..Default::default() };
     let stream = Arc::new(Stream::anonymous(&options)?);

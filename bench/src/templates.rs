@@ -1,9 +1,9 @@
-//! Template files to measure with.
+//! Generates template files for the benchmarks.
 
 use std::fmt::Write;
 
-/// A template for each event id up to 0x3FF, and for the first user events, that prints five fields and
-/// chooses a word.
+/// Returns a template for each event id up to 0x3FF and for the first user events. Each prints five
+/// fields and one word of a switch.
 pub fn five_fields() -> String {
     let mut text = String::new();
     for id in (0..0x400).chain(0x1000..0x1100) {
@@ -16,7 +16,7 @@ pub fn five_fields() -> String {
     text
 }
 
-/// So many templates of some 200 bytes, as trace format files have them.
+/// Returns `stanzas` templates of about 200 bytes each, in the style of AIX's trace format files.
 pub fn many(stanzas: u32) -> String {
     let mut text = String::new();
     for number in 0..stanzas {

@@ -1,7 +1,7 @@
-//! Makes dumps of any size: threads that send, wait and lock under a tick interrupt.
+//! Generates ThreadX dumps of any size: threads that send, wait and lock, and a tick interrupt.
 //!
-//! What happens is drawn from a fixed pseudo-random sequence, so that a size always gives the same
-//! file. The dump is exactly full: its oldest event is in slot 0.
+//! A fixed pseudo-random sequence determines the events, so files of the same size are equal. The
+//! ring is exactly full: its oldest event is in slot 0.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use tracewell_wire::threadx::{
 
 /// Address of the image.
 const BASE: u64 = 0x1000_0000;
-/// Address of the first control block; they lie 256 bytes apart.
+/// Address of the first control block. The others follow at intervals of 256 bytes.
 const OBJECTS: u64 = 0x8000_0000;
 
 const THREADS: [&str; 12] = [
@@ -40,16 +40,16 @@ const OTHERS: [(u8, &str); 8] = [
     (ids::object::TIMER, "heartbeat"),
 ];
 
-/// How many events a dump of this many bytes holds, at least 1.
+/// Returns the number of events in a dump of `bytes` bytes, at least 1.
 pub fn events_in(bytes: u64, layout: Layout) -> u64 {
     let head = layout.header_size() + 20 * layout.registry_slot_size();
     (bytes.saturating_sub(head as u64) / layout.event_size() as u64).max(1)
 }
 
-/// Writes a dump of so many events.
+/// Writes a dump of `events` events.
 ///
 /// # Errors
-/// Those of the writer.
+/// Any error of the writer.
 pub fn write(out: &mut dyn Write, layout: Layout, events: u64) -> io::Result<()> {
     let threads = THREADS.iter().map(|name| (ids::object::THREAD, *name));
     let objects: Vec<_> = threads
@@ -61,10 +61,10 @@ pub fn write(out: &mut dyn Write, layout: Layout, events: u64) -> io::Result<()>
     write_dump(out, layout, &objects, (0..events as usize).map(|_| scene.next()))
 }
 
-/// Writes a dump with this registry and these events, the oldest in slot 0.
+/// Writes a dump with this registry and these events. The oldest event is in slot 0.
 ///
 /// # Errors
-/// Those of the writer.
+/// Any error of the writer.
 pub fn write_dump(
     out: &mut dyn Write,
     layout: Layout,
@@ -100,7 +100,7 @@ pub fn write_dump(
     Ok(())
 }
 
-/// The layout of nearly every dump in the wild.
+/// The layout of almost all existing dumps.
 pub const USUAL: Layout = Layout { order: ByteOrder::Little, width: Width::Bits32, name_size: 32 };
 
 fn address(number: u64) -> u64 {
@@ -123,12 +123,12 @@ fn slot(object_type: u8, name: &str, number: u64) -> RegistrySlot<'_> {
     }
 }
 
-/// Who runs, and what comes next.
+/// The state of the simulated kernel.
 struct Scene {
     random: u64,
     stamp: u64,
     running: u64,
-    /// Events left of an interrupt, which ends with a thread becoming ready.
+    /// Number of events until the current interrupt ends; 0 outside interrupts.
     interrupt: u32,
 }
 
@@ -139,7 +139,7 @@ impl Default for Scene {
 }
 
 impl Scene {
-    /// A number below `n`, by Marsaglia's xorshift.
+    /// Returns a number below `n` (xorshift, G. Marsaglia).
     fn draw(&mut self, n: u64) -> u64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;

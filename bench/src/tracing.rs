@@ -1,8 +1,7 @@
-//! What an event of the crate `tracing` costs when its layer records it into a stream, beside an event of the
-//! stream itself.
+//! Measures events of the crate `tracing` that a layer records into a stream.
 //!
-//! The time has two parts: `tracing` finds its subscriber and hands the event to the layer, and the layer
-//! records. A layer that does nothing shows the first part.
+//! The time has two parts: `tracing` finds its subscriber and passes the event to the layer, and
+//! the layer records it. A layer that does nothing measures the first part.
 
 use std::io;
 use std::sync::{Arc, Barrier};
@@ -13,10 +12,10 @@ use tracewell_tracing::StreamLayer;
 use tracing::Dispatch;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 
-/// Events between two looks at the clock: a few hundred microseconds, as in `stream`.
+/// Events per measurement: a few hundred microseconds, as in `stream`.
 const EVENTS: u32 = 5_000;
 
-/// Nanoseconds of an event.
+/// Returns the time per event in nanoseconds.
 fn timed(mut event: impl FnMut(u32)) -> f64 {
     let start = Instant::now();
     for number in 0..EVENTS {
@@ -30,41 +29,41 @@ struct Nothing;
 
 impl<S: tracing::Subscriber> Layer<S> for Nothing {}
 
-/// A subscriber whose layer records into a stream.
+/// Returns a subscriber whose layer records into a new stream.
 ///
 /// # Errors
-/// Where there is no memory.
+/// If the stream cannot be created.
 pub fn recording() -> io::Result<Dispatch> {
     let stream = Arc::new(Stream::anonymous(&StreamOptions::default())?);
     stream.start();
     Ok(Dispatch::new(tracing_subscriber::registry().with(StreamLayer::new(stream))))
 }
 
-/// A subscriber whose layer does nothing.
+/// Returns a subscriber whose layer does nothing.
 pub fn silent() -> Dispatch {
     Dispatch::new(tracing_subscriber::registry().with(Nothing))
 }
 
-/// Nanoseconds of an event with two numbers.
+/// Returns the time per event with two numbers, in nanoseconds.
 pub fn events(subscriber: &Dispatch) -> f64 {
     tracing::dispatcher::with_default(subscriber, || {
         timed(|number| tracing::info!(first = number, second = 2_u32))
     })
 }
 
-/// Nanoseconds of an event with a number and a text.
+/// Returns the time per event with a number and a string, in nanoseconds.
 pub fn texts(subscriber: &Dispatch) -> f64 {
     tracing::dispatcher::with_default(subscriber, || {
         timed(|number| tracing::info!(first = number, "a text"))
     })
 }
 
-/// The same as [`events`] by four threads at a time, the mean of them.
+/// Returns the mean of [`events`] over four threads that record at the same time.
 pub fn events_of_four(subscriber: &Dispatch) -> f64 {
     of_four(&|| events(subscriber))
 }
 
-/// An event of a stream by four threads at a time, the mean of them.
+/// Returns the mean time of an event of a stream over four threads that record at the same time.
 pub fn stream_events_of_four(stream: &Stream) -> f64 {
     of_four(&|| crate::stream::events(stream))
 }
@@ -72,7 +71,7 @@ pub fn stream_events_of_four(stream: &Stream) -> f64 {
 fn of_four(run: &(dyn Fn() -> f64 + Sync)) -> f64 {
     let barrier = Barrier::new(4);
     let run = || {
-        // The thread's lane goes round once, so that its pages are there.
+        // The first run wraps the thread's lane once, so that its pages are mapped.
         run();
         barrier.wait();
         run()

@@ -1,17 +1,17 @@
-/* A state machine that records itself as RKH does, and sends the stream to a file or to standard output.
+/* A state machine that records an RKH stream and sends it to a file or to standard output.
  *
  *     cargo build -p tracewell-capi
  *     cc -Icrates/capi/include examples/c/door.c target/debug/libtracewell_capi.a -lpthread -ldl -lm -o door
  *     ./door door.rkh && tracewell report door.rkh
  *     ./door | tracewell report -
  *
- * A door that a code opens and a timer locks again; three wrong codes sound the alarm. All above main is
- * what firmware would have: static memory, a clock, no operating system. crates/record/examples/door is
- * the same in Rust, and records the same bytes.
+ * The state machine controls a door: a code opens the door, a timer locks it again, and three wrong codes
+ * sound the alarm. Everything before main is firmware with static memory, a clock and no operating system.
+ * crates/record/examples/door is the same program in Rust and records the same bytes.
  */
 #include <stdio.h>
 
-/* ---- what the macros need ---- */
+/* ---- definitions for the macros ---- */
 
 #include "tracewell.h"
 
@@ -20,7 +20,7 @@ static void send(void);
 
 #define TW_RKH_TRACE (&trace)
 #define TW_RKH_FLUSH() send()
-/* On a Cortex-M: lock interrupts out and let them in again.
+/* On a Cortex-M, disable and enable interrupts:
  * #define TW_RKH_ENTER_CRITICAL() __disable_irq()
  * #define TW_RKH_EXIT_CRITICAL() __enable_irq() */
 #include "tracewell_rkh.h"
@@ -35,12 +35,12 @@ static void send(void)
 {
     tw_rkh_block block;
 
-    /* A serial port would take as many bytes as its buffer has. */
+    /* A serial port would accept as many bytes as fit into its buffer. */
     while (tw_rkh_get_block(&trace, 128, &block) == TW_OK)
         fwrite(block.bytes, 1, block.length, link_);
 }
 
-/* ---- the program: addresses as a linker would have given them ---- */
+/* ---- the program, with addresses as a linker would assign them ---- */
 
 enum { door = 0x20000100, relock = 0x20000180, keypad = 0x20000200 };
 enum { locked = 0x08001000, unlocked = 0x08001040, alarmed = 0x08001080 };
@@ -155,7 +155,7 @@ static void dispatch(unsigned signal)
     }
 }
 
-/* Posting and taking; a sender is written only by targets that are configured so. */
+/* Post an event and remove it. Only targets that are configured for senders record the sender. */
 static void post(unsigned signal, uint32_t sender)
 {
     TW_TRC_BEGIN_AO_SIG(TW_TE_SMA_FIFO, PRIORITY, signal)
@@ -176,7 +176,7 @@ static void post(unsigned signal, uint32_t sender)
         TW_TRC_NE(3);
     TW_TRC_END();
     dispatch(signal);
-    send(); /* The framework does so when it is idle. */
+    send(); /* The framework sends when it is idle. */
 }
 
 static int start(void)
@@ -197,7 +197,7 @@ static int start(void)
     TW_FILTER_OFF_EVENT(TW_RKH_ALL);
     TW_FILTER_OFF_ALL_SMA();
     TW_FILTER_OFF_ALL_SIGNALS();
-    /* State machines record much: leave the counts out. */
+    /* Filter out the counts, because state machines record many events. */
     TW_FILTER_ON_EVENT(TW_TE_SM_NENEX);
     return code;
 }

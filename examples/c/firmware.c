@@ -1,13 +1,13 @@
-/* Three dialects from one program: a device in C whose kernel records itself as ThreadX does, whose
- * driver records the hooks of AIX, and whose control loop logs into a chunk of S.Ha.R.K.
+/* A device that records three dialects: its kernel records ThreadX events, its driver records AIX hooks, and
+ * its control loop logs into a S.Ha.R.K. chunk.
  *
  *     cargo build -p tracewell-capi
  *     cc -Icrates/capi/include examples/c/firmware.c target/debug/libtracewell_capi.a -lpthread -ldl -lm -o firmware
  *     ./firmware FOLDER          # writes firmware.trx, firmware.twx, firmware.chunk
  *
- * The device (above main) has static memory, a cycle counter and no operating system: none of the
- * functions that it calls allocates, waits, locks or asks a system anything. main plays the debugger
- * that halts the device now and then and saves memory.
+ * The device (all code before main) has static memory, a cycle counter and no operating system. The functions
+ * that it calls do not allocate, wait, lock or make system calls. main simulates a debugger that halts the
+ * device from time to time and saves memory.
  */
 #include <stdio.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static int device_interrupt(uint32_t number)
 
     REQUIRE(tw_threadx_isr_enter(&kernel, &interrupted, &isr));
     REQUIRE(tw_threadx_insert(&kernel, &interrupted, THREAD_RESUME, resume, TX_CLASS_INTERNAL, &entry));
-    /* Only now does the kernel know who is next. */
+    /* The kernel determines the next thread after it recorded the event. */
     REQUIRE(tw_threadx_patch(&kernel, &entry, 4, CONTROL));
     return tw_threadx_isr_exit(&kernel, &interrupted, &isr);
 }
@@ -103,7 +103,7 @@ static int device_stop(void)
     return tw_threadx_disable(&kernel);
 }
 
-/* ---- what saves its memory ---- */
+/* ---- the debugger ---- */
 
 static int save_hooks(FILE *log)
 {

@@ -1,5 +1,5 @@
-/* A program that can be traced: a tank whose level is kept by a valve. `pump STEPS` takes a step each ten
- * milliseconds. It records whether somebody traces it or not; examples/c/watch.c is somebody. */
+/* A program to trace: it controls the level of a tank with a valve. `pump STEPS` runs one step every ten
+ * milliseconds. It records events whether it is traced or not. examples/c/watch.c is its controller. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "pump.h"

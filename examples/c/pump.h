@@ -1,11 +1,11 @@
-/* What the pump says of itself: names of events, and their data. */
+/* The pump's events: names and data. */
 #ifndef PUMP_H
 #define PUMP_H
 
 #include <stdint.h>
 
 #define PUMP_READING "pump/reading" /* data: struct reading */
-#define PUMP_ALARM "pump/alarm"     /* data: a text */
+#define PUMP_ALARM "pump/alarm"     /* data: a string */
 
 struct reading {
     int32_t millimetres;

@@ -1,5 +1,5 @@
 /* A trace controller. `watch PID` prints the events of a running process until it ends; `watch LOG PROGRAM
- * ARGUMENTS...` runs a program, keeps its events in a log, and prints that. */
+ * ARGUMENTS...` runs a program, writes its events to a log, and prints the log. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "pump.h"
@@ -35,7 +35,7 @@ static void print_data(const char *name, const void *data, size_t length)
     }
 }
 
-/* Prints what there is until there is no more: at the end of a log, or when the process has ended. */
+/* Prints events up to the end of a log, or until the process has ended. */
 static void print_events(trace_id_t stream)
 {
     struct posix_trace_event_info info;
@@ -55,7 +55,7 @@ static void print_events(trace_id_t stream)
     }
 }
 
-/* Says if the trace is not all that happened. */
+/* Reports lost events. */
 static void print_losses(trace_id_t stream)
 {
     struct posix_trace_status_info status;
@@ -65,7 +65,7 @@ static void print_losses(trace_id_t stream)
         puts("events were lost");
 }
 
-/* A running process, as it goes. */
+/* Prints the events of a running process. */
 static void watch(pid_t pid)
 {
     trace_id_t stream;
@@ -76,7 +76,7 @@ static void watch(pid_t pid)
     check(posix_trace_shutdown(stream), "the end");
 }
 
-/* A child that becomes the program when the pipe is closed. */
+/* Starts a child that executes the program when the pipe is closed. */
 static pid_t prepare(char **program, int *hold)
 {
     int ends[2];
@@ -99,7 +99,7 @@ static pid_t prepare(char **program, int *hold)
     _exit(127);
 }
 
-/* A program from its first event on. */
+/* Traces a program from its first event. */
 static void record(const char *path, char **program)
 {
     trace_id_t stream;

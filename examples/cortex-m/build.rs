@@ -1,4 +1,4 @@
-//! Tells the linker where the map of the memory is.
+//! Passes the memory layout to the linker.
 
 fn main() {
     println!("cargo:rustc-link-arg=-T{}/mps2-an385.ld", env!("CARGO_MANIFEST_DIR"));

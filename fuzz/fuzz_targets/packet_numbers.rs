@@ -1,4 +1,7 @@
-//! See `tracewell_fuzz::packet_numbers`.
+//! Runs `packets::packet_numbers`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| tracewell_fuzz::packet_numbers(data));
+#[path = "../src/packets.rs"]
+mod packets;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| packets::packet_numbers(data));

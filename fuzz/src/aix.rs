@@ -1,22 +1,22 @@
-//! The target of the AIX reader.
+//! Fuzz target for the AIX decoder.
 
-use tracewell::format::{Input, Options, Progress, by_name};
+use tracewell::format::Settings;
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
-use tracewell_wire::aix::FrameHead;
+use tracewell_wire::aix::FrameHeader;
 
-/// Reads any bytes as a container, whole and in pieces.
+/// Reads any bytes as a container, whole and in parts.
 pub fn aix(data: &[u8]) {
     let whole = tally(data, data.len().max(1));
     for pieces in [3, 40] {
         assert_eq!(tally(data, 1 + data.len() / pieces), whole);
     }
     if let Some(whole) = whole {
-        let most = data.len() / FrameHead::LENGTH;
+        let most = data.len() / FrameHeader::LENGTH;
         assert!(whole.events <= most as u64, "an event needs a frame");
     }
 }
 
-/// What came out of the reader.
+/// Counts of the decoder's output.
 #[derive(PartialEq, Eq, Debug, Default)]
 struct Tally {
     events: u64,
@@ -43,26 +43,9 @@ impl Sink for Tally {
     }
 }
 
-/// Shows the reader a piece after the other; `None` where it refuses the bytes.
 fn tally(data: &[u8], piece: usize) -> Option<Tally> {
-    let format = by_name("aix").expect("it is in the list");
-    let mut decoder = (format.decoder)(&Options::default()).expect("it needs no options");
-    let (mut trace, mut tally) = (decoder.trace(), Tally::default());
-    let (mut start, mut end) = (0, 0);
-    loop {
-        end = data.len().min(end + piece);
-        let last = end == data.len();
-        let input = Input { offset: start as u64, bytes: &data[start..end], last };
-        match decoder.decode(input, &mut trace, &mut tally) {
-            Err(_) => return None,
-            Ok(Progress::Done) => break,
-            Ok(Progress::More { consumed, wanted }) => {
-                assert!(!last && consumed <= end - start, "more than there is");
-                assert!(wanted > end - start - consumed, "what is there was not enough");
-                start += consumed;
-            }
-        }
-    }
+    let mut tally = Tally::default();
+    let trace = super::arriving("aix", &Settings::default(), data, piece, &mut tally)?;
     assert_eq!(trace.events, tally.events);
     Some(tally)
 }

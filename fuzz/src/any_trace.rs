@@ -1,8 +1,8 @@
-//! Any bytes as a trace of any dialect, for the targets of what follows the readers.
+//! Opens any bytes as a trace of any dialect, for targets that test analyses, reports and exports.
 
 use tracewell::input::{Input, Settings};
 
-/// A dialect and the options under which few bytes make many events.
+/// Dialects with their options. With these options, even short inputs decode to many events.
 const CHOICES: [(&str, &[&str]); 9] = [
     ("threadx", &[]),
     ("threadx", &["rate=100MHz"]),
@@ -15,14 +15,14 @@ const CHOICES: [(&str, &[&str]); 9] = [
     ("arrivals", &[]),
 ];
 
-/// The first byte chooses a dialect, the others are the trace. An input that is read again is made again.
+/// Opens a trace. The first byte selects the dialect, and the others are the trace.
 pub(crate) fn input(data: &[u8]) -> Option<Input> {
     let (first, bytes) = data.split_first()?;
     let (format, options) = CHOICES[usize::from(*first) % CHOICES.len()];
     opened(format, options.iter().map(|option| (*option).to_owned()), bytes)
 }
 
-/// Bytes as a trace of this dialect; `None` if an option is refused.
+/// Opens bytes as a trace of this dialect. Returns `None` if an option is invalid.
 pub(crate) fn opened(
     format: &str,
     options: impl Iterator<Item = String>,
@@ -35,8 +35,8 @@ pub(crate) fn opened(
     Input::from_bytes("fuzz", bytes.to_vec(), settings).ok()
 }
 
-/// Asserts that a text can be shown on a terminal: no control characters but line ends and tabs, nothing that changes
-/// the direction of the text around it.
+/// Asserts that a string is safe for a terminal: it has no control characters except line ends and
+/// tabs, and no characters that change the direction of other text.
 pub(crate) fn assert_harmless(text: &str) {
     let controls = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     let turns = |c: char| matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');

@@ -1,4 +1,5 @@
-//! The target of exporters: what they write is well-formed, complete, and where there is a reader read back.
+//! Fuzz target for the exporters. Checks that the output is well-formed and complete, and reads it
+//! back if there is a decoder.
 
 use tracewell::export::{self, Export, ExportNames};
 use tracewell::format::Options;
@@ -30,7 +31,7 @@ pub fn exports(data: &[u8]) {
     }
 }
 
-/// What an exporter writes; `None` if the trace does not have what the format needs.
+/// Returns the output of an exporter, or `None` if the trace lacks data that the format requires.
 fn written(format: &Export, data: &[u8]) -> Option<Vec<u8>> {
     let names = ExportNames { input: "fuzz".to_owned(), output: "out".to_owned() };
     let mut out = Vec::new();
@@ -41,11 +42,11 @@ fn written(format: &Export, data: &[u8]) -> Option<Vec<u8>> {
 fn read_again(format: &str, bytes: &[u8]) -> Events {
     let mut events = Events::default();
     let mut input = opened(format, std::iter::empty(), bytes).expect("no option is given");
-    input.read(&mut events).expect("what was written can be read");
+    input.read(&mut events).expect("the written bytes can be read");
     events
 }
 
-/// Ids of all events.
+/// The ids of all events.
 #[derive(Default)]
 struct Events {
     ids: Vec<u32>,
@@ -67,16 +68,17 @@ fn json_lines(written: &[u8], trace: &Trace) {
     assert_eq!(events, trace.events);
 }
 
-/// Rows of a table: one of names, one for each event and each loss, all with the same number of cells.
+/// Checks a table: a row of names, then one row per event and loss, all with the same number of
+/// cells.
 fn table(written: &[u8], trace: &Trace, separator: u8) {
     let rows = rows(written, separator);
     let columns = rows.first().map_or(0, |cells| *cells);
-    assert!(rows.iter().all(|cells| *cells == columns), "rows of other lengths");
+    assert!(rows.iter().all(|cells| *cells == columns), "rows with different numbers of cells");
     assert!(rows.len() as u64 > trace.events, "an event without a row");
 }
 
-/// The number of cells of each row. Cells in quotation marks may hold separators and line ends, by RFC 4180; tables with
-/// tabs have none.
+/// Returns the number of cells of each row. According to RFC 4180, cells in quotation marks may
+/// contain separators and line ends. Tables with tabs have no such cells.
 fn rows(written: &[u8], separator: u8) -> Vec<usize> {
     let (mut rows, mut cells, mut quoted) = (Vec::new(), 1, false);
     for byte in written {
@@ -88,6 +90,6 @@ fn rows(written: &[u8], separator: u8) -> Vec<usize> {
             _ => {}
         }
     }
-    assert!(!quoted && cells == 1, "the last row has no end");
+    assert!(!quoted && cells == 1, "the last row has no line end");
     rows
 }

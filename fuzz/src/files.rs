@@ -1,27 +1,58 @@
-//! The targets of small files and texts that users write: names of events and tasks, groups, updates, options, times.
+//! Fuzz targets for small files and strings that users write: names, groups, updates, options,
+//! times.
 
 use std::str::FromStr;
 use std::sync::Arc;
 
 use tracewell::format::threadx::custom_events;
-use tracewell::format::{self, Options};
+use tracewell::format::{self, NamesFile, Settings};
 use tracewell::model::Rate;
-use tracewell::model::schema::Schema;
+use tracewell::model::schema::{EventType, Extension, Schema};
 use tracewell::select::{Bound, IdPattern, groups};
 use tracewell::source::Source;
 use tracewell::template::update::{FIRST_LINE, apply, read};
 
-/// Reads any bytes as TraceX's file of custom events; each line is a definition or an error with its line.
+/// Reads any bytes as TraceX's file of custom events. Checks that each line is a definition or an
+/// error with its line number.
 pub fn custom_event_files(data: &[u8]) {
     let (events, errors) = custom_events::parse(data);
     let lines = String::from_utf8_lossy(data).lines().count();
     assert!(events.len() + errors.len() <= lines + 1);
     assert!(errors.iter().all(|error| (1..=lines + 1).contains(&error.line)));
-    let mut schema = Schema::clone(&Schema::threadx());
+    let mut schema = Schema::clone(&tracewell::format::threadx::schema());
     let given = events.len();
     let known = custom_events::define(&mut schema, events).len();
     assert!(known <= given);
     let _ = Arc::new(schema);
+}
+
+/// Reads any text as a schema file of each format. Checks that every argument with a role exists,
+/// also in an event that a trace defines later.
+pub fn schema_files(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    for format in format::FORMATS {
+        let text = format!("format = \"{}\"\n{text}", format.name);
+        let Ok(file) = Extension::parse(&text, "fuzz.toml") else { continue };
+        let file = Arc::new(file);
+        assert_eq!(file.format(), format.name);
+        let Ok(schema) = format.extended((format.schema)(), std::slice::from_ref(&file)) else {
+            continue;
+        };
+        let mut schema = Schema::clone(&schema);
+        let known = schema.event(u32::MAX).clone();
+        for (id, name) in file.unseen(&schema, |_| false).into_iter().enumerate() {
+            schema.define(EventType { id: id as u32, name, ..known.clone() });
+        }
+        for event in schema.events() {
+            let EventType { means, details, args, .. } = event;
+            let means = means.map(|means| [means.subject, means.object, means.next, means.value]);
+            let roles = means.into_iter().flatten();
+            let more = [details.context, details.state, details.period, details.owner];
+            let amounts = [details.capacity, details.least_free, details.used, details.free];
+            let mut roles = roles.chain(more).chain(amounts).flatten();
+            assert!(roles.all(|index| index < args.len()), "{event:?}");
+        }
+    }
 }
 
 /// Reads any text as names of tasks, as an option, as a group file, as ids, as times and as rates.
@@ -31,26 +62,27 @@ pub fn typed_texts(data: &[u8]) {
     assert!(found.len() + errors.len() <= text.lines().count());
     round_trip::<IdPattern>(&text);
     let _ = (Bound::from_str(&text), Rate::from_str(&text));
-    let mut options = Options::default();
-    if options.add(&text).is_ok() {
+    let mut settings = Settings::default();
+    if settings.options.add(&text).is_ok() {
         for format in format::FORMATS {
-            let _ = (format.decoder)(&options);
+            let _ = format.decoder(&settings);
         }
     }
-    options = Options::default();
-    options.set("names", text.as_ref());
-    let shark = format::by_name("shark").expect("it is in the list");
-    let _ = (shark.decoder)(&options);
+    for format in format::FORMATS {
+        let Some(flag) = format.names else { continue };
+        let file = NamesFile { flag, path: "fuzz".to_owned(), text: data.to_vec() };
+        let _ = format.decoder(&Settings { names: vec![file], ..Settings::default() });
+    }
 }
 
-/// What is shown of a value is read as the same value.
+/// Checks that a value is equal to the value read from its displayed form.
 fn round_trip<T: FromStr + std::fmt::Display + PartialEq + std::fmt::Debug>(text: &str) {
     let Ok(value) = text.parse::<T>() else { return };
     let again = value.to_string().parse::<T>();
     assert_eq!(again.ok(), Some(value), "{text:?}");
 }
 
-/// Any text as an update of a template file: what it changes, its undo brings back.
+/// Applies any text as an update of a template file. Checks that its undo restores the file.
 pub fn template_update(data: &[u8]) {
     const TEMPLATES: &str =
         "0AA0 1.1 L=SVC \"one\" D4\n0AB0 1.2 L=KERN \"two\"\n0100 2.0 \"three\"\n";
@@ -65,7 +97,8 @@ pub fn template_update(data: &[u8]) {
     assert_eq!(sorted(&back.text), sorted(TEMPLATES), "{}", applied.text);
 }
 
-/// The lines of a template file in an order of their own: an undo may bring a template back at another place.
+/// Returns the sorted lines of a template file, because an undo may restore a template at a
+/// different position.
 fn sorted(text: &str) -> Vec<&str> {
     let mut lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     lines.sort_unstable();

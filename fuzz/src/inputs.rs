@@ -1,15 +1,15 @@
-//! The targets of what stands before the readers: recognising a format, joining the parts of a run, numbering packets.
+//! Fuzz targets that open traces: recognise a format, decompress, join the parts of a run.
 
-use std::collections::BTreeSet;
+use std::io::Read;
 
-use tracewell::collect::{Arrival, Numbers};
+use tracewell::compressed::Compression;
+use tracewell::compressed::reader::{Decompressor, Fault};
 use tracewell::format;
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Trace};
 
-use super::any_trace::opened;
-
-/// Opens any bytes without a word about their format. What is recognised does not depend on how it is opened.
+/// Opens any bytes without a given format. Checks that the bytes are opened in the format that
+/// `recognise` returns, unless the bytes are text, such as Intel HEX, that encodes a memory image.
 pub fn recognition(data: &[u8]) {
     let found = format::recognise(data);
     let opened = Input::from_bytes("fuzz", data.to_vec(), Settings::default());
@@ -23,14 +23,53 @@ pub fn recognition(data: &[u8]) {
     }
 }
 
-/// Reads any bytes as the parts of a run; the first two bytes say where the second and the third part begin.
+/// Decompresses any bytes as gzip and zstd, into large and small buffers. Checks that both buffers
+/// get the same bytes and faults, and that every byte of the file was read or counted.
+pub fn decompress(data: &[u8]) {
+    for compression in [Compression::Gzip, Compression::Zstd] {
+        let (whole, faults) = decompressed(compression, data, 64 * 1024);
+        assert_eq!(decompressed(compression, data, 7), (whole, faults.clone()));
+        assert!(faults.iter().all(|fault| fault.offset + fault.unread <= data.len() as u64));
+    }
+    let Ok(mut input) = Input::from_bytes("fuzz", data.to_vec(), Settings::default()) else {
+        return;
+    };
+    let mut events = Count::default();
+    if let Ok(trace) = input.read(&mut events) {
+        assert_eq!(trace.events, events.0);
+    }
+}
+
+/// Largest output that is compared, in bytes. A few bytes can expand to gigabytes.
+const MAX_OUTPUT: usize = 4 << 20;
+
+fn decompressed(compression: Compression, data: &[u8], piece: usize) -> (Vec<u8>, Vec<Fault>) {
+    let mut reader = Decompressor::new(compression, data);
+    let (mut all, mut buffer) = (Vec::new(), vec![0; piece]);
+    loop {
+        let read = reader.read(&mut buffer).expect("reading memory never fails");
+        all.extend_from_slice(&buffer[..read]);
+        if read == 0 {
+            return (all, reader.faults());
+        }
+        if all.len() >= MAX_OUTPUT {
+            all.truncate(MAX_OUTPUT);
+            return (all, Vec::new());
+        }
+    }
+}
+
+/// Reads any bytes as the parts of a run. The first two bytes select the start of the second and
+/// third part.
 pub fn join(data: &[u8]) {
     let [one, two, data @ ..] = data else { return };
     let mut places = [usize::from(*one), usize::from(*two)].map(|place| place * data.len() / 256);
     places.sort_unstable();
     for format in ["threadx", "shark", "aix"] {
-        let parts = format!("parts={},{}", places[0], places[1]);
-        let Some(mut input) = opened(format, std::iter::once(parts), data) else { continue };
+        let format = Some(format.to_owned());
+        let settings = Settings { format, parts: places.to_vec(), ..Settings::default() };
+        let opened = Input::from_bytes("fuzz", data.to_vec(), settings);
+        let Ok(mut input) = opened else { continue };
         let mut events = Count::default();
         let Ok(trace) = input.read(&mut events) else { continue };
         assert_eq!(trace.events, events.0);
@@ -38,7 +77,7 @@ pub fn join(data: &[u8]) {
     }
 }
 
-/// Counts events, which are numbered in their order.
+/// Counts events and checks that they are numbered consecutively.
 #[derive(Default)]
 struct Count(u64);
 
@@ -50,23 +89,4 @@ impl Sink for Count {
         }
         Flow::Continue(())
     }
-}
-
-/// Packets in any order: the same answers as from a set of all numbers.
-pub fn packet_numbers(data: &[u8]) {
-    let (mut numbers, mut came) = (Numbers::default(), BTreeSet::new());
-    for packet in data.as_chunks::<2>().0 {
-        let number = u32::from(u16::from_le_bytes(*packet));
-        let expected = match came.last() {
-            _ if came.contains(&number) => Arrival::Again,
-            Some(highest) if *highest > number => Arrival::Late,
-            _ => Arrival::Next,
-        };
-        assert_eq!(numbers.arrive(number), expected);
-        came.insert(number);
-    }
-    let bounds = came.first().copied().zip(came.last().copied());
-    assert_eq!(numbers.bounds(), bounds);
-    let missing = bounds.map_or(0, |(first, last)| u64::from(last - first) + 1 - came.len() as u64);
-    assert_eq!(numbers.missing_packets(), missing);
 }

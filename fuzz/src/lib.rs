@@ -1,14 +1,16 @@
-//! What the fuzz targets do with their bytes, and what must hold whatever the bytes are.
+//! The fuzz targets. Each target passes its bytes to the code under test and checks properties that
+//! hold for any bytes.
 //!
 //! The test `crates/tracewell/tests/corpus.rs` includes this file and runs the corpus through it,
-//! so it uses nothing but the public interface of the crates under test.
+//! so this file uses only the public interface of the crates under test.
 
 use tracewell::analysis::scheduling::{Expected, Mark, Parts, Scheduling, Wanted};
 use tracewell::format::threadx::locate::locate;
-use tracewell::format::{self, Input, Options, Progress};
-use tracewell::input::image::{Cause, Decoded, Diagnostics, Encoding, MemoryImage, recognise};
-use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
-use tracewell::report::scheduling::{Document, text};
+use tracewell::format::{self, Input, Progress, Settings};
+use tracewell::input::image::{Decoded, Encoding, MemoryImage, recognise};
+use tracewell::model::{Batch, Diagnostics, Flow, Loss, Sink, Trace};
+use tracewell::report::analyses::Section;
+use tracewell::report::scheduling::{SchedulingFigures, text};
 use tracewell_wire::rkh;
 use tracewell_wire::threadx::{Event, Header, Layout, RegistrySlot};
 
@@ -21,6 +23,7 @@ mod inputs;
 mod machines;
 mod posix;
 mod reports;
+mod selections;
 mod streams;
 mod template;
 mod wire_aix;
@@ -28,18 +31,20 @@ mod wire_aix;
 pub use aix::aix;
 pub use check::{check_matcher, check_parser};
 pub use exports::exports;
-pub use files::{custom_event_files, template_update, typed_texts};
-pub use inputs::{join, packet_numbers, recognition};
+pub use files::{custom_event_files, schema_files, template_update, typed_texts};
+pub use inputs::{decompress, join, recognition};
 pub use machines::machines;
 pub use posix::{posix_log, posix_memory};
 pub use reports::{reports, tracex, trcrpt_layout};
+pub use selections::{selections, settings};
 pub use streams::{
     native, native_edited, native_image, posix_reader, posix_reader_edited, posix_reader_memory,
 };
 pub use template::{compress, template_machine, template_parser};
 pub use wire_aix::wire_aix;
 
-/// Reads header, registry slots and events; what was read must survive being written again.
+/// Reads the header, registry slots and events, writes them, and checks that they can be read
+/// again.
 pub fn wire_threadx(data: &[u8]) {
     if let Some(found) = locate(data, data.len()) {
         assert!(found.offset + found.layout.header_size() <= data.len());
@@ -48,7 +53,8 @@ pub fn wire_threadx(data: &[u8]) {
     let mut written = [0; 96];
     header.write(layout, &mut written).expect("no header has more than 96 bytes");
     let read_again = Header::read(&written[..layout.header_size()]);
-    // With a mask of 0 a narrow header's width shows in its other fields only.
+    // If the mask is 0, the reader determines the word size from the other fields, so it may differ
+    // from the size that was written.
     if header.timer_valid_mask != 0 {
         assert_eq!(read_again, Ok((layout, header)));
     }
@@ -64,7 +70,7 @@ fn registry_slot(layout: Layout, bytes: &[u8]) {
     let mut written = bytes.to_vec();
     slot.write(layout, &mut written).expect("the copy is as long as the slot");
     let again = RegistrySlot::read(layout, &written).expect("the copy is as long as the slot");
-    // Writing leaves room for the NUL, so a name that fills its field loses its last byte.
+    // The writer reserves a byte for the NUL, so a name that fills its field loses its last byte.
     let kept = slot.name.len().min(usize::from(layout.name_size).saturating_sub(1));
     assert_eq!(again, RegistrySlot { name: &slot.name[..kept], ..slot });
 }
@@ -77,19 +83,20 @@ fn event(layout: Layout, bytes: &[u8]) {
     assert_eq!(written, bytes);
 }
 
-/// Reads any bytes as a dump, whole and in pieces.
+/// Reads any bytes as a dump, whole and in parts.
 pub fn threadx(data: &[u8]) {
-    let options = Options::default();
-    let whole = decode("threadx", &options, data, data.len().max(1));
+    let settings = Settings::default();
+    let whole = decode("threadx", &settings, data, data.len().max(1));
     let piece = 1 + data.len() / 3;
-    assert_eq!(decode("threadx", &options, data, piece), whole);
+    assert_eq!(decode("threadx", &settings, data, piece), whole);
     if let Some(tally) = whole {
         assert!(tally.events * 32 <= data.len() as u64, "an event needs a slot");
         assert!(tally.objects as u64 * 17 <= data.len() as u64 + 32 * tally.events);
     }
 }
 
-/// Reads a kernel's dump after some edits: three bytes each say where (two) and what (one).
+/// Reads a kernel's dump after some edits. Each edit takes three bytes: offset (two) and value
+/// (one).
 pub fn threadx_edited(data: &[u8]) {
     let mut dump = include_bytes!("../corpus/threadx/head.trx").to_vec();
     let (edits, cut) = data.as_chunks::<3>();
@@ -102,41 +109,39 @@ pub fn threadx_edited(data: &[u8]) {
     threadx(&dump);
 }
 
-/// Reads any bytes as each kind of S.Ha.R.K. trace and follows the scheduler; the first byte says where
-/// a second part begins.
+/// Reads any bytes as each kind of S.Ha.R.K. trace and analyses its scheduling. The first byte
+/// selects the start of a second part.
 pub fn shark(data: &[u8]) {
     let Some((first, data)) = data.split_first() else { return };
-    let parts = format!("parts={}", 16 * usize::from(*first));
+    let parts = vec![16 * usize::from(*first)];
     for kind in ["kind=records", "kind=chunk", "kind=capture"] {
-        let mut options = Options::default();
-        for option in [kind, &parts] {
-            options.add(option).expect("there is a =");
-        }
-        let whole = decode("shark", &options, data, data.len().max(1));
-        assert_eq!(decode("shark", &options, data, 1 + data.len() / 3), whole);
+        let mut settings = Settings { parts: parts.clone(), ..Settings::default() };
+        settings.options.add(kind).expect("there is a =");
+        let whole = decode("shark", &settings, data, data.len().max(1));
+        assert_eq!(decode("shark", &settings, data, 1 + data.len() / 3), whole);
         if let Some(tally) = whole {
-            // Blocks of a compressed chunk make more of few bytes, within limits.
+            // The blocks of a compressed chunk can expand a few bytes into many, up to a limit.
             let most =
                 if kind == "kind=chunk" { (64 * data.len()).max(16 << 20) } else { data.len() };
             assert!(tally.events * 16 <= most as u64, "an event needs a slot");
             assert!(tally.objects as u64 <= 2 * tally.events, "an event names two tasks at most");
         }
-        follow(&options, data);
+        follow(&settings, data);
     }
 }
 
-/// Reads a file of arrivals with a good header and any entries, whole and in pieces.
+/// Reads an arrival file with a valid header and any entries, whole and in parts.
 pub fn arrivals(data: &[u8]) {
     let file = [&tracewell_wire::arrivals::HEADER, data].concat();
-    let options = Options::default();
-    let whole = stream("arrivals", &options, &file, file.len());
-    assert_eq!(stream("arrivals", &options, &file, 1 + file.len() / 3), whole);
+    let settings = Settings::default();
+    let whole = stream("arrivals", &settings, &file, file.len());
+    assert_eq!(stream("arrivals", &settings, &file, 1 + file.len() / 3), whole);
     assert!(whole.events * 16 <= data.len() as u64, "an event needs an entry");
 }
 
-fn follow(options: &Options, data: &[u8]) {
+fn follow(settings: &Settings, data: &[u8]) {
     let format = format::by_name("shark").expect("it is in the list");
-    let mut decoder = (format.decoder)(options).expect("the options are its own");
+    let mut decoder = format.decoder(settings).expect("the options are its own");
     let marks = (Mark::Number(1), Mark::Label("user_event_0".to_owned()));
     let wanted = Wanted {
         jobs: true,
@@ -154,26 +159,31 @@ fn follow(options: &Options, data: &[u8]) {
         let figures = scheduling.figures(&trace);
         assert!(
             figures.charged_ticks.is_none_or(|charged| charged <= trace.span),
-            "more was charged than there is"
+            "more ticks were charged than the trace has"
         );
         for job in &figures.jobs {
             let whole = job.parts.as_ref().map(Parts::whole);
-            assert!(whole.is_none_or(|whole| whole == job.response()), "parts are not the whole");
+            assert!(
+                whole.is_none_or(|whole| whole == job.response()),
+                "a response is the sum of its parts"
+            );
         }
-        let _ = text(&trace, &figures, &wanted);
-        let _ = Document::new(&trace, &figures, &wanted).write(&mut std::io::sink());
+        let _ =
+            text(&trace, &figures, &wanted, &Section::ALL, tracewell::report::Layout::default());
+        let figures = SchedulingFigures::new(&trace, &figures, &wanted);
+        serde_json::to_writer(std::io::sink(), &figures).expect("a sink takes all bytes");
     }
 }
 
-/// What came out of a decoder.
+/// Counts of a decoder's output.
 #[derive(PartialEq, Eq, Debug, Default)]
 struct Tally {
     events: u64,
     objects: usize,
-    /// The largest.
+    /// The largest tick.
     ticks: u64,
     gaps: u64,
-    /// True if time may go back.
+    /// True if ticks may decrease.
     is_unordered: bool,
 }
 
@@ -196,10 +206,10 @@ impl Sink for Tally {
     }
 }
 
-/// Shows a decoder a growing window; `None` where it refuses the bytes.
-fn decode(format: &str, options: &Options, data: &[u8], piece: usize) -> Option<Tally> {
+/// Passes a growing window to a decoder. Returns `None` if the decoder rejects the bytes.
+fn decode(format: &str, settings: &Settings, data: &[u8], piece: usize) -> Option<Tally> {
     let format = format::by_name(format).expect("it is in the list");
-    let mut decoder = (format.decoder)(options).expect("the options are its own");
+    let mut decoder = format.decoder(settings).expect("the options are its own");
     let (mut trace, mut tally) = (decoder.trace(), Tally::default());
     let mut end = 0;
     loop {
@@ -208,7 +218,7 @@ fn decode(format: &str, options: &Options, data: &[u8], piece: usize) -> Option<
         match decoder.decode(input, &mut trace, &mut tally) {
             Err(_) => return None,
             Ok(Progress::More { consumed, .. }) => {
-                assert!(end < data.len() && consumed == 0, "a ring is seen whole");
+                assert!(end < data.len() && consumed == 0, "the decoder needs the whole ring");
             }
             Ok(Progress::Done) => break,
         }
@@ -218,7 +228,7 @@ fn decode(format: &str, options: &Options, data: &[u8], piece: usize) -> Option<
     Some(tally)
 }
 
-/// Cuts any bytes into frames; what was read must survive being written again.
+/// Splits any bytes into frames, writes the frames, and checks that they can be read again.
 pub fn wire_rkh(data: &[u8]) {
     let mut end = 0;
     for cut in rkh::Cutter::new(data) {
@@ -248,64 +258,80 @@ pub fn wire_rkh(data: &[u8]) {
     }
 }
 
-/// Reads any bytes as an RKH stream, whole and in pieces; the first byte chooses settings, or that
-/// they are to be found.
+/// Reads any bytes as an RKH stream, whole and in parts. The first byte selects the settings, or
+/// lets the decoder infer them.
 pub fn rkh(data: &[u8]) {
     let (first, data) = data.split_first().unwrap_or((&0, &[]));
-    let mut options = Options::default();
+    let mut settings = Settings::default();
     let dialect = rkh::Dialect::ALL[usize::from(first & 7)];
     let checksum = if first & 8 == 0 { "on" } else { "off" };
     let id = 1 << (first >> 4 & 3).min(2);
-    let told = first & 0x80 == 0;
+    let given = first & 0x80 == 0;
     for option in [format!("dialect={dialect}"), format!("checksum={checksum}"), format!("id={id}")]
     {
-        if told {
-            options.add(&option).expect("it has a value");
+        if given {
+            settings.options.add(&option).expect("it has a value");
         }
     }
-    let whole = stream("rkh", &options, data, data.len().max(1));
+    let whole = stream("rkh", &settings, data, data.len().max(1));
     let piece = 1 + data.len() / 3;
-    assert_eq!(stream("rkh", &options, data, piece), whole);
+    assert_eq!(stream("rkh", &settings, data, piece), whole);
     assert!(whole.events * 2 <= data.len() as u64, "an event needs an id and a flag");
     assert!(whole.objects as u64 <= whole.events + 1, "an object needs a record");
 }
 
-/// Shows a decoder of a stream a window that grows at its end and shrinks at its start.
-fn stream(format: &str, options: &Options, data: &[u8], piece: usize) -> Tally {
-    let format = format::by_name(format).expect("it is in the list");
-    let mut decoder = (format.decoder)(options).expect("the options are good");
-    // A file of arrivals says what it says.
-    let tally = Tally { is_unordered: format.name == "arrivals", ..Tally::default() };
-    let (mut trace, mut tally) = (decoder.trace(), tally);
-    let (mut start, mut end) = (0, 0);
-    loop {
-        end = data.len().min(end + piece);
-        let last = end == data.len();
-        let input = Input { offset: start as u64, bytes: &data[start..end], last };
-        match decoder.decode(input, &mut trace, &mut tally).expect("a stream is never refused") {
-            Progress::Done => break,
-            Progress::More { consumed, .. } => {
-                assert!(!last);
-                start += consumed;
-            }
-        }
-    }
+/// Decodes bytes that arrive in pieces, and counts the output. No stream is rejected.
+fn stream(format: &str, settings: &Settings, data: &[u8], piece: usize) -> Tally {
+    // The entries of an arrival file can have any times.
+    let mut tally = Tally { is_unordered: format == "arrivals", ..Tally::default() };
+    let trace = arriving(format, settings, data, piece, &mut tally);
+    let trace = trace.expect("a stream is never refused");
     assert_eq!((trace.events, trace.span), (tally.events, tally.ticks));
     tally.objects = trace.objects.len();
     tally
 }
 
-/// Decodes Intel HEX.
+/// Passes bytes to a decoder in a window that grows by `piece` bytes at its end, and loses the
+/// bytes at its start with which the decoder has finished. Returns `None` if the decoder rejects
+/// them.
+fn arriving(
+    format: &str,
+    settings: &Settings,
+    data: &[u8],
+    piece: usize,
+    sink: &mut dyn Sink,
+) -> Option<Trace> {
+    let format = format::by_name(format).expect("it is in the list");
+    let mut decoder = format.decoder(settings).expect("the options are its own");
+    let mut trace = decoder.trace();
+    let (mut start, mut end) = (0, 0);
+    loop {
+        end = data.len().min(end + piece);
+        let last = end == data.len();
+        let input = Input { offset: start as u64, bytes: &data[start..end], last };
+        match decoder.decode(input, &mut trace, sink) {
+            Err(_) => return None,
+            Ok(Progress::Done) => return Some(trace),
+            Ok(Progress::More { consumed, wanted }) => {
+                assert!(!last && consumed <= end - start, "consumed more bytes than the input has");
+                assert!(wanted > end - start - consumed, "the decoder must request more bytes");
+                start += consumed;
+            }
+        }
+    }
+}
+
+/// Decodes any bytes as Intel HEX.
 pub fn intel_hex(data: &[u8]) {
     memory_image(Encoding::IntelHex, data);
 }
 
-/// Decodes S-records.
+/// Decodes any bytes as S-records.
 pub fn s_record(data: &[u8]) {
     memory_image(Encoding::SRecord, data);
 }
 
-/// Decodes bare hex.
+/// Decodes any bytes as bare hex digits.
 pub fn ascii_hex(data: &[u8]) {
     memory_image(Encoding::AsciiHex, data);
 }
@@ -317,7 +343,8 @@ fn memory_image(encoding: Encoding, data: &[u8]) {
     check_diagnostics(&diagnostics, data);
 }
 
-/// Segments are in order, do not touch, and are no larger than the text allows.
+/// Checks that segments are in order and not adjacent, and that they have no more bytes than the
+/// text can encode.
 fn check_image(image: &MemoryImage, text_length: usize) {
     let mut end = None;
     let mut total = 0;
@@ -333,15 +360,18 @@ fn check_image(image: &MemoryImage, text_length: usize) {
     assert!(total <= 2 * text_length + 64 * 1024);
 }
 
-/// Places are in the text, line and column agree with the offset, and the list is bounded.
+/// Checks that each message begins with a position in the text, and that the list is bounded.
 fn check_diagnostics(diagnostics: &Diagnostics, text: &[u8]) {
-    assert!(diagnostics.listed().len() as u64 <= 100 * Cause::ALL.len() as u64);
-    let mark = if text.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-    for diagnostic in diagnostics.listed() {
-        let before = &text[mark..diagnostic.offset.max(mark)];
-        let lines = before.iter().filter(|&&character| character == b'\n').count() as u64;
-        let column = before.iter().rev().take_while(|&&character| character != b'\n').count();
-        let found = (diagnostic.line, diagnostic.column);
-        assert_eq!(found, (lines + 1, column as u64 + 1), "{diagnostic:?}");
+    assert!(diagnostics.iter().len() <= Diagnostics::KEPT);
+    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+    let lines: Vec<&[u8]> = text.split(|&character| character == b'\n').collect();
+    for diagnostic in diagnostics.iter() {
+        let message = &diagnostic.message;
+        let place = message.strip_prefix("line ").and_then(|rest| rest.split_once(", column "));
+        let (line, rest) = place.expect("a line and a column");
+        let (column, _) = rest.split_once(": ").expect("a message after the position");
+        let (line, column): (usize, usize) = (line.parse().unwrap(), column.parse().unwrap());
+        assert!((1..=lines.len()).contains(&line), "{message}");
+        assert!((1..=lines[line - 1].len() + 1).contains(&column), "{message}");
     }
 }

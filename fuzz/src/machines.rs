@@ -1,13 +1,14 @@
-//! The target of what follows state machines: figures and diagrams of any frames.
+//! Fuzz target for the state-machine analyses: computes figures and diagrams from arbitrary frames.
 
 use tracewell::analysis::machines::Machines;
 use tracewell::export::{self, ExportNames};
 use tracewell::format::Options;
 use tracewell::input::{Input, Settings};
-use tracewell::report;
+use tracewell::report::analyses::Section;
+use tracewell::report::{self, Layout};
 
-/// Reads any bytes as frames of RKH with one byte of time and no checksums, follows the machines in them and
-/// draws what they did.
+/// Reads any bytes as RKH frames with a one-byte timestamp and no checksums. Analyses and draws
+/// their state machines.
 pub fn machines(data: &[u8]) {
     let mut machines = Machines::default();
     let trace = input(data).read(&mut machines).expect("a stream is never refused");
@@ -25,9 +26,10 @@ pub fn machines(data: &[u8]) {
     }
     let kept = figures.messages.len() as u64 + figures.more_messages;
     assert!(kept <= trace.events, "a message needs an event");
-    assert_eq!(report::machines::text(&trace, &figures).is_empty(), figures.is_empty());
-    let json = report::machines::json(&trace, &figures);
-    assert_eq!(json["machines"].as_array().map(Vec::len), Some(figures.machines.len()));
+    let text = report::machines::text(&trace, &figures, &Section::ALL, Layout::default());
+    assert_eq!(text.is_empty(), figures.is_empty());
+    let rows = report::machines::MachineFigures::new(&trace, &figures);
+    assert_eq!(rows.machines.len(), figures.machines.len());
     ["mermaid", "plantuml", "svg"].into_iter().for_each(|language| drawn(data, language));
 }
 
@@ -45,10 +47,10 @@ fn drawn(data: &[u8], language: &str) {
     options.add("most=20").expect("it has a value");
     let mut out = Vec::new();
     let names = ExportNames { input: "fuzz".to_owned(), output: String::new() };
-    // There may be nothing to draw.
+    // The trace may contain no machine to draw.
     if (export.write)(&mut input(data), &options, &names, &mut out).is_ok() {
         let text = String::from_utf8(out).expect("diagrams are text");
-        // A name is at most as long as its frame, and each step has a line or a few.
+        // A name is no longer than its frame, and each step adds only a few lines.
         assert!(text.lines().count() <= 4 * (data.len() + 20), "{language}");
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{language}");
     }

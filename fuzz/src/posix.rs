@@ -1,15 +1,16 @@
-//! POSIX trace streams: logs of any bytes, and shared memory that anybody has scribbled over.
+//! Fuzz targets for POSIX trace streams: logs with any bytes, and damaged shared memory.
 
 use std::sync::atomic::AtomicU64;
 
-use tracewell_posix::{Recorded, TypeNames};
-use tracewell_record::posix::{Event, Place, Pool, Reader};
+use tracewell_posix::{RecordedLog, TypeNames};
+use tracewell_record::posix::{Cursor, Event, Pool, Reader};
 use tracewell_wire::posix::object::{Geometry, ObjectHeader, at};
-use tracewell_wire::posix::{RECORD_WORDS, RecordHead, StreamPolicy};
+use tracewell_wire::posix::{RECORD_WORDS, RecordHeader, StreamPolicy};
 
-/// Opens a log and reads it twice; both times the same comes out, and not more than can be in it.
+/// Opens a log and reads it twice. Checks that both results are equal, and that they have no more
+/// events than the size of the log allows.
 pub fn posix_log(data: &[u8]) {
-    let Ok(log) = Recorded::of_bytes(data.to_vec()) else { return };
+    let Ok(log) = RecordedLog::from_bytes(data.to_vec()) else { return };
     let read = || {
         let mut events = Vec::new();
         while let Some(event) = log.next(|info, data| {
@@ -31,7 +32,8 @@ pub fn posix_log(data: &[u8]) {
 
 const GEOMETRY: Geometry = Geometry { packet_words: 32, packets: 4, closed: 2 };
 
-/// Reads and writes a stream whose memory holds these words from the order numbers on.
+/// Overwrites a stream's memory with these words, from the counter of order numbers on. Then reads
+/// the stream and writes records to it.
 pub fn posix_memory(data: &[u8]) {
     let words: Vec<_> = (0..GEOMETRY.total()).map(|_| AtomicU64::new(0)).collect();
     let pieces = data.as_chunks::<8>().0;
@@ -51,19 +53,19 @@ pub fn posix_memory(data: &[u8]) {
         while let Some(record) = reader.take(&pool) {
             assert_eq!(reader.data().len(), record.head.words() - RECORD_WORDS);
             taken += 1;
-            assert!(taken <= most, "a packet gave more than it can hold");
+            assert!(taken <= most, "the reader returned more records than the packets can contain");
         }
         write(&pool);
         reader.clear(&pool);
     }
 }
 
-/// Writes records; some may find no room.
+/// Writes records, some of which may not fit.
 fn write(pool: &Pool<'_>) {
-    let place = Place::new();
+    let cursor = Cursor::new();
     for number in 0..64 {
-        let head = RecordHead { length: 0, id: 65, flags: 0, process: 1 };
+        let head = RecordHeader { length: 0, id: 65, flags: 0, process: 1 };
         let event = Event { head, stamp: number, address: 1, thread: 2 };
-        let _ = place.push(pool, &event, &number.to_le_bytes(), 7, &|owner| owner % 2 == 0);
+        let _ = cursor.push(pool, &event, &number.to_le_bytes(), 7, &|owner| owner % 2 == 0);
     }
 }

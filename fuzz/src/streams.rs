@@ -1,25 +1,25 @@
-//! The targets of the readers of streams that came out of shared memory: our own, and POSIX trace.
+//! Fuzz targets for the decoders of the native format and of POSIX trace.
 
-use tracewell::format::{Input, Options, Progress, by_name};
+use tracewell::format::Settings;
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
 use tracewell_wire::frame;
 use tracewell_wire::native::{block, image as native_words};
 use tracewell_wire::posix::{log::MAGIC as POSIX_LOG, object};
 
-/// Reads any bytes as a log, whole and in pieces.
+/// Reads any bytes as a log, whole and in parts.
 pub fn native(data: &[u8]) {
     let whole = tally("native", data, data.len().max(1));
     assert_eq!(tally("native", data, 1 + data.len() / 3), whole);
 }
 
-/// Reads a small log after some edits, with checksums that are right again: three bytes each say
-/// where (two) and what (one).
+/// Reads a small log after some edits, with corrected checksums. Each edit takes three bytes:
+/// offset (two) and value (one).
 pub fn native_edited(data: &[u8]) {
     let mut log = include_bytes!("../corpus/native/small_log").to_vec();
     let length = log.len();
     let mut blocks = Vec::new();
     let mut at = 0;
-    while let block::Found::Block(found) = block::find(&log[at..]) {
+    while let block::Lookup::Block(found) = block::find(&log[at..]) {
         let end = at + block::HEAD + found.body.len();
         blocks.extend(found.kind.map(|kind| (at..end, kind, found.number)));
         at = end;
@@ -28,13 +28,13 @@ pub fn native_edited(data: &[u8]) {
         log[usize::from(u16::from_le_bytes([*low, *high])) % length] = *value;
     }
     for (range, kind, number) in blocks {
-        block::seal(&mut log[range], kind, number).expect("a block stays as long as it was");
+        block::seal(&mut log[range], kind, number).expect("the length of a block does not change");
     }
     native(&log);
 }
 
-/// Reads a stream's memory with a good header and made-up words: two bytes each say where, eight
-/// what.
+/// Reads a stream's memory with a valid header and arbitrary words. For each word, the input
+/// has two bytes of offset and eight bytes of value.
 pub fn native_image(data: &[u8]) {
     let geometry = native_words::Geometry { lanes: 2, packets: 2, packet_words: 64 };
     let mut words = vec![0_u64; geometry.total()];
@@ -45,7 +45,7 @@ pub fn native_image(data: &[u8]) {
         process: 1,
     };
     words[..native_words::ImageHeader::WORDS].copy_from_slice(&header.words());
-    // Event types 1 to 8, lane heads, packets.
+    // The words of event types 1 to 8, of lane headers and of packets can change.
     let types = geometry.types() + native_words::TYPE_WORDS;
     let heads = geometry.head(0)..geometry.head(2);
     let places: Vec<_> = (types..types + 8 * native_words::TYPE_WORDS)
@@ -61,14 +61,14 @@ pub fn native_image(data: &[u8]) {
     assert!(tally.events <= 2 * geometry.lane_words(), "an event needs a word");
 }
 
-/// Reads any bytes as a log of a POSIX trace stream, or as its memory, whole and in pieces.
+/// Reads any bytes as a log of a POSIX trace stream, or as its memory, whole and in parts.
 pub fn posix_reader(data: &[u8]) {
     let whole = tally("posix", data, data.len().max(1));
     assert_eq!(tally("posix", data, 1 + data.len() / 3), whole);
 }
 
-/// Reads a small log after some edits, with checksums that are right again: three bytes each say
-/// where (two) and what (one).
+/// Reads a small log after some edits, with corrected checksums. Each edit takes three bytes:
+/// offset (two) and value (one).
 pub fn posix_reader_edited(data: &[u8]) {
     for log in [
         &include_bytes!("../corpus/posix_reader/log")[..],
@@ -78,7 +78,7 @@ pub fn posix_reader_edited(data: &[u8]) {
         let length = log.len();
         let mut blocks = Vec::new();
         let mut at = 0;
-        while let frame::Found::Block { kind, number, body } = frame::find(&log[at..], POSIX_LOG) {
+        while let frame::Lookup::Block { kind, number, body } = frame::find(&log[at..], POSIX_LOG) {
             let end = at + frame::HEAD + body.len();
             blocks.push((at..end, kind, number));
             at = end;
@@ -88,14 +88,14 @@ pub fn posix_reader_edited(data: &[u8]) {
         }
         for (range, kind, number) in blocks {
             frame::seal(&mut log[range], POSIX_LOG, kind, number)
-                .expect("it stays as long as it was");
+                .expect("the length of a block does not change");
         }
         posix_reader(&log);
     }
 }
 
-/// Reads a POSIX trace stream's memory with a good header and made-up words: two bytes each say where,
-/// eight what.
+/// Reads a POSIX trace stream's memory with a valid header and arbitrary words. For each word,
+/// the input has two bytes of offset and eight bytes of value.
 pub fn posix_reader_memory(data: &[u8]) {
     let geometry = object::Geometry { packet_words: 64, packets: 4, closed: 2 };
     let header = object::ObjectHeader {
@@ -122,29 +122,14 @@ pub fn posix_reader_memory(data: &[u8]) {
 }
 
 fn tally(format: &str, data: &[u8], piece: usize) -> Option<Tally> {
-    let format = by_name(format).expect("it is in the list");
-    let mut decoder = (format.decoder)(&Options::default()).expect("it needs no options");
-    let (mut trace, mut tally) = (decoder.trace(), Tally::default());
-    let (mut start, mut end) = (0, 0);
-    loop {
-        end = data.len().min(end + piece);
-        let last = end == data.len();
-        let input = Input { offset: start as u64, bytes: &data[start..end], last };
-        match decoder.decode(input, &mut trace, &mut tally) {
-            Err(_) => return None,
-            Ok(Progress::More { consumed, .. }) => {
-                assert!(!last && consumed <= end - start, "more than there is");
-                start += consumed;
-            }
-            Ok(Progress::Done) => break,
-        }
-    }
+    let mut tally = Tally::default();
+    let trace = super::arriving(format, &Settings::default(), data, piece, &mut tally)?;
     assert_eq!(trace.events, tally.events);
     Some(tally)
 }
 
-/// What came out of a reader of streams. How often it hands over, and where gaps of
-/// different lanes lie among each other, depends on the window; sums do not.
+/// Sums of a stream decoder's output that do not depend on the window. The number of batches, and
+/// the order of gaps in different lanes, depend on the window and are therefore left out.
 #[derive(PartialEq, Eq, Debug, Default)]
 struct Tally {
     events: u64,
@@ -164,7 +149,7 @@ impl Sink for Tally {
                 Some(recorded) => {
                     let mut data = Vec::new();
                     recorded.append(event.record, &mut data);
-                    assert!(event.record.len() >= 32 + data.len(), "data are in their record");
+                    assert!(event.record.len() >= 32 + data.len(), "a record contains its data");
                 }
             }
             self.events += 1;

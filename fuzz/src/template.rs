@@ -1,11 +1,12 @@
-//! The targets of the template language and of compressed template files.
+//! Fuzz targets for the template language and for compressed template files.
 
-use tracewell::template::update::compress::{compress as pack, decompress};
+use tracewell::compressed::lzw::{compress as pack, decompress};
 use tracewell::template::{
-    Around, Entry, Environment, Machine, Program, Severity, Source, System, layout, lint, parse,
+    Entry, Environment, EventContext, Machine, Program, Source, System, layout, lint, parse,
 };
 
-/// Reads any text as a template file; the canonical form of a file without errors is its own.
+/// Reads any text as a template file. If the file has no errors, checks that formatting its
+/// canonical form again does not change it.
 pub fn template_parser(data: &[u8]) {
     let source = Source::from_bytes("fuzz.fmt", data);
     let (file, findings) = parse(&source);
@@ -16,19 +17,19 @@ pub fn template_parser(data: &[u8]) {
     }
     let program = Program::of(std::slice::from_ref(&source)).program;
     let once = layout(&file);
-    if findings.iter().any(|finding| finding.severity == Severity::Error) {
+    if findings.iter().any(|finding| finding.is_error) {
         return;
     }
     let again = Source::new("again.fmt", once);
     let (file, findings) = parse(&again);
-    let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let errors = findings.iter().filter(|finding| finding.is_error);
     assert_eq!(errors.count(), 0, "{}", again.text);
     assert_eq!(layout(&file), again.text);
     let same = Program::of(&[again]).program;
     assert_eq!(same.templates().len(), program.templates().len());
 }
 
-/// Runs a description over an entry: the text goes up to the first NUL, the entry is behind it.
+/// Runs a description on an entry. The description ends at the first NUL, and the entry follows.
 pub fn template_machine(data: &[u8]) {
     let end = data.iter().position(|byte| *byte == 0).unwrap_or(data.len());
     let (text, bytes) = data.split_at(end);
@@ -40,14 +41,14 @@ pub fn template_machine(data: &[u8]) {
     let mut machine = Machine::default();
     for environment in [Environment::Bits32, Environment::Bits64] {
         let Ok(entry) = Entry::hook(environment, bytes) else { continue };
-        let lines = machine.format(&program, &entry, &Around::default());
+        let lines = machine.format(&program, &entry, &EventContext::default());
         let printed: usize = lines.iter().map(|(_, line)| line.len()).sum();
-        // What an event prints is limited; the last text may go beyond.
+        // The output per event is limited. Only its last string may exceed the limit.
         assert!(printed <= (1 << 20) + data.len() + 8 * (1 << 16), "{printed}");
     }
 }
 
-/// Decompresses any bytes; what comes out survives being compressed.
+/// Decompresses any bytes. Checks that the result can be compressed and decompressed again.
 pub fn compress(data: &[u8]) {
     assert_eq!(decompress(&pack(data)).as_deref(), Ok(data));
     if let Ok(text) = decompress(data) {

@@ -1,9 +1,10 @@
-//! The target of the AIX bytes: what was read must survive being written again.
+//! Fuzz target for the AIX byte layout: reads entries, writes them, and checks that they can be
+//! read again.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{Entry, Env, FileHeader, Frame, MAX_DATA_LENGTH, TimeConversion};
 
-/// Reads a container, its frames and their entries; and the bytes as a bare entry.
+/// Reads the bytes as a container with frames and entries, and as a single entry.
 pub fn wire_aix(data: &[u8]) {
     for env in [Env::Bits32, Env::Bits64] {
         entry(env, data);
@@ -41,6 +42,6 @@ fn entry(env: Env, bytes: &[u8]) {
     let padding = entry.length() - (1 + entry.word_count()) * env.word_bytes() - data.len();
     let unpadded = entry.length() - padding;
     assert_eq!(written[..unpadded], bytes[..unpadded]);
-    let again = Entry::read(env, &written).expect("what was written can be read");
+    let again = Entry::read(env, &written).expect("the written bytes can be read");
     assert_eq!((again.hook(), again.variable_data()), (entry.hook(), data));
 }

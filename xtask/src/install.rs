@@ -1,40 +1,49 @@
-//! Puts the C library under a prefix: headers, both libraries with their links, the file of pkg-config,
-//! manual pages.
+//! Installs the C library under a prefix: headers, both libraries with their links, the files for
+//! pkg-config and CMake, and manual pages. Prints what it installed.
 //!
 //! ```text
 //! PREFIX/include/trace.h, tracewell.h, tracewell_rkh.h, tracewell_rkh_events.h
 //! PREFIX/lib/libtracewell_capi.a
 //!            libtracewell_capi.so -> .so.0 -> .so.0.1.0
-//!            libposixtrace.a, .so -> those: what programs for other systems link
+//!            libposixtrace.a, .so -> links for the name on other systems
 //!            pkgconfig/tracewell.pc
+//!            cmake/Tracewell/TracewellConfig.cmake, TracewellConfigVersion.cmake
 //! PREFIX/share/man/man3/*.3
 //! ```
 //!
-//! The shared library gets its name for the dynamic linker only here, in a target folder of its own, so
-//! that the one in `target/` can be used where it lies.
+//! The installed shared library is built in a separate target folder, because it has a name for the
+//! dynamic linker. The library in `target/` has no such name, so that programs can use it at its
+//! path.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-/// What the library is called by linkers.
+use crate::steps::{Version, cargo, copy, fault, link, run, write};
+
+/// Name of the library for linkers.
 const NAME: &str = "libtracewell_capi";
-/// What implementations of the trace functions are called elsewhere.
+/// Name of the trace library on other systems.
 const USUAL_NAME: &str = "libposixtrace";
 const HEADERS: [&str; 4] = ["trace.h", "tracewell.h", "tracewell_rkh.h", "tracewell_rkh_events.h"];
+/// Files that contain the prefix or the version: their templates in `crates/capi`, and their paths
+/// below the prefix.
+const FILLED_IN: [(&str, &str); 3] = [
+    ("tracewell.pc.in", "lib/pkgconfig/tracewell.pc"),
+    ("cmake/TracewellConfig.cmake.in", "lib/cmake/Tracewell/TracewellConfig.cmake"),
+    ("cmake/TracewellConfigVersion.cmake.in", "lib/cmake/Tracewell/TracewellConfigVersion.cmake"),
+];
 
-/// What the command line says.
+/// Options of `install-c`.
 pub(crate) struct Options {
     prefix: PathBuf,
-    /// Where the prefix is for now: packages are made of it. The root by default.
+    /// Folder that replaces the root folder, for packages.
     destination: PathBuf,
     profile: String,
     target: Option<PathBuf>,
 }
 
 impl Options {
-    /// The options of `install-c`; `None` if they are not as they should be.
+    /// Parses the options; returns `None` if they are invalid.
     pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Option<Self> {
         let mut options = Self {
             prefix: PathBuf::new(),
@@ -55,41 +64,49 @@ impl Options {
         options.prefix.is_absolute().then_some(options)
     }
 
-    /// Where the files of the prefix are put.
+    /// Returns the folder to install into: the prefix below the destination.
     fn place(&self) -> PathBuf {
         self.destination.join(self.prefix.strip_prefix("/").unwrap_or(&self.prefix))
     }
 }
 
-/// The version of the library, in the two forms that file names have.
-struct Version {
-    whole: String,
-    major: String,
-}
-
-/// Builds and copies.
+/// Builds and installs the library, and prints what was installed.
 pub(crate) fn install(root: &Path, options: &Options) -> Result<(), String> {
     let source = root.join("crates/capi");
-    let version = version(root)?;
+    let version = Version::of(root, "tracewell-capi")?;
     let built = build(root, options, &version)?;
     let place = options.place();
     for header in HEADERS {
         copy(&source.join("include").join(header), &place.join("include").join(header), 0o644)?;
     }
     libraries(&built, &place.join("lib"), &version)?;
-    package(&source, &place.join("lib/pkgconfig"), options, &version)?;
-    manual(&source.join("man/man3"), &place.join("share/man/man3"))
+    for (template, path) in FILLED_IN {
+        fill_in(&source.join(template), &place.join(path), options, &version)?;
+    }
+    let pages = manual(&source.join("man/man3"), &place.join("share/man/man3"))?;
+    print(&place, options, &version, pages);
+    Ok(())
 }
 
-fn version(root: &Path) -> Result<Version, String> {
-    let arguments = ["pkgid", "--package", "tracewell-capi"];
-    let output = run(cargo(root).args(arguments))?;
-    let whole = output.trim().rsplit(['#', '@']).next().unwrap_or_default().to_owned();
-    let major = whole.split('.').next().unwrap_or_default().to_owned();
-    Ok(Version { whole, major })
+/// Prints what was installed into `place`, and how programs find the shared library.
+fn print(place: &Path, options: &Options, version: &Version, pages: usize) {
+    let library = options.prefix.join("lib");
+    let (folder, library) = (place.display(), library.display());
+    println!("installed into {folder}:");
+    println!("  include/: {}", HEADERS.join(", "));
+    println!("  lib/: {NAME}.a, {NAME}.so.{}, and links to them as {USUAL_NAME}", version.whole);
+    for (_, path) in FILLED_IN {
+        println!("  {path}");
+    }
+    println!("  share/man/man3/: {pages} pages");
+    println!("A program linked with the shared library finds it at run time");
+    println!("  after `ldconfig` as root, if {library} is in the path of the dynamic linker;");
+    println!(
+        "  or if it was linked with `-Wl,-rpath,{library}`, as CMake does in its build folder."
+    );
 }
 
-/// Builds both libraries: their folder.
+/// Builds both libraries and returns their folder.
 fn build(root: &Path, options: &Options, version: &Version) -> Result<PathBuf, String> {
     let target = options.target.clone().unwrap_or_else(|| root.join("target/install"));
     for kind in ["cdylib", "staticlib"] {
@@ -103,7 +120,7 @@ fn build(root: &Path, options: &Options, version: &Version) -> Result<PathBuf, S
         }
         run(&mut command)?;
     }
-    // The folder of the profile `dev` has the name that it had before there were profiles.
+    // The output folder of the profile `dev` is called `debug`.
     Ok(target.join(if options.profile == "dev" { "debug" } else { &options.profile }))
 }
 
@@ -120,10 +137,11 @@ fn libraries(built: &Path, place: &Path, version: &Version) -> Result<(), String
     link(&archive, &place.join(format!("{USUAL_NAME}.a")))
 }
 
-/// Renames the sections in which Rust's standard library has LLVM's intermediate code beside machine code.
+/// Renames the sections of Rust's standard library that contain LLVM's intermediate code.
 ///
-/// A linker that optimises programs (`clang -flto`) takes the intermediate code where it finds some, and fails
-/// if it was made by a later LLVM. The new name is as long as the old one, so nothing moves.
+/// A linker that optimises programs (`clang -flto`) uses intermediate code if it exists, and fails
+/// if a later LLVM produced the code. The new name has the length of the old name, so no offset
+/// changes.
 fn hide_bitcode(archive: &Path) -> Result<(), String> {
     const OLD: &[u8] = b".llvmbc\0";
     const NEW: &[u8] = b".rustbc\0";
@@ -136,58 +154,30 @@ fn hide_bitcode(archive: &Path) -> Result<(), String> {
     fs::write(archive, bytes).map_err(|error| fault(archive, &error))
 }
 
-fn package(
-    source: &Path,
-    place: &Path,
+/// Writes a file from its template, with the prefix and the version in place of their placeholders.
+fn fill_in(
+    template: &Path,
+    path: &Path,
     options: &Options,
     version: &Version,
 ) -> Result<(), String> {
-    let template = source.join("tracewell.pc.in");
-    let text = fs::read_to_string(&template).map_err(|error| fault(&template, &error))?;
+    let text = fs::read_to_string(template).map_err(|error| fault(template, &error))?;
     let prefix = options.prefix.to_str().ok_or("the prefix is not UTF-8")?;
-    let text = text.replace("@PREFIX@", prefix).replace("@VERSION@", &version.whole);
-    let path = place.join("tracewell.pc");
-    fs::create_dir_all(place)
-        .and_then(|()| fs::write(&path, text))
-        .map_err(|error| fault(&path, &error))
+    let text = text
+        .replace("@PREFIX@", prefix)
+        .replace("@VERSION@", &version.whole)
+        .replace("@MAJOR@", &version.major)
+        .replace("@MINOR@", &version.minor);
+    write(path, text.as_bytes())
 }
 
-fn manual(source: &Path, place: &Path) -> Result<(), String> {
+/// Copies the manual pages and returns their number.
+fn manual(source: &Path, place: &Path) -> Result<usize, String> {
+    let mut pages = 0;
     for entry in fs::read_dir(source).map_err(|error| fault(source, &error))? {
         let entry = entry.map_err(|error| fault(source, &error))?;
         copy(&entry.path(), &place.join(entry.file_name()), 0o644)?;
+        pages += 1;
     }
-    Ok(())
-}
-
-fn copy(from: &Path, to: &Path, mode: u32) -> Result<(), String> {
-    let folder = to.parent().ok_or("a file lies in a folder")?;
-    fs::create_dir_all(folder).map_err(|error| fault(folder, &error))?;
-    // A program that runs from the old file keeps it.
-    let _ = fs::remove_file(to);
-    fs::copy(from, to).map_err(|error| fault(from, &error))?;
-    fs::set_permissions(to, fs::Permissions::from_mode(mode)).map_err(|error| fault(to, &error))
-}
-
-fn link(target: &str, path: &Path) -> Result<(), String> {
-    let _ = fs::remove_file(path);
-    symlink(target, path).map_err(|error| fault(path, &error))
-}
-
-fn cargo(root: &Path) -> Command {
-    let mut command = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
-    command.current_dir(root);
-    command
-}
-
-fn run(command: &mut Command) -> Result<String, String> {
-    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-fn fault(path: &Path, error: &dyn std::fmt::Display) -> String {
-    format!("{}: {error}", path.display())
+    Ok(pages)
 }

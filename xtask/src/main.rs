@@ -1,26 +1,52 @@
-//! What is done around the build: `cargo run -p xtask -- check` keeps the borders that ARCHITECTURE.md
-//! promises, `cargo run -p xtask -- install-c` puts the C library where compilers and readers look.
+//! Development tasks: `cargo xtask check` checks the rules of ARCHITECTURE.md, `install-c`
+//! installs the C library, `dist` makes the packages of the program, and `book` makes a book from
+//! the docs.
 //!
-//! `sources` looks at lines of files, `dependencies` at what cargo says of the crates, `install` copies.
+//! | module | contents |
+//! |---|---|
+//! | `sources` | the rules about files, applied to the whole repository |
+//! | `borders` | tiers of modules, circles of files |
+//! | `words` | language and width of lines |
+//! | `links` | links of pages |
+//! | `rust` | splits Rust source into code, comments and strings |
+//! | `dependencies` | numbers of crates, from `cargo tree` |
+//! | `install` | builds and copies the C library |
+//! | `dist` | builds the program and makes an archive and a Debian package |
+//! | `book` | calls mdbook |
+//! | `steps` | commands, copies, links |
 #![forbid(unsafe_code)]
 
+mod book;
+mod borders;
 mod dependencies;
+mod dist;
 mod install;
+mod links;
+mod rust;
 mod sources;
+mod steps;
+mod words;
 
 use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo run -p xtask -- check
-       cargo run -p xtask -- install-c --prefix FOLDER [--destdir FOLDER] [--profile NAME] [--target-dir FOLDER]";
+       cargo run -p xtask -- install-c --prefix FOLDER [--destdir FOLDER] [--profile NAME] [--target-dir FOLDER]
+       cargo run -p xtask -- dist [--output FOLDER] [--profile NAME] [--target-dir FOLDER]
+       cargo run -p xtask -- book";
 
 fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {
         Some("check") if arguments.next().is_none() => check(&root),
+        Some("book") if arguments.next().is_none() => report(book::make(&root)),
         Some("install-c") => match install::Options::parse(arguments) {
             Some(options) => report(install::install(&root, &options)),
+            None => misused(),
+        },
+        Some("dist") => match dist::Options::parse(&root, arguments) {
+            Some(options) => report(dist::make(&root, &options)),
             None => misused(),
         },
         _ => misused(),

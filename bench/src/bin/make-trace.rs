@@ -1,12 +1,15 @@
-//! Makes a large trace: `make-trace SIZE FILE [big] [64]` a ThreadX dump, `make-trace SIZE FILE rkh` an
-//! RKH stream; SIZE such as 1GiB.
+//! Generates a large trace. `make-trace SIZE FILE [big] [64]` writes a ThreadX dump, optionally for
+//! a target that is big-endian or has 64-bit words. `make-trace SIZE FILE rkh|shark|native` writes
+//! an RKH stream, a S.Ha.R.K. file, or a log of a native stream. SIZE is a number such as 1GiB.
+//! Two runs write the same bytes, but two logs differ, because a log is recorded during the run.
 #![forbid(unsafe_code)]
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
-use tracewell_bench::{rkh, size, trace};
+use tracewell_bench::{rkh, shark, size, stream, trace};
 use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::Width;
 
@@ -17,6 +20,18 @@ fn main() -> ExitCode {
     if *choices == ["rkh"] {
         let (stream, _) = rkh::stream(usize::try_from(bytes).unwrap_or(usize::MAX));
         return ended(std::fs::write(file, stream), file);
+    }
+    if *choices == ["native"] {
+        // If no event is lost, an event takes 24 bytes of the log.
+        let events = u32::try_from(bytes / 24).unwrap_or(u32::MAX);
+        return ended(stream::flush(Path::new(file), events).map(|_| ()), file);
+    }
+    if *choices == ["shark"] {
+        let written = File::create(file).map(BufWriter::new).and_then(|mut out| {
+            shark::write(&mut out, shark::records_in(bytes))?;
+            out.flush()
+        });
+        return ended(written, file);
     }
     let mut layout = trace::USUAL;
     for choice in choices {
@@ -36,7 +51,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: make-trace SIZE FILE [big] [64] | SIZE FILE rkh    (SIZE such as 64KiB, 256MiB, 1GiB)"
+        "usage: make-trace SIZE FILE [big] [64] | SIZE FILE rkh|shark|native   (SIZE such as 64KiB, 256MiB, 1GiB)"
     );
     ExitCode::from(2)
 }

@@ -11,7 +11,8 @@ use tracewell_wire::threadx::{Event, PriorityWord, RegistrySlot, ids};
 use super::{Series, on};
 use crate::{rkh, templates, trace};
 
-/// Events for each context, object or other unit, so that every part of a trace grows together.
+/// Number of events for each unit, such as a context or an object. A larger input has more units,
+/// and so more events.
 const EVENTS_PER_UNIT: u32 = 20;
 
 /// `tx_queue_send` and `tx_semaphore_get`.
@@ -40,12 +41,12 @@ pub(super) static SERIES: [Series; 16] = [
     Series { name: "templates of one id, `template check`", units: 1_000, make: one_template_id },
 ];
 
-/// Address of the control block of a number.
+/// Returns the address of the control block with a number.
 fn address(number: u32) -> u64 {
     0x8000_0000 + 256 * u64::from(number)
 }
 
-/// An event of a thread at 10 ticks after the one before.
+/// Returns an event of a thread, 10 ticks after the previous one.
 fn event(number: u32, context: u64, id: u16, info1: u64) -> Event {
     Event {
         context,
@@ -56,7 +57,8 @@ fn event(number: u32, context: u64, id: u16, info1: u64) -> Event {
     }
 }
 
-/// Writes a ThreadX dump: object type and name by slot, all slots' addresses by `place`.
+/// Writes a ThreadX dump with the given types and names of objects. `place` returns the address of
+/// each registry slot.
 fn dump(
     folder: &Path,
     arguments: &[&str],
@@ -93,7 +95,7 @@ fn events(folder: &Path, units: u32) -> io::Result<Vec<OsString>> {
     Ok(on(&["analyze"], file))
 }
 
-/// Events of this many threads in turn.
+/// Returns events that `units` threads record in turn.
 fn of_threads(units: u32) -> impl ExactSizeIterator<Item = Event> {
     let ids = [ids::THREAD_RESUME, SEMAPHORE_GET, QUEUE_SEND];
     (0..units * EVENTS_PER_UNIT).map(move |number| {
@@ -152,7 +154,7 @@ fn empty_slots(folder: &Path, units: u32) -> io::Result<Vec<OsString>> {
 const SMA_GET: u8 = 0x22;
 const FWK_OBJ: u8 = 0xA6;
 
-/// An RKH stream: a frame at a time, each with the next sequence number and time.
+/// An RKH stream. Each added frame has the next sequence number and timestamp.
 struct Frames {
     out: Vec<u8>,
     number: u8,
@@ -164,7 +166,7 @@ impl Frames {
         Self { out: vec![0x7E], number: 0, stamp: 1000 }
     }
 
-    /// A boot: the configuration record, which begins the sequence numbers again.
+    /// Adds a boot: the configuration record, which restarts the sequence numbers.
     fn boot(&mut self) {
         rkh::add(&mut self.out, &rkh::configuration());
         self.number = 0;
@@ -190,7 +192,7 @@ impl Frames {
     }
 }
 
-/// A target that boots again and again, each time with another object at the same address.
+/// Simulates a target that boots repeatedly, each time with another object at the same address.
 fn boots(units: u32) -> Frames {
     const OBJECT: u32 = 0x2000_1000;
     let mut frames = Frames::new();
@@ -245,7 +247,7 @@ fn pids(folder: &Path, units: u32) -> io::Result<Vec<OsString>> {
     Ok(on(&["analyze"], file))
 }
 
-/// A rules file beside a trace of the units' user events.
+/// Writes a rules file, and a trace of user events, [`EVENTS_PER_UNIT`] for each unit.
 fn check(folder: &Path, rules: String, units: u32) -> io::Result<Vec<OsString>> {
     let path = folder.join("expected.rules");
     std::fs::write(&path, rules)?;

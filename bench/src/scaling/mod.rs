@@ -1,9 +1,11 @@
-//! How the cost of a command grows with its input.
+//! Measures the growth of a command's cost with its input.
 //!
-//! Each [`Series`] makes one input at 1, 2, 4 and 8 times its size and names the command that reads it. Every part of the
-//! input grows together, so a command whose cost is linear takes 8 times as long at size 8, and a quadratic one 64 times.
-//! The figure of a series is the cost per unit at size 8 divided by that at size 1: 1.0 is linear, 8 is quadratic.
-//! This module times whole commands and takes the fastest of several rounds; the inputs are made in `inputs`.
+//! Each [`Series`] creates an input at 1, 2, 4 and 8 times its size, and specifies the command that
+//! reads it. All parts of the input grow together. A command of linear cost takes 8 times as long
+//! at size 8, and a command of quadratic cost takes 64 times as long. The result of a series is the
+//! cost per unit at size 8 divided by the cost per unit at size 1: 1.0 is linear, 8 is quadratic.
+//! This module measures whole commands and uses the fastest of several rounds. `inputs` creates the
+//! inputs.
 
 mod inputs;
 
@@ -20,24 +22,27 @@ pub const SIZES: [u32; 4] = [1, 2, 4, 8];
 
 /// The highest cost per unit at size 8, relative to size 1, that counts as near-linear.
 ///
-/// Larger inputs miss the caches more often, which costs up to a factor of two; a quadratic command reaches 8.
+/// Cache misses increase the cost of larger inputs by up to a factor of two. A quadratic command
+/// reaches 8.
 pub const MAX_GROWTH: f64 = 2.5;
 
-/// One kind of growth: what grows, and the command that is measured.
+/// One kind of growth: the quantity that grows, and the command that is measured.
 pub struct Series {
-    /// What grows, as the table shows it.
+    /// The name of the quantity in the table.
     pub name: &'static str,
     /// Units at size 1 in a full measurement.
     pub units: u32,
-    /// Writes the input of this many units to a folder and returns the arguments of the command.
+    /// Writes an input with this number of units to a folder, and returns the arguments of the
+    /// command.
     pub make: fn(&Path, u32) -> std::io::Result<Vec<OsString>>,
 }
 
 /// The result of a series.
 pub struct Growth {
-    /// Milliseconds at each of [`SIZES`], the fastest round.
+    /// Time of the fastest round at each of [`SIZES`], in milliseconds.
     pub milliseconds: [f64; SIZES.len()],
-    /// Cost per unit at the largest size, relative to the smallest; start-up is taken off both.
+    /// Cost per unit at the largest size, divided by the cost per unit at the smallest size.
+    /// Neither cost includes the start-up of the program.
     pub growth: f64,
 }
 
@@ -47,10 +52,10 @@ pub fn all() -> &'static [Series] {
 }
 
 impl Series {
-    /// Runs the command at every size, `rounds` times interleaved.
+    /// Runs the command `rounds` times at every size. The sizes are interleaved.
     ///
     /// # Errors
-    /// An input that cannot be written, or a command that fails.
+    /// If an input cannot be written, or a command fails.
     pub fn measure(&self, program: &Path, units: u32, rounds: usize) -> Result<Growth> {
         let folder = tempfile::tempdir()?;
         let mut commands = Vec::new();
@@ -73,9 +78,9 @@ impl Series {
     }
 }
 
-/// Milliseconds of a whole command that writes to nowhere.
+/// Runs a command with its output discarded. Returns the time in milliseconds.
 ///
-/// Statuses up to 3 are results: a broken rule is 1, a damaged input is 3.
+/// Exit statuses 1 (a broken rule) and 3 (a damaged input) are results, not errors.
 fn run(program: &Path, arguments: &[OsString]) -> Result<f64> {
     let start = Instant::now();
     let mut command = Command::new(program);
@@ -87,7 +92,7 @@ fn run(program: &Path, arguments: &[OsString]) -> Result<f64> {
     }
 }
 
-/// The arguments of a command on one file.
+/// Returns the arguments of a command followed by a file.
 fn on(arguments: &[&str], file: PathBuf) -> Vec<OsString> {
     arguments.iter().map(OsString::from).chain([file.into_os_string()]).collect()
 }

@@ -1,7 +1,8 @@
-/* Tracewell's recorders for C and C++. Made from crates/capi/src by its tests: do not edit.
+/* Tracewell's recorders for C and C++. Generated from crates/capi/src by its tests: do not edit.
  *
- * Functions that return int return TW_OK (0), a negative TW_ code, or a positive error number of the
- * system. "The caller" of a pointer keeps what the text of the function says. Link libtracewell_capi. */
+ * A function that returns int returns TW_OK (0), a negative TW_ code, or a positive system error number,
+ * unless its comment describes another result. "Ownership" states who owns memory after the call. "Errors"
+ * lists the possible codes. "Safety" lists the obligations of the caller. Link libtracewell_capi. */
 
 #ifndef TRACEWELL_H
 #define TRACEWELL_H
@@ -9,23 +10,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Firmware that links the library without operating system defines TRACEWELL_FIRMWARE. */
+/* Define TRACEWELL_FIRMWARE to use the library that is built without an operating system. */
 #ifndef TRACEWELL_FIRMWARE
 #define TRACEWELL_HOSTED
 #endif
 
 /*
- No thread, no process.
+ An unknown thread or process.
  */
 #define TW_UNKNOWN UINT64_MAX
 
 /*
- Two buffers, one of which is drained while the other fills.
+ Two buffers: one is drained while the other is filled.
  */
 #define TW_ALTERNATE 0
 
 /*
- One buffer, newest entries over oldest.
+ One buffer, in which new entries overwrite the oldest.
  */
 #define TW_CIRCULAR 1
 
@@ -35,57 +36,57 @@
 #define TW_SINGLE 2
 
 /*
- Events in `ids` are recorded, others are not (`-j`).
+ Only events in `ids` are recorded (`-j`).
  */
 #define TW_ONLY 1
 
 /*
- Events in `ids` are not recorded, others are (`-k`).
+ Events in `ids` are not recorded (`-k`).
  */
 #define TW_EXCEPT 2
 
 /*
- Flag of `tw_trcstop`: not done before the log is complete.
+ Flag of `tw_trcstop`: the call fails with TW_DRAINING until the log is complete.
  */
 #define TW_SERIAL 1073741824
 
 /*
- Flag of `tw_trcstop`: throw away what is not in the log yet.
+ Flag of `tw_trcstop`: the call discards entries that are not in the log yet.
  */
 #define TW_DISCARDBUFS 536870912
 
 /*
- Done.
+ The call succeeded; errors are negative.
  */
 #define TW_OK 0
 
 /*
- A pointer is null that must not be.
+ A required pointer is null.
  */
 #define TW_NULL -1
 
 /*
- An argument is outside its range, or a file is not what it should be.
+ An argument is out of range, or a file has the wrong format.
  */
 #define TW_INVALID -2
 
 /*
- A fault in Tracewell itself was caught. What the call was about should not be used any more.
+ Tracewell caught an internal error. Do not use the object that was passed to the call again.
  */
 #define TW_PANIC -3
 
 /*
- The storage was never initialised.
+ The storage was not initialised.
  */
 #define TW_NOT_INITIALISED -4
 
 /*
- Memory or a buffer is too small (ThreadX: TX_SIZE_ERROR).
+ The memory or a buffer is too small (ThreadX: TX_SIZE_ERROR).
  */
 #define TW_TOO_SMALL -5
 
 /*
- Tracing is on already, or it is off (ThreadX: TX_NOT_DONE).
+ Tracing is already in the requested state, on or off (ThreadX: TX_NOT_DONE).
  */
 #define TW_NOT_DONE -6
 
@@ -95,22 +96,22 @@
 #define TW_NONE_FREE -7
 
 /*
- Tracing is off; the channel is not started, off or stopped. Nothing was recorded or changed.
+ Tracing is off, or the channel is off, stopped or not started. The call had no effect.
  */
 #define TW_OFF -8
 
 /*
- The channel's list of events, or a filter, leaves the event out.
+ A filter or the channel's list of ids excludes the event.
  */
 #define TW_EXCLUDED -9
 
 /*
- There was no room for the event; the loss is counted, and stands in the trace.
+ There was no space for the event. The loss is counted and marked in the trace.
  */
 #define TW_MISSED -10
 
 /*
- The channel has not stopped yet.
+ The channel is not stopped yet.
  */
 #define TW_RUNNING -11
 
@@ -120,22 +121,22 @@
 #define TW_DRAINING -12
 
 /*
- The id means another event in this stream.
+ The stream already uses the id for a different event type.
  */
 #define TW_CONFLICT -13
 
 /*
- There is nothing to be had: no stream in the environment, nothing waiting, no such entry or chunk.
+ The requested stream, data, entry or chunk does not exist.
  */
 #define TW_NOTHING -14
 
 /*
- The chunk is not free, or compressed.
+ The chunk is not free, or is compressed.
  */
 #define TW_NOT_FREE -15
 
 /*
- The chunk records, is the successor of another one, or is being sent.
+ The chunk is recording, is being sent, or is the target of a link.
  */
 #define TW_IN_USE -16
 
@@ -185,12 +186,12 @@
 #define TW_RKH_FILTER_EVENTS 1
 
 /*
- Filters of active objects are.
+ Filters of active objects are compiled in.
  */
 #define TW_RKH_FILTER_OBJECTS 2
 
 /*
- Filters of signals are.
+ Filters of signals are compiled in.
  */
 #define TW_RKH_FILTER_SIGNALS 4
 
@@ -200,117 +201,117 @@
 #define TW_RKH_USER_TRACE (1 << 2)
 
 /*
- Records of all groups are.
+ Records of all groups are compiled in.
  */
 #define TW_RKH_ALL_GROUPS (1 << 3)
 
 /*
- Records of memory pools are.
+ Records of memory pools are compiled in.
  */
 #define TW_RKH_MP (1 << 4)
 
 /*
- Records of queues are.
+ Records of queues are compiled in.
  */
 #define TW_RKH_QUE (1 << 5)
 
 /*
- Records of active objects are.
+ Records of active objects are compiled in.
  */
 #define TW_RKH_SMA (1 << 6)
 
 /*
- Records of timers are.
+ Records of timers are compiled in.
  */
 #define TW_RKH_TMR (1 << 7)
 
 /*
- Records of state machines are.
+ Records of state machines are compiled in.
  */
 #define TW_RKH_SM (1 << 8)
 
 /*
- Records of the framework are.
+ Records of the framework are compiled in.
  */
 #define TW_RKH_FWK (1 << 9)
 
 /*
- Records of failed assertions are.
+ Records of failed assertions are compiled in.
  */
 #define TW_RKH_ASSERT (1 << 10)
 
 /*
- A filter is on: records are held back.
+ The filter is on and suppresses records.
  */
 #define TW_RKH_FILTER_ON 0
 
 /*
- A filter is off: records pass.
+ The filter is off and lets records pass.
  */
 #define TW_RKH_FILTER_OFF 1
 
 /*
- All groups, events, active objects or signals.
+ Selects all groups, events, active objects or signals.
  */
 #define TW_RKH_ALL UINT32_MAX
 
 /*
- A record that is about no active object.
+ The record has no active object.
  */
 #define TW_RKH_NO_OBJECT -1
 
 /*
- A record that is about no signal.
+ The record has no signal.
  */
 #define TW_RKH_NO_SIGNAL -1
 
 /*
- An item: a signed number of 1 byte.
+ Item type of a signed number of 1 byte.
  */
 #define TW_RKH_I8 0
 
 /*
- An item: an unsigned number of 1 byte.
+ Item type of an unsigned number of 1 byte.
  */
 #define TW_RKH_UI8 1
 
 /*
- An item: a signed number of 2 bytes.
+ Item type of a signed number of 2 bytes.
  */
 #define TW_RKH_I16 2
 
 /*
- An item: an unsigned number of 2 bytes.
+ Item type of an unsigned number of 2 bytes.
  */
 #define TW_RKH_UI16 3
 
 /*
- An item: a signed number of 4 bytes.
+ Item type of a signed number of 4 bytes.
  */
 #define TW_RKH_I32 4
 
 /*
- An item: an unsigned number of 4 bytes.
+ Item type of an unsigned number of 4 bytes.
  */
 #define TW_RKH_UI32 5
 
 /*
- An item: a number to be shown in hexadecimal.
+ Item type of a number shown in hexadecimal.
  */
 #define TW_RKH_X32 6
 
 /*
- An item: an object's address.
+ Item type of an object's address.
  */
 #define TW_RKH_OBJ 9
 
 /*
- An item: a function's address.
+ Item type of a function's address.
  */
 #define TW_RKH_FUN 10
 
 /*
- An item: a signal.
+ Item type of a signal.
  */
 #define TW_RKH_SIG 11
 
@@ -325,22 +326,22 @@
 #define TW_RKH_ACTIVE_OBJECT 1
 
 /*
- Names a queue.
+ Names a queue by its address.
  */
 #define TW_RKH_QUEUE 2
 
 /*
- Names a timer.
+ Names a timer by its address.
  */
 #define TW_RKH_TIMER 3
 
 /*
- Names what posts events.
+ Names a sender of events.
  */
 #define TW_RKH_ACTOR 4
 
 /*
- Names a function.
+ Names a function by its address.
  */
 #define TW_RKH_FUNCTION 5
 
@@ -355,257 +356,259 @@
 #define TW_RKH_PSEUDOSTATE 7
 
 /*
- Names a signal, by number.
+ Names a signal by its number.
  */
 #define TW_RKH_SIGNAL 8
 
 /*
- Names an event pool: by number from 0 on in 3.x, by address before.
+ Names an event pool: in 3.x by its number, from 0; in earlier versions by its address.
  */
 #define TW_RKH_EVENT_POOL 9
 
 /*
- Names a user event, by number from 0 on.
+ Names a user event by its number, from 0.
  */
 #define TW_RKH_USER_EVENT 10
 
 /*
- No chunk, where a chunk's number is told.
+ The chunk number that stands for no chunk.
  */
 #define TW_NO_CHUNK -1
 
 /*
- The chunk may be selected or linked to.
+ The chunk may be selected, and another chunk may be linked to it.
  */
 #define TW_FREE 1
 
 /*
- It takes no more records.
+ The chunk accepts no further records.
  */
 #define TW_FULL 2
 
 /*
- Mode: at its end recording goes on at its start.
+ Mode cyclic: recording continues at the start of the chunk.
  */
 #define TW_CYC 0
 
 /*
- Mode: at its end recording goes on in the chunk that it is linked to.
+ Mode jump: recording continues in the linked chunk.
  */
 #define TW_JTN 4
 
 /*
- Mode: at its end recording stops.
+ Mode stop: recording stops at the end of the chunk.
  */
 #define TW_STOP 8
 
 /*
- It is being sent.
+ The chunk is being sent.
  */
 #define TW_BUSY 16
 
 /*
- `tw_shark_chunk_delete` leaves it alone.
+ The chunk is protected: `tw_shark_chunk_delete` has no effect.
  */
 #define TW_NODEL 32
 
 /*
- Its content is compressed.
+ The chunk's content is compressed.
  */
 #define TW_COMPR 64
 
 #if defined(TRACEWELL_HOSTED)
 /*
- The oldest packet of a thread is overwritten.
+ A full lane overwrites the oldest packet of its thread.
  */
 #define TW_LOOP 0
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- The stream stops.
+ A full lane stops the stream.
  */
 #define TW_UNTIL_FULL 1
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Events are lost, and counted, until a log takes some out.
+ Events that do not fit are lost and counted, until a log drains the stream.
  */
 #define TW_FLUSH 2
 #endif
 
 /*
- A thread, its service calls included.
+ Context of a thread, including its service calls.
  */
 #define TW_THREAD 0
 
 /*
- An interrupt service routine.
+ Context of an interrupt service routine.
  */
 #define TW_INTERRUPT 1
 
 /*
- Before the scheduler started.
+ Context of initialisation, before the scheduler starts.
  */
 #define TW_INITIALIZATION 2
 
 /*
- Words of this machine's byte order.
+ Words in this machine's byte order.
  */
 #define TW_NATIVE 0
 
 /*
- Little-endian words.
+ Words in little-endian order.
  */
 #define TW_LITTLE 1
 
 /*
- Big-endian words.
+ Words in big-endian order.
  */
 #define TW_BIG 2
 
 #if defined(TRACEWELL_HOSTED)
 /*
- A thread that flushes.
+ A thread that writes a stream to a file.
  */
 typedef struct tw_flusher tw_flusher;
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- A log that is being written. One thread at a time.
+ An open log. Only one thread may use it at a time.
  */
 typedef struct tw_log tw_log;
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- A chunk that is being sent.
+ The records of a chunk that is being sent.
  */
 typedef struct tw_shark_dump tw_shark_dump;
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Carries chunks. One thread at a time.
+ A sender of chunks. Only one thread may use it at a time.
  */
 typedef struct tw_shark_sender tw_shark_sender;
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- A stream, to which any number of threads record at a time.
+ A stream, into which any number of threads may record at the same time.
  */
 typedef struct tw_stream tw_stream;
 #endif
 
 /*
- An AIX trace: up to eight channels. Its words are nobody's business.
+ An AIX trace with up to eight channels. Its words are private.
 
- Static memory or zeroed; `tw_aix_init` before anything else.
+ The storage must be static or filled with zeros, and initialised by `tw_aix_init` before use.
  */
 typedef struct tw_aix {
   uint64_t words[640];
 } tw_aix;
 
 /*
- Where time stamps come from.
+ A source of timestamps.
 
- `read` is called once for each recorded event, in the context of the call that records; it must not
- record. Null counts the events instead of time.
+ `read` is called once per recorded event, from within the recording call, and must not record.
+ If it is null, events are numbered instead of timed.
  */
 typedef struct tw_clock {
   /*
-   Returns the present tick. `context` is handed to it.
+   Returns the current tick. Its argument is `context`.
    */
   uint64_t (*read)(void *context);
   /*
-   What `read` is given; may be null.
+   The argument passed to `read`; may be null.
    */
   void *context;
   /*
-   The bits of a tick that count, normally 2^n - 1; 0 for the dialect's usual width (ThreadX that
-   of its words, the others 64 bits).
+   Mask of the valid bits of a tick, normally 2^n - 1. 0 selects the default: the word size for
+   ThreadX, 64 bits for the other dialects.
    */
   uint64_t valid_mask;
 } tw_clock;
 
 /*
- The traced machine. Its texts end with a NUL and stay as long as the trace; null is an empty one.
+ The traced machine. Its strings are null-terminated and must outlive the trace; null is an empty
+ string.
  */
 typedef struct tw_aix_machine {
   /*
-   Nanoseconds = ticks * multiplier / divisor; 0 and 0 for a tick a nanosecond.
+   Nanoseconds = ticks * multiplier / divisor. If both are 0, a tick is a nanosecond.
    */
   uint64_t multiplier;
   /*
-   See multiplier.
+   The divisor in the formula of `multiplier`.
    */
   uint64_t divisor;
   /*
-   Operating system and release.
+   Name and release of the operating system.
    */
   const char *system;
   /*
-   Node name.
+   Name of the node.
    */
   const char *node;
   /*
-   Machine id.
+   Id of the machine.
    */
   const char *machine;
   /*
-   Internet address.
+   Internet address of the machine, as a string.
    */
   const char *address;
   /*
-   CPUs in the machine; 0 is 1.
+   Number of CPUs; 0 means 1.
    */
   uint32_t cpus;
   /*
-   CPUs that are traced; 0 is 1.
+   Number of traced CPUs; 0 means 1.
    */
   uint32_t cpus_traced;
   /*
-   Bits of the words of entries that the trace records by itself: 32, or 64 for anything else.
+   Word size of the entries that the trace itself adds: 32 for 32 bits, any other value for 64
+   bits.
    */
   uint32_t bits;
 } tw_aix_machine;
 
 /*
- Who calls. A thread or process that is not known is TW_UNKNOWN.
+ The context of a call. Use TW_UNKNOWN for an unknown thread or process.
  */
 typedef struct tw_aix_context {
   /*
-   Thread.
+   Id of the thread.
    */
   uint64_t tid;
   /*
-   Its process.
+   Process id of the thread.
    */
   uint64_t pid;
   /*
-   CPU, from 0.
+   CPU number, from 0.
    */
   uint16_t cpu;
 } tw_aix_context;
 
 /*
- What a channel is to be like; all 0 is the event trace with alternate buffers. What it points at
- stays as long as the channel is not finished.
+ Options of a channel. All zeros select the event trace with alternate buffers. The referenced
+ memory must stay valid until the channel is finished.
  */
 typedef struct tw_aix_options {
   /*
-   Wall clock now, in nanoseconds since 1970, UTC.
+   The current wall-clock time in nanoseconds since 1970, UTC.
    */
   uint64_t wall_clock_ns;
   /*
-   Bytes of the log; 0 for no limit.
+   Maximum size of the log in bytes; 0 for no limit.
    */
   uint64_t log_size;
   /*
-   The command, for the heading of a report; null for none.
+   The command shown in a report's header; null for none.
    */
   const char *command;
   /*
@@ -613,11 +616,11 @@ typedef struct tw_aix_options {
    */
   const uint16_t *ids;
   /*
-   How many ids.
+   Number of ids in `ids`.
    */
   size_t id_count;
   /*
-   0 for all events, TW_ONLY, TW_EXCEPT.
+   0 to record all events, TW_ONLY, or TW_EXCEPT.
    */
   uint8_t list;
   /*
@@ -625,270 +628,282 @@ typedef struct tw_aix_options {
    */
   uint8_t mode;
   /*
-   1 for a generic channel, 1 to 7; 0 for the event trace.
+   Number of a generic channel, 1 to 7; 0 for the event trace.
    */
   uint8_t generic;
   /*
-   1 to record nothing before `tw_trcon`.
+   1 to start recording only when `tw_trcon` is called.
    */
   uint8_t deferred;
   /*
-   1 to stop where the log is full; 0 to start it over.
+   1 to stop when the log is full; 0 to continue at its start.
    */
   uint8_t stop_at_log_size;
   /*
-   1 for the log of one CPU beside a base log.
+   1 for the log of one CPU that accompanies a base log.
    */
   uint8_t per_cpu;
 } tw_aix_options;
 
 /*
- Frames for the log, oldest first, none split.
+ Complete frames for the log, oldest first.
  */
 typedef struct tw_aix_chunk {
   /*
-   The frames.
+   The bytes of the frames.
    */
   const void *bytes;
   /*
-   How many bytes.
+   Number of bytes to write.
    */
   size_t length;
   /*
-   1 where the log has reached its size: cut it behind its header first.
+   1 if the log has reached its maximum size: truncate it to its header first.
    */
   int starts_over;
 } tw_aix_chunk;
 
 /*
- How many entries went where since the channel was started.
+ Counts of a channel's entries since it was started.
  */
 typedef struct tw_aix_counts {
   /*
-   Stored in a buffer.
+   Entries stored in a buffer.
    */
   uint64_t recorded;
   /*
-   Not stored for want of room.
+   Entries that were not stored because there was no space.
    */
   uint64_t missed;
   /*
-   Stored, and overwritten before anybody saw them.
+   Entries that were overwritten before they were drained.
    */
   uint64_t overwritten;
   /*
-   Stored, and thrown away at the stop.
+   Entries that were discarded by `tw_trcstop`.
    */
   uint64_t discarded;
   /*
-   Times that a circular buffer came round, or that entries began to be missed.
+   For a circular buffer, the number of times that it wrapped; for other buffers, the number of
+   series of missed entries.
    */
   uint64_t buffer_wraps;
   /*
-   Times that the log started over.
+   Number of times that the log started over.
    */
   uint64_t log_wraps;
 } tw_aix_counts;
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Takes bytes of a log: returns how many it took, 1 at least, or the negative of an error number. The
- bytes that it did not take come again.
+ Writes bytes of a log to a destination. Returns the number of bytes accepted, at least 1, or a
+ negative error number. Bytes that were not accepted are passed again.
  */
 typedef ptrdiff_t (*tw_sink)(void *context, const void *bytes, size_t length);
 #endif
 
 /*
- What RKH's configuration macros say. Sizes are in bytes: 1, 2 or 4, those of addresses 2 or 4.
+ The settings of RKH's configuration macros. A size is the number of bytes that a value takes in
+ a record: 2 or 4 for addresses, otherwise 1, 2 or 4.
  */
 typedef struct tw_rkh_settings {
   /*
-   TW_RKH_3_4 or another dialect.
+   The dialect, such as TW_RKH_3_4.
    */
   uint8_t dialect;
   /*
-   Event id (`RKH_CFG_TRC_SIZEOF_TE_ID`).
+   Size of event ids (`RKH_CFG_TRC_SIZEOF_TE_ID`).
    */
   uint8_t id;
   /*
-   Whether records are numbered (`RKH_CFG_TRC_NSEQ_EN`).
+   Nonzero if records have sequence numbers (`RKH_CFG_TRC_NSEQ_EN`).
    */
   uint8_t sequence;
   /*
-   Time stamp (`RKH_CFGPORT_TRC_SIZEOF_TSTAMP`); 0 for none (`RKH_CFG_TRC_TSTAMP_EN`).
+   Size of timestamps (`RKH_CFGPORT_TRC_SIZEOF_TSTAMP`); 0 if records have no timestamp
+   (`RKH_CFG_TRC_TSTAMP_EN`).
    */
   uint8_t stamp;
   /*
-   Whether records have a checksum (`RKH_CFG_TRC_CHK_EN`).
+   Nonzero if records have a checksum (`RKH_CFG_TRC_CHK_EN`).
    */
   uint8_t checksum;
   /*
-   Address (`RKH_CFGPORT_TRC_SIZEOF_PTR`).
+   Size of data addresses (`RKH_CFGPORT_TRC_SIZEOF_PTR`).
    */
   uint8_t pointer;
   /*
-   Address of a function (`RKH_CFGPORT_TRC_SIZEOF_FUN_PTR`).
+   Size of function addresses (`RKH_CFGPORT_TRC_SIZEOF_FUN_PTR`).
    */
   uint8_t function;
   /*
-   Signal (`RKH_CFG_FWK_SIZEOF_EVT`).
+   Size of signals (`RKH_CFG_FWK_SIZEOF_EVT`).
    */
   uint8_t signal;
   /*
-   Size of an event (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
+   Size of the field for the size of an event (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
    */
   uint8_t event_size;
   /*
-   Count of memory blocks (`RKH_CFG_MP_SIZEOF_NBLOCK`).
+   Size of the field for a number of memory blocks
+   (`RKH_CFG_MP_SIZEOF_NBLOCK`).
    */
   uint8_t block_count;
   /*
-   Size of a memory block (`RKH_CFG_MP_SIZEOF_BSIZE`).
+   Size of the field for the size of a memory block
+   (`RKH_CFG_MP_SIZEOF_BSIZE`).
    */
   uint8_t block_size;
   /*
-   Count of queue elements (`RKH_CFG_QUE_SIZEOF_NELEM`).
+   Size of the field for a number of queue elements
+   (`RKH_CFG_QUE_SIZEOF_NELEM`).
    */
   uint8_t queue_count;
   /*
-   Timer ticks (`RKH_CFG_TMR_SIZEOF_NTIMER`).
+   Size of the field for a number of timer ticks (`RKH_CFG_TMR_SIZEOF_NTIMER`).
    */
   uint8_t timer_ticks;
   /*
-   Whether senders are recorded (`RKH_CFG_SMA_TRC_SNDR_EN`).
+   Nonzero if senders are recorded (`RKH_CFG_SMA_TRC_SNDR_EN`).
    */
   uint8_t sender;
   /*
-   Whether queues have low-water marks (`RKH_CFG_QUE_GET_LWMARK_EN`).
+   Nonzero if queues have low-water marks (`RKH_CFG_QUE_GET_LWMARK_EN`).
    */
   uint8_t queue_low_water;
   /*
-   Whether memory pools have them (`RKH_CFG_MP_GET_LWM_EN`).
+   Nonzero if memory pools have low-water marks (`RKH_CFG_MP_GET_LWM_EN`).
    */
   uint8_t pool_low_water;
   /*
-   The most event pools, 15 at most (`RKH_CFG_FWK_MAX_EVT_POOL`).
+   Maximum number of event pools, up to 15 (`RKH_CFG_FWK_MAX_EVT_POOL`).
    */
-  uint8_t most_pools;
+  uint8_t max_pools;
   /*
-   Bits of TW_RKH_FILTER_EVENTS, _OBJECTS, _SIGNALS: which filters there are; 0 records everything.
+   The compiled-in filters: bits of TW_RKH_FILTER_EVENTS, _OBJECTS, _SIGNALS. With 0, no filter
+   exists and all compiled-in records are recorded.
    */
   uint8_t filters;
   /*
-   0 for the framework's buffer, which loses its oldest bytes when it is full; 1 for one that leaves
-   out whole records.
+   0 for the framework's buffer, which drops its oldest bytes when it is full; 1 for a buffer
+   that drops whole new records.
    */
   uint8_t whole_records;
   /*
-   RKH's version, 0x3400 for 3.4.00; one of the dialect's.
+   RKH's version, such as 0x3400 for 3.4.00. It must belong to the dialect.
    */
   uint16_t version;
   /*
-   Bits of TW_RKH_ALL_GROUPS, _USER_TRACE, _ASSERT, or of single groups: what is compiled in.
+   The compiled-in records: bits of TW_RKH_ALL_GROUPS, _USER_TRACE, _ASSERT, or bits of single
+   groups.
    */
   uint32_t compiled;
   /*
-   Ticks of the clock per second; readers are told 16 bits of it.
+   Clock rate in ticks per second. The configuration record of the stream contains only the low
+   16 bits of this rate.
    */
   uint32_t stamps_per_second;
   /*
-   Codes of single events that are not compiled in; may be null.
+   Ids of single events that are not compiled in. May be null if `left_out_count` is 0.
    */
   const uint8_t *left_out;
   /*
-   How many.
+   Number of ids in `left_out`.
    */
   size_t left_out_count;
 } tw_rkh_settings;
 
 /*
- The control block of an RKH trace. Its words are nobody's business.
+ The control block of an RKH trace; opaque.
 
- Static memory or zeroed; `tw_rkh_init` before anything else.
+ Use static or zeroed memory, and call `tw_rkh_init` first.
  */
 typedef struct tw_rkh {
   uint64_t words[56];
 } tw_rkh;
 
 /*
- Bytes that go to the link, in the memory of the buffer.
+ Bytes to send, in the memory of the buffer.
  */
 typedef struct tw_rkh_block {
   /*
-   The first one.
+   The first byte of the block.
    */
   const uint8_t *bytes;
   /*
-   How many.
+   Number of bytes in the block.
    */
   size_t length;
 } tw_rkh_block;
 
 /*
- What a buffer holds and has lost.
+ The fill level of a buffer, and its losses.
  */
 typedef struct tw_rkh_status {
   /*
-   Bytes that wait for the link.
+   Number of bytes to be sent.
    */
   size_t waiting;
   /*
-   Bytes lost because newer ones came, modulo 2^32; 0 in a buffer of whole records.
+   Number of bytes that newer bytes overwrote, modulo 2^32; always 0 in a buffer that drops
+   whole records.
    */
   uint32_t overwritten;
   /*
-   Records left out, modulo 2^32; 0 in the framework's buffer.
+   Number of dropped records, modulo 2^32; always 0 in the framework's buffer.
    */
   uint32_t dropped;
 } tw_rkh_status;
 
 /*
- A S.Ha.R.K. tracer: up to 256 chunks. Its words are nobody's business.
+ A S.Ha.R.K. tracer with up to 256 chunks. Its words are private.
 
- Static memory or zeroed; `tw_shark_init` before anything else.
+ The storage must be static or filled with zeros, and initialised by `tw_shark_init` before use.
  */
 typedef struct tw_shark {
   uint64_t words[2400];
 } tw_shark;
 
 /*
- How a tracer stands. The counts are of events that were not stored, since `tw_shark_init`.
+ The status of a tracer. Each count is the number of events since `tw_shark_init` that were not
+ stored, unless its comment states otherwise.
  */
 typedef struct tw_shark_status {
   /*
-   Logged while tracing was off.
+   Events logged while tracing was off.
    */
   uint64_t disabled;
   /*
-   Hidden by their family's filter.
+   Events hidden by their family's filter.
    */
   uint64_t filtered;
   /*
-   Logged while no chunk was selected.
+   Events logged while no chunk was selected.
    */
   uint64_t no_chunk;
   /*
-   Logged while the chunk was full.
+   Events logged while the selected chunk was full.
    */
   uint64_t full;
   /*
-   Logged while the chunk was being sent.
+   Events logged while the selected chunk was being sent.
    */
   uint64_t busy;
   /*
-   Of a code that is no event's: 0, or a command on the fast path.
+   Events with an invalid code: 0, or a command on the fast path.
    */
   uint64_t refused;
   /*
-   Commands to go to the next chunk where there was none; no event is lost by that.
+   Number of commands to continue in the next chunk while no chunk was linked. The commands are
+   not lost events.
    */
   uint64_t no_successor;
   /*
-   Stored, and overwritten by a later lap of a cyclic chunk.
+   Events that a cyclic chunk overwrote after it wrapped.
    */
   uint64_t overwritten;
   /*
-   Of those, the essential ones for which the emergency area had no room.
+   Overwritten essential events for which the emergency area had no space.
    */
   uint64_t essential_overwritten;
   /*
@@ -896,11 +911,11 @@ typedef struct tw_shark_status {
    */
   int on;
   /*
-   The chunk that records, or TW_NO_CHUNK.
+   The recording chunk, or TW_NO_CHUNK.
    */
   int16_t current;
   /*
-   A bit for each family that is hidden.
+   One bit per family, 1 if the family is hidden.
    */
   uint16_t hidden;
 } tw_shark_status;
@@ -910,91 +925,92 @@ typedef struct tw_shark_status {
  */
 typedef struct tw_shark_areas {
   /*
-   Bytes for records, 32 at least; what is left over behind the last whole record is not used.
+   Bytes for records, at least 32. A remainder smaller than a record is not used.
    */
   uint32_t normal;
   /*
-   Bytes for records without which the others cannot be read: 0, or 32 at least.
+   Bytes for essential records, without which a decoder cannot read other records: 0, or at
+   least 32.
    */
   uint32_t emergency;
   /*
-   Address that the image says it lies at; 0 for the low 32 bits of where it does.
+   Address of the image in the target; 0 for the low 32 bits of its real address.
    */
   uint32_t base_address;
 } tw_shark_areas;
 
 /*
- What the chunk table tells of a chunk.
+ An entry of the chunk table.
  */
 typedef struct tw_shark_chunk {
   /*
-   Bytes of the normal area.
+   Size of the normal area in bytes.
    */
   uint32_t normal;
   /*
-   Bytes of the emergency area.
+   Size of the emergency area in bytes.
    */
   uint32_t emergency;
   /*
-   Bytes behind the start of the normal area at which the next record goes.
+   Offset of the next record in the normal area, in bytes.
    */
   uint32_t position;
   /*
-   Bytes of the emergency area that are in use.
+   Number of bytes used in the emergency area.
    */
   uint32_t kept;
   /*
-   Times that a cyclic chunk began again at its start.
+   Number of times that a cyclic chunk wrapped.
    */
   uint32_t laps;
   /*
-   The chunk that recording goes on in, or TW_NO_CHUNK.
+   The chunk in which recording continues, or TW_NO_CHUNK.
    */
   int16_t next;
   /*
-   Its index in the table.
+   The chunk's number: its index in the table.
    */
   uint8_t number;
   /*
-   Its flags.
+   Flags of the chunk, such as TW_CYC.
    */
   uint8_t flags;
   /*
-   1 where it is the one that records.
+   1 if events are being recorded into the chunk.
    */
   int current;
 } tw_shark_chunk;
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Carries a datagram: returns 0, or an error number of the system.
+ Transmits a datagram. Returns 0 or a system error number.
  */
 typedef int (*tw_datagram)(void *context, const void *bytes, size_t length);
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- What a new stream is to be; 0 anywhere is the usual.
+ Options of a new stream. A field of 0 selects its default.
  */
 typedef struct tw_stream_options {
   /*
-   Threads that can record at a time; usually 64.
+   Maximum number of recording threads; 64 by default.
    */
   uint32_t lanes;
   /*
-   Packets of a thread, 2 at least; usually 16.
+   Packets per thread, at least 2; 16 by default.
    */
   uint32_t packets;
   /*
-   Bytes of a packet, 512 to 1 MiB, a multiple of 8; usually 64 KiB.
+   Packet size in bytes, a multiple of 8 from 512 to 1 MiB; 64 KiB by default.
    */
   uint32_t packet_size;
   /*
-   When it is full: TW_LOOP, TW_UNTIL_FULL, TW_FLUSH.
+   Behaviour when full: TW_LOOP, TW_UNTIL_FULL or TW_FLUSH.
    */
   uint8_t policy;
   /*
-   1 where children of a fork record as well.
+   1 if forked child processes record as well.
    */
   uint8_t inherited;
 } tw_stream_options;
@@ -1002,16 +1018,16 @@ typedef struct tw_stream_options {
 
 #if defined(TRACEWELL_HOSTED)
 /*
- How a stream stands. Counts are since it was made or cleared.
+ The status of a stream. Counts start when the stream is created or cleared.
  */
 typedef struct tw_stream_status {
   /*
-   Events lost for want of room.
+   Events lost because there was no space.
    */
   uint64_t lost;
   /*
-   Events lost because no lane was free, signal handlers interrupted each other too deeply, or the
-   event type had no place.
+   Events lost because no lane was free, signal handlers were nested too deeply, or the event
+   type could not be stored.
    */
   uint64_t lost_unplaced;
   /*
@@ -1019,23 +1035,24 @@ typedef struct tw_stream_status {
    */
   uint64_t lost_suspended;
   /*
-   Events that were in the stream and never reached its log.
+   Events that were stored in the stream but not written to its log.
    */
   uint64_t lost_log;
   /*
-   Threads that have a lane.
+   Number of threads that have a lane.
    */
   uint32_t lanes;
   /*
-   Error number of the first flush that failed; 0 for none.
+   Error number of the first failed flush; 0 for none.
    */
   int32_t flush_error;
   /*
-   1 where it records.
+   1 if the stream is recording.
    */
   int running;
   /*
-   1 where the next event of some thread displaces another one, or has no room.
+   1 if a thread has no space for its next event: the event would overwrite another event or be
+   lost.
    */
   int full;
 } tw_stream_status;
@@ -1043,74 +1060,76 @@ typedef struct tw_stream_status {
 
 #if defined(TRACEWELL_HOSTED)
 /*
- An event type in a stream, from `tw_define`. Copy it as you like.
+ An event type in a stream, from `tw_define`. It may be copied freely.
  */
 typedef struct tw_event {
   /*
-   Its id in the stream.
+   The id of the event type in the stream.
    */
   uint16_t id;
   /*
-   Its family, 0 to 62.
+   The family of the event type, 0 to 62.
    */
   uint16_t family;
 } tw_event;
 #endif
 
 /*
- The control block of a ThreadX trace. Its words are nobody's business.
+ The control block of a ThreadX trace. Its words are private.
 
- Static memory or zeroed; `tw_threadx_init` before anything else.
+ The storage must be static or filled with zeros, and initialised by `tw_threadx_init` before
+ use.
  */
 typedef struct tw_threadx {
   uint64_t words[40];
 } tw_threadx;
 
 /*
- For which kind of target an image is made; all 0 is the usual.
+ The kind of target that an image is built for. If all fields are 0, the defaults apply.
  */
 typedef struct tw_threadx_layout {
   /*
-   What the header says the address of the first byte is; 0 for where the memory lies.
+   Address of the image in the target, for the header; 0 for its real address.
    */
   uint64_t base_address;
   /*
-   Bytes of a registry slot's name; 0 for 32. TraceX refuses 64 and more.
+   Size of a registry name in bytes; 0 for 32. TraceX rejects 64 and more.
    */
   uint16_t name_size;
   /*
-   Bits of a word, to which addresses and numbers are cut: 32, or 64 which TraceX cannot read; 0
-   for 32, the `ULONG` of nearly every port.
+   Word size in bits: 32, or 64, which TraceX cannot read. 0 selects 32, the size of `ULONG` on
+   nearly every port. Addresses and numbers are truncated to this size.
    */
   uint8_t width;
   /*
-   TW_NATIVE, TW_LITTLE or TW_BIG.
+   Byte order: TW_NATIVE, TW_LITTLE or TW_BIG.
    */
   uint8_t order;
 } tw_threadx_layout;
 
 /*
- A kernel object: what gives an address a name.
+ A kernel object: its address, name, kind and parameters.
  */
 typedef struct tw_threadx_object {
   /*
-   Address of its control block.
+   Address of the object's control block.
    */
   uint64_t pointer;
   /*
-   Its name with a NUL, any encoding; null for none. Copied.
+   Null-terminated name in any encoding; null for none. It is copied.
    */
   const char *name;
   /*
-   First parameter, by type: stack start, initial ticks, size, count.
+   First parameter, depending on the kind: stack start, initial ticks, size, count.
    */
   uint64_t parameter1;
   /*
-   Second parameter, by type: stack size, reschedule ticks, words of a message, block size.
+   Second parameter, depending on the kind: stack size, reschedule ticks, words per message,
+   block size.
    */
   uint64_t parameter2;
   /*
-   Priority of a thread.
+   Priority, for a thread.
    */
   uint16_t priority;
   /*
@@ -1120,20 +1139,20 @@ typedef struct tw_threadx_object {
 } tw_threadx_object;
 
 /*
- Who records an event.
+ The context that records an event.
  */
 typedef struct tw_threadx_context {
   /*
-   Address of the thread's control block, not 0; for an interrupt that of the thread that was
-   interrupted, 0 for none.
+   Address of the thread's control block, not 0. In an interrupt: address of the interrupted
+   thread's control block, or 0 if no thread was interrupted.
    */
   uint64_t address;
   /*
-   Present priority of a thread, 0 to 1023.
+   Current priority of the thread, 0 to 1023.
    */
   uint16_t priority;
   /*
-   Its preemption threshold; the priority where it has none.
+   Preemption threshold of the thread; its priority if it has none.
    */
   uint16_t threshold;
   /*
@@ -1141,36 +1160,36 @@ typedef struct tw_threadx_context {
    */
   uint8_t kind;
   /*
-   The core that records, from 0.
+   Number of the recording core, from 0.
    */
   uint8_t core;
 } tw_threadx_context;
 
 /*
- Called each time the ring was filled to its end, from inside the call that recorded the last event.
+ Called whenever the ring wraps, from within the call that recorded the last event.
 
- `trace` stands for the trace during the call only; use it, not the control block, to record, filter
- or disable in there.
+ `trace` represents the trace during this call only. Use it instead of the control block to
+ record, filter or disable.
  */
 typedef void (*tw_threadx_notify)(struct tw_threadx *trace, void *context);
 
 /*
- An event that was recorded, for `tw_threadx_patch`.
+ The position of a recorded event, for `tw_threadx_patch`.
  */
 typedef struct tw_threadx_entry {
   uint64_t words[2];
 } tw_threadx_entry;
 
 /*
- What the events around an interrupt service routine say.
+ The arguments of the events at the start and end of an interrupt service routine.
  */
 typedef struct tw_threadx_isr {
   /*
-   The number that the application gave the routine.
+   The number of the routine, chosen by the application.
    */
   uint64_t number;
   /*
-   Address on the stack that it uses.
+   An address on the stack that the routine uses.
    */
   uint64_t stack;
   /*
@@ -1178,7 +1197,7 @@ typedef struct tw_threadx_isr {
    */
   uint64_t system_state;
   /*
-   The kernel's count of reasons not to preempt.
+   The kernel's preemption-disable count.
    */
   uint64_t preempt_disable;
 } tw_threadx_isr;
@@ -1188,24 +1207,28 @@ extern "C" {
 #endif // __cplusplus
 
 /*
- Initialises a trace whose channels are all free.
+ Initialises a trace without channels.
 
- Ownership: `trace` stays the caller's; nothing has to be freed. `clock` and `machine` are copied,
- but not the machine's texts and what the clock's context points at. Errors: TW_NULL. Safe in a signal
+ `clock` and `machine` are copied, but the strings of `machine` and the memory of the clock's
+ context are not copied.
+
+ Ownership: the caller keeps `trace`, which need not be freed. Errors: TW_NULL. Safe in a signal
  handler or interrupt.
 
  # Safety
- * the machine's texts are null, or end with a NUL and stay as long as the trace.
+ * Each string of the machine must be null, or be null-terminated and outlive the trace.
  */
-int tw_aix_init(struct tw_aix *trace, const struct tw_clock *clock, const struct tw_aix_machine *machine);
+int tw_aix_init(struct tw_aix *trace,
+                const struct tw_clock *clock,
+                const struct tw_aix_machine *machine);
 
 /*
- Records a 32-bit event on channel 0 (`trchook`): the type in the hook word says whether 0, 1 or 5 of
- the words go into the entry.
+ Records a 32-bit event on channel 0 (`trchook`). The entry contains 0, 1 or 5 of the words,
+ depending on the type in the hook word.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF, TW_EXCLUDED, TW_MISSED, TW_INVALID for a
- hook word that makes no entry. Safe in a signal handler or interrupt if no other call on this trace
- can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF, TW_EXCLUDED, TW_MISSED, TW_INVALID
+ if the hook word has no valid type. Safe in a signal handler or interrupt if no other call on
+ this trace can be in progress.
  */
 int tw_trchook(struct tw_aix *trace,
                const struct tw_aix_context *context,
@@ -1217,8 +1240,9 @@ int tw_trchook(struct tw_aix *trace,
                uint32_t d5);
 
 /*
- Records a 32-bit event on channel 0 from a program (`utrchook`). What is recorded, ownership, errors
- and safety are those of `tw_trchook`.
+ Records a 32-bit event on channel 0 from a program (`utrchook`).
+
+ Number of words, ownership, errors and safety are as for `tw_trchook`.
  */
 int tw_utrchook(struct tw_aix *trace,
                 const struct tw_aix_context *context,
@@ -1230,10 +1254,10 @@ int tw_utrchook(struct tw_aix *trace,
                 uint32_t d5);
 
 /*
- Records a 64-bit event on channel 0 (`trchook64`, `utrchook64`): the length in the hook word says how
- many of the words go into the entry, 0 to 5.
+ Records a 64-bit event on channel 0 (`trchook64`, `utrchook64`). The length in the hook word is
+ the number of words in the entry, 0 to 5.
 
- Ownership, errors and safety as `tw_trchook`.
+ Ownership, errors and safety are as for `tw_trchook`.
  */
 int tw_trchook64(struct tw_aix *trace,
                  const struct tw_aix_context *context,
@@ -1245,12 +1269,14 @@ int tw_trchook64(struct tw_aix *trace,
                  uint64_t d5);
 
 /*
- Records a generic event: one data word and up to 4096 bytes (`trcgen`). The hook word is a 32-bit one.
+ Records a generic event: one data word and up to 4096 bytes (`trcgen`). The hook word has 32
+ bits.
 
- Ownership: the bytes are copied. Errors and safety as `tw_trchook`; TW_INVALID for more bytes.
+ Ownership: the bytes are copied. Errors and safety are as for `tw_trchook`; TW_INVALID if
+ `length` is more than 4096.
 
  # Safety
- * `data` has `length` bytes.
+ * `data` must point to `length` bytes.
  */
 int tw_trcgen(struct tw_aix *trace,
               const struct tw_aix_context *context,
@@ -1261,12 +1287,12 @@ int tw_trcgen(struct tw_aix *trace,
               const void *data);
 
 /*
- As `tw_trcgen`, with the mark of a time stamp in the hook word (`trcgent`).
+ Like `tw_trcgen`, with the timestamp flag in the hook word (`trcgent`).
 
- Ownership, errors and safety as `tw_trcgen`.
+ Ownership, errors and safety are as for `tw_trcgen`.
 
  # Safety
- * `data` has `length` bytes.
+ * `data` must point to `length` bytes.
  */
 int tw_trcgent(struct tw_aix *trace,
                const struct tw_aix_context *context,
@@ -1277,16 +1303,17 @@ int tw_trcgent(struct tw_aix *trace,
                const void *data);
 
 /*
- Starts a channel in a buffer (`trcstart`) and stores its number: 0 for the event trace, 1 to 7 for
- a generic one.
+ Starts a channel in a buffer (`trcstart`) and stores its number: 0 for the event trace, 1 to 7
+ for a generic channel.
 
- Ownership: the buffer is the channel's until `tw_aix_finish`; what `options` points at stays as
- long. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID, TW_NONE_FREE, TW_TOO_SMALL. Safe in an
- interrupt if no other call on this trace can be under way.
+ Ownership: the channel owns the buffer until `tw_aix_finish`; the memory that `options` refers
+ to must stay valid until then. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID, TW_NONE_FREE,
+ TW_TOO_SMALL. Safe in an interrupt if no other call on this trace can be in progress.
 
  # Safety
- * `buffer` has `size` bytes that nobody else uses until `tw_aix_finish`.
- * the command is null or ends with a NUL; `ids` has `id_count` numbers; both stay until then.
+ * `buffer` must point to `size` bytes that are not used for anything else until `tw_aix_finish`.
+ * The command must be null or null-terminated, and `ids` must point to `id_count` numbers. Both
+   must stay valid until `tw_aix_finish`.
  */
 int tw_trcstart(struct tw_aix *trace,
                 const struct tw_aix_context *context,
@@ -1298,173 +1325,183 @@ int tw_trcstart(struct tw_aix *trace,
 /*
  Switches a channel on (`trcon`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF where it is not started or has stopped.
- Safe in an interrupt if no other call on this trace can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if it is not started or has
+ stopped. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_trcon(struct tw_aix *trace, const struct tw_aix_context *context, uint32_t channel);
 
 /*
- Switches a channel off; it can be switched on again (`trcoff`).
+ Switches a channel off (`trcoff`). `tw_trcon` switches it on again.
 
- Ownership, errors and safety as `tw_trcon`.
+ Ownership, errors and safety are as for `tw_trcon`.
  */
 int tw_trcoff(struct tw_aix *trace, const struct tw_aix_context *context, uint32_t channel);
 
 /*
- Stops a channel for good (`trcstop`); what is in its buffers waits to be drained. `channel` may have
- TW_SERIAL or TW_DISCARDBUFS.
+ Stops a channel permanently (`trcstop`). Entries in its buffers can still be drained. TW_SERIAL
+ or TW_DISCARDBUFS may be added to `channel`.
 
- Ownership: the buffer stays the channel's until `tw_aix_finish`. Errors: TW_NULL,
- TW_NOT_INITIALISED, TW_OFF where it is not started, TW_INVALID for both flags, TW_DRAINING with
- TW_SERIAL until all is drained: drain, and call again. Safe in an interrupt if no other call on this
- trace can be under way.
+ Ownership: the channel owns the buffer until `tw_aix_finish`. Errors: TW_NULL,
+ TW_NOT_INITIALISED, TW_OFF if it is not started, TW_INVALID if both flags are given, TW_DRAINING
+ with TW_SERIAL until everything is drained: drain and call again. Safe in an interrupt if no
+ other call on this trace can be in progress.
  */
 int tw_trcstop(struct tw_aix *trace, const struct tw_aix_context *context, uint32_t channel);
 
 /*
- Writes what the log of a channel begins with, and how many bytes that are.
+ Stores the header of a channel's log and its length.
 
- Ownership: `buffer` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF where the channel
- is not started, TW_TOO_SMALL where it does not fit (1024 bytes do unless texts are long). Safe in an
- interrupt if no other call on this trace can be under way.
+ Ownership: the caller keeps `buffer`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if the channel
+ is not started, TW_TOO_SMALL if the header does not fit (1024 bytes suffice unless strings are
+ long). Safe in an interrupt if no other call on this trace can be in progress.
 
  # Safety
- * `buffer` has `size` bytes.
+ * `buffer` must have space for `size` bytes.
  */
-int tw_aix_header(struct tw_aix *trace, uint32_t channel, void *buffer, size_t size, size_t *length);
+int tw_aix_header(struct tw_aix *trace,
+                  uint32_t channel,
+                  void *buffer,
+                  size_t size,
+                  size_t *length);
 
 /*
- What the log of a channel gets next: a full buffer, or what is left when it has stopped. The same
- until `tw_aix_drained`, while recording goes on elsewhere.
+ Stores the location of the next bytes for a channel's log: a full buffer or, if the channel has
+ stopped, the remaining bytes. The result is the same until `tw_aix_drained`, while recording
+ continues in the other buffer.
 
- Ownership: the bytes are the channel's; read them before `tw_aix_drained`. Errors: TW_NULL,
- TW_NOT_INITIALISED, TW_NOTHING. Safe in an interrupt if no other call on this trace can be under way.
+ Ownership: the channel owns the bytes; read them before `tw_aix_drained`. Errors: TW_NULL,
+ TW_NOT_INITIALISED, TW_NOTHING. Safe in an interrupt if no other call on this trace can be in
+ progress.
  */
 int tw_aix_waiting(struct tw_aix *trace, uint32_t channel, struct tw_aix_chunk *chunk);
 
 /*
- Says that what `tw_aix_waiting` showed is in the log.
+ Releases the bytes that `tw_aix_waiting` returned, after they were written to the log.
 
- Ownership: its bytes are the recorder's again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING. Safe
- in an interrupt if no other call on this trace can be under way.
+ Ownership: the recorder owns the bytes again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING.
+ Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_aix_drained(struct tw_aix *trace, uint32_t channel);
 
 /*
- Ends a stopped channel whose buffers are drained; its number is free.
+ Finishes a stopped and drained channel, and frees its number.
 
- Ownership: the buffer is the caller's again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF where it
- is not started, TW_RUNNING, TW_DRAINING. Safe in an interrupt if no other call on this trace can be
- under way.
+ Ownership: the buffer belongs to the caller again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF
+ if the channel is not started, TW_RUNNING, TW_DRAINING. Safe in an interrupt if no other call on
+ this trace can be in progress.
  */
 int tw_aix_finish(struct tw_aix *trace, uint32_t channel);
 
 /*
- How many entries of a channel went where.
+ Stores the counts of a channel.
 
- Ownership: `counts` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF where it is not
- started. Safe in an interrupt if no other call on this trace can be under way.
+ Ownership: the caller keeps `counts`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if the channel
+ is not started. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_aix_count(struct tw_aix *trace, uint32_t channel, struct tw_aix_counts *counts);
 
 /*
- What a code means, in English; for a positive one ask strerror.
+ Returns a description of a code in English. For positive codes use strerror.
 
- Ownership: the text is constant and never freed. Errors: none. Safe in a signal handler.
+ Ownership: the string is constant and never freed. Errors: none. Safe in a signal handler.
  */
 const char *tw_message(int code);
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Starts a thread that flushes a stream to a new file, in place of one that is there.
+ Starts a thread that writes a stream to a new file. An existing file is replaced.
 
- Ownership: `*flusher` is the caller's, to be given to `tw_flusher_stop`; null on errors. The stream
- may be closed before. Errors: TW_NULL, or the system's. While it runs, errors of the file show in the
- stream's status, and it tries again. Not for signal handlers.
+ If a write fails, the thread retries it and the stream's status reports the error.
+
+ Ownership: the caller owns `*flusher` and passes it to `tw_flusher_stop`; it is null after an
+ error. The stream may be closed first. Errors: TW_NULL, or an error of the system. Not for
+ signal handlers.
 
  # Safety
- * `file` ends with a NUL.
+ * `file` must be null-terminated.
  */
 int tw_flusher_start(const struct tw_stream *stream, const char *file, struct tw_flusher **flusher);
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Flushes what was recorded before the call, ends the log and the thread.
+ Writes all events recorded before the call, and ends the log and the thread.
 
- Ownership: the flusher is gone, whatever is returned. Errors: TW_NULL, or the file's: then some events
- are not in the log, and the stream's status counts them. Not for signal handlers.
+ Ownership: the flusher is freed, even after an error. Errors: TW_NULL, or an error of the file;
+ in that case some events are not in the log and are counted in the stream's status. Not for
+ signal handlers.
  */
 int tw_flusher_stop(struct tw_flusher *flusher);
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Begins a log in a new file, in place of one that is there. Nothing is written before the first
- `tw_log_drain`.
+ Creates a log in a new file. An existing file is replaced. The first `tw_log_drain` writes the
+ header.
 
- Ownership: `*log` is the caller's, to be given to `tw_log_close`; null on errors. Errors: TW_NULL, or
- the system's. Not for signal handlers.
+ Ownership: the caller owns `*log` and passes it to `tw_log_close`; it is null after an error.
+ Errors: TW_NULL, or an error of the system. Not for signal handlers.
 
  # Safety
- * `file` ends with a NUL.
+ * `file` must be null-terminated.
  */
 int tw_log_create(const char *file, struct tw_log **log);
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Begins a log that goes to a function, which `context` is handed to.
+ Creates a log whose bytes are passed to `sink`, together with `context`.
 
- Ownership: as `tw_log_create`; what `context` points at stays as long as the log. Errors: TW_NULL. Not
- for signal handlers.
+ Ownership: as `tw_log_create`; the memory of `context` must outlive the log. Errors: TW_NULL.
+ Not for signal handlers.
  */
 int tw_log_to(tw_sink sink, void *context, struct tw_log **log);
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Takes out of a stream what came into it, and writes it; `events` gets how many events that were, and
- may be null. A log belongs to one stream, and a stream has one log at a time.
+ Moves new records from a stream to the log. `events` receives their number and may be null. A
+ log belongs to one stream, and a stream has one log at a time.
 
- Ownership: none. Errors: TW_NULL, or the sink's; nothing is lost by that, the next call goes on.
- Not for signal handlers.
+ Ownership: none. Errors: TW_NULL, or an error of the destination; no record is lost, and the
+ next call continues. Not for signal handlers.
  */
 int tw_log_drain(struct tw_log *log, const struct tw_stream *stream, uint64_t *events);
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Drains once more and ends the log with its index.
+ Drains the stream again, writes the index, and closes the log.
 
- Ownership: the log is gone, whatever is returned. Errors: TW_NULL, or the sink's: then some events
- are not in the log, and the stream's status counts them. Not for signal handlers.
+ Ownership: the log is freed, even after an error. Errors: TW_NULL, or an error of the
+ destination; in that case some events are not in the log and are counted in the stream's status.
+ Not for signal handlers.
  */
 int tw_log_close(struct tw_log *log, const struct tw_stream *stream);
 #endif
 
 /*
- Fills in settings: dialect 3.4, the sizes that Trazer assumes, everything compiled in, a clock of
- 1 kHz, the framework's buffer.
+ Fills in default settings: dialect 3.4, the sizes that Trazer assumes, all records and filters
+ compiled in, a clock of 1 kHz and the framework's buffer.
 
- Ownership: `settings` is the caller's. Errors: TW_NULL. Safe in a signal handler or interrupt.
+ Ownership: the caller keeps `settings`. Errors: TW_NULL. Safe in a signal handler or interrupt.
  */
 int tw_rkh_usual(struct tw_rkh_settings *settings);
 
 /*
  Initialises a control block; `tw_rkh_open` starts its stream.
 
- All bits of the filters are clear: from 2.4.4 on nothing that can be filtered is recorded until they
- are switched off. `signals` has a bit for each signal to be filtered; without that filter it may be
- null.
- Ownership: `trace` stays the caller's and must stay where its users find it; nothing has to be freed.
- The memory and `signals` are the trace's for as long as it is used. `clock` and `settings` are copied.
- Errors: TW_NULL, TW_INVALID for a size or dialect that there is not. Safe in an interrupt.
+ All filter bits are clear: from 2.4.4 on, records that a filter controls are suppressed until
+ the filter is switched off. `signals` holds one bit per signal; it may be null if signal filters
+ are not compiled in. Ownership: the caller keeps `trace`, which must not move while it is in use
+ and need not be freed. The trace keeps using `memory` and `signals`. `clock` and `settings` are
+ copied. Errors: TW_NULL, TW_INVALID for an unknown size or dialect. Safe in an
+ interrupt.
 
  # Safety
- * `memory` has `size` bytes and `signals` has `signals_size` bytes that nobody else uses as long as
-   the trace is used.
- * `left_out` of the settings has `left_out_count` codes.
+ * `memory` must point to `size` bytes and `signals` to `signals_size` bytes, and nothing else
+   may use them while the trace is in use.
+ * `left_out` in the settings must point to `left_out_count` ids.
  */
 int tw_rkh_init(struct tw_rkh *trace,
                 const struct tw_rkh_settings *settings,
@@ -1475,153 +1512,162 @@ int tw_rkh_init(struct tw_rkh *trace,
                 size_t signals_size);
 
 /*
- Empties the buffer and begins a stream: the flag, number 0, the configuration record
- (`rkh_trc_init`, `RKH_TRC_SEND_CFG`). The filters stay. Send the bytes.
+ Clears the buffer and starts a stream with a flag byte and the configuration record, which has
+ the sequence number 0 (`rkh_trc_init`, `RKH_TRC_SEND_CFG`). The filters do not change. Send the
+ bytes after this call.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED where the buffer is too small. Safe
- in an interrupt if no other call can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED if the buffer is too small. Safe
+ in an interrupt if no other call can be in progress.
  */
 int tw_rkh_open(struct tw_rkh *trace);
 
 /*
- Records the configuration once more. Readers forget all symbols there.
+ Records the configuration again. Decoders discard all names at this record.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID in dialects without such a record,
- TW_MISSED. Safe in an interrupt if no other call can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID in dialects without such a
+ record, TW_MISSED. Safe in an interrupt if no other call can be in progress.
  */
 int tw_rkh_configuration(struct tw_rkh *trace);
 
 /*
- Takes out the oldest bytes, `most` at most, that lie together (`rkh_trc_get_block`).
+ Removes the oldest bytes, up to `most`, and stores their location (`rkh_trc_get_block`).
 
- There may be more behind them: call until TW_NOTHING. Ownership: the bytes stay as they are until the
- next record. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where there are none. Safe in an interrupt
- if no other call can be under way.
+ The block is contiguous, so more bytes may follow: call again until the result is TW_NOTHING.
+ Ownership: the bytes do not change until the next record. Errors: TW_NULL, TW_NOT_INITIALISED,
+ TW_NOTHING if the buffer is empty.
+ Safe in an interrupt if no other call can be in progress.
  */
 int tw_rkh_get_block(struct tw_rkh *trace, size_t most, struct tw_rkh_block *block);
 
 /*
- Copies out as many bytes as there are and fit; `count` gets how many (`rkh_trc_getWholeBlock`).
+ Moves up to `size` bytes to `out`, and stores their number in `count`
+ (`rkh_trc_getWholeBlock`).
 
- Ownership: `out` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where there are
- none. Safe in an interrupt if no other call can be under way.
+ Ownership: the caller keeps `out`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if the buffer
+ is empty. Safe in an interrupt if no other call can be in progress.
 
  # Safety
- * `out` has `size` bytes.
+ * `out` must have space for `size` bytes.
  */
 int tw_rkh_read(struct tw_rkh *trace, void *out, size_t size, size_t *count);
 
 /*
- What the buffer holds and has lost.
+ Stores the fill level of the buffer, and its losses.
 
- Ownership: `status` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no
- other call can be under way.
+ Ownership: the caller keeps `status`. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt
+ if no other call can be in progress.
  */
 int tw_rkh_get_status(struct tw_rkh *trace, struct tw_rkh_status *status);
 
 /*
- A group's filter alone, or TW_RKH_ALL (`RKH_FILTER_ON_GROUP`, `RKH_FILTER_OFF_GROUP`).
+ Switches the filter of a group, but not the filters of its events; TW_RKH_ALL selects all groups
+ (`RKH_FILTER_ON_GROUP`, `RKH_FILTER_OFF_GROUP`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID where there is no such group. Safe
- in an interrupt if no other call can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for an unknown group. Safe
+ in an interrupt if no other call can be in progress.
  */
 int tw_rkh_filter_group(struct tw_rkh *trace, uint32_t group, uint8_t on_or_off);
 
 /*
- A group's filter and those of all its events (`RKH_FILTER_ON_GROUP_ALL_EVENTS`,
+ Switches the filter of a group and those of all its events (`RKH_FILTER_ON_GROUP_ALL_EVENTS`,
  `RKH_FILTER_OFF_GROUP_ALL_EVENTS`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID where there is no such group. Safe
- in an interrupt if no other call can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for an unknown group. Safe
+ in an interrupt if no other call can be in progress.
  */
 int tw_rkh_filter_group_all_events(struct tw_rkh *trace, uint8_t group, uint8_t on_or_off);
 
 /*
- An event's filter; switching it off switches off that of its group as well. Or TW_RKH_ALL: those of
- all groups and events (`RKH_FILTER_ON_EVENT`, `RKH_FILTER_OFF_EVENT`).
+ Switches the filter of an event; switching it off also switches off the filter of its group.
+ TW_RKH_ALL selects all groups and events (`RKH_FILTER_ON_EVENT`, `RKH_FILTER_OFF_EVENT`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID where there is no such event. Safe
- in an interrupt if no other call can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for an unknown event. Safe
+ in an interrupt if no other call can be in progress.
  */
 int tw_rkh_filter_event(struct tw_rkh *trace, uint32_t code, uint8_t on_or_off);
 
 /*
- The filter of an active object, by its priority below 64, or TW_RKH_ALL (`RKH_FILTER_ON_SMA`,
- `RKH_FILTER_OFF_SMA`).
+ Switches the filter of the active object with a priority from 0 to 63; TW_RKH_ALL selects all
+ (`RKH_FILTER_ON_SMA`, `RKH_FILTER_OFF_SMA`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID past the table. Safe in an interrupt
- if no other call can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for 64 and more. Safe in an
+ interrupt if no other call can be in progress.
  */
 int tw_rkh_filter_object(struct tw_rkh *trace, uint32_t priority, uint8_t on_or_off);
 
 /*
- The filter of a signal, or TW_RKH_ALL (`RKH_FILTER_ON_SIGNAL`, `RKH_FILTER_OFF_SIGNAL`).
+ Switches the filter of a signal; TW_RKH_ALL selects all (`RKH_FILTER_ON_SIGNAL`,
+ `RKH_FILTER_OFF_SIGNAL`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID past the table that
- `tw_rkh_init` was given. Safe in an interrupt if no other call can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for a signal outside the table
+ passed to `tw_rkh_init`. Safe in an interrupt if no other call can be in progress.
  */
 int tw_rkh_filter_signal(struct tw_rkh *trace, uint32_t signal, uint8_t on_or_off);
 
 /*
- Begins the record of an event (`RKH_TRC_BEGIN`): its arguments follow in order, then `tw_rkh_end`.
+ Begins the record of an event (`RKH_TRC_BEGIN`). Write its arguments in order, then call
+ `tw_rkh_end`.
 
- `priority` is that of the active object that the record is about, `signal` its signal, for the
- filters; or TW_RKH_NO_OBJECT, TW_RKH_NO_SIGNAL. A record that is open is given up.
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED by a filter, TW_OFF if not compiled
- in, TW_INVALID where the dialect has no such event; nothing is open then, and what follows up to
- `tw_rkh_end` does nothing. Safe in an interrupt if no other call can be under way.
+ The filters use `priority`, the priority of the record's active object or TW_RKH_NO_OBJECT, and
+ `signal`, its signal or TW_RKH_NO_SIGNAL. A record that is still open is aborted.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED if a filter suppresses it,
+ TW_OFF if it is not compiled in, TW_INVALID if the dialect has no such event. After an error no
+ record is open, and calls up to `tw_rkh_end` have no effect. Safe in an interrupt if no other
+ call can be in progress.
  */
 int tw_rkh_begin(struct tw_rkh *trace, uint8_t code, int32_t priority, int64_t signal);
 
 /*
- The next argument, a number or an address; high bits that do not fit are cut off. Give also those that
- the settings leave out: they are not written.
+ Writes the next argument, a number or an address. High bits that do not fit are dropped. Pass
+ all arguments: the call ignores an argument that the settings omit.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where no record is open; that it is
- none of the event's is said by `tw_rkh_end`. Safe in an interrupt if no other call can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if no record is open.
+ `tw_rkh_end` reports an argument that the event does not have. Safe in an interrupt if no other
+ call can be in progress.
  */
 int tw_rkh_arg(struct tw_rkh *trace, uint32_t value);
 
 /*
- The next argument, a text.
+ Writes the next argument, a string.
 
- Ownership: the text is copied; null is an empty one. Errors: as `tw_rkh_arg`. Safe in an interrupt if
- no other call can be under way.
+ Ownership: the string is copied; null is an empty string. Errors: as `tw_rkh_arg`. Safe in an
+ interrupt if no other call can be in progress.
 
  # Safety
- * `value` is null or ends with a NUL.
+ * `value` must be null or null-terminated.
  */
 int tw_rkh_text(struct tw_rkh *trace, const char *value);
 
 /*
- Bytes of the last argument where their form is the program's (user events before 2.3, and what a unit
- test expects).
+ Writes bytes of the last argument in a record whose format the program defines: a user event
+ before 2.3, or an expectation of a unit test.
 
- Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call can be
- under way.
+ Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call
+ can be in progress.
 
  # Safety
- * `bytes` has `length` bytes.
+ * `bytes` must point to `length` bytes.
  */
 int tw_rkh_bytes(struct tw_rkh *trace, const void *bytes, size_t length);
 
 /*
  Ends a record (`RKH_TRC_END`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where none is open, TW_MISSED where
- the buffer left it out, TW_INVALID where the arguments were not the event's: it is given up, which
- readers of the framework's buffer count. Safe in an interrupt if no other call can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if no record is open, TW_MISSED
+ if the buffer dropped the record, TW_INVALID if the arguments did not match the event: the
+ record is aborted, and decoders count it as lost if the framework's buffer is used. Safe in an
+ interrupt if no other call can be in progress.
  */
 int tw_rkh_end(struct tw_rkh *trace);
 
 /*
- Records an event whose arguments are numbers, all at once.
+ Records a complete event whose arguments are all numbers.
 
- Ownership: the arguments are copied. Errors: as `tw_rkh_begin` and `tw_rkh_end`. Safe in an interrupt
- if no other call can be under way.
+ Ownership: the arguments are copied. Errors: as `tw_rkh_begin` and `tw_rkh_end`. Safe in an
+ interrupt if no other call can be in progress.
 
  # Safety
- * `arguments` has `count` numbers.
+ * `arguments` must point to `count` numbers.
  */
 int tw_rkh_record(struct tw_rkh *trace,
                   uint8_t code,
@@ -1631,152 +1677,165 @@ int tw_rkh_record(struct tw_rkh *trace,
                   size_t count);
 
 /*
- Begins the record of a user event (`RKH_TRC_USR_BEGIN`), by its number from 0 on: items follow, then
- `tw_rkh_end`.
+ Begins the record of the user event with the given number, counted from 0 (`RKH_TRC_USR_BEGIN`).
+ Write items, then call `tw_rkh_end`.
 
- Ownership: none. Errors: as `tw_rkh_begin`. Safe in an interrupt if no other call can be under way.
+ Ownership: none. Errors: as `tw_rkh_begin`. Safe in an interrupt if no other call can be in
+ progress.
  */
 int tw_rkh_begin_user(struct tw_rkh *trace, uint8_t number);
 
 /*
- The next item of a user event: one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ, _FUN, _SIG.
+ Writes the next item of a user event: one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ, _FUN, _SIG.
 
- `width` is how many characters to print, 0 to 15; addresses and signals have none.
- Ownership: none. Errors: as `tw_rkh_arg`; TW_INVALID for another type. Safe in an interrupt if no other
- call can be under way.
+ `width` is the minimum number of characters to print, 0 to 15; addresses and signals ignore it.
+ Ownership: none. Errors: as `tw_rkh_arg`; TW_INVALID for another type. Safe in an interrupt if
+ no other call can be in progress.
  */
 int tw_rkh_item(struct tw_rkh *trace, uint8_t item_type, uint8_t width, uint32_t value);
 
 /*
- The next item of a user event, a text.
+ Writes the next item of a user event, a string.
 
- Ownership: the text is copied; null is an empty one. Errors: as `tw_rkh_arg`. Safe in an interrupt if
- no other call can be under way.
+ Ownership: the string is copied; null is an empty string. Errors: as `tw_rkh_arg`. Safe in an
+ interrupt if no other call can be in progress.
 
  # Safety
- * `value` is null or ends with a NUL.
+ * `value` must be null or null-terminated.
  */
 int tw_rkh_item_text(struct tw_rkh *trace, const char *value);
 
 /*
- The next item of a user event, memory of at most 255 bytes.
+ Writes the next item of a user event, memory of at most 255 bytes.
 
- Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call can be
- under way.
+ Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call
+ can be in progress.
 
  # Safety
- * `bytes` has `length` bytes.
+ * `bytes` must point to `length` bytes.
  */
 int tw_rkh_item_memory(struct tw_rkh *trace, const void *bytes, uint8_t length);
 
 /*
- Names an address or a number (`RKH_TR_FWK_...`): `kind` is TW_RKH_OBJECT to TW_RKH_USER_EVENT. No
- filter is asked. Send the bytes before the buffer is full.
+ Records a name for an address or a number (`RKH_TR_FWK_...`): `kind` is TW_RKH_OBJECT to
+ TW_RKH_USER_EVENT. Filters do not apply. Send the bytes before the buffer fills up.
 
- `owner` is the active object of a state, nothing else's. Ownership: the name is copied. Errors: TW_NULL,
- TW_NOT_INITIALISED, TW_MISSED, TW_INVALID where the dialect has no record for it. Safe in an interrupt
- if no other call can be under way.
+ `owner` is the active object of a state; other kinds ignore it. Ownership: the name is copied.
+ Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED, TW_INVALID if the dialect has no record for this
+ kind. Safe in an interrupt if no other call can be in progress.
 
  # Safety
- * `name` is null or ends with a NUL.
+ * `name` must be null or null-terminated.
  */
-int tw_rkh_symbol(struct tw_rkh *trace, uint8_t kind, uint32_t owner, uint32_t key, const char *name);
+int tw_rkh_symbol(struct tw_rkh *trace,
+                  uint8_t kind,
+                  uint32_t owner,
+                  uint32_t key,
+                  const char *name);
 
 /*
- Records a failed assertion (`RKH_TR_FWK_ASSERT`): a module's name without `.c`, and the line. The
- filters of group and event are asked. Send the bytes before the program stops.
+ Records a failed assertion (`RKH_TR_FWK_ASSERT`): the module's name without `.c`, and the line.
+ The filters of group and event apply. Send the bytes before the program stops.
 
- Ownership: the text is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED, TW_OFF, TW_MISSED,
- TW_INVALID before dialect 2.3. Safe in an interrupt if no other call can be under way.
+ Ownership: the string is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED, TW_OFF,
+ TW_MISSED, TW_INVALID before dialect 2.3. Safe in an interrupt if no other call can be in
+ progress.
 
  # Safety
- * `module` is null or ends with a NUL.
+ * `module` must be null or null-terminated.
  */
 int tw_rkh_assertion(struct tw_rkh *trace, const char *module, uint16_t line);
 
 /*
- Initialises a tracer without chunks, off, with nothing hidden.
+ Initialises a tracer. It is off, has no chunks, and hides no families.
 
- Ownership: `trace` stays the caller's; nothing has to be freed. `clock` is copied; what its context
- points at must stay as long as the trace. It is unwrapped to 64 bits: one with fewer has to be read
- once in its period. Errors: TW_NULL. Safe in a signal handler or interrupt.
+ `clock` is copied, and the memory of its context must outlive the trace. Ticks are unwrapped to
+ 64 bits, so a clock with fewer bits must be read at least once per period.
+
+ Ownership: the caller keeps `trace`, which need not be freed. Errors: TW_NULL. Safe in a signal
+ handler or interrupt.
  */
 int tw_shark_init(struct tw_shark *trace, const struct tw_clock *clock);
 
 /*
  Switches recording on (`FTrace_enable`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where no chunk is selected. Safe in
- an interrupt if no other call on this trace can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if no chunk is selected. Safe
+ in an interrupt if no other call on this trace can be in progress.
  */
 int tw_shark_enable(struct tw_shark *trace);
 
 /*
- Switches recording off (`FTrace_disable`); chunks, positions and filters stay.
+ Switches recording off (`FTrace_disable`). Chunks, positions and filters are kept.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no other call on this
- trace can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no other call on
+ this trace can be in progress.
  */
 int tw_shark_disable(struct tw_shark *trace);
 
 /*
- Logs an event (`TRACER_LOGEVENT`): the code, a parameter of 16 and one of 32 bits. Code 0xFF is the
- command of `tw_shark_next_chunk`.
+ Logs an event (`TRACER_LOGEVENT`): a code, a 16-bit parameter and a 32-bit parameter. Code 0xFF
+ is the command of `tw_shark_next_chunk`.
 
- Where a chunk ends, a cyclic one goes on at its start, one that jumps in its successor; of a full one
- the emergency area takes what the others cannot be read without. What is not stored is counted by
- cause: `tw_shark_get_status`.
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_OFF, TW_EXCLUDED where its family is hidden,
- TW_MISSED where no chunk has room, TW_NOTHING for the command without a successor, TW_INVALID for
- code 0. Safe in an interrupt if no other call on this trace can be under way.
+ At the end of a chunk, the chunk's mode determines the next step: recording continues at the
+ start of the chunk, continues in the linked chunk, or stops. If the chunk is full, essential
+ events are stored in its emergency area. `tw_shark_get_status` reports how many events were not
+ stored for each cause.
+
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF, TW_EXCLUDED if the family is
+ hidden, TW_MISSED if no chunk has space, TW_NOTHING for the command if no chunk is linked,
+ TW_INVALID for code 0. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_shark_log(struct tw_shark *trace, uint8_t code, uint16_t par1, uint32_t par2);
 
 /*
- Logs an event without asking for its family's filter (`FAST_TRACER_LOGEVENT`). Readers leave the
- second parameter of such records out, for the kernel's fast path writes none.
+ Logs an event without checking its family's filter (`FAST_TRACER_LOGEVENT`). Readers ignore the
+ second parameter of such records, because the kernel's fast path writes none.
 
- Ownership, errors and safety as `tw_shark_log`; code 0xFF is TW_INVALID too.
+ Ownership, errors and safety are as for `tw_shark_log`; code 0xFF is also TW_INVALID.
  */
 int tw_shark_log_fast(struct tw_shark *trace, uint8_t code, uint16_t par1, uint32_t par2);
 
 /*
- Makes the current chunk full and goes on in its successor, whatever its mode
- (`FTrace_EVT_next_chunk`). Nothing is stored.
+ Marks the current chunk as full and continues in its successor, regardless of its mode
+ (`FTrace_EVT_next_chunk`). No record is stored.
 
- Ownership, errors and safety as `tw_shark_log`.
+ Ownership, errors and safety are as for `tw_shark_log`.
  */
 int tw_shark_next_chunk(struct tw_shark *trace);
 
 /*
- Hides a family (`status` other than 0) or shows it again (`FTrace_set_filter`), and logs that while
- tracing is on. Of `family` the low nibble counts.
+ Hides a family (`status` other than 0) or shows it again (`FTrace_set_filter`), and logs the
+ change if tracing is on. Only the low four bits of `family` are used.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for family 15, which has commands;
- TW_MISSED where the filter is set and the record of it found no room. Safe in an interrupt if no
- other call on this trace can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for family 15, which holds
+ commands; TW_MISSED if the filter is set but there was no space for the record. Safe in an
+ interrupt if no other call on this trace can be in progress.
  */
 int tw_shark_set_filter(struct tw_shark *trace, uint8_t family, uint16_t status);
 
 /*
- How a tracer stands, and what it did not store.
+ Stores the status of a tracer.
 
- Ownership: `status` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no
- other call on this trace can be under way.
+ Ownership: the caller keeps `status`. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt
+ if no other call on this trace can be in progress.
  */
 int tw_shark_get_status(struct tw_shark *trace, struct tw_shark_status *status);
 
 /*
- Makes a chunk (`FTrace_chunk_create`) and stores its number, the lowest that is free.
+ Creates a chunk (`FTrace_chunk_create`) and stores its number, which is the lowest free number.
 
- Of the memory 48 bytes and both areas are used and zeroed; between two calls that is an image which
- `tracewell` reads. Without TW_FREE the chunk can be neither selected nor linked.
- Ownership: the memory is the trace's until `tw_shark_chunk_delete`. Errors: TW_NULL,
- TW_NOT_INITIALISED, TW_INVALID for sizes or flags, TW_TOO_SMALL, TW_NONE_FREE. Safe in an interrupt
- if no other call on this trace can be under way.
+ The chunk uses 48 bytes of the memory plus both areas. The call fills them with zeros. Between
+ two calls the memory is an image that `tracewell` can read. Without TW_FREE the chunk can be
+ neither selected nor linked.
+
+ Ownership: the trace owns the memory until `tw_shark_chunk_delete`. Errors: TW_NULL,
+ TW_NOT_INITIALISED, TW_INVALID for sizes or flags, TW_TOO_SMALL, TW_NONE_FREE. Safe in an
+ interrupt if no other call on this trace can be in progress.
 
  # Safety
- * `memory` has `size` bytes that nobody else uses until the chunk is deleted or compressed.
+ * `memory` must point to `size` bytes that are not used for anything else until the chunk is
+   deleted or compressed.
  */
 int tw_shark_chunk_create(struct tw_shark *trace,
                           void *memory,
@@ -1786,68 +1845,69 @@ int tw_shark_chunk_create(struct tw_shark *trace,
                           uint8_t *number);
 
 /*
- Takes a chunk out of the table (`FTrace_chunk_delete`) and stores its memory, in which its records
- still are; null, and nothing is done, where it has TW_NODEL.
+ Deletes a chunk (`FTrace_chunk_delete`) and stores the location of its memory, which still holds
+ the records. If the chunk has TW_NODEL, stores null and does nothing.
 
- Ownership: the memory is the caller's again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where
- there is no such chunk, TW_IN_USE while it records, is linked to or is being sent. Safe in an
- interrupt if no other call on this trace can be under way.
+ Ownership: the memory belongs to the caller again. Errors: TW_NULL, TW_NOT_INITIALISED,
+ TW_NOTHING if there is no such chunk, TW_IN_USE while it records, is linked to or is being sent.
+ Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_shark_chunk_delete(struct tw_shark *trace, uint8_t number, void **memory);
 
 /*
- Replaces a chunk's flags (`FTrace_set_chunk_flags`), TW_BUSY and TW_COMPR excepted. TW_FREE, where it
- was not set before, empties the chunk.
+ Replaces a chunk's flags (`FTrace_set_chunk_flags`), except for TW_BUSY and TW_COMPR. If
+ TW_FREE was not set before, setting it clears the chunk.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_IN_USE.
- Safe in an interrupt if no other call on this trace can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags,
+ TW_IN_USE. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_shark_set_chunk_flags(struct tw_shark *trace, uint8_t number, uint8_t flags);
 
 /*
- A chunk's flags (`FTrace_get_chunk_flags`), TW_FULL and TW_BUSY included.
+ Stores a chunk's flags (`FTrace_get_chunk_flags`), including TW_FULL and TW_BUSY.
 
- Ownership: `flags` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING. Safe in an
- interrupt if no other call on this trace can be under way.
+ Ownership: the caller keeps `flags`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING. Safe in an
+ interrupt if no other call on this trace can be in progress.
  */
 int tw_shark_get_chunk_flags(struct tw_shark *trace, uint8_t number, uint8_t *flags);
 
 /*
- Makes a free chunk the one that records (`FTrace_actual_chunk_select`), which uses TW_FREE up.
+ Selects a free chunk for recording (`FTrace_actual_chunk_select`) and clears its TW_FREE flag.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_NOT_FREE, TW_IN_USE while it is
- being sent. Safe in an interrupt if no other call on this trace can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_NOT_FREE, TW_IN_USE while
+ it is being sent. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_shark_chunk_select(struct tw_shark *trace, uint8_t number);
 
 /*
- Lets recording go on in chunk `to` when `from` is full or left (`FTrace_chunk_link`), which uses
- TW_FREE of `to` up. A jump uses the link up. `before`, which may be null, gets the successor that
- `from` had, or TW_NO_CHUNK.
+ Links chunk `from` to chunk `to` (`FTrace_chunk_link`): when `from` fills up or recording moves
+ away from it, recording continues in `to` and the link is removed. Clears the TW_FREE flag of
+ `to`. `before` receives the former successor of `from` or TW_NO_CHUNK, and may be null.
 
- Ownership: none. Errors: as `tw_shark_chunk_select` for `to`; TW_NOTHING and TW_IN_USE for `from`;
- TW_INVALID for a circle. Safe in an interrupt if no other call on this trace can be under way.
+ Ownership: none. Errors: as `tw_shark_chunk_select` for `to`; TW_NOTHING and TW_IN_USE for
+ `from`; TW_INVALID if the links would form a circle. Safe in an interrupt if no other call on
+ this trace can be in progress.
  */
 int tw_shark_chunk_link(struct tw_shark *trace, uint8_t from, uint8_t to, int16_t *before);
 
 /*
- Stores the number of the first chunk with one of these flags (`FTrace_get_first_chunk`). Mode bits
- are compared as a mode; 0 finds the first cyclic chunk.
+ Stores the number of the first chunk with one of the given flags (`FTrace_get_first_chunk`).
+ If `flags` has mode bits, the chunk must have exactly this mode. 0 finds the first cyclic chunk.
 
- Ownership: `number` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING. Safe in an
- interrupt if no other call on this trace can be under way.
+ Ownership: the caller keeps `number`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING. Safe in
+ an interrupt if no other call on this trace can be in progress.
  */
 int tw_shark_get_first_chunk(struct tw_shark *trace, uint8_t flags, uint8_t *number);
 
 /*
- Copies what is in the chunk table (`FTrace_get_chunk_table`), in the order of numbers, as far as
- there is room; `count` gets how many chunks there are.
+ Copies up to `room` entries of the chunk table (`FTrace_get_chunk_table`), ordered by number.
+ `count` receives the number of chunks.
 
- Ownership: `table` and `count` are the caller's. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an
- interrupt if no other call on this trace can be under way.
+ Ownership: the caller keeps `table` and `count`. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an
+ interrupt if no other call on this trace can be in progress.
 
  # Safety
- * `table` has room for `room` chunks.
+ * `table` must have space for `room` chunks.
  */
 int tw_shark_get_chunk_table(struct tw_shark *trace,
                              struct tw_shark_chunk *table,
@@ -1855,35 +1915,37 @@ int tw_shark_get_chunk_table(struct tw_shark *trace,
                              size_t *count);
 
 /*
- Stores where a chunk's image lies: descriptor, head, both areas. Save it as a file for `tracewell`.
+ Stores the location of a chunk's image: its descriptor, header and both areas. `tracewell` can
+ read the image if it is saved as a file.
 
- Ownership: the bytes are the trace's; they change with the next call. Errors: TW_NULL,
- TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE while it is being sent. Safe in an interrupt if no other
- call on this trace can be under way.
+ Ownership: the trace owns the bytes, and the next call may change them. Errors: TW_NULL,
+ TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE while the chunk is being sent. Safe in an interrupt if
+ no other call on this trace can be in progress.
  */
 int tw_shark_image(struct tw_shark *trace, uint8_t number, const void **bytes, size_t *length);
 
 /*
- Stores how many bytes of memory a chunk takes when it is compressed.
+ Stores the number of bytes that a chunk needs when it is compressed.
 
- Ownership: `size` is the caller's. Errors: as `tw_shark_compress_chunk`. Safe in an interrupt if no
- other call on this trace can be under way.
+ Ownership: the caller keeps `size`. Errors: as `tw_shark_compress_chunk`. Safe in an interrupt
+ if no other call on this trace can be in progress.
  */
 int tw_shark_compressed_size(struct tw_shark *trace, uint8_t number, size_t *size);
 
 /*
- Compresses a chunk into other memory (`FTrace_compress_chunk`) and stores the memory that it had. It
- keeps its number, gets `new_flags` with TW_COMPR and without TW_FREE, and sends what it would have
- sent before.
+ Compresses a chunk into other memory (`FTrace_compress_chunk`) and stores the location of its
+ former memory. The chunk keeps its number and content, and receives `new_flags` with TW_COMPR
+ and without TW_FREE. The time is proportional to the chunk's size.
 
- Ownership: `memory` is the trace's until the chunk is deleted; `*before` is the caller's again.
- Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_TOO_SMALL, TW_NOT_FREE where
- it is compressed, TW_IN_USE while it records, is linked to or is being sent; nothing was changed then.
- Takes time in proportion to the chunk's size. Safe in an interrupt if no other call on this trace can be
- under way.
+ Ownership: the trace owns `memory` until the chunk is deleted; `*before` belongs to the caller
+ again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_TOO_SMALL,
+ TW_NOT_FREE if it is already compressed, TW_IN_USE while it records, is linked to or is being
+ sent. After an error the chunk is unchanged. Safe in an interrupt if no other call on this trace
+ can be in progress.
 
  # Safety
- * `memory` has `size` bytes that nobody else uses until the chunk is deleted.
+ * `memory` must point to `size` bytes that are not used for anything else until the chunk is
+   deleted.
  */
 int tw_shark_compress_chunk(struct tw_shark *trace,
                             uint8_t number,
@@ -1894,30 +1956,33 @@ int tw_shark_compress_chunk(struct tw_shark *trace,
 
 #if defined(TRACEWELL_HOSTED)
 /*
- A sender that writes each chunk's records to a file: `0NAME`, `1NAME`, ... beside `file`, which is
- not written itself (`FTrace_init_disk_writer`). A file appears when all of it is on the disk.
+ Creates a sender that writes each chunk's records to a file (`FTrace_init_disk_writer`). If the
+ last component of `file` is `NAME`, chunk 0 is written to `0NAME` in the same folder, chunk 1 to
+ `1NAME`, and so on. A file appears when it is complete. `file` itself is not written.
 
- Ownership: `*sender` is the caller's, to be given to `tw_shark_sender_close`; null on errors. Errors:
- TW_NULL, TW_INVALID for a name that is none or too long, or the system's. Not for signal handlers.
+ Ownership: the caller owns `*sender` and passes it to `tw_shark_sender_close`; it is null after
+ an error. Errors: TW_NULL, TW_INVALID if the name is unsuitable or too long, or an error of the
+ system. Not for signal handlers.
 
  # Safety
- * `file` ends with a NUL.
+ * `file` must be null-terminated.
  */
 int tw_shark_disk_writer(const char *file, struct tw_shark_sender **sender);
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- A sender of UDP datagrams (`FTrace_OSD_init_udp`) from one address to another, each `HOST:PORT`; the
- kernel has port 20000 on both ends. `pause_us` is how long it pauses behind each datagram: 5000 is
- the kernel's.
+ Creates a sender of UDP datagrams (`FTrace_OSD_init_udp`) from one address to another, both as
+ `HOST:PORT`. The kernel uses port 20000 at both ends. `pause_us` is the pause after each
+ datagram in microseconds; the kernel pauses for 5000.
 
- Nothing acknowledges a datagram: success says that the system took it.
- Ownership: as `tw_shark_disk_writer`. Errors: TW_NULL, TW_INVALID for a text that is no address, or the
- system's. Not for signal handlers.
+ Datagrams are not acknowledged: success means that the system accepted them.
+
+ Ownership: as `tw_shark_disk_writer`. Errors: TW_NULL, TW_INVALID for an invalid address, or
+ those of the system. Not for signal handlers.
 
  # Safety
- * `local` and `target` end with a NUL.
+ * `local` and `target` must be null-terminated.
  */
 int tw_shark_udp_sender(const char *local,
                         const char *target,
@@ -1927,10 +1992,11 @@ int tw_shark_udp_sender(const char *local,
 
 #if defined(TRACEWELL_HOSTED)
 /*
- A sender that gives the same datagrams to a function, which `context` is handed to: for a serial
- line, a network stack without sockets. A chunk without records makes a datagram of no bytes.
+ Creates a sender that passes the datagrams to a function, together with `context`. Use it for
+ serial lines and for network stacks without sockets. A chunk without records is a datagram of 0
+ bytes.
 
- Ownership: as `tw_shark_disk_writer`; what `context` points at stays as long as the sender. Errors:
+ Ownership: as `tw_shark_disk_writer`; the memory of `context` must outlive the sender. Errors:
  TW_NULL. Not for signal handlers.
  */
 int tw_shark_datagrams(tw_datagram send, void *context, struct tw_shark_sender **sender);
@@ -1938,22 +2004,22 @@ int tw_shark_datagrams(tw_datagram send, void *context, struct tw_shark_sender *
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Ends a sender. Null is allowed.
+ Frees a sender. Null is allowed.
 
- Ownership: the sender is gone. Errors: none. Not for signal handlers.
+ Ownership: the sender is freed. Errors: none. Not for signal handlers.
  */
 void tw_shark_sender_close(struct tw_shark_sender *sender);
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Sends a chunk and gives it new flags (`FTrace_send_chunk`), of which TW_FREE empties it. Nobody may
- call anything else with the trace meanwhile: for slow carriers there are `tw_shark_begin_send` and what
- follows.
+ Sends a chunk and then sets its flags (`FTrace_send_chunk`). The flag TW_FREE clears the chunk.
+ No other function may use the trace in the meantime. For slow senders use `tw_shark_begin_send`,
+ `tw_shark_send` and `tw_shark_end_send`.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_IN_USE where
- it is being sent or linked to, or the sender's: the chunk is as it was, send it again. Not for signal
- handlers.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags,
+ TW_IN_USE if the chunk is being sent or linked to, or an error of the sender. After an error the
+ chunk is unchanged and can be sent again. Not for signal handlers.
  */
 int tw_shark_send_chunk(struct tw_shark *trace,
                         uint8_t number,
@@ -1963,71 +2029,80 @@ int tw_shark_send_chunk(struct tw_shark *trace,
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Takes a chunk's records out for a sender, while recording goes on in other chunks. Events for this
- one are dropped and counted until `tw_shark_end_send`.
+ Copies a chunk's records for a sender, while recording continues in other chunks. Until
+ `tw_shark_end_send`, events for this chunk are dropped and counted.
 
- Ownership: `*dump` is the caller's, to be given to `tw_shark_end_send`; null on errors. Errors: TW_NULL,
- TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE. Not for signal handlers.
+ Ownership: the caller owns `*dump` and passes it to `tw_shark_end_send`; it is null after an
+ error. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE. Not for signal handlers.
  */
 int tw_shark_begin_send(struct tw_shark *trace, uint8_t number, struct tw_shark_dump **dump);
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Sends what was taken out, without the trace.
+ Sends the copied records. Does not use the trace.
 
- Ownership: none. Errors: TW_NULL, or the sender's: send it again, or give the chunk back as it was.
- Not for signal handlers.
+ Ownership: none. Errors: TW_NULL, or an error of the sender. After an error, send again, or end
+ with `sent` 0. Not for signal handlers.
  */
 int tw_shark_send(struct tw_shark_sender *sender, const struct tw_shark_dump *dump);
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Gives a chunk back to its trace: with new flags where it was sent (`sent` 1), as it was where not (0).
+ Returns a chunk to its trace. If `sent` is 1, the chunk was sent and gets the new flags. If
+ `sent` is 0, the chunk is unchanged.
 
- Ownership: the dump is gone, whatever is returned. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for
- flags (the chunk is as it was) or another trace's dump (its chunk stays busy). Not for signal handlers.
+ Ownership: the dump is freed, even after an error. Errors: TW_NULL, TW_NOT_INITIALISED,
+ TW_INVALID for flags (the chunk is unchanged) or for the dump of another trace (its chunk stays
+ busy). Not for signal handlers.
  */
-int tw_shark_end_send(struct tw_shark *trace, struct tw_shark_dump *dump, int sent, uint8_t new_flags);
+int tw_shark_end_send(struct tw_shark *trace,
+                      struct tw_shark_dump *dump,
+                      int sent,
+                      uint8_t new_flags);
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Makes a stream, suspended: in a new file, under `/dev/shm` say, or for a null path in memory without
- one. `options` may be null for the usual.
+ Creates a suspended stream in a new file, for example in `/dev/shm`, or only in memory if `file`
+ is null. `options` may be null for the defaults.
 
- Ownership: `*stream` is the caller's, to be given to `tw_stream_close`; null on errors. The file
- stays when the stream is closed. Errors: TW_NULL, TW_INVALID, TW_TOO_SMALL, TW_NONE_FREE at the 17th
- stream, or the system's (EEXIST). Not for signal handlers.
+ Ownership: the caller owns `*stream` and passes it to `tw_stream_close`; it is null after an
+ error. The file is kept when the stream is closed. Errors: TW_NULL, TW_INVALID, TW_TOO_SMALL,
+ TW_NONE_FREE if the process already has 16 streams, or an error of the system (EEXIST). Not for
+ signal handlers.
 
  # Safety
- * `file` is null or ends with a NUL.
+ * `file` must be null or null-terminated.
  */
-int tw_stream_create(const char *file, const struct tw_stream_options *options, struct tw_stream **stream);
+int tw_stream_create(const char *file,
+                     const struct tw_stream_options *options,
+                     struct tw_stream **stream);
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Opens the stream that another process made in a file.
+ Opens a stream that another process created in a file.
 
- Ownership: as `tw_stream_create`. Errors: TW_NULL, TW_INVALID where the file is no stream's,
- TW_NONE_FREE, or the system's. Not for signal handlers.
+ Ownership: as `tw_stream_create`. Errors: TW_NULL, TW_INVALID if the file is not a stream,
+ TW_NONE_FREE, or an error of the system. Not for signal handlers.
 
  # Safety
- * `file` ends with a NUL.
+ * `file` must be null-terminated.
  */
 int tw_stream_open(const char *file, struct tw_stream **stream);
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Opens the stream that `TRACEWELL_STREAM` in the environment names: the one of `tracewell record`,
- which has started it.
+ Opens the stream that the environment variable `TRACEWELL_STREAM` names. `tracewell record` sets
+ it for the programs it starts.
 
- Ownership: as `tw_stream_create`. Errors: TW_NOTHING where nobody records (every other function takes
- the null stream that is stored then, and says TW_NULL), else as `tw_stream_open`. Not for signal
- handlers; no other thread may change the environment meanwhile.
+ Ownership: as `tw_stream_create`. Errors: TW_NOTHING if the variable is not set, otherwise as
+ `tw_stream_open`. After TW_NOTHING the stored stream is null; every other function returns
+ TW_NULL for it. Not for signal handlers; no other thread may change the environment during the
+ call.
  */
 int tw_stream_from_environment(struct tw_stream **stream);
 #endif
@@ -2036,8 +2111,9 @@ int tw_stream_from_environment(struct tw_stream **stream);
 /*
  Closes a stream. Null is allowed.
 
- Ownership: the stream is gone; its file stays. Nobody may be inside a call with it, and logs that
- drain it must not again; a flusher keeps what it needs. Errors: none. Not for signal handlers.
+ Ownership: the stream is freed; its file is kept. No call on the stream may be in progress, and
+ logs of the stream must not be drained again; an active flusher may continue. Errors: none. Not
+ for signal handlers.
  */
 void tw_stream_close(struct tw_stream *stream);
 #endif
@@ -2053,7 +2129,7 @@ int tw_stream_start(const struct tw_stream *stream);
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Stops recording; events that begin after the return are not recorded.
+ Stops recording. Events that begin after the call are not recorded.
 
  Ownership: none. Errors: TW_NULL. Safe in a signal handler.
  */
@@ -2062,7 +2138,7 @@ int tw_stream_stop(const struct tw_stream *stream);
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Forgets all records and the counts of losses; recording goes on.
+ Removes all records and resets the counts of losses. A running stream continues to record.
 
  Ownership: none. Errors: TW_NULL. Safe in a signal handler.
  */
@@ -2071,7 +2147,7 @@ int tw_stream_clear(const struct tw_stream *stream);
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Sets which families are not recorded, a bit each.
+ Sets the filter of families: one bit per family, 1 if the family is not recorded.
 
  Ownership: none. Errors: TW_NULL. Safe in a signal handler.
  */
@@ -2080,33 +2156,35 @@ int tw_stream_filter_families(const struct tw_stream *stream, uint64_t families)
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Sets whether events of one id are left out (1) or recorded (0).
+ Excludes events with the given id (`left_out` 1) or records them again (0).
 
- Ownership: none. Errors: TW_NULL, TW_INVALID for an id beyond 2047. Safe in a signal handler.
+ Ownership: none. Errors: TW_NULL, TW_INVALID for an id above 2047. Safe in a signal handler.
  */
 int tw_stream_filter_event(const struct tw_stream *stream, uint16_t id, int left_out);
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- How a stream stands.
+ Stores the status of a stream.
 
- Ownership: `status` is the caller's. Errors: TW_NULL. Safe in a signal handler.
+ Ownership: the caller keeps `status`. Errors: TW_NULL. Safe in a signal handler.
  */
 int tw_stream_get_status(const struct tw_stream *stream, struct tw_stream_status *status);
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Defines an event type in a stream: `"net/sent(length:u64,queue:hex,note:text)"`. The kinds of
- fields are u64, i64, hex, bool, f64, and as the last one text or bytes.
+ Defines an event type in a stream, such as `"net/sent(length:u64,queue:hex,note:text)"`. The
+ types of fields are u64, i64, hex, bool and f64; the last field may also be text or bytes.
 
- A type that the stream has already keeps its id, so every process and thread may define.
- Ownership: the text is copied. Errors: TW_NULL, TW_INVALID for another text or a family beyond 62,
- TW_NONE_FREE at the 1985th type. Safe in a signal handler.
+ If the stream already has this event type, the call returns its id. So every process and thread
+ may define the type.
+
+ Ownership: the string is copied. Errors: TW_NULL, TW_INVALID for a malformed string or a family
+ above 62, TW_NONE_FREE if the stream already has 1984 types. Safe in a signal handler.
 
  # Safety
- * `event_type` ends with a NUL.
+ * `event_type` must be null-terminated.
  */
 int tw_define(const struct tw_stream *stream,
               uint16_t family,
@@ -2116,29 +2194,33 @@ int tw_define(const struct tw_stream *stream,
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Records an event: a number for each field, the bits of a double for an f64. Never waits, never
- allocates. What is filtered out, suspended or lost is no error here: `tw_stream_get_status` counts.
+ Records an event with one number per field. For an f64 field, pass the bits of a double. Never
+ waits and never allocates. It is not an error if the event is filtered out or lost, or if the
+ stream is suspended. `tw_stream_get_status` reports losses.
 
- Ownership: the fields are copied. Errors: TW_NULL, TW_INVALID for a family that does not exist.
- Safe in a signal handler, also in one that interrupts this very function.
+ Ownership: the fields are copied. Errors: TW_NULL, TW_INVALID for an invalid family. Safe in a
+ signal handler, even in one that interrupts this function.
 
  # Safety
- * `fields` has `count` numbers.
+ * `fields` must point to `count` numbers.
  */
-int tw_record(const struct tw_stream *stream, struct tw_event event, const uint64_t *fields, size_t count);
+int tw_record(const struct tw_stream *stream,
+              struct tw_event event,
+              const uint64_t *fields,
+              size_t count);
 #endif
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Records an event whose last field is text or bytes, with at most 15 fields before it. One that is too
- long for a packet is lost, and counted.
+ Records an event whose last field is a string or bytes, with at most 15 fields before it. An
+ event that does not fit into a packet is lost and counted.
 
- Ownership: fields and bytes are copied. Errors: TW_NULL, TW_INVALID for more fields or a family that
- does not exist. Safe in a signal handler, also in one that interrupts this very function.
+ Ownership: fields and bytes are copied. Errors: TW_NULL, TW_INVALID for more fields or an
+ invalid family. Safe in a signal handler, even in one that interrupts this function.
 
  # Safety
- * `fields` has `count` numbers.
- * `bytes` has `length` bytes.
+ * `fields` must point to `count` numbers.
+ * `bytes` must point to `length` bytes.
  */
 int tw_record_with(const struct tw_stream *stream,
                    struct tw_event event,
@@ -2149,36 +2231,39 @@ int tw_record_with(const struct tw_stream *stream,
 #endif
 
 /*
- Initialises a control block, off, for words of 32 bits in this machine's byte order.
+ Initialises a control block, with tracing off, for 32-bit words in this machine's byte order.
+ Must not be called for a trace that is on.
 
- Ownership: `trace` stays the caller's and must stay where its users find it; nothing has to be
- freed. `clock` is copied; what its context points at must stay as long as the trace.
- Errors: TW_NULL. Not for a trace that is on. Safe in a signal handler or interrupt.
+ Ownership: the caller keeps `trace`, which must not move and need not be freed. `clock` is
+ copied, and the memory of its context must outlive the trace. Errors: TW_NULL. Safe in a signal
+ handler or interrupt.
  */
 int tw_threadx_init(struct tw_threadx *trace, const struct tw_clock *clock);
 
 /*
- Initialises a control block, off, for another kind of target.
+ Initialises a control block, with tracing off, for another kind of target.
 
- Ownership and safety as `tw_threadx_init`; `layout` is copied. Errors: TW_NULL, TW_INVALID for a
- width or byte order that is none.
+ Ownership and safety are as for `tw_threadx_init`; `layout` is copied. Errors: TW_NULL,
+ TW_INVALID for an invalid word size or byte order.
  */
 int tw_threadx_init_for(struct tw_threadx *trace,
                         const struct tw_clock *clock,
                         const struct tw_threadx_layout *layout);
 
 /*
- Switches tracing on in memory and records two RUNNING events (`tx_trace_enable`).
+ Switches tracing on in the given memory and records two RUNNING events (`tx_trace_enable`).
 
- The memory holds a header of 48 bytes, `registry_slots` times 48 bytes, and 32 bytes for each event;
- at every moment between two calls it is an image that TraceX reads: save it as a `.trx` file.
- Ownership: the memory is the trace's until `tw_threadx_disable`; `objects` (those that exist now)
- are copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_TOO_SMALL, TW_NOT_DONE where it is on,
- TW_INVALID. Safe in an interrupt if no other call can be under way.
+ The memory holds a header of 48 bytes, 48 bytes per registry slot, and 32 bytes per event.
+ Between two calls the memory is always an image that TraceX can read: save it as a `.trx` file.
+
+ Ownership: the trace owns the memory until `tw_threadx_disable`; `objects`, the existing
+ objects, are copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_TOO_SMALL, TW_NOT_DONE if tracing
+ is already on, TW_INVALID. Safe in an interrupt if no other call can be in progress.
 
  # Safety
- * `memory` has `size` bytes that nobody else uses until the trace is disabled.
- * `objects` has `object_count` objects, whose names are null or end with a NUL.
+ * `memory` must point to `size` bytes that are not used for anything else until the trace is
+   disabled.
+ * `objects` must point to `object_count` objects, whose names must be null or null-terminated.
  */
 int tw_threadx_enable(struct tw_threadx *trace,
                       void *memory,
@@ -2191,32 +2276,35 @@ int tw_threadx_enable(struct tw_threadx *trace,
 /*
  Switches tracing off (`tx_trace_disable`).
 
- Ownership: the memory is the caller's again, and holds the complete image. Errors: TW_NULL,
- TW_NOT_INITIALISED, TW_NOT_DONE where it is off. Safe in an interrupt if no other call can be
- under way.
+ Ownership: the memory belongs to the caller again and holds the complete image. Errors: TW_NULL,
+ TW_NOT_INITIALISED, TW_NOT_DONE if tracing is already off. Safe in an interrupt if no other call
+ can be in progress.
  */
 int tw_threadx_disable(struct tw_threadx *trace);
 
 /*
- Whether tracing is on: 1, 0, or an error.
+ Returns 1 if tracing is on, 0 if it is off, or an error.
 
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt.
  */
 int tw_threadx_is_on(struct tw_threadx *trace);
 
 /*
- Sets what is called after each wrap, null for nothing (`tx_trace_buffer_full_notify`).
+ Sets the function to call whenever the ring wraps; null for none
+ (`tx_trace_buffer_full_notify`).
 
- Ownership: what `notify_context` points at must stay as long as the notification is set.
- Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no other call can be under way.
+ Ownership: the memory of `notify_context` must stay valid while the function is set. Errors:
+ TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no other call can be in progress.
  */
-int tw_threadx_buffer_full_notify(struct tw_threadx *trace, tw_threadx_notify notify, void *notify_context);
+int tw_threadx_buffer_full_notify(struct tw_threadx *trace,
+                                  tw_threadx_notify notify,
+                                  void *notify_context);
 
 /*
  Stops recording classes of events (`tx_trace_event_filter`): bits of `TX_TRACE_..._EVENTS`.
 
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no other call can
- be under way.
+ be in progress.
  */
 int tw_threadx_event_filter(struct tw_threadx *trace, uint32_t classes);
 
@@ -2224,39 +2312,42 @@ int tw_threadx_event_filter(struct tw_threadx *trace, uint32_t classes);
  Records classes of events again (`tx_trace_event_unfilter`).
 
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no other call can
- be under way.
+ be in progress.
  */
 int tw_threadx_event_unfilter(struct tw_threadx *trace, uint32_t classes);
 
 /*
- Gives an object's address a name (`tx_trace_object_register`).
+ Registers an object and the name of its address (`tx_trace_object_register`).
 
  Ownership: the object and its name are copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING
- where tracing is off or the registry is full. Safe in an interrupt if no other call can be under way.
+ if tracing is off or the registry is full. Safe in an interrupt if no other call can be in
+ progress.
 
  # Safety
- * the object's name is null or ends with a NUL.
+ * The object's name must be null or null-terminated.
  */
 int tw_threadx_register(struct tw_threadx *trace, const struct tw_threadx_object *object);
 
 /*
- Says that an object was deleted (`tx_trace_object_unregister`); it keeps its name until its slot is
- needed.
+ Marks an object as deleted (`tx_trace_object_unregister`). The object's name is kept until its
+ slot is reused.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where no object has the address.
- Safe in an interrupt if no other call can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if no object has the address.
+ Safe in an interrupt if no other call can be in progress.
  */
 int tw_threadx_unregister(struct tw_threadx *trace, uint64_t pointer);
 
 /*
- Records an event of the kernel: its id, four information words, the bit of its class.
+ Records an event of the kernel: its id, four information words, and the bit of its class.
 
- `entry` may be null; else it gets what `tw_threadx_patch` wants. Ownership: `entry` is the caller's.
- Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID, TW_NOTHING where tracing is off or the class
- filtered out. Safe in an interrupt if no other call can be under way.
+ `entry` receives the position for `tw_threadx_patch`, and may be null.
+
+ Ownership: the caller keeps `entry`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID, TW_NOTHING
+ if tracing is off or the class is filtered out. Safe in an interrupt if no other call can be in
+ progress.
 
  # Safety
- * `info` has 4 numbers.
+ * `info` must point to 4 numbers.
  */
 int tw_threadx_insert(struct tw_threadx *trace,
                       const struct tw_threadx_context *context,
@@ -2266,10 +2357,11 @@ int tw_threadx_insert(struct tw_threadx *trace,
                       struct tw_threadx_entry *entry);
 
 /*
- Replaces information word 1 to 4 of an event, if its slot still holds it.
+ Replaces one of the information words 1 to 4 of an event, if its slot still holds the event.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for another number, TW_NOTHING
- where the event is gone. Safe in an interrupt if no other call can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for any other number,
+ TW_NOTHING if the event was overwritten. Safe in an interrupt if no other call can be in
+ progress.
  */
 int tw_threadx_patch(struct tw_threadx *trace,
                      const struct tw_threadx_entry *entry,
@@ -2277,10 +2369,11 @@ int tw_threadx_patch(struct tw_threadx *trace,
                      uint64_t value);
 
 /*
- Records an event of the application (`tx_trace_user_event_insert`), ids 4096 to 65535.
+ Records an event of the application (`tx_trace_user_event_insert`) with an id from 4096 to
+ 65535. It is not an error if the event is filtered out.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID, TW_NOT_DONE where tracing is
- off; an event that is filtered out is none. Safe in an interrupt if no other call can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID, TW_NOT_DONE if tracing is off.
+ Safe in an interrupt if no other call can be in progress.
  */
 int tw_threadx_user_event(struct tw_threadx *trace,
                           const struct tw_threadx_context *context,
@@ -2291,10 +2384,11 @@ int tw_threadx_user_event(struct tw_threadx *trace,
                           uint64_t info4);
 
 /*
- Records the start of an interrupt service routine (`tx_trace_isr_enter_insert`).
+ Records the start of an interrupt service routine (`tx_trace_isr_enter_insert`). If tracing is
+ off, does nothing and returns TW_OK.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID; that nothing is recorded while
- tracing is off is none. Safe in an interrupt if no other call can be under way.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID. Safe in an interrupt if no
+ other call can be in progress.
  */
 int tw_threadx_isr_enter(struct tw_threadx *trace,
                          const struct tw_threadx_context *context,
@@ -2304,7 +2398,7 @@ int tw_threadx_isr_enter(struct tw_threadx *trace,
  Records the end of an interrupt service routine (`tx_trace_isr_exit_insert`).
 
  Ownership: none. Errors: as `tw_threadx_isr_enter`. Safe in an interrupt if no other call can be
- under way.
+ in progress.
  */
 int tw_threadx_isr_exit(struct tw_threadx *trace,
                         const struct tw_threadx_context *context,

@@ -1,13 +1,13 @@
-/* Macros around tracewell.h for programs that record as RKH does: the same shape, the same order of
- * arguments. Before this header, define
+/* Macros for programs that record like RKH. Their form and the order of their arguments are those of the
+ * framework's macros. Define the following before you include this header:
  *
  *   TW_RKH_TRACE             a pointer to the tw_rkh of the program
- *   TW_RKH_ENTER_CRITICAL()  and
- *   TW_RKH_EXIT_CRITICAL()   how records are kept apart; by default nothing, for programs in one thread
- *   TW_RKH_FLUSH()           sends what tw_rkh_get_block gives; by default nothing
- *   TW_RKH_DIALECT           TW_RKH_3_4, which is the default, or another one
+ *   TW_RKH_ENTER_CRITICAL()  enters the critical section of a record; by default empty (for one thread)
+ *   TW_RKH_EXIT_CRITICAL()   leaves the critical section; by default empty
+ *   TW_RKH_FLUSH()           sends the bytes of tw_rkh_get_block; by default empty
+ *   TW_RKH_DIALECT           the dialect; by default TW_RKH_3_4
  *
- * A record that does not pass costs the question. Arguments of a record are evaluated only if it passes:
+ * If a filter suppresses a record, its arguments are not evaluated and only the test costs time. For example:
  *
  *   TW_TRC_BEGIN_AO(TW_TE_SM_TRN, priority)
  *       TW_TRC_SYM(me);
@@ -32,7 +32,7 @@
 #define TW_RKH_FLUSH() ((void)0)
 #endif
 
-/* Addresses as the stream has them: the low 32 bits. */
+/* Records contain only the low 32 bits of an address. */
 #define TW_RKH_ADDRESS(a_) ((uint32_t)(uintptr_t)(a_))
 
 /* ---- a record: begin, arguments in the order of the event, end ---- */
@@ -41,7 +41,7 @@
     do {                                                                                               \
         TW_RKH_ENTER_CRITICAL();                                                                       \
         if (tw_rkh_begin(TW_RKH_TRACE, (te_), (prio_), (sig_)) == TW_OK) {
-/* About nothing; about an active object of this priority; about a signal for it. */
+/* Begin a record: without filter data; with the priority of an active object; with its priority and a signal. */
 #define TW_TRC_BEGIN(te_) TW_TRC_BEGIN_ABOUT(te_, TW_RKH_NO_OBJECT, TW_RKH_NO_SIGNAL)
 #define TW_TRC_BEGIN_AO(te_, prio_) TW_TRC_BEGIN_ABOUT(te_, prio_, TW_RKH_NO_SIGNAL)
 #define TW_TRC_BEGIN_AO_SIG(te_, prio_, sig_) TW_TRC_BEGIN_ABOUT(te_, prio_, sig_)
@@ -51,7 +51,7 @@
         TW_RKH_EXIT_CRITICAL();                                                                        \
     } while (0)
 
-/* The event knows how wide its arguments are; the names say what they are. */
+/* The event determines the width of an argument; the names of these macros only document its meaning. */
 #define TW_TRC_NUM(v_) ((void)tw_rkh_arg(TW_RKH_TRACE, (uint32_t)(v_)))
 #define TW_TRC_U8(v_) TW_TRC_NUM(v_)
 #define TW_TRC_U16(v_) TW_TRC_NUM(v_)
@@ -67,7 +67,7 @@
 #define TW_TRC_FUN(f_) TW_TRC_NUM(TW_RKH_ADDRESS(f_))
 #define TW_TRC_STR(s_) ((void)tw_rkh_text(TW_RKH_TRACE, (s_)))
 
-/* ---- user events: a number from 0 to 31, then items with the width to print them with ---- */
+/* ---- user events: begin with a number from 0 to 31, items with their printed width, end ---- */
 
 #define TW_TRC_USR_BEGIN(number_)                                                                      \
     do {                                                                                               \
@@ -90,7 +90,7 @@
 #define TW_TUSR_FUN(f_) TW_TUSR_ITEM(TW_RKH_FUN, 0, TW_RKH_ADDRESS(f_))
 #define TW_TUSR_SIG(s_) TW_TUSR_ITEM(TW_RKH_SIG, 0, s_)
 
-/* ---- symbols: what the addresses and numbers are called; each is sent at once ---- */
+/* ---- symbols: names of addresses and numbers; each is sent immediately ---- */
 
 #define TW_TR_SYMBOL(kind_, owner_, key_, name_)                                                       \
     do {                                                                                               \
@@ -99,14 +99,14 @@
         TW_RKH_EXIT_CRITICAL();                                                                        \
         TW_RKH_FLUSH();                                                                                \
     } while (0)
-/* Named by their text in the source. */
+/* The name is the source text of the argument. */
 #define TW_TR_FWK_OBJ(o_) TW_TR_SYMBOL(TW_RKH_OBJECT, 0, TW_RKH_ADDRESS(o_), #o_)
 #define TW_TR_FWK_QUEUE(q_) TW_TR_SYMBOL(TW_RKH_QUEUE, 0, TW_RKH_ADDRESS(q_), #q_)
 #define TW_TR_FWK_TIMER(t_) TW_TR_SYMBOL(TW_RKH_TIMER, 0, TW_RKH_ADDRESS(t_), #t_)
 #define TW_TR_FWK_FUN(f_) TW_TR_SYMBOL(TW_RKH_FUNCTION, 0, TW_RKH_ADDRESS(f_), #f_)
 #define TW_TR_FWK_SIG(s_) TW_TR_SYMBOL(TW_RKH_SIGNAL, 0, (uint32_t)(s_), #s_)
 #define TW_TR_FWK_TUSR(number_) TW_TR_SYMBOL(TW_RKH_USER_EVENT, 0, (uint32_t)(number_), #number_)
-/* Named by a text. */
+/* The name is an argument. */
 #define TW_TR_FWK_AO(ao_, name_) TW_TR_SYMBOL(TW_RKH_ACTIVE_OBJECT, 0, TW_RKH_ADDRESS(ao_), name_)
 #define TW_TR_FWK_ACTOR(a_, name_) TW_TR_SYMBOL(TW_RKH_ACTOR, 0, TW_RKH_ADDRESS(a_), name_)
 #define TW_TR_FWK_STATE(ao_, st_, name_) \
@@ -115,7 +115,7 @@
     TW_TR_SYMBOL(TW_RKH_PSEUDOSTATE, TW_RKH_ADDRESS(ao_), TW_RKH_ADDRESS(st_), name_)
 #define TW_TR_FWK_EPOOL(pool_, name_) TW_TR_SYMBOL(TW_RKH_EVENT_POOL, 0, (uint32_t)(pool_), name_)
 
-/* ---- configuration and assertions, sent at once; the program may stop behind an assertion ---- */
+/* ---- configuration and assertions, sent immediately, because the program may stop after an assertion ---- */
 
 #define TW_TR_FWK_TCFG()                                                                               \
     do {                                                                                               \
@@ -130,7 +130,7 @@
         TW_RKH_FLUSH();                                                                                \
     } while (0)
 
-/* ---- filters: ON holds back, OFF lets through ---- */
+/* ---- filters: ON suppresses records, OFF lets them pass ---- */
 
 #define TW_FILTER_ON_GROUP(g_) ((void)tw_rkh_filter_group(TW_RKH_TRACE, (g_), TW_RKH_FILTER_ON))
 #define TW_FILTER_OFF_GROUP(g_) ((void)tw_rkh_filter_group(TW_RKH_TRACE, (g_), TW_RKH_FILTER_OFF))

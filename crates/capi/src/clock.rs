@@ -1,26 +1,26 @@
-//! Clocks that C brings to the recorders in its memory.
+//! Clocks that C code provides for the recorders.
 
 use core::ffi::{c_int, c_void};
 
 use tracewell_record::clock::Clock;
 
-/// Where time stamps come from.
+/// A source of timestamps.
 ///
-/// `read` is called once for each recorded event, in the context of the call that records; it must not
-/// record. Null counts the events instead of time.
+/// `read` is called once per recorded event, from within the recording call, and must not record.
+/// If it is null, events are numbered instead of timed.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_clock {
-    /// Returns the present tick. `context` is handed to it.
+    /// Returns the current tick. Its argument is `context`.
     pub read: Option<extern "C" fn(context: *mut c_void) -> u64>,
-    /// What `read` is given; may be null.
+    /// The argument passed to `read`; may be null.
     pub context: *mut c_void,
-    /// The bits of a tick that count, normally 2^n - 1; 0 for the dialect's usual width (ThreadX that
-    /// of its words, the others 64 bits).
+    /// Mask of the valid bits of a tick, normally 2^n - 1. 0 selects the default: the word size for
+    /// ThreadX, 64 bits for the other dialects.
     pub valid_mask: u64,
 }
 
-/// A C clock.
+/// A clock of the caller, in the form that the recorders need.
 pub(crate) struct CallerClock {
     clock: tw_clock,
     count: u64,
@@ -50,7 +50,7 @@ impl Clock for CallerClock {
     }
 }
 
-/// C's truth.
+/// Returns 1 for true and 0 for false.
 pub(crate) const fn truth(value: bool) -> c_int {
     value as c_int
 }

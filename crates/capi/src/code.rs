@@ -1,6 +1,7 @@
-//! What functions return: 0, a negative code of ours, or a positive error number of the system.
+//! Results of functions: 0, a negative code of this library, or a positive error number of the
+//! system.
 //!
-//! The module holds `unsafe` code because an exported name is one.
+//! Unsafe: an exported symbol.
 #![allow(unsafe_code)]
 
 use core::ffi::{CStr, c_char, c_int};
@@ -13,42 +14,42 @@ use tracewell_record::shark;
 use tracewell_record::stream::DefineError;
 use tracewell_record::threadx::Status;
 
-/// Done.
+/// The call succeeded; errors are negative.
 pub const TW_OK: c_int = 0;
-/// A pointer is null that must not be.
+/// A required pointer is null.
 pub const TW_NULL: c_int = -1;
-/// An argument is outside its range, or a file is not what it should be.
+/// An argument is out of range, or a file has the wrong format.
 pub const TW_INVALID: c_int = -2;
-/// A fault in Tracewell itself was caught. What the call was about should not be used any more.
+/// Tracewell caught an internal error. Do not use the object that was passed to the call again.
 pub const TW_PANIC: c_int = -3;
-/// The storage was never initialised.
+/// The storage was not initialised.
 pub const TW_NOT_INITIALISED: c_int = -4;
-/// Memory or a buffer is too small (ThreadX: TX_SIZE_ERROR).
+/// The memory or a buffer is too small (ThreadX: TX_SIZE_ERROR).
 pub const TW_TOO_SMALL: c_int = -5;
-/// Tracing is on already, or it is off (ThreadX: TX_NOT_DONE).
+/// Tracing is already in the requested state, on or off (ThreadX: TX_NOT_DONE).
 pub const TW_NOT_DONE: c_int = -6;
 /// No channel, stream or event id is free.
 pub const TW_NONE_FREE: c_int = -7;
-/// Tracing is off; the channel is not started, off or stopped. Nothing was recorded or changed.
+/// Tracing is off, or the channel is off, stopped or not started. The call had no effect.
 pub const TW_OFF: c_int = -8;
-/// The channel's list of events, or a filter, leaves the event out.
+/// A filter or the channel's list of ids excludes the event.
 pub const TW_EXCLUDED: c_int = -9;
-/// There was no room for the event; the loss is counted, and stands in the trace.
+/// There was no space for the event. The loss is counted and marked in the trace.
 pub const TW_MISSED: c_int = -10;
-/// The channel has not stopped yet.
+/// The channel is not stopped yet.
 pub const TW_RUNNING: c_int = -11;
 /// The channel's buffers are not drained yet.
 pub const TW_DRAINING: c_int = -12;
-/// The id means another event in this stream.
+/// The stream already uses the id for a different event type.
 pub const TW_CONFLICT: c_int = -13;
-/// There is nothing to be had: no stream in the environment, nothing waiting, no such entry or chunk.
+/// The requested stream, data, entry or chunk does not exist.
 pub const TW_NOTHING: c_int = -14;
-/// The chunk is not free, or compressed.
+/// The chunk is not free, or is compressed.
 pub const TW_NOT_FREE: c_int = -15;
-/// The chunk records, is the successor of another one, or is being sent.
+/// The chunk is recording, is being sent, or is the target of a link.
 pub const TW_IN_USE: c_int = -16;
 
-/// Why a call did nothing; the number that C gets.
+/// The error code that a failed call returns to C.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Code(pub(crate) c_int);
 
@@ -112,7 +113,11 @@ impl From<DefineError> for Code {
 #[cfg(feature = "std")]
 impl From<io::Error> for Code {
     fn from(error: io::Error) -> Self {
-        Self(match (error.raw_os_error(), error.kind()) {
+        // Errors with the path of a file have the system's error as their source.
+        let source = error.get_ref().and_then(|error| error.source());
+        let source = source.and_then(|source| source.downcast_ref::<io::Error>());
+        let number = error.raw_os_error().or_else(|| source?.raw_os_error());
+        Self(match (number, error.kind()) {
             (Some(number), _) if number > 0 => number,
             (_, io::ErrorKind::StorageFull | io::ErrorKind::OutOfMemory) => TW_TOO_SMALL,
             (_, io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData) => TW_INVALID,
@@ -121,7 +126,7 @@ impl From<io::Error> for Code {
     }
 }
 
-/// What a recording call of AIX says.
+/// Converts the result of a recording call of AIX.
 pub(crate) fn of_outcome(outcome: Outcome) -> Result<(), Code> {
     match outcome {
         Outcome::Recorded => Ok(()),
@@ -132,12 +137,12 @@ pub(crate) fn of_outcome(outcome: Outcome) -> Result<(), Code> {
     }
 }
 
-/// What a recording call of S.Ha.R.K. says.
+/// Converts the result of a recording call of S.Ha.R.K.
 #[inline]
 pub(crate) fn of_shark_outcome(outcome: shark::Outcome) -> Result<(), Code> {
     use shark::Outcome::*;
     match outcome {
-        Recorded | Kept | Jumped => Ok(()),
+        Recorded | InEmergencyArea | Jumped => Ok(()),
         Disabled => Err(Code(TW_OFF)),
         Filtered => Err(Code(TW_EXCLUDED)),
         NoChunk | Full | Busy => Err(Code(TW_MISSED)),
@@ -146,9 +151,9 @@ pub(crate) fn of_shark_outcome(outcome: shark::Outcome) -> Result<(), Code> {
     }
 }
 
-/// What a code means, in English; for a positive one ask strerror.
+/// Returns a description of a code in English. For positive codes use strerror.
 ///
-/// Ownership: the text is constant and never freed. Errors: none. Safe in a signal handler.
+/// Ownership: the string is constant and never freed. Errors: none. Safe in a signal handler.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_message(code: c_int) -> *const c_char {
     message(code).as_ptr()
@@ -158,22 +163,22 @@ fn message(code: c_int) -> &'static CStr {
     match code {
         TW_OK => c"done",
         TW_NULL => c"a pointer is null",
-        TW_INVALID => c"an argument or a file is not as it should be",
-        TW_PANIC => c"a fault in Tracewell was caught",
-        TW_NOT_INITIALISED => c"the storage was never initialised",
-        TW_TOO_SMALL => c"memory or a buffer is too small",
-        TW_NOT_DONE => c"tracing is on already, or it is off",
-        TW_NONE_FREE => c"no channel, stream or id is free",
-        TW_OFF => c"tracing or the channel is off",
-        TW_EXCLUDED => c"a list or a filter leaves the event out",
-        TW_MISSED => c"there was no room for the event",
-        TW_RUNNING => c"the channel has not stopped yet",
+        TW_INVALID => c"an argument is out of range, or a file has the wrong format",
+        TW_PANIC => c"Tracewell caught an internal error",
+        TW_NOT_INITIALISED => c"the storage was not initialised",
+        TW_TOO_SMALL => c"the memory or a buffer is too small",
+        TW_NOT_DONE => c"tracing is already in the requested state",
+        TW_NONE_FREE => c"no channel, stream or event id is free",
+        TW_OFF => c"tracing is off, or the channel is off, stopped or not started",
+        TW_EXCLUDED => c"a filter or the channel's list of ids excludes the event",
+        TW_MISSED => c"there was no space for the event",
+        TW_RUNNING => c"the channel is not stopped yet",
         TW_DRAINING => c"the channel's buffers are not drained yet",
-        TW_CONFLICT => c"the id means another event in this stream",
-        TW_NOTHING => c"there is nothing to be had",
-        TW_NOT_FREE => c"the chunk is not free",
-        TW_IN_USE => c"the chunk records, is linked to or is being sent",
-        1.. => c"an error of the operating system",
-        _ => c"no code of Tracewell",
+        TW_CONFLICT => c"the stream already uses the id for a different event type",
+        TW_NOTHING => c"the requested stream, data, entry or chunk does not exist",
+        TW_NOT_FREE => c"the chunk is not free, or is compressed",
+        TW_IN_USE => c"the chunk is recording, is being sent, or is the target of a link",
+        1.. => c"a system error",
+        _ => c"an unknown code",
     }
 }

@@ -1,16 +1,16 @@
-//! The end of a panic on a target without operating system: an undefined instruction, so that the
-//! fault handler of the firmware runs.
+//! The panic handler for targets without an operating system. It executes an undefined instruction,
+//! so that the fault handler of the firmware runs.
 //!
-//! The module holds `unsafe` code because an instruction is one.
+//! Unsafe: assembly.
 #![allow(unsafe_code)]
 
 use core::arch::asm;
 
-/// Ends in the processor's fault handler, and in a loop if that returns.
+/// Raises a processor fault, and loops if the fault handler returns.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {
-        // SAFETY: the instruction raises the fault of undefined instructions and does nothing else.
+        // SAFETY: the instruction only raises an undefined-instruction fault.
         #[cfg(target_arch = "arm")]
         unsafe {
             asm!("udf #0", options(nomem, nostack));

@@ -1,6 +1,6 @@
-//! A thread that writes a stream to a file while the program goes on.
+//! A thread that writes a stream to a file while the program runs.
 //!
-//! The module holds `unsafe` code because exported names and C's texts are that by nature.
+//! Unsafe: exported symbols and C strings.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int};
@@ -10,22 +10,24 @@ use std::sync::Arc;
 
 use tracewell_record::stream::{Flusher, Log, Take};
 
-use crate::boundary::{guard, hand_over, path, some};
+use crate::boundary::{guard, hand_over, non_null, path};
 use crate::stream::tw_stream;
 
-/// A thread that flushes.
+/// A thread that writes a stream to a file.
 pub struct tw_flusher {
     flusher: Flusher<File>,
 }
 
-/// Starts a thread that flushes a stream to a new file, in place of one that is there.
+/// Starts a thread that writes a stream to a new file. An existing file is replaced.
 ///
-/// Ownership: `*flusher` is the caller's, to be given to `tw_flusher_stop`; null on errors. The stream
-/// may be closed before. Errors: TW_NULL, or the system's. While it runs, errors of the file show in the
-/// stream's status, and it tries again. Not for signal handlers.
+/// If a write fails, the thread retries it and the stream's status reports the error.
+///
+/// Ownership: the caller owns `*flusher` and passes it to `tw_flusher_stop`; it is null after an
+/// error. The stream may be closed first. Errors: TW_NULL, or an error of the system. Not for
+/// signal handlers.
 ///
 /// # Safety
-/// * `file` ends with a NUL.
+/// * `file` must be null-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_flusher_start(
     stream: Option<&tw_stream>,
@@ -34,21 +36,22 @@ pub unsafe extern "C" fn tw_flusher_start(
 ) -> c_int {
     guard(|| {
         hand_over(flusher, || {
-            // SAFETY: the bullet above.
+            // SAFETY: guaranteed by the caller (see `# Safety`).
             let log = Log::new(File::create(unsafe { path(file)? })?, Take::Out);
-            Ok(tw_flusher { flusher: Flusher::start(Arc::clone(&some(stream)?.stream), log)? })
+            Ok(tw_flusher { flusher: Flusher::start(Arc::clone(&non_null(stream)?.stream), log)? })
         })
     })
 }
 
-/// Flushes what was recorded before the call, ends the log and the thread.
+/// Writes all events recorded before the call, and ends the log and the thread.
 ///
-/// Ownership: the flusher is gone, whatever is returned. Errors: TW_NULL, or the file's: then some events
-/// are not in the log, and the stream's status counts them. Not for signal handlers.
+/// Ownership: the flusher is freed, even after an error. Errors: TW_NULL, or an error of the file;
+/// in that case some events are not in the log and are counted in the stream's status. Not for
+/// signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_flusher_stop(flusher: Option<Box<tw_flusher>>) -> c_int {
     guard(|| {
-        let stopped = some(flusher)?.flusher.stop();
+        let stopped = non_null(flusher)?.flusher.stop();
         stopped.map(|_| ()).map_err(|failed| failed.error.into())
     })
 }

@@ -1,24 +1,31 @@
-//! The recorders of `tracewell-record` for C and C++: `include/tracewell.h`.
+//! The recorders of `tracewell-record` for C and C++. The header is `include/tracewell.h`.
 //!
-//! `threadx` fills the ring that TraceX reads, `aix` takes AIX's trace calls, `rkh` sends RKH's stream, `shark`
-//! fills the chunks of the S.Ha.R.K. kernel and sends them, `stream` is our own recorder, `log` and `flusher`
-//! take its records out. What is recorded, and when, is decided in
-//! `tracewell-record`; here is only what C needs: flat functions, plain structures, numbers for errors.
+//! | module | contents |
+//! |---|---|
+//! | `threadx` | the ring that TraceX reads |
+//! | `aix` | AIX's trace calls |
+//! | `rkh` | RKH's byte stream |
+//! | `shark` | chunks of the S.Ha.R.K. kernel, and their senders |
+//! | `stream`, `log`, `flusher` | Tracewell's own recorder, and its logs |
+//! | `posix` | the trace functions of POSIX: `include/trace.h` |
 //!
-//! # The border
+//! `tracewell-record` implements the recorders. This crate adds functions with a C interface, plain
+//! structures and error codes.
 //!
-//! Everything that C hands over is checked in one place, `boundary`: null pointers become
-//! [`TW_NULL`](code::TW_NULL), storage that was never initialised `TW_NOT_INITIALISED`, a panic `TW_PANIC`;
-//! none of them goes further. References and boxes in the signatures below are C's pointers, and `None`
-//! its null. What cannot be checked is the caller's promise: a pointer that is not null points at
-//! what its type says, aligned, as large as said, for as long as the function's text says, and nobody
-//! else uses it meanwhile.
+//! # The boundary
 //!
-//! Without the feature `std`, which is there by default, the library has the recorders that need no operating
-//! system, ThreadX, AIX, RKH and S.Ha.R.K. chunks, and nothing of Rust's standard library: for
-//! firmware. `firmware` has what a program without operating system needs besides.
+//! One module, `boundary`, checks everything that C passes in. A null pointer becomes
+//! [`TW_NULL`](code::TW_NULL), storage that was never initialised `TW_NOT_INITIALISED`, and a panic
+//! `TW_PANIC`. References and boxes in the signatures below are pointers in C, and `None` is a null
+//! pointer. The caller is responsible for the rest: a pointer that is not null must be aligned and
+//! must point to a value of its type. The value must have the size and lifetime that the function
+//! requires, and no other code may use its memory during that time.
 //!
-//! The modules hold `unsafe` code because exported names and C's pointers are that by nature.
+//! Without the default feature `std`, the library contains only the recorders that need no
+//! operating system (ThreadX, AIX, RKH and S.Ha.R.K. chunks) and does not use Rust's standard
+//! library. This is the build for firmware. Its panic handler is in `firmware`.
+//!
+//! Unsafe: exported symbols and C pointers.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(unsafe_code)]
 #![allow(

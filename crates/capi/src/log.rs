@@ -1,6 +1,6 @@
-//! Logs: records taken out of a stream by the caller, into a file or a function of the caller.
+//! Logs: the caller drains a stream into a file or a function.
 //!
-//! The module holds `unsafe` code because exported names and C's texts are that by nature.
+//! Unsafe: exported symbols and C strings.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -10,21 +10,21 @@ use std::mem::MaybeUninit;
 
 use tracewell_record::stream::{Log, Take};
 
-use crate::boundary::{guard, hand_over, path, put, some};
+use crate::boundary::{guard, hand_over, non_null, path, put};
 use crate::code::Code;
 use crate::stream::tw_stream;
 
-/// A log that is being written. One thread at a time.
+/// An open log. Only one thread may use it at a time.
 pub struct tw_log {
     log: Log<Sink>,
 }
 
-/// Takes bytes of a log: returns how many it took, 1 at least, or the negative of an error number. The
-/// bytes that it did not take come again.
+/// Writes bytes of a log to a destination. Returns the number of bytes accepted, at least 1, or a
+/// negative error number. Bytes that were not accepted are passed again.
 pub type tw_sink =
     Option<extern "C" fn(context: *mut c_void, bytes: *const c_void, length: usize) -> isize>;
 
-/// Where a log goes.
+/// The destination of a log.
 pub(crate) enum Sink {
     File(File),
     Caller {
@@ -53,34 +53,34 @@ impl Write for Sink {
     }
 }
 
-/// Begins a log in a new file, in place of one that is there. Nothing is written before the first
-/// `tw_log_drain`.
+/// Creates a log in a new file. An existing file is replaced. The first `tw_log_drain` writes the
+/// header.
 ///
-/// Ownership: `*log` is the caller's, to be given to `tw_log_close`; null on errors. Errors: TW_NULL, or
-/// the system's. Not for signal handlers.
+/// Ownership: the caller owns `*log` and passes it to `tw_log_close`; it is null after an error.
+/// Errors: TW_NULL, or an error of the system. Not for signal handlers.
 ///
 /// # Safety
-/// * `file` ends with a NUL.
+/// * `file` must be null-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_log_create(
     file: *const c_char,
     log: Option<&mut MaybeUninit<*mut tw_log>>,
 ) -> c_int {
-    // SAFETY: the bullet above.
+    // SAFETY: guaranteed by the caller (see `# Safety`).
     begin(log, || Ok(Sink::File(File::create(unsafe { path(file)? })?)))
 }
 
-/// Begins a log that goes to a function, which `context` is handed to.
+/// Creates a log whose bytes are passed to `sink`, together with `context`.
 ///
-/// Ownership: as `tw_log_create`; what `context` points at stays as long as the log. Errors: TW_NULL. Not
-/// for signal handlers.
+/// Ownership: as `tw_log_create`; the memory of `context` must outlive the log. Errors: TW_NULL.
+/// Not for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_log_to(
     sink: tw_sink,
     context: *mut c_void,
     log: Option<&mut MaybeUninit<*mut tw_log>>,
 ) -> c_int {
-    begin(log, || Ok(Sink::Caller { function: some(sink)?, context }))
+    begin(log, || Ok(Sink::Caller { function: non_null(sink)?, context }))
 }
 
 fn begin(
@@ -90,11 +90,11 @@ fn begin(
     guard(|| hand_over(log, || Ok(tw_log { log: Log::new(sink()?, Take::Out) })))
 }
 
-/// Takes out of a stream what came into it, and writes it; `events` gets how many events that were, and
-/// may be null. A log belongs to one stream, and a stream has one log at a time.
+/// Moves new records from a stream to the log. `events` receives their number and may be null. A
+/// log belongs to one stream, and a stream has one log at a time.
 ///
-/// Ownership: none. Errors: TW_NULL, or the sink's; nothing is lost by that, the next call goes on.
-/// Not for signal handlers.
+/// Ownership: none. Errors: TW_NULL, or an error of the destination; no record is lost, and the
+/// next call continues. Not for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_log_drain(
     log: Option<&mut tw_log>,
@@ -102,22 +102,23 @@ pub extern "C" fn tw_log_drain(
     events: Option<&mut MaybeUninit<u64>>,
 ) -> c_int {
     guard(|| {
-        let (log, stream) = (some(log)?, &some(stream)?.stream);
-        put(events, log.log.drain(&stream.image(), stream.stamp())?);
+        let (log, stream) = (non_null(log)?, &non_null(stream)?.stream);
+        put(events, log.log.drain(stream)?);
         stream.image().resume_if_empty();
         Ok(())
     })
 }
 
-/// Drains once more and ends the log with its index.
+/// Drains the stream again, writes the index, and closes the log.
 ///
-/// Ownership: the log is gone, whatever is returned. Errors: TW_NULL, or the sink's: then some events
-/// are not in the log, and the stream's status counts them. Not for signal handlers.
+/// Ownership: the log is freed, even after an error. Errors: TW_NULL, or an error of the
+/// destination; in that case some events are not in the log and are counted in the stream's status.
+/// Not for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_log_close(log: Option<Box<tw_log>>, stream: Option<&tw_stream>) -> c_int {
     guard(|| {
-        let (log, stream) = (some(log)?, &some(stream)?.stream);
-        let closed = log.log.close(&stream.image(), stream.stamp());
+        let (log, stream) = (non_null(log)?, &non_null(stream)?.stream);
+        let closed = log.log.close(stream);
         closed.map(|_| ()).map_err(|failed| failed.error.into())
     })
 }

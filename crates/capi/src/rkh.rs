@@ -1,10 +1,12 @@
-//! RKH's trace facility: one control block in storage of the caller, a buffer in memory of the caller.
+//! RKH's trace facility. The caller provides the storage of the control block and the memory of the
+//! buffer.
 //!
-//! `rkh/filter` has the verbs of the filters, `rkh/record` the steps of a record. `include/tracewell_rkh.h`
-//! puts macros in the shape of the framework's around both; `include/tracewell_rkh_events.h` names the
-//! events. No function here allocates, locks, waits or asks the operating system anything.
+//! `rkh/filter` has the functions of the filters, `rkh/record` those that write a record.
+//! `include/tracewell_rkh.h` wraps both in macros like those of the framework, and
+//! `include/tracewell_rkh_events.h` defines the event ids. No function here allocates, locks, waits
+//! or makes a system call.
 //!
-//! The module holds `unsafe` code because exported names and C's arrays are that by nature.
+//! Unsafe: exported symbols and C arrays.
 #![allow(unsafe_code)]
 
 pub mod filter;
@@ -19,13 +21,13 @@ use tracewell_record::rkh::{
 use tracewell_wire::rkh::events::Table;
 use tracewell_wire::rkh::{Dialect, Settings, switches};
 
-use crate::boundary::{Placed, array, guard, memory, put, some};
+use crate::boundary::{Placed, array, guard, memory, non_null, put};
 use crate::clock::{CallerClock, tw_clock};
 use crate::code::{Code, TW_EXCLUDED, TW_INVALID, TW_MISSED, TW_NOTHING, TW_OFF};
 
-/// The control block of an RKH trace. Its words are nobody's business.
+/// The control block of an RKH trace; opaque.
 ///
-/// Static memory or zeroed; `tw_rkh_init` before anything else.
+/// Use static or zeroed memory, and call `tw_rkh_init` first.
 #[repr(C)]
 pub struct tw_rkh {
     words: [MaybeUninit<u64>; 56],
@@ -50,31 +52,31 @@ pub const TW_RKH_3_4: u8 = 7;
 
 /// Filters of groups and events are compiled in.
 pub const TW_RKH_FILTER_EVENTS: u8 = 1;
-/// Filters of active objects are.
+/// Filters of active objects are compiled in.
 pub const TW_RKH_FILTER_OBJECTS: u8 = 2;
-/// Filters of signals are.
+/// Filters of signals are compiled in.
 pub const TW_RKH_FILTER_SIGNALS: u8 = 4;
 
 /// Records of user events are compiled in.
 pub const TW_RKH_USER_TRACE: u32 = 1 << 2;
-/// Records of all groups are.
+/// Records of all groups are compiled in.
 pub const TW_RKH_ALL_GROUPS: u32 = 1 << 3;
-/// Records of memory pools are.
+/// Records of memory pools are compiled in.
 pub const TW_RKH_MP: u32 = 1 << 4;
-/// Records of queues are.
+/// Records of queues are compiled in.
 pub const TW_RKH_QUE: u32 = 1 << 5;
-/// Records of active objects are.
+/// Records of active objects are compiled in.
 pub const TW_RKH_SMA: u32 = 1 << 6;
-/// Records of timers are.
+/// Records of timers are compiled in.
 pub const TW_RKH_TMR: u32 = 1 << 7;
-/// Records of state machines are.
+/// Records of state machines are compiled in.
 pub const TW_RKH_SM: u32 = 1 << 8;
-/// Records of the framework are.
+/// Records of the framework are compiled in.
 pub const TW_RKH_FWK: u32 = 1 << 9;
-/// Records of failed assertions are.
+/// Records of failed assertions are compiled in.
 pub const TW_RKH_ASSERT: u32 = 1 << 10;
 
-// The header has numbers only.
+// The C header needs literal numbers.
 const _: () = {
     assert!(TW_RKH_USER_TRACE == switches::USER_TRACE && TW_RKH_ALL_GROUPS == switches::ALL_GROUPS);
     assert!(
@@ -86,84 +88,93 @@ const _: () = {
     assert!(TW_RKH_ASSERT == switches::ASSERT);
 };
 
-/// What RKH's configuration macros say. Sizes are in bytes: 1, 2 or 4, those of addresses 2 or 4.
+/// The settings of RKH's configuration macros. A size is the number of bytes that a value takes in
+/// a record: 2 or 4 for addresses, otherwise 1, 2 or 4.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_rkh_settings {
-    /// TW_RKH_3_4 or another dialect.
+    /// The dialect, such as TW_RKH_3_4.
     pub dialect: u8,
-    /// Event id (`RKH_CFG_TRC_SIZEOF_TE_ID`).
+    /// Size of event ids (`RKH_CFG_TRC_SIZEOF_TE_ID`).
     pub id: u8,
-    /// Whether records are numbered (`RKH_CFG_TRC_NSEQ_EN`).
+    /// Nonzero if records have sequence numbers (`RKH_CFG_TRC_NSEQ_EN`).
     pub sequence: u8,
-    /// Time stamp (`RKH_CFGPORT_TRC_SIZEOF_TSTAMP`); 0 for none (`RKH_CFG_TRC_TSTAMP_EN`).
+    /// Size of timestamps (`RKH_CFGPORT_TRC_SIZEOF_TSTAMP`); 0 if records have no timestamp
+    /// (`RKH_CFG_TRC_TSTAMP_EN`).
     pub stamp: u8,
-    /// Whether records have a checksum (`RKH_CFG_TRC_CHK_EN`).
+    /// Nonzero if records have a checksum (`RKH_CFG_TRC_CHK_EN`).
     pub checksum: u8,
-    /// Address (`RKH_CFGPORT_TRC_SIZEOF_PTR`).
+    /// Size of data addresses (`RKH_CFGPORT_TRC_SIZEOF_PTR`).
     pub pointer: u8,
-    /// Address of a function (`RKH_CFGPORT_TRC_SIZEOF_FUN_PTR`).
+    /// Size of function addresses (`RKH_CFGPORT_TRC_SIZEOF_FUN_PTR`).
     pub function: u8,
-    /// Signal (`RKH_CFG_FWK_SIZEOF_EVT`).
+    /// Size of signals (`RKH_CFG_FWK_SIZEOF_EVT`).
     pub signal: u8,
-    /// Size of an event (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
+    /// Size of the field for the size of an event (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
     pub event_size: u8,
-    /// Count of memory blocks (`RKH_CFG_MP_SIZEOF_NBLOCK`).
+    /// Size of the field for a number of memory blocks
+    /// (`RKH_CFG_MP_SIZEOF_NBLOCK`).
     pub block_count: u8,
-    /// Size of a memory block (`RKH_CFG_MP_SIZEOF_BSIZE`).
+    /// Size of the field for the size of a memory block
+    /// (`RKH_CFG_MP_SIZEOF_BSIZE`).
     pub block_size: u8,
-    /// Count of queue elements (`RKH_CFG_QUE_SIZEOF_NELEM`).
+    /// Size of the field for a number of queue elements
+    /// (`RKH_CFG_QUE_SIZEOF_NELEM`).
     pub queue_count: u8,
-    /// Timer ticks (`RKH_CFG_TMR_SIZEOF_NTIMER`).
+    /// Size of the field for a number of timer ticks (`RKH_CFG_TMR_SIZEOF_NTIMER`).
     pub timer_ticks: u8,
-    /// Whether senders are recorded (`RKH_CFG_SMA_TRC_SNDR_EN`).
+    /// Nonzero if senders are recorded (`RKH_CFG_SMA_TRC_SNDR_EN`).
     pub sender: u8,
-    /// Whether queues have low-water marks (`RKH_CFG_QUE_GET_LWMARK_EN`).
+    /// Nonzero if queues have low-water marks (`RKH_CFG_QUE_GET_LWMARK_EN`).
     pub queue_low_water: u8,
-    /// Whether memory pools have them (`RKH_CFG_MP_GET_LWM_EN`).
+    /// Nonzero if memory pools have low-water marks (`RKH_CFG_MP_GET_LWM_EN`).
     pub pool_low_water: u8,
-    /// The most event pools, 15 at most (`RKH_CFG_FWK_MAX_EVT_POOL`).
-    pub most_pools: u8,
-    /// Bits of TW_RKH_FILTER_EVENTS, _OBJECTS, _SIGNALS: which filters there are; 0 records everything.
+    /// Maximum number of event pools, up to 15 (`RKH_CFG_FWK_MAX_EVT_POOL`).
+    pub max_pools: u8,
+    /// The compiled-in filters: bits of TW_RKH_FILTER_EVENTS, _OBJECTS, _SIGNALS. With 0, no filter
+    /// exists and all compiled-in records are recorded.
     pub filters: u8,
-    /// 0 for the framework's buffer, which loses its oldest bytes when it is full; 1 for one that leaves
-    /// out whole records.
+    /// 0 for the framework's buffer, which drops its oldest bytes when it is full; 1 for a buffer
+    /// that drops whole new records.
     pub whole_records: u8,
-    /// RKH's version, 0x3400 for 3.4.00; one of the dialect's.
+    /// RKH's version, such as 0x3400 for 3.4.00. It must belong to the dialect.
     pub version: u16,
-    /// Bits of TW_RKH_ALL_GROUPS, _USER_TRACE, _ASSERT, or of single groups: what is compiled in.
+    /// The compiled-in records: bits of TW_RKH_ALL_GROUPS, _USER_TRACE, _ASSERT, or bits of single
+    /// groups.
     pub compiled: u32,
-    /// Ticks of the clock per second; readers are told 16 bits of it.
+    /// Clock rate in ticks per second. The configuration record of the stream contains only the low
+    /// 16 bits of this rate.
     pub stamps_per_second: u32,
-    /// Codes of single events that are not compiled in; may be null.
+    /// Ids of single events that are not compiled in. May be null if `left_out_count` is 0.
     pub left_out: *const u8,
-    /// How many.
+    /// Number of ids in `left_out`.
     pub left_out_count: usize,
 }
 
-/// What a buffer holds and has lost.
+/// The fill level of a buffer, and its losses.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_rkh_status {
-    /// Bytes that wait for the link.
+    /// Number of bytes to be sent.
     pub waiting: usize,
-    /// Bytes lost because newer ones came, modulo 2^32; 0 in a buffer of whole records.
+    /// Number of bytes that newer bytes overwrote, modulo 2^32; always 0 in a buffer that drops
+    /// whole records.
     pub overwritten: u32,
-    /// Records left out, modulo 2^32; 0 in the framework's buffer.
+    /// Number of dropped records, modulo 2^32; always 0 in the framework's buffer.
     pub dropped: u32,
 }
 
-/// Bytes that go to the link, in the memory of the buffer.
+/// Bytes to send, in the memory of the buffer.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_rkh_block {
-    /// The first one.
+    /// The first byte of the block.
     pub bytes: *const u8,
-    /// How many.
+    /// Number of bytes in the block.
     pub length: usize,
 }
 
-/// The buffer that the settings ask for.
+/// The buffer that the settings select.
 enum AnyBuffer {
     Stream(StreamBuffer<'static>),
     Frames(FrameBuffer<'static>),
@@ -211,11 +222,11 @@ impl Buffer for AnyBuffer {
 type Recorder = Trace<'static, CallerClock, AnyBuffer>;
 
 fn recorder(trace: Option<&mut tw_rkh>) -> Result<&mut Recorder, Code> {
-    // SAFETY: the storage is zeros or was made by `tw_rkh_init` (the header's text on `tw_rkh`).
-    unsafe { Placed::<Recorder>::get(some(trace)?) }
+    // SAFETY: the storage is zeroed or was initialised by `tw_rkh_init` (see `tw_rkh`).
+    unsafe { Placed::<Recorder>::get(non_null(trace)?) }
 }
 
-/// What became of a record.
+/// Converts the result of a recording call.
 fn recorded(outcome: Outcome) -> Result<(), Code> {
     match outcome {
         Outcome::Recorded => Ok(()),
@@ -246,7 +257,7 @@ impl tw_rkh_settings {
             sender: u8::from(s.sender),
             queue_low_water: u8::from(s.queue_low_water),
             pool_low_water: u8::from(s.pool_low_water),
-            most_pools: options.most_pools,
+            max_pools: options.max_pools,
             filters: TW_RKH_FILTER_EVENTS | TW_RKH_FILTER_OBJECTS | TW_RKH_FILTER_SIGNALS,
             whole_records: 0,
             version: options.version,
@@ -258,12 +269,14 @@ impl tw_rkh_settings {
     }
 
     /// # Safety
-    /// * `left_out` has `left_out_count` codes.
+    /// * `left_out` must point to `left_out_count` ids.
     unsafe fn options(&self) -> Result<Options, Code> {
         let dialect = Dialect::ALL.get(usize::from(self.dialect)).ok_or(Code(TW_INVALID))?;
         let table = Table::of(*dialect);
-        // SAFETY: the caller's bullet.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let left_out = unsafe { array(self.left_out, self.left_out_count)? };
+        // Ids that the dialect does not have are ignored, so that one list can be used for several
+        // versions.
         let left_out = left_out.iter().filter_map(|code| table.event(*code));
         let compiled = left_out.fold(Compiled::groups(self.compiled), Compiled::without);
         Ok(Options {
@@ -277,12 +290,13 @@ impl tw_rkh_settings {
                 signals: self.filters & TW_RKH_FILTER_SIGNALS != 0,
             },
             stamps_per_second: self.stamps_per_second,
-            most_pools: self.most_pools,
+            max_pools: self.max_pools,
         })
     }
 
     fn sizes(&self) -> Result<Settings, Code> {
         let size = |bytes| matches!(bytes, 1 | 2 | 4).then_some(bytes).ok_or(Code(TW_INVALID));
+        // No target has addresses of one byte.
         let address = |bytes| matches!(bytes, 2 | 4).then_some(bytes).ok_or(Code(TW_INVALID));
         Ok(Settings {
             id: size(self.id)?,
@@ -304,31 +318,31 @@ impl tw_rkh_settings {
     }
 }
 
-/// Fills in settings: dialect 3.4, the sizes that Trazer assumes, everything compiled in, a clock of
-/// 1 kHz, the framework's buffer.
+/// Fills in default settings: dialect 3.4, the sizes that Trazer assumes, all records and filters
+/// compiled in, a clock of 1 kHz and the framework's buffer.
 ///
-/// Ownership: `settings` is the caller's. Errors: TW_NULL. Safe in a signal handler or interrupt.
+/// Ownership: the caller keeps `settings`. Errors: TW_NULL. Safe in a signal handler or interrupt.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_usual(settings: Option<&mut MaybeUninit<tw_rkh_settings>>) -> c_int {
     guard(|| {
-        some(settings)?.write(tw_rkh_settings::of(&Options::default()));
+        non_null(settings)?.write(tw_rkh_settings::of(&Options::default()));
         Ok(())
     })
 }
 
 /// Initialises a control block; `tw_rkh_open` starts its stream.
 ///
-/// All bits of the filters are clear: from 2.4.4 on nothing that can be filtered is recorded until they
-/// are switched off. `signals` has a bit for each signal to be filtered; without that filter it may be
-/// null.
-/// Ownership: `trace` stays the caller's and must stay where its users find it; nothing has to be freed.
-/// The memory and `signals` are the trace's for as long as it is used. `clock` and `settings` are copied.
-/// Errors: TW_NULL, TW_INVALID for a size or dialect that there is not. Safe in an interrupt.
+/// All filter bits are clear: from 2.4.4 on, records that a filter controls are suppressed until
+/// the filter is switched off. `signals` holds one bit per signal; it may be null if signal filters
+/// are not compiled in. Ownership: the caller keeps `trace`, which must not move while it is in use
+/// and need not be freed. The trace keeps using `memory` and `signals`. `clock` and `settings` are
+/// copied. Errors: TW_NULL, TW_INVALID for an unknown size or dialect. Safe in an
+/// interrupt.
 ///
 /// # Safety
-/// * `memory` has `size` bytes and `signals` has `signals_size` bytes that nobody else uses as long as
-///   the trace is used.
-/// * `left_out` of the settings has `left_out_count` codes.
+/// * `memory` must point to `size` bytes and `signals` to `signals_size` bytes, and nothing else
+///   may use them while the trace is in use.
+/// * `left_out` in the settings must point to `left_out_count` ids.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_rkh_init(
     trace: Option<&mut MaybeUninit<tw_rkh>>,
@@ -340,10 +354,10 @@ pub unsafe extern "C" fn tw_rkh_init(
     signals_size: usize,
 ) -> c_int {
     guard(|| {
-        let (trace, settings) = (some(trace)?, some(settings)?);
-        // SAFETY: the last bullet.
+        let (trace, settings) = (non_null(trace)?, non_null(settings)?);
+        // SAFETY: guaranteed by the caller (last point of `# Safety`).
         let options = unsafe { settings.options()? };
-        // SAFETY: the first bullet.
+        // SAFETY: guaranteed by the caller (first point of `# Safety`).
         let memory = unsafe { self::memory(memory.cast(), size)? };
         // SAFETY: as above.
         let signals = unsafe { self::memory(signals.cast(), signals_size)? };
@@ -352,36 +366,38 @@ pub unsafe extern "C" fn tw_rkh_init(
         } else {
             AnyBuffer::Frames(FrameBuffer::new(memory))
         };
-        let clock = CallerClock::new(*some(clock)?, 0xFFFF_FFFF);
+        let clock = CallerClock::new(*non_null(clock)?, 0xFFFF_FFFF);
         Placed::put(trace, Recorder::new(options, buffer, signals, clock));
         Ok(())
     })
 }
 
-/// Empties the buffer and begins a stream: the flag, number 0, the configuration record
-/// (`rkh_trc_init`, `RKH_TRC_SEND_CFG`). The filters stay. Send the bytes.
+/// Clears the buffer and starts a stream with a flag byte and the configuration record, which has
+/// the sequence number 0 (`rkh_trc_init`, `RKH_TRC_SEND_CFG`). The filters do not change. Send the
+/// bytes after this call.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED where the buffer is too small. Safe
-/// in an interrupt if no other call can be under way.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED if the buffer is too small. Safe
+/// in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_open(trace: Option<&mut tw_rkh>) -> c_int {
     guard(|| recorded(recorder(trace)?.open()))
 }
 
-/// Records the configuration once more. Readers forget all symbols there.
+/// Records the configuration again. Decoders discard all names at this record.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID in dialects without such a record,
-/// TW_MISSED. Safe in an interrupt if no other call can be under way.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID in dialects without such a
+/// record, TW_MISSED. Safe in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_configuration(trace: Option<&mut tw_rkh>) -> c_int {
     guard(|| recorded(recorder(trace)?.configuration()))
 }
 
-/// Takes out the oldest bytes, `most` at most, that lie together (`rkh_trc_get_block`).
+/// Removes the oldest bytes, up to `most`, and stores their location (`rkh_trc_get_block`).
 ///
-/// There may be more behind them: call until TW_NOTHING. Ownership: the bytes stay as they are until the
-/// next record. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where there are none. Safe in an interrupt
-/// if no other call can be under way.
+/// The block is contiguous, so more bytes may follow: call again until the result is TW_NOTHING.
+/// Ownership: the bytes do not change until the next record. Errors: TW_NULL, TW_NOT_INITIALISED,
+/// TW_NOTHING if the buffer is empty.
+/// Safe in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_get_block(
     trace: Option<&mut tw_rkh>,
@@ -396,13 +412,14 @@ pub extern "C" fn tw_rkh_get_block(
     })
 }
 
-/// Copies out as many bytes as there are and fit; `count` gets how many (`rkh_trc_getWholeBlock`).
+/// Moves up to `size` bytes to `out`, and stores their number in `count`
+/// (`rkh_trc_getWholeBlock`).
 ///
-/// Ownership: `out` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where there are
-/// none. Safe in an interrupt if no other call can be under way.
+/// Ownership: the caller keeps `out`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if the buffer
+/// is empty. Safe in an interrupt if no other call can be in progress.
 ///
 /// # Safety
-/// * `out` has `size` bytes.
+/// * `out` must have space for `size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_rkh_read(
     trace: Option<&mut tw_rkh>,
@@ -411,7 +428,7 @@ pub unsafe extern "C" fn tw_rkh_read(
     count: Option<&mut MaybeUninit<usize>>,
 ) -> c_int {
     guard(|| {
-        // SAFETY: the bullet above.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let out = unsafe { memory(out.cast(), size)? };
         let found = recorder(trace)?.buffer().read(out);
         put(count, found);
@@ -419,10 +436,10 @@ pub unsafe extern "C" fn tw_rkh_read(
     })
 }
 
-/// What the buffer holds and has lost.
+/// Stores the fill level of the buffer, and its losses.
 ///
-/// Ownership: `status` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no
-/// other call can be under way.
+/// Ownership: the caller keeps `status`. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt
+/// if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_get_status(
     trace: Option<&mut tw_rkh>,
@@ -434,7 +451,7 @@ pub extern "C" fn tw_rkh_get_status(
             AnyBuffer::Stream(stream) => (stream.overwritten(), 0),
             AnyBuffer::Frames(frames) => (0, frames.dropped()),
         };
-        some(status)?.write(tw_rkh_status { waiting: buffer.len(), overwritten, dropped });
+        non_null(status)?.write(tw_rkh_status { waiting: buffer.len(), overwritten, dropped });
         Ok(())
     })
 }

@@ -1,6 +1,6 @@
-//! Streams of our own recorder: made or opened, controlled, recorded into.
+//! Streams of Tracewell's own recorder: creation, control, recording.
 //!
-//! The module holds `unsafe` code because exported names and C's arrays are that by nature.
+//! Unsafe: exported symbols and C arrays.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -11,68 +11,69 @@ use tracewell_record::stream::{Family, FullPolicy, Stream, StreamOptions};
 use tracewell_wire::native::image::State;
 use tracewell_wire::native::{EVENT_IDS, FAMILIES};
 
-use crate::boundary::{self, array, guard, path, some, utf8};
+use crate::boundary::{self, array, guard, non_null, path, utf8};
 use crate::clock::truth;
 use crate::code::{Code, TW_INVALID, TW_NOTHING};
 
-/// A stream, to which any number of threads record at a time.
+/// A stream, into which any number of threads may record at the same time.
 pub struct tw_stream {
     pub(crate) stream: Arc<Stream>,
 }
 
-/// The oldest packet of a thread is overwritten.
+/// A full lane overwrites the oldest packet of its thread.
 pub const TW_LOOP: u8 = 0;
-/// The stream stops.
+/// A full lane stops the stream.
 pub const TW_UNTIL_FULL: u8 = 1;
-/// Events are lost, and counted, until a log takes some out.
+/// Events that do not fit are lost and counted, until a log drains the stream.
 pub const TW_FLUSH: u8 = 2;
 
-/// What a new stream is to be; 0 anywhere is the usual.
+/// Options of a new stream. A field of 0 selects its default.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_stream_options {
-    /// Threads that can record at a time; usually 64.
+    /// Maximum number of recording threads; 64 by default.
     pub lanes: u32,
-    /// Packets of a thread, 2 at least; usually 16.
+    /// Packets per thread, at least 2; 16 by default.
     pub packets: u32,
-    /// Bytes of a packet, 512 to 1 MiB, a multiple of 8; usually 64 KiB.
+    /// Packet size in bytes, a multiple of 8 from 512 to 1 MiB; 64 KiB by default.
     pub packet_size: u32,
-    /// When it is full: TW_LOOP, TW_UNTIL_FULL, TW_FLUSH.
+    /// Behaviour when full: TW_LOOP, TW_UNTIL_FULL or TW_FLUSH.
     pub policy: u8,
-    /// 1 where children of a fork record as well.
+    /// 1 if forked child processes record as well.
     pub inherited: u8,
 }
 
-/// An event type in a stream, from `tw_define`. Copy it as you like.
+/// An event type in a stream, from `tw_define`. It may be copied freely.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_event {
-    /// Its id in the stream.
+    /// The id of the event type in the stream.
     pub id: u16,
-    /// Its family, 0 to 62.
+    /// The family of the event type, 0 to 62.
     pub family: u16,
 }
 
-/// How a stream stands. Counts are since it was made or cleared.
+/// The status of a stream. Counts start when the stream is created or cleared.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_stream_status {
-    /// Events lost for want of room.
+    /// Events lost because there was no space.
     pub lost: u64,
-    /// Events lost because no lane was free, signal handlers interrupted each other too deeply, or the
-    /// event type had no place.
+    /// Events lost because no lane was free, signal handlers were nested too deeply, or the event
+    /// type could not be stored.
     pub lost_unplaced: u64,
     /// Events lost while a full stream was suspended.
     pub lost_suspended: u64,
-    /// Events that were in the stream and never reached its log.
+    /// Events that were stored in the stream but not written to its log.
     pub lost_log: u64,
-    /// Threads that have a lane.
+    /// Number of threads that have a lane.
     pub lanes: u32,
-    /// Error number of the first flush that failed; 0 for none.
+    /// Error number of the first failed flush; 0 for none.
     pub flush_error: i32,
-    /// 1 where it records.
+    /// 1 if the stream is recording.
     pub running: c_int,
-    /// 1 where the next event of some thread displaces another one, or has no room.
+    /// 1 if a thread has no space for its next event: the event would overwrite another event or be
+    /// lost.
     pub full: c_int,
 }
 
@@ -98,26 +99,27 @@ impl tw_stream_options {
 
 type Place<'a> = Option<&'a mut MaybeUninit<*mut tw_stream>>;
 
-/// Gives C a stream.
+/// Passes ownership of a stream to C.
 fn hand_over(stream: Place<'_>, made: impl FnOnce() -> Result<Stream, Code>) -> c_int {
     guard(|| boundary::hand_over(stream, || Ok(tw_stream { stream: Arc::new(made()?) })))
 }
 
-/// Does something with a stream, for C.
+/// Runs `work` on a stream and returns its result to C.
 #[inline]
 fn with(stream: Option<&tw_stream>, work: impl FnOnce(&Stream) -> Result<(), Code>) -> c_int {
-    guard(|| work(&some(stream)?.stream))
+    guard(|| work(&non_null(stream)?.stream))
 }
 
-/// Makes a stream, suspended: in a new file, under `/dev/shm` say, or for a null path in memory without
-/// one. `options` may be null for the usual.
+/// Creates a suspended stream in a new file, for example in `/dev/shm`, or only in memory if `file`
+/// is null. `options` may be null for the defaults.
 ///
-/// Ownership: `*stream` is the caller's, to be given to `tw_stream_close`; null on errors. The file
-/// stays when the stream is closed. Errors: TW_NULL, TW_INVALID, TW_TOO_SMALL, TW_NONE_FREE at the 17th
-/// stream, or the system's (EEXIST). Not for signal handlers.
+/// Ownership: the caller owns `*stream` and passes it to `tw_stream_close`; it is null after an
+/// error. The file is kept when the stream is closed. Errors: TW_NULL, TW_INVALID, TW_TOO_SMALL,
+/// TW_NONE_FREE if the process already has 16 streams, or an error of the system (EEXIST). Not for
+/// signal handlers.
 ///
 /// # Safety
-/// * `file` is null or ends with a NUL.
+/// * `file` must be null or null-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_stream_create(
     file: *const c_char,
@@ -129,33 +131,34 @@ pub unsafe extern "C" fn tw_stream_create(
         if file.is_null() {
             return Ok(Stream::anonymous(&options)?);
         }
-        // SAFETY: the bullet above.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         Ok(Stream::create(unsafe { path(file)? }, &options)?)
     })
 }
 
-/// Opens the stream that another process made in a file.
+/// Opens a stream that another process created in a file.
 ///
-/// Ownership: as `tw_stream_create`. Errors: TW_NULL, TW_INVALID where the file is no stream's,
-/// TW_NONE_FREE, or the system's. Not for signal handlers.
+/// Ownership: as `tw_stream_create`. Errors: TW_NULL, TW_INVALID if the file is not a stream,
+/// TW_NONE_FREE, or an error of the system. Not for signal handlers.
 ///
 /// # Safety
-/// * `file` ends with a NUL.
+/// * `file` must be null-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_stream_open(
     file: *const c_char,
     stream: Option<&mut MaybeUninit<*mut tw_stream>>,
 ) -> c_int {
-    // SAFETY: the bullet above.
+    // SAFETY: guaranteed by the caller (see `# Safety`).
     hand_over(stream, || Ok(Stream::open(unsafe { path(file)? })?))
 }
 
-/// Opens the stream that `TRACEWELL_STREAM` in the environment names: the one of `tracewell record`,
-/// which has started it.
+/// Opens the stream that the environment variable `TRACEWELL_STREAM` names. `tracewell record` sets
+/// it for the programs it starts.
 ///
-/// Ownership: as `tw_stream_create`. Errors: TW_NOTHING where nobody records (every other function takes
-/// the null stream that is stored then, and says TW_NULL), else as `tw_stream_open`. Not for signal
-/// handlers; no other thread may change the environment meanwhile.
+/// Ownership: as `tw_stream_create`. Errors: TW_NOTHING if the variable is not set, otherwise as
+/// `tw_stream_open`. After TW_NOTHING the stored stream is null; every other function returns
+/// TW_NULL for it. Not for signal handlers; no other thread may change the environment during the
+/// call.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_stream_from_environment(
     stream: Option<&mut MaybeUninit<*mut tw_stream>>,
@@ -165,8 +168,9 @@ pub extern "C" fn tw_stream_from_environment(
 
 /// Closes a stream. Null is allowed.
 ///
-/// Ownership: the stream is gone; its file stays. Nobody may be inside a call with it, and logs that
-/// drain it must not again; a flusher keeps what it needs. Errors: none. Not for signal handlers.
+/// Ownership: the stream is freed; its file is kept. No call on the stream may be in progress, and
+/// logs of the stream must not be drained again; an active flusher may continue. Errors: none. Not
+/// for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_stream_close(stream: Option<Box<tw_stream>>) {
     guard(|| {
@@ -186,7 +190,7 @@ pub extern "C" fn tw_stream_start(stream: Option<&tw_stream>) -> c_int {
     })
 }
 
-/// Stops recording; events that begin after the return are not recorded.
+/// Stops recording. Events that begin after the call are not recorded.
 ///
 /// Ownership: none. Errors: TW_NULL. Safe in a signal handler.
 #[unsafe(no_mangle)]
@@ -197,7 +201,7 @@ pub extern "C" fn tw_stream_stop(stream: Option<&tw_stream>) -> c_int {
     })
 }
 
-/// Forgets all records and the counts of losses; recording goes on.
+/// Removes all records and resets the counts of losses. A running stream continues to record.
 ///
 /// Ownership: none. Errors: TW_NULL. Safe in a signal handler.
 #[unsafe(no_mangle)]
@@ -208,7 +212,7 @@ pub extern "C" fn tw_stream_clear(stream: Option<&tw_stream>) -> c_int {
     })
 }
 
-/// Sets which families are not recorded, a bit each.
+/// Sets the filter of families: one bit per family, 1 if the family is not recorded.
 ///
 /// Ownership: none. Errors: TW_NULL. Safe in a signal handler.
 #[unsafe(no_mangle)]
@@ -219,9 +223,9 @@ pub extern "C" fn tw_stream_filter_families(stream: Option<&tw_stream>, families
     })
 }
 
-/// Sets whether events of one id are left out (1) or recorded (0).
+/// Excludes events with the given id (`left_out` 1) or records them again (0).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_INVALID for an id beyond 2047. Safe in a signal handler.
+/// Ownership: none. Errors: TW_NULL, TW_INVALID for an id above 2047. Safe in a signal handler.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_stream_filter_event(
     stream: Option<&tw_stream>,
@@ -237,9 +241,9 @@ pub extern "C" fn tw_stream_filter_event(
     })
 }
 
-/// How a stream stands.
+/// Stores the status of a stream.
 ///
-/// Ownership: `status` is the caller's. Errors: TW_NULL. Safe in a signal handler.
+/// Ownership: the caller keeps `status`. Errors: TW_NULL. Safe in a signal handler.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_stream_get_status(
     stream: Option<&tw_stream>,
@@ -247,7 +251,7 @@ pub extern "C" fn tw_stream_get_status(
 ) -> c_int {
     with(stream, |stream| {
         let found = stream.image().status();
-        some(status)?.write(tw_stream_status {
+        non_null(status)?.write(tw_stream_status {
             lost: found.lost,
             lost_unplaced: found.lost_unplaced,
             lost_suspended: found.lost_suspended,
@@ -261,15 +265,17 @@ pub extern "C" fn tw_stream_get_status(
     })
 }
 
-/// Defines an event type in a stream: `"net/sent(length:u64,queue:hex,note:text)"`. The kinds of
-/// fields are u64, i64, hex, bool, f64, and as the last one text or bytes.
+/// Defines an event type in a stream, such as `"net/sent(length:u64,queue:hex,note:text)"`. The
+/// types of fields are u64, i64, hex, bool and f64; the last field may also be text or bytes.
 ///
-/// A type that the stream has already keeps its id, so every process and thread may define.
-/// Ownership: the text is copied. Errors: TW_NULL, TW_INVALID for another text or a family beyond 62,
-/// TW_NONE_FREE at the 1985th type. Safe in a signal handler.
+/// If the stream already has this event type, the call returns its id. So every process and thread
+/// may define the type.
+///
+/// Ownership: the string is copied. Errors: TW_NULL, TW_INVALID for a malformed string or a family
+/// above 62, TW_NONE_FREE if the stream already has 1984 types. Safe in a signal handler.
 ///
 /// # Safety
-/// * `event_type` ends with a NUL.
+/// * `event_type` must be null-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_define(
     stream: Option<&tw_stream>,
@@ -278,10 +284,10 @@ pub unsafe extern "C" fn tw_define(
     event: Option<&mut MaybeUninit<tw_event>>,
 ) -> c_int {
     with(stream, |stream| {
-        // SAFETY: the bullet above.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let text = unsafe { utf8(event_type)? };
         let id = stream.define_text(None, self::family(family)?, text)?;
-        some(event)?.write(tw_event { id, family });
+        non_null(event)?.write(tw_event { id, family });
         Ok(())
     })
 }
@@ -291,14 +297,15 @@ fn family(number: u16) -> Result<Family, Code> {
     known.then(|| Family::new(number, "")).ok_or(Code(TW_INVALID))
 }
 
-/// Records an event: a number for each field, the bits of a double for an f64. Never waits, never
-/// allocates. What is filtered out, suspended or lost is no error here: `tw_stream_get_status` counts.
+/// Records an event with one number per field. For an f64 field, pass the bits of a double. Never
+/// waits and never allocates. It is not an error if the event is filtered out or lost, or if the
+/// stream is suspended. `tw_stream_get_status` reports losses.
 ///
-/// Ownership: the fields are copied. Errors: TW_NULL, TW_INVALID for a family that does not exist.
-/// Safe in a signal handler, also in one that interrupts this very function.
+/// Ownership: the fields are copied. Errors: TW_NULL, TW_INVALID for an invalid family. Safe in a
+/// signal handler, even in one that interrupts this function.
 ///
 /// # Safety
-/// * `fields` has `count` numbers.
+/// * `fields` must point to `count` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_record(
     stream: Option<&tw_stream>,
@@ -307,25 +314,25 @@ pub unsafe extern "C" fn tw_record(
     count: usize,
 ) -> c_int {
     with(stream, |stream| {
-        // SAFETY: the bullet above.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let fields = unsafe { array(fields, count)? };
         stream.record_as(event.id, family(event.family)?, fields, &[]);
         Ok(())
     })
 }
 
-/// Fields before a text or bytes.
+/// Maximum number of fields before the text or bytes.
 const FIELDS: usize = 15;
 
-/// Records an event whose last field is text or bytes, with at most 15 fields before it. One that is too
-/// long for a packet is lost, and counted.
+/// Records an event whose last field is a string or bytes, with at most 15 fields before it. An
+/// event that does not fit into a packet is lost and counted.
 ///
-/// Ownership: fields and bytes are copied. Errors: TW_NULL, TW_INVALID for more fields or a family that
-/// does not exist. Safe in a signal handler, also in one that interrupts this very function.
+/// Ownership: fields and bytes are copied. Errors: TW_NULL, TW_INVALID for more fields or an
+/// invalid family. Safe in a signal handler, even in one that interrupts this function.
 ///
 /// # Safety
-/// * `fields` has `count` numbers.
-/// * `bytes` has `length` bytes.
+/// * `fields` must point to `count` numbers.
+/// * `bytes` must point to `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_record_with(
     stream: Option<&tw_stream>,
@@ -336,7 +343,7 @@ pub unsafe extern "C" fn tw_record_with(
     length: usize,
 ) -> c_int {
     with(stream, |stream| {
-        // SAFETY: the bullets above.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let (fields, bytes) = unsafe { (array(fields, count)?, array(bytes.cast(), length)?) };
         let mut words = [0; FIELDS + 1];
         let room = words.get_mut(..=count).filter(|_| count <= FIELDS).ok_or(Code(TW_INVALID))?;

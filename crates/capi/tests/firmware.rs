@@ -1,7 +1,7 @@
-//! Firmware for a Cortex-M3, in C with the library that has no operating system and in Rust, run in QEMU:
-//! what it recorded is what the same programs record on this machine.
+//! Runs the firmware for a Cortex-M3 in QEMU, in C (with the library for firmware) and in Rust. The
+//! recorded bytes must be equal to those of the same programs on this machine.
 //!
-//! A machine without the tools says that the tests are skipped; in CI that is a failure.
+//! If the tools are missing, the tests are skipped; in CI they fail.
 
 #[path = "../../record/examples/device/device.rs"]
 mod device;
@@ -9,14 +9,14 @@ mod device;
 mod door;
 
 mod build;
+mod events;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use build::{WARNINGS, here, optional, succeed};
-use tracewell::export::events::{EventFormat, EventWriter};
-use tracewell::input::{Input, Settings};
+use events::events;
 
 const TARGET: &str = "thumbv7m-none-eabi";
 const GCC: &str = "arm-none-eabi-gcc";
@@ -41,7 +41,7 @@ fn example() -> PathBuf {
     here().join("../../examples/cortex-m")
 }
 
-/// Cargo, with target folders of these tests.
+/// Returns a cargo command with target folders for these tests.
 fn cargo(command: &str, manifest: &Path, folder: &str) -> (Command, PathBuf) {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     let mut cargo = Command::new(env!("CARGO"));
@@ -50,13 +50,14 @@ fn cargo(command: &str, manifest: &Path, folder: &str) -> (Command, PathBuf) {
     (cargo, target.join(TARGET))
 }
 
-/// Runs a program in QEMU, in a folder that gets its files; the bytes of its serial line.
+/// Runs a program in QEMU with `folder` as its current folder. Returns the bytes of its serial
+/// line.
 fn run(program: &Path, arguments: &[&str], folder: &Path) -> Vec<u8> {
     let mut semihosting = "enable=on,target=native".to_owned();
     for argument in arguments {
         semihosting.push_str(&format!(",arg={argument}"));
     }
-    // A minute of processor time is a thousand times what the programs need.
+    // The limit of a minute of processor time is a thousand times what the programs need.
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -t 60; exec \"$@\"", "sh", QEMU, "-machine", "mps2-an385"]);
     command.args(["-display", "none", "-monitor", "none", "-serial", "file:serial"]);
@@ -65,7 +66,7 @@ fn run(program: &Path, arguments: &[&str], folder: &Path) -> Vec<u8> {
     fs::read(folder.join("serial")).unwrap()
 }
 
-/// Compiles a program of `examples/c` for the board, with the library for it.
+/// Compiles a program of `examples/c` for the board, with the firmware library.
 fn compile(name: &str, library: &Path, folder: &Path) -> PathBuf {
     let program = folder.join(name);
     let mut command = Command::new(GCC);
@@ -76,18 +77,6 @@ fn compile(name: &str, library: &Path, folder: &Path) -> PathBuf {
     command.arg(here().join("../../examples/c").join(name).with_extension("c"));
     succeed(command.arg(library).arg("-o").arg(&program));
     program
-}
-
-/// Context, name and arguments of each event.
-fn events(path: &Path) -> Vec<String> {
-    let mut writer = EventWriter::new(Vec::new(), EventFormat::Tsv, Default::default());
-    Input::open(path, Settings::default()).unwrap().read(&mut writer).unwrap();
-    let text = String::from_utf8(writer.finish().unwrap()).unwrap();
-    let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
-    let heads = lines.next().unwrap();
-    let at = |column| heads.iter().position(|head| *head == column).unwrap();
-    let places = ["context", "name", "args"].map(at);
-    lines.map(|line| places.map(|at| line[at]).join(" ")).collect()
 }
 
 fn hosted_door() -> Vec<u8> {
@@ -110,7 +99,7 @@ fn c_programs_without_operating_system_record_what_they_record_on_this_machine()
 
     run(&compile("firmware", &library, folder.path()), &["firmware", "."], folder.path());
     let device::Recorded { ring, log, chunk } = device::record();
-    // The header says where the ring lies, which differs.
+    // The headers differ, because they contain the address of the ring.
     assert!(read("firmware.trx")[48..] == ring[48..], "the rings differ");
     assert!(read("firmware.twx") == log, "the logs differ");
     assert!(read("firmware.chunk") == chunk, "the chunks differ");
@@ -131,11 +120,11 @@ fn a_rust_program_sends_rkh_frames_and_leaves_a_threadx_ring() {
     assert!(serial == hosted_door(), "the streams differ");
 
     let running = "0x20000600 TX_TRACE_RUNNING arg1=0 arg2=0 arg3=0 arg4=0".to_owned();
-    let stack = 0x2000_FF00;
-    let interrupted = format!("interrupted={}", 0x2000_0600);
+    let stack = "0x2000FF00";
+    let interrupted = "interrupted=0x20000600";
     let isr =
         format!("stack_ptr={stack} isr_number=15 system_state=1 preempt_disable=0 {interrupted}");
-    let control = 0x2000_0400;
+    let control = "0x20000400";
     let of_sample = |number: u32| {
         let resume = format!(
             "thread_ptr={control} previous_state=5 stack_ptr={stack} next_thread={control} {interrupted}"
@@ -149,5 +138,8 @@ fn a_rust_program_sends_rkh_frames_and_leaves_a_threadx_ring() {
         ]
     };
     let expected = [running.clone(), running].into_iter().chain((0..8).flat_map(of_sample));
-    assert_eq!(events(&folder.path().join("door.trx")), expected.collect::<Vec<_>>());
+    assert_eq!(
+        events(&folder.path().join("door.trx"), &["context", "name", "args"]),
+        expected.collect::<Vec<_>>()
+    );
 }

@@ -1,5 +1,5 @@
-//! The committed header is what the sources say. `HEADER=overwrite cargo test -p tracewell-capi` writes
-//! it anew: read the difference.
+//! Checks that the committed header matches the sources. `BLESS=1 cargo test -p tracewell-capi`
+//! writes the header; check the difference.
 
 use std::path::Path;
 
@@ -11,12 +11,12 @@ fn the_committed_header_is_what_the_sources_say() {
     let mut made = Vec::new();
     bindings.write(&mut made);
     let path = here.join("include/tracewell.h");
-    if std::env::var_os("HEADER").is_some_and(|value| value == "overwrite") {
+    if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
         std::fs::write(&path, &made).unwrap();
     }
     let committed = std::fs::read(&path).unwrap();
     assert!(
         made == committed,
-        "include/tracewell.h is stale: HEADER=overwrite cargo test -p tracewell-capi"
+        "include/tracewell.h is stale: BLESS=1 cargo test -p tracewell-capi"
     );
 }

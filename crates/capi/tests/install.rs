@@ -1,20 +1,21 @@
-//! What `cargo run -p xtask -- install-c` installs: a program is compiled with it, by pkg-config where there
-//! is one, by the name that other systems use, and runs.
+//! Compiles and runs a program with the files that `cargo run -p xtask -- install-c` installs: with
+//! pkg-config and CMake if they are installed, and with the library name of other systems.
 
 mod build;
 
 use std::path::Path;
 use std::process::Command;
 
-use build::{compiler, here, optional, succeed};
+use build::{compiler, here, optional, succeed, tool};
 
-fn install(prefix: &Path) {
+/// Installs the library and returns what the command printed.
+fn install(prefix: &Path) -> String {
     let mut command = Command::new(env!("CARGO"));
     command.current_dir(here().join("../..")).env("CARGO_NET_OFFLINE", "true");
     command.args(["run", "--offline", "--quiet", "--package", "xtask", "--target-dir"]);
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("install");
     command.arg(&target).args(["--", "install-c", "--profile", "dev", "--target-dir"]).arg(&target);
-    succeed(command.arg("--prefix").arg(prefix));
+    succeed(command.arg("--prefix").arg(prefix))
 }
 
 const PROGRAM: &str = "#include <trace.h>
@@ -28,7 +29,7 @@ int main(void)
 }
 ";
 
-/// Compiles with these arguments, and runs with the libraries of the prefix.
+/// Compiles with the given arguments, and runs with the libraries of the prefix.
 fn links_and_runs(cc: &str, prefix: &Path, arguments: &[&str]) {
     let (source, program) = (prefix.join("program.c"), prefix.join("program"));
     std::fs::write(&source, PROGRAM).unwrap();
@@ -36,7 +37,7 @@ fn links_and_runs(cc: &str, prefix: &Path, arguments: &[&str]) {
     succeed(Command::new(&program).env("LD_LIBRARY_PATH", prefix.join("lib")));
 }
 
-/// Whether a compiler has what it needs for that.
+/// Returns true if a compiler and its linker can optimise at link time.
 fn optimises_at_link_time(cc: &str, folder: &Path) -> bool {
     let (source, program) = (folder.join("empty.c"), folder.join("empty"));
     std::fs::write(&source, "int main(void) { return 0; }\n").unwrap();
@@ -49,12 +50,62 @@ fn optimises_at_link_time(cc: &str, folder: &Path) -> bool {
     can
 }
 
+const PROJECT: &str = "cmake_minimum_required(VERSION 3.13)
+project(program C)
+find_package(Tracewell VERSION REQUIRED)
+foreach(kind shared static)
+  add_executable(${kind} ../program.c)
+  target_link_libraries(${kind} PRIVATE Tracewell::${kind})
+endforeach()
+";
+
+/// Runs CMake in a folder of the prefix, on a project that requires a version of the library.
+fn cmake(cmake: &str, prefix: &Path, version: &str) -> Command {
+    let project = prefix.join("project");
+    std::fs::create_dir_all(&project).unwrap();
+    let text = PROJECT.replace("VERSION REQUIRED", &format!("{version} REQUIRED"));
+    std::fs::write(project.join("CMakeLists.txt"), text).unwrap();
+    std::fs::write(prefix.join("program.c"), PROGRAM).unwrap();
+    let mut command = Command::new(cmake);
+    command.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.display())).arg("-S").arg(&project);
+    command.arg("-B").arg(prefix.join(format!("build-{version}")));
+    command
+}
+
+/// Builds a project by CMake with both libraries, and runs its programs. The version of the
+/// workspace is found; the next minor and major versions are not.
+fn with_cmake(prefix: &Path) {
+    let Some(name) = tool("cmake") else { return };
+    let version = env!("CARGO_PKG_VERSION");
+    succeed(&mut cmake(&name, prefix, version));
+    let built = prefix.join(format!("build-{version}"));
+    succeed(Command::new(&name).arg("--build").arg(&built));
+    for program in ["shared", "static"] {
+        succeed(&mut Command::new(built.join(program)));
+    }
+    let major: u32 = env!("CARGO_PKG_VERSION_MAJOR").parse().unwrap();
+    let minor: u32 = env!("CARGO_PKG_VERSION_MINOR").parse().unwrap();
+    for later in [format!("{major}.{}", minor + 1), format!("{}.0", major + 1)] {
+        let output = cmake(&name, prefix, &later).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        let expected = format!("compatible with requested version \"{later}\"");
+        let message: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(!output.status.success() && message.contains(&expected), "{message}");
+    }
+}
+
 #[test]
 fn what_is_installed_can_be_used() {
     let Some(cc) = compiler("CC", "gcc") else { return };
     let folder = tempfile::tempdir().unwrap();
     let prefix = folder.path();
-    install(prefix);
+    let printed = install(prefix);
+    let library = prefix.join("lib");
+    for expected in ["lib/cmake/Tracewell/TracewellConfig.cmake", "50 pages", "ldconfig"] {
+        assert!(printed.contains(expected), "{expected}: {printed}");
+    }
+    assert!(printed.contains(&format!("-Wl,-rpath,{}", library.display())), "{printed}");
+    with_cmake(prefix);
     let include = format!("-I{}/include", prefix.display());
     let library = format!("-L{}/lib", prefix.display());
     links_and_runs(&cc, prefix, &[&include, &library, "-lposixtrace"]);
@@ -72,7 +123,7 @@ fn what_is_installed_can_be_used() {
             &[&["-flto", &include[..], &library], &static_library[..]].concat(),
         );
     }
-    let Some(pkg_config) = optional("pkg-config") else { return };
+    let Some(pkg_config) = tool("pkg-config") else { return };
     let said = succeed(
         Command::new(pkg_config)
             .args(["--cflags", "--libs", "tracewell"])

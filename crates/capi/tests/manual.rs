@@ -1,5 +1,5 @@
-//! The manual pages of the POSIX trace functions, `man/man3`: each function has one, their prototypes are
-//! those of `trace.h`, and formatters have nothing to complain of.
+//! Checks the manual pages of the POSIX trace functions (`man/man3`): each function has a page with
+//! the prototype of `trace.h`, and formatters report no error.
 
 mod build;
 
@@ -17,7 +17,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The arguments of each function that `trace.h` declares.
+/// Returns the arguments of each function that `trace.h` declares.
 fn declared() -> BTreeMap<String, Vec<String>> {
     let header = read(&here().join("include/trace.h")).replace("_TRACE_RESTRICT", "restrict");
     let starts = header.split("\nint posix_").chain(header.split("\nvoid posix_").skip(1));
@@ -31,7 +31,7 @@ fn declared() -> BTreeMap<String, Vec<String>> {
         .collect()
 }
 
-/// The page that tells of a function, behind the link if there is one.
+/// Returns the page of a function, following a link.
 fn page_of(function: &str) -> String {
     let text = read(&folder().join(format!("{function}.3")));
     match text.strip_prefix(".so man3/") {
@@ -40,12 +40,12 @@ fn page_of(function: &str) -> String {
     }
 }
 
-/// The texts between quotation marks.
+/// Returns the strings between quotation marks.
 fn quoted(line: &str) -> Vec<String> {
     line.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// The arguments of a function in the synopsis of a page.
+/// Returns the arguments of a function in the synopsis of a page.
 fn synopsis(page: &str, function: &str) -> Option<Vec<String>> {
     let mut lines = page.lines();
     let short = format!(".Fn {function} ");
@@ -71,9 +71,9 @@ fn each_function_has_a_page_with_its_prototype() {
     assert_eq!(pages, declared.len(), "a page for each function and no other");
 }
 
-/// What a formatter is asked, and whether it is there.
+/// Returns a formatter that this machine has, with its arguments.
 fn formatter() -> Option<(&'static str, &'static [&'static str])> {
-    // mandoc has no option that only says who it is; a page in a pipe answers as well.
+    // mandoc has no option to print its version; formatting an empty page shows that it exists.
     let there = |name: &str| Command::new(name).arg("/dev/null").output().is_ok();
     if there("mandoc") {
         return Some(("mandoc", &["-T", "lint", "-W", "warning"]));

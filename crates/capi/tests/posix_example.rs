@@ -1,4 +1,4 @@
-//! The pair of examples, `examples/c/pump.c` and `examples/c/watch.c`: a program that is traced, and its
+//! Runs the examples `examples/c/pump.c`, a traced program, and `examples/c/watch.c`, its
 //! controller.
 
 mod build;
@@ -29,7 +29,8 @@ impl Pair {
         Self { pump: program("pump"), watch: program("watch"), folder }
     }
 
-    /// A program of the pair, with a registry of their own.
+    /// Returns a command that runs one of the programs. Both programs use the registry in the
+    /// folder of this test.
     fn command(&self, program: &Path) -> Command {
         let registry = self.folder.path().join("registry");
         let private = DirBuilder::new().recursive(true).mode(0o700).create(&registry);
@@ -40,12 +41,12 @@ impl Pair {
     }
 }
 
-/// How many lines have an event of this name.
+/// Returns the number of lines with an event of this name.
 fn count(said: &str, event: &str) -> usize {
     said.lines().filter(|line| line.split(' ').nth(2) == Some(&format!("{event}:"))).count()
 }
 
-/// The level stays where the valve keeps it.
+/// Checks that the valve keeps the level within its range.
 fn is_about_a_pump(said: &str) {
     let level = |line: &str| line.split_once("level ")?.1.split(' ').next()?.parse::<i32>().ok();
     let mut levels = said.lines().filter_map(level);
@@ -59,7 +60,8 @@ fn a_running_program_is_watched_until_it_ends() {
     let Some(cc) = compiler("CC", "gcc") else { return };
     for link in [Link::Static, Link::Shared] {
         let pair = Pair::new(&cc, link);
-        // It runs until enough of it was seen, however long its controller takes to begin.
+        // The pump runs until enough events are recorded, whatever time its controller needs to
+        // start.
         let mut pump = pair.command(&pair.pump).arg("1000000").spawn().unwrap();
         let mut watch = pair.command(&pair.watch);
         watch.arg(pump.id().to_string()).stdout(Stdio::piped());

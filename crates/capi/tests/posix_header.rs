@@ -1,4 +1,5 @@
-//! `include/trace.h`: compiled by itself as C and C++, and compared with what the library calls the same.
+//! Checks that `include/trace.h` compiles alone as C and C++, and that its constants match those of
+//! the library.
 
 mod build;
 
@@ -8,7 +9,7 @@ use std::process::Command;
 
 use build::{WARNINGS, compiler, here, optional, succeed};
 
-/// Looks at a source without making anything of it.
+/// Checks the syntax of a source file.
 fn check(compiler: &str, standard: &str, source: &Path) {
     let mut command = Command::new(compiler);
     command.arg(standard).args(WARNINGS).arg("-fsyntax-only");
@@ -54,7 +55,7 @@ fn the_header_stands_alone() {
     }
 }
 
-/// The constants, as the library knows them.
+/// Returns the constants as the library defines them.
 fn constants() -> Vec<(&'static str, i64)> {
     use tracewell_wire::posix::*;
     let stream = |policy: StreamPolicy| i64::from(policy.code());
@@ -96,8 +97,7 @@ fn constants_and_sizes_are_those_of_the_library() {
     check_text(&cc, "-std=c11", "constants.c", &text);
 }
 
-/// The constants of the header whose numbers the library does not name elsewhere: C's functions test what
-/// they mean (`tests/posix`).
+/// The constants that only the header defines. C programs test their meaning (`tests/posix`).
 const OF_THE_HEADER_ALONE: [&str; 19] = [
     "POSIX_TRACE_SUSPENDED",
     "POSIX_TRACE_RUNNING",

@@ -1,8 +1,10 @@
-//! The conformance suite of the POSIX trace functions (`tests/posix`), compiled in several ways and run.
+//! Compiles the conformance suite of the POSIX trace functions (`tests/posix`) in several ways and
+//! runs it.
 //!
-//! The sanitizers look at the suite and at what it hands over; the library is as always. What cannot be tested
-//! under them is tested without. `posix/assertions.tsv` has what is asserted and where it is tested: each of its rows must be reported
-//! and pass, and nothing else may be reported. The last tests show that the suite can fail.
+//! The sanitizers check the suite and the pointers that it passes; the library is compiled without
+//! them. Tests that do not work with sanitizers run without them. `posix/assertions.tsv` lists the
+//! assertions and the file of each test. The suite must report exactly these rows, and all must
+//! pass. The last tests show that the suite can fail.
 
 mod build;
 
@@ -34,13 +36,13 @@ fn assertions() -> Vec<Assertion> {
     table.lines().skip(1).map(row).collect()
 }
 
-/// The ids that the suite must report, with the file that has the test.
+/// Returns the ids that the suite must report, with the file of each test.
 fn expected() -> BTreeMap<String, String> {
     let in_c = assertions().into_iter().filter(|row| row.test.ends_with(".c"));
     in_c.map(|row| (row.id, row.test)).collect()
 }
 
-/// One way to compile the suite.
+/// A compiler configuration for the suite.
 #[derive(Clone, Copy)]
 struct Build<'a> {
     compiler: &'a str,
@@ -49,7 +51,7 @@ struct Build<'a> {
     link: Link,
 }
 
-/// The suite as a program.
+/// Compiles the suite.
 fn compile(build: Build, folder: &Path) -> PathBuf {
     let program = folder.join("suite");
     let mut command = Command::new(build.compiler);
@@ -66,10 +68,10 @@ fn compile(build: Build, folder: &Path) -> PathBuf {
     program
 }
 
-/// What the suite said of each test: id, and the rest of the line if it failed.
+/// Returns the suite's report: id, and the rest of the line if the test failed.
 fn run(program: &Path, arguments: &[&str]) -> BTreeMap<String, Option<String>> {
     let mut command = Command::new(program);
-    // What a process still has when it ends without a word is no leak.
+    // Memory that is still allocated at the end of a process is not a leak.
     command.env("ASAN_OPTIONS", "detect_leaks=0").args(arguments);
     let output = command.output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
@@ -133,7 +135,7 @@ fn gcc_without_sanitizers() {
     passes(Build { compiler: &gcc, level: "-O2", sanitized: false, link: Link::Static });
 }
 
-/// The suite as it is used to look for faults: quick to make and to start.
+/// Compiles the suite in the way that builds and starts fastest, for the tests that inject faults.
 fn plain(folder: &Path) -> Option<PathBuf> {
     let gcc = compiler("CC", "gcc")?;
     Some(compile(
@@ -189,7 +191,7 @@ fn the_harness_reports_every_kind_of_failure() {
     }
 }
 
-/// The ids that are asserted of each function.
+/// Returns the ids of the assertions about each function.
 fn ids_by_function() -> BTreeMap<String, Vec<String>> {
     let mut ids = BTreeMap::<_, Vec<_>>::new();
     for row in assertions().into_iter().filter(|row| row.test.ends_with(".c")) {
@@ -200,7 +202,7 @@ fn ids_by_function() -> BTreeMap<String, Vec<String>> {
     ids
 }
 
-/// A library that has one function, which does nothing but return a number.
+/// Compiles a library with one function, which only returns a number.
 fn mutant(compiler: &str, function: &str, result: u32, folder: &Path) -> PathBuf {
     let source = folder.join("mutant.c");
     let library = folder.join(format!("{function}-{result}.so"));
@@ -210,7 +212,7 @@ fn mutant(compiler: &str, function: &str, result: u32, folder: &Path) -> PathBuf
     library
 }
 
-/// Whether one of the tests fails with a function replaced.
+/// Returns true if one of the tests fails when a function is replaced.
 fn notices(program: &Path, mutant: &Path, ids: &[String]) -> bool {
     let mut command = Command::new(program);
     command.env("LD_PRELOAD", mutant).args(["--until-failure", "--seconds", "3"]).args(ids);

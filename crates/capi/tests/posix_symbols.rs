@@ -1,4 +1,4 @@
-//! What the shared library offers to other programs: the functions of its headers and nothing else.
+//! Checks that the shared library exports exactly the functions of its headers.
 
 mod build;
 
@@ -7,14 +7,14 @@ use std::process::Command;
 
 use build::{here, libraries, optional, succeed};
 
-/// A header without its comments.
+/// Returns a header without its comments.
 fn code_of(header: &str) -> String {
     let text = std::fs::read_to_string(here().join("include").join(header)).unwrap();
     let parts = text.split("/*").enumerate();
     parts.map(|(at, part)| if at == 0 { part } else { part.split_once("*/").unwrap().1 }).collect()
 }
 
-/// The names in front of parameter lists.
+/// Returns the names before parameter lists.
 fn functions_of(header: &str, prefix: &str) -> BTreeSet<String> {
     let code = code_of(header);
     let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';

@@ -1,5 +1,6 @@
-//! Programs in C and C++ that record through the header: compiled, linked with the static and the shared
-//! library, run, and what they wrote is read with the library `tracewell`.
+//! Programs in C and C++ that record with the C interface. The tests compile them, link them with
+//! the static and the shared library, and run them. The library `tracewell` reads the resulting
+//! files.
 
 #[path = "../../record/examples/device/device.rs"]
 mod device;
@@ -7,6 +8,7 @@ mod device;
 mod rkh;
 
 mod build;
+mod events;
 
 use std::fs::DirBuilder;
 use std::net::UdpSocket;
@@ -15,25 +17,12 @@ use std::path::Path;
 use std::process::Command;
 
 use build::{Link, compile, compiler, here, succeed};
-use tracewell::export::events::{EventFormat, EventWriter};
-use tracewell::input::{Input, Settings};
+use events::events;
 use tracewell_record::stream::{STREAM_VARIABLE, Stream, StreamOptions};
 
-/// Runs a program that nobody records.
+/// Runs a program without a recorder.
 fn run(command: &mut Command) {
     succeed(command.env_remove(STREAM_VARIABLE));
-}
-
-/// The chosen columns of each event.
-fn events(path: &Path, columns: &[&str]) -> Vec<String> {
-    let mut writer = EventWriter::new(Vec::new(), EventFormat::Tsv, Default::default());
-    Input::open(path, Settings::default()).unwrap().read(&mut writer).unwrap();
-    let text = String::from_utf8(writer.finish().unwrap()).unwrap();
-    let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
-    let heads = lines.next().unwrap();
-    let at = |column| heads.iter().position(|head| head == column).unwrap();
-    let places: Vec<_> = columns.iter().map(at).collect();
-    lines.map(|line| places.iter().map(|&at| line[at]).collect::<Vec<_>>().join(" ")).collect()
 }
 
 const RUNNING: [&str; 2] = [
@@ -41,21 +30,22 @@ const RUNNING: [&str; 2] = [
     "100 0x20000600 TX_TRACE_RUNNING arg1=0 arg2=0 arg3=0 arg4=0",
 ];
 
-/// What the device records for a sample, as `firmware.c` says: an interrupt, a resume whose next thread
-/// was patched, a user event. The dialects read one counter in turns, 700 ticks a sample.
+/// Returns the events that the device records per sample, according to `firmware.c`: an interrupt,
+/// a resume whose next thread was patched, and a user event. All dialects read the same counter,
+/// which advances by 700 ticks per sample.
 fn kernel_events(number: u64) -> Vec<String> {
     let tick = 700 * number;
     let (thread, stack, square) = (0x2000_0400, 0x2000_FF00_u32, number * number);
-    // The interrupts come while the sensor runs.
-    let interrupted = format!("interrupted={}", 0x2000_0600);
+    // The interrupts occur while the sensor runs.
+    let interrupted = "interrupted=0x20000600";
     let isr = format!(
-        "stack_ptr={stack} isr_number={number} system_state=1 preempt_disable=0 {interrupted}"
+        "stack_ptr=0x{stack:08X} isr_number={number} system_state=1 preempt_disable=0 {interrupted}"
     );
-    let resume = format!("thread_ptr={thread} previous_state=5 stack_ptr={stack}");
+    let resume = format!("thread_ptr=0x{thread:08X} previous_state=5 stack_ptr=0x{stack:08X}");
     vec![
         format!("{} 0xFFFFFFFF TX_TRACE_ISR_ENTER {isr}", tick + 400),
         format!(
-            "{} 0xFFFFFFFF TX_TRACE_THREAD_RESUME {resume} next_thread={thread} {interrupted}",
+            "{} 0xFFFFFFFF TX_TRACE_THREAD_RESUME {resume} next_thread=0x{thread:08X} {interrupted}",
             tick + 500
         ),
         format!("{} 0xFFFFFFFF TX_TRACE_ISR_EXIT {isr}", tick + 600),
@@ -63,7 +53,7 @@ fn kernel_events(number: u64) -> Vec<String> {
     ]
 }
 
-/// The hooks of a sample; ticks of the container count from the start of its channel.
+/// Returns the hooks of a sample. The container's ticks start at 0 when its channel starts.
 fn hooks(number: u64) -> Vec<String> {
     let (tick, square) = (700 * number, number * number);
     vec![
@@ -72,9 +62,9 @@ fn hooks(number: u64) -> Vec<String> {
     ]
 }
 
-/// What the control loop logs; ticks count from its first event.
+/// The events that the control loop logs. Ticks start at 0 at its first event.
 const LOOP: [&str; 5] = [
-    "0 FTrace_EVT_trace_start context=256 cycles_per_msec=100000",
+    "0 FTrace_EVT_trace_start context=0x00000100 cycles_per_msec=100000",
     "700 FTrace_EVT_ipoint number=0 arg2=0",
     "1400 FTrace_EVT_ipoint number=1 arg2=1",
     "2100 FTrace_EVT_ipoint number=2 arg2=4",
@@ -115,7 +105,7 @@ fn the_same_device_in_rust_records_the_same_bytes() {
     run(Command::new(program).arg(folder.path()));
     let read = |name| std::fs::read(folder.path().join(name)).unwrap();
     let device::Recorded { ring, log, chunk } = device::record();
-    // The header says where the ring lies, which differs.
+    // The headers differ, because they contain the address of the ring.
     assert!(read("firmware.trx")[48..] == ring[48..], "the rings differ");
     assert!(read("firmware.twx") == log, "the logs differ");
     assert!(read("firmware.chunk") == chunk, "the chunks differ");
@@ -205,19 +195,19 @@ fn a_program_in_cpp_finds_the_stream_of_the_environment() {
     assert!(!folder.path().join("cc").exists());
 }
 
-/// What `chunks.c` logs into each of its chunks, by its own comments: names and parameters. The third
-/// went round, so what two of its slots held is lost.
+/// The names and parameters of the events that `chunks.c` logs into each of its chunks, according
+/// to its comments. The third chunk wrapped, so the previous content of two slots is lost.
 const CHUNKS: [&[&str]; 3] = [
     &[
-        "FTrace_EVT_trace_start 256 1000",
-        // Of the fast path, which has one parameter.
+        "FTrace_EVT_trace_start 0x00000100 1000",
+        // An event of the fast path, which has only one parameter.
         "FTrace_EVT_timer_post 5",
         "FTrace_filter_timer 0 0",
         "FTrace_EVT_user_event_0 0 0",
     ],
     &["FTrace_EVT_user_event_0 1 1", "FTrace_EVT_user_event_0 2 4"],
     &[
-        "lost null overwritten 32",
+        "lost overwritten 32",
         "FTrace_EVT_user_event_1 2 0",
         "FTrace_EVT_user_event_1 3 0",
         "FTrace_EVT_user_event_1 4 0",
@@ -225,7 +215,8 @@ const CHUNKS: [&[&str]; 3] = [
     ],
 ];
 
-/// Events as names and values, without the names of the values.
+/// Returns each event as its name and the values of its arguments, without the names of the
+/// arguments.
 fn plain(path: &Path) -> Vec<String> {
     let value = |word: &str| word.rsplit('=').next().unwrap_or_default().to_owned();
     let line = |line: String| line.split(' ').map(value).collect::<Vec<_>>().join(" ");
@@ -244,7 +235,7 @@ fn chunks_from_c_are_read_however_they_were_sent() {
         run(Command::new(program).arg(folder.path()).arg(target));
         let read = |name: &str| plain(&folder.path().join(name));
         assert_eq!([read("0run.dat"), read("1run.dat"), read("2run.dat")], CHUNKS, "{link:?}");
-        // The same bytes whether a chunk was compressed or not, in files and in datagrams.
+        // Compressed and uncompressed chunks have the same bytes, in files and in datagrams.
         assert_eq!(read("packed.chunk"), CHUNKS[1]);
         assert_eq!(read("datagrams.udpcap"), CHUNKS[1]);
         let mut datagram = [0; 2048];
@@ -268,19 +259,17 @@ fn rings_for_other_targets_are_read() {
             ("little64.trx", 0x1_2345_6789, "0x0000000020000400", "0x00000000FFFFFFFF"),
             ("big64.trx", 0x1_2345_6789, "0x0000000020000400", "0x00000000FFFFFFFF"),
         ] {
-            // The ring holds four: the notification's event took the place of the first RUNNING.
-            let lost = " lost lost=null cause=overwritten offset=";
-            // The thread of priority 5 has the threshold 4, and is what the interrupt interrupts.
+            // The ring has four slots: the notification's event overwrote the first RUNNING.
+            let lost = " lost cause=overwritten offset=";
+            // The interrupted thread has priority 5 and threshold 4.
             let running = format!(
                 "{context} TX_TRACE_RUNNING arg1=0 arg2=0 arg3=0 arg4=0 preemption_threshold=4"
             );
             let user = format!(
                 "{context} USER_EVENT arg1={first} arg2=2 arg3=3 arg4=4 preemption_threshold=4"
             );
-            let told = format!(
-                "{interrupt} USER_EVENT arg1=1 arg2=2 arg3=3 arg4=4 interrupted={}",
-                0x2000_0400
-            );
+            let told =
+                format!("{interrupt} USER_EVENT arg1=1 arg2=2 arg3=3 arg4=4 interrupted={context}");
             let read = events(&folder.path().join(name), &["context", "name", "args"]);
             assert!(read[0].starts_with(lost), "{}", read[0]);
             assert_eq!(read[1..], [running, user.clone(), user, told], "{name}, {link:?}");

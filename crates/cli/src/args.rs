@@ -1,212 +1,445 @@
-//! Arguments that several verbs share, and what they mean.
+//! Arguments that several verbs share.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
-use tracewell::format::threadx::custom_events;
-use tracewell::input::{ARRIVALS, Input, Settings};
-use tracewell::model::schema::Schema;
-use tracewell::select::{Bound, Selection};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Args, Command};
+use tracewell::export::{self, EXPORTS, Export};
+use tracewell::format::{FORMATS, NamesFile, OptionHelp};
+use tracewell::input::{Input, Settings};
+use tracewell::select::{Bound, Expression, MomentError, Selection};
+use tracewell::source::Source;
+use tracewell::text::calendar::Zone;
 use tracewell::text::shown_path;
 
+use crate::config::{Configs, Project};
+use crate::dates::{self, Moment, ZoneArgs};
 use crate::inputs::Inputs;
-use crate::outcome::{Failure, Outcome, tell};
+use crate::outcome::{Failure, Outcome, note, warn};
 use crate::small_file;
 
-/// What can be said about an input.
+/// The options for reading an input.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
-    /// Take the input for this format instead of recognising it
-    #[arg(long, value_name = "NAME")]
+    /// Read the input as this format instead of recognising it
+    #[arg(long, value_name = "NAME", value_parser = Suggested::formats())]
     pub(crate) format_in: Option<String>,
 
-    /// Say what the input's bytes do not tell, such as rate=100MHz; see `tracewell formats`
-    #[arg(short = 'O', value_name = "KEY=VALUE")]
+    /// Set what the file does not record, such as rate=100MHz; see `tracewell formats`
+    #[arg(short = 'O', value_name = "KEY=VALUE", hide_possible_values = true)]
+    #[arg(value_parser = Suggested::input_options())]
     pub(crate) options: Vec<String>,
 
-    /// Names of user events, in TraceX's custom event format (.trxc)
+    /// Name user events of ThreadX, by a file in TraceX's custom event format (.trxc)
     #[arg(long, value_name = "FILE")]
     pub(crate) custom_events: Vec<PathBuf>,
 
-    /// Names, a number and a name a line, where the trace has numbers only: of tasks by pid (shark), of system calls (aix)
+    /// Read names of tasks (shark, by pid) or system calls (aix) from a file: a number and a name
+    /// per line
     #[arg(long, value_name = "FILE")]
     pub(crate) names: Option<PathBuf>,
+
+    /// Name events, their arguments and their meanings by a schema file; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Vec<PathBuf>,
 
     /// Read the files as parts of one run, in this order
     #[arg(long)]
     pub(crate) join: bool,
 
-    /// Show notes about the input, too, not only warnings and damage
+    /// Ignore the configuration file tracewell.toml
+    #[arg(long)]
+    pub(crate) no_config: bool,
+
+    /// Print notes about the input as well, not only warnings and damage
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }
 
 impl InputArgs {
-    /// All files that are read of these traces: the files themselves, what is known to stand beside them, and what
-    /// these arguments name.
+    /// Returns all files that are read for these traces: the traces, their sidecar files, and the
+    /// files that these arguments name.
     pub(crate) fn inputs(&self, traces: &[PathBuf]) -> Inputs {
         let mut inputs = Inputs::of(traces);
-        let mut beside = |path: &PathBuf| {
-            let mut arrivals = path.clone().into_os_string();
-            arrivals.push(ARRIVALS);
-            inputs.add([PathBuf::from(arrivals)]);
+        let mut add_sidecar = |path: &PathBuf| {
+            for sidecar in FORMATS.iter().filter_map(|format| format.sidecar) {
+                let mut name = path.clone().into_os_string();
+                name.push(sidecar.suffix);
+                inputs.add([PathBuf::from(name)]);
+            }
         };
-        traces.iter().for_each(&mut beside);
+        traces.iter().for_each(&mut add_sidecar);
         inputs.add(&self.custom_events);
+        inputs.add(self.options.iter().filter_map(|option| custom_events(option)));
         inputs.add(&self.names);
+        inputs.add(&self.schema);
+        let mut configs = Configs::default();
+        for trace in traces.iter().filter(|_| !self.no_config) {
+            // The error of a wrong configuration is reported when its settings are used.
+            if let Ok(Some(project)) = configs.of(trace) {
+                inputs.add(project.files());
+            }
+        }
         inputs
     }
 
-    /// Tells which of these arguments cannot have an effect on an input of so many files, and why.
-    pub(crate) fn tell_ineffective(&self, input: &mut Input, files: usize) {
-        let format = input.format().name;
+    /// Adds the settings of the configuration file of a trace, which may consist of several files.
+    pub(crate) fn configured(
+        &self,
+        mut settings: Settings,
+        run: &[PathBuf],
+        configs: &mut Configs,
+    ) -> Result<Settings, Failure> {
+        let Some(trace) = run.first().filter(|_| !self.no_config) else { return Ok(settings) };
+        let Some(project) = configs.of(trace)? else { return Ok(settings) };
+        let added = project.add_to(&mut settings)?;
+        if self.verbose {
+            let (trace, config) = (shown_path(trace), shown_path(&project.path));
+            let added = if added.is_empty() { "nothing".to_owned() } else { added.join(", ") };
+            note!("{trace}: {config} sets {added}");
+        }
+        Ok(settings)
+    }
+
+    /// Returns a setting that the configuration files of all traces share. `option` is the argument
+    /// that would replace it.
+    pub(crate) fn shared<T: PartialEq + Default>(
+        &self,
+        traces: &[PathBuf],
+        option: &str,
+        of: impl Fn(&Project) -> T,
+    ) -> Result<T, Failure> {
+        let mut configs = Configs::default();
+        let mut found: Option<(T, &PathBuf)> = None;
+        for trace in traces.iter().filter(|_| !self.no_config) {
+            let project = configs.of(trace)?;
+            let setting = project.as_ref().map_or_else(T::default, &of);
+            match &found {
+                Some((first, of)) if *first != setting => {
+                    let (first, second) = (shown_path(of), shown_path(trace));
+                    let message = format!(
+                        "{first} and {second} have different settings in tracewell.toml: \
+                         give {option}"
+                    );
+                    return Err(Failure::usage(message));
+                }
+                Some(_) => {}
+                None => {
+                    if let Some(project) = project.filter(|_| self.verbose)
+                        && setting != T::default()
+                    {
+                        note!("{} sets {option}", shown_path(&project.path));
+                    }
+                    found = Some((setting, trace));
+                }
+            }
+        }
+        Ok(found.map_or_else(T::default, |(setting, _)| setting))
+    }
+
+    /// Warns of arguments that have no effect on an input of `files` files.
+    pub(crate) fn warn_ineffective(&self, input: &Input, files: usize) {
         let path = input.path().display();
         if self.join && files < 2 {
-            tell!("tracewell: {path}: --join has no effect: there is one file only");
-        }
-        if !self.custom_events.is_empty() && format != "threadx" {
-            tell!(
-                "tracewell: {path}: --custom-events has no effect: they name events of ThreadX, and \
-                 this is a trace of {format}"
-            );
-            input.forget_schema();
+            warn!("{path}: --join has no effect: there is only one file");
         }
     }
 
-    /// The settings that these arguments make, and what became of the files that they name.
-    pub(crate) fn settings(&self) -> Result<(Settings, Outcome), Failure> {
+    /// Returns the settings from these arguments. Reads the files of names.
+    pub(crate) fn settings(&self) -> Result<Settings, Failure> {
         let mut settings = Settings { format: self.format_in.clone(), ..Settings::default() };
         for option in &self.options {
-            settings.options.add(option).map_err(Failure::usage)?;
+            match custom_events(option) {
+                Some(path) => settings.names.push(names_file(CUSTOM_EVENTS, path)?),
+                None => settings.options.add(option).map_err(Failure::usage)?,
+            }
+        }
+        for path in &self.custom_events {
+            settings.names.push(names_file(CUSTOM_EVENTS, path)?);
         }
         if let Some(path) = &self.names {
-            let names = small_file::read(path)?;
-            // A name that is no UTF-8 is shown as well as it can be.
-            settings.options.set_by("--names", "names", String::from_utf8_lossy(&names) + "\n");
+            settings.names.push(names_file("--names", path)?);
         }
-        let (schema, outcome) = self.schema()?;
-        settings.schema = schema;
-        Ok((settings, outcome))
-    }
-
-    fn schema(&self) -> Result<(Option<Arc<Schema>>, Outcome), Failure> {
-        if self.custom_events.is_empty() {
-            return Ok((None, Outcome::Done));
+        for path in &self.schema {
+            let file =
+                small_file::read_schema(path).map_err(|failure| failure.within("--schema"))?;
+            settings.schemas.push(file);
         }
-        let mut outcome = Outcome::Done;
-        let mut schema = Schema::clone(&Schema::threadx());
-        for path in &self.custom_events {
-            let text = small_file::read(path)?;
-            let (events, errors) = custom_events::parse(&text);
-            for error in errors {
-                tell!("tracewell: {}: {error}", shown_path(path));
-                // What could be read of the file is used.
-                outcome = Outcome::Damaged;
-            }
-            for event in custom_events::define(&mut schema, events) {
-                let (path, id) = (shown_path(path), event.id);
-                tell!("tracewell: {path}: event {id} has a name already, ignored");
-            }
-        }
-        Ok((Some(Arc::new(schema)), outcome))
+        Ok(settings)
     }
 }
 
-/// Which events to show.
+const CUSTOM_EVENTS: &str = "--custom-events";
+
+/// Returns the path in an option `names=FILE.trxc`, which is equivalent to `--custom-events`.
+fn custom_events(option: &str) -> Option<&Path> {
+    let (key, value) = option.split_once('=')?;
+    let path = Path::new(value.trim());
+    let is_trxc = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("trxc"));
+    (key.trim() == "names" && is_trxc).then_some(path)
+}
+
+fn names_file(flag: &'static str, path: &Path) -> Result<NamesFile, Failure> {
+    let text = small_file::read(path)?;
+    Ok(NamesFile { flag, path: path.display().to_string(), text })
+}
+
+/// The options that select events. They are the same in all verbs that read traces.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Selection")]
 pub(crate) struct SelectionArgs {
-    /// Only events of this context: a name (`*` for any text) or a key; may be repeated
+    /// Select events of this context: a name (`*` matches any text) or a key; may be repeated
     #[arg(long, value_name = "NAME")]
     context: Vec<String>,
 
-    /// Only events of this name, label or id; may be repeated
+    /// Select events of this name, label or id; may be repeated
     #[arg(long, value_name = "NAME")]
     event: Vec<String>,
 
-    /// Only events with an argument that refers to this object: a name or an address
+    /// Select events with an argument that refers to this object: a name or an address
     #[arg(long, value_name = "NAME")]
     object: Vec<String>,
 
-    /// Not before this time: ticks since the first event, or 1.5s, 20ms, 7us, 300ns
-    #[arg(long, value_name = "TIME")]
-    from: Option<Bound>,
+    /// Select events whose arguments meet an expression such as 'sig == 3 && ao == "motor"'; may be
+    /// repeated, and all must be met
+    #[arg(long = "where", value_name = "EXPR")]
+    expressions: Vec<String>,
 
-    /// Not after this time
-    #[arg(long, value_name = "TIME")]
-    to: Option<Bound>,
+    /// Select events of these processors: 0,2-3 or all
+    #[arg(short = 'C', long, value_name = "LIST")]
+    cpu: Option<String>,
 
-    /// At most the first N of the selected events
+    /// Skip events before this time: ticks since the first event, or 1.5s, 20ms, 7us, 300ns, or a
+    /// date such as 2026-03-02T09:00
+    #[arg(long, value_name = "TIME", group = "beginning", value_parser = dates::moment)]
+    from: Option<Moment>,
+
+    /// Skip events after this time
+    #[arg(long, value_name = "TIME", group = "ending", value_parser = end_time)]
+    to: Option<EndTime>,
+
+    /// Select at most the first N of the events that the other options select
     #[arg(long, value_name = "N")]
     head: Option<u64>,
 
-    /// At most the last N of the selected events
+    /// Select at most the last N of them
     #[arg(long, value_name = "N")]
     tail: Option<usize>,
+
+    #[command(flatten)]
+    zone: ZoneArgs,
+}
+
+/// The value of `--to`.
+#[derive(Clone, Debug)]
+enum EndTime {
+    Time(Moment),
+    /// The name of an output format. In earlier versions, the option `--to` of `convert` selected
+    /// the format.
+    Format(&'static Export),
+}
+
+fn end_time(text: &str) -> Result<EndTime, MomentError> {
+    let format = |error| export::by_name(text).map(EndTime::Format).ok_or(error);
+    dates::moment(text).map(EndTime::Time).or_else(format)
 }
 
 impl SelectionArgs {
-    /// Whether a time is given before which nothing is shown.
+    /// Returns true if events before a time are skipped.
     pub(crate) fn starts(&self) -> bool {
         self.from.is_some()
     }
 
-    /// Whether a time is given after which nothing is shown.
+    /// Returns true if events after a time are skipped.
     pub(crate) fn ends(&self) -> bool {
-        self.to.is_some()
+        matches!(self.to, Some(EndTime::Time(_)))
     }
 
-    /// Whether anything is asked for.
+    /// Returns true if any of these options is given.
     pub(crate) fn is_any(&self) -> bool {
-        let lists = [&self.context, &self.event, &self.object];
-        let bounds = self.starts() || self.ends();
+        let lists = [&self.context, &self.event, &self.object, &self.expressions];
+        let bounds = self.starts() || self.ends() || self.cpu.is_some();
         bounds || self.head.is_some() || self.tail.is_some() || lists.iter().any(|l| !l.is_empty())
     }
 
-    /// The selection that these arguments make.
-    pub(crate) fn selection(&self) -> Selection {
-        Selection {
+    /// Returns the names of the given options that select single events. Options that select times,
+    /// contexts or processors are not among them.
+    pub(crate) fn of_single_events(&self) -> Vec<&'static str> {
+        let options = [
+            ("--event", !self.event.is_empty()),
+            ("--object", !self.object.is_empty()),
+            ("--where", !self.expressions.is_empty()),
+            ("--head", self.head.is_some()),
+            ("--tail", self.tail.is_some()),
+        ];
+        options.into_iter().filter(|(_, is_given)| *is_given).map(|(option, _)| option).collect()
+    }
+
+    /// Returns the output format that `--to` names.
+    pub(crate) fn format(&self) -> Option<&'static Export> {
+        match &self.to {
+            Some(EndTime::Format(export)) => Some(export),
+            _ => None,
+        }
+    }
+
+    /// Returns the arguments for the time zone of dates.
+    pub(crate) fn zone(&self) -> &ZoneArgs {
+        &self.zone
+    }
+
+    /// Returns the selection that these arguments describe. Fails if `--to` names a format. Warns
+    /// of a time zone that no date uses.
+    pub(crate) fn selection(&self) -> Result<Selection, Failure> {
+        self.selection_showing(false)
+    }
+
+    /// Does the same for a command whose output contains dates if `dates` is true.
+    pub(crate) fn selection_showing(&self, dates: bool) -> Result<Selection, Failure> {
+        if let Some(Export { name, .. }) = self.format() {
+            let message =
+                format!("--to {name}: expected a time; the output format is --format {name}");
+            return Err(Failure::usage(message));
+        }
+        self.limited(dates)
+    }
+
+    /// Does the same as [`Self::selection`], but ignores `--to` if it names a format.
+    pub(crate) fn without_format(&self) -> Result<Selection, Failure> {
+        self.limited(false)
+    }
+
+    fn limited(&self, shows_dates: bool) -> Result<Selection, Failure> {
+        let (from, to) = self.bounds(shows_dates)?;
+        Ok(Selection {
             contexts: self.context.clone(),
             events: self.event.clone(),
             objects: self.object.clone(),
-            from: self.from,
-            to: self.to,
+            expressions: self.expressions.iter().map(expression).collect::<Result<_, _>>()?,
+            cpus: self.cpu.as_deref().map_or(Ok(Vec::new()), |list| cpus("--cpu", list))?,
+            from,
+            to,
             head: self.head,
             tail: self.tail,
             ..Selection::default()
-        }
+        })
+    }
+
+    /// Returns the times of `--from` and `--to`.
+    fn bounds(&self, shows_dates: bool) -> Result<(Option<Bound>, Option<Bound>), Failure> {
+        let to = match &self.to {
+            Some(EndTime::Time(moment)) => Some(moment),
+            _ => None,
+        };
+        let is_date = |moment: &Moment| matches!(moment, Moment::Date(_));
+        let has_date = self.from.iter().chain(to).any(is_date);
+        self.zone.check(has_date || shows_dates)?;
+        // A wrong zone of the system matters only for dates.
+        let zone = if has_date { self.zone.zone()? } else { Zone::utc() };
+        let from = self.from.as_ref().map(|from| from.bound("--from", &zone)).transpose()?;
+        let to = to.map(|to| to.bound("--to", &zone)).transpose()?;
+        Ok((from, to))
     }
 }
 
-/// Tells of each of these options that was given that it has no effect, and why.
-pub(crate) fn tell_ineffective(options: &[(bool, &str, &str)]) {
+/// Parses an expression. Prints its errors.
+fn expression(text: &String) -> Result<Expression, Failure> {
+    let source = Source::new("where", text);
+    Expression::parse(&source).map_err(|findings| {
+        crate::sources::report(&source, &findings);
+        Failure::reported(Outcome::Usage)
+    })
+}
+
+/// Parses the processors of an option: `all`, or numbers and ranges such as `0,2-3`. Returns no
+/// ranges for `all`.
+pub(crate) fn cpus(option: &str, text: &str) -> Result<Vec<RangeInclusive<u16>>, Failure> {
+    if text == "all" {
+        return Ok(Vec::new());
+    }
+    // `parse` alone would accept a sign.
+    let number = |digits: &str| match digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => digits.parse().ok(),
+        false => None,
+    };
+    let range = |element: &str| {
+        let (first, last) = element.split_once('-').unwrap_or((element, element));
+        let range = number(first)?..=number(last)?;
+        (!range.is_empty()).then_some(range)
+    };
+    let fail = |found: &str| {
+        Failure::usage(format!(
+            "{option}: expected processors such as 0,2-3 or all, found '{found}'"
+        ))
+    };
+    let ranges: Vec<_> = elements(text)
+        .map(|element| range(element).ok_or_else(|| fail(element)))
+        .collect::<Result<_, _>>()?;
+    if ranges.is_empty() { Err(fail(text)) } else { Ok(ranges) }
+}
+
+/// Returns the elements of a list, separated by commas or spaces.
+pub(crate) fn elements(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c == ',' || c.is_whitespace()).filter(|element| !element.is_empty())
+}
+
+/// A parser that accepts every text and suggests values to completions and the help. The verb
+/// reports an unknown value, with the nearest name.
+#[derive(Clone)]
+pub(crate) struct Suggested(Vec<&'static str>);
+
+impl Suggested {
+    /// Suggests the formats that can be read.
+    pub(crate) fn formats() -> Self {
+        Self(FORMATS.iter().map(|format| format.name).collect())
+    }
+
+    /// Suggests the formats that can be written.
+    pub(crate) fn exports() -> Self {
+        Self(EXPORTS.iter().map(|export| export.name).collect())
+    }
+
+    /// Suggests the keys of `-O`.
+    pub(crate) fn input_options() -> Self {
+        Self::keys(FORMATS.iter().flat_map(|format| format.options))
+    }
+
+    /// Suggests the keys of `-T`.
+    pub(crate) fn export_options() -> Self {
+        Self::keys(EXPORTS.iter().flat_map(|export| export.options))
+    }
+
+    fn keys(options: impl Iterator<Item = &'static OptionHelp>) -> Self {
+        let keys: BTreeSet<&'static str> = options.map(|option| option.key).collect();
+        Self(keys.into_iter().collect())
+    }
+}
+
+impl TypedValueParser for Suggested {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(PossibleValue::new)))
+    }
+}
+
+/// Warns of each given option that has no effect. Each element of `options` contains: true if the
+/// option is given, the name of the option, and the reason.
+pub(crate) fn warn_ineffective(options: &[(bool, &str, &str)]) {
     for (_, option, why) in options.iter().filter(|(is_given, ..)| *is_given) {
-        tell!("tracewell: {option} has no effect: {why}");
-    }
-}
-
-/// When to colour.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
-impl Color {
-    /// Whether to colour what goes to standard output.
-    pub(crate) fn on(self) -> bool {
-        use std::io::IsTerminal;
-        match self {
-            Self::Always => true,
-            Self::Never => false,
-            Self::Auto => {
-                let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-                !refused && std::io::stdout().is_terminal()
-            }
-        }
+        warn!("{option} has no effect: {why}");
     }
 }

@@ -1,4 +1,4 @@
-//! The command line as a whole. Help texts, completions and manual pages are made from it.
+//! The definition of the command line. Help, completions and manual pages are generated from it.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use tracewell::text::shown_lines;
 
-use crate::outcome::{Outcome, tell};
+use crate::outcome::{Failure, Outcome, print_message};
+use crate::screen::{self, ScreenArgs};
 use crate::verbs;
 use crate::verbs::template::Template;
 
@@ -15,23 +16,27 @@ use crate::verbs::template::Template;
 #[derive(Debug, Parser)]
 #[command(name = "tracewell", version, arg_required_else_help = true, propagate_version = true)]
 #[command(after_help = "Examples:
-  tracewell record -- ./program                  save what it records
-  tracewell report trace.trx                     what happened, for people
-  tracewell events trace.trx | jq .name          every event, for programs
-  tracewell analyze trace.dat                    what the scheduler did
-  tracewell collect --tcp board:6602 --follow    what a target sends, as it comes
-  tracewell check expected.rules trace.trx       whether it is as it should be
+  tracewell record -- ./program                  run a program and save its events
+  tracewell report trace.trx                     print events for people
+  tracewell events trace.trx | jq .name          print events for programs
+  tracewell analyze trace.dat                    show what the scheduler did
+  tracewell view trace.trx                       draw who ran when
+  tracewell collect --tcp board:6602 --follow    show events while a target sends them
+  tracewell check expected.rules trace.trx       check rules
   tracewell convert trace.trx -o be.trx -T order=big
   tracewell info --json trace.trx
 
-Exit status: 0 done, 1 a check failed, 2 bad usage, 3 unreadable or damaged input (what could be
-read was still printed), 4 other input or output error; record passes on its program's.")]
+Exit status: 0 success, 1 a check failed, 2 wrong usage, 3 unreadable or damaged input (the readable part
+was still printed), 4 other input or output error; record returns the status of its program.")]
 pub(crate) struct Cli {
+    #[command(flatten)]
+    screen: ScreenArgs,
+
     #[command(subcommand)]
     verb: Verb,
 }
 
-/// What the program is asked to do.
+/// The verbs, in the order of the help.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     #[cfg(target_os = "linux")]
@@ -41,6 +46,7 @@ pub(crate) enum Verb {
     Events(verbs::events::Events),
     Report(verbs::report::Report),
     Analyze(verbs::analyze::Analyze),
+    View(verbs::view::View),
     Check(verbs::check::Check),
     Convert(verbs::convert::Convert),
     Collect(verbs::collect::Collect),
@@ -51,9 +57,9 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Runs the verb.
+    /// Runs the verb, and prints the failure with which it ends.
     pub(crate) fn run(&self) -> Outcome {
-        match self {
+        let done = match self {
             #[cfg(target_os = "linux")]
             Self::Record(verb) => verb.run(),
             Self::Formats(verb) => verb.run(),
@@ -61,6 +67,7 @@ impl Verb {
             Self::Events(verb) => verb.run(),
             Self::Report(verb) => verb.run(),
             Self::Analyze(verb) => verb.run(),
+            Self::View(verb) => verb.run(),
             Self::Check(verb) => verb.run(),
             Self::Convert(verb) => verb.run(),
             Self::Collect(verb) => verb.run(),
@@ -68,48 +75,67 @@ impl Verb {
             Self::Trcrpt(verb) => verb.run(),
             Self::Completions(verb) => verb.run(Cli::command()),
             Self::Man(verb) => verb.run(Cli::command()),
+        };
+        done.unwrap_or_else(Failure::report)
+    }
+
+    /// Returns true if the output may be long and the verb needs no signal to end.
+    pub(crate) fn is_paged(&self) -> bool {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Record(_) => false,
+            Self::Formats(_) | Self::Info(_) | Self::Events(_) | Self::Report(_) => true,
+            Self::View(_) | Self::Template(_) | Self::Trcrpt(_) => true,
+            Self::Analyze(verb) => !verb.follows(),
+            Self::Check(verb) => !verb.follows(),
+            Self::Convert(_) | Self::Collect(_) | Self::Completions(_) | Self::Man(_) => false,
         }
     }
 }
 
-/// Reads the arguments, the name of the program first: a link `trcrpt` is `tracewell trcrpt`, a link `trcupdate` is
-/// `tracewell template update`. Help and errors call the program what the user called it.
+/// Parses the arguments, beginning with the name of the program. A link named `trcrpt` runs
+/// `tracewell trcrpt`, and a link named `trcupdate` runs `tracewell template update`. Help and
+/// errors use the name that the user typed.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Verb, clap::Error> {
     match link(arguments) {
         Some("trcrpt") => alone("trcrpt", arguments).map(Verb::Trcrpt),
         Some("trcupdate") => {
             alone("trcupdate", arguments).map(|update| Verb::Template(Template::updating(update)))
         }
-        _ => Cli::try_parse_from(arguments).map(|cli| cli.verb),
+        _ => {
+            let cli = Cli::try_parse_from(arguments)?;
+            screen::set(&cli.screen);
+            Ok(cli.verb)
+        }
     }
 }
 
-/// The name that the program was called by.
+/// Returns the name by which the program was called.
 fn link(arguments: &[OsString]) -> Option<&str> {
     arguments.first().map(Path::new).and_then(Path::file_stem).and_then(OsStr::to_str)
 }
 
-/// Reads the arguments of a verb that is a program by itself.
+/// Parses the arguments of a verb that is called as a separate program.
 fn alone<T: clap::Args>(name: &'static str, arguments: &[OsString]) -> Result<T, clap::Error> {
     let command = clap::Command::new(name).version(env!("CARGO_PKG_VERSION"));
     let matches = T::augment_args(command).try_get_matches_from(arguments)?;
     T::from_arg_matches(&matches)
 }
 
-/// Prints what is wrong with the arguments, or the help that they ask for. A message that repeats an argument shows it as
-/// other messages do.
-pub(crate) fn tell_usage(error: &clap::Error) {
+/// Prints the help, or the error in the arguments. Control characters in a repeated argument are
+/// escaped.
+pub(crate) fn print_usage_error(error: &clap::Error) {
     let plain = error.to_string();
     let shown = shown_lines(&plain);
     if shown == plain {
-        // Where even this cannot be told there is nobody to tell.
+        // A closed standard error is not an error.
         let _ = error.print();
     } else {
-        tell!("{}", shown.trim_end());
+        print_message(shown.trim_end());
     }
 }
 
-/// The exit status of arguments that cannot be used, or of help: trcrpt has its own.
+/// Returns the exit status for wrong arguments or for help. Those of trcrpt differ.
 pub(crate) fn usage_status(arguments: &[OsString], error: &clap::Error) -> ExitCode {
     let is_trcrpt =
         link(arguments) == Some("trcrpt") || arguments.get(1).is_some_and(|verb| verb == "trcrpt");

@@ -1,7 +1,8 @@
-//! Files that appear only when they are whole: each is written beside its place, and takes it at the end.
+//! Creates files that appear only when they are complete. Each file is written under a temporary
+//! name in the same folder and renamed at the end.
 //!
-//! A draft that is dropped leaves nothing; so does one whose command is ended by a signal, if it was made for
-//! [`Ending::Removed`]. What was at its place stays until then.
+//! A dropped draft leaves no file. If a signal ends the command, drafts created with
+//! [`Ending::Removed`] leave no file either. An existing file stays until the rename.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,31 +14,32 @@ use tracewell::text::shown_path;
 use crate::inputs::Inputs;
 use crate::outcome::Failure;
 
-/// What becomes of a draft when a signal ends the command.
+/// The action on a draft when a signal arrives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ending {
-    /// It is removed, and the signal ends the command as usual.
+    /// The draft is removed, and the signal ends the command as usual.
     Removed,
-    /// The command handles signals by itself.
+    /// The command handles signals itself.
     Handled,
 }
 
-/// A file that is written beside the one whose place it takes later. Until then what was there stays, and
-/// a draft that is dropped leaves nothing behind. A symbolic link stays one: its target is replaced. What
-/// exists and is no regular file is written to as it is.
+/// A file that is written under a temporary name and replaces its target later. If the target is a
+/// symbolic link, the link stays and its target is replaced. An existing pipe or device is written
+/// to directly.
 #[derive(Debug)]
 pub(crate) struct Draft {
-    /// What it is to be.
+    /// Path of the file after the rename.
     target: PathBuf,
-    /// Where it is until then; none for what is written in place.
+    /// The temporary path; `None` after the rename, and for a file that is written directly.
     partial: Option<PathBuf>,
-    /// Whether a file with something in it is at its place.
+    /// True if the target is a file with content.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "`record` is for Linux"))]
     replaces: bool,
 }
 
 impl Draft {
-    /// Makes the file, which has the rights of the one that it will replace; that one must be writable, and no
-    /// input of the command.
+    /// Creates the draft, with the permissions of the file that it will replace. That file must be
+    /// writable, and must not be an input of the command.
     pub(crate) fn create(
         path: &Path,
         inputs: &Inputs,
@@ -48,12 +50,17 @@ impl Draft {
     }
 
     fn make(path: &Path, ending: Ending) -> io::Result<(Self, File)> {
+        // A signal ends most verbs immediately, so a handler must remove their drafts. `record` and
+        // `collect` handle signals themselves and save the data received so far.
+        #[cfg(unix)]
         if ending == Ending::Removed {
             interrupt::remove_drafts();
         }
         let there = match fs::metadata(path) {
             Ok(there) if there.is_file() => Some(there),
             Ok(_) => {
+                // Write to a pipe or device directly, because it cannot be renamed and its readers
+                // wait for the bytes.
                 let file = File::options().write(true).open(path)?;
                 let draft = Self { target: path.to_owned(), partial: None, replaces: false };
                 return Ok((draft, file));
@@ -61,19 +68,24 @@ impl Draft {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
+        // A rename would replace a link itself.
         let target = end_of_links(path);
         if there.is_some() {
-            // Renaming would ask only whether the folder is writable.
+            // A rename would succeed even if the file is not writable, as it needs only a writable
+            // folder.
             File::options().write(true).open(&target)?;
         }
         let (partial, file) = {
+            // Hold the lock, so that a signal takes effect before the draft exists or after it is
+            // listed.
             let mut unfinished = unfinished();
-            let made = create_beside(&target)?;
+            let made = create_partial(&target)?;
             if ending == Ending::Removed {
                 unfinished.push(made.0.clone());
             }
             made
         };
+        // An empty file has no content to lose, so it may be replaced immediately.
         let replaces = there.as_ref().is_some_and(|there| there.len() > 0);
         let draft = Self { target, partial: Some(partial), replaces };
         if let Some(there) = there {
@@ -82,9 +94,9 @@ impl Draft {
         Ok((draft, file))
     }
 
-    /// Puts the file in its place.
-    pub(crate) fn put(&mut self) -> io::Result<()> {
-        // A signal comes before this or after it.
+    /// Renames the draft to its target.
+    pub(crate) fn commit(&mut self) -> io::Result<()> {
+        // Hold the lock, so that a signal takes effect before or after the rename.
         let mut unfinished = unfinished();
         if let Some(partial) = &self.partial {
             fs::rename(partial, &self.target)?;
@@ -94,39 +106,39 @@ impl Draft {
         Ok(())
     }
 
-    /// Puts the file in its place, or leaves it where it is, which the failure then tells: nothing
-    /// that was recorded is thrown away.
-    pub(crate) fn put_or_leave(&mut self) -> Result<(), Failure> {
-        self.put().map_err(|error| {
+    /// Renames the draft to its target. If the renaming fails, keeps the file under its temporary
+    /// name, so no recorded data is deleted. The error message contains this name.
+    pub(crate) fn commit_or_keep(&mut self) -> Result<(), Failure> {
+        self.commit().map_err(|error| {
             let left = self.partial.take().unwrap_or_default();
-            let place = format!("{error}; what was recorded is in {}", shown_path(&left));
+            let place = format!("{error}; the recording is in {}", shown_path(&left));
             Failure::io(&self.target, &io::Error::other(place))
         })
     }
 }
 
-/// What `record` needs besides.
+/// Functions that only `record` uses.
 #[cfg(target_os = "linux")]
 impl Draft {
-    /// Where the bytes are.
+    /// Returns the current path of the file.
     pub(crate) fn path(&self) -> &Path {
         self.partial.as_deref().unwrap_or(&self.target)
     }
 
-    /// What it is to be.
+    /// Returns the final path.
     pub(crate) fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Returns true if there is something at its place that it would replace.
+    /// Returns true if a rename would replace a file with content.
     pub(crate) fn replaces(&self) -> bool {
         self.replaces && self.partial.is_some()
     }
 
-    /// Does [`Draft::put_or_leave`] for a draft that is to be what another one was made for.
-    pub(crate) fn put_or_leave_as(&mut self, target: &Path) -> Result<(), Failure> {
+    /// Does the same as [`Draft::commit_or_keep`], but with another target.
+    pub(crate) fn commit_as(&mut self, target: &Path) -> Result<(), Failure> {
         target.clone_into(&mut self.target);
-        self.put_or_leave()
+        self.commit_or_keep()
     }
 }
 
@@ -134,23 +146,24 @@ impl Drop for Draft {
     fn drop(&mut self) {
         if let Some(partial) = &self.partial {
             let mut unfinished = unfinished();
-            // Nothing more can be done where even this fails.
+            // Ignore an error here, because nothing more can be done.
             let _ = fs::remove_file(partial);
             unfinished.retain(|path| path != partial);
         }
     }
 }
 
-/// Drafts that a signal removes. Who holds the lock makes one, puts one in its place, or ends the command.
+/// Drafts that a signal removes. The lock is held while a draft is created or renamed, and when a
+/// signal ends the process.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes a new file beside another: `NAME.N.partial`, in which N is the number of the process. Where a process of
-/// another container has the same number it is `NAME.N-2.partial`.
-fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+/// Creates a temporary file in the directory that contains `path`: `NAME.PID.partial`, or
+/// `NAME.PID-2.partial` if a process with the same id in another container has taken that name.
+fn create_partial(path: &Path) -> io::Result<(PathBuf, File)> {
     let process = std::process::id();
     let mut number = 1;
     loop {
@@ -169,10 +182,10 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     }
 }
 
-/// Names that are tried for a draft.
+/// Maximum number of temporary names to try.
 const MAX_NAMES: u32 = 1000;
 
-/// What symbolic links at the end of a path lead to, be something there or not.
+/// Follows symbolic links at the end of a path, even if their target does not exist.
 fn end_of_links(path: &Path) -> PathBuf {
     let mut end = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -182,10 +195,11 @@ fn end_of_links(path: &Path) -> PathBuf {
     end
 }
 
-/// As many links in a row as Linux follows.
+/// Maximum number of links to follow, as in Linux.
 const MAX_LINKS: usize = 40;
 
-/// Signals that end a command: they remove its drafts first.
+/// Removes drafts when a signal ends the command.
+#[cfg(unix)]
 mod interrupt {
     use std::fs;
     use std::sync::Once;
@@ -194,20 +208,20 @@ mod interrupt {
 
     static STARTED: Once = Once::new();
 
-    /// From here on INT, TERM and HUP remove the drafts before they end the command.
-    #[cfg(unix)]
+    /// Installs handlers for SIGINT, SIGTERM and SIGHUP that remove the drafts before the command
+    /// ends.
     pub(super) fn remove_drafts() {
         STARTED.call_once(|| {
-            let heeded = crate::signals::heeded(&[
+            let signals = crate::signals::not_ignored(&[
                 signal_hook::consts::SIGINT,
                 signal_hook::consts::SIGTERM,
                 signal_hook::consts::SIGHUP,
             ]);
-            // Without them a draft stays after a signal, which is no reason not to write.
-            let Ok(mut signals) = signal_hook::iterator::Signals::new(heeded) else { return };
+            // If this fails, drafts stay after a signal. Writing continues anyway.
+            let Ok(mut signals) = signal_hook::iterator::Signals::new(signals) else { return };
             let wait = move || {
                 let Some(signal) = signals.forever().next() else { return };
-                // The lock is kept: nothing is made or put in its place any more.
+                // Keep the lock, so that no further draft is created or renamed.
                 let drafts = unfinished();
                 drafts.iter().for_each(|path| drop(fs::remove_file(path)));
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
@@ -215,7 +229,4 @@ mod interrupt {
             let _ = std::thread::Builder::new().name("signals".into()).spawn(wait);
         });
     }
-
-    #[cfg(not(unix))]
-    pub(super) fn remove_drafts() {}
 }

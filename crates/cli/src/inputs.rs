@@ -1,9 +1,10 @@
-//! The files that a command reads, so that it never writes over one of them.
+//! Tracks the files that a command reads, so that it never overwrites one of them.
 //!
-//! Two paths are one file if they lead to the same file of the system: by another spelling, a hard or symbolic link, in
-//! another case where the file system does not tell cases apart.
+//! Two paths can name the same file through hard or symbolic links, through different spellings, or
+//! through different case on a case-insensitive file system.
 
 use std::fs::{self, Metadata};
+#[cfg(unix)]
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -18,8 +19,8 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// The files at these paths; `-` is standard input. What is not there, or is no regular file, cannot be
-    /// overwritten.
+    /// Returns the files at these paths; `-` is standard input. Skips all paths except those of
+    /// existing regular files, because only these can be overwritten.
     pub(crate) fn of<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
         let mut inputs = Self::default();
         inputs.add(paths);
@@ -36,7 +37,7 @@ impl Inputs {
         self.files.extend(paths.into_iter().filter_map(known));
     }
 
-    /// Fails if a file that is to be written is one of these.
+    /// Fails if `output` is one of these files.
     pub(crate) fn refuse(&self, output: &Path) -> Result<(), Failure> {
         if output == Path::new("-") {
             return self.refuse_stdout();
@@ -44,7 +45,7 @@ impl Inputs {
         self.refuse_file(output, of_path(output))
     }
 
-    /// Fails if standard output goes into one of these.
+    /// Fails if standard output is redirected into one of these files.
     pub(crate) fn refuse_stdout(&self) -> Result<(), Failure> {
         self.refuse_file(Path::new("standard output"), of_stdout())
     }
@@ -60,15 +61,15 @@ impl Inputs {
             () => format!(" ({})", shown_path(input)),
         };
         Err(Failure::usage(format!(
-            "{output}: is an input, too{of}, and would be overwritten: name another output"
+            "{output}: is also an input{of} and would be overwritten: name another output"
         )))
     }
 }
 
-/// What is the same for all paths to a file.
+/// Identifies a file independently of its path.
 #[cfg(unix)]
 type Identity = (u64, u64);
-/// What is the same for all paths to a file but hard links.
+/// Identifies a file by its path without symbolic links. Hard links are not detected.
 #[cfg(not(unix))]
 type Identity = PathBuf;
 

@@ -1,18 +1,26 @@
-//! The program `tracewell`: reads the command line, runs one verb, turns its outcome into an exit
-//! status. What a verb does is in `verbs/`, one file each; what several share is beside this file.
+//! The program `tracewell`: parses the command line, runs one verb, and turns its outcome into an
+//! exit status. Verbs are in `verbs/`, one file each; code that several verbs share is next to this
+//! file.
 #![forbid(unsafe_code)]
 
 mod args;
 mod command;
+mod config;
+mod dates;
+mod document;
 mod draft;
+mod hook_selection;
 mod inputs;
 mod outcome;
 mod output;
+mod pager;
 mod progress;
+mod screen;
+mod shipped;
 #[cfg(unix)]
 mod signals;
 mod small_file;
-mod templates;
+mod sources;
 mod trace_report;
 mod verbs;
 
@@ -21,9 +29,14 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     match command::parse(&arguments) {
-        Ok(verb) => verb.run().exit_code(),
+        Ok(verb) => {
+            pager::allow(verb.is_paged());
+            let outcome = verb.run();
+            pager::finish();
+            outcome.exit_code()
+        }
         Err(error) => {
-            command::tell_usage(&error);
+            command::print_usage_error(&error);
             command::usage_status(&arguments, &error)
         }
     }

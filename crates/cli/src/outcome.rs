@@ -1,33 +1,56 @@
-//! What became of a verb, and the one place where that becomes an exit status.
+//! The outcome of a verb. Only this file converts an outcome into an exit status.
 
 use std::fmt::Display;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use tracewell::export::ExportError;
 use tracewell::input::InputError;
-use tracewell::model::{Severity, Trace};
-use tracewell::select::SelectionError;
-use tracewell::text::{counted, shown_path};
+use tracewell::model::{Diagnostic, Severity, SinkError, Trace};
+use tracewell::text::style::{ERROR, HEADING, WARNING, styled};
+use tracewell::text::{counted, shown_lines, shown_path};
 
-/// Prints a line on standard error, with nothing in it that changes the terminal. Where nobody reads that any more, the
-/// work goes on and keeps its outcome, which `eprintln` would not allow.
-macro_rules! tell {
-    ($($text:tt)*) => {{
-        use std::io::Write;
-        let line = format!($($text)*);
-        let _ = writeln!(std::io::stderr(), "{}", tracewell::text::shown_lines(&line));
-    }};
+/// Prints `warning: ` and a message on standard error. The message begins with its subject: a file
+/// and a position, or an option.
+macro_rules! warn_line {
+    ($($text:tt)*) => {
+        $crate::outcome::print_message(&format!("warning: {}", format_args!($($text)*)))
+    };
 }
-pub(crate) use tell;
+pub(crate) use warn_line as warn;
 
-/// What became of a verb; the worst of its inputs counts.
+/// Prints a note. The arguments are those of [`warn!`], but a note needs no action.
+macro_rules! note_line {
+    ($($text:tt)*) => {
+        $crate::outcome::print_message(&format!("note: {}", format_args!($($text)*)))
+    };
+}
+pub(crate) use note_line as note;
+
+/// Prints lines on standard error, in colours on a terminal. Escapes control characters. If
+/// standard error is closed, the command continues with the same outcome. `eprintln` would panic in
+/// this case.
+pub(crate) fn print_message(message: &str) {
+    let _cleared = crate::progress::clear();
+    let mut shown = shown_lines(message).into_owned();
+    if crate::screen::has_color_in_messages() {
+        let words = [("error:", ERROR), ("warning:", WARNING), ("note:", HEADING)];
+        let found = words.iter().filter_map(|(word, style)| Some((shown.find(word)?, word, style)));
+        // Colour only the first of these words: if another one follows, it is part of the message.
+        if let Some((_, word, style)) = found.min_by_key(|(at, ..)| *at) {
+            shown = shown.replacen(word, &styled(word, *style, true), 1);
+        }
+    }
+    let _ = writeln!(io::stderr(), "{shown}");
+}
+
+/// The outcome of a verb, which is the worst outcome of its inputs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Outcome {
-    /// Done.
+    /// All inputs were read completely.
     Done,
-    /// Done, and something that was to be checked is wrong.
+    /// A rule was broken, or a template has errors.
     Wrong,
     /// The arguments cannot be used.
     Usage,
@@ -35,13 +58,13 @@ pub(crate) enum Outcome {
     Damaged,
     /// An input or output cannot be opened, read or written.
     Io,
-    /// A program was run, and this is its exit status.
+    /// The exit status of the program that was run.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "programs are run on Linux"))]
     Program(u8),
 }
 
 impl Outcome {
-    /// The exit status of the command-line contract.
+    /// Returns the exit status that docs/command-line.md documents.
     pub(crate) fn exit_code(self) -> ExitCode {
         ExitCode::from(match self {
             Self::Done => 0,
@@ -54,7 +77,7 @@ impl Outcome {
     }
 }
 
-/// A failure that was put into words.
+/// A failure and its message.
 #[derive(Debug)]
 pub(crate) struct Failure {
     outcome: Outcome,
@@ -62,12 +85,18 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// The arguments cannot be used.
+    /// Returns a failure for arguments that cannot be used.
     pub(crate) fn usage(message: impl Display) -> Self {
         Self { outcome: Outcome::Usage, message: message.to_string() }
     }
 
-    /// A file cannot be read or written. A closed pipe is no failure.
+    /// Returns a failure for a broken rule or a template with errors.
+    pub(crate) fn wrong(message: impl Display) -> Self {
+        Self { outcome: Outcome::Wrong, message: message.to_string() }
+    }
+
+    /// Returns a failure for a file that cannot be read or written. A closed pipe counts as
+    /// success.
     pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
         let outcome = match error.kind() {
             io::ErrorKind::BrokenPipe => Outcome::Done,
@@ -76,33 +105,47 @@ impl Failure {
         Self { outcome, message: format!("{}: {error}", shown_path(path)) }
     }
 
-    /// A failure that was told already.
-    pub(crate) fn told(outcome: Outcome) -> Self {
+    /// Returns a failure that has already been reported.
+    pub(crate) fn reported(outcome: Outcome) -> Self {
         Self { outcome, message: String::new() }
     }
 
-    /// A file is not what it should be.
+    /// Returns a failure for a file with wrong content.
     pub(crate) fn damaged(path: &Path, error: &dyn Display) -> Self {
         Self { outcome: Outcome::Damaged, message: format!("{}: {error}", shown_path(path)) }
     }
 
-    /// Tells the failure and returns what it means.
-    pub(crate) fn tell(self) -> Outcome {
+    /// Returns the same failure with a place before the message.
+    pub(crate) fn within(self, place: &str) -> Self {
+        Self { message: format!("{place}: {}", self.message), ..self }
+    }
+
+    /// Returns the outcome.
+    pub(crate) const fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    /// Prints the failure on standard error and returns its outcome.
+    pub(crate) fn report(self) -> Outcome {
         if self.outcome != Outcome::Done && !self.message.is_empty() {
-            tell!("tracewell: {}", self.message);
+            print_message(&format!("error: {}", self.message));
         }
         self.outcome
     }
 }
 
 impl From<InputError> for Failure {
+    /// Returns the failure of a command that writes to standard output.
     fn from(error: InputError) -> Self {
         let outcome = match &error {
+            InputError::Sink(error) => return Self::sink(stdout_path(), error),
             InputError::Io { source, .. } if source.kind() == io::ErrorKind::InvalidData => {
                 Outcome::Damaged
             }
             InputError::Io { .. } => Outcome::Io,
-            InputError::Read { .. } | InputError::Unrecognised { .. } => Outcome::Damaged,
+            InputError::Read { .. }
+            | InputError::Compressed { .. }
+            | InputError::Unrecognised { .. } => Outcome::Damaged,
             InputError::NoSuchFormat(_) | InputError::Option(_) | InputError::Terminal => {
                 Outcome::Usage
             }
@@ -111,14 +154,25 @@ impl From<InputError> for Failure {
     }
 }
 
-impl From<SelectionError> for Failure {
-    fn from(error: SelectionError) -> Self {
-        Self::usage(error)
-    }
-}
-
 impl Failure {
-    /// An export to this path failed.
+    /// Returns the failure of reading an input into a sink. The sink writes to `path`, and the
+    /// error is that of the input or of the sink.
+    pub(crate) fn reading(error: InputError, path: &Path) -> Self {
+        match error {
+            InputError::Sink(error) => Self::sink(path, &error),
+            error => error.into(),
+        }
+    }
+
+    /// Returns a failure for a sink that writes to `path`.
+    pub(crate) fn sink(path: &Path, error: &SinkError) -> Self {
+        match error {
+            SinkError::Write(error) => Self::io(path, error),
+            SinkError::NotPossible(error) => Self::usage(error),
+        }
+    }
+
+    /// Returns a failure for an export to this path.
     pub(crate) fn export(path: &Path, error: ExportError) -> Self {
         match error {
             ExportError::Input(error) => error.into(),
@@ -129,18 +183,36 @@ impl Failure {
     }
 }
 
-/// Tells what the reader had to say about an input, and returns what it means.
-pub(crate) fn tell_remarks(path: &Path, trace: &Trace, verbose: bool) -> Outcome {
+/// Prints the diagnostics of an input on standard error: all of them if `verbose`, otherwise only
+/// warnings and damage. Returns [`Outcome::Damaged`] if the input is damaged.
+pub(crate) fn report_diagnostics(path: &Path, trace: &Trace, verbose: bool) -> Outcome {
     let least = if verbose { Severity::Note } else { Severity::Warning };
-    for remark in trace.diagnostics.iter().filter(|remark| remark.severity >= least) {
-        tell!("tracewell: {}: {remark}", shown_path(path));
+    for diagnostic in trace.diagnostics.iter().filter(|diagnostic| diagnostic.severity >= least) {
+        print_diagnostic(path, diagnostic);
     }
     match trace.diagnostics.more() {
         0 => {}
-        more => tell!("tracewell: {}: and {}", shown_path(path), counted(more, "more remark")),
+        more => note!("{}: and {}", shown_path(path), counted(more, "more diagnostic")),
     }
     match trace.diagnostics.worst() {
         Some(Severity::Damage) => Outcome::Damaged,
         _ => Outcome::Done,
     }
+}
+
+/// Prints a diagnostic with the prefix for its severity. Damage is an error.
+fn print_diagnostic(path: &Path, diagnostic: &Diagnostic) {
+    let Diagnostic { severity, offset, message } = diagnostic;
+    let place = offset.map_or(String::new(), |offset| format!("at byte {offset}: "));
+    let path = shown_path(path);
+    match severity {
+        Severity::Note => note!("{path}: {place}{message}"),
+        Severity::Warning => warn!("{path}: {place}{message}"),
+        Severity::Damage => print_message(&format!("error: {path}: damaged: {place}{message}")),
+    }
+}
+
+/// Returns the name of standard output in messages.
+pub(crate) fn stdout_path() -> &'static Path {
+    Path::new("standard output")
 }

@@ -1,24 +1,23 @@
-//! A report in the manner of trcrpt: what `report` and `trcrpt` ask for, and how it is made.
+//! Prints reports in the layout of AIX's trcrpt for `report` and `trcrpt`.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use tracewell::format::Format;
 use tracewell::input::Input;
 use tracewell::model::Trace;
 use tracewell::report::trcrpt::{Options, Settings, TrcReport};
-use tracewell::select::{
-    Bound, Group, IdOrName, IdPattern, Selection, did_you_mean, groups, nearest,
-};
-use tracewell::template::{Marks, Program, shipped};
-use tracewell::text::{shown, shown_path};
+use tracewell::select::{Bound, Selection, did_you_mean, nearest};
+use tracewell::template::{Marks, Program};
+use tracewell::text::shown_path;
 
 use crate::args::InputArgs;
 use crate::inputs::Inputs;
-use crate::outcome::{Failure, Outcome, tell};
-use crate::verbs::{Made, for_each_file, read_named, title};
-use crate::{output, small_file, templates};
+use crate::outcome::{Failure, Outcome, warn};
+use crate::verbs::{Made, for_each_file, read_named, title, write_files};
+use crate::{output, screen, shipped, sources};
 
-/// What a report is asked for.
+/// The request for a report.
 #[derive(Debug, Default)]
 pub(crate) struct Request {
     pub(crate) files: Vec<PathBuf>,
@@ -26,18 +25,18 @@ pub(crate) struct Request {
     pub(crate) options: Options,
     pub(crate) selection: Selection,
     pub(crate) without_heading: bool,
-    pub(crate) width: usize,
     pub(crate) threads: usize,
     pub(crate) output: Option<PathBuf>,
-    /// All files that are read, but a template that an option of the report names.
+    /// All files that the command reads, except a template file that the column option `tmplt`
+    /// names.
     pub(crate) inputs: Inputs,
 }
 
-/// Lines of a report in a file have so many columns at most.
+/// Width of the lines of a report in a file, in characters.
 const WIDTH_OF_FILES: usize = 200;
 
 impl Request {
-    /// Whether the events are wanted in this manner, whatever the format is.
+    /// Returns true if an option selects the layout trcrpt, regardless of the format.
     pub(crate) fn is_special(&self) -> bool {
         !self.templates.is_empty() || self.options != Options::default() || self.without_heading
     }
@@ -48,229 +47,118 @@ impl Request {
             self.inputs.add([&template]);
             self.templates.push(template.into());
         }
-        let sources = match templates::sources(&self.templates) {
+        let sources = match sources::read_all(&self.templates) {
             Ok(sources) => sources,
-            Err(failure) => return failure.tell(),
+            Err(failure) => return failure.report(),
         };
-        let (program, wrong) = templates::compile(&sources);
+        let (program, wrong) = sources::compile(&sources);
         let outcome = self.write(|out| {
-            for_each_file(&self.files, input, |trace| self.one(trace, input, &program, out))
+            for_each_file(&self.files, input, |trace| self.print(trace, input, &program, out))
         });
         outcome.max(wrong)
     }
 
-    /// Lets `run` write the reports to where they go. A file that is there already stays if no trace
-    /// could be read.
+    /// Runs `run`, which writes the reports to the output.
     pub(crate) fn write(&self, run: impl FnOnce(&mut dyn Write) -> Made) -> Outcome {
-        let Some(path) = &self.output else {
-            return run(&mut output::stdout()).outcome;
-        };
-        let whole = |out: &mut dyn Write| match run(out) {
-            Made { files: 0, outcome } => Err(Failure::told(outcome)),
-            Made { outcome, .. } => Ok(outcome),
-        };
-        output::write_whole(path, &self.inputs, whole).unwrap_or_else(Failure::tell)
+        write_files(self.output.as_deref(), &self.inputs, |out| {
+            let mut out = output::Folding::new(out, self.width());
+            let made = run(&mut out);
+            let flushed = out.flush().map_err(|error| Failure::io(self.output_path(), &error));
+            let flushed = flushed.map_or_else(Failure::report, |()| Outcome::Done);
+            Made { outcome: made.outcome.max(flushed), ..made }
+        })
     }
 
-    fn one(
+    /// Prints the report of one trace. Without template files in the request, the templates of the
+    /// trace's format are used in place of `program`.
+    pub(crate) fn print(
         &self,
         input: &mut Input,
         args: &InputArgs,
         program: &Program,
         out: &mut dyn Write,
     ) -> Result<Trace, Failure> {
-        let own = if self.templates.is_empty() { shipped(input.format().name) } else { None };
+        // Templates named by the user replace those of the format instead of adding to them.
+        let own = if self.templates.is_empty() { input.format().shipped_template() } else { None };
         let own = own.map(|source| Program::of(&[source]).program);
         let program = own.as_ref().unwrap_or(program);
         let mut selection = self.selection.clone();
+        // Times of --columns apply only if --from and --to are not given.
         let at = |ns: Option<u64>| ns.map(Bound::Nanoseconds);
         selection.from = selection.from.or(at(self.options.start_ns));
         selection.to = selection.to.or(at(self.options.end_ns));
+        let selection = input.without_tail(selection)?;
         let settings = Settings {
             options: self.options.clone(),
             selection: selection.clone(),
             without_heading: self.without_heading,
             title: title(&self.files, args, input.path()),
             log: shown_path(input.path()).to_string(),
-            width: if self.width > 0 { self.width } else { self.usual_width() },
+            width: self.width().unwrap_or(WIDTH_OF_FILES),
             threads: self.threads,
         };
+        for other in self.shipped().iter().filter(|format| format.name != input.format().name) {
+            let (path, other, own) = (shown_path(input.path()), other.name, input.format().name);
+            warn!("{path}: @{other} is for traces of format {other}; this trace has format {own}");
+        }
         let mut report = TrcReport::new(out, program, settings);
-        let mut trace = read_named(input, &mut report, selection.has_names())?;
-        selection.check(&trace)?;
+        // A selection by name needs names that a trace may define at its end.
+        let read = read_named(input, &mut report, selection.has_names());
+        let mut trace = read.map_err(|error| Failure::reading(error, self.output_path()))?;
         selection.remark(&mut trace);
-        self.options.check(&trace).map_err(Failure::usage)?;
-        let written = report.finish(&trace);
-        let (_, marks) = written.map_err(|error| Failure::io(self.output_path(), &error))?;
-        tell_marks(input.path(), marks);
+        warn_marks(input.path(), report.marks());
+        // A shipped template covers all versions of its format, so it may name events that this
+        // trace's schema lacks.
         if own.is_none() {
-            tell_names(input.path(), &trace, program);
+            warn_unknown_names(input.path(), &trace, program, &self.shipped());
         }
         Ok(trace)
     }
 
-    fn output_path(&self) -> &Path {
+    /// Returns the formats whose shipped templates are requested.
+    fn shipped(&self) -> Vec<&'static Format> {
+        self.templates.iter().filter_map(|path| shipped::format(path)).collect()
+    }
+
+    /// Returns the output path, for messages.
+    pub(crate) fn output_path(&self) -> &Path {
         self.output.as_deref().unwrap_or(output::stdout_path())
     }
 
-    fn usual_width(&self) -> usize {
-        if self.output.is_some() || !std::io::stdout().is_terminal() {
-            return WIDTH_OF_FILES;
-        }
-        let size = terminal_size::terminal_size();
-        size.map_or(WIDTH_OF_FILES, |(width, _)| usize::from(width.0))
+    /// Returns the width of the screen; `None` if lines are not folded.
+    pub(crate) fn width(&self) -> Option<usize> {
+        // A report in a file is not read on this screen, so the screen's width does not apply.
+        if self.output.is_some() { screen::chosen_width() } else { screen::width() }
     }
 }
 
-/// Tells which templates name no event of the trace's schema: they can never be used.
-fn tell_names(path: &Path, trace: &Trace, program: &Program) {
-    let unknown = |name: &&str| trace.schema.events().iter().all(|event| event.name != *name);
+/// Warns of templates that name no event of the trace's schema and can therefore never be used.
+/// Templates in shipped files are not reported: they cover all versions of their format.
+fn warn_unknown_names(path: &Path, trace: &Trace, program: &Program, shipped: &[&Format]) {
+    let shipped: Vec<_> = shipped.iter().filter_map(|format| format.shipped_template()).collect();
+    let shipped = Program::of(&shipped).program;
+    let unknown = |name: &&str| {
+        trace.schema.events().iter().all(|event| event.name != *name)
+            && shipped.names().all(|of_shipped| of_shipped != *name)
+    };
     let unknown: Vec<_> = program.names().filter(unknown).collect();
     if let [first, ..] = unknown[..] {
         let (path, names) = (shown_path(path), unknown.join(", "));
         let events = trace.schema.events().iter();
-        let meant = did_you_mean(nearest(first, events.map(|event| event.name.as_str())));
-        tell!(
-            "tracewell: {path}: no such events in traces of format {}: {names}{meant}",
-            trace.format
-        );
+        let hint = did_you_mean(nearest(first, events.map(|event| event.name.as_str())));
+        let format = trace.format;
+        warn!("{path}: format {format} has no events of these names: {names}{hint}");
     }
 }
 
-/// Tells where templates reached limits; the report has marks in those places.
-fn tell_marks(path: &Path, marks: Marks) {
-    let tell = |count: u64, what: &str| {
+/// Warns of marks that templates left in the report.
+fn warn_marks(path: &Path, marks: Marks) {
+    let warn = |count: u64, what: &str| {
         if count > 0 {
-            tell!("tracewell: {}: {count} {what}", shown_path(path));
+            warn!("{}: {count} {what}", shown_path(path));
         }
     };
-    tell(marks.truncated, "events have less data than their templates read (<TRUNCATED>)");
-    tell(marks.missing, "times a template called what is not there (<NO TEMPLATE>, <NO FUNCTION>)");
-    tell(marks.limits, "times a template reached a limit (marked in the report)");
-}
-
-/// The elements of a list, separated by commas or blanks. One that names a file stands for the list
-/// in that file.
-pub(crate) fn list(text: &str) -> Result<Vec<String>, Failure> {
-    let mut all = Vec::new();
-    for element in elements(text) {
-        let path = Path::new(element);
-        if path.is_file() {
-            let file = small_file::read_text(path)?;
-            all.extend(elements(&file).map(str::to_owned));
-        } else {
-            all.push(element.to_owned());
-        }
-    }
-    Ok(all)
-}
-
-fn elements(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| c == ',' || c.is_whitespace()).filter(|element| !element.is_empty())
-}
-
-/// The files that elements of lists name.
-pub(crate) fn files_in(lists: &[String]) -> Vec<PathBuf> {
-    let all = lists.iter().flat_map(|list| elements(list)).map(PathBuf::from);
-    all.filter(|path| path.is_file()).collect()
-}
-
-/// A list of hook ids.
-pub(crate) fn ids(lists: &[String]) -> Result<Vec<IdOrName>, Failure> {
-    let id = |element: String| element.parse::<IdPattern>().map_err(Failure::usage);
-    lists_of(lists)?.into_iter().map(|element| id(element).map(IdOrName::from)).collect()
-}
-
-/// A list of hook ids, other ids and names of events.
-pub(crate) fn events(lists: &[String]) -> Result<Vec<IdOrName>, Failure> {
-    Ok(lists_of(lists)?.iter().map(|element| IdOrName::from(element.as_str())).collect())
-}
-
-fn lists_of(lists: &[String]) -> Result<Vec<String>, Failure> {
-    let lists: Result<Vec<_>, _> = lists.iter().map(|text| list(text)).collect();
-    Ok(lists?.concat())
-}
-
-/// The ids of named groups.
-pub(crate) fn ids_of_groups(names: &[String], known: &[Group]) -> Result<Vec<IdOrName>, Failure> {
-    let mut all = Vec::new();
-    for name in names.iter().flat_map(|names| elements(names)) {
-        match known.iter().find(|group| group.name == name) {
-            Some(group) => all.extend(group.ids.iter().copied().map(IdOrName::from)),
-            None => {
-                let meant = nearest(name, known.iter().map(|group| group.name.as_str()));
-                let meant = did_you_mean(meant);
-                let message = format!("no group '{name}'; -G lists those that there are{meant}");
-                return Err(Failure::usage(message));
-            }
-        }
-    }
-    Ok(all)
-}
-
-/// The groups of a file, or those that come with the program.
-pub(crate) fn known_groups(file: Option<&Path>) -> Result<Vec<Group>, Failure> {
-    let (name, text) = match file {
-        None => ("templates/groups".into(), include_str!("../../../templates/groups").to_owned()),
-        Some(path) => (shown_path(path).to_string(), small_file::read_text(path)?),
-    };
-    let (groups, errors) = groups(&text);
-    for (line, error) in errors {
-        tell!("tracewell: {name}:{line}: {error}");
-    }
-    Ok(groups)
-}
-
-/// Prints groups, one a line as they are written.
-pub(crate) fn print_groups(groups: &[Group]) -> Outcome {
-    let mut text = String::new();
-    for group in groups {
-        let ids: Vec<_> = group.ids.iter().map(ToString::to_string).collect();
-        let (name, description) = (shown(&group.name), shown(&group.description));
-        text.push_str(&format!("{name}: {description}: {}\n", ids.join(",")));
-    }
-    print(&text)
-}
-
-/// Prints a text on standard output.
-pub(crate) fn print(text: &str) -> Outcome {
-    match output::stdout().write_all(text.as_bytes()) {
-        Ok(()) => Outcome::Done,
-        Err(error) => Failure::io(output::stdout_path(), &error).tell(),
-    }
-}
-
-/// Processors: `all`, or numbers and ranges such as `0,2-3`.
-pub(crate) fn cpus(text: &str) -> Result<Vec<std::ops::RangeInclusive<u16>>, Failure> {
-    if text == "all" {
-        return Ok(Vec::new());
-    }
-    let range = |element: &str| {
-        let (first, last) = element.split_once('-').unwrap_or((element, element));
-        Some(first.parse().ok()?..=last.parse().ok()?)
-    };
-    let read = |element| {
-        let message = || format!("expected processors such as 0,2-3 or all, found '{element}'");
-        range(element).ok_or_else(|| Failure::usage(message()))
-    };
-    elements(text).map(read).collect()
-}
-
-/// A date `mmddhhmmssyy`, in Greenwich time.
-pub(crate) fn date(text: &str) -> Result<Bound, String> {
-    use tracewell::text::calendar::Date;
-    let error = || format!("expected a date mmddhhmmssyy, found '{text}'");
-    if text.len() != 12 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(error());
-    }
-    let part = |at: usize| text[at..at + 2].parse::<u64>().unwrap_or(0);
-    let [month, day, hour, minute, second, year] = [0, 2, 4, 6, 8, 10].map(part);
-    // As everywhere in UNIX: 69 to 99 are of the last century.
-    let year = if year < 69 { 2000 + year } else { 1900 + year };
-    let days = Date { year, month, day }.days().ok_or_else(error)?;
-    if hour > 23 || minute > 59 || second > 60 {
-        return Err(error());
-    }
-    let seconds = 86_400 * days + 3600 * hour + 60 * minute + second;
-    Ok(Bound::WallClock(seconds * 1_000_000_000))
+    warn(marks.truncated, "events have less data than their templates read (<TRUNCATED>)");
+    warn(marks.missing, "calls of missing templates or functions (<NO TEMPLATE>, <NO FUNCTION>)");
+    warn(marks.limits, "times a template reached a limit (marked in the report)");
 }

@@ -1,17 +1,21 @@
-//! The guide to `tracewell check`: every example in it runs, and prints what it says; and what the
-//! verb does with files and exit statuses.
+//! Tests `tracewell check`: every example in its guide prints the output in the guide, and the verb
+//! handles files and exit statuses as documented.
+
+mod program;
+#[cfg(unix)]
+mod signals;
+mod validation;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use program::root;
+use validation::validated;
 
 fn trace(name: &str) -> PathBuf {
     let folder =
         if name.ends_with(".trx") { "examples" } else { "crates/tracewell/tests/fixtures/rkh" };
-    repository().join(folder).join(name)
+    root().join(folder).join(name)
 }
 
 fn check(folder: &Path, arguments: &[&str], rules: &str, trace: &Path) -> Output {
@@ -24,7 +28,7 @@ fn check(folder: &Path, arguments: &[&str], rules: &str, trace: &Path) -> Output
     command.arg("ahsm.rules").arg(trace).output().unwrap()
 }
 
-/// Blocks of the guide: what stands behind the fence, and the text.
+/// Returns the blocks of the guide: the info string of the fence, and the text.
 fn blocks(guide: &str) -> Vec<(String, String)> {
     let mut blocks = Vec::new();
     let mut parts = guide.split("\n```");
@@ -37,7 +41,7 @@ fn blocks(guide: &str) -> Vec<(String, String)> {
 
 #[test]
 fn the_examples_of_the_guide_run() {
-    let guide = std::fs::read_to_string(repository().join("docs/checking.md")).unwrap();
+    let guide = std::fs::read_to_string(root().join("docs/checking.md")).unwrap();
     let blocks = blocks(&guide);
     let folder = tempfile::tempdir().unwrap();
     let mut run = 0;
@@ -64,11 +68,11 @@ fn wrong_rules_are_bad_usage() {
     let folder = tempfile::tempdir().unwrap();
     let output = check(folder.path(), &[], "SM_DCH(sig ONE)\n", &trace("ahsm-a.bin"));
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]));
-    let told = String::from_utf8(output.stderr).unwrap();
+    let reported = String::from_utf8(output.stderr).unwrap();
     let expected = "ahsm.rules:1:12: error: expected =, !=, <, <=, > or >=, found 'ONE'\n\
                     1 | SM_DCH(sig ONE)\n\
                     \u{20} |            ^^^\n";
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
 }
 
 #[test]
@@ -85,8 +89,8 @@ fn rules_that_ask_for_nothing_are_bad_usage() {
         let output = check(folder.path(), &[], rules, &trace("ahsm-a.bin"));
         assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]));
         let message = "ahsm.rules:1:1: error: expected at least one rule, found none";
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(told, format!("{message}\n1 | {line}\n  | ^\n"));
+        let reported = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(reported, format!("{message}\n1 | {line}\n  | ^\n"));
     }
     for rules in ["complete\n", "rule later {}; rule now { SM_INIT }\n"] {
         let output = check(folder.path(), &[], rules, &trace("ahsm-a.bin"));
@@ -99,18 +103,16 @@ fn names_that_the_format_does_not_have_get_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     let rules = "SM_DCH(signal = ONE)\nnever SM_EVT_NFUOND\n";
     let output = check(folder.path(), &[], rules, &trace("ahsm-a.bin"));
-    let told = String::from_utf8(output.stderr).unwrap();
+    let reported = String::from_utf8(output.stderr).unwrap();
     assert!(
-        told.contains(
-            "1:1: warning: this event has no argument signal, its arguments: ao, sig, st"
-        ),
-        "{told}"
+        reported.contains("1:1: warning: this event has no argument 'signal'; it has ao, sig, st"),
+        "{reported}"
     );
     assert!(
-        told.contains(
-            "2:7: warning: no event of format rkh is named so; did you mean 'SM_EVT_NFOUND'?"
+        reported.contains(
+            "2:7: warning: no event named 'SM_EVT_NFUOND' in format rkh; did you mean 'SM_EVT_NFOUND'?"
         ),
-        "{told}"
+        "{reported}"
     );
     assert_eq!(output.status.code(), Some(1));
 }
@@ -122,7 +124,7 @@ fn written_rules_are_met() {
     let output = check(folder.path(), &written, "", &trace("ahsm-a.bin"));
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let rules = std::fs::read_to_string(folder.path().join("ahsm.rules")).unwrap();
-    assert!(rules.starts_with("# What happened in ahsm-a.bin.\nstrict\nonly SM_*\n\n"), "{rules}");
+    assert!(rules.starts_with("# The events of ahsm-a.bin.\nstrict\nonly SM_*\n\n"), "{rules}");
     assert!(!rules.contains("act ="), "{rules}");
     assert_eq!(check(folder.path(), &[], &rules, &trace("ahsm-a.bin")).status.code(), Some(0));
     let shorter = rules.replacen("RKH_TE_SM_EVT_PROC(ao = my)\n", "", 1);
@@ -135,7 +137,8 @@ fn the_verdict_is_json_for_programs() {
     let rules = "rule one { SM_DCH(sig = TWO); next SM_DCH }\n";
     let output = check(folder.path(), &["--json"], rules, &trace("ahsm-a.bin"));
     assert_eq!(output.status.code(), Some(1));
-    let verdict: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document = validated("check", std::str::from_utf8(&output.stdout).unwrap());
+    let verdict = &document["traces"][0];
     assert_eq!((verdict["passed"].as_bool(), verdict["steps"].as_u64()), (Some(false), Some(1)));
     let failure = &verdict["failures"][0];
     assert_eq!(
@@ -174,12 +177,15 @@ fn a_name_is_given_to_one_step_only() {
     let folder = tempfile::tempdir().unwrap();
     let rules = "SM_DCH as it\nSM_TRN as it\nSM_STATE within 1 s of it\n";
     let output = check(folder.path(), &[], rules, &trace("ahsm-a.bin"));
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("2:11: error: a step before has the name 'it' already"), "{told}");
+    let reported = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{reported}");
+    assert!(
+        reported.contains("2:11: error: an earlier step already has the name 'it'"),
+        "{reported}"
+    );
 }
 
-/// The first line that a command prints, while its input goes on.
+/// Returns the first line that a command prints while its input is still open.
 fn first_line(child: &mut std::process::Child) -> String {
     use std::io::BufRead;
     let mut line = String::new();
@@ -197,28 +203,29 @@ fn checking(folder: &Path, arguments: &[&str]) -> Command {
 }
 
 #[test]
-fn a_rule_that_is_broken_is_told_while_the_stream_runs() {
+fn a_broken_rule_is_reported_while_the_stream_runs() {
     use std::io::Write;
     let folder = tempfile::tempdir().unwrap();
     for arguments in [&["live.rules", "-"][..], &["--follow", "live.rules", "-"]] {
         let mut child = checking(folder.path(), arguments).spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
         pipe.write_all(&std::fs::read(trace("ahsm-a.bin")).unwrap()).unwrap();
-        // The pipe is still open.
-        assert_eq!(first_line(&mut child), "live.rules:1:1: error: this event must not come\n");
+        // The command prints this although the pipe is still open.
+        assert_eq!(first_line(&mut child), "live.rules:1:1: error: forbidden event\n");
         drop(pipe);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         let rest = String::from_utf8(output.stdout).unwrap();
-        assert!(!rest.contains("must not come"), "it was told already: {rest}");
+        assert!(!rest.contains("forbidden event"), "it was already reported: {rest}");
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_file_is_followed_until_a_signal_comes() {
+fn a_file_is_followed_until_a_signal_arrives() {
     use rustix::process::{Pid, Signal, kill_process};
     use std::io::Write;
+    signals::end_programs();
     let folder = tempfile::tempdir().unwrap();
     let bytes = std::fs::read(trace("ahsm-a.bin")).unwrap();
     let (first, rest) = bytes.split_at(bytes.len() / 2);
@@ -226,7 +233,7 @@ fn a_file_is_followed_until_a_signal_comes() {
     std::fs::write(&growing, first).unwrap();
     let arguments = ["--follow", "live.rules", "growing.bin"];
     let mut child = checking(folder.path(), &arguments).spawn().unwrap();
-    assert_eq!(first_line(&mut child), "live.rules:1:1: error: this event must not come\n");
+    assert_eq!(first_line(&mut child), "live.rules:1:1: error: forbidden event\n");
     let mut file = std::fs::File::options().append(true).open(&growing).unwrap();
     file.write_all(rest).unwrap();
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
@@ -237,17 +244,17 @@ fn a_file_is_followed_until_a_signal_comes() {
 }
 
 #[test]
-fn what_cannot_be_followed_is_refused() {
+fn inputs_that_cannot_be_followed_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let cases: [(&[&str], i32, &str); 3] = [
-        (&["--follow", "live.rules", "a", "b"], 2, "one trace can be followed"),
+        (&["--follow", "live.rules", "a", "b"], 2, "expected one trace, found several"),
         (&["--follow", "--write", "live.rules", "a"], 2, "cannot be used with"),
-        (&["--follow", "live.rules", "-"], 3, "no event of a known format came"),
+        (&["--follow", "live.rules", "-"], 3, "no event of a known format was received"),
     ];
-    for (arguments, status, told) in cases {
+    for (arguments, status, reported) in cases {
         let output = checking(folder.path(), arguments).stdin(Stdio::null()).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
-        assert!(said.contains(told), "{arguments:?}: {said}");
+        assert!(said.contains(reported), "{arguments:?}: {said}");
     }
 }

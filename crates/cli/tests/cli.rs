@@ -1,11 +1,20 @@
-//! The program from outside: what it prints, where, and with which exit status. The golden outputs
-//! are in `tests/golden/`; `SNAPSHOTS=overwrite cargo test` writes them anew: read the difference.
+//! Tests the program from outside: output, errors and exit status. Golden outputs are in
+//! `tests/golden/`; `BLESS=1 cargo test` writes them. Check the difference.
+
+mod bless;
+mod program;
+#[cfg(unix)]
+mod signals;
+mod validation;
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use snapbox::{assert_data_eq, file};
+use bless::assert_golden;
+use program::{status, stderr, stdout};
+use snapbox::file;
+use validation::validated;
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tracewell/tests/fixtures/threadx").join(name)
@@ -25,16 +34,13 @@ fn run(arguments: &[&str], file: &Path) -> Output {
     program().args(arguments).arg(file).output().unwrap()
 }
 
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-fn status(output: &Output) -> Option<i32> {
-    output.status.code()
+/// Returns the element for the only trace of a JSON document of this kind.
+#[track_caller]
+fn only_trace(kind: &str, output: &Output) -> serde_json::Value {
+    let mut document = validated(kind, &stdout(output));
+    let traces = document["traces"].as_array_mut().unwrap();
+    assert_eq!(traces.len(), 1);
+    traces[0].take()
 }
 
 /// A file in a folder of its own.
@@ -48,23 +54,26 @@ fn written(bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
 #[test]
 fn report_is_as_the_golden_file_shows() {
     let output = run(&["report", "-O", "rate=10MHz", "--head", "60"], &fixture("tiny.trx"));
-    assert_data_eq!(stdout(&output), file!["golden/report.txt"]);
+    assert_golden(stdout(&output), file!["golden/report.txt"]);
     assert_eq!((status(&output), stderr(&output)), (Some(0), String::new()));
 }
 
 #[test]
 fn info_is_as_the_golden_files_show() {
     let output = run(&["info"], &fixture("tiny.trx"));
-    assert_data_eq!(stdout(&output), file!["golden/info.txt"]);
-    let output = run(&["info", "--json", "-O", "rate=10MHz"], &fixture("tiny.trx"));
-    assert_data_eq!(stdout(&output), file!["golden/info.json"]);
-    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_golden(stdout(&output), file!["golden/info.txt"]);
+    // The document contains the path of the trace, so use a relative path.
+    let mut command = program();
+    command.current_dir(fixture("")).args(["info", "--json", "-O", "rate=10MHz", "tiny.trx"]);
+    let output = command.output().unwrap();
+    assert_golden(stdout(&output), file!["golden/info.json"]);
+    let json = only_trace("info", &output);
     let keys = ["format", "options", "clock", "events", "span_ns", "contexts", "objects", "losses"];
     assert!(keys.iter().all(|key| json.get(key).is_some()), "{json:#}");
     assert_eq!((&json["events"], &json["span_ns"]), (&197.into(), &11_438_100.into()));
 }
 
-/// A S.Ha.R.K. trace, with the names of its tasks beside it.
+/// A S.Ha.R.K. trace, with the names of its tasks in a file next to it.
 fn shark(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tracewell/tests/fixtures/shark").join(name)
 }
@@ -74,10 +83,12 @@ fn analyze_is_as_the_golden_file_shows() {
     let names = shark("a_linear.meta.tsv");
     let names = names.to_str().unwrap();
     let output = run(&["analyze", "--names", names], &shark("a_linear.dat"));
-    assert_data_eq!(stdout(&output), file!["golden/analyze.txt"]);
+    assert_golden(stdout(&output), file!["golden/analyze.txt"]);
+    let all = run(&["analyze", "--show", "all", "--names", names], &shark("a_linear.dat"));
+    assert_golden(stdout(&all), file!["golden/analyze-all.txt"]);
     assert_eq!((status(&output), stderr(&output)), (Some(0), String::new()));
     let output = run(&["analyze", "--json", "--names", names], &shark("a_linear.dat"));
-    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let json = only_trace("analyze", &output);
     assert_eq!((&json["events"], &json["interrupts"]["brackets"]), (&775.into(), &72.into()));
     let task = &json["tasks"][3];
     assert_eq!((&task["name"], &task["pid"]), (&"tau1".into(), &3.into()));
@@ -85,7 +96,7 @@ fn analyze_is_as_the_golden_file_shows() {
 }
 
 #[test]
-fn analyze_lists_what_it_is_asked_for() {
+fn analyze_prints_the_requested_lists() {
     let names = shark("a_linear.meta.tsv");
     let arguments = [
         "analyze",
@@ -104,14 +115,20 @@ fn analyze_lists_what_it_is_asked_for() {
         names.to_str().unwrap(),
     ];
     let output = run(&arguments, &shark("a_linear.dat"));
-    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let json = only_trace("analyze", &output);
     let jobs = json["jobs"].as_array().unwrap();
     let ticks = |job: &serde_json::Value, key: &str| job[key].as_u64().unwrap();
     for job in jobs {
         let others = job["preempted_by"].as_array().unwrap();
         let others: u64 = others.iter().map(|other| ticks(other, "ticks")).sum();
-        let parts = ["execution", "earlier_jobs", "blocking", "interrupt", "nobody"];
-        let parts: u64 = parts.iter().map(|part| ticks(job, &format!("{part}_ticks"))).sum();
+        let parts = [
+            "execution_ticks",
+            "earlier_jobs_ticks",
+            "blocking_ticks",
+            "interrupt_ticks",
+            "nobody_ticks",
+        ];
+        let parts: u64 = parts.iter().map(|part| ticks(job, part)).sum();
         assert_eq!(parts + others, ticks(job, "response_ticks"), "{job:#}");
     }
     assert!(jobs.len() > 40, "{}", jobs.len());
@@ -124,32 +141,55 @@ fn analyze_lists_what_it_is_asked_for() {
 }
 
 #[test]
-fn analyze_tells_of_a_period_that_no_task_of_the_trace_has() {
-    let trace = shark("a_linear.dat");
-    let options = ["--period", "pid 3=10ms", "--deadline", "nobody=1ms", "--period", "0x0120=5ms"];
-    let output = run(&[&["analyze"], &options[..]].concat(), &trace);
-    let told = format!("tracewell: {}: there is no task 'nobody'\n", trace.display());
-    assert_eq!((status(&output), stderr(&output)), (Some(0), told));
+fn analyze_shows_the_sections_that_are_asked_for() {
+    let trace = shark("b_cyclic.dat");
+    let shown = |show: &str| stdout(&run(&["analyze", "--show", show], &trace));
+    let text = shown("servers,locks");
+    let tables =
+        ["MUTEXES OF", "RESOURCE", "SERVER"].map(|table| text.find(&format!("\n\n{table}")));
+    assert!(tables.iter().all(Option::is_some) && tables.is_sorted(), "{text}");
+    assert!(!text.contains("\nTASK") && !text.contains("\nmore: "), "{text}");
+    let none = "\n--show stacks shows nothing: the trace has no such figures\n";
+    assert!(shown("stacks").contains(none) && !shown("all").contains("shows nothing"));
+    // Each section that the summary names exists.
+    let summary = stdout(&run(&["analyze"], &trace));
+    let more = summary.lines().find_map(|line| line.strip_prefix("more: --show ")).unwrap();
+    let (named, _) = more.split_once(" or --show all").unwrap();
+    assert_eq!(named, "tasks,cores,jobs,locks,interrupts,servers");
+    assert!(!shown(named).contains("shows nothing"));
+    let wrong = run(&["analyze", "--show", "stack"], &trace);
+    assert_eq!(status(&wrong), Some(2));
+    assert!(stderr(&wrong).contains("a similar value exists: 'stacks'"), "{}", stderr(&wrong));
+    assert_eq!(status(&run(&["analyze", "--json", "--show", "all"], &trace)), Some(2));
 }
 
 #[test]
-fn analyze_has_no_table_of_jobs_where_nothing_tells_releases() {
+fn analyze_reports_a_period_for_an_unknown_task() {
+    let trace = shark("a_linear.dat");
+    let options = ["--period", "pid 3=10ms", "--deadline", "ghost=1ms", "--period", "0x0120=5ms"];
+    let output = run(&[&["analyze"], &options[..]].concat(), &trace);
+    let reported = format!("warning: {}: no task 'ghost'\n", trace.display());
+    assert_eq!((status(&output), stderr(&output)), (Some(0), reported));
+}
+
+#[test]
+fn analyze_has_no_table_of_jobs_if_no_releases_are_recorded() {
     let trace =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../tracewell/tests/fixtures/rkh/ahsm-a.bin");
-    let text = stdout(&run(&["analyze"], &trace));
+    let text = stdout(&run(&["analyze", "--show", "all"], &trace));
     assert!(text.contains("16 SM EVT_PROC") && !text.contains("JOBS OF"), "{text}");
 }
 
 #[test]
-fn analyze_reads_a_dialect_whose_events_say_who_recorded_them() {
+fn analyze_reads_a_dialect_whose_events_name_their_thread() {
     let output = run(&["analyze", "--json", "-O", "rate=100MHz"], &example());
-    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let json = only_trace("analyze", &output);
     let tasks = json["tasks"].as_array().unwrap();
     let control = tasks.iter().find(|task| task["name"] == "control").unwrap();
     assert!(control["execution_ns"].as_u64().unwrap() > 1_000_000, "{control:#}");
     assert!(control["lock_blocks"].as_u64().unwrap() > 0, "{control:#}");
     assert_eq!(control["response_max_ticks"], serde_json::Value::Null);
-    // The task that holds the mutex runs while it is waited for.
+    // The task that holds the mutex runs while `control` waits for it.
     let split = &control["lock_wait_split"];
     assert!(split["blocking_ticks"].as_u64().unwrap() > 0, "{control:#}");
     let mutex = json["locks"].as_array().unwrap().iter().find(|lock| lock["name"] == "log file");
@@ -159,26 +199,20 @@ fn analyze_reads_a_dialect_whose_events_say_who_recorded_them() {
 }
 
 #[test]
-fn analyze_tells_no_execution_where_events_say_only_who_recorded_them() {
+fn analyze_shows_no_execution_if_events_only_name_their_thread() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let rkh = root.join("../tracewell/tests/fixtures/rkh/ahsm-a.bin");
-    // Its hooks name their thread, and no dispatch is among them.
+    // The hooks of this trace contain their thread, but none of them records a switch between
+    // threads.
     let aix = root.join("../../examples/hooks.twx");
     for (trace, needed) in [(rkh, "events of task switches"), (aix, "the hooks 106 and 10C")] {
         let text = stdout(&run(&["analyze"], &trace));
         assert!(text.contains(&format!("(that needs {needed})")), "{text}");
         let heading = text.lines().position(|line| line.starts_with("TASK")).unwrap();
-        let table: Vec<Vec<&str>> = text
-            .lines()
-            .skip(heading)
-            .take(2)
-            .map(|line| line.split_whitespace().collect())
-            .collect();
-        assert_eq!(table[0], ["TASK", "CONTEXT", "EVENTS", "FIRST", "LAST", "EXECUTION"]);
-        assert_eq!(table[1].last(), Some(&"-"), "{text}");
+        let columns: Vec<_> = text.lines().nth(heading).unwrap().split_whitespace().collect();
+        assert_eq!(columns, ["TASK", "CONTEXT", "EVENTS", "FIRST", "LAST"]);
 
-        let json = stdout(&run(&["analyze", "--json"], &trace));
-        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let json = only_trace("analyze", &run(&["analyze", "--json"], &trace));
         assert_eq!(json["execution_needs"], needed);
         let task = &json["tasks"][0];
         assert!(task["events"].as_u64().unwrap() > 0, "{task:#}");
@@ -192,7 +226,7 @@ fn analyze_tells_no_execution_where_events_say_only_who_recorded_them() {
 }
 
 #[test]
-fn analyze_tells_what_is_missing() {
+fn analyze_reports_missing_events() {
     let trace = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../tracewell/tests/fixtures/rkh/ahsm-overrun.bin");
     let text = stdout(&run(&["analyze"], &trace));
@@ -206,33 +240,37 @@ fn analyze_tells_what_is_missing() {
 fn joined_files_are_one_trace() {
     let files = ["0c_linked.dat", "1c_linked.dat", "2c_linked.dat"].map(shark);
     let joined = program().args(["info", "--json", "--join"]).args(&files).output().unwrap();
-    let json: serde_json::Value = serde_json::from_str(&stdout(&joined)).unwrap();
+    let json = only_trace("info", &joined);
     assert_eq!((&json["events"], &json["options"]["parts"]), (&699.into(), &3.into()));
     let single = program().args(["info", "--json"]).args(&files).output().unwrap();
-    assert_eq!(stdout(&single).matches("\"format\": \"shark\"").count(), 3);
-    // The same dump twice is the same events.
+    let single = validated("info", &stdout(&single));
+    let of = |trace: &serde_json::Value| (trace["file"].clone(), trace["format"].clone());
+    let single: Vec<_> = single["traces"].as_array().unwrap().iter().map(of).collect();
+    assert_eq!(single, files.map(|file| (file.to_str().into(), "shark".into())));
+    // A dump that is joined with itself has the same events as the dump.
     let dumps = [fixture("tiny.trx"), fixture("tiny.trx")];
     let joined = program().args(["info", "--json", "--join"]).args(dumps).output().unwrap();
-    let json: serde_json::Value = serde_json::from_str(&stdout(&joined)).unwrap();
+    let json = only_trace("info", &joined);
     assert_eq!((&json["events"], &json["options"]["dumps"]), (&197.into(), &2.into()));
-    // A format without parts says so.
+    // For a format whose files cannot be joined, the message says so.
     let stream = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../tracewell/tests/fixtures/rkh/ahsm-overrun.bin");
     let output = program().args(["info", "--join"]).args([&stream, &stream]).output().unwrap();
     assert_eq!(status(&output), Some(2));
-    let told = "tracewell: --join: traces of this format cannot be read with it\n";
-    assert_eq!(stderr(&output), told);
+    let reported = "error: --join: traces of format rkh cannot be joined\n";
+    assert_eq!(stderr(&output), reported);
     let output = run(&["info", "--names", "/dev/null"], &fixture("tiny.trx"));
-    let told = "tracewell: --names: traces of this format cannot be read with it\n";
-    assert_eq!((status(&output), stderr(&output).as_str()), (Some(2), told));
+    let reported = "error: --names: this flag is for traces of format aix or shark, and this is a \
+                trace of threadx; try --custom-events\n";
+    assert_eq!((status(&output), stderr(&output).as_str()), (Some(2), reported));
 }
 
 #[test]
 fn formats_are_as_the_golden_file_shows() {
     let output = program().arg("formats").output().unwrap();
-    assert_data_eq!(stdout(&output), file!["golden/formats.txt"]);
+    assert_golden(stdout(&output), file!["golden/formats.txt"]);
     let output = program().args(["formats", "--json"]).output().unwrap();
-    assert!(serde_json::from_str::<serde_json::Value>(&stdout(&output)).is_ok());
+    validated("formats", &stdout(&output));
 }
 
 #[test]
@@ -243,7 +281,7 @@ fn the_example_shows_what_the_readme_says() {
         assert!(text.contains(word), "{word}");
     }
     let (_folder, dump) = written(b"");
-    let arguments = ["convert", "--to", "tracex-dump", "-o", dump.to_str().unwrap()];
+    let arguments = ["convert", "--format", "tracex-dump", "-o", dump.to_str().unwrap()];
     assert_eq!(status(&run(&arguments, &example())), Some(0));
     let dump = std::fs::read_to_string(dump).unwrap();
     let inversions = dump.lines().find(|line| line.starts_with("Priority Inversions:")).unwrap();
@@ -271,7 +309,7 @@ fn all_encodings_of_a_dump_give_the_same_events() {
     }
 }
 
-/// What the program says of `tiny.hex` with some of its lines changed.
+/// Returns the output for `tiny.hex` with some of its lines changed.
 fn of_changed_hex(change: impl Fn(&mut Vec<&str>)) -> Output {
     let text = std::fs::read_to_string(fixture("tiny.hex")).unwrap();
     let mut lines: Vec<_> = text.lines().collect();
@@ -282,7 +320,7 @@ fn of_changed_hex(change: impl Fn(&mut Vec<&str>)) -> Output {
 }
 
 #[test]
-fn bytes_that_a_text_lacks_are_told_in_their_place() {
+fn bytes_missing_from_a_text_are_reported_at_their_position() {
     let output = of_changed_hex(|lines| drop(lines.drain(400..402)));
     let said = stderr(&output);
     assert!(said.contains("the text has no bytes for the addresses 0x57DC"), "{said}");
@@ -290,7 +328,7 @@ fn bytes_that_a_text_lacks_are_told_in_their_place() {
 }
 
 #[test]
-fn a_damaged_text_without_a_trace_says_what_is_wrong_with_it() {
+fn a_damaged_text_without_a_trace_is_reported() {
     let output = of_changed_hex(|lines| lines[1] = ":zz");
     let said = stderr(&output);
     assert_eq!(status(&output), Some(3), "{said}");
@@ -329,7 +367,7 @@ fn a_closed_pipe_ends_quietly() {
 }
 
 #[test]
-fn a_message_that_nobody_reads_changes_no_status() {
+fn a_closed_standard_error_changes_no_status() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let mut info = program();
@@ -341,20 +379,24 @@ fn a_message_that_nobody_reads_changes_no_status() {
 fn a_missing_file_is_status_4() {
     let output = run(&["info"], Path::new("no/such/file.trx"));
     assert_eq!(status(&output), Some(4));
-    assert!(stderr(&output).starts_with("tracewell: no/such/file.trx: "), "{}", stderr(&output));
+    assert!(stderr(&output).starts_with("error: no/such/file.trx: "), "{}", stderr(&output));
 }
 
 #[test]
-fn an_unreadable_file_is_status_3_and_says_what_was_found() {
+fn an_unreadable_file_is_status_3_and_the_found_bytes_are_reported() {
     let (_folder, path) = written(b"\x7FELF\x02\x01\x01\0");
     let output = run(&["report"], &path);
     assert_eq!(status(&output), Some(3));
-    assert!(stderr(&output).contains("found bytes 7F 45 4C 46"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("found an ELF file, which is not a trace: bytes 7F 45 4C 46"),
+        "{}",
+        stderr(&output)
+    );
     assert_eq!(stdout(&output), "");
 }
 
 #[test]
-fn a_damaged_file_is_status_3_and_what_is_readable_is_printed() {
+fn a_damaged_file_is_status_3_and_its_readable_part_is_printed() {
     let bytes = std::fs::read(fixture("tiny.trx")).unwrap();
     let (_folder, path) = written(&bytes[..4000]);
     let output = run(&["events"], &path);
@@ -386,11 +428,11 @@ fn bad_usage_is_status_2() {
         stderr(&output)
     };
     assert!(refused(&["events", "--format", "xml"]).contains("possible values: jsonl, tsv, csv"));
-    assert!(refused(&["info", "-O", "speed=1"]).contains("option 'speed': no such option here"));
+    assert!(refused(&["info", "-O", "speed=1"]).contains("-O speed: unknown option"));
     assert!(refused(&["info", "-O", "rate=fast"]).contains("expected ticks per second"));
     assert!(refused(&["report", "--from", "1ms"]).contains("times need a clock of known rate"));
     assert!(refused(&["info", "--format-in", "rkh2"]).contains("there is no format 'rkh2'"));
-    assert!(refused(&["convert", "-o", "x.bin"]).contains("does not say its format"));
+    assert!(refused(&["convert", "-o", "x.bin"]).contains("cannot tell the format from"));
 }
 
 #[test]
@@ -406,6 +448,16 @@ fn custom_events_give_user_events_names() {
         "{text}"
     );
     assert!(stderr(&output).contains("line 3: expected 13 fields"), "{}", stderr(&output));
+    assert_eq!(status(&output), Some(3));
+    // The option `-O names` has the same effect.
+    let file = names.with_extension("trxc");
+    std::fs::copy(&names, &file).unwrap();
+    let option = format!("names={}", file.display());
+    let arguments = ["events", "--event", "Frame sent", "-O", &option];
+    assert_eq!(stdout(&run(&arguments, &fixture("tiny.trx"))), text);
+    let arguments = ["events", "-O", "names=5=tau1"];
+    let reported = stderr(&run(&arguments, &fixture("tiny.trx")));
+    assert!(reported.contains("-O names: expected a file of custom events (.trxc)"), "{reported}");
 }
 
 #[test]
@@ -440,7 +492,7 @@ fn a_named_pipe_is_written_to_and_not_replaced() {
         let pipe = pipe.clone();
         move || std::fs::read_to_string(pipe).unwrap()
     });
-    let arguments = ["convert", "--to", "csv", "-o", pipe.to_str().unwrap()];
+    let arguments = ["convert", "--format", "csv", "-o", pipe.to_str().unwrap()];
     let output = run(&arguments, &fixture("tiny.trx"));
     let kind = std::fs::symlink_metadata(&pipe).unwrap().file_type();
     assert!(kind.is_fifo(), "the pipe was replaced");
@@ -468,15 +520,34 @@ fn colour_appears_when_asked_for_only() {
 fn completions_and_manual_pages_are_made() {
     for shell in ["bash", "zsh", "fish"] {
         let output = program().args(["completions", shell]).output().unwrap();
-        assert!(stdout(&output).contains("tracewell"), "{shell}");
+        let script = stdout(&output);
+        assert!(script.contains("tracewell"), "{shell}");
+        // Keys of -O and -T.
+        assert!(script.contains("que-lwm") && script.contains("ulong"), "{shell}: {script}");
     }
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(status(&run(&["man"], folder.path())), Some(0));
     let page = std::fs::read_to_string(folder.path().join("tracewell-report.1")).unwrap();
-    assert!(page.contains("what happened"), "{page}");
+    assert!(page.contains("Print events as text for people"), "{page}");
+    assert!(page.contains(r"\fBtracewell report\fR [OPTIONS] [FILE]..."), "{page}");
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let path = entry.unwrap().path();
+        let page = std::fs::read_to_string(&path).unwrap();
+        assert!(page.contains(".SH \"EXIT STATUS\""), "{}", path.display());
+        assert!(!page.contains("EXTRA"), "{}", path.display());
+    }
 }
 
-/// A listening `tracewell collect` with these arguments, and where it listens.
+#[test]
+fn the_short_help_of_report_is_half_of_the_long_one() {
+    let lines = |option: &str| {
+        stdout(&program().args(["report", option]).output().unwrap()).lines().count()
+    };
+    assert!(lines("-h") * 2 <= lines("--help"), "{} {}", lines("-h"), lines("--help"));
+}
+
+/// Starts `tracewell collect` with these arguments, and returns it with the address on which it
+/// listens.
 fn collecting(arguments: &[&str], file: &Path) -> (std::process::Child, String) {
     let mut child = program()
         .args(["collect", "--udp", "127.0.0.1:0", "-o"])
@@ -506,7 +577,7 @@ fn datagram(number: u8) -> Vec<u8> {
 }
 
 #[test]
-fn collect_writes_what_arrives_and_tells_what_does_not() {
+fn collect_writes_received_packets_and_reports_missing_ones() {
     let (_folder, path) = written(b"");
     let (child, address) = collecting(&["--packets", "2", "--seconds", "900"], &path);
     let sender = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -525,11 +596,12 @@ fn collect_writes_what_arrives_and_tells_what_does_not() {
 #[cfg(unix)]
 #[test]
 fn collect_ends_on_ctrl_c_with_everything_in_the_file() {
+    signals::end_programs();
     let (_folder, path) = written(b"");
     let (child, address) = collecting(&["--json"], &path);
     let sender = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     sender.send_to(&datagram(1), &address).unwrap();
-    // In the file, though no buffer is full.
+    // The bytes are in the file although no buffer is full.
     let start = std::time::Instant::now();
     while std::fs::metadata(&path).unwrap().len() < 44 {
         assert!(start.elapsed().as_secs() < 900, "nothing was written");
@@ -539,16 +611,16 @@ fn collect_ends_on_ctrl_c_with_everything_in_the_file() {
     assert!(killed.success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(status(&output), Some(0));
-    let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let report = validated("collect", &stdout(&output))["sources"][0].take();
     assert_eq!(
-        (report["packets"].as_u64(), report["missing_packets"].as_u64()),
+        (report["packets"]["packets"].as_u64(), report["packets"]["missing_packets"].as_u64(),),
         (Some(1), Some(0))
     );
     assert_eq!(std::fs::read(&path).unwrap()[4..], datagram(1));
 }
 
 #[test]
-fn collect_refuses_an_address_and_a_time_that_are_none() {
+fn collect_refuses_an_invalid_address_and_an_invalid_time() {
     let (_folder, path) = written(b"");
     let output = run(&["collect", "--udp", "nowhere", "-o"], &path);
     assert_eq!((status(&output), stdout(&output)), (Some(4), String::new()));

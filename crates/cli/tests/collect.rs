@@ -1,5 +1,10 @@
-//! `tracewell collect` with targets that are programs: the program itself, sending a capture.
+//! Tests `tracewell collect` with programs as targets. Most of them are a second `tracewell` that
+//! sends a capture.
 #![cfg(target_os = "linux")]
+
+mod bless;
+mod signals;
+mod validation;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,10 +14,12 @@ use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bless::assert_golden;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
-use snapbox::{assert_data_eq, file};
+use snapbox::file;
+use validation::validated;
 
 fn program(arguments: &[&str]) -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_tracewell"));
@@ -24,13 +31,13 @@ fn fixture(name: &str) -> String {
     format!("{}/../tracewell/tests/fixtures/rkh/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What another verb prints about a file.
+/// Returns the output of another verb for a file.
 fn printed(arguments: &[&str], file: &str) -> String {
     let output = program(arguments).arg(file).output().unwrap();
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A program that collects, and what it says meanwhile.
+/// A program that collects, and its messages.
 struct Collecting {
     child: Child,
     said: BufReader<ChildStderr>,
@@ -43,14 +50,14 @@ impl Collecting {
         Self { child, said }
     }
 
-    /// The next line that it says.
+    /// Returns the next message.
     fn says(&mut self) -> String {
         let mut line = String::new();
         self.said.read_line(&mut line).unwrap();
         line.trim_end().to_owned()
     }
 
-    /// The address it says it is listening on.
+    /// Returns the listening address from the next message.
     fn address(&mut self) -> String {
         self.says().rsplit(' ').next().unwrap().to_owned()
     }
@@ -59,7 +66,8 @@ impl Collecting {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Waits for the end: status, standard output, what it said last.
+    /// Waits for the end of the program. Returns status, standard output and the remaining
+    /// messages.
     fn end(mut self) -> (Option<i32>, String, String) {
         let Output { status, stdout, .. } = self.child.wait_with_output().unwrap();
         let mut rest = String::new();
@@ -80,7 +88,7 @@ fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |data| data.len())
 }
 
-/// Sends a file with the program itself; it ends when it has.
+/// Sends a file with a second `tracewell`, which ends after the last byte.
 fn send(file: &str, to: impl Into<Stdio>) {
     let bytes = length(Path::new(file)).to_string();
     let mut target = program(&["collect", "--file", file, "--bytes", &bytes, "-o", "-"]);
@@ -89,7 +97,8 @@ fn send(file: &str, to: impl Into<Stdio>) {
 }
 
 #[test]
-fn a_serial_line_is_followed_and_kept() {
+fn a_serial_line_is_displayed_and_saved() {
+    signals::end_programs();
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept.rkh");
     let line = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
@@ -124,7 +133,7 @@ fn standard_input_is_read_to_its_end() {
 }
 
 #[test]
-fn lines_come_while_the_target_is_connected() {
+fn lines_appear_while_the_target_is_connected() {
     let sent = fs::read(fixture("ahsm-a.bin")).unwrap();
     let mut collecting = Collecting::start(&mut program(&[
         "collect",
@@ -139,7 +148,8 @@ fn lines_come_while_the_target_is_connected() {
     let mut lines = BufReader::new(collecting.child.stdout.take().unwrap()).lines();
     let flags: Vec<_> = (0..sent.len()).filter(|at| sent[*at] == 0x7E).collect();
     let mut from = 0;
-    // Each frame is shown before the next one is sent; the first flag ends nothing.
+    // Each frame is shown before the next one is sent. Skip the first flag, which does not end a
+    // frame.
     for (number, flag) in flags.iter().skip(1).enumerate().take(20) {
         target.write_all(&sent[from..=*flag]).unwrap();
         from = flag + 1;
@@ -165,10 +175,10 @@ fn several_sources_share_the_output_and_have_their_files() {
     let (status, shown, said) = collecting.end();
     let (heading, lines) = shown.split_once('\n').unwrap();
     let mut lines: Vec<_> = lines.lines().collect();
-    // Those of one source are in order.
+    // The lines of each source are in order.
     lines.sort_by_key(|line| line.split('\t').next());
     let sorted = format!("{heading}\n{}\n", lines.join("\n"));
-    assert_data_eq!(sorted, file!["golden/collect.tsv"]);
+    assert_golden(sorted, file!["golden/collect.tsv"]);
     assert_eq!(status, Some(0), "{said}");
     for (name, path) in [("ahsm-a.bin", &a), ("ahsm-b.bin", &b)] {
         assert_eq!(fs::read(runs.join(name)).unwrap(), fs::read(path).unwrap());
@@ -193,25 +203,28 @@ fn a_request_to_terminate_ends_it_with_everything_in_the_files() {
     let mut collecting = Collecting::start(command.arg(&kept));
     let mut target = TcpStream::connect(collecting.address()).unwrap();
     target.write_all(&[7; 10_000]).unwrap();
-    // In the file, though the connection goes on.
+    // The bytes are in the file although the connection is still open.
     wait_for("the bytes", || length(&kept) == 10_000);
     collecting.signal(Signal::TERM);
-    let (status, told, _) = collecting.end();
-    let told: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!((status, &told["connections"]), (Some(0), &Value::from(1)));
-    assert_eq!((&told["received"], &told["dropped"]), (&Value::from(10_000), &Value::from(0)));
-    assert_eq!(told["packets"], Value::Null);
+    let (status, reported, _) = collecting.end();
+    let reported = validated("collect", &reported)["sources"][0].take();
+    assert_eq!((status, &reported["connections"]), (Some(0), &Value::from(1)));
+    assert_eq!(
+        (&reported["received"], &reported["dropped"]),
+        (&Value::from(10_000), &Value::from(0))
+    );
+    assert_eq!(reported["packets"], Value::Null);
 }
 
 #[test]
-fn who_is_slow_costs_bytes_and_not_memory() {
+fn a_slow_output_costs_bytes_but_no_memory() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
     let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
     assert!(made.success());
     let arguments = ["collect", "--json", "--tcp-listen", "127.0.0.1:0", "--once", "--buffer", "1"];
     let mut command = program(&arguments);
-    // Opened before the program opens it, and not read.
+    // A reader opens the pipe before the program does, and does not read it.
     let reader = thread::spawn({
         let pipe = pipe.clone();
         move || File::open(pipe).unwrap()
@@ -230,12 +243,12 @@ fn who_is_slow_costs_bytes_and_not_memory() {
     assert!(peak < 24 << 10, "{peak} KiB");
     let mut kept = Vec::new();
     reader.read_to_end(&mut kept).unwrap();
-    let (status, told, said) = collecting.end();
+    let (status, reported, said) = collecting.end();
     assert_eq!(status, Some(3), "{said}");
     assert!(said.contains("bytes are dropped"), "{said}");
-    let told: Value = serde_json::from_str(&told).unwrap();
+    let reported = validated("collect", &reported)["sources"][0].take();
     let [received, written, dropped] =
-        ["received", "written", "dropped"].map(|key| told[key].as_u64().unwrap());
+        ["received", "written", "dropped"].map(|key| reported[key].as_u64().unwrap());
     assert_eq!((received, written), (sent << 20, kept.len() as u64));
     assert_eq!(received, written + dropped);
     assert!(dropped > 90 << 20, "{dropped}");
@@ -247,7 +260,7 @@ fn a_closed_pipe_ends_it_quietly() {
     let mut collecting = Collecting::start(&mut command);
     let mut target = TcpStream::connect(collecting.address()).unwrap();
     drop(collecting.child.stdout.take());
-    // As long as somebody is there.
+    // Sending succeeds as long as a reader is connected.
     let sent = fs::read(fixture("ahsm-a.bin")).unwrap();
     while target.write_all(&sent).is_ok() {
         thread::sleep(Duration::from_millis(10));
@@ -255,7 +268,7 @@ fn a_closed_pipe_ends_it_quietly() {
     assert_eq!(collecting.end().0, Some(0));
 }
 
-/// A file of an earlier collection, and its arrivals.
+/// Writes the two files of an earlier collection: bytes and arrival times.
 fn earlier(folder: &Path) -> [PathBuf; 2] {
     let kept = ["kept", "kept.arrivals"].map(|name| folder.join(name));
     kept.iter().for_each(|path| fs::write(path, "earlier").unwrap());
@@ -266,7 +279,7 @@ fn earlier(folder: &Path) -> [PathBuf; 2] {
 fn a_source_that_cannot_be_opened_leaves_an_earlier_file() {
     let folder = tempfile::tempdir().unwrap();
     let absent = folder.path().join("absent").display().to_string();
-    // What is refused ends by itself, however long that takes.
+    // Give refused commands a long time limit, because they must end by themselves.
     let run = |source: &[&str; 2], status| {
         let seconds = if status == 3 { "0.1" } else { "900" };
         let mut command = program(&["collect", "--seconds", seconds, "-o"]);
@@ -292,8 +305,8 @@ fn a_source_that_cannot_be_opened_leaves_an_earlier_file() {
         let there = kept.each_ref().map(|path| fs::read_to_string(path).unwrap());
         assert_eq!(there, ["earlier", "earlier"], "{source:?}");
         assert_eq!(names(), ["kept", "kept.arrivals"], "{source:?}");
-        let told = said.contains("kept: not written; what was there stays");
-        assert_eq!(told, source[0] != "--udp", "{said}");
+        let reported = said.contains("kept: not written; the earlier file, if any, is unchanged");
+        assert_eq!(reported, source[0] != "--udp", "{said}");
         // And makes none.
         kept.iter().for_each(|path| fs::remove_file(path).unwrap());
         run(&source, status);
@@ -312,7 +325,7 @@ fn an_earlier_file_is_replaced_when_a_target_connects_or_none_did() {
     let address = collecting.address();
     assert_eq!(there(), [b"earlier", b"earlier"]);
     let mut target = TcpStream::connect(address).unwrap();
-    // The entry of the connection behind the heading.
+    // The entry of the connection, after the header.
     wait_for("the connection", || length(&kept[1]) == 32);
     assert_eq!(there()[0], b"");
     target.write_all(b"new").unwrap();
@@ -320,7 +333,7 @@ fn an_earlier_file_is_replaced_when_a_target_connects_or_none_did() {
     collecting.signal(Signal::KILL);
     assert_eq!(collecting.end().0, None);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
-    // Nobody came: that is what was collected.
+    // No target connected, so an empty file is the result.
     let mut collecting = Collecting::start(&mut command);
     collecting.address();
     collecting.signal(Signal::TERM);
@@ -330,7 +343,7 @@ fn an_earlier_file_is_replaced_when_a_target_connects_or_none_did() {
 }
 
 #[test]
-fn what_comes_is_kept_where_it_cannot_be_put_in_its_place() {
+fn received_bytes_are_saved_even_if_the_file_cannot_be_moved_into_place() {
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept");
     let mut command = program(&["collect", "--tcp-listen", "127.0.0.1:0", "--once", "-o"]);
@@ -341,15 +354,15 @@ fn what_comes_is_kept_where_it_cannot_be_put_in_its_place() {
     target.write_all(b"bytes").unwrap();
     drop(target);
     let left = folder.path().join(format!("kept.{}.partial", collecting.child.id()));
-    let (status, told, said) = collecting.end();
+    let (status, reported, said) = collecting.end();
     assert_eq!(status, Some(4));
-    assert!(told.starts_with("5 bytes from tcp-listen-127.0.0.1-0\n"), "{told}");
-    assert!(said.contains(&format!("what was recorded is in {}", left.display())), "{said}");
+    assert!(reported.starts_with("5 bytes from tcp-listen-127.0.0.1-0\n"), "{reported}");
+    assert!(said.contains(&format!("the recording is in {}", left.display())), "{said}");
     assert_eq!(fs::read(left).unwrap(), b"bytes");
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path: PathBuf = folder.path().join("file");
     fs::write(&path, "x").unwrap();
@@ -373,14 +386,14 @@ fn what_cannot_be_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
     }
     let output = program(&["collect"]).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("\n  <--output <FILE>|--follow>\n"), "{told}");
+    let reported = String::from_utf8(output.stderr).unwrap();
+    assert!(reported.contains("\n  <--output <FILE>|--follow>\n"), "{reported}");
     // Still there.
     assert_eq!(fs::read(path).unwrap(), b"x");
     let folder = program(&["collect", "--file", ".", "--follow", "--once"]).output().unwrap();
     assert_eq!(folder.status.code(), Some(4));
-    let told = String::from_utf8(folder.stderr).unwrap();
-    assert!(told.contains("tracewell: .: expected a regular file"), "{told}");
+    let reported = String::from_utf8(folder.stderr).unwrap();
+    assert!(reported.contains("error: .: expected a regular file"), "{reported}");
     let full = program(&["collect", "--file", path, "-o", "/dev/full"]).output().unwrap();
     assert_eq!(full.status.code(), Some(4));
     for absent in [path, runs] {
@@ -394,14 +407,14 @@ fn nothing_received_is_status_3_and_a_file_that_is_read_once_ends() {
     let folder = tempfile::tempdir().unwrap();
     let (path, out) = (folder.path().join("file"), folder.path().join("out"));
     let (path, out) = (path.to_str().unwrap(), out.to_str().unwrap());
-    for (content, status, told) in
-        [("", 3, "nothing came from file\n"), ("bytes", 0, "5 bytes from file\n")]
+    for (content, status, reported) in
+        [("", 3, "nothing received from file\n"), ("bytes", 0, "5 bytes from file\n")]
     {
         fs::write(path, content).unwrap();
         let arguments = ["collect", "--file", path, "-o", out, "--once"];
         let output = program(&arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(status));
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), told);
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), reported);
         assert_eq!(fs::read(out).unwrap(), content.as_bytes());
     }
 }

@@ -1,6 +1,9 @@
-//! Streams and files that are read while they are written: a signal ends the reading, and the results are of what came
-//! until then.
+//! Tests the reading of streams and files that grow: a signal ends the reading, and the results
+//! cover the part that was read.
 #![cfg(target_os = "linux")]
+
+mod program;
+mod signals;
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -10,10 +13,11 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use program::{stderr, stdout};
 use rustix::io::ioctl_fionread;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A test fails if what it waits for has not come by then.
+/// Time after which a test that waits for something fails.
 const LIMIT: Duration = Duration::from_secs(120);
 
 fn trace() -> PathBuf {
@@ -22,12 +26,13 @@ fn trace() -> PathBuf {
 }
 
 fn tracewell(arguments: &[&str]) -> Command {
+    signals::end_programs();
     let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
@@ -49,8 +54,9 @@ fn has_read(child: &Child, file: &Path, end: usize) -> bool {
     position == Some(end)
 }
 
-/// Writes the trace into a pipe and sends the signal. When the reader has taken the second part, it has recognised the
-/// format by the first and heeds signals; the last part may still be in the pipe when the signal comes.
+/// Writes the trace into a pipe and sends the signal. After it has read the second part, the reader
+/// handles signals, because it has recognised the format in the first part. The last part may still
+/// be in the pipe when the signal arrives.
 fn write_and_end(pipe: &mut (impl Write + AsFd), child: &Child, signal: Signal) {
     let bytes = fs::read(trace()).unwrap();
     for part in bytes.chunks(bytes.len().div_ceil(3)) {
@@ -64,17 +70,19 @@ fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-/// The output of a command over the whole trace, from a file.
+/// Returns the output of a command that reads the whole trace from a file.
 fn of_file(arguments: &[&str]) -> Output {
     tracewell(arguments).arg(trace()).output().unwrap()
 }
 
+/// Returns this output as if the trace had another path.
+fn named(output: &Output, path: &Path) -> String {
+    let file = |path: &Path| format!("\"file\": \"{}\"", path.display());
+    stdout(output).replace(&file(&trace()), &file(path))
+}
+
 #[test]
-fn a_signal_ends_a_running_stream_and_the_figures_of_what_came_are_printed() {
+fn a_signal_ends_a_running_stream_and_its_figures_so_far_are_printed() {
     for (signal, form) in [(Signal::INT, &[][..]), (Signal::TERM, &[]), (Signal::INT, &["--json"])]
     {
         let arguments = [&["analyze"], form].concat();
@@ -82,13 +90,13 @@ fn a_signal_ends_a_running_stream_and_the_figures_of_what_came_are_printed() {
         let mut pipe = child.stdin.take().unwrap();
         write_and_end(&mut pipe, &child, signal);
         let output = child.wait_with_output().unwrap();
-        // Until here the pipe was open.
+        // The pipe must be open until here, because its end would end the command.
         drop(pipe);
         let whole = of_file(&arguments);
         assert_eq!(output.status.code(), whole.status.code(), "{output:?}");
-        assert_eq!(text(&output.stdout), text(&whole.stdout));
-        let told = text(&output.stderr);
-        assert!(told.contains("-: a signal ended the reading: "), "{told}");
+        assert_eq!(stdout(&output), named(&whole, Path::new("-")));
+        let reported = stderr(&output);
+        assert!(reported.contains("-: reading was stopped by a signal: "), "{reported}");
     }
 }
 
@@ -102,9 +110,9 @@ fn a_signal_ends_a_named_pipe_and_the_files_after_it_are_read() {
     write_and_end(&mut writer, &child, Signal::INT);
     let output = child.wait_with_output().unwrap();
     drop(writer);
-    let figures = text(&of_file(&["analyze"]).stdout);
+    let figures = stdout(&of_file(&["analyze"]));
     let titled = |path: &Path| format!("==> {} <==\n{figures}", path.display());
-    assert_eq!(text(&output.stdout), titled(&pipe) + &titled(&trace()));
+    assert_eq!(stdout(&output), titled(&pipe) + &titled(&trace()));
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
 
@@ -115,8 +123,8 @@ fn a_stream_that_ends_by_itself_is_not_said_to_be_ended_by_a_signal() {
     pipe.write_all(&fs::read(trace()).unwrap()).unwrap();
     drop(pipe);
     let output = child.wait_with_output().unwrap();
-    assert_eq!(text(&output.stdout), text(&of_file(&["analyze"]).stdout));
-    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
+    assert_eq!(stdout(&output), stdout(&of_file(&["analyze"])));
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
 }
 
 #[test]
@@ -136,9 +144,9 @@ fn the_figures_of_a_file_that_grows_are_printed_after_a_signal() {
         let output = child.wait_with_output().unwrap();
         let whole = of_file(&arguments);
         assert_eq!(output.status.code(), whole.status.code(), "{output:?}");
-        assert_eq!(text(&output.stdout), text(&whole.stdout));
-        let told = text(&output.stderr);
-        assert!(told.contains("growing.bin: a signal ended the reading: "), "{told}");
+        assert_eq!(stdout(&output), named(&whole, &growing));
+        let reported = stderr(&output);
+        assert!(reported.contains("growing.bin: reading was stopped by a signal: "), "{reported}");
     }
 }
 
@@ -149,13 +157,13 @@ fn following_a_stream_ends_with_it() {
     pipe.write_all(&fs::read(trace()).unwrap()).unwrap();
     drop(pipe);
     let output = child.wait_with_output().unwrap();
-    assert_eq!(text(&output.stdout), text(&of_file(&["analyze"]).stdout));
-    assert!(!text(&output.stderr).contains("a signal ended"), "{output:?}");
+    assert_eq!(stdout(&output), stdout(&of_file(&["analyze"])));
+    assert!(!stderr(&output).contains("stopped by a signal"), "{output:?}");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
 
 #[test]
-fn a_signal_ends_the_check_of_a_running_stream_and_what_never_came_is_told() {
+fn a_signal_ends_the_check_of_a_running_stream_and_missing_steps_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let rules = folder.path().join("live.rules");
     fs::write(&rules, "eventually SM_DCH\neventually QUE_FULL\n").unwrap();
@@ -165,13 +173,13 @@ fn a_signal_ends_the_check_of_a_running_stream_and_what_never_came_is_told() {
     write_and_end(&mut pipe, &child, Signal::INT);
     let output = child.wait_with_output().unwrap();
     drop(pipe);
-    assert_eq!(text(&output.stdout), text(&of_file(&arguments).stdout));
+    assert_eq!(stdout(&output), stdout(&of_file(&arguments)));
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(text(&output.stderr).contains("-: a signal ended the reading: "), "{output:?}");
+    assert!(stderr(&output).contains("-: reading was stopped by a signal: "), "{output:?}");
 }
 
 #[test]
-fn what_does_not_grow_is_refused_by_all_that_follow() {
+fn files_that_do_not_grow_are_refused_by_all_following_commands() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let example = repository.join("examples/scheduling.trx");
     let shark = repository.join("crates/tracewell/tests/fixtures/shark/a_linear.raw");
@@ -180,20 +188,23 @@ fn what_does_not_grow_is_refused_by_all_that_follow() {
     let rules = folder.path().join("live.rules");
     fs::write(&rules, "never QUE_FULL\n").unwrap();
     let cases: [(&[&str], &str); 6] = [
-        (&["a", "b"], "--follow: one trace can be followed, several are named"),
-        (&["--join", "a"], "--join: one file that grows has no parts"),
-        (&["--custom-events", "names.trxc", "a"], "--custom-events: they name events of ThreadX"),
+        (&["a", "b"], "--follow: expected one trace, found several"),
+        (&["--join", "a"], "--join: a growing file cannot be joined with others"),
+        (
+            &["--custom-events", "names.trxc", "a"],
+            "--custom-events: the option is for traces of format threadx",
+        ),
         (&["--format-in", "rkhh", "a"], "there is no format 'rkhh'"),
-        (&[example], "this threadx trace is read as a whole"),
-        (&[shark], "this shark trace is read as a whole"),
+        (&[example], "a trace of format threadx is read as a whole"),
+        (&[shark], "a trace of format shark is read as a whole"),
     ];
     for verb in [&["analyze"][..], &["check", rules.to_str().unwrap()]] {
         for (arguments, message) in &cases {
             let mut command = tracewell(verb);
             let output = command.arg("--follow").args(*arguments).output().unwrap();
-            let told = text(&output.stderr);
-            assert!(told.contains(message), "{verb:?} {arguments:?}: {told}");
-            assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
+            let reported = stderr(&output);
+            assert!(reported.contains(message), "{verb:?} {arguments:?}: {reported}");
+            assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), ""));
         }
     }
 }
@@ -206,6 +217,6 @@ fn following_ends_at_once_if_nothing_can_be_shown() {
         wait_until("the command has ended", || child.try_wait().unwrap().is_some());
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(3), "{output:?}");
-        assert!(text(&output.stderr).contains("nothing more is shown: "), "{output:?}");
+        assert!(stderr(&output).contains("nothing more is shown: "), "{output:?}");
     }
 }

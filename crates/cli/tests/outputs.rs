@@ -1,27 +1,16 @@
-//! What commands write: never over what they read, whole or not at all, and nothing is left behind.
+//! The output files of commands: commands never overwrite their inputs, write complete files or
+//! none, and leave no other files.
+
+mod program;
+#[cfg(target_os = "linux")]
+mod signals;
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn program(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
-    command.current_dir(folder).stdin(Stdio::null());
-    command
-}
-
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    program(folder).args(arguments).output().unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
+use program::{program, root, run_in, stderr};
 
 /// The names and contents of the files of a folder.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
@@ -37,23 +26,24 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// A folder with inputs of all kinds, each with other paths to it.
+/// A folder with inputs of all kinds, and further paths to each of them.
 fn folder_of_inputs() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     fs::copy(root().join("examples/scheduling.trx"), at("t")).unwrap();
     fs::copy(root().join("examples/hooks.twx"), at("h")).unwrap();
-    fs::copy(root().join("templates/groups"), at("g")).unwrap();
-    fs::copy(root().join("templates/aix.fmt"), at("f")).unwrap();
+    fs::copy(root().join("crates/tracewell/templates/groups"), at("g")).unwrap();
+    fs::copy(root().join("crates/tracewell/templates/aix.fmt"), at("f")).unwrap();
     fs::write(at("names"), "1 one\n").unwrap();
     fs::write(at("custom"), "4096,\"Mine\",\"a\",\"b\"\n").unwrap();
     fs::write(at("ids"), "134\n").unwrap();
+    fs::write(at("schema"), "format = \"threadx\"\n").unwrap();
     fs::write(at("t.arrivals"), "").unwrap();
     folder
 }
 
-/// An input, and a command without the path that it writes to.
-const COMMANDS: [(&str, &[&str]); 17] = [
+/// An input, and a command to which the test appends an output path.
+const COMMANDS: [(&str, &[&str]); 18] = [
     ("t", &["report", "t", "-o"]),
     ("t", &["report", "h", "t", "-o"]),
     ("h", &["report", "h", "-o"]),
@@ -62,10 +52,11 @@ const COMMANDS: [(&str, &[&str]); 17] = [
     ("g", &["report", "--group-file", "g", "h", "-o"]),
     ("ids", &["report", "-d", "ids", "h", "-o"]),
     ("custom", &["report", "--custom-events", "custom", "t", "-o"]),
-    ("t", &["convert", "t", "--to", "csv", "-o"]),
-    ("h", &["convert", "--join", "h", "t", "--to", "csv", "-o"]),
-    ("names", &["convert", "--names", "names", "t", "--to", "csv", "-o"]),
-    ("t.arrivals", &["convert", "t", "--to", "csv", "-o"]),
+    ("schema", &["report", "--schema", "schema", "t", "-o"]),
+    ("t", &["convert", "t", "--format", "csv", "-o"]),
+    ("h", &["convert", "--join", "h", "t", "--format", "csv", "-o"]),
+    ("names", &["convert", "--names", "names", "t", "--format", "csv", "-o"]),
+    ("t.arrivals", &["convert", "t", "--format", "csv", "-o"]),
     ("h", &["trcrpt", "h", "-o"]),
     ("h", &["trcrpt", "-r", "h", "-o"]),
     ("f", &["trcrpt", "-t", "f", "h", "-o"]),
@@ -86,19 +77,19 @@ fn no_command_writes_over_a_file_that_it_reads() {
             std::os::unix::fs::symlink("soft", at("softer")).unwrap();
             paths.extend(["hard".to_owned(), "softer".to_owned()]);
         }
-        // On a file system that does not tell cases apart this is the same file, elsewhere a new one.
+        // On a file system that ignores case this is the same file, otherwise a new one.
         let shout = input.to_uppercase();
         if at(&shout).exists() {
             paths.push(shout);
         }
         let before = files(folder.path());
         for path in paths {
-            let output = run(folder.path(), &[command, &[&path]].concat());
+            let output = run_in(folder.path(), &[command, &[&path]].concat());
             let expected = if command[0] == "trcrpt" { 1 } else { 2 };
-            let told = stderr(&output);
-            assert_eq!(output.status.code(), Some(expected), "{command:?} {path}: {told}");
-            let said = format!("tracewell: {path}: is an input, too");
-            assert!(told.contains(&said), "{command:?} {path}: {told}");
+            let reported = stderr(&output);
+            assert_eq!(output.status.code(), Some(expected), "{command:?} {path}: {reported}");
+            let said = format!("error: {path}: is also an input");
+            assert!(reported.contains(&said), "{command:?} {path}: {reported}");
             assert!(files(folder.path()) == before, "{command:?} {path} changed a file");
         }
     }
@@ -111,18 +102,18 @@ fn standard_input_and_output_may_not_be_one_file() {
     let before = files(folder.path());
     let stdin = fs::File::open(folder.path().join("t")).unwrap();
     let mut convert = program(folder.path());
-    convert.args(["convert", "-", "--to", "csv", "-o", "t"]).stdin(stdin);
+    convert.args(["convert", "-", "--format", "csv", "-o", "t"]).stdin(stdin);
     let output = convert.output().unwrap();
-    let told = "tracewell: t: is an input, too (standard input), and would be overwritten: name \
+    let reported = "error: t: is also an input (standard input) and would be overwritten: name \
                 another output\n";
-    assert_eq!((output.status.code(), stderr(&output)), (Some(2), told.to_owned()));
+    assert_eq!((output.status.code(), stderr(&output)), (Some(2), reported.to_owned()));
     for arguments in [["report", "t"], ["events", "t"], ["info", "t"]] {
         let mut options = fs::File::options();
         let stdout = options.append(true).open(folder.path().join("t")).unwrap();
         let output = program(folder.path()).args(arguments).stdout(stdout).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        let told = stderr(&output);
-        assert!(told.contains("standard output: is an input, too (t)"), "{told}");
+        let reported = stderr(&output);
+        assert!(reported.contains("standard output: is also an input (t)"), "{reported}");
     }
     assert!(files(folder.path()) == before);
 }
@@ -131,48 +122,51 @@ fn standard_input_and_output_may_not_be_one_file() {
 fn rules_are_written_to_a_new_file_unless_it_is_forced() {
     let folder = folder_of_inputs();
     let before = files(folder.path());
-    // The order is mixed up: the trace stands in the place of the rules.
-    let output = run(folder.path(), &["check", "--write", "t", "names"]);
-    let told = "tracewell: t: is there already: name a new file, or give --force\n";
-    assert_eq!((output.status.code(), stderr(&output)), (Some(2), told.to_owned()));
-    // It is never forced to replace what it reads.
-    let output = run(folder.path(), &["check", "--write", "--force", "./t", "t"]);
+    // The arguments are in the wrong order: the trace is given as the rules.
+    let output = run_in(folder.path(), &["check", "--write", "t", "names"]);
+    let reported = "error: t: already exists: name a new file, or use --force\n";
+    assert_eq!((output.status.code(), stderr(&output)), (Some(2), reported.to_owned()));
+    // Even `--force` does not replace an input.
+    let output = run_in(folder.path(), &["check", "--write", "--force", "./t", "t"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(files(folder.path()) == before);
     let forced = ["check", "--write", "--force", "names", "t"];
-    assert_eq!(run(folder.path(), &forced).status.code(), Some(0));
-    assert!(fs::read_to_string(folder.path().join("names")).unwrap().starts_with("# What happ"));
+    assert_eq!(run_in(folder.path(), &forced).status.code(), Some(0));
+    assert!(
+        fs::read_to_string(folder.path().join("names")).unwrap().starts_with("# The events of ")
+    );
     let new = ["check", "--write", "new.rules", "t"];
-    assert_eq!(run(folder.path(), &new).status.code(), Some(0));
+    assert_eq!(run_in(folder.path(), &new).status.code(), Some(0));
     let devices = ["check", "--write", "-", "t"];
-    assert_eq!(run(folder.path(), &devices).status.code(), Some(0));
+    assert_eq!(run_in(folder.path(), &devices).status.code(), Some(0));
 }
 
 #[test]
 fn a_report_of_several_traces_is_one_file() {
     let folder = folder_of_inputs();
-    let output = run(folder.path(), &["report", "--layout", "lines", "-o", "r", "t", "h"]);
+    let output = run_in(folder.path(), &["report", "--layout", "lines", "-o", "r", "t", "h"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let report = fs::read_to_string(folder.path().join("r")).unwrap();
     assert!(report.contains("==> t <==") && report.contains("==> h <=="), "{report}");
 }
 
 #[test]
-fn a_report_of_what_cannot_be_read_replaces_nothing() {
+fn a_report_of_unreadable_input_replaces_no_file() {
     for layout in ["lines", "trcrpt"] {
         let folder = folder_of_inputs();
         fs::write(folder.path().join("r"), "earlier").unwrap();
         let arguments = ["report", "--layout", layout, "-o", "r", "absent", "names"];
-        assert_eq!(run(folder.path(), &arguments).status.code(), Some(4));
+        assert_eq!(run_in(folder.path(), &arguments).status.code(), Some(4));
         assert_eq!(fs::read_to_string(folder.path().join("r")).unwrap(), "earlier", "{layout}");
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_signal_removes_what_was_not_finished() {
+fn a_signal_removes_unfinished_output() {
     use rustix::process::{Pid, Signal, kill_process};
     use std::os::unix::process::ExitStatusExt;
+    signals::end_programs();
     let stream = root().join("crates/tracewell/tests/fixtures/rkh/ahsm-a.bin");
     let stream = fs::read(stream).unwrap();
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
@@ -181,7 +175,7 @@ fn a_signal_removes_what_was_not_finished() {
         let mut convert = program(folder.path());
         convert.args(["convert", "-", "-o", "out.csv"]).stdin(Stdio::piped());
         let mut convert = convert.stderr(Stdio::null()).spawn().unwrap();
-        // It waits for more, for the pipe is open.
+        // The command waits for more input, because the pipe is open.
         let mut pipe = convert.stdin.take().unwrap();
         pipe.write_all(&stream.repeat(200_000 / stream.len())).unwrap();
         let started = std::time::Instant::now();

@@ -1,25 +1,25 @@
-//! Every console block of the README and of `docs/`, run and compared, so that what pages show is what
-//! the program prints.
+//! Runs every console block of the README and of `docs/` and compares the output, so that pages
+//! show what the program prints.
 //!
-//! In a block `console` a line that begins with `$ ` is a command, run by the shell in a folder that has
-//! the repository's `examples` and `templates`; what follows up to the next command is what it prints
-//! on both streams. A line `...` stands for any lines, `[..]` for anything within one. A block whose info string
-//! has a second word is a file of that name, which is there for the commands behind it.
+//! In a block `console`, a line that begins with `$ ` is a command. The shell runs it in a folder
+//! that has the repository's `examples`, and the shipped templates in `templates`. The lines up to
+//! the next command are its output on both streams. A line `...` matches any lines, and `[..]`
+//! matches any text within a line. A block whose info string has a second word is a file of that
+//! name, for the commands after it.
 #![cfg(unix)]
+
+mod program;
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use program::root;
 use snapbox::Assert;
 
-/// Fewer commands than this means that some were not found.
-const LEAST_COMMANDS: usize = 30;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
+/// Minimum number of commands. If the test finds fewer commands, it does not find all of them.
+const MIN_COMMANDS: usize = 30;
 
 /// The README and all pages, in order of their names.
 fn pages() -> Vec<PathBuf> {
@@ -31,7 +31,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// A block of a page: the words behind its mark, and its lines.
+/// A block of a page: the words of its info string, and its lines.
 struct Block<'a> {
     words: Vec<&'a str>,
     lines: Vec<&'a str>,
@@ -48,7 +48,7 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// The commands of a block, each with what it is to print.
+/// Returns the commands of a block, each with its expected output.
 fn commands(block: &Block<'_>) -> Vec<(String, String)> {
     let mut commands: Vec<(String, String)> = Vec::new();
     for line in &block.lines {
@@ -64,9 +64,8 @@ fn commands(block: &Block<'_>) -> Vec<(String, String)> {
 /// A folder to run a page's commands in.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    for name in ["examples", "templates"] {
-        symlink(root().join(name), folder.path().join(name)).unwrap();
-    }
+    symlink(root().join("examples"), folder.path().join("examples")).unwrap();
+    symlink(root().join("crates/tracewell/templates"), folder.path().join("templates")).unwrap();
     fs::create_dir(folder.path().join("bin")).unwrap();
     for name in ["tracewell", "trcrpt", "trcupdate"] {
         symlink(env!("CARGO_BIN_EXE_tracewell"), folder.path().join("bin").join(name)).unwrap();
@@ -79,6 +78,7 @@ fn run(command: &str, folder: &Path) -> String {
     let output = Command::new("sh")
         .args(["-c", &format!("{{ {command}\n}} 2>&1")])
         .current_dir(folder)
+        .env_remove("COLUMNS")
         .env("PATH", format!("{}:{path}", folder.join("bin").display()))
         .output()
         .unwrap();
@@ -97,9 +97,9 @@ fn commands_print_what_the_pages_show() {
                     for (command, printed) in commands(&block) {
                         let found = run(&command, folder.path());
                         let place = page.file_name().unwrap().display();
-                        // The command is part of what is compared, so that a failure says which it is.
+                        // Compare the command with its output, so that a failure shows the command.
                         let with_command = |text: &str| format!("{place}: $ {command}\n{text}");
-                        // A backslash is no path of another system here.
+                        // A backslash in this output is not part of a path.
                         let assert = Assert::new().normalize_paths(false);
                         assert.eq(with_command(&found), with_command(&printed));
                         count += 1;
@@ -112,5 +112,5 @@ fn commands_print_what_the_pages_show() {
             }
         }
     }
-    assert!(count >= LEAST_COMMANDS, "{count} commands");
+    assert!(count >= MIN_COMMANDS, "{count} commands");
 }

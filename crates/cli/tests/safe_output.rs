@@ -1,25 +1,21 @@
-//! Names, paths, texts and templates from outside, printed: nothing in them changes a terminal, hides, or becomes a formula.
+//! Tests that names, paths, strings and templates from untrusted sources are printed safely.
+//! Printed text must not control the terminal, must not be invisible, and must not become a
+//! formula.
+
+mod program;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
+use program::{root, run};
 use tracewell::text::is_plain;
 
-/// An escape sequence, a direction mark, a character without width, C1 control.
+/// An escape sequence, a direction mark, a character without width, and a C1 control character.
 const HOSTILE: &str = "\x1b[31m\u{202e}gpj\u{200b}\u{9b}0m";
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn run<S: AsRef<OsStr>>(arguments: &[S]) -> Output {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_tracewell"));
-    program.args(arguments).current_dir(root()).stdin(Stdio::null()).output().unwrap()
-}
-
-/// Asserts that what was printed is plain, and returns it.
+/// Asserts that the output is plain text, and returns it.
 fn plain(output: &Output, what: &str) -> String {
     let all = [output.stdout.as_slice(), &output.stderr].concat();
     let all = String::from_utf8(all).unwrap_or_else(|_| panic!("{what}: no UTF-8"));
@@ -48,7 +44,7 @@ fn names_that_the_user_gives_change_no_terminal() {
     let trace = shark("a_linear.dat");
     let verbs: [&[&str]; 9] = [
         &["report", "--head", "40"],
-        &["report", "--head", "40", "--layout", "trcrpt", "-O", "exec=on"],
+        &["report", "--head", "40", "--layout", "trcrpt", "--columns", "exec=on"],
         &["events", "--head", "40"],
         &["events", "--head", "40", "--format", "tsv"],
         &["events", "--head", "40", "--format", "csv"],

@@ -1,13 +1,13 @@
-//! Names that users type: what each verb takes them for, and what it says of names that nothing has.
+//! Tests the names that users type: their meaning in each verb, and the messages about unknown
+//! names.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod program;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use std::process::Output;
 
-/// A command in a folder of its own, with a trace of ThreadX (`t`) and one of RKH (`r`).
+use program::{root, run_in, stderr};
+
+/// A command in a separate folder with a trace of ThreadX (`t`) and a trace of RKH (`r`).
 fn run(arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
@@ -16,15 +16,10 @@ fn run(arguments: &[&str]) -> Output {
     std::fs::copy(root().join(rkh), at("r")).unwrap();
     std::fs::copy(root().join("examples/hooks.twx"), at("h")).unwrap();
     std::fs::write(at("my.rules"), "TX_TRACE_RUNNING\nnever tx_mutex_gte\n").unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
-    command.current_dir(folder.path()).args(arguments).stdin(Stdio::null()).output().unwrap()
+    run_in(folder.path(), arguments)
 }
 
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-/// How many events `report` shows.
+/// Returns the number of events that `report` shows.
 fn selected(arguments: &[&str]) -> usize {
     let output = run(&[&["report", "--layout", "lines"], arguments].concat());
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
@@ -41,7 +36,7 @@ fn one_event_has_the_same_names_everywhere() {
     let counts = names.map(|name| selected(&["--event", name, "r"]));
     assert!(counts[0] > 0 && counts.iter().all(|count| *count == counts[0]), "{counts:?}");
     let all = selected(&["r"]);
-    // A blank separates the elements of a list, and plain digits are a hook id.
+    // A space separates the elements of a list, and plain digits are a hook id.
     for name in names.into_iter().filter(|name| !name.contains(' ') && *name != "98") {
         assert_eq!(selected(&["-d", name, "r"]), counts[0], "{name}");
         assert_eq!(selected(&["-k", name, "r"]), all - counts[0], "{name}");
@@ -56,7 +51,7 @@ fn one_context_has_the_same_names_everywhere() {
     let key = u64::from_str_radix(hexadecimal.trim_start_matches("0x"), 16).unwrap();
     let names =
         ["control".to_owned(), "CONTR*".to_owned(), hexadecimal.to_owned(), key.to_string()];
-    for option in ["--context", "-T", "-p"] {
+    for option in ["--context", "-p"] {
         let counts = names.each_ref().map(|name| selected(&[option, name, "t"]));
         assert!(counts[0] > 0 && counts.iter().all(|count| *count == counts[0]), "{counts:?}");
         assert_eq!(counts[0], selected(&["--context", "control", "t"]), "{option}");
@@ -79,9 +74,9 @@ fn rules_name_arguments_as_reports_and_exports_do() {
 }
 
 #[test]
-fn a_name_that_nothing_has_is_told_with_the_nearest_one() {
+fn an_unknown_name_is_reported_with_the_closest_one() {
     let wrong = |what: &str, typed: &str, meant: &str| {
-        format!("warning: no {what} named '{typed}' in this trace; did you mean '{meant}'?\n")
+        format!("no {what} named '{typed}' in this trace; did you mean '{meant}'?\n")
     };
     let event = wrong("event", "tx_mutex_gte", "tx_mutex_get");
     let context = wrong("context", "contrl", "control");
@@ -94,9 +89,9 @@ fn a_name_that_nothing_has_is_told_with_the_nearest_one() {
         (&["report", "--event", "tx_mutex_gte", "t"], &event),
         (&["report", "-d", "tx_mutex_gte", "t"], &event),
         (&["report", "-k", "tx_mutex_gte", "t"], &event),
-        (&["report", "-T", "contrl", "t"], &context),
+        (&["trcrpt", "-T", "contrl", "h"], "no context named 'contrl' in this trace"),
         (&["report", "--layout", "trcrpt", "-p", "contrl", "t"], &process),
-        (&["report", "-C", "1-2", "t"], "no processor 1 in this trace, its last is 0\n"),
+        (&["report", "-C", "1-2", "t"], "no processor 1 in this trace; the last one is 0\n"),
         (&["check", "--write", "new", "--event", "tx_mutex_gte", "t"], &event),
         (&["check", "--write", "new", "--context", "contrl", "t"], &context),
         (
@@ -104,54 +99,59 @@ fn a_name_that_nothing_has_is_told_with_the_nearest_one() {
             &event,
         ),
     ];
-    for (arguments, told) in cases {
+    for (arguments, reported) in cases {
         let output = run(arguments);
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains(told), "{arguments:?}: {}", stderr(&output));
+        let shown = stderr(&output);
+        let is = |line: &str| line.starts_with("warning: ") && line.ends_with(reported.trim_end());
+        assert!(shown.lines().any(is), "{arguments:?}: {shown}");
     }
 }
 
 #[test]
-fn other_names_that_do_not_exist_are_told_with_the_nearest_one() {
+fn other_unknown_names_are_reported_with_the_closest_one() {
     let cases: [(&[&str], i32, &str); 6] = [
-        (&["check", "my.rules", "t"], 0, "is named so; did you mean 'tx_mutex_get'?"),
+        (&["check", "my.rules", "t"], 0, "in format threadx; did you mean 'tx_mutex_get'?"),
         (&["check", "--write", "n", "--without", "mutx_ptr", "t"], 0, "did you mean 'mutex_ptr'?"),
         (&["report", "-D", "shced", "h"], 2, "did you mean 'sched'?"),
         (&["info", "--format-in", "thredx", "t"], 2, "did you mean 'threadx'?"),
-        (&["convert", "--to", "jsonll", "t", "-o", "-"], 2, "did you mean 'jsonl'?"),
+        (&["convert", "--format", "jsonll", "t", "-o", "-"], 2, "did you mean 'jsonl'?"),
         (
-            &["convert", "--to", "mermaid", "-T", "context=serber", "r", "-o", "-"],
+            &["convert", "--format", "mermaid", "--context", "serber", "r", "-o", "-"],
             2,
             "named 'serber'",
         ),
     ];
-    for (arguments, status, told) in cases {
+    for (arguments, status, reported) in cases {
         let output = run(arguments);
         assert_eq!(output.status.code(), Some(status), "{arguments:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains(told), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(reported), "{arguments:?}: {}", stderr(&output));
     }
 }
 
 #[test]
-fn names_of_a_part_that_was_not_read_are_not_denied() {
+fn names_are_not_called_unknown_if_only_a_part_was_read() {
     let output =
         run(&["events", "--context", "control", "--context", "logger", "--head", "1", "t"]);
-    let told = stderr(&output);
-    assert!(told.contains("'logger' in the part of this trace that was read") || told.is_empty());
+    let reported = stderr(&output);
+    assert!(
+        reported.contains("'logger' in the part of this trace that was read")
+            || reported.is_empty()
+    );
     let output = run(&["events", "--event", "tx_mutex_delete", "t"]);
     assert_eq!(stderr(&output), "", "it is a name of this format");
 }
 
 #[test]
-fn names_that_a_trace_tells_late_hold_from_its_first_event_on() {
+fn names_that_a_trace_records_late_are_valid_from_its_first_event_on() {
     let folder = tempfile::tempdir().unwrap();
     let rules = folder.path().join("my.rules");
-    // Its name comes three events later.
+    // The trace contains the name of this object three events later.
     std::fs::write(&rules, "SM_INIT(ao = my, ist = S1)\nnext SM_TRN(tst = S1)\n").unwrap();
     let output = run(&["check", rules.to_str().unwrap(), "r"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(selected(&["--object", "S1", "--event", "SM_INIT", "r"]) == 1);
-    // And rules that are written have them.
+    // Rules that `check --write` writes also contain these names.
     let output = run(&["check", "--write", "--event", "SM_INIT", "-", "r"]);
     let written = String::from_utf8(output.stdout).unwrap();
     assert!(written.contains("SM_INIT(ao = my, ist = S1)"), "{written}");

@@ -1,19 +1,19 @@
-//! `tracewell template update`, killed at any moment: the template file is the old one or the new one,
-//! and with the new one there is an undo file that leads back.
+//! Kills `tracewell template update` at different times. Afterwards, the template file must be the
+//! old or the new one. If it is the new one, an undo file must exist that restores the old one.
 
 use std::fmt::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use tracewell::compressed::lzw::{compress, decompress};
 use tracewell::template::Source;
-use tracewell::template::update::compress::{compress, decompress};
 use tracewell::template::update::{Applied, apply, read};
 
-/// How often the program is killed, for plain and compressed files.
+/// Number of times that the program is killed, for plain and compressed files.
 const KILLS: u32 = 50;
 
-/// Templates enough that writing them takes a while.
+/// Returns a file with many templates, so that writing it takes some time.
 fn old() -> String {
     let mut text = String::from("# ours\n");
     for id in 0x100..0x600 {
@@ -48,7 +48,8 @@ fn stanzas(text: &str) -> Vec<String> {
     stanzas
 }
 
-/// The same update, killed later and later; how often the old file was still there.
+/// Kills the same update after increasing delays. Returns the number of times that the old file
+/// remained.
 fn killed(packed: bool) -> u32 {
     let (old, update) = (old(), new());
     let expected = applied(&old, &update, false);
@@ -61,7 +62,7 @@ fn killed(packed: bool) -> u32 {
     assert!(program(folder.path()).status().unwrap().success());
     let whole = start.elapsed();
     let (mut changed, mut rounds) = (0, 0);
-    // On a machine where killing comes always too late, more of the early ones.
+    // On a machine that always kills too late, repeat the early kills.
     while rounds < KILLS || changed == rounds && rounds < 100 * KILLS {
         let kill = if rounds < KILLS { rounds } else { 0 };
         rounds += 1;

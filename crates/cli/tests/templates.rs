@@ -1,33 +1,18 @@
-//! Templates and reports in trcrpt's manner, from outside. Golden outputs are in `tests/golden/`;
-//! `SNAPSHOTS=overwrite cargo test` writes them anew: read the difference.
+//! Tests templates and reports in trcrpt's layout by running the program. Golden outputs are in
+//! `tests/golden/`. `BLESS=1 cargo test` rewrites them; check the difference afterwards.
+
+mod bless;
+mod program;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use snapbox::{assert_data_eq, file};
+use bless::assert_golden;
+use program::{root, run, status, stderr, stdout};
+use snapbox::file;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// Runs the program in the root of the repository, so that messages name short paths.
-fn run(arguments: &[&str]) -> Output {
-    let program = env!("CARGO_BIN_EXE_tracewell");
-    Command::new(program).args(arguments).current_dir(root()).output().unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-fn status(output: &Output) -> Option<i32> {
-    output.status.code()
-}
+const SHIPPED_AIX: &str = "crates/tracewell/templates/aix.fmt";
 
 /// The files of the example of AIX hooks: mixed environments, two processors.
 const HOOKS: [&str; 3] = ["examples/hooks.twx", "examples/hooks.twx-0", "examples/hooks.twx-1"];
@@ -46,7 +31,7 @@ fn written(name: &str, text: &str) -> (tempfile::TempDir, String) {
 }
 
 #[test]
-fn of_a_file_of_another_kind_the_first_errors_are_told_and_the_others_counted() {
+fn the_first_errors_of_a_file_of_another_kind_are_shown_and_the_others_counted() {
     // Exit status and errors in each line.
     let verbs: [(i32, usize, &[&str], &[&str]); 4] = [
         (1, 2, &["template", "check"], &[]),
@@ -55,39 +40,39 @@ fn of_a_file_of_another_kind_the_first_errors_are_told_and_the_others_counted() 
         (2, 1, &["check"], &HOOKS[..1]),
     ];
     for (wrong, each, before, behind) in verbs {
-        let told = |errors: usize| {
+        let reported = |errors: usize| {
             let (_folder, path) = written("other", &")\n".repeat(errors / each));
             let output = run(&[before, &[path.as_str()], behind].concat());
             assert_eq!(status(&output), Some(wrong), "{before:?}");
-            let told = stderr(&output).replace(&path, "other");
-            assert_eq!(told.matches(": error: ").count(), 20, "{before:?}");
-            told.lines().last().unwrap().to_owned()
+            let reported = stderr(&output).replace(&path, "other");
+            assert_eq!(reported.matches(": error: ").count(), 20, "{before:?}");
+            reported.lines().last().unwrap().to_owned()
         };
-        assert!(told(20).ends_with(" | ^"), "{before:?}: {}", told(20));
+        assert!(reported(20).ends_with(" | ^"), "{before:?}: {}", reported(20));
         let more = if each == 1 { "1 more error" } else { "2 more errors" };
-        assert_eq!(told(20 + each), format!("other: and {more}"), "{before:?}");
-        assert_eq!(told(1500), "other: and 1480 more errors", "{before:?}");
+        assert_eq!(reported(20 + each), format!("note: other: and {more}"), "{before:?}");
+        assert_eq!(reported(1500), "note: other: and 1480 more errors", "{before:?}");
     }
 }
 
 #[test]
 fn the_report_of_a_mixed_trace_of_two_processors_is_as_the_golden_file_shows() {
     let output = hooks(&[]);
-    assert_data_eq!(stdout(&output), file!["golden/hooks.txt"]);
-    // The recorder missed entries on one processor and says so in its place.
+    assert_golden(stdout(&output), file!["golden/hooks.txt"]);
+    // The recorder missed entries on one processor, and the report shows this loss at its position.
     assert_eq!((status(&output), stderr(&output)), (Some(0), String::new()));
 }
 
 #[test]
 fn all_columns_are_as_the_golden_file_shows() {
     let columns = "exec=on,pid=on,tid=on,svc=on,cpuid=on,timestamp=4";
-    let output = hooks(&["-O", columns, "--width", "160", "--head", "40"]);
-    assert_data_eq!(stdout(&output), file!["golden/hooks-columns.txt"]);
+    let output = hooks(&["--columns", columns, "--width", "160", "--head", "40"]);
+    assert_golden(stdout(&output), file!["golden/hooks-columns.txt"]);
 }
 
 #[test]
 fn columns_begin_where_published_reports_have_them() {
-    let output = hooks(&["-O", "exec=on,pid=on", "-d", "139"]);
+    let output = hooks(&["--columns", "exec=on,pid=on", "-d", "139"]);
     let text = stdout(&output);
     let line = text.lines().find(|line| line.starts_with("139")).unwrap();
     let at = |column: usize| line[column..].split(' ').next().unwrap();
@@ -112,9 +97,10 @@ fn lists_of_ids_groups_processes_threads_and_processors_select() {
     assert_eq!(count(&["-C", "0-1"]), all);
     let readers = count(&["-p", "readrec"]);
     assert!(readers > 0 && readers < all);
-    // The process ran another program before: its id selects more than the program's name.
+    // The process ran another program before, so its id selects more events than the program's
+    // name.
     assert!(count(&["-p", "5120"]) > readers);
-    assert_eq!(count(&["-T", "81001"]), count(&["-p", "5120"]));
+    assert_eq!(count(&["--context", "81001"]), count(&["-p", "5120"]));
     let (_folder, list) = written("ids", "106\n10C\n");
     assert_eq!(count(&["-d", &list]), dispatches);
 }
@@ -122,12 +108,13 @@ fn lists_of_ids_groups_processes_threads_and_processors_select() {
 #[test]
 fn times_select_from_the_first_event_and_by_date() {
     let first = |arguments: &[&str]| {
-        let text = stdout(&hooks(&[arguments, &["--no-heading", "-O", "timestamp=4"]].concat()));
+        let text =
+            stdout(&hooks(&[arguments, &["--no-heading", "--columns", "timestamp=4"]].concat()));
         let line = text.lines().find(|line| !line.starts_with('-'));
         line.map(|line| line[4..22].to_owned())
     };
     assert_eq!(first(&[]).as_deref(), Some("09:00:00.000000000"));
-    let at = first(&["-O", "starttime=0.000400"]);
+    let at = first(&["--columns", "starttime=0.000400"]);
     assert_eq!(at.as_deref(), Some("09:00:00.000401000"));
     assert_eq!(first(&["-s", "030209000026"]).as_deref(), Some("09:00:00.000000000"));
     assert_eq!(first(&["-s", "030209000126"]), None);
@@ -137,8 +124,8 @@ fn times_select_from_the_first_event_and_by_date() {
 }
 
 #[test]
-fn counts_take_the_place_of_events() {
-    let output = hooks(&["-O", "hist=on", "--no-heading"]);
+fn counts_replace_the_events() {
+    let output = hooks(&["--columns", "hist=on", "--no-heading"]);
     let text = stdout(&output);
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines[0], "ID          COUNT LABEL");
@@ -152,9 +139,11 @@ fn counts_take_the_place_of_events() {
 #[test]
 fn one_thread_and_two_print_the_same() {
     let trace = "crates/tracewell/tests/fixtures/threadx/wide.trx";
-    for arguments in [vec!["-t", "templates/threadx.fmt"], vec!["--layout", "trcrpt"]] {
+    for arguments in
+        [vec!["-t", "crates/tracewell/templates/threadx.fmt"], vec!["--layout", "trcrpt"]]
+    {
         let with = |jobs: &str| {
-            stdout(&run(&[&["report", "--jobs", jobs], &arguments[..], &[trace]].concat()))
+            stdout(&run(&[&["report", "--threads", jobs], &arguments[..], &[trace]].concat()))
         };
         assert_eq!(with("1"), with("2"));
     }
@@ -186,7 +175,7 @@ fn a_template_formats_the_user_events_of_a_real_dump() {
         std::env::var_os("TRACEWELL_SHARED").map_or(root().join("../shared"), PathBuf::from);
     let dump = shared.join("data/threadx/real/demo_threadx.trx");
     if !dump.is_file() {
-        // Past the test runner's capture, which shows nothing of tests that pass.
+        // Print without the test runner's capture, which hides the output of tests that pass.
         let _ = writeln!(std::io::stderr(), "skipped: no shared trace {}", dump.display());
         return;
     }
@@ -222,7 +211,7 @@ fn events_without_a_template_and_data_that_is_missing_are_marked() {
 #[test]
 fn the_shipped_templates_are_right_and_in_canonical_form() {
     for name in ["aix", "threadx", "rkh", "shark", "posix"] {
-        let path = format!("templates/{name}.fmt");
+        let path = format!("crates/tracewell/templates/{name}.fmt");
         let check = run(&["template", "check", "--strict", &path]);
         assert_eq!((status(&check), stderr(&check)), (Some(0), String::new()), "{name}");
         let list = stdout(&run(&["template", "list", &path]));
@@ -231,20 +220,104 @@ fn the_shipped_templates_are_right_and_in_canonical_form() {
 }
 
 #[test]
-fn check_tells_every_mistake_with_its_place() {
+fn shipped_templates_are_named_with_an_at_sign() {
+    let list = stdout(&run(&["template", "list", "--shipped"]));
+    let names: Vec<_> = list.lines().filter_map(|line| line.split_once("  ")).collect();
+    let known = ["@aix", "@posix", "@rkh", "@shark", "@threadx"];
+    assert_eq!(names.iter().map(|(name, _)| *name).collect::<Vec<_>>(), known, "{list}");
+    assert!(names[4].1.contains("ThreadX: one line for each kernel service"), "{list}");
+    for name in known {
+        let path = format!("crates/tracewell/templates/{}.fmt", &name[1..]);
+        for verb in ["check", "list", "fmt"] {
+            let shipped = run(&["template", verb, name]);
+            assert_eq!(status(&shipped), Some(0), "{verb} {name}: {}", stderr(&shipped));
+            assert_eq!(stdout(&shipped), stdout(&run(&["template", verb, &path])), "{verb} {name}");
+        }
+    }
+    for (verb, name, trace) in [
+        ("report", "@threadx", "examples/scheduling.trx"),
+        ("report", "@aix", HOOKS[0]),
+        ("trcrpt", "@aix", HOOKS[0]),
+    ] {
+        let path = format!("crates/tracewell/templates/{}.fmt", &name[1..]);
+        let shipped = run(&[verb, "-t", name, trace]);
+        assert_eq!((status(&shipped), stderr(&shipped)), (Some(0), String::new()), "{verb} {name}");
+        assert_eq!(stdout(&shipped), stdout(&run(&[verb, "-t", &path, trace])), "{verb} {name}");
+    }
+    let entry = run(&["template", "run", "-t", "@aix", "--entry", "106A0000 00000001 00000002"]);
+    assert_eq!((status(&entry), stderr(&entry)), (Some(0), String::new()));
+    assert!(stdout(&entry).contains("DISPATCH"), "{}", stdout(&entry));
+}
+
+#[test]
+fn an_unknown_shipped_template_is_refused_with_the_nearest_name() {
+    let output = run(&["report", "-t", "@thraedx", "examples/scheduling.trx"]);
+    assert_eq!((status(&output), stdout(&output)), (Some(2), String::new()));
+    let message = stderr(&output);
+    assert!(message.starts_with("error: @thraedx: no shipped template has this name"), "{message}");
+    assert!(message.ends_with("; did you mean '@threadx'?\n"), "{message}");
+}
+
+#[test]
+fn a_shipped_template_of_another_format_is_reported() {
+    let output = run(&["report", "-t", "@rkh", "--head", "1", "examples/scheduling.trx"]);
+    let warning = "warning: examples/scheduling.trx: @rkh is for traces of format rkh; this trace \
+                   has format threadx\n";
+    assert_eq!((status(&output), stderr(&output).as_str()), (Some(0), warning));
+}
+
+#[test]
+fn a_file_named_like_a_shipped_template_needs_a_longer_path() {
+    let (folder, _path) = written("@aix", "106 1.0 L=KERN \"mine\"\n");
+    let listed = |name: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+        command.args(["template", "list", name]).current_dir(&folder).output().unwrap()
+    };
+    let output = listed("./@aix");
+    assert_eq!(
+        (stdout(&output).as_str(), stderr(&output).as_str()),
+        ("106  1.0    KERN mine\n", "")
+    );
+    let output = listed("@aix");
+    assert!(stdout(&output).contains("DISPATCH"), "{}", stdout(&output));
+    let note = "note: @aix: this is the shipped template; the file of this name is ./@aix\n";
+    assert_eq!(stderr(&output), note);
+}
+
+#[test]
+fn shipped_templates_are_never_written() {
+    for arguments in
+        [&["template", "fmt", "-w", "@aix"][..], &["template", "update", "-t", "@aix", "-x", "106"]]
+    {
+        let output = run(arguments);
+        assert_eq!((status(&output), stdout(&output)), (Some(2), String::new()), "{arguments:?}");
+        let expected = "error: @aix: a shipped template cannot be changed; make a copy with \
+                        `tracewell template fmt @aix > my.fmt`\n";
+        assert_eq!(stderr(&output), expected, "{arguments:?}");
+    }
+}
+
+#[test]
+fn check_reports_every_mistake_with_its_position() {
     let text = "0AA 1.0 \"a\" X99 \"b\"\n0AB \"no version\"\n0AC 1.0 \"c\" $nothing\n";
     let (_folder, path) = written("bad.fmt", text);
     let output = run(&["template", "check", &path]);
-    let told = stderr(&output);
+    let reported = stderr(&output);
     assert_eq!(status(&output), Some(1));
     assert!(
-        told.contains(&format!("{path}:1:13: error: X99: X takes 1 to 16 bytes, found 99")),
-        "{told}"
+        reported.contains(&format!("{path}:1:13: error: X99: X takes 1 to 16 bytes, found 99")),
+        "{reported}"
     );
-    assert!(told.contains("\n1 | 0AA 1.0 \"a\" X99 \"b\"\n  |             ^^^\n"), "{told}");
-    assert!(told.contains(":2:5: error: expected VERSION.RELEASE"), "{told}");
-    assert!(told.contains(":3:13: warning: $nothing is assigned nowhere"), "{told}");
-    // The report goes on with the stanzas that are right.
+    assert!(
+        reported.contains("\n1 | 0AA 1.0 \"a\" X99 \"b\"\n  |             ^^^\n"),
+        "{reported}"
+    );
+    assert!(reported.contains(":2:5: error: expected VERSION.RELEASE"), "{reported}");
+    assert!(
+        reported.contains(":3:13: warning: $nothing is neither built in nor assigned"),
+        "{reported}"
+    );
+    // The report continues with the valid stanzas.
     let report = hooks(&["-t", &path, "-d", "106", "--head", "1"]);
     assert_eq!(status(&report), Some(1));
     assert!(stdout(&report).contains("UNDEFINED TRACE ID 106"));
@@ -287,7 +360,7 @@ fn update_adds_and_undoes() {
     .unwrap();
     let output = run(&["template", "update", "-v", "-t", &path, name]);
     assert_eq!(status(&output), Some(0), "{}", stderr(&output));
-    assert!(stderr(&output).contains("0AA 1.1 in place of 1.0"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("0AA 1.1 replaces 1.0"), "{}", stderr(&output));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "0AA 1.1 \"b\"\n0AB 1.0 \"new\"\n");
     let undo = format!("{name}.undo");
     let output = run(&["template", "update", "-o", "-t", &path, &undo]);
@@ -330,7 +403,7 @@ fn raw_output_is_one_log_with_the_same_events() {
     let name = log.to_str().unwrap();
     let output = run(&[&["trcrpt", "-m", "-r", "-o", name], &HOOKS[..]].concat());
     assert_eq!(status(&output), Some(0), "{}", stderr(&output));
-    // A loss is at another place of another file.
+    // The line of a loss has a different file and offset, so ignore it.
     let lines = |text: String| {
         let lines =
             text.lines().map(|line| line.split(", at byte").next().unwrap_or(line).to_owned());
@@ -340,7 +413,7 @@ fn raw_output_is_one_log_with_the_same_events() {
 }
 
 #[test]
-fn flags_are_hexadecimal_whatever_the_code_of_the_value_is() {
+fn flags_are_hexadecimal_for_every_code_of_the_value() {
     let (_folder, path) =
         written("flags.fmt", "0AA 1.0 \"@e\" BITFLAGS $D1%o4, 080 \"set\" \"-\", 0x100 \"more\"\n");
     let shown = |entry| stdout(&run(&["template", "run", "-t", &path, "--entry", entry]));
@@ -349,7 +422,7 @@ fn flags_are_hexadecimal_whatever_the_code_of_the_value_is() {
 }
 
 #[test]
-fn run_is_given_what_an_event_has_beside_its_bytes() {
+fn options_of_run_supply_values_that_are_not_in_the_bytes() {
     let text = "0AA 1.0 \"@e\" \"tid \" $TID%D8 \"pid \" $PID%D8 \"cpu \" $CPUID%D4 \"in \" $SVC \"of \" $EXECPATH \
                 \"log \" $LOGFILE \"at \" $LOGID0%D8\n";
     let (_folder, path) = written("around.fmt", text);
@@ -372,7 +445,7 @@ fn run_is_given_what_an_event_has_beside_its_bytes() {
 
 #[test]
 fn system_calls_have_the_names_that_the_user_gives_and_no_others() {
-    let columns = ["-O", "svc=on", "-d", "101,104", "--no-heading"];
+    let columns = ["--columns", "svc=on", "-d", "101,104", "--no-heading"];
     let plain = stdout(&hooks(&columns));
     assert!(
         plain.contains(" call 4 ") && plain.contains("return from call 4 result 3 ["),
@@ -383,24 +456,24 @@ fn system_calls_have_the_names_that_the_user_gives_and_no_others() {
     }
     let named = stdout(&hooks(&[&columns[..], &["--names", "examples/hooks.names"]].concat()));
     assert!(named.contains(" open ") && named.contains("return from open result 3 ["), "{named}");
-    let output = hooks(&["--names", "Cargo.toml", "-O", "hist=on"]);
+    let output = hooks(&["--names", "Cargo.toml", "--columns", "hist=on"]);
     assert_eq!(status(&output), Some(0), "{}", stderr(&output));
     let (_folder, path) = written("names", "4\n");
     let output = hooks(&["--names", &path]);
-    let told = "tracewell: --names: expected the number of a system call and a name such as 5=tau1, found '4'\n";
-    assert_eq!((status(&output), stderr(&output).as_str()), (Some(2), told));
+    let reported = "error: --names: expected the number of a system call and a name such as 5=tau1, found '4'\n";
+    assert_eq!((status(&output), stderr(&output).as_str()), (Some(2), reported));
 }
 
 #[test]
 fn missed_entries_are_counted_in_hexadecimal_as_published_reports_count_them() {
     let entry = "006E000000005D880000C77A000000000000000000000000";
-    let output = run(&["template", "run", "-t", "templates/aix.fmt", "--entry", entry]);
+    let output = run(&["template", "run", "-t", SHIPPED_AIX, "--entry", entry]);
     assert_eq!(stdout(&output), "TRACEBUFFER WRAPAROUND 5D88 C77A missed entries\n");
 }
 
 #[test]
 fn trcrpt_lists_ids_in_lower_case_with_their_labels() {
-    let output = run(&["trcrpt", "-j", "-t", "templates/aix.fmt"]);
+    let output = run(&["trcrpt", "-j", "-t", SHIPPED_AIX]);
     let lines = stdout(&output);
     for line in
         ["00a TRACE_UTIL", "134 EXEC SYSTEM CALL", "139 FORK SYSTEM CALL", "465 KTHREAD CREATE"]
@@ -411,27 +484,29 @@ fn trcrpt_lists_ids_in_lower_case_with_their_labels() {
 
 #[test]
 fn two_digits_are_the_sixteen_ids_that_begin_with_them() {
-    let ids = |list: &str| stdout(&hooks(&["-d", list, "-O", "timestamp=3", "--no-heading"]));
+    let ids =
+        |list: &str| stdout(&hooks(&["-d", list, "--columns", "timestamp=3", "--no-heading"]));
     assert_eq!(ids("13"), ids("134,139"));
     assert!(!ids("13").is_empty());
     assert_eq!(ids("01"), ids("010,011,012,013"));
 }
 
-/// Where columns begin is where a public script that reads reports looks for them; times end in one column.
+/// Columns begin at the positions that a public script for reports expects, and times are
+/// right-aligned.
 #[test]
-fn columns_stay_where_they_are_whatever_the_values_are() {
+fn columns_do_not_move_with_the_values() {
     let heading = "ID  TID         ELAPSED_SEC       DELTA_MSEC APPL    SYSCALL KERNEL  INTERRUPT";
-    let report = stdout(&hooks(&["-O", "tid=on", "-d", "006"]));
+    let report = stdout(&hooks(&["--columns", "tid=on", "-d", "006"]));
     assert!(report.contains(&format!("{heading}\n")), "{report}");
-    // At 1 kHz the trace lasts more than an hour, and between events are seconds.
+    // At 1 kHz, the trace lasts more than an hour, and there are seconds between events.
     for options in ["exec=on,pid=on,cpuid=on", "pid=on"] {
-        let options = ["report", "--layout", "trcrpt", "-O", "rate=1kHz", "-O", options];
+        let options = ["report", "--layout", "trcrpt", "-O", "rate=1kHz", "--columns", options];
         let report = stdout(&run(&[&options[..], &["examples/scheduling.trx"]].concat()));
         let heading = report.lines().find(|line| line.starts_with("ID")).unwrap();
         let [elapsed, delta, appl] =
             ["ELAPSED_SEC", "DELTA_MSEC", "APPL"].map(|name| heading.find(name).unwrap());
         let events = report.lines().skip_while(|line| !line.starts_with("ID")).skip(2);
-        // A line that was folded goes on behind blanks.
+        // A wrapped line continues after spaces.
         let events: Vec<_> = events.filter(|line| !line.starts_with([' ', '-'])).collect();
         assert!(events.len() > 100, "{}", events.len());
         for line in events {

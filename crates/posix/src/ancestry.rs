@@ -1,8 +1,8 @@
-//! The area of a process that has not made one itself, with what the process inherits.
+//! Creates the area of another process, including the streams and names that the process inherits.
 //!
-//! A process that is about to be traced may be the child of a fork that has not called the library since. Its
-//! ids are those of its parent, which the parent's area leads to. A program that was started by another
-//! program has no ids yet.
+//! A process that is about to be traced may be the child of a fork and may not have called the
+//! library since the fork. In that case it uses its parent's event ids, which are in the parent's
+//! area. A process that was started by a different program has no event ids yet.
 
 use std::fs::read_link;
 use std::iter::successors;
@@ -17,10 +17,10 @@ use crate::process::Process;
 use crate::registry::Registry;
 use crate::sys::{self, Errno};
 
-/// Ancestors that are asked.
+/// Maximum number of ancestors to check.
 const MAX_GENERATIONS: usize = 16;
 
-/// Makes the area of another process, and has that process look for it.
+/// Creates the area of another process, and makes that process search for it.
 pub(crate) fn make_area(registry: &Registry, process: Process) -> Result<OwnedFd, Errno> {
     let (slots, shared) = local::parents_slots(registry, process);
     let area = if slots.iter().any(|nonce| *nonce != 0) && registry.names(shared).is_ok() {
@@ -36,7 +36,7 @@ pub(crate) fn make_area(registry: &Registry, process: Process) -> Result<OwnedFd
     Ok(area)
 }
 
-/// The names of the nearest ancestor that has an area and runs the same program.
+/// Returns the name space of the nearest ancestor that has an area and runs the same program.
 fn names_of_ancestor(registry: &Registry, process: Process) -> Option<OwnedFd> {
     let program = program(process)?;
     let ancestors = successors(process.parent(), |process| process.parent());
@@ -48,7 +48,7 @@ fn names_of_ancestor(registry: &Registry, process: Process) -> Option<OwnedFd> {
     registry.names(nonce[0]).ok()
 }
 
-/// The file that a process runs.
+/// Returns the path of a process's executable.
 fn program(process: Process) -> Option<PathBuf> {
     read_link(format!("/proc/{}/exe", process.id)).ok()
 }

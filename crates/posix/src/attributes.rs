@@ -1,4 +1,4 @@
-//! What a stream is to be, or is.
+//! The attributes of a stream, their defaults and their limits.
 
 use tracewell_wire::posix::log::LogHeader;
 use tracewell_wire::posix::object::Geometry;
@@ -7,31 +7,46 @@ use tracewell_wire::posix::{DATA_MAX, EventSet, LogPolicy, NAME_MAX, StreamPolic
 use crate::error::Error;
 use crate::sys;
 
-/// Text of the attribute generation-version.
+/// The default of the attribute generation-version.
 const VERSION: &str = concat!("Tracewell ", env!("CARGO_PKG_VERSION"));
 
-/// Attributes of a stream.
+/// The attributes of a stream.
+///
+/// ```
+/// use tracewell_posix::{Attributes, LogPolicy, StreamPolicy};
+///
+/// let mut attributes = Attributes {
+///     stream_size: 1 << 20,
+///     stream_policy: Some(StreamPolicy::UntilFull),
+///     log_policy: LogPolicy::Append,
+///     ..Attributes::default()
+/// };
+/// attributes.set_name(b"pump");
+/// assert!(attributes.name.starts_with(b"pump\0"));
+/// assert_eq!(attributes.max_data, 4096);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attributes {
-    /// Who made the stream: at most 63 bytes, then a null.
+    /// The implementation that created the stream: at most 63 bytes, followed by a NUL.
     pub version: [u8; NAME_MAX],
-    /// The stream's name: at most 63 bytes, then a null.
+    /// The stream's name: at most 63 bytes, followed by a NUL.
     pub name: [u8; NAME_MAX],
-    /// When the stream was made, nanoseconds since 1970; 0 before that.
+    /// Creation time in nanoseconds since 1970-01-01 UTC; 0 before creation.
     pub created: u64,
     /// Resolution of the clock in nanoseconds.
     pub resolution: u64,
-    /// Bytes for records: so many always fit.
+    /// The stream always has space for records of this total size, in bytes.
     pub stream_size: usize,
-    /// What happens when the stream is full; `None` for loop without a log, flush with one.
+    /// Policy for a full stream; `None` selects the loop policy for a stream without a log, and the
+    /// flush policy for a stream with a log.
     pub stream_policy: Option<StreamPolicy>,
-    /// Data of a user event beyond so many bytes is cut.
+    /// Maximum data size of a user event in bytes; longer data is truncated.
     pub max_data: usize,
-    /// Whether children of a fork are traced as well.
+    /// True if child processes of traced processes are traced as well.
     pub inherited: bool,
-    /// Bytes for records in the log; the policy append ignores it.
+    /// Maximum total size of records in the log, in bytes. Ignored with the append policy.
     pub log_size: usize,
-    /// What happens when the log is full.
+    /// Policy for a full log.
     pub log_policy: LogPolicy,
 }
 
@@ -52,7 +67,7 @@ impl Default for Attributes {
     }
 }
 
-/// Text with a null behind, cut where it is too long.
+/// Copies a string, truncated to 63 bytes and padded with NULs.
 fn text(bytes: &[u8]) -> [u8; NAME_MAX] {
     let mut text = [0; NAME_MAX];
     let length = bytes.len().min(NAME_MAX - 1);
@@ -61,15 +76,24 @@ fn text(bytes: &[u8]) -> [u8; NAME_MAX] {
 }
 
 impl Attributes {
-    /// Sets the name, of which at most 63 bytes count.
+    /// Sets the stream's name, truncated to 63 bytes.
     pub fn set_name(&mut self, name: &[u8]) {
         self.name = text(name);
     }
 
-    /// Sets the largest data of a user event.
+    /// Sets the maximum data size of a user event in bytes; longer data is truncated.
     ///
     /// # Errors
-    /// EINVAL above 65536 bytes.
+    ///
+    /// EINVAL if the size exceeds 65536 bytes.
+    ///
+    /// ```
+    /// use tracewell_posix::Attributes;
+    ///
+    /// let mut attributes = Attributes::default();
+    /// assert!(attributes.set_max_data(65_536).is_ok());
+    /// assert!(attributes.set_max_data(65_537).is_err());
+    /// ```
     pub fn set_max_data(&mut self, bytes: usize) -> Result<(), Error> {
         if bytes > DATA_MAX {
             return Err(Error::INVALID);
@@ -78,24 +102,34 @@ impl Attributes {
         Ok(())
     }
 
-    /// Most bytes that a record of a system event needs.
+    /// Returns the maximum size in bytes of a system event's record.
     pub const fn max_system_event_size() -> usize {
         8 * record_words(2 * EventSet::BYTES)
     }
 
-    /// Most bytes that a record of a user event with so much data needs.
+    /// Returns the maximum size in bytes of the record of a user event with `data` bytes of data.
+    ///
+    /// ```
+    /// use tracewell_posix::Attributes;
+    ///
+    /// let attributes = Attributes { max_data: 100, ..Attributes::default() };
+    /// assert_eq!(attributes.max_user_event_size(0), 32);
+    /// assert_eq!(attributes.max_user_event_size(1), 40);
+    /// assert_eq!(attributes.max_user_event_size(5000), attributes.max_user_event_size(100));
+    /// ```
     pub fn max_user_event_size(&self, data: usize) -> usize {
         8 * record_words(data.min(self.max_data))
     }
 
-    /// As they are of a stream with or without a log.
+    /// Sets the defaults for a stream with or without a log, and increases sizes that are too
+    /// small.
     pub(crate) fn effective(&self, with_log: bool) -> Result<Self, Error> {
         let usual = if with_log { StreamPolicy::Flush } else { StreamPolicy::Loop };
         let policy = self.stream_policy.unwrap_or(usual);
         if policy == StreamPolicy::Flush && !with_log {
             return Err(Error::INVALID);
         }
-        let least = Geometry::least_promise(self.max_data);
+        let least = Geometry::min_promise(self.max_data);
         Ok(Self {
             created: sys::realtime(),
             stream_policy: Some(policy),
@@ -109,7 +143,8 @@ impl Attributes {
         })
     }
 
-    /// The parts of a stream's memory; the machine must have twice as much.
+    /// Returns the memory layout of the stream. ENOMEM if the stream needs more than half of the
+    /// machine's memory.
     pub(crate) fn geometry(&self) -> Result<Geometry, Error> {
         let geometry = Geometry::for_promise(self.stream_size, self.max_data);
         let geometry = geometry.ok_or(Error(libc::ENOMEM))?;
@@ -117,7 +152,7 @@ impl Attributes {
         if needed > sys::memory() / 2 { Err(Error(libc::ENOMEM)) } else { Ok(geometry) }
     }
 
-    /// What a log says.
+    /// Returns the attributes that a log's header contains.
     pub(crate) fn of_log(header: &LogHeader) -> Self {
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         Self {

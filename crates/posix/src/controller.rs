@@ -1,4 +1,4 @@
-//! Streams as a Rust program holds them.
+//! Controllers: the Rust interface to active trace streams.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -9,46 +9,98 @@ use crate::error::Error;
 use crate::flusher;
 use crate::lock;
 use crate::status::{EventInfo, Status};
-use crate::stream::Core;
+use crate::stream::Stream;
 use crate::sys;
 use crate::watch::Watch;
 
-/// An active stream. Dropping it shuts it down.
+/// A controller of an active trace stream. Dropping it shuts down the stream.
+///
+/// ```
+/// use tracewell_posix::{Attributes, Controller, define, record};
+///
+/// let controller = Controller::create(0, &Attributes::default())?;
+/// let pressed = define(b"button pressed")?;
+/// record(pressed, b"too early", false, 0); // the stream is suspended
+///
+/// controller.stream().start();
+/// record(pressed, &[3], false, 0);
+/// controller.shutdown()?;
+///
+/// assert!(controller.try_next().is_err()); // a shut down stream cannot be read
+/// # Ok::<(), tracewell_posix::Error>(())
+/// ```
 #[derive(Debug)]
-pub struct Stream {
-    core: Arc<Core>,
+pub struct Controller {
+    stream: Arc<Stream>,
     flusher: Mutex<Option<JoinHandle<i32>>>,
     watch: Mutex<Option<Watch>>,
-    /// The process that made it; in the child of a fork nothing is done at the end.
+    /// The process that created the controller. In a child process created by `fork`, dropping the
+    /// controller does nothing.
     process: u32,
 }
 
-/// What a wait for an event came to.
+/// The result of [`Controller::poll`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Waited<R> {
-    /// An event.
+pub enum Polled<R> {
+    /// The value that the callback returned for an event.
     Event(R),
-    /// There is none, and no process that is traced lives any more.
+    /// There is no event, and no traced process is alive.
     Abandoned,
-    /// There is none now: sleep at the stream's word while its low half is this.
+    /// There is no event yet. The caller can sleep on the stream's wake word while the low half of
+    /// the word equals this value.
     Sleep(u32),
 }
 
-impl Stream {
-    /// Makes a stream that traces the process `pid`, 0 for this one. It is suspended.
+impl Controller {
+    /// Creates a suspended stream that traces the process with the id `pid`; 0 means this process.
     ///
     /// # Errors
-    /// EAGAIN: as many active streams as there may be. EINVAL: the policy flush without a log. ENOMEM.
-    /// EPERM: this process may not trace that one. ESRCH: there is no such process.
+    ///
+    /// * EAGAIN: the user already has the maximum number of active streams.
+    /// * EINVAL: the attributes specify the flush policy, which needs a log.
+    /// * ENOMEM: not enough memory.
+    /// * EPERM: no permission to trace the process.
+    /// * ESRCH: the process does not exist.
+    ///
+    /// ```
+    /// use tracewell_posix::{Attributes, Controller};
+    ///
+    /// let unused = i32::MAX; // larger than any process id
+    /// let error = Controller::create(unused, &Attributes::default()).unwrap_err();
+    /// assert_eq!(error.number(), 3); // ESRCH
+    /// ```
     pub fn create(pid: i32, attributes: &Attributes) -> Result<Self, Error> {
         Self::make(pid, attributes, None)
     }
 
-    /// As [`Stream::create`], with a log that is written to a copy of an open descriptor.
+    /// Does the same as [`Controller::create`], with a log that is written to a duplicate of an
+    /// open descriptor.
     ///
     /// # Errors
-    /// As well: EBADF: not open for writing. EINVAL: opened for appending, or not a regular file with
-    /// another policy than append. What writing the header failed with.
+    ///
+    /// In addition to the errors of `create`:
+    ///
+    /// * EBADF: the descriptor is not open for writing.
+    /// * EINVAL: the descriptor was opened with `O_APPEND`, or it is not a regular file and the log
+    ///   policy is not append.
+    /// * The error from writing the log header.
+    ///
+    /// ```
+    /// use std::os::fd::AsRawFd;
+    /// use tracewell_posix::{Attributes, Controller, RecordedLog, UNNAMED, record};
+    ///
+    /// let file = tempfile::tempfile()?;
+    /// let descriptor = file.as_raw_fd();
+    /// let controller = Controller::create_with_log(0, &Attributes::default(), descriptor)?;
+    /// controller.stream().start();
+    /// record(UNNAMED, b"hello", false, 0);
+    /// controller.shutdown()?;
+    ///
+    /// let log = RecordedLog::open(descriptor)?;
+    /// let events = std::iter::from_fn(|| log.next(|event, data| (event.id, data.to_vec())));
+    /// assert!(events.into_iter().any(|event| event == (UNNAMED, b"hello".to_vec())));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn create_with_log(
         pid: i32,
         attributes: &Attributes,
@@ -58,106 +110,144 @@ impl Stream {
     }
 
     fn make(pid: i32, attributes: &Attributes, descriptor: Option<i32>) -> Result<Self, Error> {
-        let core = Arc::new(Core::create(pid, attributes, descriptor)?);
-        let stream = Self {
+        let stream = Arc::new(Stream::create(pid, attributes, descriptor)?);
+        let controller = Self {
             flusher: Mutex::new(None),
             watch: Mutex::new(None),
             process: sys::process(),
-            core,
+            stream,
         };
-        if stream.core.has_log() {
-            *lock(&stream.flusher) = Some(flusher::start(&stream.core)?);
+        if controller.stream.has_log() {
+            *lock(&controller.flusher) = Some(flusher::start(&controller.stream)?);
         }
-        Ok(stream)
+        Ok(controller)
     }
 
-    /// The stream.
-    pub const fn core(&self) -> &Arc<Core> {
-        &self.core
+    /// Returns the stream, which any number of threads can share.
+    pub const fn stream(&self) -> &Arc<Stream> {
+        &self.stream
     }
 
-    /// Takes the oldest event out; `None` where there is none now.
+    /// Removes the oldest event and returns it with its data, or returns `None` if the stream is
+    /// empty.
     ///
     /// # Errors
-    /// EINVAL after the end of the stream, and where it has a log.
+    ///
+    /// EINVAL if the stream was shut down or has a log.
+    ///
+    /// ```
+    /// use tracewell_posix::{Attributes, Controller};
+    ///
+    /// let controller = Controller::create(0, &Attributes::default())?;
+    /// assert_eq!(controller.try_next()?, None);
+    /// controller.stream().start();
+    /// let (event, _) = controller.try_next()?.unwrap();
+    /// assert_eq!(event.id, 2); // POSIX_TRACE_START
+    /// # Ok::<(), tracewell_posix::Error>(())
+    /// ```
     pub fn try_next(&self) -> Result<Option<(EventInfo, Vec<u8>)>, Error> {
-        self.core.try_next(owned)
+        self.stream.try_next(owned)
     }
 
-    /// Takes the oldest event out, and waits for one if there is none, until a time (nanoseconds since
-    /// 1970) where one is given. `None` when no process that is traced lives any more.
+    /// Removes the oldest event and returns it with its data, waiting for an event if necessary.
+    /// Waits until the time `until` at the latest (nanoseconds since 1970-01-01 UTC). Returns
+    /// `None` when no traced process is alive.
     ///
     /// # Errors
-    /// EINVAL after the end of the stream, and where it has a log; ETIMEDOUT; EINTR when a signal handler
-    /// ran.
+    ///
+    /// * EINVAL if the stream was shut down or has a log.
+    /// * ETIMEDOUT if no event arrived in time.
+    /// * EINTR if a signal handler interrupted the wait.
+    ///
+    /// ```
+    /// use tracewell_posix::{Attributes, Controller};
+    ///
+    /// let controller = Controller::create(0, &Attributes::default())?;
+    /// let past = 1; // one nanosecond after 1970 began
+    /// assert_eq!(controller.next(Some(past)).unwrap_err().number(), 110); // ETIMEDOUT
+    /// # Ok::<(), tracewell_posix::Error>(())
+    /// ```
     pub fn next(&self, until: Option<u64>) -> Result<Option<(EventInfo, Vec<u8>)>, Error> {
         loop {
             let seen = match self.poll(owned)? {
-                Waited::Event(event) => return Ok(Some(event)),
-                Waited::Abandoned => return Ok(None),
-                Waited::Sleep(seen) => seen,
+                Polled::Event(event) => return Ok(Some(event)),
+                Polled::Abandoned => return Ok(None),
+                Polled::Sleep(seen) => seen,
             };
-            let woken = sys::wait(self.core.wake_word(), seen, until);
+            let woken = sys::wait(self.stream.wake_word(), seen, until);
             if let Err(error @ (libc::ETIMEDOUT | libc::EINTR)) = woken {
                 return Err(Error(error));
             }
         }
     }
 
-    /// Takes the oldest event out, or prepares for waiting.
+    /// Removes the oldest event and passes it to `copy`, or prepares to wait for one.
     ///
     /// # Errors
-    /// EINVAL after the end of the stream, and where it has a log.
-    pub fn poll<R>(&self, copy: impl FnOnce(EventInfo, &[u64]) -> R) -> Result<Waited<R>, Error> {
+    ///
+    /// EINVAL if the stream was shut down or has a log.
+    pub fn poll<R>(&self, copy: impl FnOnce(EventInfo, &[u64]) -> R) -> Result<Polled<R>, Error> {
         let mut copy = Some(copy);
         let mut give = |info, data: &[u64]| copy.take().map(|copy| copy(info, data));
-        if let Some(Some(event)) = self.core.try_next(&mut give)? {
-            return Ok(Waited::Event(event));
+        if let Some(Some(event)) = self.stream.try_next(&mut give)? {
+            return Ok(Polled::Event(event));
         }
-        let seen = self.core.prepare_to_wait();
-        let abandoned = self.core.is_abandoned();
-        if let Some(Some(event)) = self.core.try_next(&mut give)? {
-            return Ok(Waited::Event(event));
+        let seen = self.stream.prepare_to_wait();
+        let abandoned = self.stream.is_abandoned();
+        if let Some(Some(event)) = self.stream.try_next(&mut give)? {
+            return Ok(Polled::Event(event));
         }
         if abandoned {
-            return Ok(Waited::Abandoned);
+            return Ok(Polled::Abandoned);
         }
-        lock(&self.watch).get_or_insert_with(|| Watch::start(&self.core));
-        Ok(Waited::Sleep(seen))
+        lock(&self.watch).get_or_insert_with(|| Watch::start(&self.stream));
+        Ok(Polled::Sleep(seen))
     }
 
-    /// How it stands; what is said of losses and of the error is said once.
+    /// Returns the status of the stream, and resets its overrun flags and its flush error.
+    ///
+    /// ```
+    /// use tracewell_posix::{Attributes, Controller};
+    ///
+    /// let controller = Controller::create(0, &Attributes::default())?;
+    /// assert!(!controller.take_status().running);
+    /// controller.stream().start();
+    /// assert!(controller.take_status().running);
+    /// # Ok::<(), tracewell_posix::Error>(())
+    /// ```
     pub fn take_status(&self) -> Status {
-        self.core.take_status()
+        self.stream.take_status()
     }
 
-    /// Begins to write all present records to the log.
+    /// Starts writing all records in the stream to the log, and returns before they are written.
     ///
     /// # Errors
-    /// EINVAL without a log.
+    ///
+    /// EINVAL if the stream has no log.
     pub fn flush(&self) -> Result<(), Error> {
-        if self.core.has_log() { flusher::ask(&self.core) } else { Err(Error::INVALID) }
+        if self.stream.has_log() { flusher::ask(&self.stream) } else { Err(Error::INVALID) }
     }
 
-    /// Ends the stream: stops it, flushes and closes its log, wakes who waits.
+    /// Shuts down the stream: stops it, flushes and closes its log, and wakes waiting readers.
     ///
     /// # Errors
-    /// What writing the log failed with; EINVAL when it was shut down before. The stream has ended all the
-    /// same.
+    ///
+    /// EINVAL if the stream was already shut down; otherwise the first error from writing the log.
+    /// In both cases the stream is shut down afterwards.
     pub fn shutdown(&self) -> Result<(), Error> {
-        if self.process != sys::process() || !self.core.end() {
+        if self.process != sys::process() || !self.stream.end() {
             return Err(Error::INVALID);
         }
-        self.core.stop();
+        self.stream.stop();
         let error =
-            lock(&self.flusher).take().map_or(0, |thread| flusher::finish(&self.core, thread));
-        self.core.withdraw();
+            lock(&self.flusher).take().map_or(0, |thread| flusher::finish(&self.stream, thread));
+        self.stream.withdraw();
         lock(&self.watch).take();
         if error == 0 { Ok(()) } else { Err(Error(error)) }
     }
 }
 
-impl Drop for Stream {
+impl Drop for Controller {
     fn drop(&mut self) {
         let _ = self.shutdown();
     }

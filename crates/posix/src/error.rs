@@ -1,16 +1,24 @@
-//! What failed: an error number of the system, as the standard's functions return it.
+//! Error numbers of the system, which the standard's functions return.
 
 use std::fmt;
 use std::io;
 
-/// An error number.
+/// An error number, such as EINVAL.
+///
+/// ```
+/// use tracewell_posix::{Attributes, Error};
+///
+/// let error: Error = Attributes::default().set_max_data(1 << 20).unwrap_err();
+/// assert_eq!(error.number(), 22);
+/// assert_eq!(std::io::Error::from(error).kind(), std::io::ErrorKind::InvalidInput);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Error(pub(crate) i32);
 
 impl Error {
     pub(crate) const INVALID: Self = Self(libc::EINVAL);
 
-    /// The number, above 0.
+    /// Returns the number, which is positive.
     pub const fn number(self) -> i32 {
         self.0
     }

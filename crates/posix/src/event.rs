@@ -1,27 +1,47 @@
-//! Recording an event into every stream that traces this process.
+//! Records an event into every stream that traces this process.
 //!
-//! Nothing here waits, allocates or takes a lock, and errno stays as it was: signal handlers may record,
-//! also in the middle of a record of their own thread. With nothing to do it costs a few loads.
+//! Nothing in this file waits, allocates or takes a lock, and errno is preserved. Signal handlers
+//! may record events, even while their thread is recording one. If no stream is running, a call
+//! costs only a few loads.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
-use tracewell_record::posix::{Event, Place, Pool};
+use tracewell_record::posix::{Cursor, Event, Pool};
 use tracewell_wire::posix::object::{State, at};
-use tracewell_wire::posix::{FLAG_TRUNCATED, RecordHead, StreamPolicy};
+use tracewell_wire::posix::{FLAG_TRUNCATED, RecordHeader, StreamPolicy};
 
-use crate::local::{Attached, Local};
+use crate::local::{AttachedStream, TracedProcess};
 use crate::process;
 use crate::sys;
-use crate::thread::{self, Level, Thread};
+use crate::thread::{self, Depth, ThreadState};
 
-/// Records an event of this process. `address` is where it was generated; `cut` says that `data` is
-/// not all there was. Ids that were never given out, and those of system events, do nothing.
+/// Records a user event of this process into every running stream that traces it.
 ///
-/// Async-signal-safe and wait-free.
+/// `address` is the address of the instruction that generated the event. `truncated` must be true
+/// if `data` is only a part of the event's data. A call with an undefined id or the id of a system
+/// event has no effect.
+///
+/// Wait-free and async-signal-safe.
+///
+/// ```
+/// use tracewell_posix::{Attributes, Controller, define, record};
+///
+/// let controller = Controller::create(0, &Attributes::default())?;
+/// let opened = define(b"door opened")?;
+/// controller.stream().start();
+/// record(opened, b"front", false, 0x1234);
+/// record(1000, b"an id that was not defined", false, 0);
+///
+/// let mut events = std::iter::from_fn(|| controller.try_next().unwrap());
+/// let (event, data) = events.find(|(event, _)| event.id == opened).unwrap();
+/// assert_eq!((event.address, &data[..]), (0x1234, &b"front"[..]));
+/// assert!(events.next().is_none());
+/// # Ok::<(), tracewell_posix::Error>(())
+/// ```
 #[inline]
 pub fn record(id: u32, data: &[u8], cut: bool, address: usize) {
-    let Some(local) = Local::current() else { return };
+    let Some(local) = TracedProcess::current() else { return };
     let mut left = local.attached();
     let (mut wanted, mut missed) = (0_u64, 0_u64);
     while left != 0 {
@@ -41,7 +61,7 @@ pub fn record(id: u32, data: &[u8], cut: bool, address: usize) {
     }
 }
 
-/// What the caller of [`record`] gave.
+/// The arguments of [`record`].
 struct Arguments<'a> {
     id: u32,
     data: &'a [u8],
@@ -49,15 +69,15 @@ struct Arguments<'a> {
     address: usize,
 }
 
-/// Stores an event into the streams of some slots.
+/// Stores an event in the streams of the slots in `wanted`.
 #[inline(never)]
-fn store(local: &Local, wanted: u64, given: Arguments<'_>) {
+fn store(local: &TracedProcess, wanted: u64, given: Arguments<'_>) {
     let stored = thread::with_depth(local, |thread, level, depth| {
         let stamp = level.clock.now();
         let identity = level.identify(local.process(), depth);
         let flags = if given.cut { FLAG_TRUNCATED } else { 0 };
         let process = identity.process as u32;
-        let head = RecordHead { length: 0, id: given.id as u16, flags, process };
+        let head = RecordHeader { length: 0, id: given.id as u16, flags, process };
         let event = Event { head, stamp, address: given.address as u64, thread: identity.thread };
         let writer = Writer { thread, level, owner: identity.owner };
         each(local, wanted, |slot, stream| stream.store(&writer, slot, event, given.data));
@@ -67,15 +87,19 @@ fn store(local: &Local, wanted: u64, given: Arguments<'_>) {
     }
 }
 
-/// The thread that records, at its depth of signal handlers.
+/// The recording thread at its present depth of nested signal handlers.
 struct Writer<'a> {
-    thread: &'a Thread,
-    level: &'a Level,
+    thread: &'a ThreadState,
+    level: &'a Depth,
     owner: u64,
 }
 
 #[inline(always)]
-fn each(local: &Local, mut slots: u64, mut work: impl FnMut(usize, &'static Attached)) {
+fn each(
+    local: &TracedProcess,
+    mut slots: u64,
+    mut work: impl FnMut(usize, &'static AttachedStream),
+) {
     while slots != 0 {
         let slot = slots.trailing_zeros() as usize;
         slots &= slots - 1;
@@ -85,7 +109,7 @@ fn each(local: &Local, mut slots: u64, mut work: impl FnMut(usize, &'static Atta
     }
 }
 
-impl Attached {
+impl AttachedStream {
     #[inline(always)]
     fn word(&self, index: usize) -> &'static AtomicU64 {
         &self.words()[index]
@@ -98,15 +122,16 @@ impl Attached {
             data = &data[..max];
             event.head.flags |= FLAG_TRUNCATED;
         }
-        let (place, last) = writer.thread.place(writer.level, slot, self.key);
+        let (cursor, last) = writer.thread.cursor(writer.level, slot, self.key);
         if let Some(last) = last {
             event.stamp = self.pool().after(event.stamp, last);
         }
-        if !place.push_behind(self.words(), event, data) {
-            self.store_elsewhere(place, writer.owner, event, data);
+        if !cursor.append(self.words(), event, data) {
+            self.store_elsewhere(cursor, writer.owner, event, data);
         }
         if self.word(at::FENCES).load(Relaxed) != 0 || self.fences {
-            // No barrier of the reader's comes between, so this thread has its own.
+            // The reader's memory barrier does not reach this process, so the recorder needs its
+            // own fence.
             fence(Ordering::SeqCst);
         }
         if self.word(at::WAITERS).load(Relaxed) != 0 {
@@ -116,14 +141,15 @@ impl Attached {
 
     #[cold]
     #[inline(never)]
-    fn store_elsewhere(&self, place: &Place, owner: u64, event: Event, data: &[u8]) {
+    fn store_elsewhere(&self, cursor: &Cursor, owner: u64, event: Event, data: &[u8]) {
         let pool = self.pool();
-        let pushed = place.push(&pool, &event, data, owner, &process::owner_lives);
+        let pushed = cursor.push(&pool, &event, data, owner, &process::owner_is_alive);
         self.changed(&pool, pushed.is_ok(), event.stamp);
     }
 
-    /// After a packet was full. Nobody is asked whether the controller lives: that would be a system call, and
-    /// [`Local`] finds out when it looks at the registry.
+    /// Updates the stream's state after a packet has filled up. Does not check if the controller is
+    /// alive, because that needs a system call; [`TracedProcess`] checks it when it reads the
+    /// registry.
     fn changed(&self, pool: &Pool<'_>, stored: bool, stamp: u64) {
         match (self.header.policy, stored) {
             (StreamPolicy::Loop, true) | (StreamPolicy::UntilFull, true) => {}
@@ -137,7 +163,7 @@ impl Attached {
         }
     }
 
-    /// Suspends the stream because there is no room.
+    /// Suspends a stream that has no space left.
     fn fill(&self, stamp: u64) {
         let _ = self.word(at::FULL_STAMP).compare_exchange(0, stamp, AcqRel, Relaxed);
         self.lose(stamp);
@@ -146,7 +172,8 @@ impl Attached {
         sys::wake(self.word(at::FLUSH_WAKE));
     }
 
-    /// Counts an event that a full stream has no room for; a stamp of 0 is found out where it matters.
+    /// Counts an event for which a full stream has no space. If `stamp` is 0, the current time is
+    /// used.
     #[cold]
     fn lose(&self, stamp: u64) {
         self.pool().lose();

@@ -1,8 +1,9 @@
-//! Starting a program that is traced from its first event on.
+//! Starts a program that is traced from its first event.
 //!
-//! A stream needs a process, and a program has its own only when it runs. So the process is made first and
-//! waits before it becomes the program; its controller makes the stream, and lets it go.
-#![expect(unsafe_code, reason = "what runs between fork and exec is unsafe to choose")]
+//! A stream needs a process, but a program has no process before it runs. So the controller first
+//! creates a process that waits before it executes the program. Then the controller creates the
+//! stream and lets the process continue.
+#![expect(unsafe_code, reason = "`pre_exec` is unsafe: few calls are allowed after fork")]
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::{AsRawFd, RawFd};
@@ -10,60 +11,74 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::thread::{self, JoinHandle};
 
-/// A process that is about to become a program.
+/// A process that is waiting to execute a program.
+///
+/// ```
+/// use std::process::Command;
+/// use tracewell_posix::{Attributes, Controller, HeldProcess};
+///
+/// let held = HeldProcess::start(Command::new("true"))?;
+/// let controller = Controller::create(held.process(), &Attributes::default())?;
+/// controller.stream().start(); // before the program's first instruction
+/// assert!(held.release()?.wait()?.success());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
-pub struct Held {
+pub struct HeldProcess {
     process: i32,
     go: PipeWriter,
     child: JoinHandle<io::Result<Child>>,
 }
 
-impl Held {
-    /// Makes the process of a command, which waits until it is released; where this one ends before that, so
-    /// does it.
+impl HeldProcess {
+    /// Creates the process for a command. The process waits until it is released. If the caller
+    /// exits first, the waiting process exits as well.
     ///
     /// # Errors
-    /// Where no process can be made.
+    ///
+    /// The error from creating the process.
     pub fn start(mut command: Command) -> io::Result<Self> {
-        let (mut told, tells) = pipe()?;
+        let (mut reported, report) = pipe()?;
         let (waits, go) = pipe()?;
         let unused = go.as_raw_fd();
-        let hold = move || wait(&tells, &waits, unused);
-        // SAFETY: the closure writes, reads and closes pipes and asks for the process's number; it does not
-        // allocate, and takes no lock, so it may run between fork and exec of a program with threads.
+        let hold = move || wait(&report, &waits, unused);
+        // SAFETY: the closure only writes to, reads from and closes pipes, and gets the process id.
+        // It does not allocate and takes no lock, so it is safe between fork and exec in a program
+        // with threads.
         unsafe { command.pre_exec(hold) };
-        // This does not come back before the process is the program.
+        // `spawn` returns only after the process has executed the program.
         let child = thread::spawn(move || command.spawn());
         let mut number = [0; 4];
-        match told.read_exact(&mut number) {
+        match reported.read_exact(&mut number) {
             Ok(()) => Ok(Self { process: i32::from_ne_bytes(number), go, child }),
             Err(error) => Err(join(child).err().unwrap_or(error)),
         }
     }
 
-    /// The process's number.
+    /// Returns the process id.
     pub const fn process(&self) -> i32 {
         self.process
     }
 
-    /// Lets the process become the program.
+    /// Lets the process execute the program.
     ///
     /// # Errors
-    /// Where the program cannot be run.
+    ///
+    /// The error from executing the program, such as a missing file.
     pub fn release(mut self) -> io::Result<Child> {
-        // A process that was killed meanwhile does not read.
+        // If the process was killed in the meantime, the pipe has no reader.
         let _ = self.go.write_all(&[1]);
         join(self.child)
     }
 }
 
-/// What the process does before it is the program.
-fn wait(mut tells: &PipeWriter, mut waits: &PipeReader, unused: RawFd) -> io::Result<()> {
-    // Its own copy of the end that lets it go would keep it from seeing that its controller has ended.
-    // SAFETY: between fork and exec nobody else uses the descriptors of this process, and the object that
-    // owns this one is of the other process.
+/// Runs in the new process before it executes the program: reports its id and waits.
+fn wait(mut report: &PipeWriter, mut waits: &PipeReader, unused: RawFd) -> io::Result<()> {
+    // If this process kept its copy of the write end, it would not notice the exit of its
+    // controller. SAFETY: nothing else uses this process's descriptors between fork and exec, and
+    // the object that owns this descriptor belongs to the parent.
     unsafe { libc::close(unused) };
-    tells.write_all(&std::process::id().to_ne_bytes())?;
+    report.write_all(&std::process::id().to_ne_bytes())?;
     waits.read_exact(&mut [0])
 }
 
@@ -83,18 +98,18 @@ mod tests {
         let mark = folder.path().join("mark");
         let mut command = Command::new("sh");
         command.args(["-c", "echo $$ > \"$0\"; exit 7"]).arg(&mark);
-        let held = Held::start(command).unwrap();
+        let held = HeldProcess::start(command).unwrap();
         let process = held.process();
-        assert!(!mark.exists(), "it waits");
+        assert!(!mark.exists(), "the process waits");
         let mut child = held.release().unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(7));
-        let told = std::fs::read_to_string(&mark).unwrap();
-        assert_eq!(told.trim(), process.to_string());
+        let reported = std::fs::read_to_string(&mark).unwrap();
+        assert_eq!(reported.trim(), process.to_string());
     }
 
     #[test]
     fn what_is_no_program_is_an_error() {
-        let held = Held::start(Command::new("/no/such/program")).unwrap();
+        let held = HeldProcess::start(Command::new("/no/such/program")).unwrap();
         assert_eq!(held.release().unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 }

@@ -1,35 +1,35 @@
 //! POSIX trace streams (IEEE Std 1003.1-2001 to -2017) for Linux.
 //!
 //! ```
-//! use tracewell_posix::{Attributes, Stream, define, record};
+//! use tracewell_posix::{Attributes, Controller, define, record};
 //!
-//! let stream = Stream::create(0, &Attributes::default())?;
-//! stream.core().start();
+//! let controller = Controller::create(0, &Attributes::default())?;
+//! controller.stream().start();
 //! let pressed = define(b"button pressed")?;
 //! record(pressed, &[3], false, 0);
-//! stream.core().stop();
-//! while let Some((event, data)) = stream.try_next()? {
+//! controller.stream().stop();
+//! while let Some((event, data)) = controller.try_next()? {
 //!     println!("{} {} {data:?}", event.stamp, event.id);
 //! }
 //! # Ok::<(), tracewell_posix::Error>(())
 //! ```
 //!
-//! `tracewell-capi` makes the standard's functions for C of this.
+//! `tracewell-capi` provides the standard's C functions, based on this crate.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `event` | recording an event into every stream that traces this process |
-//! | `local`, `thread` | what a process and a thread know of those streams |
-//! | `clock` | time stamps |
-//! | `registry`, `process`, `names`, `name` | where processes meet; names of event types |
-//! | `ancestry` | what a process inherits that has not called the library yet |
-//! | `controller`, `stream` | streams in the process that made them |
-//! | `flusher`, `log_writer`, `log_slots` | logs that are written |
-//! | `recorded` | logs that are read |
-//! | `launch` | starting programs that are traced from their first event on |
-//! | `watch` | noticing the end of traced processes |
-//! | `attributes`, `status`, `types`, `error` | what is said of streams |
-//! | `sys` | what is asked of Linux |
+//! | `event` | records an event into every stream that traces this process |
+//! | `local`, `thread` | the recorder state of a traced process and its threads |
+//! | `clock` | timestamps |
+//! | `registry`, `process`, `names`, `name` | the shared directory, processes, names |
+//! | `ancestry` | areas for processes that have not called the library yet |
+//! | `controller`, `stream` | streams in the process that created them |
+//! | `flusher`, `log_writer`, `log_slots` | write logs |
+//! | `recorded` | reads logs |
+//! | `launch` | starts programs that are traced from their first event |
+//! | `watch` | wakes readers when traced processes have ended |
+//! | `attributes`, `status`, `types`, `error` | stream attributes and status, event types, errors |
+//! | `sys` | Linux system calls |
 #![deny(unsafe_code)]
 
 mod ancestry;
@@ -58,27 +58,46 @@ mod watch;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use attributes::Attributes;
-pub use controller::{Stream, Waited};
+pub use controller::{Controller, Polled};
 pub use error::Error;
 pub use event::record;
-pub use launch::Held;
+pub use launch::HeldProcess;
 pub use local::process_token;
-pub use recorded::Recorded;
+pub use recorded::RecordedLog;
 pub use registry::{DIRECTORY_VARIABLE, registry_fault};
 pub use status::{EventInfo, Status};
-pub use stream::{Core, FilterChange};
+pub use stream::{FilterChange, Stream};
 pub use tracewell_wire::posix::{EventSet, Fill, LogPolicy, StreamPolicy, UNNAMED};
 pub use types::TypeNames;
 
-/// The id of an event type in this process, a new one if its name is not known.
+/// Returns the id of an event type in this process, defining the type first if its name is new.
+///
+/// If the process has already defined the maximum number of names, returns [`UNNAMED`].
 ///
 /// # Errors
-/// ENAMETOOLONG; ENOMEM where no shared memory is to be had.
+///
+/// ENAMETOOLONG if the name has more than 63 bytes; ENOMEM if there is no shared memory.
+///
+/// ```
+/// use tracewell_posix::{UNNAMED, define};
+///
+/// let id = define(b"button pressed")?;
+/// assert_eq!(define(b"button pressed")?, id);
+/// assert_ne!(id, UNNAMED);
+/// assert!(define(&[b'x'; 64]).is_err());
+/// # Ok::<(), tracewell_posix::Error>(())
+/// ```
 pub fn define(name: &[u8]) -> Result<u32, Error> {
     local::define(name).map_err(Error)
 }
 
-/// What a panic left half done is no worse than what a thread that was killed leaves.
+/// Locks a mutex, ignoring poisoning. A panic while the lock is held has the same effect as a
+/// killed thread.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

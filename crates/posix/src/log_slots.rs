@@ -1,8 +1,9 @@
-//! Where the blocks of a looping log go.
+//! Assigns file positions to the blocks of a looping log.
 //!
-//! A block that is being filled is flushed many times, longer each time. It never goes where its last copy is:
-//! a process that is killed while it writes leaves what was flushed before. So two slots take turns, and the
-//! reader goes by the longer one of two blocks with the same number.
+//! A block that is being filled is flushed several times, with more records each time. A flush
+//! never overwrites the last copy of the block, so a process that is killed during a write loses no
+//! flushed record. Therefore the copies of a block alternate between two slots. If two blocks have
+//! the same number, a reader uses the longer block.
 
 use std::collections::VecDeque;
 
@@ -13,15 +14,15 @@ use tracewell_wire::posix::log::LogHeader;
 pub(crate) struct Slots {
     count: u32,
     bytes: u32,
-    /// Slots that were ever used lie below this.
+    /// The number of the first slot that was never used.
     pub(crate) used: u32,
-    /// Those of blocks that are finished, oldest first.
+    /// Slots of finished blocks, oldest first.
     finished: VecDeque<u32>,
-    /// The one that has the block that is being filled, as it was flushed last.
+    /// The slot that contains the last flushed copy of the block being filled.
     copy: Option<u32>,
-    /// One that has nothing that is needed.
+    /// A slot whose content is no longer needed.
     spare: Option<u32>,
-    /// Bytes of the log that have something.
+    /// Length of the log in bytes, up to its last written byte.
     pub(crate) reach: u64,
 }
 
@@ -29,14 +30,14 @@ pub(crate) struct Slots {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Slot {
     number: u32,
-    /// Where it begins in the log.
+    /// Byte offset in the log.
     pub(crate) place: u64,
-    /// Returns true if it has the oldest records, which go.
+    /// True if the slot contains the oldest records, which are destroyed when it is written.
     pub(crate) has_records: bool,
 }
 
 impl Slots {
-    /// Slots without blocks.
+    /// Creates slots without blocks.
     pub(crate) fn new(header: &LogHeader) -> Self {
         Self {
             count: header.slots,
@@ -49,7 +50,7 @@ impl Slots {
         }
     }
 
-    /// The slot that the block that is being filled goes to now.
+    /// Chooses the slot for the next copy of the block being filled.
     pub(crate) fn take(&mut self) -> Slot {
         let (number, has_records) = match self.spare.take() {
             Some(spare) => (spare, false),
@@ -57,20 +58,22 @@ impl Slots {
                 self.used += 1;
                 (self.used - 1, false)
             }
-            // There are more slots than the one with the copy, so a finished block has one.
+            // Besides the slot with the copy there is at least one other slot, so some slot has a
+            // finished block.
             None => (self.finished.pop_front().unwrap_or(0), true),
         };
         let place = LogHeader::BLOCK as u64 + u64::from(number) * u64::from(self.bytes);
         Slot { number, place, has_records }
     }
 
-    /// Notes that so many bytes were written to a slot, or that it has nothing because writing failed.
+    /// Updates a slot after a write of `length` bytes. If `written` is false, the write failed and
+    /// the slot is empty.
     pub(crate) fn put(&mut self, slot: Slot, length: usize, written: bool) {
         self.reach = self.reach.max(slot.place + length as u64);
         self.spare = if written { self.copy.replace(slot.number) } else { Some(slot.number) };
     }
 
-    /// Notes that nothing more comes into the block that is being filled.
+    /// Marks the block being filled as finished.
     pub(crate) fn finish(&mut self) {
         self.finished.extend(self.copy.take());
     }
@@ -85,11 +88,11 @@ mod tests {
     use crate::log_writer::header;
     use tracewell_wire::posix::LogPolicy;
 
-    /// What a log has in its slots: number and copy of blocks.
+    /// Block number and copy number of the block in each slot.
     type Blocks = Vec<Option<(u32, u32)>>;
 
-    /// The blocks that were written whole are there but for the oldest, and there are as many as have room
-    /// beside the two slots of the block that is being filled.
+    /// Checks that the newest complete blocks are present: one block for each slot, except for the
+    /// two slots of the block being filled.
     fn is_whole(blocks: &Blocks, written: &BTreeMap<u32, u32>) {
         let is_there = |(block, copy): (&u32, &u32)| blocks.contains(&Some((*block, *copy)));
         let there = written.iter().rev().take_while(|block| is_there(*block)).count();
@@ -109,7 +112,7 @@ mod tests {
                 let slot = slots.take();
                 blocks[slot.number as usize] = None;
                 is_whole(&blocks, &written);
-                // Each seventh write fails.
+                // Every seventh write fails.
                 let fails = (block * 5 + copy) % 7 == 0;
                 slots.put(slot, 100, !fails);
                 if !fails {

@@ -1,4 +1,4 @@
-//! Writing the log of a stream: blocks of records, names, an end.
+//! Writes the log of a stream: blocks of records, names, and an end block.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,7 +9,7 @@ use tracewell_wire::frame::HEAD;
 use tracewell_wire::native::{WORD, put_words};
 use tracewell_wire::posix::log::{Kind, LogHeader, LogStatus, seal};
 use tracewell_wire::posix::{
-    EventSet, FIRST_USER, LogPolicy, RECORD_WORDS, RecordHead, record_words, text_words,
+    EventSet, FIRST_USER, LogPolicy, RECORD_WORDS, RecordHeader, record_words, text_words,
 };
 
 use crate::attributes::Attributes;
@@ -18,12 +18,12 @@ use crate::log_slots::Slots;
 use crate::names::NameFile;
 use crate::sys::{self, Errno};
 
-/// Bytes of a block after which the next one begins, where blocks follow each other.
+/// Number of bytes after which a block is finished, in logs without slots.
 const BLOCK: usize = 64 * 1024;
-/// A looping log has at least this many slots.
+/// Minimum number of slots in a looping log.
 const SLOTS: usize = 32;
 
-/// The log has no room.
+/// Error for a log that has no space left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LogFull;
 
@@ -33,26 +33,26 @@ pub(crate) struct LogWriter {
     file: File,
     regular: bool,
     header: LogHeader,
-    /// Where the next block goes that has no slot.
+    /// Byte offset of the next block outside the slots.
     end: u64,
     slots: Slots,
-    /// The block that is being filled, room for its head included.
+    /// The block being filled, which begins with space for its header.
     block: Vec<u8>,
     number: u64,
-    /// Bytes of records in the log.
+    /// Number of bytes of records in the log.
     used: u64,
     names: usize,
-    /// Records were replaced or could not be written.
+    /// True if records were overwritten or could not be written.
     pub(crate) overrun: bool,
-    /// No room is left, or was: a loop replaces.
+    /// True if there is no space left. In a looping log, true if records have been overwritten.
     pub(crate) full: bool,
-    /// It takes no more records.
+    /// True if the log accepts no further records.
     ended: bool,
     error: Errno,
 }
 
 impl LogWriter {
-    /// A log in an open file, of which a copy is made; its header is written at once.
+    /// Creates a log in a duplicate of an open descriptor, and writes the header.
     pub(crate) fn create(
         descriptor: i32,
         attributes: &Attributes,
@@ -88,7 +88,7 @@ impl LogWriter {
         Ok(writer)
     }
 
-    /// Cuts the file to its header, where it can be cut.
+    /// Truncates a regular file and writes the header.
     fn begin(&mut self) -> Result<(), Error> {
         if self.regular {
             sys::resize(self.file.as_fd(), 0)?;
@@ -99,7 +99,7 @@ impl LogWriter {
         Ok(())
     }
 
-    /// Forgets all records.
+    /// Removes all records; a regular file starts again with its header.
     pub(crate) fn clear(&mut self) {
         self.block.truncate(HEAD);
         (self.overrun, self.full, self.ended) = (false, false, false);
@@ -111,10 +111,10 @@ impl LogWriter {
         }
     }
 
-    /// Puts a record into the log; it is in the file after [`LogWriter::sync`].
+    /// Adds a record, which the next [`LogWriter::sync`] writes to the file.
     pub(crate) fn push(
         &mut self,
-        head: RecordHead,
+        head: RecordHeader,
         words: [u64; 3],
         data: &[u64],
     ) -> Result<(), LogFull> {
@@ -132,8 +132,8 @@ impl LogWriter {
         Ok(())
     }
 
-    /// Puts a record into the log for which room was kept.
-    pub(crate) fn store(&mut self, head: RecordHead, words: [u64; 3], data: &[u64]) {
+    /// Adds a record for which space has been reserved.
+    pub(crate) fn store(&mut self, head: RecordHeader, words: [u64; 3], data: &[u64]) {
         let bytes = head.words() * WORD;
         let longest = if self.header.slots > 0 { self.header.slot_bytes as usize } else { BLOCK };
         if self.block.len() > HEAD && self.block.len() + bytes > longest {
@@ -147,17 +147,17 @@ impl LogWriter {
         self.used += bytes as u64;
     }
 
-    /// Whether a record was dropped because the log is full for good.
+    /// Returns true if the log is permanently full.
     pub(crate) const fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Takes no more records.
+    /// Ends the log: it accepts no further records.
     pub(crate) const fn end_here(&mut self) {
         self.ended = true;
     }
 
-    /// Writes the block that is full, and begins the next one.
+    /// Writes the full block and starts the next one.
     fn turn(&mut self) {
         self.write_block();
         self.block.truncate(HEAD);
@@ -182,7 +182,7 @@ impl LogWriter {
         self.note(written);
     }
 
-    /// Writes the block beside what is there of it.
+    /// Writes the block to a slot that does not contain its last copy.
     fn write_slot(&mut self) -> Result<(), Errno> {
         let slot = self.slots.take();
         (self.full, self.overrun) =
@@ -192,14 +192,14 @@ impl LogWriter {
         written.map_err(|error| number(&error))
     }
 
-    /// Sees to it that the name of an event type comes before the records of that type.
+    /// Ensures that the name of an event type is written before its records.
     pub(crate) fn introduce(&mut self, id: u32, names: NameFile<'_>) {
         if id >= FIRST_USER + self.names as u32 {
             self.write_names(names);
         }
     }
 
-    /// Writes what is there, and the names that are new.
+    /// Writes the block being filled, and all new names.
     pub(crate) fn sync(&mut self, names: NameFile<'_>) {
         self.write_names(names);
         self.write_block();
@@ -224,11 +224,12 @@ impl LogWriter {
         }
     }
 
-    /// Writes the end.
+    /// Writes the end block.
     pub(crate) fn close(&mut self, status: LogStatus, names: NameFile<'_>) {
         let unused = self.header.slots > self.slots.used;
         if unused {
-            // What follows goes where no records are: until the header says so, the log is as it was.
+            // The remaining writes go to offsets without records, so the log remains valid until
+            // the new header is written.
             self.end = self.slots.reach;
             self.header.tail = self.end;
             self.names = 0;
@@ -239,7 +240,7 @@ impl LogWriter {
             written = self.rewrite_header();
         }
         self.note(written);
-        // A log that lies on no disk has nothing to be synchronised.
+        // `sync_data` fails on pipes and similar files, and matters only for files on disk.
         let _ = self.file.sync_data();
     }
 
@@ -260,7 +261,7 @@ impl LogWriter {
 
     fn write(&self, bytes: &[u8]) -> Result<(), Errno> {
         let written = if self.regular {
-            // The thread of a caller is not to get a signal for it.
+            // Exceeding the file size limit would send SIGXFSZ to the calling thread.
             sys::within_limit(self.end + bytes.len() as u64)?;
             self.file.write_all_at(bytes, self.end)
         } else {
@@ -275,7 +276,7 @@ impl LogWriter {
         }
     }
 
-    /// The first error since this was asked last; 0 for none.
+    /// Returns the first error since the last call, or 0 if there was none.
     pub(crate) fn take_error(&mut self) -> Errno {
         std::mem::take(&mut self.error)
     }
@@ -307,8 +308,9 @@ pub(crate) fn header(attributes: &Attributes, process: u32) -> LogHeader {
     }
 }
 
-/// Bytes and number of the slots of a looping log: some more than asked for, so that replacing the
-/// oldest, and writing a block beside what is there of it, leave about as much.
+/// Returns the size in bytes and the number of slots of a looping log. There are two more slots
+/// than requested, because the oldest block and the second copy of the newest block contribute no
+/// readable records.
 fn slots(attributes: &Attributes) -> (u32, u32) {
     if attributes.log_policy != LogPolicy::Loop {
         return (0, 0);

@@ -1,16 +1,16 @@
-//! Short texts without allocation: names of files, for signal handlers too.
+//! Short strings without allocation, for file names. Signal handlers use them as well.
 
 use std::ffi::CStr;
 use std::fmt::{self, Write};
 
-/// A text of at most 127 bytes that ends with a null.
+/// A string of at most 127 bytes, followed by a NUL.
 pub(crate) struct Name {
     bytes: [u8; 128],
     length: usize,
 }
 
 impl Name {
-    /// From pieces; what does not fit is cut off.
+    /// Formats a string and truncates it to 127 bytes.
     pub(crate) fn new(pieces: fmt::Arguments<'_>) -> Self {
         let mut name = Self { bytes: [0; 128], length: 0 };
         let _ = name.write_fmt(pieces);
@@ -33,37 +33,38 @@ impl Write for Name {
     }
 }
 
-/// `p.PID.START`: the area of a process.
+/// Returns `p.PID.START`: the name of a process's area.
 pub(crate) fn of_area(process: u32, start: u64) -> Name {
     Name::new(format_args!("p.{process}.{start}"))
 }
 
-/// `all`: the page of all processes that have no area.
+/// Returns `all`: the name of the page shared by all processes without an area.
 pub(crate) fn of_all() -> Name {
     Name::new(format_args!("all"))
 }
 
-/// `n.NONCE`: a name space.
+/// Returns `n.NONCE`: the name of a name space.
 pub(crate) fn of_names(nonce: u64) -> Name {
     Name::new(format_args!("n.{nonce:016x}"))
 }
 
-/// `s.NN`: where a stream is.
+/// Returns `s.NN`: the name of the file with a stream's location.
 pub(crate) fn of_reference(number: u32) -> Name {
     Name::new(format_args!("s.{number:02}"))
 }
 
-/// `o.NONCE`: a stream that a privileged controller keeps in a file.
+/// Returns `o.NONCE`: the name of the file in which a privileged controller keeps a stream's
+/// memory.
 pub(crate) fn of_object(nonce: u64) -> Name {
     Name::new(format_args!("o.{nonce:016x}"))
 }
 
-/// `t.NONCE`: a file that gets its name when it is complete.
+/// Returns `t.NONCE`: the name of a file that is renamed once it is complete.
 pub(crate) fn of_draft(nonce: u64) -> Name {
     Name::new(format_args!("t.{nonce:016x}"))
 }
 
-/// A descriptor of a process.
+/// Returns `/proc/PID/fd/N`: the path of an open descriptor of a process.
 pub(crate) fn of_descriptor(process: u64, descriptor: u64) -> Name {
     Name::new(format_args!("/proc/{process}/fd/{descriptor}"))
 }

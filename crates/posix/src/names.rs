@@ -1,9 +1,9 @@
-//! The names of event types that processes share.
+//! The names of event types, shared between processes.
 //!
-//! Names are only added. Who adds one holds the lock of the file, which the kernel gives back when its
-//! holder dies, and stores the count last; who looks names up takes no lock. A controller reads and
-//! stores through the file and never maps it, so that a traced process that cuts the file off does
-//! not take the controller with it.
+//! Names are only added, never changed or removed. A process that adds a name holds the file's
+//! lock, and stores the count last. If the process dies, the kernel releases the lock. Lookups take
+//! no lock. A controller reads and writes the file with system calls and never maps it, so a traced
+//! process cannot crash the controller by truncating the file.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -18,9 +18,9 @@ use tracewell_wire::posix::{
 use crate::name::Name;
 use crate::sys::{self, Errno};
 
-/// Milliseconds for which somebody waits for the lock: a name takes microseconds, also on a busy machine not
-/// seconds, and who holds it longer is stopped or means harm.
-const PATIENCE: u32 = 10_000;
+/// Maximum time to wait for the lock, in milliseconds. Adding a name takes microseconds, so a
+/// process that holds the lock for seconds is stopped or malicious.
+const MAX_WAIT_MS: u32 = 10_000;
 
 fn slot_of(text: &[u8]) -> [u64; NAME_SLOT] {
     let words: [u64; NAME_SLOT - 1] = text_words(text);
@@ -35,7 +35,7 @@ fn slot_of(text: &[u8]) -> [u64; NAME_SLOT] {
 pub(crate) struct NameFile<'a>(pub(crate) BorrowedFd<'a>);
 
 impl NameFile<'_> {
-    /// How many names there are.
+    /// Returns the number of names.
     pub(crate) fn count(self) -> usize {
         let mut count = [0];
         sys::read_words(self.0, names::COUNT, &mut count);
@@ -48,7 +48,7 @@ impl NameFile<'_> {
         slot
     }
 
-    /// The name of an id; `None` where there is none.
+    /// Returns the name that belongs to an id, or `None` if the id is not defined.
     pub(crate) fn name(self, id: u32) -> Option<Vec<u8>> {
         let index = id.checked_sub(FIRST_USER)? as usize;
         (index < self.count()).then_some(())?;
@@ -59,7 +59,7 @@ impl NameFile<'_> {
         (length <= EVENT_NAME_MAX && length == found).then(|| text[..length].to_vec())
     }
 
-    /// All slots at once, as many as there are names.
+    /// Reads all used slots in one call.
     fn slots(self) -> Vec<u64> {
         let mut words = vec![0; self.count() * NAME_SLOT];
         let read = sys::read_words(self.0, names::SLOTS, &mut words);
@@ -67,7 +67,8 @@ impl NameFile<'_> {
         words
     }
 
-    /// The id of a name, a new one if it is not there; the unnamed one where no id is left.
+    /// Returns the id of a name, adding the name if it is new. Returns the unnamed id if all ids
+    /// are in use.
     pub(crate) fn define(self, text: &[u8]) -> Result<u32, Errno> {
         if text.len() > EVENT_NAME_MAX {
             return Err(libc::ENAMETOOLONG);
@@ -75,31 +76,33 @@ impl NameFile<'_> {
         if text == UNNAMED_NAME.as_bytes() {
             return Ok(UNNAMED);
         }
-        // Names are only added, so one that is there needs no lock.
+        // Names are only added, so finding an existing name needs no lock.
         if let Some(id) = self.find(text) {
             return Ok(id);
         }
         let lock = self.own_description()?;
-        // After that somebody was stopped with the lock, or means harm: nobody waits for him.
-        (0..PATIENCE).find(|_| {
+        // If the lock is still held after this time, its holder is stopped or malicious. In this
+        // case the name is added without the lock.
+        (0..MAX_WAIT_MS).find(|_| {
             sys::try_lock(lock.as_fd()) || {
                 sleep(Duration::from_millis(1));
                 false
             }
         });
         let id = self.add(text);
-        // Closing does not do where a fork has copied the descriptor.
+        // Closing is not sufficient if a fork has copied the descriptor.
         sys::unlock(lock.as_fd());
         id
     }
 
-    /// The file opened again, so that threads exclude each other as well.
+    /// Opens the file a second time, so that the lock is exclusive among the threads of this
+    /// process as well.
     fn own_description(self) -> Result<OwnedFd, Errno> {
         let path = Name::new(format_args!("/proc/self/fd/{}", self.0.as_raw_fd()));
         sys::open(path.as_c_str(), libc::O_RDWR)
     }
 
-    /// The id of a name that is there.
+    /// Returns the id of an existing name.
     fn find(self, text: &[u8]) -> Option<u32> {
         let (slots, wanted) = (self.slots(), slot_of(text));
         let index = slots.as_chunks::<NAME_SLOT>().0.iter().position(|slot| *slot == wanted)?;
@@ -119,13 +122,13 @@ impl NameFile<'_> {
         Ok(FIRST_USER + count as u32)
     }
 
-    /// Fills an empty name space with the first names of another one. For signal handlers.
+    /// Copies all names from another name space to an empty one. Async-signal-safe.
     pub(crate) fn copy_from(self, other: NameFile<'_>) -> Result<(), Errno> {
         self.fill(0, other.count(), |index| other.slot(index))
     }
 
-    /// Adds the names of a mapped name space that are not there, if those that are there are its first ones.
-    /// For signal handlers: it waits for no lock.
+    /// Adds names from a mapped name space until there are `count`. Fails if the existing names are
+    /// not the first names of that name space. Async-signal-safe: it does not wait for the lock.
     pub(crate) fn complete(self, from: &[AtomicU64], count: usize) -> Result<(), Errno> {
         let count = count.min(USER_EVENT_MAX);
         let slot = |index: usize| {

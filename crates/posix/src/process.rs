@@ -1,11 +1,13 @@
-//! Processes: which one it is, whether it lives, who may trace it.
+//! Processes: identity, liveness, and permission to trace them.
 //!
-//! A process id means something in one PID namespace only: a container that shares `/dev/shm` with others sees
-//! other processes under the same ids, or none. So an id goes with its *space*, the inode number of the
-//! namespace. Nobody says of a process in another space that it has ended.
+//! A process id is valid only in one PID namespace. In a container that shares `/dev/shm` with
+//! others, the same id refers to a different process, or to none. So an id is stored together with
+//! the inode number of its PID namespace, the *space*. A process in a different space is never
+//! assumed to have ended.
 //!
-//! Ids are those that `/proc` shows. The child of `unshare` has another id for itself while it still sees the
-//! `/proc` of its parent; it goes by that one, and by the space that it had before.
+//! Process ids are those shown in `/proc`. After `unshare`, a child process has another id in its
+//! own namespace, but still sees its parent's `/proc`. It uses the id that `/proc` shows, and its
+//! parent's namespace.
 
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -16,24 +18,26 @@ use tracewell_wire::posix::object;
 use crate::name::Name;
 use crate::sys::{self, Errno};
 
-/// A process, told apart from a later one with the same number by its start.
+/// A process, identified by id, space and start time. The start time distinguishes the process from
+/// a later process with the same id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Process {
     pub(crate) id: u32,
-    /// The space that the id belongs to; [`UNKNOWN`] if it could not be found out.
+    /// The PID namespace of the id; [`UNKNOWN`] if it could not be determined.
     pub(crate) space: u32,
     /// Field 22 of `/proc/PID/stat`: clock ticks since the machine started.
     pub(crate) start: u64,
 }
 
-/// The space of processes that do not know theirs.
+/// The PID namespace recorded for processes that could not determine their own.
 pub(crate) const UNKNOWN: u32 = 0;
 
-/// The space of this process, as far as it knows. The child of a fork begins with that of its parent.
+/// The PID namespace of this process. A child process created by `fork` starts with its parent's
+/// value.
 static SPACE: AtomicU32 = AtomicU32::new(UNKNOWN);
 
 impl Process {
-    /// The calling process. For signal handlers.
+    /// Returns the calling process. Async-signal-safe.
     pub(crate) fn own() -> Option<Self> {
         let stat = Stat::read(Name::new(format_args!("/proc/self/stat")))?;
         if stat.id == sys::process() {
@@ -42,53 +46,55 @@ impl Process {
         Some(Self { id: stat.id, space: SPACE.load(Relaxed), start: stat.start })
     }
 
-    /// The process with a number, if there is one that is no zombie. For signal handlers.
+    /// Returns the process with an id, or `None` if there is no such process or it is a zombie.
+    /// Async-signal-safe.
     pub(crate) fn find(id: u32) -> Option<Self> {
         let stat = Stat::read(Name::new(format_args!("/proc/{id}/stat")))?;
-        stat.lives().then_some(Self { id, space: own_space(), start: stat.start })
+        stat.is_alive().then_some(Self { id, space: own_space(), start: stat.start })
     }
 
-    /// The parent of this process. For signal handlers.
+    /// Returns the parent process. Async-signal-safe.
     pub(crate) fn parent(self) -> Option<Self> {
         let stat = Stat::read(Name::new(format_args!("/proc/{}/stat", self.id)))?;
         Self::find(stat.parent).filter(|_| stat.start == self.start)
     }
 
-    /// Whether it still is, or cannot be asked because it is in another space. For signal handlers.
-    pub(crate) fn lives(self) -> bool {
+    /// Returns true if the process is alive or is in a different space. Async-signal-safe.
+    pub(crate) fn is_alive(self) -> bool {
         !self.is_near() || Self::find(self.id) == Some(self)
     }
 
-    /// Whether it is in the space of the calling process. For signal handlers.
+    /// Returns true if the process is in the same space as the calling process. Async-signal-safe.
     pub(crate) fn is_near(self) -> bool {
         self.space != UNKNOWN && self.space == own_space()
     }
 
-    /// Whether `kill` finds it under its id. For signal handlers.
+    /// Returns true if `kill` can find the process by its id. Async-signal-safe.
     pub(crate) fn has_id_here(self) -> bool {
         self.is_near() && Self::own().is_some_and(|own| own.id == sys::process())
     }
 
-    /// Id and space in a word of shared memory.
+    /// Returns the id and the space as one word of shared memory.
     pub(crate) const fn word(self) -> u64 {
         join(self.id, self.space)
     }
 
-    /// From what shared memory says.
+    /// Builds a process from two words of shared memory.
     pub(crate) const fn of_words(word: u64, start: u64) -> Self {
         let (id, space) = split(word);
         Self { id, space, start }
     }
 
-    /// Its user, if the calling process may trace it: the same user in every sense, and the process
-    /// does not forbid it; or the right to trace everybody.
+    /// Returns the process's user id if the calling process may trace it. That is the case if both
+    /// have the same real, effective and saved user id and the process is dumpable, or if the
+    /// caller may trace all processes.
     pub(crate) fn traceable(self) -> Result<u32, Errno> {
         let name = Name::new(format_args!("/proc/{}/status", self.id));
         let file = sys::open(name.as_c_str(), libc::O_RDONLY).map_err(|_| libc::ESRCH)?;
         let mut text = [0; 4096];
         let length = sys::read(file.as_fd(), &mut text);
         let text = text.get(..length).unwrap_or_default();
-        // A thread has an entry, too, and is no process.
+        // A thread also has an entry in `/proc`, but a single thread cannot be traced.
         let group = line(text, b"Tgid:").and_then(|line| numbers(line).next());
         if group != Some(u64::from(self.id)) {
             return Err(libc::ESRCH);
@@ -104,7 +110,8 @@ impl Process {
         Err(libc::EPERM)
     }
 
-    /// The kernel gives the entries of a process that forbids dumping to root.
+    /// Returns true if the process is dumpable: root owns the `/proc` entries of processes that are
+    /// not dumpable.
     fn may_be_dumped(self) -> bool {
         let name = Name::new(format_args!("/proc/{}/stat", self.id));
         let file = sys::open(name.as_c_str(), libc::O_RDONLY);
@@ -113,7 +120,7 @@ impl Process {
     }
 }
 
-/// Whether this process has the capability `CAP_SYS_PTRACE`.
+/// Returns true if this process has the capability `CAP_SYS_PTRACE`.
 fn may_trace_all() -> bool {
     const SYS_PTRACE: u64 = 19;
     let Ok(file) = sys::open(c"/proc/self/status", libc::O_RDONLY) else { return false };
@@ -133,7 +140,7 @@ fn numbers(text: &[u8]) -> impl Iterator<Item = u64> {
     words.map_while(|word| std::str::from_utf8(word).ok()?.parse().ok())
 }
 
-/// The space of the calling process. For signal handlers.
+/// Returns the space of the calling process. Async-signal-safe.
 pub(crate) fn own_space() -> u32 {
     match SPACE.load(Relaxed) {
         UNKNOWN => Process::own().map_or(UNKNOWN, |own| own.space),
@@ -141,7 +148,8 @@ pub(crate) fn own_space() -> u32 {
     }
 }
 
-/// The inode number of the namespace in which `kill` finds processes, with the process that asked.
+/// Id of the last process that called [`namespace`], and the inode number of its own namespace, in
+/// which `kill` works even if [`SPACE`] is the parent's namespace.
 static NAMESPACE: AtomicU64 = AtomicU64::new(0);
 
 fn namespace() -> u32 {
@@ -157,24 +165,27 @@ fn namespace() -> u32 {
     found
 }
 
-/// In the child of a fork, which may have the id that its parent has in another namespace.
+/// Resets state in the child of a fork, which may have the same id as its parent, in another
+/// namespace.
 pub(crate) fn after_fork() {
     NAMESPACE.store(0, Relaxed);
 }
 
-/// The owner of what the calling thread fills at a depth of signal handlers. For signal handlers.
+/// Returns the owner number for packets that the calling thread fills at a depth of nested signal
+/// handlers. Async-signal-safe.
 pub(crate) fn own_owner(depth: u32) -> u64 {
     object::owner(sys::process(), sys::thread(), namespace(), depth)
 }
 
-/// Whether the thread of an owner lives, or cannot be asked for from here. For signal handlers.
-pub(crate) fn owner_lives(owner: u64) -> bool {
+/// Returns true if the thread that an owner number identifies is alive or is in another namespace.
+/// Async-signal-safe.
+pub(crate) fn owner_is_alive(owner: u64) -> bool {
     let (process, thread, space) = object::split_owner(owner);
     let (_, _, here) = object::split_owner(object::owner(0, 0, namespace(), 0));
-    space != here || sys::lives(process, thread)
+    space != here || sys::is_alive(process, thread)
 }
 
-/// What `/proc/PID/stat` says.
+/// The relevant fields of `/proc/PID/stat`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Stat {
     id: u32,
@@ -191,7 +202,8 @@ impl Stat {
         Self::of_text(text.get(..length)?)
     }
 
-    /// The second field is the program's name in parentheses and may hold anything.
+    /// Parses the fields. The second field is the program's name in parentheses, which may contain
+    /// any bytes.
     fn of_text(text: &[u8]) -> Option<Self> {
         let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
         let id = number(text.split(|byte| *byte == b' ').next()?)?;
@@ -208,7 +220,7 @@ impl Stat {
         })
     }
 
-    const fn lives(&self) -> bool {
+    const fn is_alive(&self) -> bool {
         !matches!(self.state, b'Z' | b'X' | b'x')
     }
 }
@@ -228,12 +240,12 @@ mod tests {
     #[test]
     fn this_process_lives_and_may_be_traced() {
         let own = Process::own().unwrap();
-        assert!(own.lives());
+        assert!(own.is_alive());
         assert_eq!(own.traceable(), Ok(sys::user()));
-        assert!(!Process { start: own.start + 1, ..own }.lives());
+        assert!(!Process { start: own.start + 1, ..own }.is_alive());
         assert_eq!(Process::of_words(own.word(), own.start), own);
         let parent = own.parent().unwrap();
-        assert!(parent.lives() && parent != own);
+        assert!(parent.is_alive() && parent != own);
     }
 
     #[test]
@@ -241,7 +253,7 @@ mod tests {
         let own = Process::own().unwrap();
         let ended = Process { start: own.start + 1, ..own };
         for space in [own.space + 1, UNKNOWN] {
-            assert!(Process { space, ..ended }.lives());
+            assert!(Process { space, ..ended }.is_alive());
             assert!(!Process { space, ..own }.has_id_here());
         }
         assert!(own.has_id_here());
@@ -250,10 +262,12 @@ mod tests {
     #[test]
     fn an_owner_of_another_namespace_is_never_said_to_have_ended() {
         let own = own_owner(0);
-        assert!(owner_lives(own));
+        assert!(owner_is_alive(own));
         let ended = |space| object::owner(0x3F_FFFF, 0x3F_FFFF, space, 0);
-        assert!(!owner_lives(ended(namespace())));
-        assert!(owner_lives(ended(namespace() + 1)) && owner_lives(ended(namespace() ^ 1 << 17)));
+        assert!(!owner_is_alive(ended(namespace())));
+        assert!(
+            owner_is_alive(ended(namespace() + 1)) && owner_is_alive(ended(namespace() ^ 1 << 17))
+        );
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Logs that were closed, as streams to be read again.
+//! Reads the logs of closed streams.
 
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 
-use tracewell_wire::frame::{self, Found};
+use tracewell_wire::frame::{self, Lookup};
 use tracewell_wire::posix::log::{Kind, LogHeader, LogRecord, LogStatus, MAGIC, name};
 use tracewell_wire::posix::{FIRST_USER, LAST_USER};
 
@@ -14,14 +14,14 @@ use crate::status::{EventInfo, Status};
 use crate::sys;
 use crate::types::TypeNames;
 
-/// A log.
+/// A log, which the standard calls a pre-recorded stream. It is read into memory completely.
 #[derive(Debug)]
-pub struct Recorded {
+pub struct RecordedLog {
     bytes: Vec<u8>,
     attributes: Attributes,
     status: Status,
     names: Vec<Vec<u8>>,
-    /// Where the records of each block lie, oldest block first.
+    /// Byte ranges of the records of each block, oldest block first.
     blocks: Vec<std::ops::Range<usize>>,
     position: Mutex<Position>,
 }
@@ -33,11 +33,13 @@ struct Position {
     listed: usize,
 }
 
-impl Recorded {
-    /// Reads the log that an open file is, from its start on.
+impl RecordedLog {
+    /// Reads the log in an open file, starting at the beginning of the file.
     ///
     /// # Errors
-    /// EINVAL where the file is no log, is damaged in its header, or is not open for reading; ENOMEM.
+    ///
+    /// EINVAL if the file is not a log, has a damaged header, or is not open for reading; ENOMEM if
+    /// there is not enough memory.
     pub fn open(descriptor: i32) -> Result<Self, Error> {
         let (file, flags) = sys::duplicate(descriptor).map_err(|_| Error::INVALID)?;
         let readable = flags & libc::O_ACCMODE != libc::O_WRONLY && flags & libc::O_PATH == 0;
@@ -59,25 +61,33 @@ impl Recorded {
             }
         }
         bytes.truncate(read);
-        Self::of_bytes(bytes)
+        Self::from_bytes(bytes)
     }
 
-    /// Reads the bytes of a log.
+    /// Reads a log that is already in memory.
     ///
     /// # Errors
-    /// EINVAL where they are no log, or its header is damaged.
-    pub fn of_bytes(bytes: Vec<u8>) -> Result<Self, Error> {
+    ///
+    /// EINVAL if the bytes are not a log, or if its header is damaged.
+    ///
+    /// ```
+    /// use tracewell_posix::RecordedLog;
+    ///
+    /// let error = RecordedLog::from_bytes(b"not a log".to_vec()).unwrap_err();
+    /// assert_eq!(error.number(), 22); // EINVAL
+    /// ```
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, Error> {
         let header = match frame::find(&bytes, MAGIC) {
-            Found::Block { kind, body, .. } if Kind::of_code(kind) == Some(Kind::Header) => {
+            Lookup::Block { kind, body, .. } if Kind::of_code(kind) == Some(Kind::Header) => {
                 LogHeader::read(body)
             }
             _ => None,
         };
         let header = header.ok_or(Error::INVALID)?;
         let mut found = Blocks::default();
-        let behind = found.slots(&bytes, &header);
-        found.sequence(&bytes, behind);
-        // The longest of blocks with the same number is the newest.
+        let after = found.slots(&bytes, &header);
+        found.sequence(&bytes, after);
+        // If two blocks have the same number, the longer one is newer.
         found.records.sort_by_key(|(number, range)| (*number, std::cmp::Reverse(range.len())));
         found.records.dedup_by_key(|(number, _)| *number);
         let mut status = Status::of_log(found.end.unwrap_or_default());
@@ -94,53 +104,51 @@ impl Recorded {
         })
     }
 
-    /// Attributes of the stream.
+    /// Returns the attributes of the stream.
     pub const fn attributes(&self) -> &Attributes {
         &self.attributes
     }
 
-    /// How the stream stood when its log was closed.
+    /// Returns the status of the stream at the time its log was closed.
     pub const fn status(&self) -> Status {
         self.status
     }
 
-    /// Takes the next event; its data is given to `copy`. `None` at the end.
-    ///
-    /// # Errors
-    /// None now.
+    /// Passes the next event and its data to `copy` and returns the result, or returns `None` at
+    /// the end.
     pub fn next<R>(&self, copy: impl FnOnce(EventInfo, &[u8]) -> R) -> Option<R> {
         let mut position = crate::lock(&self.position);
         loop {
             let range = self.blocks.get(position.block)?.clone();
             let rest = self.bytes.get(range)?.get(position.byte..)?;
-            let Some((record, behind)) = LogRecord::read(rest) else {
+            let Some((record, after)) = LogRecord::read(rest) else {
                 (position.block, position.byte) = (position.block + 1, 0);
                 continue;
             };
-            position.byte += rest.len() - behind.len();
+            position.byte += rest.len() - after.len();
             return Some(copy(EventInfo::of_log(&record), record.data));
         }
     }
 
-    /// Begins again with the oldest event.
+    /// Restarts reading at the oldest event.
     pub fn rewind(&self) {
         let mut position = crate::lock(&self.position);
         (position.block, position.byte) = (0, 0);
     }
 
-    /// The next event type of the list; `None` at its end.
+    /// Returns the next event type in the list, or `None` at the end.
     pub fn next_type(&self) -> Option<u32> {
         let mut position = crate::lock(&self.position);
         crate::types::next(self, &mut position.listed)
     }
 
-    /// Begins the list of event types again.
+    /// Restarts the list of event types.
     pub fn rewind_types(&self) {
         crate::lock(&self.position).listed = 0;
     }
 }
 
-impl TypeNames for Recorded {
+impl TypeNames for RecordedLog {
     fn count(&self) -> usize {
         self.names.len()
     }
@@ -150,7 +158,7 @@ impl TypeNames for Recorded {
     }
 }
 
-/// The blocks of a log.
+/// The contents of the blocks of a log.
 #[derive(Default)]
 struct Blocks {
     records: Vec<(u64, std::ops::Range<usize>)>,
@@ -159,7 +167,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// The blocks in slots; where the others begin.
+    /// Reads the blocks that are in slots. Returns the offset at which the other blocks begin.
     fn slots(&mut self, bytes: &[u8], header: &LogHeader) -> usize {
         let (size, first) = (header.slot_bytes as usize, LogHeader::BLOCK);
         if size == 0 {
@@ -168,7 +176,7 @@ impl Blocks {
         let tail = usize::try_from(header.tail).unwrap_or(usize::MAX).min(bytes.len());
         let area = bytes.get(first..tail).unwrap_or_default();
         for (slot, piece) in area.chunks(size).enumerate().take(header.slots as usize) {
-            if let Found::Block { kind, number, body } = frame::find(piece, MAGIC)
+            if let Lookup::Block { kind, number, body } = frame::find(piece, MAGIC)
                 && Kind::of_code(kind) == Some(Kind::Records)
             {
                 self.records.push((number, range_of(body, first + slot * size)));
@@ -177,10 +185,10 @@ impl Blocks {
         tail
     }
 
-    /// The blocks that follow each other, to the end or to the first damage.
+    /// Reads consecutive blocks until the end of the log or the first damaged block.
     fn sequence(&mut self, bytes: &[u8], mut at: usize) {
         while let Some(rest) = bytes.get(at..) {
-            let Found::Block { kind, number, body } = frame::find(rest, MAGIC) else { return };
+            let Lookup::Block { kind, number, body } = frame::find(rest, MAGIC) else { return };
             match Kind::of_code(kind) {
                 Some(Kind::Records) => self.records.push((number, range_of(body, at))),
                 Some(Kind::Name) => self.name(body),

@@ -1,9 +1,10 @@
-//! The directory in which traced processes and controllers of a user meet.
+//! The registry: a directory through which the traced processes and the controllers of a user find
+//! each other.
 //!
-//! `/dev/shm/tracewell-UID`, or what `TRACEWELL_POSIX_DIR` says. It belongs to the user alone and is no
-//! symbolic link; anything else is refused. Any user can make a directory of the first name before its owner does,
-//! so `tracewell` in the user's runtime directory takes its place then. The files in it are described in
-//! [`tracewell_wire::posix::area`].
+//! Its path is `/dev/shm/tracewell-UID` unless `TRACEWELL_POSIX_DIR` specifies a different one. The
+//! directory must belong to the user, grant no access to others, and not be a symbolic link. Any
+//! user can create the default directory before its owner does; in that case, `tracewell` in the
+//! user's runtime directory is used. [`tracewell_wire::posix::area`] describes the files.
 
 use std::env;
 use std::ffi::{CStr, CString};
@@ -26,17 +27,18 @@ use crate::name::{self, Name};
 use crate::process::{self, Process, UNKNOWN};
 use crate::sys::{self, Errno};
 
-/// The environment variable that names another directory.
+/// Name of the environment variable that specifies a different directory.
 pub const DIRECTORY_VARIABLE: &str = "TRACEWELL_POSIX_DIR";
 
 const READ_WRITE: libc::c_int = libc::O_RDWR;
 const NEW: libc::c_int = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
 
-/// What the environment said when it was asked first: the directory, and where the runtime directory is.
+/// Values from the environment at first use: the directory that the user chose, and `tracewell` in
+/// the runtime directory.
 static CHOSEN: OnceLock<Option<CString>> = OnceLock::new();
 static RUNTIME: OnceLock<Option<CString>> = OnceLock::new();
 
-/// Asks the environment, so that no signal handler has to.
+/// Reads the environment, so that no signal handler has to read it.
 pub(crate) fn choose() {
     let trusted = !sys::is_privileged_program();
     let value = |name| env::var_os(name).filter(|value| trusted && !value.is_empty());
@@ -48,7 +50,14 @@ pub(crate) fn choose() {
     });
 }
 
-/// Returns why processes of the user of a process (0: this one) cannot meet their controllers, if that is so.
+/// Returns the error that prevents the processes of a user from finding their controllers, or
+/// `None` if there is no error. The user is that of the process with the given id; 0 means this
+/// process.
+///
+/// ```
+/// // The directory exists or can be created, so there is no error to report.
+/// assert_eq!(tracewell_posix::registry_fault(0), None);
+/// ```
 pub fn registry_fault(process: i32) -> Option<String> {
     choose();
     let process = u32::try_from(process).ok().filter(|process| *process != 0);
@@ -59,24 +68,24 @@ pub fn registry_fault(process: i32) -> Option<String> {
     let path = chosen.unwrap_or(usual.as_c_str()).to_string_lossy();
     let found = match std::fs::symlink_metadata(&*path) {
         Err(error) => error.to_string(),
-        Ok(data) if !data.is_dir() => "found no directory".to_owned(),
+        Ok(data) if !data.is_dir() => "found a file that is not a directory".to_owned(),
         Ok(data) => format!("found user {}, mode {:04o}", data.uid(), data.mode() & 0o7777),
     };
     let advice = match chosen {
-        Some(_) => "it is what TRACEWELL_POSIX_DIR says",
-        None => "TRACEWELL_POSIX_DIR can name another one",
+        Some(_) => "the directory is set by TRACEWELL_POSIX_DIR",
+        None => "set TRACEWELL_POSIX_DIR to use a different directory",
     };
     Some(format!("{path}: expected a directory of user {user} with mode 0700, {found}; {advice}"))
 }
 
-/// An open directory.
+/// An open directory of a user.
 pub(crate) struct Registry {
     directory: OwnedFd,
     user: u32,
 }
 
 impl Registry {
-    /// The directory of a user, which is made where it is not there. For signal handlers, after
+    /// Opens the directory of a user, creating it first if necessary. Async-signal-safe after
     /// [`choose`].
     pub(crate) fn open(user: u32) -> Result<Self, Errno> {
         if let Some(chosen) = CHOSEN.get().and_then(|chosen| chosen.as_deref()) {
@@ -84,7 +93,7 @@ impl Registry {
         }
         let usual = Name::new(format_args!("/dev/shm/tracewell-{user}"));
         Self::at(usual.as_c_str(), user).or_else(|error| {
-            // Where systems keep the runtime directories of users whose environment is not known here.
+            // The usual runtime directory, for users whose environment is not available here.
             let known = Name::new(format_args!("/run/user/{user}/tracewell"));
             let own = RUNTIME.get().filter(|_| user == sys::user());
             let path = own.and_then(|path| path.as_deref()).unwrap_or(known.as_c_str());
@@ -109,7 +118,8 @@ impl Registry {
         self.directory.as_fd()
     }
 
-    /// Opens a file of the registry, which has to be its user's alone.
+    /// Opens a file in the directory. It must belong to the user and be accessible only to the
+    /// user.
     fn file(&self, name: &Name) -> Result<OwnedFd, Errno> {
         let file = sys::open_at(self.fd(), name.as_c_str(), READ_WRITE)?;
         let facts = sys::facts(file.as_fd())?;
@@ -126,7 +136,7 @@ impl Registry {
         Ok(file)
     }
 
-    /// Makes a file of words that has its name only when they are in it.
+    /// Creates a file under a temporary name, stores its words, and renames it.
     fn publish(&self, name: &Name, words: usize, fill: &[(usize, u64)]) -> Result<OwnedFd, Errno> {
         let draft = name::of_draft(sys::nonce());
         let file = self.new_file(&draft, words)?;
@@ -138,21 +148,22 @@ impl Registry {
         linked.map(|()| file)
     }
 
-    /// The area of a process, if it has one. For signal handlers.
+    /// Opens the area of a process. Async-signal-safe.
     pub(crate) fn area(&self, process: Process) -> Result<OwnedFd, Errno> {
         let file = self.file(&name::of_area(process.id, process.start))?;
         let mut words = [0; 3];
         let read = sys::read_words(file.as_fd(), 0, &mut words);
         let whole = sys::facts(file.as_fd())?.size >= AREA_WORDS as u64 * 8;
-        // Its space is known by the process itself or by a controller, perhaps not by both.
+        // Do not compare the space: the process or the controller that created the area may not
+        // have known it.
         let right = words[0] == AREA_MAGIC
             && Process::of_words(words[1], words[2]).id == process.id
             && words[2] == process.start;
         if read == 3 && whole && right { Ok(file) } else { Err(libc::EINVAL) }
     }
 
-    /// Makes the area of a process, whose slots are those of another one's where `slots` says so; the
-    /// one that is there if somebody was faster. For signal handlers.
+    /// Creates the area of a process with the given slots. Returns the existing area if another
+    /// process created it first. Async-signal-safe.
     pub(crate) fn make_area(
         &self,
         process: Process,
@@ -176,13 +187,13 @@ impl Registry {
         }
     }
 
-    /// Removes the area of a process. For signal handlers.
+    /// Removes the area of a process. Async-signal-safe.
     pub(crate) fn remove_area(&self, process: Process) {
         sys::unlink_at(self.fd(), name::of_area(process.id, process.start).as_c_str());
     }
 
-    /// The page of all processes that have no area, which is made where it is not there. For signal
-    /// handlers.
+    /// Opens the page shared by all processes without an area, creating it first if necessary.
+    /// Async-signal-safe.
     pub(crate) fn all(&self) -> Result<OwnedFd, Errno> {
         let name = name::of_all();
         for _ in 0..2 {
@@ -204,15 +215,15 @@ impl Registry {
         Err(libc::EPERM)
     }
 
-    /// Has processes without an area look whether they have one now.
+    /// Makes processes without an area search for their area.
     pub(crate) fn call_all(&self) {
-        // Where there is no page, no process looks at it; who makes it looks afterwards.
+        // If the page does not exist, no process is watching it.
         if let Ok(file) = self.file(&name::of_all()) {
             let _ = sys::write_words(file.as_fd(), at::GENERATION, &[sys::nonce()]);
         }
     }
 
-    /// A name space. For signal handlers.
+    /// Opens a name space. Async-signal-safe.
     pub(crate) fn names(&self, nonce: u64) -> Result<OwnedFd, Errno> {
         let file = self.file(&name::of_names(nonce))?;
         let mut words = [0; 2];
@@ -225,20 +236,21 @@ impl Registry {
         }
     }
 
-    /// A new name space without names. For signal handlers.
+    /// Creates an empty name space. Async-signal-safe.
     pub(crate) fn make_names(&self) -> Result<(u64, OwnedFd), Errno> {
         let nonce = sys::nonce();
         let fill = [(names::MAGIC, NAMES_MAGIC), (names::NONCE, nonce)];
         self.publish(&name::of_names(nonce), NAMES_WORDS, &fill).map(|file| (nonce, file))
     }
 
-    /// Removes a name space. For signal handlers.
+    /// Removes a name space. Async-signal-safe.
     pub(crate) fn remove_names(&self, nonce: u64) {
         sys::unlink_at(self.fd(), name::of_names(nonce).as_c_str());
     }
 
-    /// Says where a stream is, under the first number that is free. The file is locked, and says to processes
-    /// of other spaces that the controller lives as long as it is open.
+    /// Publishes the location of a stream under the first free number. The file remains locked
+    /// while the controller has it open. The lock shows processes in other spaces that the
+    /// controller is alive.
     pub(crate) fn announce(&self, reference: &Reference) -> Result<(u32, OwnedFd), Errno> {
         let words = reference.words();
         let mut fill = [(0, 0); REFERENCE_WORDS];
@@ -256,7 +268,7 @@ impl Registry {
         Err(libc::EAGAIN)
     }
 
-    /// Where a stream is; what it says may be wrong. For signal handlers.
+    /// Reads the location of a stream. The contents are untrusted. Async-signal-safe.
     pub(crate) fn reference(&self, number: u32) -> Result<Reference, Errno> {
         let file = self.file(&name::of_reference(number))?;
         let mut words = [0; REFERENCE_WORDS];
@@ -264,22 +276,23 @@ impl Registry {
         whole.then(|| Reference::of_words(words)).flatten().ok_or(libc::EINVAL)
     }
 
-    /// Takes back what was announced.
+    /// Removes a published location.
     pub(crate) fn revoke(&self, number: u32) {
         sys::unlink_at(self.fd(), name::of_reference(number).as_c_str());
     }
 
-    /// Makes the memory of a stream in a file: for a user who may not look into this process.
+    /// Creates a file for a stream's memory, for a user who is not allowed to open descriptors of
+    /// this process.
     pub(crate) fn make_object(&self, nonce: u64, words: usize) -> Result<OwnedFd, Errno> {
         self.new_file(&name::of_object(nonce), words)
     }
 
-    /// Removes that file.
+    /// Removes the file of a stream's memory.
     pub(crate) fn remove_object(&self, nonce: u64) {
         sys::unlink_at(self.fd(), name::of_object(nonce).as_c_str());
     }
 
-    /// The memory of a stream that is where the reference says. For signal handlers.
+    /// Opens a stream's memory at its published location. Async-signal-safe.
     pub(crate) fn object(&self, reference: &Reference) -> Result<(OwnedFd, ObjectHeader), Errno> {
         let file = if reference.descriptor == NO_DESCRIPTOR {
             self.file(&name::of_object(reference.nonce))?
@@ -301,7 +314,7 @@ impl Registry {
         if whole { Ok((file, header)) } else { Err(libc::EINVAL) }
     }
 
-    /// Whether the controller of a reference still has the stream.
+    /// Returns true if the controller of a published location still has the stream.
     fn is_alive(&self, number: u32, reference: &Reference) -> bool {
         let controller = reference.controller;
         if !controller.is_near() {
@@ -309,17 +322,17 @@ impl Registry {
             return file.is_ok_and(|file| !sys::try_lock(file.as_fd()));
         }
         if reference.descriptor == NO_DESCRIPTOR {
-            return controller.lives();
+            return controller.is_alive();
         }
         match self.object(reference) {
             Ok(_) => true,
-            // Somebody whose descriptors are not to be looked at.
-            Err(libc::EACCES | libc::EPERM) => controller.lives(),
+            // This process is not allowed to open the controller's descriptors.
+            Err(libc::EACCES | libc::EPERM) => controller.is_alive(),
             Err(_) => false,
         }
     }
 
-    /// Removes what dead processes left behind.
+    /// Removes files that belong to dead processes.
     pub(crate) fn sweep(&self) {
         for number in 0..object_limit() {
             let Ok(reference) = self.reference(number) else { continue };
@@ -333,15 +346,15 @@ impl Registry {
         self.sweep_processes();
     }
 
-    /// Entries of the directory, as many as one sweep looks at.
+    /// Returns the directory entries, at most as many as one sweep may examine.
     fn entries(&self) -> impl Iterator<Item = DirEntry> {
         let descriptor = self.directory.as_raw_fd();
         let entries = std::fs::read_dir(format!("/proc/self/fd/{descriptor}"));
-        entries.into_iter().flatten().flatten().take(SWEPT_ENTRIES)
+        entries.into_iter().flatten().flatten().take(MAX_ENTRIES)
     }
 
-    /// Removes what ended processes left behind in one of 16 processes, so that the children of a program do not
-    /// fill the directory while no controller looks at it.
+    /// Removes files that belong to dead processes, but only in every 16th process, so that the
+    /// child processes of a program do not fill the directory while no controller is running.
     pub(crate) fn sweep_sometimes(&self) {
         static SWEPT: AtomicU64 = AtomicU64::new(0);
         let own = u64::from(sys::process());
@@ -350,7 +363,7 @@ impl Registry {
         }
     }
 
-    /// Removes the areas of processes that ended, and name spaces that no area names any more.
+    /// Removes the areas of dead processes, and the name spaces that no area refers to.
     pub(crate) fn sweep_processes(&self) {
         let (mut spaces, mut kept, mut ended) = (Vec::new(), Vec::new(), Vec::new());
         for entry in self.entries() {
@@ -359,13 +372,13 @@ impl Registry {
             if let Some((id, start)) = text.strip_prefix("p.").and_then(area_of) {
                 let file = self.area(Process { id, space: UNKNOWN, start });
                 let area = file.ok().and_then(|file| Area::read(&file));
-                // A damaged one is of no use to any process that has another one.
+                // Treat a damaged area as empty, because no process can use it.
                 let area = area.unwrap_or_else(|| Area::damaged(id, start));
-                if area.process.lives() {
+                if area.process.is_alive() {
                     kept.push(area.names);
                 } else {
                     self.remove_area(area.process);
-                    // Its names were nobody else's.
+                    // Without a stream, no other process uses the name space.
                     if !area.is_traced() {
                         ended.push(area.names);
                     }
@@ -373,7 +386,7 @@ impl Registry {
             } else if text.starts_with("n.") || text.starts_with("t.") {
                 let age = entry.metadata().and_then(|data| data.modified()).ok();
                 let age = age.and_then(|time| time.elapsed().ok()).unwrap_or_default();
-                spaces.push((text.to_owned(), age > SPARED));
+                spaces.push((text.to_owned(), age > MIN_AGE));
             }
         }
         for (space, old) in spaces {
@@ -386,7 +399,7 @@ impl Registry {
         }
     }
 
-    /// Processes whose areas have a stream in a slot.
+    /// Returns the processes whose areas contain the stream `nonce` in the slot `number`.
     pub(crate) fn traced_by(&self, number: u32, nonce: u64) -> Vec<Process> {
         let area = |entry: DirEntry| {
             let file_name = entry.file_name();
@@ -398,7 +411,7 @@ impl Registry {
     }
 }
 
-/// What an area says.
+/// The contents of an area.
 struct Area {
     process: Process,
     names: u64,
@@ -424,27 +437,29 @@ impl Area {
     }
 }
 
-/// Entries that one sweep looks at, so that nobody can keep a controller busy with files.
-const SWEPT_ENTRIES: usize = 4096;
-/// Files without a user are spared this long: somebody may be about to name them.
-const SPARED: std::time::Duration = std::time::Duration::from_secs(10);
+/// Maximum number of entries per sweep, so that a full directory cannot keep a controller busy for
+/// long.
+const MAX_ENTRIES: usize = 4096;
+/// Minimum age of unused files before they are removed, because a process may be about to refer to
+/// them.
+const MIN_AGE: std::time::Duration = std::time::Duration::from_secs(10);
 
 const fn object_limit() -> u32 {
     tracewell_wire::posix::SYS_MAX as u32
 }
 
-/// Process and start in the name of an area.
+/// Parses the process id and the start time from the name of an area.
 fn area_of(text: &str) -> Option<(u32, u64)> {
     let (id, start) = text.split_once('.')?;
     Some((id.parse().ok()?, start.parse().ok()?))
 }
 
-/// Where a stream is.
+/// The location of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reference {
     pub(crate) nonce: u64,
     pub(crate) controller: Process,
-    /// The descriptor in the controller, or [`NO_DESCRIPTOR`].
+    /// The descriptor in the controller, or [`NO_DESCRIPTOR`] for a file in the directory.
     pub(crate) descriptor: u64,
 }
 
@@ -466,8 +481,8 @@ impl Reference {
     }
 }
 
-/// Puts a process among the members of a stream; one that is there stays. If all places are taken, the stream
-/// says so. For signal handlers.
+/// Adds a process to the members of a stream, unless it already is one. If all entries are in use,
+/// sets a flag in the stream. Async-signal-safe.
 pub(crate) fn enroll(words: &[AtomicU64], process: Process) {
     let members = words.get(object::at::MEMBERS..).unwrap_or_default();
     let members = members.as_chunks::<2>().0.iter().take(object::MEMBERS);
@@ -481,8 +496,9 @@ pub(crate) fn enroll(words: &[AtomicU64], process: Process) {
     for [member, start] in members {
         let before = member.load(Acquire);
         let other = Process::of_words(before, start.load(Relaxed));
-        // While it is taken, `start` is the taker's.
-        if before == object::TAKING || before != 0 && other.lives() {
+        // Skip an entry that another process is claiming, because that process is about to change
+        // `start`.
+        if before == object::TAKING || before != 0 && other.is_alive() {
             continue;
         }
         if member.compare_exchange(before, object::TAKING, AcqRel, Relaxed).is_ok() {

@@ -1,24 +1,26 @@
-//! How a stream stands, and what is given out of it.
+//! The status of a stream, and the description of an event.
 
 use tracewell_wire::posix::log::{LogRecord, LogStatus};
-use tracewell_wire::posix::{FLAG_SYSTEM, FLAG_TRUNCATED, RecordHead};
+use tracewell_wire::posix::{FLAG_SYSTEM, FLAG_TRUNCATED, RecordHeader};
 
-/// How a stream stands.
+/// The status of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Status {
-    /// It records.
+    /// True if events are being recorded.
     pub running: bool,
-    /// It is full; with the policy loop: records were displaced since one was read.
+    /// True if the stream is full. With the loop policy: true if records were overwritten since the
+    /// last record was read.
     pub full: bool,
-    /// Events were lost since this was asked last.
+    /// True if events were lost since the last status call.
     pub overrun: bool,
-    /// It is being flushed.
+    /// True if the stream is being flushed.
     pub flushing: bool,
-    /// First error of the flushes since this was asked last; 0 for none.
+    /// Number of the first flush error since the last status call; 0 if there was none.
     pub flush_error: i32,
-    /// Events of the stream did not reach the log or are no longer there, since this was asked last.
+    /// True if, since the last status call, events of the stream were not written to the log or
+    /// were overwritten there.
     pub log_overrun: bool,
-    /// The log is full.
+    /// True if the log is full.
     pub log_full: bool,
 }
 
@@ -46,27 +48,27 @@ impl Status {
     }
 }
 
-/// What is known of an event besides its data.
+/// The description of an event, without its data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EventInfo {
-    /// Its type.
+    /// Id of the event type.
     pub id: u32,
-    /// The process; 0 for a system event.
+    /// Id of the process; 0 for a system event.
     pub process: u32,
-    /// Where it was generated, in that process; 0 for a system event.
+    /// Address of the instruction that generated the event; 0 for a system event.
     pub address: u64,
-    /// Data was cut when it was generated.
+    /// True if the data was truncated when the event was generated.
     pub truncated: bool,
-    /// Nanoseconds since 1970.
+    /// Timestamp in nanoseconds since 1970-01-01 UTC.
     pub stamp: u64,
-    /// The thread (`pthread_t`); 0 for a system event.
+    /// Thread (`pthread_t`); 0 for a system event.
     pub thread: u64,
-    /// Bytes of data that were recorded.
+    /// Size of the recorded data in bytes.
     pub length: usize,
 }
 
 impl EventInfo {
-    pub(crate) fn new(head: RecordHead, stamp: u64, address: u64, thread: u64) -> Self {
+    pub(crate) fn new(head: RecordHeader, stamp: u64, address: u64, thread: u64) -> Self {
         let system = head.flags & FLAG_SYSTEM != 0;
         let of_user = |value: u64| if system { 0 } else { value };
         Self {

@@ -1,59 +1,55 @@
-//! Where a thread stores, for each stream and each depth of signal handlers.
+//! Per-thread state of recorders, one set for each depth of nested signal handlers.
 //!
-//! A handler that interrupts a record finds `depth` raised and uses the next depth, which has packets of
-//! its own; when it returns everything of the interrupted record is as it was. The memory is the thread's
-//! block ([`ThreadMemory`]): nothing is allocated at first use, which a handler might not do.
+//! [`Nesting`] assigns a depth to each record. A handler that interrupts a record uses the next
+//! depth, which has its own packets. The state is in the thread's memory block ([`ThreadMemory`]),
+//! so the first use does not allocate from the heap, even in a handler.
 //!
-//! A handler may also leave by a jump (`siglongjmp`), and the record that it interrupted never ends. When
-//! all depths are in use, those are free again whose records began deeper on the stack than the present one
-//! does: they cannot be there any more. Not so on a signal stack, of which nobody knows what it interrupted.
-//!
-//! The module holds `unsafe` code because it says that zeros are a value of its types.
+//! Unsafe: this module declares all-zero bytes to be valid values of its types.
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
 
-use tracewell_record::posix::Place;
+use tracewell_record::nesting::Nesting;
+use tracewell_record::posix::Cursor;
 use tracewell_record::thread_memory::{ThreadMemory, User, Zeroed};
 use tracewell_wire::posix::area::SLOTS;
 
 use crate::clock::Comparison;
-use crate::local::{Attached, Local};
+use crate::local::{AttachedStream, TracedProcess};
 use crate::process;
 use crate::sys;
 
-/// How deep handlers that record may interrupt each other, the thread itself included.
+/// Maximum depth of nested recording, including the thread itself.
 const DEPTHS: usize = 4;
 
-/// Who records.
+/// The recorder's identity, as stored in its records.
 #[derive(Clone, Copy)]
 pub(crate) struct Identity {
     pub(crate) process: u64,
-    /// As [`process::own_owner`].
+    /// The number that marks its packets: [`process::own_owner`].
     pub(crate) owner: u64,
-    /// `pthread_t`.
+    /// The thread as `pthread_t`.
     pub(crate) thread: u64,
 }
 
-/// What a thread has at one depth.
-pub(crate) struct Level {
+/// The state of a thread at one depth.
+pub(crate) struct Depth {
     pub(crate) clock: Comparison,
     pub(crate) identity: Cell<Identity>,
-    places: [Slot; SLOTS],
+    slots: [Slot; SLOTS],
 }
 
-/// Where a thread stores into the stream of a slot.
+/// The write position in the stream of one slot.
 struct Slot {
-    /// The stream; 0 for none.
+    /// Key of the attached stream; 0 if there is none.
     key: Cell<u64>,
-    /// [`Thread::turn`] at the last record.
+    /// The value of [`ThreadState::turn`] at the last record.
     turn: Cell<u64>,
-    place: Place,
+    cursor: Cursor,
 }
 
-impl Level {
-    /// Who the calling thread is; after a fork it is somebody else.
+impl Depth {
+    /// Returns the identity of the calling thread, determining it again after a fork.
     #[inline(always)]
     pub(crate) fn identify(&self, process: u64, depth: usize) -> Identity {
         let known = self.identity.get();
@@ -68,12 +64,13 @@ impl Level {
         identity
     }
 
-    /// The slot of a stream; the place in another stream is forgotten.
+    /// Returns the write position for a slot. If the position belongs to an earlier stream of that
+    /// slot, discards it first.
     #[inline(always)]
     fn slot(&self, slot: usize, key: u64) -> &Slot {
-        let found = &self.places[slot % SLOTS];
+        let found = &self.slots[slot % SLOTS];
         if found.key.get() != key {
-            found.place.forget();
+            found.cursor.forget();
             found.turn.set(0);
             found.key.set(key);
         }
@@ -81,111 +78,83 @@ impl Level {
     }
 }
 
-/// What a thread has.
-pub(crate) struct Thread {
-    depth: AtomicU32,
-    /// Where on the stack the record of each depth began.
-    frames: [AtomicUsize; DEPTHS],
+/// The state of a recording thread.
+pub(crate) struct ThreadState {
+    nesting: Nesting<DEPTHS>,
     /// The depth of the last record.
     last: Cell<usize>,
-    /// Changes when two records follow each other at different depths.
+    /// A number that changes when a record has another depth than the record before it.
     turn: Cell<u64>,
-    levels: [Level; DEPTHS],
+    levels: [Depth; DEPTHS],
 }
 
-// SAFETY: it consists of integers in cells and atomics.
-unsafe impl Zeroed for Thread {
-    fn begin_again(&self) {
+// SAFETY: the type contains only integers, in cells and atomics, for which zeros are valid.
+unsafe impl Zeroed for ThreadState {
+    fn reset(&self) {
         for level in &self.levels {
             level.identity.set(Identity { process: 0, owner: 0, thread: 0 });
-            level.places.iter().for_each(|slot| slot.key.set(0));
+            level.slots.iter().for_each(|slot| slot.key.set(0));
         }
-        self.depth.store(0, Ordering::Relaxed);
+        self.nesting.reset();
     }
 }
 
-static THREADS: ThreadMemory<Thread> = ThreadMemory::new(User::Posix);
+static THREADS: ThreadMemory<ThreadState> = ThreadMemory::new(User::Posix);
 
-/// Runs `record` with what the calling thread has, and its depth; `None` where handlers interrupt each
-/// other too deeply.
+/// Calls `record` with the calling thread's state at its current depth. Returns `None` if handlers
+/// are nested too deeply.
 #[inline(always)]
 pub(crate) fn with_depth<R>(
-    local: &Local,
-    record: impl FnOnce(&Thread, &Level, usize) -> R,
+    local: &TracedProcess,
+    record: impl FnOnce(&ThreadState, &Depth, usize) -> R,
 ) -> Option<R> {
     let thread = THREADS.get()?;
-    let frame = 0_u8;
-    let here = (&raw const frame).addr();
-    // Relaxed, with compiler fences: only handlers on this very thread look at it.
-    let mut depth = thread.depth.load(Ordering::Relaxed) as usize;
-    if depth >= DEPTHS {
-        depth = thread.recover(local, here)?;
-    }
-    let level = thread.levels.get(depth)?;
-    thread.frames[depth].store(here, Ordering::Relaxed);
-    thread.depth.store(depth as u32 + 1, Ordering::Relaxed);
-    compiler_fence(Ordering::SeqCst);
-    if thread.last.get() != depth {
-        thread.last.set(depth);
-        thread.turn.set(thread.turn.get().wrapping_add(1));
-    }
-    let result = record(thread, level, depth);
-    compiler_fence(Ordering::SeqCst);
-    thread.depth.store(depth as u32, Ordering::Relaxed);
-    Some(result)
+    thread.nesting.enter(
+        |abandoned| thread.levels[abandoned].repair(local),
+        |depth| {
+            if thread.last.get() != depth {
+                thread.last.set(depth);
+                thread.turn.set(thread.turn.get().wrapping_add(1));
+            }
+            record(thread, &thread.levels[depth], depth)
+        },
+    )
 }
 
-impl Thread {
-    /// The place of a level in the stream of a slot, and the stamp of the thread's last record if that was
-    /// stored at another depth.
+impl ThreadState {
+    /// Returns a depth's cursor in the stream of a slot. If the thread's last record was stored at
+    /// a different depth, also returns the timestamp of that record.
     #[inline(always)]
-    pub(crate) fn place<'a>(
+    pub(crate) fn cursor<'a>(
         &self,
-        level: &'a Level,
+        level: &'a Depth,
         slot: usize,
         key: u64,
-    ) -> (&'a Place, Option<u64>) {
+    ) -> (&'a Cursor, Option<u64>) {
         let found = level.slot(slot, key);
         if found.turn.get() == self.turn.get() {
-            return (&found.place, None);
+            return (&found.cursor, None);
         }
         found.turn.set(self.turn.get());
-        (&found.place, Some(self.last_stamp(slot, key)))
+        (&found.cursor, Some(self.last_stamp(slot, key)))
     }
 
     #[cold]
     fn last_stamp(&self, slot: usize, key: u64) -> u64 {
-        let slots = self.levels.iter().filter_map(|level| level.places.get(slot));
+        let slots = self.levels.iter().filter_map(|level| level.slots.get(slot));
         let slots = slots.filter(|slot| slot.key.get() == key);
-        slots.map(|slot| slot.place.last()).max().unwrap_or(0)
-    }
-
-    /// Ends records that were left by a jump; the depth that is free then, if there were any.
-    #[cold]
-    #[inline(never)]
-    fn recover(&self, local: &Local, here: usize) -> Option<usize> {
-        if sys::keeping_errno(sys::on_signal_stack) {
-            return None;
-        }
-        let mut depth = DEPTHS;
-        while depth > 0 && self.frames[depth - 1].load(Ordering::Relaxed) <= here {
-            depth -= 1;
-            self.levels[depth].mend(local);
-        }
-        self.depth.store(depth as u32, Ordering::Relaxed);
-        (depth < DEPTHS).then_some(depth)
+        slots.map(|slot| slot.cursor.last()).max().unwrap_or(0)
     }
 }
 
-impl Level {
-    /// Brings its places in order again after a record was left in the middle.
-    fn mend(&self, local: &Local) {
+impl Depth {
+    /// Repairs the cursors after a record was abandoned.
+    fn repair(&self, local: &TracedProcess) {
         let owner = self.identity.get().owner;
-        for (slot, found) in self.places.iter().enumerate().filter(|(_, slot)| slot.key.get() != 0)
-        {
+        for (slot, found) in self.slots.iter().enumerate().filter(|(_, slot)| slot.key.get() != 0) {
             let stream = local.stream(slot).filter(|stream| stream.key == found.key.get());
-            match stream.map(Attached::pool) {
-                Some(pool) => found.place.mend(&pool, owner),
+            match stream.map(AttachedStream::pool) {
+                Some(pool) => found.cursor.repair(&pool, owner),
                 None => found.key.set(0),
             }
         }

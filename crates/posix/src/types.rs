@@ -1,22 +1,24 @@
-//! The event types of a stream: those that every stream has, then those of users in their order.
+//! The event types of a stream: first the system types, then the user types in the order of their
+//! definition.
 
 use tracewell_wire::posix::{FIRST_USER, SYSTEM_NAMES, UNNAMED, fixed_name};
 
-/// Who knows the names of user event types.
+/// The names of user event types.
 pub trait TypeNames {
-    /// How many there are.
+    /// Returns the number of names.
     fn count(&self) -> usize;
 
-    /// The name of one; `None` where there is none.
+    /// Returns the name of a user event type, or `None` if the id is not defined.
     fn user_name(&self, id: u32) -> Option<Vec<u8>>;
 
-    /// The name of any event type.
+    /// Returns the name of any event type.
     fn name(&self, id: u32) -> Option<Vec<u8>> {
         fixed_name(id).map(|name| name.as_bytes().to_vec()).or_else(|| self.user_name(id))
     }
 }
 
-/// The event type at a position of the list, which moves on; `None` at the end.
+/// Returns the event type at a position in the list and advances the position. Returns `None` at
+/// the end.
 pub(crate) fn next(names: &impl TypeNames, listed: &mut usize) -> Option<u32> {
     let fixed = SYSTEM_NAMES.len();
     let id = match *listed {

@@ -1,7 +1,7 @@
-//! A thread that notices when traced processes end, for readers who sleep.
+//! A thread that wakes sleeping readers after the traced processes have ended.
 //!
-//! A sleep that looked by itself now and then would need a time limit, and a system call with one does not
-//! go on after a signal handler that asks for that (`SA_RESTART`).
+//! Readers cannot check this themselves, because they would have to sleep with a timeout. After a
+//! signal handler with `SA_RESTART`, a system call with a timeout does not restart.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crate::process::Process;
-use crate::stream::Core;
+use crate::stream::Stream;
 use crate::sys;
 
-/// The thread; it ends with this.
+/// A watching thread, which ends when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Watch {
     stop: Option<Arc<OwnedFd>>,
@@ -20,36 +20,37 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Begins to watch the processes of a stream, unless the only one is this process.
-    pub(crate) fn start(core: &Arc<Core>) -> Self {
+    /// Watches the processes of a stream, unless this process is the only one.
+    pub(crate) fn start(stream: &Arc<Stream>) -> Self {
         let nothing = Self { stop: None, thread: None };
-        if core.living_member().is_some_and(|process| Some(process) == Process::own()) {
+        if stream.living_member().is_some_and(|process| Some(process) == Process::own()) {
             return nothing;
         }
-        let Ok(stop) = sys::new_signpost().map(Arc::new) else { return nothing };
-        let (core, raised) = (Arc::clone(core), Arc::clone(&stop));
+        let Ok(stop) = sys::new_event_fd().map(Arc::new) else { return nothing };
+        let (stream, raised) = (Arc::clone(stream), Arc::clone(&stop));
         let thread = sys::without_signals(|| {
-            let watch = move || watch(&core, &raised);
+            let watch = move || watch(&stream, &raised);
             thread::Builder::new().name("tracewell watch".to_owned()).spawn(watch)
         });
         Self { stop: Some(stop), thread: thread.ok() }
     }
 }
 
-fn watch(core: &Core, stop: &OwnedFd) {
-    while let Some(member) = core.living_member() {
+fn watch(stream: &Stream, stop: &OwnedFd) {
+    while let Some(member) = stream.living_member() {
         let ended = member.has_id_here().then(|| sys::wait_for_end(member.id, stop.as_fd()));
         match ended.flatten() {
-            Some(true) => sys::wake(core.wake_word()),
+            Some(true) => sys::wake(stream.wake_word()),
             Some(false) => return,
-            // A process of another space, one that has just ended, or a kernel that cannot tell.
+            // Either the process is in a different PID namespace or has just ended, or the kernel
+            // does not support this call.
             None => thread::sleep(Duration::from_millis(100)),
         }
-        if core.is_ended() {
+        if stream.is_ended() {
             return;
         }
     }
-    sys::wake(core.wake_word());
+    sys::wake(stream.wake_word());
 }
 
 impl Drop for Watch {

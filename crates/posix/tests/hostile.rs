@@ -1,10 +1,10 @@
-//! Shared memory and logs that somebody scribbled over: what the fuzzers do, with bytes drawn here.
+//! Reads damaged shared memory and logs: runs the fuzz targets with pseudo-random input.
 
 #[path = "../../../fuzz/src/posix.rs"]
-#[expect(unreachable_pub, reason = "public where it is the fuzz crate's")]
+#[expect(unreachable_pub, reason = "public in the fuzz crate")]
 mod targets;
 
-/// Numbers that look random and are the same in each run.
+/// Pseudo-random numbers, which are the same in each run.
 struct Draw(u64);
 
 impl Draw {
@@ -22,7 +22,7 @@ fn corpus(name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn memory_of_any_words_ends_in_order() {
+fn reading_damaged_memory_ends() {
     let mut draw = Draw(7);
     let whole = corpus("posix_memory/open_and_closed");
     for _ in 0..3000 {

@@ -1,17 +1,43 @@
-//! Recording rules of each trace system, over memory that the caller owns.
+//! The recording rules of each trace system, operating on memory that the caller owns.
 //!
-//! The crate decides *when* and *where* bytes are written; what they look like is defined in
-//! `tracewell-wire`. Without features it takes nothing else: no standard library, no allocator, no
-//! `unsafe`, no interrupt lock, no clock. The caller brings the memory, a [`clock`] and, where
-//! interrupts or several cores record, the exclusion between them.
+//! This crate determines *when* and *where* bytes are written; `tracewell-wire` defines their
+//! layout. Without optional features it uses neither the standard library nor an allocator,
+//! `unsafe` code, interrupt locks or a clock of its own. The caller supplies the memory, a
+//! [`clock`] and, if interrupt handlers or several cores record, mutual exclusion between them.
 //!
-//! One module per trace system: [`threadx`] writes the memory image that TraceX reads, [`aix`] takes the
-//! trace calls of AIX, [`rkh`] sends the byte stream of RKH's trace facility, [`shark`] fills the chunks of the
-//! S.Ha.R.K. kernel; [`stream`] is our own recorder, which with the feature `std` shares memory
-//! between threads and processes.
+//! There is one module per trace system. [`threadx`] writes the memory image that TraceX reads,
+//! [`aix`] implements the trace calls of AIX, [`rkh`] sends the byte stream of RKH's trace
+//! facility, and [`shark`] fills the chunks of the S.Ha.R.K. kernel. [`stream`] is our own
+//! recorder: with the feature `std`, it shares memory between threads and processes. [`posix`]
+//! stores the events of POSIX trace streams.
 //!
-//! Every target that `core` is there for has the first four. [`stream`] and [`posix`] need 64-bit atomics: of the
-//! processor, or with the feature `critical-section` of the crate `portable-atomic`.
+//! The first four work on every target that has `core`. [`stream`] and [`posix`] need 64-bit
+//! atomics, provided by the processor or by the crate `portable-atomic` with the feature
+//! `critical-section`.
+//!
+//! This Linux program records two events and saves them; `tracewell report run.twl` prints them:
+//!
+//! ```no_run
+//! # #[cfg(all(feature = "std", target_os = "linux"))]
+//! # fn main() -> std::io::Result<()> {
+//! use std::fs::File;
+//! use tracewell_record::stream::{EventType, Family, Stream, StreamOptions};
+//!
+//! const NET: Family = Family::new(3, "net");
+//! static SENT: EventType<(u32,)> = EventType::new(NET, "sent", &["length"]);
+//!
+//! let stream = Stream::anonymous(&StreamOptions::default())?;
+//! stream.start();
+//! stream.record(&SENT, (1500,));
+//! stream.record(&SENT, (64,));
+//! stream.save(File::create("run.twl")?)?;
+//! # Ok(())
+//! # }
+//! # #[cfg(not(all(feature = "std", target_os = "linux")))]
+//! # fn main() {}
+//! ```
+//!
+//! Firmware supplies its own memory and clock:
 //!
 //! ```
 //! use tracewell_record::threadx::{Context, Object, Options, Trace};
@@ -43,8 +69,11 @@ extern crate std;
 
 pub mod aix;
 pub mod clock;
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
+pub mod nesting;
 #[cfg(any(target_has_atomic = "64", feature = "critical-section"))]
 pub mod posix;
+mod refused;
 pub mod rkh;
 pub mod shark;
 #[cfg(any(target_has_atomic = "64", feature = "critical-section"))]
@@ -53,3 +82,10 @@ pub mod stream;
 pub mod thread_memory;
 pub mod threadx;
 mod ticks;
+
+pub use refused::Refused;
+
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,82 +1,114 @@
-//! Memory of each thread, for recorders that signal handlers call.
+//! Per-thread memory for recorders that are called from signal handlers.
 //!
-//! A library that is loaded while the program runs gets its thread-local variables from `malloc`, at their first
-//! use in each thread; a handler that interrupted `malloc` would wait for itself. So a thread has only a word
-//! among the variables that the loader reserves for each thread (the model *initial exec*), and the word
-//! points to a block of pages from the kernel. A thread that has ended leaves its block to a later one, so that
-//! there are no more blocks than threads at a time, and some.
+//! If a library is loaded while the program runs, `malloc` allocates its thread-local variables
+//! when a thread first uses them. A signal handler that interrupted `malloc` would deadlock. So
+//! each user of this module has only one word per thread, which points to a block of pages from the
+//! kernel. The loader reserves this word for every thread (TLS model *initial exec*). When a thread
+//! ends, a later thread reuses its block, so the number of blocks remains close to the maximum
+//! number of simultaneous threads.
 //!
-//! Nothing here allocates, waits or takes a lock. What a thread asks of the kernel it asks once: who it is,
-//! which of some blocks belong to threads that have ended, and pages if none does.
+//! Nothing in this file allocates from the heap, waits or takes a lock. A thread makes system calls
+//! only when it first needs its block: to get its id, to find the block of a thread that has ended,
+//! and to map pages if there is none.
 //!
-//! The module holds `unsafe` code because the word is reached by an instruction, the kernel by foreign
-//! functions, and pages that were mapped become references.
+//! This module uses unsafe code because an instruction accesses the word, foreign functions call
+//! the kernel, and mapped pages become references.
 #![allow(unsafe_code)]
 
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-/// A type of which memory full of zeros is a value.
+/// A type for which all-zero memory is a valid value.
 ///
 /// # Safety
-/// * It is, and the type has no more alignment than a page.
+/// * All-zero bytes must be a valid value, and the alignment must not exceed the page size.
 pub unsafe trait Zeroed: 'static {
-    /// Makes the value of a thread that has ended that of another one.
-    fn begin_again(&self);
+    /// Resets the value of an ended thread so that another thread can use it.
+    fn reset(&self);
 }
 
-/// Who uses memory of threads: each user has a word in each thread.
+/// A user of per-thread memory. Each user has a word in each thread.
 #[derive(Clone, Copy, Debug)]
 pub enum User {
-    /// Our own streams.
+    /// The streams of [`crate::stream`].
     Streams = 0,
-    /// POSIX trace streams.
+    /// The streams of POSIX trace.
     Posix = 1,
 }
 
-/// A value for each thread.
+/// One value of type `T` for each thread.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use tracewell_record::thread_memory::{ThreadMemory, User, Zeroed};
+///
+/// struct Count(AtomicU64);
+///
+/// // SAFETY: an atomic of zero bytes is valid.
+/// unsafe impl Zeroed for Count {
+///     fn reset(&self) {
+///         self.0.store(0, Ordering::Relaxed);
+///     }
+/// }
+///
+/// static COUNTS: ThreadMemory<Count> = ThreadMemory::new(User::Streams);
+///
+/// COUNTS.get().unwrap().0.fetch_add(1, Ordering::Relaxed);
+/// let in_other_thread = std::thread::spawn(|| {
+///     COUNTS.get().unwrap().0.load(Ordering::Relaxed)
+/// });
+/// assert_eq!(in_other_thread.join().unwrap(), 0);
+/// ```
 #[derive(Debug)]
 pub struct ThreadMemory<T: Zeroed> {
     user: User,
-    /// The block that was made last.
+    /// Head of the list of all blocks: the newest block.
     blocks: AtomicPtr<Block<T>>,
-    /// Where the next thread begins to look for a block.
+    /// Index of the block at which the next thread starts its search.
     from: AtomicUsize,
     value: PhantomData<fn() -> T>,
 }
 
 #[repr(C)]
 struct Block<T> {
-    /// Process (low half) and thread; 0 for nobody; with [`TAKING`] while it changes hands.
+    /// Process (low half) and thread (high half) that own the block; 0 if it is free; [`TAKING`] is
+    /// set while it is being reused.
     thread: AtomicU64,
-    /// The block that was made before.
+    /// The next older block.
     before: AtomicPtr<Self>,
     value: T,
 }
 
-/// Blocks that a thread looks at before it makes one, each by a system call at most.
-const INQUIRIES: usize = 16;
+/// Maximum number of blocks that a thread checks before it creates one. Each check makes at most
+/// one system call.
+const MAX_LIVENESS_CHECKS: usize = 16;
+/// Set in a block's owner while another thread is taking over the block.
 const TAKING: u64 = 1 << 63;
 
 impl<T: Zeroed> ThreadMemory<T> {
-    /// No thread has a value yet.
+    /// Creates memory in which no thread has a value.
+    ///
+    /// Each [`User`] must have only one `ThreadMemory` in a process.
     pub const fn new(user: User) -> Self {
         let (blocks, from) = (AtomicPtr::new(ptr::null_mut()), AtomicUsize::new(0));
         Self { user, blocks, from, value: PhantomData }
     }
 
-    /// The calling thread's value; `None` if there is no memory. For signal handlers.
+    /// Returns the calling thread's value, or `None` if no memory is available. Safe to call from a
+    /// signal handler.
     #[inline(always)]
     pub fn get(&self) -> Option<&T> {
         let word = word(self.user);
-        // SAFETY: null, or a block that `find` put there, which stays mapped.
+        // SAFETY: the pointer is null or points to a block that `find` stored there, which remains
+        // mapped.
         match unsafe { ptr::with_exposed_provenance::<Block<T>>(word).as_ref() } {
             Some(block) => Some(&block.value),
             None => self.find(),
         }
     }
 
+    /// Finds a block for the calling thread and stores it in the thread's word.
     #[cold]
     #[inline(never)]
     fn find(&self) -> Option<&T> {
@@ -87,7 +119,9 @@ impl<T: Zeroed> ThreadMemory<T> {
         };
         let word = &words()[self.user as usize];
         let place = ptr::from_ref(block).expose_provenance();
-        // A signal handler may have been here meanwhile.
+        // A signal handler may have run this function since `get` loaded 0. The handler's block
+        // remains in use, because the handler may have left state there. The block found here is
+        // released.
         match word.compare_exchange(0, place, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => Some(&block.value),
             Err(other) if other == place => Some(&block.value),
@@ -98,22 +132,27 @@ impl<T: Zeroed> ThreadMemory<T> {
         }
     }
 
-    /// Takes over the block of a thread of this process that has ended.
+    /// Takes over a block that is free, or whose thread belonged to this process and has ended.
+    ///
+    /// Searches begin at different blocks, so that threads that start at the same time do not all
+    /// check the same blocks, and every block is checked eventually.
     fn take_over(&self, own: u64) -> Option<&Block<T>> {
         let count = self.iter().count();
-        let from = self.from.fetch_add(INQUIRIES, Ordering::Relaxed) % count.max(1);
+        let from = self.from.fetch_add(MAX_LIVENESS_CHECKS, Ordering::Relaxed) % count.max(1);
         let turned = self.iter().skip(from).chain(self.iter().take(from));
-        for block in turned.take(INQUIRIES) {
+        for block in turned.take(MAX_LIVENESS_CHECKS) {
             let before = block.thread.load(Ordering::Relaxed);
             if before != 0 && !has_ended(before, own) {
                 continue;
             }
+            // The flag keeps a third thread from taking the block before it is reset.
             let taking = own | TAKING;
-            // Acquire: pairs with the release store of who left it.
+            // Acquire: pairs with the release store in `find`, in the thread that released the
+            // block.
             let taken =
                 block.thread.compare_exchange(before, taking, Ordering::Acquire, Ordering::Relaxed);
             if taken.is_ok() {
-                block.value.begin_again();
+                block.value.reset();
                 block.thread.store(own, Ordering::Relaxed);
                 return Some(block);
             }
@@ -121,17 +160,19 @@ impl<T: Zeroed> ThreadMemory<T> {
         None
     }
 
+    /// Maps a new block and links it into the list.
     fn make(&self, own: u64) -> Option<&Block<T>> {
         let block = pages(size_of::<Block<T>>())?.cast::<Block<T>>();
-        // SAFETY: pages of zeros of that size, which stay mapped; the two other fields are atomics, of
-        // which zeros are values, and so is `T` (the trait's promise).
+        // SAFETY: `pages` mapped zeroed pages of at least this size, which remain mapped. Zeros are
+        // valid for the two other fields, which are atomics, and for `T`, as its implementation of
+        // `Zeroed` guarantees.
         let block = unsafe { block.as_ref() };
         block.thread.store(own, Ordering::Relaxed);
         let mut last = self.blocks.load(Ordering::Relaxed);
         loop {
             block.before.store(last, Ordering::Relaxed);
             let new = ptr::from_ref(block).cast_mut();
-            // Release: who finds the block sees what it is.
+            // Release: a thread that finds the block in the list also sees its owner and its link.
             let linked =
                 self.blocks.compare_exchange(last, new, Ordering::Release, Ordering::Relaxed);
             match linked {
@@ -141,11 +182,15 @@ impl<T: Zeroed> ThreadMemory<T> {
         }
     }
 
+    /// Iterates over all blocks, newest first. Blocks are never removed.
     fn iter(&self) -> impl Iterator<Item = &Block<T>> {
         let block = |place: *mut Block<T>| {
-            // SAFETY: null, or a block that `make` linked, which stays mapped.
+            // SAFETY: the pointer is null or points to a block that `make` linked, which remains
+            // mapped.
             NonNull::new(place).map(|place| unsafe { place.as_ref() })
         };
+        // Acquire: pairs with the release in `make`, for this block and all blocks that it links
+        // to.
         let first = block(self.blocks.load(Ordering::Acquire));
         core::iter::successors(first, move |last: &&Block<T>| {
             block(last.before.load(Ordering::Relaxed))
@@ -153,23 +198,27 @@ impl<T: Zeroed> ThreadMemory<T> {
     }
 }
 
-/// The calling thread: process (low half) and thread.
+/// Returns the calling thread: process id (low half) and thread id (high half).
 fn caller() -> u64 {
-    // SAFETY: neither call has arguments or touches memory.
+    // SAFETY: neither call takes arguments or touches memory.
     let (process, thread) = unsafe { (libc::getpid(), libc::syscall(libc::SYS_gettid)) };
     u64::from(process as u32) | (thread as u64) << 32
 }
 
-/// Returns true if a thread of this process has ended. Blocks that were another process's, before a fork, are
-/// left alone: the thread that forked goes on using one.
+/// Returns true if `thread` is a thread of this process and has ended.
+///
+/// In a child of a fork, returns false for the blocks of the parent's threads, because the child
+/// continues to use the block of the thread that forked.
 fn has_ended(thread: u64, own: u64) -> bool {
+    // The kernel has reused the id of an ended thread for the caller.
     if thread == own {
         return true;
     }
     if thread as u32 != own as u32 || thread & TAKING != 0 {
         return false;
     }
-    // SAFETY: signal 0 is not delivered; the call only looks; errno's place is there as long as the thread is.
+    // SAFETY: signal 0 is never delivered; the call only checks for existence. errno exists as long
+    // as its thread.
     unsafe {
         let saved = *libc::__errno_location();
         let result = libc::syscall(libc::SYS_tgkill, thread as u32, (thread >> 32) as u32, 0);
@@ -179,11 +228,11 @@ fn has_ended(thread: u64, own: u64) -> bool {
     }
 }
 
-/// Private zeros.
+/// Maps private zeroed pages.
 fn pages(bytes: usize) -> Option<NonNull<u8>> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: the kernel chooses a free place; errno's place is there as long as the thread is.
+    // SAFETY: the kernel chooses a free address range. errno exists as long as its thread.
     unsafe {
         let saved = *libc::__errno_location();
         let start = libc::mmap(ptr::null_mut(), bytes, access, kind, -1, 0);
@@ -192,12 +241,12 @@ fn pages(bytes: usize) -> Option<NonNull<u8>> {
     }
 }
 
-/// What the word of a user is in the calling thread.
+/// Returns a user's word in the calling thread.
 #[cfg(all(target_env = "gnu", target_arch = "x86_64"))]
 #[inline(always)]
 fn word(user: User) -> usize {
     let word: usize;
-    // SAFETY: reads a word of the variable in this thread.
+    // SAFETY: the instruction loads one word of this thread's variable.
     unsafe {
         core::arch::asm!(
             "mov {place}, qword ptr [rip + tracewell_record_thread_words@GOTTPOFF]",
@@ -217,13 +266,14 @@ fn word(user: User) -> usize {
     words()[user as usize].load(Ordering::Relaxed)
 }
 
-/// The words of the calling thread, a user each.
+/// Returns the words of the calling thread, one per user.
 #[cfg(all(target_env = "gnu", target_arch = "x86_64"))]
 #[inline(always)]
 fn words() -> &'static [AtomicUsize; 2] {
     let place: *const [AtomicUsize; 2];
-    // SAFETY: the sum of the thread's base and the variable's offset is the variable's address in this thread; the
-    // reference is used at once, by this thread. The words are zeros at first, and atomics have no other need.
+    // SAFETY: the sum of the thread's base address and the variable's offset is the variable's
+    // address in this thread. Only this thread uses the reference, and uses it immediately. The
+    // words are initially zero, which is valid for atomics.
     unsafe {
         core::arch::asm!(
             "mov {place}, qword ptr fs:[0]",
@@ -239,7 +289,7 @@ fn words() -> &'static [AtomicUsize; 2] {
 #[inline(always)]
 fn words() -> &'static [AtomicUsize; 2] {
     let place: *const [AtomicUsize; 2];
-    // SAFETY: as on x86-64.
+    // SAFETY: see the x86-64 version.
     unsafe {
         core::arch::asm!(
             "adrp {place}, :gottprel:tracewell_record_thread_words",
@@ -267,15 +317,17 @@ core::arch::global_asm!(
     ".popsection",
 );
 
-/// Elsewhere the words are an ordinary variable: the loader's tables are not known, or (musl) it reserves the
-/// variables of a library for each thread when it loads it.
+/// On other targets the words are an ordinary thread-local variable. With musl, such a variable is
+/// safe in a signal handler, because the loader reserves a library's variables for all threads when
+/// it loads the library. On the remaining targets, we do not know the layout of the loader's
+/// tables.
 #[cfg(not(all(target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 #[inline(always)]
 fn words() -> &'static [AtomicUsize; 2] {
     std::thread_local! {
         static WORDS: [AtomicUsize; 2] = const { [const { AtomicUsize::new(0) }; 2] };
     }
-    // SAFETY: the variable has no destructor, so that it is there as long as the thread; the reference is used at
-    // once, by this thread.
+    // SAFETY: the variable has no destructor, so it exists as long as the thread. Only this thread
+    // uses the reference, and uses it immediately.
     WORDS.with(|words| unsafe { &*ptr::from_ref(words) })
 }

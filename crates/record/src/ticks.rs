@@ -1,7 +1,8 @@
-//! Time stamps of 64 bits from a clock that may have fewer.
+//! 64-bit timestamps from a clock that may have fewer bits.
 //!
-//! Dialects with wide stamps keep them unwrapped, and only who reads the clock knows how wide it is. As AIX
-//! does for its 4-byte stamps (our decision), a stamp below the one before is one period later.
+//! Dialects with wide timestamps store unwrapped values, and only the code that reads the clock
+//! knows its width. If a timestamp is less than the previous timestamp, the clock is assumed to
+//! have wrapped once. We adopted this rule from AIX's 4-byte timestamps.
 
 use crate::clock::Clock;
 
@@ -23,7 +24,7 @@ impl<C: Clock> Ticks<C> {
     pub(crate) fn now(&mut self) -> u64 {
         let raw = self.clock.ticks() & self.mask;
         if raw < self.last {
-            // 0 for a clock of 64 bits, which does not come round.
+            // One period; 0 for a 64-bit clock, which does not wrap.
             self.base = self.base.wrapping_add(self.mask.wrapping_add(1));
         }
         self.last = raw;

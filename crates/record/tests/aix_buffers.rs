@@ -1,4 +1,4 @@
-//! How AIX trace channels use their buffers and their log, and where losses are marked.
+//! Tests the buffers and the log of AIX trace channels, and the loss marks.
 
 mod aix_support;
 
@@ -9,33 +9,34 @@ use tracewell_wire::aix::{Env, ids};
 
 const HKWD: u32 = 0x1000_0000;
 
-/// Bytes of memory that make alternate buffers of 1 kB.
+/// Length of the memory for two alternate buffers of 1 kB each.
 const MEMORY: usize = 2048;
 
 fn start<'m, C: Clock>(trace: &mut Trace<'m, C>, memory: &'m mut [u8], options: Options<'m>) {
     assert_eq!(trace.trcstart(THREAD, memory, options).unwrap(), 0);
 }
 
-/// Records events that count up from `first` as long as they are recorded; how many.
+/// Records events, numbered from `first`, until an event is not recorded. Returns the number of
+/// recorded events.
 fn fill<C: Clock>(trace: &mut Trace<'_, C>, first: u32) -> u32 {
     let recorded = |&number: &u32| trace.trchkl(THREAD, HKWD, [number]) == Outcome::Recorded;
     (first..).take_while(recorded).count() as u32
 }
 
-/// First words of the events with the test's id.
+/// Returns the first words of the events with the test's id.
 fn numbers(events: &[Event]) -> Vec<u64> {
     let mine = events.iter().filter(|event| event.id.to_string() == "100");
     mine.map(|event| event.words[0]).collect()
 }
 
-/// Both words of each hook 006, with the number of events before it.
+/// Returns the number of events before each hook 006, and the hook's two words.
 fn losses(events: &[Event]) -> Vec<(usize, u64, u64)> {
     let marks = events.iter().enumerate().filter(|(_, event)| event.id == ids::BUFFER_WRAP);
     marks.map(|(at, event)| (at, event.words[0], event.words[1])).collect()
 }
 
 #[test]
-fn alternate_buffers_take_turns_and_nothing_is_lost_while_they_are_drained() {
+fn alternate_buffers_lose_nothing_while_they_are_drained() {
     let mut memory = [0; MEMORY];
     let mut trace = Trace::new(counting(), Machine::default());
     start(&mut trace, &mut memory, Options::default());
@@ -51,7 +52,7 @@ fn alternate_buffers_take_turns_and_nothing_is_lost_while_they_are_drained() {
 }
 
 #[test]
-fn a_waiting_buffer_stays_the_same_while_the_other_fills() {
+fn a_waiting_buffer_does_not_change_while_the_other_fills() {
     let mut memory = [0; MEMORY];
     let mut trace = Trace::new(counting(), Machine::default());
     start(&mut trace, &mut memory, Options::default());
@@ -81,7 +82,8 @@ fn missed_entries_are_marked_before_the_first_that_is_stored_again() {
     assert!(first > 20 && second > 10, "{first} {second}");
     drain(&mut trace, 0, &mut log);
     log.extend(stopped(&mut trace, 0));
-    // The entry that found both buffers full, nine more, and the one that ended the second filling.
+    // Each `fill` ends with one missed entry, when both buffers are full. So the first loss has
+    // ten entries: this entry, and the nine of the loop. The second loss has one entry.
     let first_mark = 3 + first as usize;
     let second_mark = first_mark + 1 + second as usize;
     assert_eq!(losses(&log), [(first_mark, 1, 10), (second_mark, 2, 1)]);
@@ -92,7 +94,7 @@ fn missed_entries_are_marked_before_the_first_that_is_stored_again() {
 }
 
 #[test]
-fn a_stop_in_full_buffers_still_says_what_was_missed() {
+fn a_stop_with_full_buffers_still_reports_missed_entries() {
     let mut memory = [0; MEMORY];
     let mut trace = Trace::new(counting(), Machine::default());
     start(&mut trace, &mut memory, Options::default());
@@ -103,7 +105,7 @@ fn a_stop_in_full_buffers_still_says_what_was_missed() {
 }
 
 #[test]
-fn an_entry_too_large_for_a_buffer_is_missed_and_others_go_on() {
+fn an_entry_too_large_for_a_buffer_is_missed_and_recording_continues() {
     for mode in [Mode::Alternate, Mode::Circular] {
         let mut memory = [0; MEMORY];
         let mut trace = Trace::new(counting(), Machine::default());
@@ -115,7 +117,7 @@ fn an_entry_too_large_for_a_buffer_is_missed_and_others_go_on() {
         trace.trchkl(THREAD, HKWD, [2]);
         let log = stopped(&mut trace, 0);
         assert_eq!(numbers(&log), [1, 2]);
-        // In a ring there is one mark for all, in front.
+        // A ring has a single mark for all losses, at its front.
         let (at, wraps) = if mode == Mode::Circular { (0, 0) } else { (4, 1) };
         assert_eq!(losses(&log), [(at, wraps, 1)], "{mode:?}");
     }
@@ -136,7 +138,7 @@ fn single_mode_stops_when_the_buffer_is_full() {
 }
 
 #[test]
-fn a_single_buffer_is_not_given_out_before_the_stop() {
+fn a_single_buffer_is_not_drained_before_the_stop() {
     for mode in [Mode::Single, Mode::Circular] {
         let mut memory = [0; MEMORY];
         let mut trace = Trace::new(counting(), Machine::default());
@@ -149,7 +151,7 @@ fn a_single_buffer_is_not_given_out_before_the_stop() {
 }
 
 #[test]
-fn circular_mode_keeps_the_newest_and_marks_what_it_lost_in_front() {
+fn circular_mode_keeps_the_newest_entries_and_marks_the_loss_at_the_front() {
     let mut memory = [0; 1024];
     let mut trace = Trace::new(counting(), Machine::default());
     start(&mut trace, &mut memory, Options { mode: Mode::Circular, ..Options::default() });
@@ -159,7 +161,7 @@ fn circular_mode_keeps_the_newest_and_marks_what_it_lost_in_front() {
     let log = stopped(&mut trace, 0);
     let kept = numbers(&log);
     assert_eq!(kept, (1000 - kept.len() as u64..1000).collect::<Vec<_>>());
-    // Frames of 40 bytes, one of 48 for TRACE OFF, in 968 bytes.
+    // The ring has 968 bytes for frames of 40 bytes, and a frame of 48 bytes for TRACE OFF.
     assert!(kept.len() >= 20, "{} kept", kept.len());
     let counts = trace.counts(0).unwrap();
     assert_eq!(losses(&log), [(0, counts.buffer_wraps, counts.overwritten)]);
@@ -169,10 +171,10 @@ fn circular_mode_keeps_the_newest_and_marks_what_it_lost_in_front() {
 }
 
 #[test]
-fn a_log_that_is_full_starts_over_and_says_how_often() {
+fn a_full_log_wraps_and_counts_the_wraps() {
     let mut memory = [0; MEMORY];
     let mut trace = Trace::new(counting(), Machine::default());
-    // A long header, which every log begins with.
+    // This command makes the header of the log long.
     let command = &[b'x'; 350];
     let options = Options { log_size: Some(4096), command, ..Options::default() };
     start(&mut trace, &mut memory, options);

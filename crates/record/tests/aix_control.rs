@@ -1,11 +1,11 @@
-//! Starting, switching, stopping and ending AIX traces.
+//! Tests starting, switching, stopping and ending AIX traces.
 
 mod aix_support;
 
 use aix_support::{THREAD, counting, drain, short_ids, stopped};
+use tracewell_record::Refused;
 use tracewell_record::aix::{
-    CHANNELS, ControlError, DISCARDBUFS, Machine, Mode, Options, Outcome, SERIAL, StartError,
-    StartRefused, Trace,
+    CHANNELS, ControlError, DISCARDBUFS, Machine, Mode, Options, Outcome, SERIAL, StartError, Trace,
 };
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{Env, TimeConversion};
@@ -49,7 +49,7 @@ fn a_trace_starts_with_heading_time_conversion_and_trace_on() {
 }
 
 #[test]
-fn the_header_says_what_was_asked_for() {
+fn the_header_reflects_the_options() {
     let (mut first, mut second) = ([0; 2048], [0; 2048]);
     let mut trace = Trace::new(counting(), machine());
     assert_eq!(trace.header(1), None);
@@ -118,19 +118,19 @@ fn channels_are_0_and_then_1_to_7() {
 }
 
 #[test]
-fn a_refused_start_gives_its_memory_back_untouched() {
+fn a_refused_start_returns_its_memory_unchanged() {
     let mut trace = Trace::new(counting(), machine());
     let mut memory = [0xEE; 4096];
     let pointer = memory.as_ptr();
     let long = [b'x'; 4096];
     let options = Options { command: &long, ..Options::default() };
-    let StartRefused { reason, memory } = trace.trcstart(THREAD, &mut memory, options).unwrap_err();
+    let Refused { reason, memory } = trace.trcstart(THREAD, &mut memory, options).unwrap_err();
     assert_eq!(reason, StartError::TextsTooLong);
     assert_eq!((memory.as_ptr(), &memory[..]), (pointer, &[0xEE; 4096][..]));
 }
 
 #[test]
-fn the_least_memory_that_is_asked_for_is_enough_and_no_byte_less() {
+fn the_reported_minimum_of_memory_is_exact() {
     for mode in [Mode::Alternate, Mode::Circular, Mode::Single] {
         for command in [&b""[..], &[b'x'; 300]] {
             let options = Options { mode, command, ..Options::default() };
@@ -148,12 +148,12 @@ fn the_least_memory_that_is_asked_for_is_enough_and_no_byte_less() {
 }
 
 #[test]
-fn a_buffer_has_at_most_half_the_size_of_the_log_or_all_of_it_in_single_mode() {
+fn a_buffer_is_at_most_half_as_large_as_the_log_or_as_large_in_single_mode() {
     let least = [(Mode::Alternate, 2048), (Mode::Circular, 2 * (2048 - 56)), (Mode::Single, 2048)];
     for (mode, by_rule) in least {
         let mut memory = [0; 2048];
         let mut trace = Trace::new(counting(), Machine::default());
-        // In single mode the log also has its header.
+        // In single mode the log must also hold its header.
         let needed = if mode == Mode::Single { by_rule + 96 + 5 + 7 } else { by_rule };
         let options = |size| Options { mode, log_size: Some(size), ..Options::default() };
         let refused = trace.trcstart(THREAD, &mut memory, options(needed - 1)).unwrap_err();
@@ -174,7 +174,7 @@ fn serial_and_discardbufs_exclude_each_other() {
 }
 
 #[test]
-fn a_serial_stop_is_done_when_the_log_is_complete() {
+fn a_serial_stop_is_complete_when_the_log_is() {
     let mut memory = [0; 2048];
     let mut trace = Trace::new(counting(), machine());
     let channel = trace.trcstart(THREAD, &mut memory, generic()).unwrap();
@@ -187,7 +187,7 @@ fn a_serial_stop_is_done_when_the_log_is_complete() {
 }
 
 #[test]
-fn discarded_entries_are_counted_and_never_seen() {
+fn discarded_entries_are_counted_and_never_drained() {
     for mode in [Mode::Alternate, Mode::Circular, Mode::Single] {
         let mut memory = [0; 2048];
         let mut trace = Trace::new(counting(), machine());
@@ -206,7 +206,7 @@ fn discarded_entries_are_counted_and_never_seen() {
 }
 
 #[test]
-fn a_channel_ends_when_it_has_stopped_and_is_drained() {
+fn a_channel_can_be_finished_after_it_stopped_and_was_drained() {
     let mut memory = [0; 2048];
     let mut trace = Trace::new(counting(), machine());
     assert_eq!(trace.finish(0), Err(ControlError::NotStarted));

@@ -1,4 +1,5 @@
-//! What each AIX trace call records, where, and when it does not.
+//! Tests the entries that each AIX trace call records, and the conditions under which it records
+//! none.
 
 mod aix_support;
 
@@ -13,7 +14,7 @@ const ID: HookId = HookId::short(0x100);
 const PLAIN: HookWord32 = HookWord32(0x1001_0000);
 const GENERIC: HookWord32 = HookWord32(0x1000_0000);
 
-/// What `act` records on channel 0, without the entries around it.
+/// Returns the entries that `act` records on channel 0, without the start and stop entries.
 fn recorded<C: Clock>(clock: C, act: impl FnOnce(&mut Trace<'_, C>)) -> Vec<Event> {
     let mut memory = [0; 4 * 5000];
     let mut trace = Trace::new(clock, Machine::default());
@@ -26,7 +27,7 @@ fn recorded<C: Clock>(clock: C, act: impl FnOnce(&mut Trace<'_, C>)) -> Vec<Even
 }
 
 #[test]
-fn trchook_records_the_words_that_its_type_holds() {
+fn trchook_records_as_many_words_as_its_type_holds() {
     let words = [1, 2, 3, 4, 0xFFFF_FFFF];
     let types = [
         (HookType::Trchk, 0),
@@ -64,9 +65,9 @@ fn trchook64_records_the_words_that_its_length_asks_for() {
 }
 
 #[test]
-fn macros_put_the_least_type_into_the_hook_word() {
+fn macros_use_the_smallest_type() {
     let events = recorded(counting(), |trace| {
-        // A type that stands in the constant is replaced.
+        // The macro replaces the type in this constant.
         let hkwd = 0x100F_0007;
         trace.trchkl(THREAD, hkwd, []);
         trace.trchkl(THREAD, hkwd, [1]);
@@ -127,7 +128,7 @@ fn more_than_4096_bytes_of_data_are_refused_as_documented() {
 }
 
 #[test]
-fn hook_words_that_make_no_plain_entry_are_refused() {
+fn invalid_hook_words_of_plain_entries_are_refused() {
     let events = recorded(counting(), |trace| {
         let refused = |error| Outcome::Refused(error);
         let mut narrow = |word| trace.trchook(THREAD, HookWord32(word), [0; 5]);
@@ -143,7 +144,7 @@ fn hook_words_that_make_no_plain_entry_are_refused() {
 }
 
 #[test]
-fn every_event_is_stamped_and_knows_its_recorder() {
+fn every_event_has_its_timestamp_and_context() {
     let contexts = [
         Context::thread(3, 10, 20),
         Context { cpu: 65535, tid: None, pid: Some(0) },
@@ -157,7 +158,7 @@ fn every_event_is_stamped_and_knows_its_recorder() {
     for (index, (event, context)) in events.iter().zip(contexts).enumerate() {
         let Context { cpu, tid, pid } = context;
         assert_eq!((event.head.cpu, event.head.tid, event.head.pid), (cpu, tid, pid));
-        // Start and TRACE ON share the first tick.
+        // The start entries and TRACE ON share the first tick.
         assert_eq!(event.head.tick, 2 + index as u64);
     }
     assert_eq!(events.len(), 3);
@@ -199,7 +200,7 @@ fn only_generic_calls_reach_a_generic_channel() {
 }
 
 #[test]
-fn lists_choose_among_the_callers_events_alone() {
+fn event_lists_apply_only_to_the_callers_events() {
     let cases = [
         (EventList::All, true, true),
         (EventList::Only(&[ID]), true, false),

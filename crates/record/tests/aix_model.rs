@@ -1,12 +1,12 @@
-//! Random calls to the AIX recorder and to a slow twin of it; what a reader finds in the buffers
-//! must be what the twin remembers.
+//! Makes random calls to the AIX recorder and to a slow model of it. A reader must find the same
+//! entries in the buffers as in the model.
 
-mod aix_support;
 #[allow(unreachable_pub)]
-mod aix_twin;
+mod aix_reference;
+mod aix_support;
 
+use aix_reference::{Item, Reference, Waiting};
 use aix_support::{Event, drain};
-use aix_twin::{Item, Twin, Waiting};
 use proptest::prelude::*;
 use tracewell_record::aix::{
     Chunk, Context, DISCARDBUFS, EventList, LogFull, Machine, Mode, Options, Outcome, Trace,
@@ -32,7 +32,7 @@ enum Operation {
         word: u64,
         data: Vec<u8>,
     },
-    /// A hook word that no plain entry has.
+    /// A hook word that is invalid for a plain entry.
     Refused,
     Excluded,
     On,
@@ -66,7 +66,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// Three readings give the same tick, so that stamps repeat.
+/// Returns a clock that returns each tick three times, so that timestamps repeat.
 fn slow_clock() -> impl Clock {
     let mut readings = 0;
     let clock = move || {
@@ -95,30 +95,30 @@ fn items_of(order: ByteOrder, bytes: &[u8]) -> Vec<Item> {
     aix_support::events(order, bytes).into_iter().map(item_of).collect()
 }
 
-/// Recorder and twin side by side.
+/// The recorder and its model.
 struct Both<'m, C> {
     trace: Trace<'m, C>,
-    twin: Twin,
+    reference: Reference,
     order: ByteOrder,
     readings: u64,
     calls: u16,
 }
 
 impl<C: Clock> Both<'_, C> {
-    /// The tick of a call that reads the clock.
+    /// Returns the tick of a call that reads the clock.
     fn tick(&mut self) -> u64 {
         self.readings += 1;
         tick_of(self.readings)
     }
 
-    /// What the twin makes of a call that records.
+    /// Makes the same call to the model, and returns its outcome.
     fn expected(&mut self, env: Env, words: &[u64], data: Option<&[u8]>, cpu: u16) -> Outcome {
-        if !self.twin.on {
+        if !self.reference.on {
             return Outcome::Off;
         }
         let (words, data) = (words.to_vec(), data.map(<[u8]>::to_vec));
         let tick = self.tick();
-        self.twin.put(Item { tick, cpu, env, id: "100".to_owned(), words, data })
+        self.reference.put(Item { tick, cpu, env, id: "100".to_owned(), words, data })
     }
 
     fn switch(&mut self, context: Context, on: bool) {
@@ -126,29 +126,30 @@ impl<C: Clock> Both<'_, C> {
             true => self.trace.trcon(context, 0),
             false => self.trace.trcoff(context, 0),
         };
-        assert_eq!(switched.is_err(), self.twin.stopped);
-        if !self.twin.stopped && self.twin.on != on {
+        assert_eq!(switched.is_err(), self.reference.stopped);
+        if !self.reference.stopped && self.reference.on != on {
             let tick = self.tick();
-            self.twin.switch(on, tick, context.cpu);
+            self.reference.switch(on, tick, context.cpu);
         }
     }
 
     fn stop(&mut self, context: Context, flags: u32) {
         self.trace.trcstop(context, flags).unwrap();
-        if !self.twin.stopped {
+        if !self.reference.stopped {
             let tick = self.tick();
-            self.twin.close(tick, context.cpu);
+            self.reference.close(tick, context.cpu);
         }
         if flags == DISCARDBUFS {
-            let discarded = self.twin.waiting.drain(..).map(|waiting| waiting.items.len() as u64);
-            self.twin.counts.discarded += discarded.sum::<u64>();
+            let discarded =
+                self.reference.waiting.drain(..).map(|waiting| waiting.items.len() as u64);
+            self.reference.counts.discarded += discarded.sum::<u64>();
         }
     }
 
-    /// Drains one buffer; of a ring all its parts.
+    /// Drains one buffer, or all parts of a ring.
     fn drain(&mut self) {
-        let expected = self.twin.waiting.first().cloned();
-        if self.twin.mode == Mode::Circular {
+        let expected = self.reference.waiting.first().cloned();
+        if self.reference.mode == Mode::Circular {
             let mut events = Vec::new();
             drain(&mut self.trace, 0, &mut events);
             let items: Vec<_> = events.into_iter().map(item_of).collect();
@@ -156,8 +157,8 @@ impl<C: Clock> Both<'_, C> {
         } else {
             assert_eq!(self.trace.drained(0), expected.is_some());
         }
-        if !self.twin.waiting.is_empty() {
-            self.twin.waiting.remove(0);
+        if !self.reference.waiting.is_empty() {
+            self.reference.waiting.remove(0);
         }
     }
 
@@ -188,13 +189,13 @@ impl<C: Clock> Both<'_, C> {
             }
             Operation::Refused => {
                 let found = self.trace.trchook(context, HookWord32(0x1003_0000), [0; 5]);
-                assert_eq!(matches!(found, Outcome::Refused(_)), self.twin.on);
-                self.readings += u64::from(self.twin.on);
+                assert_eq!(matches!(found, Outcome::Refused(_)), self.reference.on);
+                self.readings += u64::from(self.reference.on);
             }
             Operation::Excluded => {
                 let hook = HookWord32::new(EXCLUDED, HookType::Trchk, 0);
                 let found = self.trace.trchook(context, hook, [0; 5]);
-                let expected = if self.twin.on { Outcome::Excluded } else { Outcome::Off };
+                let expected = if self.reference.on { Outcome::Excluded } else { Outcome::Off };
                 assert_eq!(found, expected);
             }
             Operation::On => self.switch(context, true),
@@ -206,25 +207,30 @@ impl<C: Clock> Both<'_, C> {
     }
 
     fn compare(&self) {
-        assert_eq!(self.trace.is_on(0), self.twin.on);
-        assert_eq!(self.trace.counts(0).unwrap(), self.twin.counts);
+        assert_eq!(self.trace.is_on(0), self.reference.on);
+        assert_eq!(self.trace.counts(0).unwrap(), self.reference.counts);
         let found = self.trace.waiting(0).map(|Chunk { bytes, starts_over }| Waiting {
             items: items_of(self.order, bytes),
             starts_over,
         });
-        let expected = self.twin.waiting.first();
-        match self.twin.mode {
-            // A ring is handed out in parts, which draining puts together.
+        let expected = self.reference.waiting.first();
+        match self.reference.mode {
+            // A ring is drained in parts. Join them.
             Mode::Circular => assert_eq!(found.is_some(), expected.is_some()),
             _ => assert_eq!(found.as_ref(), expected),
         }
     }
 }
 
-fn twins_agree(machine: Machine<'_>, memory: usize, options: Options<'_>, calls: &[Operation]) {
+fn agrees_with_the_reference(
+    machine: Machine<'_>,
+    memory: usize,
+    options: Options<'_>,
+    calls: &[Operation],
+) {
     let mut memory = vec![0xEE; memory];
     let mut trace = Trace::new(slow_clock(), machine);
-    let front = Twin::front(options.mode);
+    let front = Reference::front(options.mode);
     let parts = if options.mode == Mode::Alternate { 2 } else { 1 };
     let capacity = memory.len() / parts / 8 * 8 - front;
     let context = Context { cpu: 0, tid: None, pid: Some(7) };
@@ -232,11 +238,11 @@ fn twins_agree(machine: Machine<'_>, memory: usize, options: Options<'_>, calls:
         return;
     }
     let header = trace.header(0).unwrap();
-    let mut twin = Twin::new(options.mode, machine.env, capacity, header.length());
-    twin.log_size = options.log_size.map(|size| size as usize);
-    twin.log_full = options.log_full;
+    let mut reference = Reference::new(options.mode, machine.env, capacity, header.length());
+    reference.log_size = options.log_size.map(|size| size as usize);
+    reference.log_full = options.log_full;
     let order = machine.order;
-    let mut both = Both { trace, twin, order, readings: 0, calls: 0 };
+    let mut both = Both { trace, reference, order, readings: 0, calls: 0 };
     both.start(options);
     both.compare();
     for operation in calls {
@@ -244,7 +250,7 @@ fn twins_agree(machine: Machine<'_>, memory: usize, options: Options<'_>, calls:
         both.compare();
     }
     both.stop(context, 0);
-    while !both.twin.waiting.is_empty() {
+    while !both.reference.waiting.is_empty() {
         both.compare();
         both.drain();
     }
@@ -252,20 +258,19 @@ fn twins_agree(machine: Machine<'_>, memory: usize, options: Options<'_>, calls:
 }
 
 impl<C> Both<'_, C> {
-    /// The heading and the time conversion, which no other test here needs to look into, and TRACE
-    /// ON.
+    /// Checks TRACE ON, and the heading and time conversion, which the other tests ignore.
     fn start(&mut self, options: Options<'_>) {
         self.readings = 1;
-        let (tick, env) = (tick_of(1), self.twin.env);
+        let (tick, env) = (tick_of(1), self.reference.env);
         let texts = [b"\0\0\0\0\0", mode_text(options.mode), b"\0"].concat();
         let number = |number: u64| number.to_be_bytes();
         let conversion = [number(1), number(1), number(2)].concat();
         for (id, word, data) in [("003", 0, texts), ("00A", 0x25C, conversion)] {
             let (id, words, data) = (id.to_owned(), vec![word], Some(data));
-            self.twin.put(Item { tick, cpu: 0, env, id, words, data });
+            self.reference.put(Item { tick, cpu: 0, env, id, words, data });
         }
         if !options.deferred {
-            self.twin.switch(true, tick, 0);
+            self.reference.switch(true, tick, 0);
         }
     }
 }
@@ -292,7 +297,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn the_buffers_hold_what_the_twin_remembers(
+    fn the_buffers_hold_the_records_of_the_reference(
         little: bool,
         narrow: bool,
         memory in 400_usize..3000,
@@ -302,6 +307,6 @@ proptest! {
         let order = if little { ByteOrder::Little } else { ByteOrder::Big };
         let env = if narrow { Env::Bits32 } else { Env::Bits64 };
         let machine = Machine { order, env, ..Machine::default() };
-        twins_agree(machine, memory, options, &calls);
+        agrees_with_the_reference(machine, memory, options, &calls);
     }
 }

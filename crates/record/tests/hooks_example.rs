@@ -1,4 +1,5 @@
-//! The committed AIX example trace: what the program makes, and what its description promises.
+//! Tests the committed AIX example trace: the program reproduces it, and its content matches its
+//! description.
 
 mod aix_support;
 
@@ -20,7 +21,7 @@ fn logs() -> [Log; 3] {
     COMMITTED.map(Log::read)
 }
 
-/// Events of both CPUs in the order of time.
+/// Returns the events of both CPUs in time order.
 fn merged() -> Vec<Event> {
     let [_, first, second] = logs();
     let mut events = [first.events, second.events].concat();
@@ -28,7 +29,7 @@ fn merged() -> Vec<Event> {
     events
 }
 
-/// Thread and path of an exec.
+/// Returns the thread and path of an exec entry.
 fn exec(event: &Event) -> (u64, &str) {
     let (tid, path) = event.data.split_at(event.head.env.word_bytes());
     let tid = tid.iter().fold(0, |tid, &byte| tid << 8 | u64::from(byte));
@@ -37,7 +38,7 @@ fn exec(event: &Event) -> (u64, &str) {
 }
 
 #[test]
-fn the_program_makes_the_committed_bytes() {
+fn the_program_reproduces_the_committed_bytes() {
     for (made, committed) in system::files().iter().zip(COMMITTED) {
         assert!(
             made.1 == committed,
@@ -88,7 +89,7 @@ fn every_kind_of_entry_occurs() {
 }
 
 #[test]
-fn who_records_is_who_was_dispatched_on_the_cpu() {
+fn events_are_recorded_by_the_thread_dispatched_on_the_cpu() {
     let mut running = HashMap::new();
     for event in merged() {
         if [ids::DISPATCH, ids::DISPATCH_IDLE].contains(&event.id) {
@@ -100,7 +101,7 @@ fn who_records_is_who_was_dispatched_on_the_cpu() {
 }
 
 #[test]
-fn programs_are_named_by_exec_and_were_forked_before() {
+fn processes_are_forked_first_and_named_by_exec() {
     let mut threads = HashMap::new();
     let mut programs = Vec::new();
     for event in merged() {
@@ -125,7 +126,7 @@ fn programs_are_named_by_exec_and_were_forked_before() {
 }
 
 #[test]
-fn entries_are_missed_once_and_the_loss_stands_in_its_place() {
+fn entries_are_missed_once_and_the_loss_is_marked_in_its_place() {
     let [_, first, second] = logs();
     let losses = |log: &Log| {
         let marks = log.events.iter().enumerate().filter(|(_, e)| e.id == ids::BUFFER_WRAP);

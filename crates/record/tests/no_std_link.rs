@@ -1,10 +1,11 @@
-//! Builds `tests/no_std`, a target without standard library and allocator that uses the recorder: for this
-//! machine, and for the processors of firmware whose Rust target is installed.
+//! Builds `tests/no_std`, a target that uses the recorder without the standard library and without
+//! an allocator. Builds it for this machine, and for each embedded processor whose Rust target is
+//! installed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Processors without 64-bit atomics, the first and the last also without compare-and-swap.
+/// Processors without 64-bit atomics. The first and the last also have no compare-and-swap.
 const BARE: [&str; 4] = [
     "thumbv6m-none-eabi",
     "thumbv7m-none-eabi",
@@ -12,7 +13,7 @@ const BARE: [&str; 4] = [
     "riscv32imc-unknown-none-elf",
 ];
 
-/// Builds with more arguments; the target folder.
+/// Builds with additional arguments and returns the target folder.
 fn build(arguments: &[&str]) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no_std");

@@ -1,14 +1,17 @@
-//! What recording asks of others: nothing. Every recorder records 100,000 events, on each of its paths,
-//! in a process that the kernel ends at the first system call, with an allocator that counts.
+//! Tests that recording makes no system calls and allocates nothing. Every recorder records 100,000
+//! events on each of its paths, in a process that the kernel kills at the first system call, with a
+//! counting allocator.
 //!
-//! A lock that could make a thread wait ends in a system call (futex) when it does; and what allocates
-//! without a system call is counted. Reading the time makes none: the counter is an instruction.
+//! Waiting for a lock makes a system call (futex). Many allocations make no system call, so the
+//! allocator counts all of them. Reading the time makes no system call, because an instruction
+//! reads the counter.
 //!
-//! The first event of a thread in a stream is the exception, and the control of the test: it takes a lane, for
-//! which it asks who it is (`getpid`, `gettid`, `prctl`) and, for a stream in a file, for the lane's pages
-//! (`fallocate`). None of them waits for anybody.
+//! The first event of a thread in a stream is the exception, and shows that the test can fail. It
+//! takes a lane, and therefore requests the thread's ids and name from the kernel (`getpid`,
+//! `gettid`, `prctl`). If the stream is in a file, it also reserves the lane's pages (`fallocate`).
+//! None of these calls waits for another thread.
 //!
-//! The file holds `unsafe` code because `fork` and `prctl` are foreign functions.
+//! This file uses unsafe code because `fork` and `prctl` are foreign functions.
 #![cfg(target_os = "linux")]
 #![allow(unsafe_code)]
 
@@ -21,19 +24,19 @@ use tracewell_record::stream::{EventType, Family, FullPolicy, Stream, StreamOpti
 use tracewell_record::threadx::{Context, Info, Object, Options};
 use tracewell_record::{aix, event, rkh, shark, threadx};
 use tracewell_wire::aix::{HookId, HookWord32};
-use tracewell_wire::rkh::events::v3_4;
+use tracewell_wire::rkh::events::V3_4;
 use tracewell_wire::rkh::{Item, SymbolKind};
 use tracewell_wire::shark::ids::{self, flag};
 use tracewell_wire::threadx::ids::class;
 
 const EVENTS: u32 = 100_000;
 
-/// Makes something, and then does something with it in a process that may make no system call. How often
-/// that allocated, or the signal that ended it.
+/// Prepares a value, then calls `work` with it in a process that must not make system calls.
+/// Returns the number of allocations, or the signal that ended the process.
 fn confined<S>(make: impl FnOnce() -> S, work: impl FnOnce(&mut S)) -> Result<u64, i32> {
-    // SAFETY: the child runs one thread, and glibc makes its allocator usable there.
+    // SAFETY: the child has one thread. In this thread, glibc's allocator remains usable.
     let child = unsafe { libc::fork() };
-    assert!(child >= 0, "there is room for a process");
+    assert!(child >= 0, "the process can be created");
     if child == 0 {
         let mut made = make();
         confine();
@@ -44,7 +47,7 @@ fn confined<S>(make: impl FnOnce() -> S, work: impl FnOnce(&mut S)) -> Result<u6
         unsafe { libc::syscall(libc::SYS_exit_group, allocated) };
     }
     let mut status = 0;
-    // SAFETY: the status is a place of ours.
+    // SAFETY: the status is a local variable.
     unsafe { libc::waitpid(child, &raw mut status, 0) };
     match libc::WIFSIGNALED(status) {
         true => Err(libc::WTERMSIG(status)),
@@ -52,13 +55,13 @@ fn confined<S>(make: impl FnOnce() -> S, work: impl FnOnce(&mut S)) -> Result<u6
     }
 }
 
-/// From here on every system call but the one that ends the process ends it as well, by SIGSYS.
+/// From here on, every system call except `exit` kills the process with SIGSYS.
 fn confine() {
     let step =
         |code: u32, jump: u8, k: u32| libc::sock_filter { code: code as u16, jt: jump, jf: 0, k };
     let end = libc::SYS_exit_group as u32;
     let mut filter = [
-        // The number of the call is the first word of what the filter sees.
+        // The filter sees the number of the call as its first word.
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
         step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, end),
         step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_KILL_PROCESS),
@@ -78,7 +81,7 @@ fn leaked(size: usize) -> &'static mut [u8] {
 }
 
 #[test]
-fn a_system_call_would_be_seen() {
+fn a_system_call_would_be_noticed() {
     // SAFETY: the call has no arguments.
     let asks = |(): &mut ()| _ = unsafe { libc::syscall(libc::SYS_getpid) };
     assert_eq!(confined(|| (), asks), Err(libc::SIGSYS));
@@ -116,14 +119,14 @@ fn rkh_records<B: rkh::Buffer>(trace: &mut rkh::Trace<'static, EventCounter, B>)
     trace.open();
     for number in 0..EVENTS {
         let about = rkh::About::signal(1, number % 40);
-        trace.record(&v3_4::SM_TRN, rkh::About::object(1), &[number, 2, 3]);
-        trace.record(&v3_4::SM_EVT_NFOUND, about, &[number, 0x7E]);
+        trace.record(&V3_4::SM_TRN, rkh::About::object(1), &[number, 2, 3]);
+        trace.record(&V3_4::SM_EVT_NFOUND, about, &[number, 0x7E]);
         trace.symbol(SymbolKind::State, Some(1), number, b"state");
         trace.user_items(0, &[Item::Text(b"text"), Item::Memory(b"~}"), Item::Signal(1)]);
         trace.assertion(b"main", 7);
-        drop(trace.begin(&v3_4::SM_TRN, rkh::About::object(1)));
-        trace.filters().event(&v3_4::SM_TRN, rkh::Filter::On);
-        trace.record(&v3_4::SM_TRN, rkh::About::object(1), &[number, 2, 3]);
+        drop(trace.begin(&V3_4::SM_TRN, rkh::About::object(1)));
+        trace.filters().event(&V3_4::SM_TRN, rkh::Filter::On);
+        trace.record(&V3_4::SM_TRN, rkh::About::object(1), &[number, 2, 3]);
         trace.filters().all(rkh::Filter::Off);
         trace.buffer().block(number as usize % 100);
     }
@@ -233,10 +236,10 @@ fn record(stream: &mut Stream) {
 }
 
 #[test]
-fn streams_behind_the_first_event_of_a_thread() {
+fn streams_after_the_first_event_of_a_thread() {
     if !tracewell_record::clock::counter::is_invariant() {
-        // Where the system's clock is read, whether that is a system call is the system's matter.
-        println!("skipped: the processor's counter is no clock here");
+        // Without the counter, recording reads the system clock, which can be a system call.
+        println!("skipped: the processor's counter is not usable as a clock on this machine");
         return;
     }
     for policy in [FullPolicy::Loop, FullPolicy::UntilFull, FullPolicy::Flush] {

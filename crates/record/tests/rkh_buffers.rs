@@ -1,4 +1,4 @@
-//! The buffers of the RKH recorder against slow twins, and what leaves them in blocks.
+//! Compares the buffers of the RKH recorder with simple models.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use tracewell_wire::rkh::{ESCAPE, FLAG};
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// A frame of so many bytes; given up where it is false.
+    /// A frame of this many bytes. It is aborted if the flag is false.
     Frame(Vec<u8>, bool),
     Get,
     Block(usize),
@@ -26,16 +26,16 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..120)
 }
 
-/// What a buffer should hold.
-trait Twin {
+/// A simple model of a buffer.
+trait Model {
     fn frame(&mut self, bytes: &[u8], ends: bool);
     fn held(&mut self) -> &mut VecDeque<u8>;
 }
 
-/// The framework's ring, a byte at a time: the oldest byte goes when there are too many.
+/// The framework's ring. When it is full, each new byte replaces the oldest byte.
 struct Bytes(VecDeque<u8>, usize);
 
-impl Twin for Bytes {
+impl Model for Bytes {
     fn frame(&mut self, bytes: &[u8], ends: bool) {
         let end: &[u8] = if ends { &[] } else { &[ESCAPE, FLAG] };
         for byte in bytes.iter().chain(end) {
@@ -51,10 +51,10 @@ impl Twin for Bytes {
     }
 }
 
-/// Whole frames or nothing.
+/// Whole frames only.
 struct Frames(VecDeque<u8>, usize);
 
-impl Twin for Frames {
+impl Model for Frames {
     fn frame(&mut self, bytes: &[u8], ends: bool) {
         if ends && self.0.len() + bytes.len() <= self.1 {
             self.0.extend(bytes);
@@ -66,8 +66,8 @@ impl Twin for Frames {
     }
 }
 
-/// Does the same to both, and compares every byte that leaves.
-fn compare(buffer: &mut impl Buffer, twin: &mut impl Twin, steps: &[Step]) {
+/// Applies the same steps to a buffer and its model, and compares every removed byte.
+fn compare(buffer: &mut impl Buffer, model: &mut impl Model, steps: &[Step]) {
     buffer.clear();
     for step in steps {
         match step {
@@ -79,29 +79,29 @@ fn compare(buffer: &mut impl Buffer, twin: &mut impl Twin, steps: &[Step]) {
                 } else {
                     buffer.abort();
                 }
-                twin.frame(bytes, *ends);
+                model.frame(bytes, *ends);
             }
-            Step::Get => assert_eq!(buffer.get(), twin.held().pop_front()),
+            Step::Get => assert_eq!(buffer.get(), model.held().pop_front()),
             Step::Block(most) => {
                 let block = buffer.block(*most).to_vec();
                 assert!(block.len() <= *most);
-                assert_eq!(block.is_empty(), *most == 0 || twin.held().is_empty());
-                let expected: Vec<_> = twin.held().drain(..block.len()).collect();
+                assert_eq!(block.is_empty(), *most == 0 || model.held().is_empty());
+                let expected: Vec<_> = model.held().drain(..block.len()).collect();
                 assert_eq!(block, expected);
             }
             Step::Read(most) => {
                 let mut out = vec![0; *most];
                 let count = buffer.read(&mut out);
-                assert_eq!(count, twin.held().len().min(*most));
-                let expected: Vec<_> = twin.held().drain(..count).collect();
+                assert_eq!(count, model.held().len().min(*most));
+                let expected: Vec<_> = model.held().drain(..count).collect();
                 assert_eq!(out[..count], expected);
             }
         }
-        assert_eq!(buffer.len(), twin.held().len());
+        assert_eq!(buffer.len(), model.held().len());
     }
     let mut rest = Vec::new();
     buffer.flush(|block| rest.extend_from_slice(block));
-    assert!(rest.iter().eq(twin.held().iter()) && buffer.is_empty());
+    assert!(rest.iter().eq(model.held().iter()) && buffer.is_empty());
 }
 
 proptest! {

@@ -1,9 +1,11 @@
-//! Filters and what is compiled in: truth tables of both senses, all verbs, the edges of the tables.
+//! Tests filters and compiled-in records. The truth tables cover both kinds of dialects: a set bit
+//! passes records in some and suppresses records in others. Other tests cover all functions and the
+//! ends of the tables.
 
 use tracewell_record::rkh::{
     About, Buffer, Compiled, Filter, FilterKinds, Options, Outcome, Refusal, StreamBuffer, Trace,
 };
-use tracewell_wire::rkh::events::{Event, Table, asks, v2_4_3, v3_4};
+use tracewell_wire::rkh::events::{Event, Table, V2_4_3, V3_4, asks};
 use tracewell_wire::rkh::{Dialect, Settings, SymbolKind, ids, switches};
 
 type Recorder<'m> = Trace<'m, fn() -> u64, StreamBuffer<'m>>;
@@ -16,7 +18,7 @@ fn of(table: &'static Table) -> Options {
     Options { table, ..Options::default() }
 }
 
-/// Whether a record with signal 9 of the active object of priority 5 passes.
+/// Returns true if a record with signal 9 of the active object with priority 5 passes.
 fn passes(trace: &mut Recorder<'_>, event: &Event) -> bool {
     let arguments = vec![9; event.fields.len()];
     match trace.record(event, About::signal(5, 9), &arguments) {
@@ -26,7 +28,7 @@ fn passes(trace: &mut Recorder<'_>, event: &Event) -> bool {
     }
 }
 
-/// All sixteen states of the four tables, for an event that asks `asked`; `set` is what lets through.
+/// Tests all sixteen states of the four tables for an event.
 fn truth_table(table: &'static Table, event: &Event) {
     for kinds in 0..8 {
         let on = |bit| kinds >> bit & 1 != 0;
@@ -36,7 +38,7 @@ fn truth_table(table: &'static Table, event: &Event) {
             let (mut memory, mut signals) = ([0; 64], [0; 4]);
             let options = Options { filters, ..of(table) };
             let mut trace = recorder(options, &mut memory, &mut signals);
-            // The verb of the event opens the group; so the group's comes last.
+            // `event` opens the event's group too, so set the group after the event.
             trace.filters().event(event, open(1));
             let (group, _) = table.place(event.code).unwrap();
             trace.filters().group(group, open(0));
@@ -56,18 +58,18 @@ fn truth_table(table: &'static Table, event: &Event) {
 }
 
 #[test]
-fn a_record_passes_if_every_table_that_it_asks_lets_it() {
-    for event in [&v3_4::SM_DCH, &v3_4::SM_TRN, &v3_4::MP_GET, &v3_4::FWK_EXE_FUN, &v3_4::TMR_TOUT]
+fn a_record_passes_if_every_table_that_applies_lets_it_pass() {
+    for event in [&V3_4::SM_DCH, &V3_4::SM_TRN, &V3_4::MP_GET, &V3_4::FWK_EXE_FUN, &V3_4::TMR_TOUT]
     {
-        truth_table(&v3_4::TABLE, event);
+        truth_table(V3_4::TABLE, event);
     }
-    for event in [&v2_4_3::SM_DCH, &v2_4_3::SM_TRN, &v2_4_3::MP_GET] {
-        truth_table(&v2_4_3::TABLE, event);
+    for event in [&V2_4_3::SM_DCH, &V2_4_3::SM_TRN, &V2_4_3::MP_GET] {
+        truth_table(V2_4_3::TABLE, event);
     }
 }
 
 #[test]
-fn at_the_start_newer_versions_hold_back_and_older_ones_let_through() {
+fn at_the_start_newer_versions_hold_back_and_older_ones_let_pass() {
     for dialect in Dialect::ALL {
         let table = Table::of(dialect);
         for event in table.events.iter().filter(|event| !event.name.ends_with("TCFG")) {
@@ -89,7 +91,7 @@ fn at_the_start_newer_versions_hold_back_and_older_ones_let_through() {
 
 #[test]
 fn the_bits_mean_the_opposite_in_older_versions() {
-    for (table, byte) in [(&v3_4::TABLE, 0xFF), (&v2_4_3::TABLE, 0)] {
+    for (table, byte) in [(V3_4::TABLE, 0xFF), (V2_4_3::TABLE, 0)] {
         let (mut memory, mut signals) = ([0; 64], [0; 4]);
         let mut trace = recorder(of(table), &mut memory, &mut signals);
         let filters = trace.filters();
@@ -106,35 +108,36 @@ fn the_bits_mean_the_opposite_in_older_versions() {
 #[test]
 fn the_tables_are_laid_out_as_in_the_framework() {
     let (mut memory, mut signals) = ([0; 64], [0; 4]);
-    let mut trace = recorder(of(&v3_4::TABLE), &mut memory, &mut signals);
+    let mut trace = recorder(of(V3_4::TABLE), &mut memory, &mut signals);
     let filters = trace.filters();
     assert_eq!(filters.group_map(), [0, 1, 2, 4, 7, 8, 11, 15]);
     assert_eq!(filters.event_table().len(), 17);
-    filters.event(&v3_4::SM_EXE_ACT, Filter::Off);
+    filters.event(&V3_4::SM_EXE_ACT, Filter::Off);
     assert_eq!(filters.event_table()[6], 1);
     assert_eq!(filters.group_table(), 1 << ids::SM_GROUP);
-    // The group's bit alone, then all of the group.
+    // `group` changes only the bit of the group. `group_all_events` also changes the bits of its
+    // events.
     filters.group(ids::SM_GROUP, Filter::On);
     assert_eq!((filters.group_table(), filters.event_table()[6]), (0, 1));
     filters.group_all_events(ids::FWK_GROUP, Filter::Off);
     assert_eq!(filters.event_table()[7..12], [0, 0xFF, 0xFF, 0xFF, 0]);
     assert_eq!(filters.group_table(), 1 << ids::FWK_GROUP);
-    // An event's bit alone.
-    filters.event(&v3_4::FWK_EN, Filter::On);
+    // When `event` suppresses an event, it changes only the bit of this event.
+    filters.event(&V3_4::FWK_EN, Filter::On);
     assert_eq!((filters.event_table()[8], filters.group_table()), (0xFE, 1 << ids::FWK_GROUP));
 }
 
 #[test]
-fn nothing_past_a_table_is_changed_or_passes() {
+fn numbers_past_a_table_change_nothing_and_do_not_pass() {
     let (mut memory, mut signals) = ([0; 64], [0; 2]);
-    let mut trace = recorder(of(&v3_4::TABLE), &mut memory, &mut signals);
+    let mut trace = recorder(of(V3_4::TABLE), &mut memory, &mut signals);
     let filters = trace.filters();
     assert!(filters.object(63, Filter::Off) && !filters.object(64, Filter::Off));
     assert!(filters.signal(15, Filter::Off) && !filters.signal(16, Filter::Off));
     assert!(filters.group(7, Filter::Off) && !filters.group(8, Filter::Off));
-    // MP has three events, and the last UT event is a bit like any other.
+    // MP has three events. The last UT event has a bit like any other event.
     assert!(filters.code(2, Filter::Off) && !filters.code(3, Filter::Off));
-    assert!(filters.event(&v3_4::UT_FAIL, Filter::On));
+    assert!(filters.event(&V3_4::UT_FAIL, Filter::On));
     filters.all(Filter::Off);
     let dispatch = |signal| About { priority: None, signal: Some(signal) };
     assert!(filters.pass(0x71, asks::EVENT | asks::SIGNAL, dispatch(15)));
@@ -152,7 +155,7 @@ fn reserved_signals_pass() {
         trace.filters().all_objects(Filter::Off);
         let mut pass = |signal| {
             let about = About::signal(0, signal);
-            trace.record(&v3_4::SM_DCH, about, &[1, signal, 2]) == Outcome::Recorded
+            trace.record(&V3_4::SM_DCH, about, &[1, signal, 2]) == Outcome::Recorded
         };
         assert_eq!(
             [largest, largest - 1, largest - 2, 9].map(&mut pass),
@@ -162,34 +165,34 @@ fn reserved_signals_pass() {
 }
 
 #[test]
-fn what_is_not_compiled_in_is_not_recorded() {
+fn records_that_are_not_compiled_in_are_not_recorded() {
     let groups = switches::SMA | switches::SM | switches::ASSERT;
-    let compiled = Compiled::groups(groups).without(&v3_4::SM_EXE_ACT);
+    let compiled = Compiled::groups(groups).without(&V3_4::SM_EXE_ACT);
     let options = Options { compiled, filters: FilterKinds::NONE, ..Options::default() };
     let mut memory = [0; 256];
     let mut trace = recorder(options, &mut memory, &mut []);
     let mut said = |event| trace.begin(event, About::NOTHING).map(|_| ()).err();
-    assert_eq!(said(&v3_4::SM_TRN), None);
-    assert_eq!(said(&v3_4::SM_EXE_ACT), Some(Outcome::NotCompiled));
-    assert_eq!(said(&v3_4::TMR_INIT), Some(Outcome::NotCompiled));
-    assert_eq!(said(&v3_4::FWK_SYNC_EVT), Some(Outcome::NotCompiled));
-    assert_eq!(said(&v2_4_3::SM_TRN), Some(Outcome::Refused(Refusal::NotInDialect)));
+    assert_eq!(said(&V3_4::SM_TRN), None);
+    assert_eq!(said(&V3_4::SM_EXE_ACT), Some(Outcome::NotCompiled));
+    assert_eq!(said(&V3_4::TMR_INIT), Some(Outcome::NotCompiled));
+    assert_eq!(said(&V3_4::FWK_SYNC_EVT), Some(Outcome::NotCompiled));
+    assert_eq!(said(&V2_4_3::SM_TRN), Some(Outcome::Refused(Refusal::NotInDialect)));
     assert_eq!(trace.assertion(b"main", 7), Outcome::Recorded);
     assert_eq!(trace.symbol(SymbolKind::Signal, None, 1, b"GO"), Outcome::Recorded);
     assert_eq!(trace.user(0, |record| record), Outcome::NotCompiled);
-    let told = trace.options().configuration().unwrap().flags;
-    assert_eq!(told, groups | switches::SEQUENCE | switches::STAMP | switches::CHECKSUM);
+    let flags = trace.options().configuration().unwrap().flags;
+    assert_eq!(flags, groups | switches::SEQUENCE | switches::STAMP | switches::CHECKSUM);
 }
 
 #[test]
-fn an_assertion_asks_the_filters_of_group_and_event() {
+fn the_filters_of_group_and_event_apply_to_an_assertion() {
     let (mut memory, mut signals) = ([0; 256], [0; 4]);
     let mut trace = recorder(Options::default(), &mut memory, &mut signals);
     trace.open();
     let before = trace.buffer().len();
     assert_eq!(trace.assertion(b"main", 7), Outcome::Filtered);
     assert_eq!(trace.buffer().len(), before);
-    trace.filters().event(&v3_4::FWK_ASSERT, Filter::Off);
+    trace.filters().event(&V3_4::FWK_ASSERT, Filter::Off);
     assert_eq!(trace.assertion(b"main", 7), Outcome::Recorded);
     assert_eq!(trace.assertion(b"ma\0in", 7), Outcome::Refused(Refusal::Text));
 }
@@ -202,12 +205,12 @@ fn filtered_records_use_no_number() {
         ..Options::default()
     };
     let mut trace = recorder(options, &mut memory, &mut signals);
-    trace.record(&v3_4::FWK_EN, About::NOTHING, &[]);
+    trace.record(&V3_4::FWK_EN, About::NOTHING, &[]);
     trace.filters().all_events(Filter::Off);
-    trace.record(&v3_4::FWK_EN, About::NOTHING, &[]);
+    trace.record(&V3_4::FWK_EN, About::NOTHING, &[]);
     trace.filters().all_events(Filter::On);
-    trace.record(&v3_4::FWK_EX, About::NOTHING, &[]);
-    trace.filters().event(&v3_4::FWK_EX, Filter::Off);
-    trace.record(&v3_4::FWK_EX, About::NOTHING, &[]);
+    trace.record(&V3_4::FWK_EX, About::NOTHING, &[]);
+    trace.filters().event(&V3_4::FWK_EX, Filter::Off);
+    trace.record(&V3_4::FWK_EX, About::NOTHING, &[]);
     assert_eq!(trace.buffer().block(99), [0xA0, 0, 0x7E, 0xA1, 1, 0x7E]);
 }

@@ -1,4 +1,5 @@
-//! The committed example trace: what the program makes, and true to the rules of the kernel.
+//! Tests that the program reproduces the committed example trace, and that the trace follows the
+//! rules of the kernel.
 
 mod support;
 
@@ -27,8 +28,8 @@ fn is_thread(event: &Event) -> bool {
     ![context::INTERRUPT, context::INITIALIZATION].contains(&event.context)
 }
 
-/// The events while a thread waits for the mutex `log file`: behind its suspension, up to the
-/// resumption.
+/// The control thread waits for the mutex `log file` several times. For each wait, returns the
+/// events from after the thread's suspension to its resumption.
 fn waits_for_log_file(events: &[Event]) -> Vec<&[Event]> {
     let (control, log_file) = (address_of("control"), address_of("log file"));
     let gets = (0..events.len() - 1).filter(|&at| {
@@ -45,10 +46,10 @@ fn waits_for_log_file(events: &[Event]) -> Vec<&[Event]> {
 }
 
 #[test]
-fn the_program_makes_the_committed_bytes() {
+fn the_program_records_the_committed_bytes() {
     assert!(
         simulation::image() == COMMITTED,
-        "examples/scheduling.trx differs from what its program makes; if that is wanted, run\n\
+        "examples/scheduling.trx differs from what its program records; if that is intended, run\n\
          cargo run -p tracewell-record --example scheduling -- examples/scheduling.trx"
     );
 }
@@ -69,19 +70,21 @@ fn the_trace_is_complete_small_and_has_every_kind_of_event() {
     }
 }
 
-/// Follows who should run by information 4 alone and compares with who recorded.
+/// Information 4 of a resume or suspend names the thread that runs next. Checks that this thread
+/// records the next event.
 #[test]
-fn the_next_thread_of_resumes_and_suspends_is_who_records_next() {
+fn the_next_thread_of_resumes_and_suspends_records_next() {
     let events = Image::read(COMMITTED).events();
     let mut next = None;
     for (index, event) in events.iter().enumerate() {
         if let (Some(next), PriorityWord::Interrupted(thread)) = (next, event.priority()) {
-            // Inside one routine the interrupted thread stays, whatever was resumed meanwhile.
+            // Within an interrupt routine, the interrupted thread remains the same, even if other
+            // threads are resumed.
             if event.id() == 3 {
                 assert_eq!(thread, next, "event {index}");
             }
         } else if let (Some(next), true) = (next, is_thread(event)) {
-            // While an owner's priority changes, events of one thread follow each other.
+            // While an owner's priority changes, the thread that changes it continues to record.
             let changing = [RESUME, SUSPEND].contains(&event.id()) && event.info[1] == 14;
             assert!(changing || event.context == next, "event {index}");
         }
@@ -121,7 +124,7 @@ fn mutex_events_show_owner_and_count_before_the_call_acts() {
 }
 
 #[test]
-fn a_less_urgent_stranger_runs_while_control_waits() {
+fn a_less_urgent_thread_without_the_mutex_runs_while_control_waits() {
     let events = Image::read(COMMITTED).events();
     let waits = waits_for_log_file(&events);
     assert!(waits.len() > 1, "{} waits", waits.len());
@@ -129,11 +132,11 @@ fn a_less_urgent_stranger_runs_while_control_waits() {
     let inverted =
         waits.iter().filter(|wait| wait.iter().any(|event| event.context == telemetry)).count();
     assert!(inverted >= 1, "telemetry ran in none of {} waits", waits.len());
-    assert!(inverted < waits.len(), "some waits end as they should");
+    assert!(inverted < waits.len(), "every wait has a priority inversion");
 }
 
 #[test]
-fn the_owner_of_the_bus_inherits_and_gives_back_the_priority() {
+fn the_owner_of_the_bus_inherits_a_priority_and_loses_it_again() {
     let logger = address_of("logger");
     let events = Image::read(COMMITTED).events();
     let mut priorities: Vec<_> = events

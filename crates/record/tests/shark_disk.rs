@@ -1,4 +1,4 @@
-//! Chunks in files: names, content, and disks that do not take them.
+//! Tests writing chunks to files: names, content, and disk failures.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -10,7 +10,7 @@ use tracewell_wire::shark::ids::flag;
 
 type Clock = fn() -> u64;
 
-/// A tracer whose only chunk has so many records.
+/// Returns a tracer whose only chunk has this number of records.
 fn recorded(records: u16) -> Trace<'static, Clock, 1> {
     let areas = Areas { normal: 1600, ..Areas::default() };
     let clock: Clock = || 5;
@@ -46,11 +46,11 @@ fn each_chunk_gets_a_file_of_its_own() {
 }
 
 #[test]
-fn a_chunk_that_cannot_be_written_stays_and_leaves_no_file() {
+fn a_chunk_that_cannot_be_written_keeps_its_records_and_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let mut disk = DiskWriter::new(folder.path().join("trace.dat")).unwrap();
     let mut trace = recorded(3);
-    // A folder is where the file should be, so that renaming fails after all was written.
+    // A folder with the name of the file exists, so renaming fails after everything was written.
     fs::create_dir(disk.next_path()).unwrap();
     let refused = trace.send_chunk(0, flag::FREE, &mut disk);
     assert!(matches!(refused, Err(SendError::Sender(_))), "{refused:?}");
@@ -65,7 +65,7 @@ fn a_chunk_that_cannot_be_written_stays_and_leaves_no_file() {
     assert!(matches!(gone, SendError::Sender(error) if error.kind() == ErrorKind::NotFound));
 }
 
-/// Takes a few bytes at a time, and no more than it has room for.
+/// Accepts a few bytes per call, up to a limit.
 struct SmallDisk {
     room: usize,
     written: Vec<u8>,
@@ -88,7 +88,7 @@ impl Write for SmallDisk {
 }
 
 #[test]
-fn short_writes_are_gone_on_with_and_a_full_disk_is_an_error() {
+fn short_writes_are_continued_and_a_full_disk_is_an_error() {
     let mut trace = recorded(4);
     let dump = trace.begin_send(0).unwrap();
     let mut disk = SmallDisk { room: 64, written: Vec::new() };
@@ -103,7 +103,7 @@ fn short_writes_are_gone_on_with_and_a_full_disk_is_an_error() {
 }
 
 #[test]
-fn names_that_no_file_can_have_are_refused() {
+fn invalid_file_names_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let kind = |path: &Path| DiskWriter::new(path).map(|_| ()).map_err(|error| error.kind());
     let name = |length| folder.path().join("x".repeat(length));

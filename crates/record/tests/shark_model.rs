@@ -1,8 +1,8 @@
-//! Random operations on the recorder of chunks and on a slow twin of it: the same answers, and the same
-//! records in every chunk, in memory and in what a carrier gets.
+//! Applies random operations to the chunk recorder and to a simple model of it. Both must return
+//! the same results, and must have the same records in every chunk, both in memory and when sent.
 //!
-//! The twin keeps lists: a chunk is a list of everything that was ever stored in it, from which the
-//! areas are worked out when somebody looks.
+//! A chunk of the model is a list of all records ever stored in it. The areas are computed from
+//! this list when they are compared.
 
 use proptest::prelude::*;
 use tracewell_record::clock::Masked;
@@ -37,12 +37,14 @@ fn operation() -> impl Strategy<Value = Operation> {
     let code = prop_oneof![prop::sample::select(codes.to_vec()), any::<u8>()];
     prop_oneof![
         40 => (code, any::<bool>()).prop_map(|(code, fast)| Operation::Log { code, fast }),
-        2 => (any::<u8>(), 0..2_u16).prop_map(|(family, status)| Operation::Filter { family, status }),
+        2 => (any::<u8>(), 0..2_u16)
+            .prop_map(|(family, status)| Operation::Filter { family, status }),
         4 => prop::bool::weighted(0.8).prop_map(Operation::Enable),
         6 => (flags.clone(), any::<bool>())
             .prop_map(|(flags, emergency)| Operation::Create { flags, emergency }),
         1 => chunk.clone().prop_map(Operation::Delete),
-        2 => (chunk.clone(), flags.clone()).prop_map(|(chunk, flags)| Operation::Flags(chunk, flags)),
+        2 => (chunk.clone(), flags.clone())
+            .prop_map(|(chunk, flags)| Operation::Flags(chunk, flags)),
         5 => chunk.clone().prop_map(Operation::Select),
         6 => (chunk.clone(), chunk.clone()).prop_map(|(from, to)| Operation::Link(from, to)),
         3 => (chunk.clone(), flags.clone(), prop::bool::weighted(0.2))
@@ -51,7 +53,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// A chunk as the twin sees it.
+/// A chunk of the model.
 #[derive(Clone, Debug)]
 struct Chunk {
     flags: u8,
@@ -76,8 +78,8 @@ impl Chunk {
         normal
     }
 
-    /// The emergency area: what was overwritten and essential, and what came while the chunk was
-    /// full, in the order of these moments, as far as there is room.
+    /// Returns the records of the emergency area: essential records that were overwritten, or that
+    /// were logged while the chunk was full. A record that no longer fits into the area is dropped.
     fn kept(&self) -> Vec<Record> {
         let gone = self.stored.len().saturating_sub(NORMAL);
         let saved = self.stored[..gone].iter().enumerate();
@@ -97,7 +99,7 @@ impl Chunk {
 }
 
 #[derive(Default)]
-struct Twin {
+struct Model {
     chunks: [Option<Chunk>; CHUNKS],
     current: Option<u8>,
     enabled: bool,
@@ -109,7 +111,7 @@ fn valid(flags: u8) -> bool {
     flags & 0x0C != 0x0C && flags < 0x80
 }
 
-impl Twin {
+impl Model {
     fn get(&mut self, number: u8) -> Result<&mut Chunk, ControlError> {
         let chunk = self.chunks.get_mut(usize::from(number)).and_then(Option::as_mut);
         chunk.ok_or(ControlError::NoSuchChunk)
@@ -184,7 +186,7 @@ impl Twin {
         if essential && chunk.kept().len() < chunk.room_to_keep {
             let moment = chunk.stored.len();
             chunk.kept_when_full.push((moment, record));
-            return Outcome::Kept;
+            return Outcome::InEmergencyArea;
         }
         Outcome::Full
     }
@@ -212,7 +214,7 @@ impl Twin {
             return Err(ControlError::Flags);
         }
         let place = self.chunks.iter().position(Option::is_none).ok_or(ControlError::TableFull)?;
-        // A new chunk has no records, so that it is not full.
+        // A new chunk has no records, so it cannot be full.
         let flags = flags & !flag::FULL;
         let (stored, kept_when_full) = Default::default();
         self.chunks[place] =
@@ -298,7 +300,7 @@ impl Twin {
     }
 }
 
-/// A carrier that keeps what it gets, or fails.
+/// A sender that stores the records, or fails.
 #[derive(Default)]
 struct Basket {
     fails: bool,
@@ -324,7 +326,7 @@ fn expand(_: &[u8], _: &mut [u8]) -> Option<usize> {
     None
 }
 
-/// What a reader finds in a chunk's memory.
+/// Reads header and records from a chunk's memory.
 fn records_in(image: &[u8]) -> (ChunkHeader, Vec<Record>) {
     let header = ChunkHeader::read(image).unwrap();
     let areas = &image[ChunkHeader::SIZE..][..header.area() as usize];
@@ -338,7 +340,7 @@ fn records_in(image: &[u8]) -> (ChunkHeader, Vec<Record>) {
 }
 
 fn memory() -> &'static mut [u8] {
-    // Chunks outlive each other in any order; a test's memory may leak.
+    // Chunks are deleted in any order, so their memory is leaked instead of owned.
     vec![0xA5; 1024].leak()
 }
 
@@ -346,83 +348,94 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn chunks_behave_as_their_twins(operations in prop::collection::vec(operation(), 1..120)) {
+    fn chunks_behave_as_in_the_model(operations in prop::collection::vec(operation(), 1..120)) {
         let mut ticks = 0;
         let clock = Masked { clock: || { ticks += 1; ticks }, mask: u64::MAX };
         let mut trace: Trace<'_, _, CHUNKS> = Trace::new(clock);
-        let mut twin = Twin::default();
+        let mut model = Model::default();
         let mut dropped = 0;
         for (step, operation) in operations.into_iter().enumerate() {
             match operation {
                 Operation::Log { code, fast } => {
                     let (par1, par2) = (u16::from(code), step as u32);
-                    let got = if fast { trace.log_fast(code, par1, par2) } else { trace.log(code, par1, par2) };
-                    prop_assert_eq!(got, twin.log(code, par2, fast));
-                    dropped += u64::from(!matches!(got, Outcome::Recorded | Outcome::Kept | Outcome::Jumped));
+                    let got = if fast {
+                        trace.log_fast(code, par1, par2)
+                    } else {
+                        trace.log(code, par1, par2)
+                    };
+                    prop_assert_eq!(got, model.log(code, par2, fast));
+                    use Outcome::{InEmergencyArea, Jumped, Recorded};
+                    let stored = matches!(got, Recorded | InEmergencyArea | Jumped);
+                    dropped += u64::from(!stored);
                 }
                 Operation::Filter { family, status } => {
                     let hides = trace.set_filter(family, status);
-                    prop_assert_eq!(hides, twin.filter(family, status));
+                    prop_assert_eq!(hides, model.filter(family, status));
                     dropped += u64::from(matches!(hides, Ok(Outcome::NoChunk | Outcome::Full)));
                 }
                 Operation::Enable(true) => {
-                    let expected = twin.current.map(|_| ()).ok_or(ControlError::NoneSelected);
-                    twin.enabled |= expected.is_ok();
+                    let expected = model.current.map(|_| ()).ok_or(ControlError::NoneSelected);
+                    model.enabled |= expected.is_ok();
                     prop_assert_eq!(trace.enable(), expected);
                 }
                 Operation::Enable(false) => {
                     trace.disable();
-                    twin.enabled = false;
+                    model.enabled = false;
                 }
                 Operation::Create { flags, emergency } => {
                     let kept = if emergency { KEPT } else { 0 };
-                    // The rest behind the last whole slot is not used.
+                    // Bytes after the last whole slot are not used.
                     let areas = Areas {
                         normal: NORMAL as u32 * 16 + 7,
                         emergency: kept as u32 * 16,
                         base_address: None,
                     };
-                    let got = trace.chunk_create(memory(), areas, flags).map_err(|refused| refused.reason);
-                    prop_assert_eq!(got, twin.create(flags, kept));
+                    let got = trace
+                        .chunk_create(memory(), areas, flags)
+                        .map_err(|refused| refused.reason);
+                    prop_assert_eq!(got, model.create(flags, kept));
                 }
                 Operation::Delete(chunk) => {
                     let got = trace.chunk_delete(chunk).map(|memory| memory.is_some());
-                    prop_assert_eq!(got, twin.delete(chunk));
+                    prop_assert_eq!(got, model.delete(chunk));
                 }
                 Operation::Flags(chunk, flags) => {
-                    // A compressed chunk that is freed has another size.
-                    if trace.get_chunk_flags(chunk).is_ok_and(|flags| flags & flag::COMPRESSED != 0) {
+                    // A compressed chunk has another size after it is freed.
+                    let flags_before = trace.get_chunk_flags(chunk);
+                    if flags_before.is_ok_and(|flags| flags & flag::COMPRESSED != 0) {
                         continue;
                     }
-                    prop_assert_eq!(trace.set_chunk_flags(chunk, flags), twin.set_flags(chunk, flags));
+                    let expected = model.set_flags(chunk, flags);
+                    prop_assert_eq!(trace.set_chunk_flags(chunk, flags), expected);
                 }
                 Operation::Select(chunk) => {
-                    let expected = twin.free(chunk);
+                    let expected = model.free(chunk);
                     if expected.is_ok() {
-                        twin.get(chunk).unwrap().flags &= !flag::FREE;
-                        twin.current = Some(chunk);
+                        model.get(chunk).unwrap().flags &= !flag::FREE;
+                        model.current = Some(chunk);
                     }
                     prop_assert_eq!(trace.chunk_select(chunk), expected);
                 }
                 Operation::Link(from, to) => {
-                    prop_assert_eq!(trace.chunk_link(from, to), twin.link(from, to));
+                    prop_assert_eq!(trace.chunk_link(from, to), model.link(from, to));
                 }
                 Operation::Send { chunk, flags, fails } => {
-                    let compressed = trace.get_chunk_flags(chunk).unwrap_or(0) & flag::COMPRESSED != 0;
+                    let flags_before = trace.get_chunk_flags(chunk).unwrap_or(0);
+                    let compressed = flags_before & flag::COMPRESSED != 0;
                     let flags = if compressed { flags & !flag::FREE } else { flags };
                     let mut basket = Basket { fails, ..Basket::default() };
                     let got = trace.send_chunk(chunk, flags, &mut basket).map(|()| basket.records);
-                    prop_assert_eq!(got, twin.send(chunk, flags, fails));
+                    prop_assert_eq!(got, model.send(chunk, flags, fails));
                 }
                 Operation::Compress(chunk, flags) => {
                     let got = trace.compress_chunk(chunk, flags, memory());
                     let got = got.map(|_| ()).map_err(|refused| refused.reason);
-                    prop_assert_eq!(got, twin.compress(chunk, flags));
+                    prop_assert_eq!(got, model.compress(chunk, flags));
                 }
             }
-            prop_assert_eq!(trace.current(), twin.current);
+            prop_assert_eq!(trace.current(), model.current);
             for number in 0..CHUNKS as u8 {
-                let Ok(chunk) = twin.get(number) else {
+                let Ok(chunk) = model.get(number) else {
                     prop_assert!(trace.image(number).is_err());
                     continue;
                 };

@@ -1,4 +1,4 @@
-//! The rules of chunks one by one, and the bytes they leave behind.
+//! Tests each rule of chunks separately, and the bytes of chunk images.
 
 use tracewell_record::clock::Masked;
 use tracewell_record::shark::{Areas, ControlError, Drops, Dump, Outcome, Packets, Trace};
@@ -54,14 +54,15 @@ fn a_chunk_has_exactly_these_bytes() {
     let mut trace = started(clock, &mut memory, areas(47, 33), flag::STOP);
     assert_eq!(trace.log(USER, 0x1234, 0x89AB_CDEF), Outcome::Recorded);
     assert_eq!(trace.log_fast(USER | 0x10, 5, 6), Outcome::Recorded);
-    assert_eq!(trace.log(ids::TASK_END, 0x108, 3), Outcome::Kept);
+    assert_eq!(trace.log(ids::TASK_END, 0x108, 3), Outcome::InEmergencyArea);
     #[rustfmt::skip]
     let expected = [
         // Descriptor: id, number, STOP and FULL, sizes, address of the head.
-        0xBB, 0xFF, 0xAA, 0xFF, 0, 0, 0, 0, 0x0A, 0, 0, 0, 32, 0, 0, 0, 32, 0, 0, 0, 0x18, 0, 0x10, 0,
+        0xBB, 0xFF, 0xAA, 0xFF, 0, 0, 0, 0, 0x0A, 0, 0, 0,
+        32, 0, 0, 0, 32, 0, 0, 0, 0x18, 0, 0x10, 0,
         // Head: position at the end, start, sizes, flags, no successor.
         0x50, 0, 0x10, 0, 0x30, 0, 0x10, 0, 32, 0, 0, 0, 32, 0, 0, 0, 0x0A, 0, 0, 0, 0, 0, 0, 0,
-        // The high half of a stamp first.
+        // The high half of a timestamp comes first.
         0x09, 0x00, 0x34, 0x12, 1, 0, 0, 0, 2, 0, 0, 0, 0xEF, 0xCD, 0xAB, 0x89,
         0x19, 0x80, 5, 0, 1, 0, 0, 0, 3, 0, 0, 0, 6, 0, 0, 0,
         0x42, 0x00, 0x08, 0x01, 1, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0,
@@ -83,7 +84,7 @@ fn a_chunk_that_stops_counts_what_it_drops() {
 }
 
 #[test]
-fn a_cyclic_chunk_keeps_what_the_rest_needs() {
+fn a_cyclic_chunk_saves_essential_records_before_overwriting_them() {
     let mut memory = [0; 300];
     let mut trace = started(counting(), &mut memory, areas(32, 32), flag::CYCLIC);
     for number in 1..=3 {
@@ -91,7 +92,8 @@ fn a_cyclic_chunk_keeps_what_the_rest_needs() {
         trace.log(USER, 100 + number, 0);
     }
     trace.log(USER, 104, 0);
-    // Slots: 104 over the third creation, 103. Kept: two; the third found no room.
+    // Normal area: 104, which replaced the third creation, and 103. Emergency area: the first two
+    // creations; the third did not fit.
     assert_eq!(first_parameters(&mut trace, 0), [104, 103, 1, 2]);
     let drops = Drops { overwritten: 3, essential_overwritten: 1, ..Drops::default() };
     assert_eq!(trace.drops(), drops);
@@ -100,7 +102,7 @@ fn a_cyclic_chunk_keeps_what_the_rest_needs() {
 }
 
 #[test]
-fn a_jump_loses_no_event_and_uses_the_link_up() {
+fn a_jump_loses_no_event_and_removes_the_link() {
     let (mut first, mut second) = ([0; 100], [0; 100]);
     let mut trace = started(counting(), &mut first, areas(32, 0), flag::JUMP_TO_NEXT);
     let next = trace.chunk_create(&mut second, areas(32, 0), flag::FREE | flag::JUMP_TO_NEXT);
@@ -113,7 +115,7 @@ fn a_jump_loses_no_event_and_uses_the_link_up() {
     }
     assert_eq!(trace.current(), Some(next));
     assert_eq!(first_parameters(&mut trace, 0), [1, 2]);
-    // Without a successor it stops.
+    // The second chunk has no successor, so it stops when it is full.
     assert_eq!(first_parameters(&mut trace, next), [3, 4]);
     assert_eq!(trace.drops().full, 1);
     assert_eq!(trace.get_chunk_flags(0), Ok(flag::JUMP_TO_NEXT | flag::FULL));
@@ -161,7 +163,7 @@ fn the_command_leaves_a_cyclic_chunk_and_stores_nothing() {
 }
 
 #[test]
-fn a_filter_hides_its_family_from_the_safe_path_and_says_so() {
+fn a_filter_hides_its_family_on_the_safe_path_and_is_recorded() {
     let mut memory = [0; 300];
     let mut trace = started(counting(), &mut memory, areas(200, 0), flag::STOP);
     assert_eq!(trace.set_filter(0xF9, 0x8001), Ok(Outcome::Recorded));
@@ -179,7 +181,7 @@ fn a_filter_hides_its_family_from_the_safe_path_and_says_so() {
 }
 
 #[test]
-fn what_is_being_sent_is_left_alone() {
+fn a_chunk_that_is_being_sent_does_not_change() {
     let (mut first, mut second, mut other) = ([0; 100], [0; 100], [0; 100]);
     let mut trace = started(counting(), &mut first, areas(32, 0), flag::STOP);
     trace.chunk_create(&mut second, areas(32, 0), flag::FREE).unwrap();
@@ -191,8 +193,8 @@ fn what_is_being_sent_is_left_alone() {
     assert_eq!(trace.chunk_link(0, 1), Err(ControlError::Busy));
     assert_eq!(trace.compressed_size(0), Err(ControlError::Current));
     assert_eq!(trace.get_chunk_flags(0), Ok(flag::STOP | flag::BUSY));
-    let mut stranger = started(counting(), &mut other, areas(32, 0), flag::STOP);
-    let foreign = stranger.begin_send(0).unwrap();
+    let mut other_tracer = started(counting(), &mut other, areas(32, 0), flag::STOP);
+    let foreign = other_tracer.begin_send(0).unwrap();
     assert_eq!(trace.end_send(foreign, None), Err(ControlError::NotBusy));
     trace.end_send(dump, Some(flag::FREE)).unwrap();
     assert_eq!((trace.current(), trace.get_chunk_flags(0)), (None, Ok(flag::FREE)));
@@ -202,7 +204,7 @@ fn what_is_being_sent_is_left_alone() {
 }
 
 #[test]
-fn arguments_are_checked_and_memory_comes_back() {
+fn arguments_are_checked_and_memory_is_returned() {
     let mut trace: Trace<'_, _, 2> = Trace::new(counting());
     let cases = [
         (areas(31, 0), flag::FREE, ControlError::Sizes),
@@ -268,7 +270,7 @@ fn with_records<'m>(memory: &'m mut [u8], records: u16) -> Dump<'m> {
 }
 
 #[test]
-fn datagrams_hold_sixty_records_and_run_on() {
+fn datagrams_hold_sixty_records_and_are_numbered_over_all_chunks() {
     let mut packets = Packets::default();
     let mut sizes = Vec::new();
     for records in [121, 0, 60] {
@@ -286,7 +288,7 @@ fn datagrams_hold_sixty_records_and_run_on() {
 }
 
 #[test]
-fn a_datagram_that_was_not_sent_keeps_its_number_free() {
+fn a_datagram_that_was_not_sent_does_not_use_up_its_number() {
     let mut packets = Packets::default();
     let mut memory = vec![0; 20_000];
     let dump = with_records(&mut memory, 130);
@@ -299,7 +301,7 @@ fn a_datagram_that_was_not_sent_keeps_its_number_free() {
 }
 
 #[test]
-fn a_compressed_chunk_is_smaller_and_gives_the_same() {
+fn a_compressed_chunk_is_smaller_and_sends_the_same_records() {
     let mut trace = Trace::<_, 4>::new(counting());
     trace.chunk_create(vec![0; 9000].leak(), areas(8000, 0), flag::FREE | flag::CYCLIC).unwrap();
     trace.chunk_select(0).unwrap();
@@ -356,7 +358,7 @@ fn flags_keep_a_compressed_chunk_compressed_until_it_is_freed() {
 }
 
 #[test]
-fn a_successor_that_was_marked_full_takes_nothing() {
+fn a_successor_that_was_marked_full_stores_nothing() {
     let (mut first, mut second) = ([0; 100], [0; 100]);
     let mut trace = started(counting(), &mut first, areas(32, 0), flag::JUMP_TO_NEXT);
     trace.chunk_create(&mut second, areas(32, 0), flag::FREE).unwrap();

@@ -1,4 +1,4 @@
-//! Streams: filters, control, several streams, several processes, sinks that fail.
+//! Tests streams: filters, control, several streams, several processes, failing sinks.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -21,7 +21,7 @@ fn small(policy: FullPolicy) -> StreamOptions {
 }
 
 fn count(stream: &Stream) -> u64 {
-    Log::new(io::sink(), Take::Out).drain(&stream.image(), stream.stamp()).unwrap()
+    Log::new(io::sink(), Take::Out).drain(stream).unwrap()
 }
 
 fn record_both(stream: &Stream) {
@@ -30,10 +30,10 @@ fn record_both(stream: &Stream) {
 }
 
 #[test]
-fn filters_of_families_and_ids_may_change_at_any_time() {
+fn family_and_id_filters_can_change_at_any_time() {
     let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
     record_both(&stream);
-    assert_eq!(count(&stream), 0, "a stream is made suspended");
+    assert_eq!(count(&stream), 0, "a new stream is suspended");
     stream.start();
     record_both(&stream);
     assert_eq!(count(&stream), 2);
@@ -62,7 +62,7 @@ fn filters_of_families_and_ids_may_change_at_any_time() {
 }
 
 #[test]
-fn fields_are_computed_only_for_events_that_are_wanted() {
+fn fields_are_computed_only_for_recorded_events() {
     let stream = Stream::anonymous(&small(FullPolicy::UntilFull)).unwrap();
     let computed = std::cell::Cell::new(0);
     let number = || computed.replace(computed.get() + 1);
@@ -80,7 +80,7 @@ fn fields_are_computed_only_for_events_that_are_wanted() {
 }
 
 #[test]
-fn a_filter_that_was_set_before_an_event_was_defined_holds() {
+fn a_filter_set_before_an_event_was_defined_applies() {
     static LATE: EventType<()> = EventType::new(ONE, "late", &[]);
     let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
     stream.set_filter(&[u64::MAX; 32]);
@@ -94,7 +94,7 @@ fn a_filter_that_was_set_before_an_event_was_defined_holds() {
 }
 
 #[test]
-fn an_event_goes_into_each_stream_under_the_id_that_it_has_there() {
+fn an_event_is_recorded_under_its_id_in_each_stream() {
     let streams = [(); 3].map(|()| Stream::anonymous(&StreamOptions::default()).unwrap());
     streams[0].image().define_as(FIRST_FREE_ID, 0, b"other/thing()").unwrap();
     streams[1].define(&SECOND).unwrap();
@@ -109,7 +109,7 @@ fn an_event_goes_into_each_stream_under_the_id_that_it_has_there() {
 }
 
 #[test]
-fn types_that_are_known_only_at_run_time_are_recorded_by_id() {
+fn types_defined_at_run_time_are_recorded_by_id() {
     let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
     let id = stream.define_text(None, ONE, "one/late(data:bytes)").unwrap();
     assert_eq!(stream.define_text(None, ONE, "one/late(data:bytes)"), Ok(id));
@@ -128,7 +128,7 @@ fn types_that_are_known_only_at_run_time_are_recorded_by_id() {
 }
 
 #[test]
-fn a_thread_that_found_no_lane_in_one_stream_finds_one_in_the_next() {
+fn a_thread_without_a_lane_in_one_stream_gets_one_in_the_next() {
     let options = StreamOptions { lanes: 1, ..StreamOptions::default() };
     for _ in 0..3 {
         let full = Stream::anonymous(&options).unwrap();
@@ -154,7 +154,7 @@ fn a_thread_that_found_no_lane_in_one_stream_finds_one_in_the_next() {
 }
 
 #[test]
-fn lanes_of_ended_threads_are_used_again() {
+fn lanes_of_ended_threads_are_reused() {
     let stream =
         Stream::anonymous(&StreamOptions { lanes: 2, ..StreamOptions::default() }).unwrap();
     stream.start();
@@ -164,7 +164,7 @@ fn lanes_of_ended_threads_are_used_again() {
             std::fs::read_link("/proc/thread-self").unwrap_or_default()
         };
         let thread = std::thread::scope(|scope| scope.spawn(record).join().unwrap());
-        // The kernel may still know a thread for a moment after it was joined.
+        // A joined thread can still exist in the kernel for a moment.
         while !thread.as_os_str().is_empty() && Path::new("/proc").join(&thread).exists() {
             std::thread::yield_now();
         }
@@ -191,7 +191,7 @@ fn events_of_too_many_threads_are_counted() {
     assert_eq!((count(&stream), stream.image().status().lost_unplaced), (20, 10));
 }
 
-/// Takes so many bytes, then fails so often, then takes everything.
+/// A sink that accepts some bytes, then fails several times, then accepts everything.
 struct Failing {
     room: usize,
     failures: u32,
@@ -216,7 +216,7 @@ impl Write for Failing {
 }
 
 #[test]
-fn a_full_disk_is_reported_survived_and_loses_only_what_finds_no_room() {
+fn a_full_disk_is_reported_and_loses_only_events_without_room() {
     let whole = |room, failures| {
         let stream = Stream::anonymous(&small(FullPolicy::Flush)).unwrap();
         stream.start();
@@ -225,7 +225,7 @@ fn a_full_disk_is_reported_survived_and_loses_only_what_finds_no_room() {
         for _ in 0..20 {
             (0..10).for_each(|number| stream.record(&FIRST, (number,)));
             recorded += 10;
-            let _ = log.drain(&stream.image(), stream.stamp());
+            let _ = log.drain(&stream);
         }
         let (errors, events) = (log.errors(), log.events());
         let status = stream.image().status();
@@ -234,12 +234,12 @@ fn a_full_disk_is_reported_survived_and_loses_only_what_finds_no_room() {
         assert_eq!(stream.image().take_flush_error(), status.flush_error);
         assert_eq!(stream.image().status().flush_error, 0);
         assert_eq!(events + status.lost, recorded);
-        log.close(&stream.image(), stream.stamp()).unwrap().taken
+        log.close(&stream).unwrap().taken
     };
     let blocks = |log: &[u8]| {
-        use tracewell_wire::native::block::{Found, HEAD, find};
+        use tracewell_wire::native::block::{HEAD, Lookup, find};
         let (mut at, mut count) = (0, 0);
-        while let Found::Block(found) = find(&log[at..]) {
+        while let Lookup::Block(found) = find(&log[at..]) {
             at += HEAD + found.body.len();
             count += 1;
         }
@@ -254,18 +254,18 @@ fn a_full_disk_is_reported_survived_and_loses_only_what_finds_no_room() {
 }
 
 #[test]
-fn a_log_that_cannot_be_ended_says_how_much_is_missing() {
+fn a_log_that_cannot_be_completed_reports_how_many_events_are_missing() {
     let stream = Stream::anonymous(&small(FullPolicy::Flush)).unwrap();
     stream.start();
     (0..30).for_each(|number| stream.record(&FIRST, (number,)));
     let log = Log::new(Failing { room: 0, failures: u32::MAX, taken: Vec::new() }, Take::Out);
-    let error = log.close(&stream.image(), stream.stamp()).err().unwrap();
+    let error = log.close(&stream).err().unwrap();
     assert_eq!((error.lost, error.error.raw_os_error()), (30, Some(28)));
     assert_eq!(stream.image().status().lost_log, 30);
 }
 
 #[test]
-fn a_reader_that_waits_is_woken_by_the_next_event() {
+fn a_waiting_reader_is_woken_by_the_next_event() {
     let stream = Arc::new(Stream::anonymous(&StreamOptions::default()).unwrap());
     stream.start();
     let recording = Arc::clone(&stream);
@@ -279,13 +279,13 @@ fn a_reader_that_waits_is_woken_by_the_next_event() {
     });
     assert_eq!(log.drain_or_wait(&stream, Duration::from_secs(900)).unwrap(), 1);
     thread.join().unwrap();
-    // Nobody waits any more: the gate is open and no event makes a system call.
+    // No reader waits now, so this event makes no system call to wake a reader.
     stream.record(&FIRST, (2,));
-    assert_eq!(log.drain(&stream.image(), stream.stamp()).unwrap(), 1);
+    assert_eq!(log.drain(&stream).unwrap(), 1);
 }
 
 #[test]
-fn a_flusher_writes_everything_that_had_room() {
+fn a_flusher_writes_all_stored_events() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     let options = StreamOptions { policy: FullPolicy::Flush, ..StreamOptions::default() };
@@ -297,17 +297,17 @@ fn a_flusher_writes_everything_that_had_room() {
     flusher.stop().unwrap();
     let lost = stream.image().status().lost;
     let size = std::fs::metadata(&path).unwrap().len();
-    // Sixteen bytes an event, and headers.
+    // Sixteen bytes per event, and headers.
     assert!(size >= (200_000 - lost) * 16, "{size} bytes, {lost} lost");
     assert_eq!(count(&stream), 0);
 }
 
 #[test]
-fn another_holder_of_the_file_records_and_controls() {
+fn another_process_with_the_file_records_and_controls() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("stream");
     let first = Stream::create(&path, &StreamOptions::default()).unwrap();
-    assert!(Stream::create(&path, &StreamOptions::default()).is_err(), "it is there already");
+    assert!(Stream::create(&path, &StreamOptions::default()).is_err(), "the file exists already");
     let second = Stream::open(&path).unwrap();
     second.start();
     first.record(&FIRST, (1,));
@@ -321,7 +321,7 @@ fn another_holder_of_the_file_records_and_controls() {
 }
 
 #[test]
-fn sizes_beyond_the_limits_are_refused() {
+fn sizes_out_of_range_are_refused() {
     let options = StreamOptions::default();
     for bad in [
         StreamOptions { lanes: 0, ..options },

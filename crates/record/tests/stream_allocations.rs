@@ -1,5 +1,5 @@
-//! Recording allocates nothing: not at the first event of a thread, not when a lane goes round, not
-//! when events are lost.
+//! Tests that recording never allocates: not at the first event of a thread, not when a lane wraps,
+//! and not when events are lost.
 
 mod allocations;
 
@@ -33,7 +33,7 @@ fn no_path_of_recording_allocates() {
             counted() - before
         };
         let mut total = std::thread::scope(|scope| scope.spawn(record).join().unwrap());
-        // The lane goes over to this thread, and the next one finds none.
+        // This thread takes over the lane, and the next thread finds none.
         total += record();
         total += std::thread::scope(|scope| scope.spawn(record).join().unwrap());
         assert_eq!(total, 0, "{}", policy.as_str());

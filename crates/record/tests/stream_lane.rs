@@ -1,10 +1,10 @@
-//! A lane by itself, over plain memory and with stamps that the test chooses.
+//! Tests a single lane in plain memory, with timestamps that the test chooses.
 
 use std::sync::atomic::AtomicU64;
 
 use tracewell_record::stream::{FullPolicy, Identity, Image, LaneReader, Writer};
 use tracewell_wire::native::image::{Geometry, ImageHeader};
-use tracewell_wire::native::{ClockFacts, ClockKind, REBASE, RecordHead};
+use tracewell_wire::native::{ClockFacts, ClockKind, REBASE, RecordHeader};
 
 const GEOMETRY: Geometry = Geometry { lanes: 2, packets: 4, packet_words: 64 };
 
@@ -27,13 +27,13 @@ fn identity(thread: u32) -> Identity {
     Identity { process: 1, thread, name: [0; 16] }
 }
 
-/// Stamp and first field of each event that a reader finds.
+/// Returns the timestamp and first field of each event that a reader finds.
 fn events(image: &Image<'_>, reader: &mut LaneReader) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
     while let Some(piece) = reader.next(image) {
         let (mut base, mut at) = (piece.header.base, 0);
         while let Some(word) = piece.records.get(at) {
-            let head = RecordHead::unpack(*word);
+            let head = RecordHeader::unpack(*word);
             match head.id {
                 REBASE => base = piece.records[at + 1],
                 _ => found.push((base + u64::from(head.delta), piece.records[at + 1])),
@@ -45,7 +45,7 @@ fn events(image: &Image<'_>, reader: &mut LaneReader) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn stamps_may_lie_far_apart_and_go_back() {
+fn timestamps_may_be_far_apart_and_go_back() {
     let words = memory();
     let image = Image::create(&words, &header(FullPolicy::Loop)).unwrap();
     let writer = Writer::new();
@@ -61,7 +61,7 @@ fn stamps_may_lie_far_apart_and_go_back() {
 }
 
 #[test]
-fn a_reader_goes_on_where_it_was_also_in_the_middle_of_a_packet() {
+fn a_reader_continues_where_it_was_even_within_a_packet() {
     let words = memory();
     let image = Image::create(&words, &header(FullPolicy::Loop)).unwrap();
     let writer = Writer::new();
@@ -69,7 +69,7 @@ fn a_reader_goes_on_where_it_was_also_in_the_middle_of_a_packet() {
     let mut reader = LaneReader::new(&image, 1);
     let mut expected = 0;
     for number in 0..2000_u64 {
-        // Every tenth event begins a new base.
+        // Every tenth event needs a new base.
         writer.push(&image, 7, number + ((number / 10) << 33), &[number], &[]).unwrap();
         if number % 7 == 0 {
             for (stamp, field) in events(&image, &mut reader) {
@@ -113,7 +113,7 @@ fn a_record_that_is_longer_than_a_packet_is_lost_and_counted() {
     let writer = Writer::new();
     writer.take(&image, 0, identity(1));
     writer.push(&image, 7, 1, &[1], &[]).unwrap();
-    let longest = (GEOMETRY.longest_record() - 1) * 8;
+    let longest = (GEOMETRY.max_record_words() - 1) * 8;
     writer.push(&image, 7, 2, &[2], &vec![1; longest - 8]).unwrap();
     assert!(writer.push(&image, 7, 3, &[3], &vec![1; longest - 7]).is_err());
     assert!(writer.push(&image, 7, 3, &[3], &vec![1; 1 << 20]).is_err());
@@ -125,7 +125,7 @@ fn a_record_that_is_longer_than_a_packet_is_lost_and_counted() {
 
 #[test]
 fn a_reader_of_hostile_memory_neither_panics_nor_hangs() {
-    // A fixed sequence of pseudo-random words in all places that a reader looks at.
+    // The test stores a fixed sequence of pseudo-random words in the memory that a reader examines.
     let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
     let mut random = move || {
         seed ^= seed << 13;
@@ -145,7 +145,8 @@ fn a_reader_of_hostile_memory_neither_panics_nor_hangs() {
                 let _ = events(&image, &mut reader);
             }
             if number > 50 {
-                // Lane heads and packets: everything behind the event types.
+                // Change a word of the lane headers or of the packets, which follow the event
+                // types.
                 let first = GEOMETRY.heads();
                 let at = first + random() as usize % (words.len() - first);
                 let small = random() % 300;
@@ -159,4 +160,24 @@ fn a_reader_of_hostile_memory_neither_panics_nor_hangs() {
         taken.take(&image, 0, identity(2));
         let _ = taken.push(&image, 7, 1, &[1], &[]);
     }
+}
+
+#[test]
+fn recorded_events_are_counted_across_packets_owners_and_wraps() {
+    let words = memory();
+    let image = Image::create(&words, &header(FullPolicy::Loop)).unwrap();
+    assert_eq!(image.recorded(), 0);
+    for owner in 0..3 {
+        let writer = Writer::new();
+        writer.take(&image, 0, identity(owner));
+        // A packet has room for about 25 events, and the lane has four packets.
+        for number in 0..200 {
+            writer.push(&image, 7, number, &[number], &[]).unwrap();
+            assert_eq!(image.recorded(), u64::from(owner) * 200 + number + 1);
+        }
+    }
+    let other = Writer::new();
+    other.take(&image, 1, identity(9));
+    other.push(&image, 7, 1, &[1], &[]).unwrap();
+    assert_eq!(image.recorded(), 601);
 }

@@ -1,6 +1,7 @@
-//! Threads that record while signal handlers of theirs record as well, and readers read.
+//! Tests recording in threads that are interrupted by recording signal handlers, while readers
+//! read.
 //!
-//! The file holds `unsafe` code because installing a signal handler is an unsafe call.
+//! This file uses unsafe code to install signal handlers.
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
@@ -10,16 +11,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tracewell_record::stream::{
     EventType, Family, FullPolicy, LaneReader, Log, Stream, StreamOptions, Take,
 };
-use tracewell_wire::native::{PacketHeader, REBASE, RecordHead, block};
+use tracewell_wire::native::{PacketHeader, REBASE, RecordHeader, block};
 
 const TEST: Family = Family::new(0, "test");
 static STEP: EventType<(u32, u32, u64)> = EventType::new(TEST, "step", &["who", "number", "sum"]);
 static STREAM: OnceLock<Stream> = OnceLock::new();
 static RECORDED: AtomicU64 = AtomicU64::new(0);
-/// Events that the onlooker has seen.
+/// Number of events that the copying reader has seen.
 static SEEN: AtomicU64 = AtomicU64::new(0);
 
-/// Handlers of threads 0 to 3 record as 4 to 7.
+/// The handlers of threads 0 to 3 record as recorders 4 to 7.
 const THREADS: u32 = 4;
 
 thread_local! {
@@ -44,11 +45,11 @@ extern "C" fn handler(_: libc::c_int) {
     }
 }
 
-/// Adds what a log holds: last number and count of each who.
+/// Returns the next expected number of each thread, and the number of events of each handler.
 fn check_log(log: &[u8]) -> [u64; 2 * THREADS as usize] {
     let mut next = [0; 2 * THREADS as usize];
     let mut at = 0;
-    while let block::Found::Block(found) = block::find(&log[at..]) {
+    while let block::Lookup::Block(found) = block::find(&log[at..]) {
         at += block::HEAD + found.body.len();
         if found.kind == Some(block::Kind::Packet) {
             let header = PacketHeader::read(found.body).unwrap();
@@ -65,11 +66,12 @@ fn check_log(log: &[u8]) -> [u64; 2 * THREADS as usize] {
 fn check_records(words: &[u64], next: &mut [u64]) {
     let mut at = 0;
     while let Some(word) = words.get(at) {
-        let head = RecordHead::unpack(*word);
+        let head = RecordHeader::unpack(*word);
         if head.id != REBASE {
             let (who, number) = (words[at + 1], words[at + 2]);
             assert_eq!(words[at + 3], sum(who as u32, number as u32));
-            // A handler that interrupts a handler may come before it in another lane.
+            // A handler that interrupts another handler records in a separate lane. So its event
+            // can precede the event of the interrupted handler in the log.
             if who < u64::from(THREADS) {
                 assert!(number >= next[who as usize], "{number} after {}", next[who as usize]);
                 next[who as usize] = number + 1;
@@ -86,7 +88,7 @@ fn nothing_is_torn_and_everything_is_counted() {
     let options =
         StreamOptions { policy: FullPolicy::Flush, packet_size: 4096, ..StreamOptions::default() };
     let stream = STREAM.get_or_init(|| Stream::anonymous(&options).unwrap());
-    // SAFETY: the handler calls only what may be called by a handler.
+    // SAFETY: the handler calls only functions that are safe in signal handlers.
     unsafe { libc::signal(libc::SIGUSR1, handler as *const () as libc::sighandler_t) };
     stream.start();
     let done = AtomicBool::new(false);
@@ -96,9 +98,9 @@ fn nothing_is_torn_and_everything_is_counted() {
         let reader = scope.spawn(|| {
             let mut log = Log::new(Vec::new(), Take::Out);
             while !done.load(Ordering::Acquire) {
-                log.drain(&stream.image(), stream.stamp()).unwrap();
+                log.drain(stream).unwrap();
             }
-            log.close(&stream.image(), stream.stamp()).unwrap()
+            log.close(stream).unwrap()
         });
         let onlooker = scope.spawn(|| look_on(stream, &done));
         workers.into_iter().for_each(|worker| worker.join().unwrap());
@@ -109,14 +111,14 @@ fn nothing_is_torn_and_everything_is_counted() {
     let status = stream.image().status();
     let lost = status.lost + status.lost_unplaced;
     let handled: u64 = next[THREADS as usize..].iter().sum();
-    assert!(handled > 0 && looks > 0, "{handled} events of handlers, {looks} looks");
+    assert!(handled > 0 && looks > 0, "{handled} events recorded by handlers, {looks} polls");
     let stored: u64 = count_events(&log);
     assert_eq!(stored + lost, RECORDED.load(Ordering::Relaxed), "{status:?}");
 }
 
-/// A child of a fork records into an inherited stream under its own ids, and into no other.
+/// A child of a fork records only into inherited streams, under its own ids.
 #[test]
-fn a_child_of_a_fork_records_only_where_it_may() {
+fn a_child_of_a_fork_records_only_into_inherited_streams() {
     static CHILD: EventType<(u32,)> = EventType::new(TEST, "child", &["number"]);
     let make = |inherited| {
         let stream = Stream::anonymous(&StreamOptions { inherited, ..Default::default() }).unwrap();
@@ -125,8 +127,8 @@ fn a_child_of_a_fork_records_only_where_it_may() {
         stream
     };
     let (inherited, own) = (make(true), make(false));
-    // SAFETY: the child only records, which needs no lock that another thread might have held, and
-    // leaves without running anything else.
+    // SAFETY: the child only records, which takes no lock that another thread could have held, and
+    // exits without running other code.
     let child = unsafe { libc::fork() };
     if child == 0 {
         for number in 1..10 {
@@ -136,7 +138,7 @@ fn a_child_of_a_fork_records_only_where_it_may() {
         // SAFETY: ends the process at once.
         unsafe { libc::_exit(0) };
     }
-    // SAFETY: the status is not asked for.
+    // SAFETY: no status is requested.
     unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
     inherited.record(&CHILD, (10,));
     let processes = |stream: &Stream| -> Vec<_> {
@@ -152,13 +154,13 @@ fn a_child_of_a_fork_records_only_where_it_may() {
 
 fn count_events(log: &[u8]) -> u64 {
     let index = log.len() - block::HEAD - 8;
-    assert!(matches!(block::find(&log[index..]), block::Found::Block(_)));
+    assert!(matches!(block::find(&log[index..]), block::Lookup::Block(_)));
     let (mut at, mut events) = (0, 0);
-    while let block::Found::Block(found) = block::find(&log[at..]) {
+    while let block::Lookup::Block(found) = block::find(&log[at..]) {
         if found.kind == Some(block::Kind::Packet) {
             let mut word = PacketHeader::WORDS;
             while let Some(head) = tracewell_wire::native::word(found.body, word) {
-                let head = RecordHead::unpack(head);
+                let head = RecordHeader::unpack(head);
                 events += u64::from(head.id != REBASE);
                 word += 1 + usize::from(head.words);
             }
@@ -176,9 +178,10 @@ fn work(stream: &Stream, who: u32) {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !stop.load(Ordering::Acquire) {
-                // SAFETY: the thread lives as long as this scope.
+                // SAFETY: the thread exists as long as this scope.
                 unsafe { libc::pthread_kill(own, libc::SIGUSR1) };
-                // A thread that always has a signal waiting never ends a sleep: time in handlers is not slept.
+                // A thread that always has a pending signal never finishes a sleep, because time in
+                // handlers does not count as sleep.
                 std::thread::sleep(std::time::Duration::from_micros(50));
             }
         });
@@ -188,7 +191,7 @@ fn work(stream: &Stream, who: u32) {
                 if HANDLED.with(Cell::get) >= 100 && SEEN.load(Ordering::Relaxed) > 0 {
                     break;
                 }
-                // Not many more events, however long the others take.
+                // Limits the number of events, even if the other threads are slow.
                 std::thread::sleep(std::time::Duration::from_micros(10));
             }
         }
@@ -197,7 +200,7 @@ fn work(stream: &Stream, who: u32) {
     WHO.with(|cell| cell.set(u32::MAX));
 }
 
-/// Reads all lanes again and again without taking anything out; counts the events.
+/// Reads all lanes repeatedly without removing records. Returns the number of events.
 fn look_on(stream: &Stream, done: &AtomicBool) -> u64 {
     let image = stream.image();
     let mut readers: Vec<_> = (0..16).map(|lane| LaneReader::new(&image, lane)).collect();

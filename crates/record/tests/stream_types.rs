@@ -1,14 +1,15 @@
-//! Ids of event types: one for a name, whoever defines it and whatever becomes of the definer.
+//! Tests the ids of event types: each name has one id, whichever thread defines it, even if that
+//! thread stops in the middle.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracewell_record::stream::{
     DefineError, FIRST_FREE_ID, FullPolicy, Image, Stream, StreamOptions,
 };
-use tracewell_wire::native::image::{Geometry, ImageHeader, TYPE_TEXT, TYPE_WORDS, TypeHead};
+use tracewell_wire::native::image::{Geometry, ImageHeader, TYPE_TEXT, TYPE_WORDS, TypeHeader};
 
 #[test]
-fn names_get_the_same_id_whoever_asks() {
+fn a_name_gets_the_same_id_from_every_caller() {
     let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
     let ids: Vec<Vec<_>> = std::thread::scope(|scope| {
         let define = || (0..200).map(|n| stream.image().define(0, format!("f/{n}()").as_bytes()));
@@ -24,9 +25,10 @@ fn names_get_the_same_id_whoever_asks() {
     assert_eq!(stream.image().define(0, b"f/a\0b()"), Err(DefineError::NoEventType));
 }
 
-/// A definer may be preempted, stopped, killed, or interrupted by a handler between any two of its stores.
+/// A defining thread can be preempted, stopped, killed, or interrupted between any two of its
+/// stores.
 #[test]
-fn a_name_has_one_id_wherever_the_thread_that_defines_it_stopped() {
+fn a_name_has_one_id_wherever_its_defining_thread_stopped() {
     let text = b"family/name(first:u64,second:hex)";
     let parts: Vec<_> = text.chunks(8).map(word_of).collect();
     let clock = Stream::anonymous(&StreamOptions::default()).unwrap().image().clock();
@@ -36,12 +38,12 @@ fn a_name_has_one_id_wherever_the_thread_that_defines_it_stopped() {
     for stored in 0..=parts.len() {
         let words: Vec<_> = (0..geometry.total()).map(|_| AtomicU64::new(0)).collect();
         let image = Image::create(&words, &header).unwrap();
-        let claim = TypeHead { state: TypeHead::CLAIMED, family: 1, length: text.len() as u32 };
+        let claim = TypeHeader { state: TypeHeader::CLAIMED, family: 1, length: text.len() as u32 };
         words[slot].store(claim.pack(), Ordering::Relaxed);
         for (word, part) in words[slot + 1..].iter().zip(&parts[..stored]) {
             word.store(*part, Ordering::Relaxed);
         }
-        // Other names that could be in the slot, one of them of the same length: neither may get it.
+        // Two other names, one with the same length. Neither must get the slot.
         let other = b"family/name(first:u64,second:u64)";
         let last_word_decides = stored == parts.len();
         if last_word_decides {

@@ -1,4 +1,5 @@
-//! The control block: enable, disable, filters, notification (statuses and order of steps).
+//! Tests the control block: enable, disable, filters and notification, including statuses and the
+//! order of steps.
 
 mod support;
 
@@ -13,11 +14,11 @@ use tracewell_wire::threadx::ids::{self, class};
 use tracewell_wire::threadx::{Event, Header, Width};
 
 #[test]
-fn memory_one_byte_short_is_a_size_error_and_stays_untouched() {
+fn memory_one_byte_too_small_is_a_size_error_and_stays_unchanged() {
     let mut memory = vec![0x5A; size_for::<Little32>(2, 1) - 1];
     let mut trace = Trace::<_, Little32>::for_target(counting());
     let refused = trace.enable(&mut memory, 2, &Options::default(), [], main_thread()).unwrap_err();
-    assert_eq!(refused.status, Status::SizeError);
+    assert_eq!(refused.reason, Status::SizeError);
     assert!(refused.memory.iter().all(|&byte| byte == 0x5A));
     assert!(!trace.is_on());
 }
@@ -28,17 +29,17 @@ fn enabling_twice_is_not_done_but_the_size_is_checked_first() {
     let mut trace = Trace::new(counting());
     enable(&mut trace, &mut first, 1);
     let mut status = |memory| {
-        trace.enable(memory, 0, &Options::default(), [], main_thread()).unwrap_err().status
+        trace.enable(memory, 0, &Options::default(), [], main_thread()).unwrap_err().reason
     };
     assert_eq!(status(&mut second), Status::NotDone);
     assert_eq!(status(&mut small), Status::SizeError);
-    assert_eq!(Image::read(trace.image()).ids(), [6, 6], "the trace that was on goes on");
+    assert_eq!(Image::read(trace.image()).ids(), [6, 6], "the trace that was already on continues");
     drop(trace);
     assert_eq!(second, [7; 256]);
 }
 
 #[test]
-fn services_of_a_trace_that_is_off_say_so_or_do_nothing() {
+fn services_of_a_disabled_trace_return_an_error_or_do_nothing() {
     let mut trace = Trace::new(|| panic!("nothing is recorded, so the clock is not read"));
     assert_eq!(trace.disable().unwrap_err(), Status::NotDone);
     assert_eq!(trace.user_event(main_thread(), 4096, [0; 4]), Err(Status::NotDone));
@@ -74,11 +75,11 @@ fn header_says_where_everything_is<T: Target>() {
         reserved: [0xAAAA_AAAA, 0xBBBB_BBBB, 0xCCCC_CCCC],
     };
     assert_eq!(image.header, expected);
-    assert!(trace.image().ends_with(&[0xEE; 31]), "slack is not touched");
+    assert!(trace.image().ends_with(&[0xEE; 31]), "bytes after the last slot are unchanged");
 }
 
 #[test]
-fn the_header_says_where_everything_is() {
+fn the_header_has_the_addresses_of_all_sections() {
     header_says_where_everything_is::<Little32>();
     header_says_where_everything_is::<Big32>();
     header_says_where_everything_is::<Little64>();
@@ -102,7 +103,7 @@ fn the_target_decides_order_and_width_of_the_id() {
 }
 
 #[test]
-fn without_a_base_address_the_image_says_where_it_lies() {
+fn without_a_base_address_the_image_has_the_address_of_its_memory() {
     let mut memory = vec![0; 256];
     let address = memory.as_ptr() as u64;
     let mut trace = Trace::<_, Little64>::for_target(counting());
@@ -116,9 +117,9 @@ fn unused_slots_are_marked_by_one_word_and_keep_the_rest_of_the_memory() {
     let mut trace = Trace::<_, Little32>::for_target(counting());
     enable(&mut trace, &mut memory, 1);
     let image = trace.image();
-    assert_eq!(image[48..52], [1, 0, 0, 0], "available, no type, nothing reserved");
+    assert_eq!(image[48..52], [1, 0, 0, 0], "available, type 0, reserved bytes 0");
     assert_eq!(image[52..56], [0; 4], "no pointer");
-    assert_eq!(image[56..96], [0xEE; 40], "parameters and name are stale memory");
+    assert_eq!(image[56..96], [0xEE; 40], "parameters and name keep stale bytes");
     let third = 48 + 48 + 2 * 32;
     assert_eq!(image[third..third + 4], [0; 4]);
     assert_eq!(image[third + 4..third + 32], [0xEE; 28]);
@@ -137,7 +138,7 @@ fn enable_records_running_twice_in_the_callers_context() {
 }
 
 #[test]
-fn enable_registers_what_exists_by_type_and_creation() {
+fn enable_registers_existing_objects_by_type_and_creation() {
     let existing = [
         Object::byte_pool(8, b"bytes", 4096),
         Object::thread(0x10, b"first", 1000, 0x100, 0x200),
@@ -166,7 +167,7 @@ fn enable_registers_what_exists_by_type_and_creation() {
 }
 
 #[test]
-fn disable_gives_the_image_back_and_a_new_enable_starts_from_nothing() {
+fn disable_returns_the_image_and_enabling_again_starts_an_empty_one() {
     let mut memory = [0; 512];
     let mut trace = Trace::new(counting());
     enable(&mut trace, &mut memory, 2);
@@ -185,7 +186,7 @@ fn disable_gives_the_image_back_and_a_new_enable_starts_from_nothing() {
 }
 
 #[test]
-fn a_filter_takes_classes_out_until_they_are_put_back() {
+fn a_filter_hides_classes_until_they_are_unfiltered() {
     let mut memory = [0; 1024];
     let mut trace = Trace::new(counting());
     enable(&mut trace, &mut memory, 0);
@@ -230,13 +231,13 @@ fn the_clock_is_not_read_for_events_that_are_not_recorded() {
     assert_eq!(reads.get(), 2);
 }
 
-/// A clock that carries what a notification wants to keep.
+/// A clock that also stores the data that a notification saves.
 #[derive(Default)]
 struct Diary {
     ticks: u64,
-    /// Slot numbers of `buffer_current` when the notification came.
+    /// Slot numbers of `buffer_current` at each notification.
     wraps: RefCell<Vec<usize>>,
-    /// Images that a notification took away.
+    /// Images that the notification saved.
     saved: Vec<Vec<u8>>,
 }
 
@@ -259,7 +260,7 @@ fn user(trace: &mut Trace<'_, Diary>, ids: core::ops::Range<u32>) {
 }
 
 #[test]
-fn the_notification_comes_on_every_wrap_after_current_went_back() {
+fn every_wrap_calls_the_notification_after_setting_the_current_slot() {
     let mut memory = vec![0; size_for::<Little32>(0, 4)];
     let mut trace = Trace::new(Diary::default());
     trace.buffer_full_notify(Some(note));
@@ -281,14 +282,14 @@ fn one_slot_keeps_the_newest_event_and_wraps_each_time() {
     let mut trace = Trace::new(Diary::default());
     trace.buffer_full_notify(Some(note));
     enable(&mut trace, &mut memory, 0);
-    assert_eq!(trace.clock().wraps.take(), [0, 0], "once for each RUNNING");
+    assert_eq!(trace.clock().wraps.take(), [0, 0], "once for each RUNNING event");
     user(&mut trace, 4096..4098);
     assert_eq!(trace.clock().wraps.take(), [0, 0]);
     assert_eq!(Image::read(trace.image()).ids(), [4097]);
 }
 
 #[test]
-fn events_of_the_notification_are_recorded_behind_the_wrap() {
+fn events_of_the_notification_are_recorded_after_the_wrap() {
     let mut memory = vec![0; size_for::<Little32>(0, 4)];
     let mut trace = Trace::new(Diary::default());
     trace.buffer_full_notify(Some(|trace| user(trace, 9000..9001)));
@@ -316,7 +317,7 @@ fn the_notification_may_switch_tracing_off() {
 }
 
 #[test]
-fn the_notification_may_save_the_image_and_start_anew() {
+fn the_notification_may_save_the_image_and_enable_again() {
     let mut memory = vec![0; size_for::<Little32>(0, 4)];
     let mut trace = Trace::new(Diary::default());
     trace.buffer_full_notify(Some(|trace| {
@@ -333,7 +334,7 @@ fn the_notification_may_save_the_image_and_start_anew() {
 }
 
 #[test]
-fn the_notification_outlives_disable() {
+fn the_notification_stays_set_after_disable() {
     let mut memory = vec![0; size_for::<Little32>(0, 2)];
     let mut trace = Trace::new(Diary::default());
     trace.buffer_full_notify(Some(note));

@@ -1,4 +1,4 @@
-//! What an event's words are, and patching them later.
+//! Tests the words of an event, and patching them later.
 
 mod support;
 
@@ -19,7 +19,7 @@ fn recorded<T: Target>(context: Context, id: u32, info: [u64; 4]) -> Event {
 }
 
 #[test]
-fn a_thread_gives_its_address_priority_and_threshold() {
+fn the_context_of_a_thread_is_its_address_priority_and_threshold() {
     let event = recorded::<Little32>(Context::thread(MAIN, 1023, 512), 4096, [0; 4]);
     assert_eq!(event.context, MAIN);
     assert_eq!(event.priority_word, 0x8200_03FF);
@@ -28,14 +28,14 @@ fn a_thread_gives_its_address_priority_and_threshold() {
 }
 
 #[test]
-fn an_interrupt_gives_what_it_interrupted() {
+fn the_context_of_an_interrupt_has_the_interrupted_thread() {
     let event = recorded::<Little32>(Context::interrupt(MAIN), 4096, [0; 4]);
     assert_eq!((event.context, event.priority_word), (0xFFFF_FFFF, MAIN));
     assert_eq!(recorded::<Little32>(Context::interrupt(0), 1, [0; 4]).priority_word, 0);
 }
 
 #[test]
-fn initialization_gives_its_mark_and_nothing_else() {
+fn the_context_of_initialization_is_only_its_mark() {
     let event = recorded::<Big64>(Context::INITIALIZATION, 4096, [0; 4]);
     assert_eq!((event.context, event.priority_word), (0xF0F0_F0F0, 0));
 }
@@ -89,7 +89,7 @@ fn isr_events_carry_stack_number_state_and_preempt_count() {
 }
 
 #[test]
-fn resume_and_suspend_get_their_next_thread_when_it_is_known() {
+fn resume_and_suspend_get_their_next_thread_later() {
     let mut memory = [0; 512];
     let mut trace = Trace::new(counting());
     enable(&mut trace, &mut memory, 0);
@@ -118,7 +118,7 @@ fn each_information_word_can_be_patched() {
 }
 
 #[test]
-fn a_slot_that_holds_another_event_by_now_is_not_patched() {
+fn a_slot_that_now_holds_another_event_is_not_patched() {
     let mut memory = vec![0; size_for::<Little32>(0, 3)];
     let mut trace = Trace::<_, Little32>::for_target(counting());
     enable(&mut trace, &mut memory, 0);
@@ -144,7 +144,7 @@ fn a_stamp_wider_than_a_word_can_still_be_patched() {
 }
 
 #[test]
-fn nothing_is_patched_once_the_memory_went_back() {
+fn nothing_is_patched_after_disable() {
     let mut memory = [0; 256];
     let mut trace = Trace::new(counting());
     enable(&mut trace, &mut memory, 0);

@@ -1,8 +1,8 @@
-//! Random operations on the recorder and on a slow twin of it; what a reader finds in the image
-//! must be what the twin remembers.
+//! Applies random operations to the recorder and to a simple model of it. The decoded image must
+//! match the model.
 //!
-//! The twin never wraps: it keeps every event since enabling and forgets at the end. Its registry
-//! knows the round as a list and chooses by looking at it as a whole.
+//! The model never wraps: it stores every event since tracing was enabled, and drops the oldest
+//! events only for the comparison. Its registry lists all slots in search order, then chooses one.
 
 mod support;
 
@@ -23,7 +23,7 @@ enum Operation {
         info: [u64; 4],
         core: u8,
     },
-    /// Patches information 2 of the event recorded so many events ago, if there are so many.
+    /// Patches information 2 of the event that was recorded `ago` events earlier, if there is one.
     Patch {
         ago: usize,
         value: u64,
@@ -42,7 +42,8 @@ enum Operation {
 
 fn operation() -> impl Strategy<Value = Operation> {
     let class = prop_oneof![Just(class::INTERNAL), Just(class::MUTEX), Just(class::USER)];
-    // Few addresses, so that objects come back; 0 and type 0 are legal to pass.
+    // There are few addresses, so that objects are registered repeatedly. Address 0 and type 0 are
+    // allowed.
     let pointer = prop_oneof![0_u64..9, Just(0x1_0000_0003)];
     let insert = (class.clone(), any::<u32>(), any::<[u64; 4]>(), any::<u8>());
     prop_oneof![
@@ -57,7 +58,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// Three readings give the same tick, so that stamps repeat.
+/// Three consecutive readings return the same tick, so that timestamps repeat.
 struct SlowClock(u64);
 
 impl Clock for SlowClock {
@@ -67,7 +68,7 @@ impl Clock for SlowClock {
     }
 }
 
-struct Twin {
+struct Model {
     width: Width,
     clock: SlowClock,
     enabled: u32,
@@ -78,15 +79,15 @@ struct Twin {
     start: usize,
 }
 
-impl Twin {
+impl Model {
     fn new(width: Width, registry_slots: usize, ring_slots: usize) -> Self {
         let clock = SlowClock(0);
         let (events, registry) = (Vec::new(), Vec::new());
         let (count, start) = (registry_slots, 0);
-        let mut twin =
+        let mut model =
             Self { width, clock, enabled: 0, ring_slots, events, registry, count, start };
-        twin.restart(registry_slots);
-        twin
+        model.restart(registry_slots);
+        model
     }
 
     fn restart(&mut self, registry_slots: usize) {
@@ -124,7 +125,7 @@ impl Twin {
         let stamp = self.events[index].stamp;
         let value = self.cut(value);
         let same_slot = self.events.iter_mut().skip(index).step_by(self.ring_slots);
-        let newest = same_slot.last().expect("the event itself at least");
+        let newest = same_slot.last().expect("at least the event itself");
         if newest.stamp == stamp {
             newest.info[1] = value;
         }
@@ -168,36 +169,42 @@ fn main_thread_words() -> [u64; 2] {
     [MAIN, 0x8008_0008]
 }
 
-/// Does everything twice and compares after each step.
-fn twins_agree<T: Target>(registry_slots: usize, ring_slots: usize, operations: &[Operation]) {
+/// Performs each operation on the recorder and the model, and compares the two after each
+/// operation.
+fn recorder_agrees_with_model<T: Target>(
+    registry_slots: usize,
+    ring_slots: usize,
+    operations: &[Operation],
+) {
     let mut memory = vec![0; size_for::<T>(registry_slots, ring_slots)];
-    let mut twin = Twin::new(T::WIDTH, registry_slots, ring_slots);
+    let mut model = Model::new(T::WIDTH, registry_slots, ring_slots);
     let mut trace = Trace::<_, T>::for_target(SlowClock(0));
     enable(&mut trace, &mut memory, registry_slots);
-    // Where the recorder put each event of the twin; it does not tell for the two RUNNING.
+    // The recorder's entry for each event of the model. `enable` returns no entries for the two
+    // RUNNING events.
     let mut entries = vec![None, None];
     for operation in operations {
         match *operation {
             Operation::Insert { class, id, info, core } => {
                 let context = main_thread().on_core(core);
                 let id_word = u64::from(id) | u64::from(core) << 24;
-                twin.insert(main_thread_words(), id_word, info, class);
+                model.insert(main_thread_words(), id_word, info, class);
                 entries.extend(trace.insert(context, id, info, class).map(Some));
-                assert_eq!(entries.len(), twin.events.len());
+                assert_eq!(entries.len(), model.events.len());
             }
             Operation::Patch { ago, value } => {
                 let index = entries.len().checked_sub(ago + 1);
                 if let Some((index, entry)) = index.and_then(|at| Some((at, entries[at]?))) {
-                    twin.patch(index, value);
+                    model.patch(index, value);
                     trace.patch(entry, Info::Two, value);
                 }
             }
             Operation::Filter(classes) => {
-                twin.enabled &= !classes;
+                model.enabled &= !classes;
                 trace.event_filter(classes);
             }
             Operation::Unfilter(classes) => {
-                twin.enabled |= classes;
+                model.enabled |= classes;
                 trace.event_unfilter(classes);
             }
             Operation::Register { kind, pointer } => {
@@ -205,37 +212,37 @@ fn twins_agree<T: Target>(registry_slots: usize, ring_slots: usize, operations: 
                 let name = format!("object {seen:x}");
                 let object = Object::new(kind, pointer, name.as_bytes(), [seen + 1, seen + 2]);
                 let object = Object { priority: seen as u16, ..object };
-                assert_eq!(trace.register(&object), twin.register(kind, pointer));
+                assert_eq!(trace.register(&object), model.register(kind, pointer));
             }
             Operation::Unregister { pointer } => {
-                assert_eq!(trace.unregister(pointer), twin.unregister(pointer));
+                assert_eq!(trace.unregister(pointer), model.unregister(pointer));
             }
             Operation::Restart => {
                 let memory = trace.disable().unwrap();
                 memory.fill(0);
                 enable(&mut trace, memory, registry_slots);
-                twin.restart(registry_slots);
+                model.restart(registry_slots);
                 entries = vec![None, None];
             }
         }
         let image = Image::read(trace.image());
-        assert_eq!(image.events(), twin.newest_events());
-        assert_eq!(image.slots(), twin.registry);
-        assert_eq!(image.current(), twin.events.len() % ring_slots);
+        assert_eq!(image.events(), model.newest_events());
+        assert_eq!(image.slots(), model.registry);
+        assert_eq!(image.current(), model.events.len() % ring_slots);
     }
 }
 
 proptest! {
     #[test]
-    fn the_image_holds_what_the_twin_remembers(
+    fn the_image_holds_the_events_and_objects_of_the_model(
         registry_slots in 0_usize..7,
         ring_slots in 1_usize..9,
         operations in prop::collection::vec(operation(), 0..80),
     ) {
-        twins_agree::<Little32>(registry_slots, ring_slots, &operations);
-        twins_agree::<Big32>(registry_slots, ring_slots, &operations);
-        twins_agree::<Little64>(registry_slots, ring_slots, &operations);
-        twins_agree::<Big64>(registry_slots, ring_slots, &operations);
+        recorder_agrees_with_model::<Little32>(registry_slots, ring_slots, &operations);
+        recorder_agrees_with_model::<Big32>(registry_slots, ring_slots, &operations);
+        recorder_agrees_with_model::<Little64>(registry_slots, ring_slots, &operations);
+        recorder_agrees_with_model::<Big64>(registry_slots, ring_slots, &operations);
     }
 
     #[test]
@@ -268,6 +275,6 @@ fn a_ring_of_four_before_at_and_after_its_first_wrap() {
     for events in [1, 2, 3, 4, 5, 6, 7] {
         let insert = |id| Operation::Insert { class: class::USER, id, info: [7; 4], core: 0 };
         let operations: Vec<_> = (4096..4096 + events).map(insert).collect();
-        twins_agree::<Big32>(1, 4, &operations);
+        recorder_agrees_with_model::<Big32>(1, 4, &operations);
     }
 }

@@ -1,4 +1,4 @@
-//! The rule that gives an object its registry slot.
+//! Tests the rules by which the recorder chooses a registry slot for an object.
 
 mod support;
 
@@ -12,7 +12,7 @@ const C: u64 = 0xC0;
 const D: u64 = 0xD0;
 const E: u64 = 0xE0;
 
-/// Runs a test on a fresh trace with so many registry slots.
+/// Runs a test on a new trace with `slots` registry slots.
 fn with_slots(slots: usize, test: impl FnOnce(&mut Trace<'_, Box<dyn Fn() -> u64>, Little32>)) {
     let mut memory = vec![0; size_for::<Little32>(slots, 2)];
     let clock: Box<dyn Fn() -> u64> = Box::new(|| 0);
@@ -30,10 +30,10 @@ fn pointers<K: Clock>(trace: &Trace<'_, K, Little32>) -> Vec<u64> {
 }
 
 #[test]
-fn never_used_slots_are_taken_in_order_until_there_are_none() {
+fn unused_slots_are_filled_in_order_until_there_are_none() {
     with_slots(3, |trace| {
         assert_eq!(put(trace, &[A, B, C, D]), [Some(0), Some(1), Some(2), None]);
-        assert_eq!(pointers(trace), [A, B, C], "the object without slot changed nothing");
+        assert_eq!(pointers(trace), [A, B, C], "the object without a slot changed nothing");
     });
 }
 
@@ -63,38 +63,39 @@ fn a_never_used_slot_comes_before_an_available_one() {
     with_slots(3, |trace| {
         put(trace, &[A, B]);
         trace.unregister(A);
-        // The round starts at the freed slot 0 and stops only at slot 2.
+        // The search starts at the freed slot 0 and stops only at slot 2.
         assert_eq!(put(trace, &[C]), [Some(2)]);
     });
 }
 
 #[test]
-fn the_last_available_slot_of_the_round_is_reused() {
+fn the_last_available_slot_of_the_search_is_reused() {
     with_slots(4, |trace| {
         put(trace, &[A, B, C, D]);
         for pointer in [D, C, A] {
             trace.unregister(pointer);
         }
-        // The round starts at slot 0, freed last, and passes 0, 2 and 3: the last one counts.
+        // The search starts at slot 0, which was freed last. It finds slots 0, 2 and 3 available
+        // and chooses the last, slot 3.
         assert_eq!(put(trace, &[E]), [Some(3)]);
-        // The next starts behind it, at 0, and passes 0 and 2.
+        // The next search starts after slot 3, at slot 0, and finds slots 0 and 2.
         assert_eq!(put(trace, &[0xF0]), [Some(2)]);
     });
 }
 
 #[test]
-fn the_round_starts_at_the_slot_freed_last_and_goes_round_once() {
+fn the_search_starts_at_the_slot_freed_last_and_wraps_once() {
     with_slots(4, |trace| {
         put(trace, &[A, B, C, D]);
         trace.unregister(B);
         trace.unregister(C);
-        // From 2: passes 2, 3, 0, 1. Slot 1 is the last available one of the round.
+        // It examines slots 2, 3, 0 and 1. Slot 1 is the last available slot.
         assert_eq!(put(trace, &[E]), [Some(1)]);
     });
 }
 
 #[test]
-fn an_object_gets_its_own_slot_back_if_the_round_meets_it_first() {
+fn an_object_gets_its_own_slot_again_if_the_search_finds_it_first() {
     with_slots(3, |trace| {
         put(trace, &[A, B]);
         trace.unregister(A);
@@ -104,15 +105,15 @@ fn an_object_gets_its_own_slot_back_if_the_round_meets_it_first() {
 }
 
 #[test]
-fn an_object_fills_several_slots_if_the_round_meets_a_never_used_one_first() {
+fn an_object_fills_several_slots_if_the_search_finds_an_unused_one_first() {
     with_slots(4, |trace| {
         put(trace, &[A, B]);
         trace.unregister(A);
         trace.unregister(B);
-        // From 1: slot 1 is not A's, slot 2 was never used.
+        // The search starts at slot 1, which does not belong to A. Slot 2 was never used.
         assert_eq!(put(trace, &[A]), [Some(2)]);
         assert_eq!(pointers(trace), [A, B, A, 0]);
-        // The first slot with the address is the one that unregistering finds.
+        // Unregistering finds the first slot with the address.
         assert_eq!(trace.unregister(A), Some(0));
         let available: Vec<_> =
             Image::read(trace.image()).slots().iter().map(|slot| slot.available).collect();
@@ -124,18 +125,18 @@ fn an_object_fills_several_slots_if_the_round_meets_a_never_used_one_first() {
 fn registering_again_uses_up_the_count_until_nothing_more_is_registered() {
     with_slots(3, |trace| {
         put(trace, &[A]);
-        // Each time slot 1 or 2 is never used and stops the round; then only A's are left.
+        // The unused slots 1 and 2 stop the search. After that, only slots of A are left.
         assert_eq!(put(trace, &[A, A]), [Some(1), Some(2)]);
         assert_eq!(put(trace, &[A]), [None], "the count is 0");
         trace.unregister(A);
-        assert_eq!(put(trace, &[A, A]), [Some(0), None], "one more for one unregistered");
+        assert_eq!(put(trace, &[A, A]), [Some(0), None], "one freed slot");
     });
 }
 
 #[test]
 fn names_end_at_their_nul_or_one_byte_before_the_field_does() {
     let long = [b'n'; 40];
-    for (name_size, name, kept) in [
+    for (name_size, name, stored) in [
         (32, &long[..], &long[..31]),
         (32, &long[..31], &long[..31]),
         (8, b"telemetry", b"telemet"),
@@ -147,12 +148,12 @@ fn names_end_at_their_nul_or_one_byte_before_the_field_does() {
         let options = Options { name_size, ..Options::default() };
         trace.enable(&mut memory, 1, &options, [], support::main_thread()).unwrap();
         trace.register(&Object::event_flags(A, name));
-        assert_eq!(Image::read(trace.image()).slots()[0].name, kept);
+        assert_eq!(Image::read(trace.image()).slots()[0].name, stored);
     }
 }
 
 #[test]
-fn bytes_behind_a_name_stay_as_they_were() {
+fn bytes_after_a_name_stay_unchanged() {
     with_slots(1, |trace| {
         trace.register(&Object::event_flags(A, b"long name"));
         trace.unregister(A);

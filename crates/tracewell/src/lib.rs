@@ -1,21 +1,34 @@
 //! Reads, explains and converts the event traces of real-time and embedded software.
 //!
-//! An [`input::Input`] is opened and recognised, its reader turns bytes into columnar
-//! [`model::Batch`]es, and a [`model::Sink`] takes them: a [`report::Report`], an
-//! [`export::events::EventWriter`], an analysis, or one of your own.
+//! Open a trace and loop over its events; the format is recognised by its first bytes:
+//!
+//! ```
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+//! let mut trace = tracewell::open(path)?.rate("100MHz".parse()?);
+//! trace.for_each(|event| {
+//!     let (time, context) = (event.time(), event.context_name());
+//!     println!("{time:>12} {context:<12} {} {}", event.label(), event.args());
+//! })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The first example of the crate `tracewell-record` is a program that records such a trace.
+//!
+//! Code that needs more than events implements [`model::Sink`], which also receives the gaps
+//! between events. The reports, the exports and the analyses are sinks:
 //!
 //! ```
 //! use tracewell::input::{Input, Settings};
-//! use tracewell::model::{Batch, Flow, Sink, Trace};
+//! use tracewell::model::{Batch, Event, Flow, Sink, Trace};
 //!
 //! /// Counts the events of interrupts.
 //! #[derive(Default)]
-//! struct Interrupts(u64);
+//! struct Interrupts(usize);
 //!
 //! impl Sink for Interrupts {
 //!     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-//!         let name = |id| trace.contexts.get(id).map(|context| context.name.as_str());
-//!         self.0 += batch.events().filter(|e| name(e.context) == Some("Interrupt")).count() as u64;
+//!         let is = |row| Event::new(trace, &row).context_name() == "Interrupt";
+//!         self.0 += batch.events().filter(|row| is(*row)).count();
 //!         Flow::Continue(())
 //!     }
 //! }
@@ -27,20 +40,61 @@
 //! # Ok::<(), tracewell::input::InputError>(())
 //! ```
 //!
-//! Reading never panics and needs memory in proportion to what is shown of the input at most; a
-//! mapped file costs none. What could not be read is told in the trace, as losses in their place
-//! and as diagnostics with byte offsets.
+//! Decoding never panics, whatever the bytes. The size of the input limits the memory that decoding
+//! needs; a mapped file needs no memory for its bytes. The trace lists everything that could not be
+//! decoded: losses at their positions, and diagnostics with byte offsets.
+//!
+//! | modules | purpose |
+//! |---|---|
+//! | [`input`], [`compressed`], [`format`](mod@format), [`model`], [`select`] | reading: from bytes to events |
+//! | [`report`], [`export`], [`text`] | showing: text for people, other formats |
+//! | [`analysis`], [`check`] | judging: analyses of the scheduler, checks of rules |
+//! | [`template`], [`source`] | languages: AIX's templates, and errors in text that users write |
 #![deny(unsafe_code)]
 
-pub mod analysis;
-pub mod check;
-pub mod collect;
-pub mod export;
+// Reading.
+pub mod compressed;
 pub mod format;
 pub mod input;
 pub mod model;
-pub mod report;
 pub mod select;
+
+// Showing.
+pub mod export;
+pub mod report;
+pub mod text;
+
+// Judging.
+pub mod analysis;
+pub mod check;
+
+// Languages.
 pub mod source;
 pub mod template;
-pub mod text;
+
+use std::path::Path;
+
+use input::{Input, InputError, Settings};
+
+/// Opens a trace, or standard input for `-`, and recognises its format.
+///
+/// ```
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/rkh/ahsm-a.bin");
+/// let mut input = tracewell::open(path)?;
+/// assert_eq!(input.format().name, "rkh");
+/// let mut events = 0;
+/// let trace = input.for_each(|_| events += 1)?;
+/// assert_eq!(trace.events, events);
+/// # Ok::<(), tracewell::input::InputError>(())
+/// ```
+///
+/// # Errors
+/// Returns an error if the file cannot be opened or read, or if its format is not known.
+pub fn open(path: impl AsRef<Path>) -> Result<Input, InputError> {
+    Input::open(path.as_ref(), Settings::default())
+}
+
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,16 +1,15 @@
-//! The AIX reader: what is written is read back; every truncation and every changed byte of a small
-//! container costs what it hit and nothing else; files of several processors are merged.
+//! Tests the AIX reader. It reads back written entries. Each truncation and each changed byte of a
+//! small container affects only the entry that contains it. Files of several processors are merged.
 
 mod support;
 
 use proptest::prelude::*;
-use support::{Kept, settings};
-use tracewell::format::{Input as Window, Options, Progress, by_name};
+use support::{EventLog, in_pieces, settings};
 use tracewell::input::{Input, InputError};
 use tracewell::model::{LossCause, Severity, Trace};
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{
-    Entry, Env, FileHeader, Frame, FrameHead, HookId, HookType, HookWord, HookWord32, HookWord64,
+    Entry, Env, FileHeader, Frame, FrameHeader, HookId, HookType, HookWord, HookWord32, HookWord64,
     Texts, TimeConversion, ids,
 };
 
@@ -43,7 +42,7 @@ fn header(order: ByteOrder) -> FileHeader<'static> {
 /// A frame to be written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Written {
-    head: FrameHead,
+    head: FrameHeader,
     entry: Vec<u8>,
 }
 
@@ -55,18 +54,18 @@ impl Written {
     }
 }
 
-fn at(env: Env, cpu: u16, tick: u64) -> FrameHead {
-    FrameHead { env, cpu, tick, tid: Some(7), pid: None }
+fn at(env: Env, cpu: u16, tick: u64) -> FrameHeader {
+    FrameHeader { env, cpu, tick, tid: Some(7), pid: None }
 }
 
-fn plain(head: FrameHead, hook: HookWord, words: [u64; 5]) -> Written {
+fn plain(head: FrameHeader, hook: HookWord, words: [u64; 5]) -> Written {
     let mut entry = vec![0; 64];
     let length = Entry::write_plain(hook, &words, &mut entry).unwrap();
     entry.truncate(length);
     Written { head, entry }
 }
 
-fn generic(head: FrameHead, hook: HookWord, word: u64, data: &[u8]) -> Written {
+fn generic(head: FrameHeader, hook: HookWord, word: u64, data: &[u8]) -> Written {
     let mut entry = vec![0; 5000];
     let length = Entry::write_generic(hook, word, data, &mut entry).unwrap();
     entry.truncate(length);
@@ -102,7 +101,7 @@ fn container(order: ByteOrder, frames: &[Written]) -> Vec<u8> {
     bytes
 }
 
-/// Where each frame begins, and the end.
+/// The start offset of each frame, and the end.
 fn starts(frames: &[Written]) -> Vec<usize> {
     let mut starts = vec![HEADER];
     for frame in frames {
@@ -111,18 +110,18 @@ fn starts(frames: &[Written]) -> Vec<usize> {
     starts
 }
 
-fn read_with(bytes: Vec<u8>, options: &[&str]) -> Result<(Trace, Kept), InputError> {
-    let mut kept = Kept::default();
+fn read_with(bytes: Vec<u8>, options: &[&str]) -> Result<(Trace, EventLog), InputError> {
+    let mut kept = EventLog::default();
     let trace = Input::from_bytes("log", bytes, settings(options))?.read(&mut kept)?;
     Ok((trace, kept))
 }
 
-fn read(bytes: &[u8]) -> (Trace, Kept) {
+fn read(bytes: &[u8]) -> (Trace, EventLog) {
     read_with(bytes.to_vec(), &[]).unwrap()
 }
 
-/// What events say of their frames; stamps are told apart by the ticks.
-fn entries(order: ByteOrder, kept: &Kept) -> Vec<Vec<u8>> {
+/// Returns the recorded entry of each event, without the header of its frame.
+fn entries(order: ByteOrder, kept: &EventLog) -> Vec<Vec<u8>> {
     let entry = |record: &[u8]| {
         let padded = [record, &[0; 8]].concat();
         Frame::read(order, &padded).unwrap().0.entry.to_vec()
@@ -130,12 +129,13 @@ fn entries(order: ByteOrder, kept: &Kept) -> Vec<Vec<u8>> {
     kept.rows.iter().map(|row| entry(&row.record)).collect()
 }
 
-fn ids_of(kept: &Kept) -> Vec<u32> {
+fn ids_of(kept: &EventLog) -> Vec<u32> {
     kept.rows.iter().map(|row| row.id >> 4).collect()
 }
 
-/// Before, events, cause and offset of each loss.
-fn losses(kept: &Kept) -> Vec<(u64, Option<u64>, LossCause, u64)> {
+/// Returns one entry for each loss: the number of the event after the loss, the number of lost
+/// events, the cause and the offset.
+fn losses(kept: &EventLog) -> Vec<(u64, Option<u64>, LossCause, u64)> {
     kept.losses.iter().map(|loss| (loss.before, loss.events, loss.cause, loss.offset)).collect()
 }
 
@@ -228,7 +228,7 @@ fn damaged(frame: usize, edit: impl Fn(&mut [u8])) -> (Vec<u8>, Vec<usize>) {
 }
 
 #[test]
-fn reading_goes_on_behind_a_damaged_frame() {
+fn reading_continues_after_a_damaged_frame() {
     let (bytes, starts) = damaged(2, |frame| frame[4] = 0);
     let (trace, kept) = read(&bytes);
     assert_eq!(ids_of(&kept), [0xA1, 0xA2, 0xA4, 0xA5, 0xA6, 0xA7]);
@@ -240,7 +240,7 @@ fn reading_goes_on_behind_a_damaged_frame() {
 }
 
 #[test]
-fn frames_that_are_damaged_one_behind_the_other_are_one_loss() {
+fn consecutive_damaged_frames_are_one_loss() {
     let (mut bytes, starts) = damaged(2, |frame| frame.fill(0xFF));
     bytes[starts[3]..starts[4]].fill(0xFF);
     let (_, kept) = read(&bytes);
@@ -249,7 +249,7 @@ fn frames_that_are_damaged_one_behind_the_other_are_one_loss() {
 }
 
 #[test]
-fn an_entry_that_is_not_what_it_says_is_one_event() {
+fn an_invalid_entry_is_one_event() {
     // Type 3 does not exist.
     let (bytes, starts) = damaged(4, |frame| frame[33] = 0x53);
     let (_, kept) = read(&bytes);
@@ -267,7 +267,7 @@ fn a_length_that_swallows_the_next_frame_is_damage() {
 }
 
 #[test]
-fn a_length_that_ends_behind_the_file_is_damage_where_good_frames_follow() {
+fn a_length_beyond_the_file_is_damage_if_valid_frames_follow() {
     let (bytes, starts) = damaged(1, |frame| frame[2] = 0x80);
     let (_, kept) = read(&bytes);
     assert_eq!(ids_of(&kept), [0xA1, 0xA3, 0xA4, 0xA5, 0xA6, 0xA7]);
@@ -275,7 +275,7 @@ fn a_length_that_ends_behind_the_file_is_damage_where_good_frames_follow() {
 }
 
 #[test]
-fn damage_at_the_end_is_told() {
+fn damage_at_the_end_is_reported() {
     let (bytes, starts) = damaged(6, |frame| frame.fill(0));
     let (_, kept) = read(&bytes);
     assert_eq!(kept.rows.len(), 6);
@@ -283,36 +283,22 @@ fn damage_at_the_end_is_told() {
 }
 
 #[test]
-fn a_gap_that_the_recorder_tells_of_is_in_its_place() {
+fn a_gap_that_the_recorder_marks_is_at_its_position() {
     let mut frames = small();
     let wrap = HookWord32::new(ids::BUFFER_WRAP, HookType::Trchkg, 0).into();
     frames.insert(3, plain(at(Env::Bits32, 0, 125), wrap, [1, 42, 0, 0, 0]));
     let place = starts(&frames)[3] as u64;
     let bytes = container(ByteOrder::Big, &frames);
     for piece in [1, 100, bytes.len()] {
-        let kept = in_pieces(&bytes, piece);
+        let kept = arriving(&bytes, piece);
         assert_eq!(kept.rows.len(), 8);
         assert_eq!(losses(&kept), [(4, Some(42), LossCause::NoRoom, place)], "{piece}");
     }
 }
 
-/// Reads bytes as they arrive, a piece at a time.
-fn in_pieces(bytes: &[u8], piece: usize) -> Kept {
-    let mut decoder = (by_name("aix").unwrap().decoder)(&Options::default()).unwrap();
-    let (mut trace, mut kept) = (decoder.trace(), Kept::default());
-    let (mut start, mut end) = (0, 0);
-    loop {
-        end = bytes.len().min(end + piece);
-        let last = end == bytes.len();
-        let window = Window { offset: start as u64, bytes: &bytes[start..end], last };
-        match decoder.decode(window, &mut trace, &mut kept).unwrap() {
-            Progress::Done => return kept,
-            Progress::More { consumed, .. } => {
-                assert!(!last, "a decoder must end with its input");
-                start += consumed;
-            }
-        }
-    }
+/// Reads bytes that arrive in pieces.
+fn arriving(bytes: &[u8], piece: usize) -> EventLog {
+    in_pieces("aix", &settings(&[]), bytes, piece).unwrap().1
 }
 
 #[test]
@@ -324,15 +310,15 @@ fn cutting_the_input_into_pieces_does_not_matter() {
         inputs.push(damaged(frame, |frame| frame.fill(0xA5)).0);
     }
     for bytes in inputs {
-        let whole = in_pieces(&bytes, bytes.len());
+        let whole = arriving(&bytes, bytes.len());
         assert_eq!(whole, read(&bytes).1);
         for piece in 1..bytes.len() {
-            assert_eq!(in_pieces(&bytes, piece), whole, "{piece}");
+            assert_eq!(arriving(&bytes, piece), whole, "{piece}");
         }
     }
 }
 
-/// A file of one processor: a tick and a number for each entry.
+/// A file of one processor, with a tick and a number for each entry.
 fn file(cpu: u16, conversion: TimeConversion, events: &[(u64, u16)]) -> Vec<u8> {
     let mut bytes = vec![0; HEADER];
     let head = FileHeader { conversion, per_cpu: true, ..header(ByteOrder::Big) };
@@ -344,14 +330,15 @@ fn file(cpu: u16, conversion: TimeConversion, events: &[(u64, u16)]) -> Vec<u8> 
     bytes
 }
 
-fn merged(files: &[Vec<u8>]) -> (Trace, Vec<u64>, Kept) {
+fn merged(files: &[Vec<u8>]) -> (Trace, Vec<u64>, EventLog) {
     let ends = files.iter().scan(0, |end, file| {
         *end += file.len();
         Some(end.to_string())
     });
     let parts: Vec<_> = ends.take(files.len() - 1).collect();
-    let (trace, kept) =
-        read_with(files.concat(), &[&format!("parts={}", parts.join(","))]).unwrap();
+    let parts = format!("parts={}", parts.join(","));
+    let options: &[&str] = if files.len() > 1 { &[&parts] } else { &[] };
+    let (trace, kept) = read_with(files.concat(), options).unwrap();
     let number = |payload: &[u8]| trace.payload.argument(payload, 0).unwrap();
     let numbers = kept.rows.iter().map(|row| number(&row.payload)).collect();
     (trace, numbers, kept)
@@ -378,7 +365,8 @@ fn files_with_clocks_of_their_own_are_merged_by_nanoseconds() {
         file(0, double, &[(10, 1), (20, 2)]),
         file(1, third, &[(59, 3), (60, 4), (63, 5), (999, 6)]),
     ];
-    // 20, 40 against 19, 20, 21, 333.
+    // In nanoseconds, the timestamps are 20 and 40 in the first file, and 19, 20, 21 and 333 in the
+    // second file.
     assert_eq!(merged(&files).1, [3, 1, 4, 5, 2, 6]);
 }
 
@@ -397,7 +385,7 @@ fn a_damaged_file_among_several_costs_its_own_events_only() {
     assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage));
 }
 
-/// Any entry that can be written, and its words and data.
+/// Any valid entry, with its words and data.
 fn any_entry() -> impl Strategy<Value = (Written, Vec<u64>, Option<Vec<u8>>)> {
     let head = (any::<u16>(), 0..1_u64 << 40, any::<Option<u64>>(), any::<Option<u64>>());
     let data = prop_oneof![
@@ -417,7 +405,7 @@ fn any_entry() -> impl Strategy<Value = (Written, Vec<u64>, Option<Vec<u8>>)> {
     (head, rest).prop_map(
         |((cpu, tick, tid, pid), (wide, stamped, count, words, sub, id, data))| {
             let env = if wide { Env::Bits64 } else { Env::Bits32 };
-            let head = FrameHead { env, cpu, tick, tid, pid };
+            let head = FrameHeader { env, cpu, tick, tid, pid };
             let hook_type = HookType::for_words(count);
             let hook_type = if stamped { hook_type.stamped() } else { hook_type };
             let mask = if wide { u64::MAX } else { u64::from(u32::MAX) };
@@ -446,7 +434,7 @@ proptest! {
         let frames: Vec<_> = written.iter().map(|(frame, ..)| frame.clone()).collect();
         let bytes = container(order, &frames);
         let (trace, kept) = read(&bytes);
-        prop_assert_eq!(&in_pieces(&bytes, piece), &kept);
+        prop_assert_eq!(&arriving(&bytes, piece), &kept);
         prop_assert_eq!(kept.rows.len(), written.len());
         for (row, (frame, words, data)) in kept.rows.iter().zip(&written) {
             let padded = [&row.record[..], &[0; 8]].concat();
@@ -456,7 +444,8 @@ proptest! {
             let value = |index| trace.payload.argument(&row.payload, index);
             let found: Vec<_> = (1..6).map_while(value).collect();
             prop_assert_eq!(&found, words);
-            let bytes = value(6).map(|slot| tracewell::model::values::bytes(&row.payload, slot).to_vec());
+            let bytes = value(6)
+                .map(|slot| tracewell::model::values::bytes(&row.payload, slot).to_vec());
             prop_assert_eq!(&bytes, data);
         }
         let told = kept.losses.iter().all(|loss| loss.cause == LossCause::NoRoom);

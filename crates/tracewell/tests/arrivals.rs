@@ -1,29 +1,32 @@
-//! Files of arrivals, read as traces.
+//! Reads arrival files as traces.
 
 mod support;
 
-use support::{Kept, settings};
+use std::fs;
+use std::path::Path;
+
+use support::{EventLog, fixture, settings};
 use tracewell::input::Input;
-use tracewell::model::{LossCause, Trace};
-use tracewell_wire::arrivals::{Arrival, HEADER, What};
+use tracewell::model::{LossCause, Severity, Trace};
+use tracewell_wire::arrivals::{Arrival, ArrivalKind, HEADER};
 
 const FIRST: u64 = 1_700_000_000_000_000_000;
 
 fn file() -> Vec<u8> {
     let told = [
-        (0, 0, What::Opened),
-        (1_000_000, 300, What::Bytes),
-        (2_500_000, 70, What::Dropped),
-        (9_000_000, 41, What::Bytes),
-        (9_000_001, 0, What::Closed),
-        (10_000_000, 0, What::Restarted),
+        (0, 0, ArrivalKind::Opened),
+        (1_000_000, 300, ArrivalKind::Bytes),
+        (2_500_000, 70, ArrivalKind::Dropped),
+        (9_000_000, 41, ArrivalKind::Bytes),
+        (9_000_001, 0, ArrivalKind::Closed),
+        (10_000_000, 0, ArrivalKind::Restarted),
     ];
-    let entry = |(after, bytes, what)| Arrival { time_ns: FIRST + after, bytes, what }.to_bytes();
+    let entry = |(after, bytes, kind)| Arrival { time_ns: FIRST + after, bytes, kind }.to_bytes();
     HEADER.into_iter().chain(told.into_iter().flat_map(entry)).collect()
 }
 
-fn read(bytes: Vec<u8>) -> (Trace, Kept) {
-    let mut kept = Kept::default();
+fn read(bytes: Vec<u8>) -> (Trace, EventLog) {
+    let mut kept = EventLog::default();
     let mut input = Input::from_bytes("arrivals", bytes, settings(&[])).unwrap();
     (input.read(&mut kept).unwrap(), kept)
 }
@@ -53,13 +56,13 @@ fn entries_are_events_at_the_host_s_time_with_their_positions() {
 }
 
 #[test]
-fn every_truncation_and_every_changed_byte_is_told_or_read() {
+fn every_truncation_and_every_changed_byte_is_reported_or_read() {
     let whole = file();
     for length in 8..whole.len() {
         let bytes = whole[..length].to_vec();
         if length < HEADER.len() {
             let mut input = Input::from_bytes("cut", bytes, settings(&[])).unwrap();
-            assert!(input.read(&mut Kept::default()).is_err());
+            assert!(input.read(&mut EventLog::default()).is_err());
             continue;
         }
         let (trace, kept) = read(bytes);
@@ -78,13 +81,36 @@ fn every_truncation_and_every_changed_byte_is_told_or_read() {
 }
 
 #[test]
-fn the_span_is_the_largest_time_also_where_it_goes_back() {
+fn the_span_is_the_largest_time_even_if_time_decreases() {
     let mut bytes = file();
-    let last = Arrival { time_ns: FIRST + 3, bytes: 1, what: What::Bytes };
+    let last = Arrival { time_ns: FIRST + 3, bytes: 1, kind: ArrivalKind::Bytes };
     bytes.extend(last.to_bytes());
     let (trace, kept) = read(bytes);
     assert_eq!((kept.rows.last().unwrap().ticks, trace.span), (3, 10_000_000));
     let remarks: Vec<_> = trace.diagnostics.iter().map(ToString::to_string).collect();
     let [remark] = &remarks[..] else { panic!("{remarks:?}") };
-    assert!(remark.starts_with("note: at byte 112: time goes back here"), "{remark}");
+    assert!(remark.starts_with("note: at byte 112: time goes backwards here"), "{remark}");
+}
+
+/// Returns the warnings about a trace. `place` puts a sidecar next to the trace.
+fn warnings_about_a_sidecar(place: impl FnOnce(&Path)) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.trx");
+    fs::copy(fixture("threadx/tiny.trx"), &path).unwrap();
+    place(&folder.path().join("t.trx.arrivals"));
+    let trace = Input::open(&path, settings(&[])).unwrap().read(&mut EventLog::default()).unwrap();
+    let warnings = trace.diagnostics.iter().filter(|it| it.severity == Severity::Warning);
+    let shown = warnings.map(|it| it.message.replace(&*folder.path().to_string_lossy(), "DIR"));
+    shown.collect()
+}
+
+#[test]
+fn a_sidecar_that_cannot_be_read_is_a_warning_and_a_missing_one_is_not() {
+    assert_eq!(warnings_about_a_sidecar(|_| ()), Vec::<String>::new());
+    let folder = warnings_about_a_sidecar(|path| fs::create_dir(path).unwrap());
+    assert_eq!(folder, ["cannot read DIR/t.trx.arrivals: expected a regular file"]);
+    let other = warnings_about_a_sidecar(|path| fs::write(path, "a,b\n1,2\n").unwrap());
+    let expected = "DIR/t.trx.arrivals is ignored: expected an arrival file, which begins \
+                    with 'TWARRIVE', found 'a,b\\n1,2\\n'";
+    assert_eq!(other, [expected]);
 }

@@ -1,4 +1,5 @@
-//! Rules on traces of every format: those that a trace makes hold for it, and for nothing else.
+//! Tests rules on traces of every format. Rules that were generated from one trace hold for that
+//! trace and for no other.
 
 use std::path::{Path, PathBuf};
 
@@ -31,22 +32,26 @@ fn verdict(rules: &str, path: &str) -> Verdict {
     let rules = parsed.rules.unwrap_or_else(|| panic!("{path}: {:?}", parsed.findings));
     let mut check = Check::new(&rules);
     let trace = open(path).read(&mut check).unwrap();
-    assert_eq!(rules.doubts(&trace), [], "{path}");
-    check.finish(&trace)
+    assert_eq!(rules.unknown_names(&trace), [], "{path}");
+    check.verdict(&trace)
 }
 
 #[test]
 fn rules_of_a_trace_hold_for_it_and_not_for_another() {
     for path in TRACES {
-        let mut writer = RulesWriter::new(Vec::new(), path, WriteOptions::default());
+        let mut writer = RulesWriter::new(Vec::new(), path, WriteOptions::default()).unwrap();
         let trace = open(path).read(&mut writer).unwrap();
-        let rules = String::from_utf8(writer.finish().unwrap()).unwrap();
+        let rules = String::from_utf8(writer.into_inner().unwrap()).unwrap();
         let found = verdict(&rules, path);
         let source = Source::new("test.rules", rules.clone());
-        assert!(found.passed(), "{path}: {}", report::check::text(&source, &found));
+        assert!(
+            found.passed(),
+            "{path}: {}",
+            report::check::text(&source, &found, report::Layout::default())
+        );
         assert_eq!((found.steps, found.events), (trace.events, trace.events), "{path}");
         let lines: Vec<_> = rules.lines().filter(|line| !line.starts_with('#')).collect();
-        // `strict` and an empty line.
+        // The first two lines are `strict` and an empty line.
         let head = 2;
         for at in [head, lines.len() / 2, lines.len() - 1] {
             let mut fewer = lines.clone();
@@ -70,7 +75,7 @@ fn statements_mean_the_same_on_every_format() {
             never *(@id = 4294967295)
             whenever *(@id = $id) then *
         ";
-        // Nothing answers the last event.
+        // The last event has no response.
         let found = verdict(rules, path);
         let kinds: Vec<_> = found.failures.iter().map(|failure| failure.kind.as_str()).collect();
         assert_eq!(kinds, ["unanswered"], "{path}");

@@ -1,6 +1,6 @@
-//! What rules mean, on traces made of letters: `A B7@30` is an event A, then B with 7 as its argument
-//! n, at tick 30; without a time an event comes ten ticks after the one before. A tick is a
-//! microsecond.
+//! Tests the meaning of rules on traces that are written as letters. `A B7@30` is an event A,
+//! followed at tick 30 by an event B with argument n = 7. An event without a time comes ten ticks
+//! after its predecessor. A tick is a microsecond.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tracewell::model::{
 use tracewell::source::Source;
 use tracewell_wire::ByteOrder;
 
-/// Events called A to Z, with an argument n, which is recorded as m with the other sign and in hexadecimal, too.
+/// Events named A to Z with an argument n. Argument m is -n, and h is n in hexadecimal.
 fn schema() -> Arc<Schema> {
     let mut text = String::new();
     for (id, letter) in ('A'..='Z').enumerate() {
@@ -26,12 +26,12 @@ fn schema() -> Arc<Schema> {
     Arc::new(Schema::parse(&text, "letters.toml").unwrap())
 }
 
-/// Gives the events of a text to a sink, in batches of three, with arguments of 32 bits.
+/// Passes the events of a text to a sink, in batches of three, with 32-bit arguments.
 fn feed(text: &str, sink: &mut dyn Sink) -> Trace {
     feed_words(text, 4, sink)
 }
 
-/// The same with arguments of so many bytes.
+/// Does the same as [`feed`], with arguments of `width` bytes.
 fn feed_words(text: &str, width: u8, sink: &mut dyn Sink) -> Trace {
     let counter = Counter::of_mask(u64::MAX, Direction::Up);
     let clock =
@@ -77,7 +77,7 @@ fn verdict(rules: &str, events: &str) -> Verdict {
     let rules = parsed.rules.unwrap_or_else(|| panic!("{rules}: {:?}", parsed.findings));
     let mut check = Check::new(&rules);
     let trace = feed(events, &mut check);
-    check.finish(&trace)
+    check.verdict(&trace)
 }
 
 #[track_caller]
@@ -135,10 +135,10 @@ fn next_allows_nothing_between() {
     fails("A; next B", "A X B", Unexpected, Some(1));
     passes("ignore X\nA; next B", "A X X B");
     passes("only A | B\nA; next B", "A X Y B");
-    // What may be left out is left out.
+    // The trace omits the optional step.
     passes("A; optional next B; C", "A X B C");
     fails("A; optional next B; next C", "A X C", Unexpected, Some(1));
-    // An optional step may still come, and what is next is next to it.
+    // The optional step is still possible, and `next` refers to the event after it.
     passes("A; optional B; next C", "A X B C");
 }
 
@@ -163,17 +163,17 @@ fn blocks_come_in_any_order() {
 }
 
 #[test]
-fn one_of_several_comes() {
+fn one_of_several_alternatives_occurs() {
     passes("either A or B; C", "B C");
     passes("either { A; B }\nor { A; C }", "A C B");
     fails("either { A; B } or { C; D }", "C B A", Missing, None);
 }
 
 #[test]
-fn what_is_optional_may_be_left_out() {
+fn optional_steps_may_be_left_out() {
     passes("A; optional B; C", "A C");
     passes("A; optional { B; C }; D", "A B C D");
-    // What has begun must be done.
+    // A block that has begun must be completed.
     fails("A; optional { B; C }; D", "A B D", Missing, None);
 }
 
@@ -190,16 +190,16 @@ fn steps_are_repeated() {
 }
 
 #[test]
-fn variables_hold_what_they_were_given() {
+fn variables_keep_their_values() {
     passes("A(n = $x); B(n = $x)", "A3 B2 B3");
     fails("A(n = $x); B(n = $x)", "A3 B2", Missing, None);
     passes("A(n = $x); B(n > $x); C(n != $x)", "A3 B3 B4 C3 C4");
-    // In each round anew.
+    // Each repetition sets the variable again.
     passes("repeat 2 { A(n = $x); B(n = $x) }; C", "A1 B1 A2 B2 C");
     fails("repeat 2 { A(n = $x); B(n = $x) }", "A1 B1 A2 B1", Missing, None);
-    // One from outside stays.
+    // A variable that is set before the block keeps its value.
     fails("A(n = $x); repeat 2 B(n = $x)", "A1 B1 B2", Missing, None);
-    // What nearly was does not give a value.
+    // A partial match does not set a variable.
     passes("A(n = $x, m = -2); B(n = $x)", "A1 A2 B2");
 }
 
@@ -215,7 +215,7 @@ fn signed_arguments_of_64_bits_are_compared_with_their_sign() {
         let rules = Rules::parse(&Source::new("test.rules", rules)).rules.unwrap();
         let mut check = Check::new(&rules);
         let trace = feed_words("A5000000000 B-3", 8, &mut check);
-        check.finish(&trace).passed()
+        check.verdict(&trace).passed()
     };
     assert!(
         check("A(m = -5000000000); B(m = 3, m > -1)")
@@ -225,16 +225,16 @@ fn signed_arguments_of_64_bits_are_compared_with_their_sign() {
 }
 
 #[test]
-fn what_must_be_next_is_left_out_where_it_is_optional_and_something_came_before() {
+fn an_optional_next_step_is_left_out_if_another_event_comes_first() {
     passes("A; optional { next B; D }; C", "A X B C");
     passes("A; optional { next B; D }; C", "A B D C");
-    // The dots are before the block: within it nothing may come between.
+    // The dots precede the block; within the block, no other events are allowed.
     passes("A; ...; { B; optional { next C; D }; E }", "A X B X C E");
     fails("A; ...; { B; optional { next C; D }; E }", "A X B C E", Missing, None);
 }
 
 #[test]
-fn a_round_that_is_not_completed_is_told_by_its_next_step() {
+fn an_incomplete_repetition_is_reported_at_its_next_step() {
     for (events, expected) in [("A B A", "B"), ("A B", "A"), ("", "A")] {
         let rules = "repeat 2 { A; B }";
         let found = verdict(rules, events);
@@ -257,10 +257,10 @@ fn times_are_limited() {
     fails("A; { B; C } within 15 us", "A B C", Late, Some(2));
     passes("A within 10us", "A");
     fails("A within 1us", "A", Late, Some(0));
-    // Each round, and each step in any order, has its own time.
+    // Each repetition, and each step of an any-order group, has its own time limit.
     passes("A; repeat 3 B within 10 us; C", "A B B B X X C");
     fails("A; any order { B within 10 us; C }", "A C B", Late, Some(2));
-    // A step that may be left out is only late for itself.
+    // The time limit of an optional step applies only to that step.
     passes("A; optional B within 5 us; C", "A B C");
 }
 
@@ -305,7 +305,7 @@ fn an_answer_that_does_not_come_is_missed_at_an_event_of_any_name() {
 
 #[test]
 fn a_limit_of_seconds_follows_a_clock_that_changes_its_rate() {
-    /// Passes events on, at half the rate from the third one on.
+    /// Forwards events. From the fourth event on, the clock has a tenth of its first rate.
     struct Slower<'a, 'r>(&'a mut Check<'r>);
     impl Sink for Slower<'_, '_> {
         fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
@@ -322,7 +322,7 @@ fn a_limit_of_seconds_follows_a_clock_that_changes_its_rate() {
     let mut check = Check::new(&rules);
     // 100 ticks are 100 us at first, and 1 ms from the fourth event on.
     let trace = feed("A@0 X@10 X@20 X@30 X@100 X@140 X@900", &mut Slower(&mut check));
-    let verdict = check.finish(&trace);
+    let verdict = check.verdict(&trace);
     assert_eq!(verdict.failures[0].at.as_ref().map(|line| line.seq), Some(5));
 }
 
@@ -355,7 +355,7 @@ fn rules_with_names_are_apart() {
 }
 
 #[test]
-fn a_failure_shows_what_nearly_came() {
+fn a_failure_shows_the_event_that_nearly_fits() {
     let verdict = verdict("A\nB(n = 3)", "X A Y B5 B4 Z");
     let failure = &verdict.failures[0];
     let (since, span) = failure.since.clone().unwrap();
@@ -373,13 +373,15 @@ fn a_failure_shows_the_events_around_it() {
 }
 
 fn written(events: &str) -> String {
-    let mut writer = RulesWriter::new(Vec::new(), "test", WriteOptions::default());
-    feed(events, &mut writer);
-    String::from_utf8(writer.finish().unwrap()).unwrap()
+    let mut writer = RulesWriter::new(Vec::new(), "test", WriteOptions::default()).unwrap();
+    let trace = feed(events, &mut writer);
+    writer.finish(&trace).unwrap();
+    String::from_utf8(writer.into_inner().unwrap()).unwrap()
 }
 
 proptest! {
-    /// Rules from a trace hold for it, and for no trace in which events are missing or changed places.
+    /// Rules that were generated from a trace hold for that trace. The same rules fail if events of
+    /// the trace are missing or swapped.
     #[test]
     fn written_rules_know_their_trace(
         events in proptest::collection::vec(("[A-E]", 0..4), 1..40),
@@ -403,10 +405,10 @@ proptest! {
         prop_assert!(!verdict(&rules, &text(&more)).passed());
     }
 
-    /// Optional, repeated and mixed steps agree with a search through all ways to read a trace, where
-    /// no event fits two steps.
+    /// An exhaustive search finds the same result for optional, repeated and mixed steps. This
+    /// holds if no event matches two steps.
     #[test]
-    fn blocks_mean_what_all_ways_of_reading_mean(
+    fn blocks_agree_with_a_search_through_all_readings(
         events in "[A-D]{0,8}",
     ) {
         let rules = "strict\noptional A\nrepeat 1..3 B\nany order { C; D }";
@@ -418,8 +420,8 @@ proptest! {
         prop_assert_eq!(verdict(rules, &spaced.join(" ")).passed(), expected);
     }
 
-    /// Whatever words stand in whatever order: it is told what is wrong, or the rules come to a verdict, with
-    /// a failure at most for each statement.
+    /// A text of random words is either rejected with errors or accepted as rules. Accepted rules
+    /// give a verdict, and at most one failure per statement.
     #[test]
     fn any_words_are_rules_or_have_findings(
         words in proptest::collection::vec(prop::sample::select(&WORDS[..]), 0..30),
@@ -432,7 +434,7 @@ proptest! {
             Some(rules) => {
                 let mut check = Check::new(&rules);
                 let trace = feed(&events.join(" "), &mut check);
-                let verdict = check.finish(&trace);
+                let verdict = check.verdict(&trace);
                 prop_assert_eq!(verdict.events, events.len() as u64);
                 prop_assert!(verdict.failures.len() <= 1 + words.len());
             }

@@ -1,4 +1,5 @@
-//! Files that another program cuts while they are read: an error, never a signal that ends the process.
+//! Tests files that another program truncates while they are read. The result is an error, never a
+//! signal that ends the process.
 #![cfg(unix)]
 
 use std::fs::File;
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Sink, Trace};
 
-/// Cuts a file when the first events come.
+/// Truncates a file when the first events arrive.
 struct Cutter<'a> {
     path: &'a Path,
     to: u64,

@@ -1,10 +1,12 @@
-//! Sequence diagrams: what is in them, that each language can read its own, and that no name breaks one.
+//! Tests sequence diagrams: their content, the syntax of each language, and names with special
+//! characters.
 
 use std::fmt::Write as _;
 
 use tracewell::export::{self, ExportNames};
 use tracewell::format::Options;
 use tracewell::input::{Input, Settings};
+use tracewell::select::Selection;
 use tracewell_wire::rkh::Settings as Widths;
 use tracewell_wire::threadx::Event;
 
@@ -19,12 +21,22 @@ use rkh::Stream;
 use support::fixture;
 
 fn drawn(bytes: Vec<u8>, language: &str, options: &[&str]) -> Result<String, String> {
-    // Streams as short as these leave open how wide their fields are.
+    drawn_part(bytes, language, options, Selection::default())
+}
+
+fn drawn_part(
+    bytes: Vec<u8>,
+    language: &str,
+    options: &[&str],
+    selection: Selection,
+) -> Result<String, String> {
+    // These streams are too short to infer the sizes of their fields.
     let widths =
         ["ts=4", "ptr=4", "sig=1", "esize=2", "nblock=1", "bsize=1", "nelem=1", "ntimer=2"];
-    let told = if bytes == strange_names() { &widths[..] } else { &[] };
-    let settings = Settings { format: Some("rkh".to_owned()), ..support::settings(told) };
+    let reported = if bytes == strange_names() { &widths[..] } else { &[] };
+    let settings = Settings { format: Some("rkh".to_owned()), ..support::settings(reported) };
     let mut input = Input::from_bytes("in.bin", bytes, settings).unwrap();
+    input.select(selection);
     let mut chosen = Options::default();
     options.iter().for_each(|option| chosen.add(option).unwrap());
     let names = ExportNames { input: "in <& \"quoted\">.bin".to_owned(), output: String::new() };
@@ -49,8 +61,8 @@ enum Statement {
     NoteBeside(String, String),
 }
 
-/// Reads Mermaid text as its grammar has it, as far as diagrams of ours go: every line is a statement,
-/// participants are declared before they are named, labels have no sign that means something.
+/// Parses the part of Mermaid's grammar that our diagrams use. Every line is a statement,
+/// participants are declared before use, and labels contain no special characters.
 fn mermaid(text: &str) -> Vec<Statement> {
     let mut lines = text.lines();
     assert!(lines.next().unwrap().starts_with("%% "));
@@ -80,7 +92,7 @@ fn mermaid(text: &str) -> Vec<Statement> {
             known.push(id.to_owned());
             return Statement::Participant(id.to_owned(), label(name));
         }
-        let (head, text) = line.split_once(": ").expect("a text behind a colon");
+        let (head, text) = line.split_once(": ").expect("a text after a colon");
         let id = |id: &str| {
             assert!(known.iter().any(|known| known == id), "{id} is not declared");
             id.to_owned()
@@ -98,7 +110,7 @@ fn mermaid(text: &str) -> Vec<Statement> {
     statements.collect()
 }
 
-/// A diagram as Trazer's lines say it.
+/// The diagram that results from Trazer's lines.
 fn as_trazer(statements: &[Statement]) -> Vec<String> {
     let name = |id: &String| {
         let named = statements.iter().find_map(|statement| match statement {
@@ -123,7 +135,7 @@ fn as_trazer(statements: &[Statement]) -> Vec<String> {
                 _ if text == "the target starts" => lines.push("---: TARGET START".to_owned()),
                 _ => panic!("{text}"),
             },
-            // Trazer does not draw what a machine does not take.
+            // Trazer draws only events that a machine accepts.
             Statement::Participant(..) | Statement::NoteBeside(..) => {}
         }
     }
@@ -131,13 +143,13 @@ fn as_trazer(statements: &[Statement]) -> Vec<String> {
 }
 
 #[test]
-fn a_diagram_shows_what_trazer_draws() {
+fn a_diagram_shows_the_arrows_that_trazer_draws() {
     let drawn = drawn(shared_c(), "mermaid", &["most=100000"]).unwrap();
     let trazer = std::fs::read_to_string(fixture("rkh/shared-c.trazer-msc.txt")).unwrap();
     let expected: Vec<_> = trazer
         .lines()
         .map(|line| line.split(['[', ';']).next().unwrap())
-        // Functions that ran are in the report, not in the diagram.
+        // The report contains the executed functions; the diagram does not.
         .filter(|line| !line.starts_with("msc") && !line.is_empty())
         .filter(|line| !line.contains("\\-0X"))
         .map(str::to_owned)
@@ -179,9 +191,12 @@ fn a_diagram_is_cut_and_counts_the_rest() {
     let steps = |list: &[Statement]| {
         list.iter().filter(|s| !matches!(s, Statement::Participant(..))).count()
     };
-    // Expiries are left out where their message says the same, so that there may be fewer.
+    // The diagram omits the expiry of a timer if it already shows the message that the timer sent.
+    // So it can show fewer expiries than the trace contains.
     assert!(steps(&cut) <= 11 && more + 10 >= steps(&whole), "{more} {}", steps(&whole));
-    let within = drawn(shared_c(), "mermaid", &["from=9s", "until=9.5s"]).unwrap();
+    let (from, to) = ("9s".parse().ok(), "9.5s".parse().ok());
+    let range = Selection { from, to, ..Selection::default() };
+    let within = drawn_part(shared_c(), "mermaid", &[], range).unwrap();
     assert_eq!(
         within.lines().skip(2).map(str::trim).collect::<Vec<_>>(),
         [
@@ -191,8 +206,12 @@ fn a_diagram_is_cut_and_counts_the_rest() {
             "Note over p0: server_busy"
         ]
     );
-    let error = drawn(shared_c(), "svg", &["event=MP*"]).unwrap_err();
-    assert!(error.contains("tells of no messages"), "{error}");
+    let pools = Selection { events: vec!["MP*".to_owned()], ..Selection::default() };
+    let error = drawn_part(shared_c(), "svg", &[], pools).unwrap_err();
+    assert!(error.contains("has no messages"), "{error}");
+    let last = Selection { tail: Some(3), ..Selection::default() };
+    let error = drawn_part(shared_c(), "svg", &[], last).unwrap_err();
+    assert!(error.contains("last events"), "{error}");
 }
 
 #[test]
@@ -206,7 +225,7 @@ fn plantuml_text_declares_whom_it_names() {
     assert!(lines.contains(&"== the target starts =="), "{drawn}");
 }
 
-/// A stream whose names are made to break diagrams.
+/// A stream whose names contain the special characters of the diagram languages.
 fn strange_names() -> Vec<u8> {
     let names = ["end", "a->b; <b>&\"x\"", "alt\n@enduml", "", "%%{init}%%", "\u{7}\u{FFFF}ä--__"];
     let settings = Widths { stamp: 4, ..Widths::default() };
@@ -224,7 +243,7 @@ fn strange_names() -> Vec<u8> {
         stream.record(0x63, 5, &[&key.to_le_bytes()[..], &(key + 4).to_le_bytes()].concat());
         stream.record(0x6A, 6, &[&key.to_le_bytes()[..], &[1]].concat());
     }
-    // An escape before a flag: the target gave up a frame.
+    // An escape before a flag: the target aborted a frame.
     stream.raw(&[0x69, 0x7D, 0x7E]);
     stream.number(9).record(0x69, 7, &0x1000_u32.to_le_bytes());
     stream.bytes
@@ -283,7 +302,7 @@ fn the_steps_of_a_picture_go_down_in_the_order_of_time() {
         .map(|node| (place(&node, "y").unwrap(), node.text().unwrap().to_owned()))
         .collect();
     assert!(times.len() > 40 && times.is_sorted_by_key(|(y, _)| *y), "{times:?}");
-    // An arrow goes from the line of its sender to that of its receiver.
+    // An arrow goes from its sender's line to its receiver's line.
     let hint = "REQ: posted 4.29 s, taken 4.5 s";
     let title = document.descendants().find(|node| node.text() == Some(hint)).unwrap();
     let arrow = title.next_sibling().unwrap().attribute("d").unwrap().to_owned();
@@ -342,7 +361,8 @@ fn threads_send_through_queues_and_semaphores() {
             *arrows.entry((participant(from), what, participant(to))).or_insert(0) += 1;
         }
     }
-    // Each put has one arrow, the gets of the trace are one more each, which wait at its end.
+    // Each put has one arrow. Each object has one more get than it has puts, because the last get
+    // still waits at the end of the trace.
     let arrow = |from: &str, what: &str, to: &str| {
         ((from.to_owned(), what.to_owned(), to.to_owned()), if what == "samples" { 29 } else { 25 })
     };
@@ -352,7 +372,7 @@ fn threads_send_through_queues_and_semaphores() {
 }
 
 #[test]
-fn what_no_thread_takes_goes_to_the_queue() {
+fn messages_that_no_thread_receives_go_to_the_queue() {
     let (a, b, queue) = (0x2100_0000, 0x2100_0100, 0x2200_0000);
     let mut slot = thread(queue, "mail");
     (slot.object_type, slot.parameter1, slot.parameter2) = (3, 64, 4);
@@ -367,7 +387,7 @@ fn what_no_thread_takes_goes_to_the_queue() {
         at(a, front, 110, 1),
         at(b, receive, 120, 2),
         at(b, receive, 130, 1),
-        // It does not wait: it goes on.
+        // The thread does not wait; it continues.
         at(b, receive, 140, 0),
         at(b, other, 150, 0),
         at(a, send, 160, 0),

@@ -1,4 +1,5 @@
-//! Dumps written from traces: what is written is read back as the same events and objects.
+//! Tests dumps that are exported from traces. Reading an exported dump returns the same events and
+//! objects.
 
 #[path = "support/dump.rs"]
 mod dump;
@@ -8,7 +9,7 @@ use std::collections::BTreeMap;
 
 use dump::{Dump, USUAL, event, thread};
 use proptest::prelude::*;
-use support::{Kept, fixture, settings};
+use support::{EventLog, fixture, settings};
 use tracewell::export::{ExportNames, by_extension, by_name};
 use tracewell::format::Options;
 use tracewell::input::{Input, Settings};
@@ -28,14 +29,14 @@ fn convert(bytes: Vec<u8>, options: &[&str]) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-fn read(bytes: Vec<u8>) -> (Trace, Kept) {
-    let mut kept = Kept::default();
+fn read(bytes: Vec<u8>) -> (Trace, EventLog) {
+    let mut kept = EventLog::default();
     let trace = Input::from_bytes("out", bytes, settings(&[])).unwrap().read(&mut kept).unwrap();
     (trace, kept)
 }
 
-/// Everything that must survive, without the layout that may change: ticks and words of events,
-/// registry slots, and whether older events were overwritten.
+/// The content that an export must preserve: ticks and words of events, registry slots, and whether
+/// older events were overwritten. The layout can change.
 type Essence = (Vec<(u64, Event)>, Vec<(u8, u64, u64, u64, Vec<u8>)>, bool);
 
 fn essence(bytes: Vec<u8>) -> Essence {
@@ -73,7 +74,7 @@ fn a_wrapped_dump_says_afterwards_that_it_wrapped() {
 #[test]
 fn a_dump_of_which_nothing_was_overwritten_says_so_afterwards() {
     let mut dump = Dump::small(USUAL);
-    // Nothing in it says that tracing was just enabled.
+    // The dump does not show that tracing was just enabled.
     dump.events[..2].iter_mut().for_each(|event| event.id_word = 83);
     let before = essence(dump.bytes());
     assert!(!before.2);
@@ -81,7 +82,7 @@ fn a_dump_of_which_nothing_was_overwritten_says_so_afterwards() {
 }
 
 #[test]
-fn a_single_event_whose_elders_were_overwritten_stays_one() {
+fn a_single_event_after_overwritten_ones_stays_a_single_event() {
     let dump = Dump::new(USUAL, Vec::new(), vec![event(0x2100_0000, 83, 7)], 0).bytes();
     let before = essence(dump.clone());
     assert_eq!((before.0.len(), before.2), (1, true));
@@ -115,8 +116,8 @@ fn addresses_that_would_fall_together_are_refused() {
 fn options_that_do_not_fit_are_refused() {
     let dump = Dump::small(USUAL).bytes();
     let refused = |option: &str| convert(dump.clone(), &[option]).unwrap_err();
-    assert_eq!(refused("order=middle"), "option 'order': expected little or big, found 'middle'");
-    assert!(refused("colour=red").starts_with("option 'colour': no such option here"));
+    assert_eq!(refused("order=middle"), "-T order: expected little or big, found 'middle'");
+    assert!(refused("colour=red").starts_with("-T colour: unknown option"));
 }
 
 #[test]
@@ -153,7 +154,8 @@ proptest! {
         let order = if big { "order=big" } else { "order=little" };
         let before = essence(dump.clone());
         let after = essence(convert(dump, &[order]).unwrap());
-        // The direction of the clock is a vote over the slots as they lie, so ticks may differ.
+        // The reader infers the direction of the clock from the order of the slots in memory. The
+        // export can change that order, so ticks can differ.
         let events = |rows: &[(u64, Event)]| rows.iter().map(|(_, e)| *e).collect::<Vec<_>>();
         prop_assert_eq!(events(&before.0), events(&after.0));
         prop_assert_eq!((before.1, before.2), (after.1, after.2));

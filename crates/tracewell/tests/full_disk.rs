@@ -1,7 +1,8 @@
-//! A disk that is full while recordings are saved: told, counted, survived.
+//! Tests saving recordings to a full disk: the failure is reported, losses are counted, and the
+//! program continues.
 //!
-//! The disk is a small tmpfs in a mount namespace of its own, which `unshare` makes for a second run of
-//! this program. Where that is not allowed the test says so and does nothing.
+//! The disk is a small tmpfs in a separate mount namespace, which `unshare` creates for a second
+//! run of this program. If that is not permitted, the test prints a message and does nothing else.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -13,7 +14,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use support::{Kept, settings};
+use support::{EventLog, settings};
 use tracewell::input::Input;
 use tracewell_record::shark::{Areas, DiskWriter, SendError, Trace};
 use tracewell_record::stream::{
@@ -26,7 +27,7 @@ const VARIABLE: &str = "TRACEWELL_TEST_SMALL_DISK";
 const TEST: Family = Family::new(1, "test");
 static STEP: EventType<(u64, u64)> = EventType::new(TEST, "step", &["number", "square"]);
 
-/// Runs a test of this file again where `VARIABLE` names the folder of a disk of 1 MiB.
+/// Runs a test of this file again, with `VARIABLE` set to the folder of a 1 MiB disk.
 fn on_a_small_disk(test: &str, check: fn(&Path)) {
     if let Some(disk) = std::env::var_os(VARIABLE) {
         return check(Path::new(&disk));
@@ -49,7 +50,7 @@ fn on_a_small_disk(test: &str, check: fn(&Path)) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Takes room of the disk, so that so many bytes are left.
+/// Fills the disk until `left` bytes are free.
 fn fill(disk: &Path, left: usize) {
     fs::write(disk.join("filler"), vec![1; (1 << 20) - left]).unwrap();
 }
@@ -63,8 +64,8 @@ fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
 }
 
 #[test]
-fn a_flusher_goes_on_when_there_is_room_again() {
-    on_a_small_disk("a_flusher_goes_on_when_there_is_room_again", |disk| {
+fn a_flusher_continues_when_the_disk_has_space_again() {
+    on_a_small_disk("a_flusher_continues_when_the_disk_has_space_again", |disk| {
         const FULL: i32 = 28; // ENOSPC
         fill(disk, 200_000);
         let options = StreamOptions {
@@ -88,7 +89,7 @@ fn a_flusher_goes_on_when_there_is_room_again() {
             record(100);
             stream.image().status().flush_error == FULL
         });
-        // The stream fills up; what finds no room is counted, and the program goes on.
+        // The stream becomes full. Events that do not fit are counted, and the program continues.
         record(10_000);
         assert!(stream.image().status().lost > 0);
         fs::remove_file(disk.join("filler")).unwrap();
@@ -102,7 +103,7 @@ fn a_flusher_goes_on_when_there_is_room_again() {
         let status = stream.image().status();
         assert_eq!((status.flush_error, status.lost_log), (FULL, 0));
 
-        let mut kept = Kept::default();
+        let mut kept = EventLog::default();
         Input::open(&path, settings(&[])).unwrap().read(&mut kept).unwrap();
         let lost: u64 = kept.losses.iter().map(|loss| loss.events.unwrap()).sum();
         assert_eq!((kept.rows.len() as u64 + lost, lost), (recorded, status.lost));
@@ -129,7 +130,7 @@ fn a_disk_writer_leaves_nothing_half_done() {
         let failed = trace.send_chunk(0, flag::FREE, &mut writer).unwrap_err();
         let SendError::Sender(error) = failed else { panic!("{failed}") };
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
-        // Neither the file nor the one that was to become it.
+        // Neither the file nor its temporary file exists.
         assert_eq!(fs::read_dir(disk).unwrap().count(), 1);
 
         fs::remove_file(disk.join("filler")).unwrap();

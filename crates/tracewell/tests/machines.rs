@@ -1,12 +1,14 @@
-//! The analysis of state machines, messages, queues and timers: on captures against their answers, which do
-//! not come from Tracewell, and on small streams.
+//! Tests the analysis of state machines, messages, queues and timers, on small streams and on
+//! captures. Results for captures are compared with independent results.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use tracewell::analysis::machines::{Figures, Machines, Transition};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
-use tracewell::report::machines;
+use tracewell::report::Layout;
+use tracewell::report::analyses::Section;
+use tracewell::report::machines::{self, MachineFigures};
 use tracewell_wire::rkh::Settings as Widths;
 
 #[path = "support/rkh.rs"]
@@ -32,7 +34,7 @@ fn stream(stream: &Stream) -> (Trace, Figures) {
     analysed(Input::from_bytes("stream", stream.bytes.clone(), settings).unwrap())
 }
 
-/// The frames of a capture: event, stamp, arguments.
+/// The frames of a capture: event, timestamp, arguments.
 fn frames(name: &str) -> Vec<(String, u64, HashMap<String, String>)> {
     let rows = table(&fixture(&format!("rkh/{name}.frames.tsv")));
     let good = rows.into_iter().filter(|row| row["status"] == "ok");
@@ -63,7 +65,7 @@ fn states_and_transitions_are_those_of_the_records() {
         assert_eq!(time.left, count("SM_EXSTATE", "st", &state), "{state}");
     }
     let mut from: BTreeMap<String, u64> = BTreeMap::new();
-    // The first transition leads into the first state; its names come later.
+    // The first transition leads into the first state. Its names appear later in the stream.
     let begins = |t: &&Transition| t.signal.is_some() || t.way.first() != Some(&t.from);
     for transition in machine.transitions.iter().filter(begins) {
         *from.entry(transition.from.label(&trace)).or_default() += transition.count;
@@ -146,12 +148,12 @@ fn messages_wait_from_their_post_to_their_taking() {
     }
     let first = &figures.messages[0];
     let times = [first.posted, first.taken, first.dispatched, first.done];
-    // Events 89, 91, 92 and 100; stamps begin with 32121.
+    // Events 89, 91, 92 and 100. Timestamps start at 32121.
     assert_eq!(times, [792, 810, 819, 891].map(Some));
 }
 
 #[test]
-fn queues_and_pools_hold_what_their_records_say() {
+fn queues_and_pools_have_the_recorded_levels() {
     let (trace, figures) = capture("ahsm-a");
     let frames = frames("ahsm-a");
     let queue =
@@ -167,14 +169,14 @@ fn queues_and_pools_hold_what_their_records_say() {
         .filter(of_queue)
         .filter_map(|(_, _, args)| args.get("nmin")?.parse().ok())
         .min();
-    // The first is the size that the queue was made with.
+    // The first value is the size with which the queue was created.
     assert_eq!((queue.capacity, queue.most), (Some(held[0]), held[1..].iter().max().copied()));
     assert_eq!((queue.least_free, queue.least, queue.last), (least, Some(0), Some(0)));
     let puts = frames.iter().filter(|(name, ..)| name == "QUE_FIFO" || name == "QUE_LIFO").count();
     assert_eq!(queue.put, puts as u64);
     let pool =
         figures.levels.iter().find(|level| level.object.label(&trace) == "memPool1").unwrap();
-    // Eight blocks, of which so many are free after each event.
+    // The number of free blocks, out of eight, after each event.
     let used: Vec<u64> = frames
         .iter()
         .filter(|(name, _, args)| {
@@ -214,7 +216,7 @@ fn record(stream: &mut Stream, id: u32, stamp: u32, parts: &[&[u8]]) {
 }
 
 #[test]
-fn what_is_posted_first_is_taken_first() {
+fn messages_are_received_in_the_order_of_posting() {
     let mut s = Stream::new(Widths::default());
     for (id, stamp) in [(0x43, 10), (0x43, 20), (0x44, 30)] {
         record(&mut s, id, stamp, &[&AO, &[1, 0, 0, 1]]);
@@ -224,13 +226,13 @@ fn what_is_posted_first_is_taken_first() {
     }
     let (_, figures) = stream(&s);
     let taken: Vec<_> = figures.messages.iter().map(|m| (m.posted, m.taken)).collect();
-    // The third was put before the others.
+    // The third message was put at the front.
     let expected = [(0, 190), (10, 290), (20, 90)].map(|(p, t)| (Some(p), Some(t)));
     assert_eq!(taken, expected);
 }
 
 #[test]
-fn nothing_goes_on_over_a_gap() {
+fn nothing_continues_over_a_gap() {
     let mut s = Stream::new(Widths::default());
     record(&mut s, 0x43, 10, &[&AO, &[1, 0, 0, 1]]);
     record(&mut s, 0x64, 20, &[&AO, &STATE]);
@@ -244,9 +246,9 @@ fn nothing_goes_on_over_a_gap() {
     assert_eq!((state.entered, state.left, state.stays.count), (1, 1, 0));
 }
 
-/// RKH 3.4 asks guards before it says that a step begins.
+/// RKH 3.4 evaluates guards before it records the beginning of a step.
 #[test]
-fn a_message_whose_guard_was_false_is_one_message_and_not_taken_once() {
+fn a_message_whose_guard_was_false_is_one_message_that_is_never_taken() {
     let mut ids = Ids::default();
     let path = fixture("rkh/guard-false.bin");
     let trace = Input::open(&path, Settings::default()).unwrap().read(&mut ids).unwrap();
@@ -285,7 +287,7 @@ impl Sink for Ids {
 #[test]
 fn transitions_that_never_repeat_do_not_fill_memory() {
     let mut s = Stream::new(Widths::default());
-    // Two machines, so that a limit for each is none for both.
+    // Two machines, to show that a limit per machine is not a limit for both together.
     for number in 0..20_000_u32 {
         let machine = (0x10 + number % 2).to_le_bytes();
         let [from, to] = [number, number + 1].map(|state| (0x100 + state % 150).to_le_bytes());
@@ -297,13 +299,13 @@ fn transitions_that_never_repeat_do_not_fill_memory() {
     let (trace, figures) = stream(&s);
     let rows: usize = figures.machines.iter().map(|machine| machine.transitions.len()).sum();
     assert_eq!((rows, figures.more_transitions), (1 << 14, 20_000 - (1 << 14)));
-    let text = machines::text(&trace, &figures);
+    let text = machines::text(&trace, &figures, &Section::ALL, Layout::default());
     assert!(text.contains("\nand 3616 more transitions: too many different ones\n"));
-    assert_eq!(machines::json(&trace, &figures)["more_transitions"], 3616);
+    assert_eq!(MachineFigures::new(&trace, &figures).more_transitions, 3616);
 }
 
 #[test]
-fn a_machine_that_tells_only_where_it_ends_is_there_until_it_ends_elsewhere() {
+fn a_machine_that_records_only_its_end_state_stays_there_until_the_next_one() {
     let mut s = Stream::new(Widths::default());
     for (stamp, state) in [(10, STATE), (20, STATE), (35, OTHER), (65, STATE)] {
         record(&mut s, 0x63, stamp, &[&AO, &state]);
@@ -317,7 +319,7 @@ fn a_machine_that_tells_only_where_it_ends_is_there_until_it_ends_elsewhere() {
 }
 
 #[test]
-fn a_program_that_starts_again_goes_on_with_its_machines() {
+fn a_restarted_program_continues_with_its_machines() {
     let once = std::fs::read(fixture("rkh/ahsm-a.bin")).unwrap();
     let twice = [&once[..], &once].concat();
     let settings = Settings { format: Some("rkh".to_owned()), ..Settings::default() };
@@ -333,12 +335,12 @@ fn a_program_that_starts_again_goes_on_with_its_machines() {
 }
 
 #[test]
-fn what_another_program_has_at_the_same_addresses_is_something_else() {
+fn objects_of_another_program_at_the_same_addresses_are_different() {
     let mut s = Stream::new(Widths::default());
     for (machine, states) in [("motor", ["off", "on"]), ("valve", ["open", "shut"])] {
         rkh::configure(&mut s);
         s.number(0);
-        // Before it tells its names.
+        // The stream has not recorded its names yet.
         record(&mut s, 0x69, 1, &[&AO]);
         let symbol = |name: &str| [name.as_bytes(), &[0]].concat();
         s.record(0xAE, 2, &[&AO[..], &symbol(machine)].concat());
@@ -371,24 +373,24 @@ fn what_another_program_has_at_the_same_addresses_is_something_else() {
 #[test]
 fn the_text_names_queues_and_timers_after_whom_they_serve() {
     let (trace, figures) = capture("shared-c");
-    let text = machines::text(&trace, &figures);
+    let text = machines::text(&trace, &figures, &Section::ALL, Layout::default());
     for line in [
         "state machine server, in server_busy at the end; 50 steps begun, 51 ended (51 SM EVT_PROC)",
-        "server_idle      REQ    server_busy          -     16",
-        "server_busy      REQ     (internal)          -     16",
+        "server_idle    REQ    server_busy       16",
+        "server_busy    REQ    (internal)        16",
         "PAUSE      client_waiting  SM EVT_NFOUND      2",
         "server's queue      8   50     50        0     0      0     1          7",
-        "cli0's timer TOUT_REQ    cli0    TOUT_REQ       4      0         4    once       5640.000            -",
+        "cli0's timer TOUT_REQ    cli0  TOUT_REQ         4      0         4  once         5640.000",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }
-    let json = machines::json(&trace, &figures);
+    let json = serde_json::to_value(MachineFigures::new(&trace, &figures)).unwrap();
     assert_eq!(json["machines"].as_array().map(Vec::len), Some(5));
     assert_eq!(json["flows"][0]["sender"], "l_isr_tick");
     assert_eq!(json["levels"][0]["least_free"], 12);
 }
 
-/// What ThreadX records of queues and pools is enough for the same table.
+/// A ThreadX trace has enough data about queues and pools to fill the same table.
 #[test]
 fn queues_of_other_systems_are_in_the_same_table() {
     let settings = Settings::default();
@@ -402,11 +404,11 @@ fn queues_of_other_systems_are_in_the_same_table() {
 }
 
 #[test]
-fn a_queues_capacity_is_what_was_registered_of_it() {
+fn a_queue_has_its_registered_capacity() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let input = Input::open(&path.join("scheduling.trx"), Settings::default()).unwrap();
     let (trace, figures) = analysed(input);
     let [queue] = figures.levels.as_slice() else { panic!("{:?}", figures.levels) };
-    // 64 bytes, of messages of 4 words.
+    // The queue has 64 bytes, and a message has 4 words.
     assert_eq!((queue.object.label(&trace).as_str(), queue.capacity), ("samples", Some(4)));
 }

@@ -1,8 +1,14 @@
-//! Memory images as text, through the public interface: real dumps, and whatever else could come.
+//! Tests memory images in text form through the public interface: real dumps and arbitrary input.
+
+mod support;
 
 use proptest::prelude::*;
+use support::{EventLog, settings};
+use tracewell::compressed::lzw::compress;
 use tracewell::format::threadx::locate::{DEFAULT_SEARCH_LIMIT, locate};
-use tracewell::input::image::{Cause, Decoded, Encoding, recognise};
+use tracewell::input::Input;
+use tracewell::input::image::{Decoded, Encoding, recognise};
+use tracewell::model::Diagnostics;
 
 const RAW: &[u8] = include_bytes!("fixtures/threadx/tiny.trx");
 const RAW_BIG_ENDIAN: &[u8] = include_bytes!("fixtures/threadx/tiny_be.trx");
@@ -10,7 +16,7 @@ const INTEL_HEX: &[u8] = include_bytes!("fixtures/threadx/tiny.hex");
 const S_RECORD: &[u8] = include_bytes!("fixtures/threadx/tiny.srec");
 const ASCII_HEX: &[u8] = include_bytes!("fixtures/threadx/tiny.txt");
 
-/// Where the dump was in the target's memory.
+/// Address of the dump in the target's memory.
 const BASE: u64 = 0x57DC_51A0;
 
 const ENCODINGS: [Encoding; 3] = [Encoding::IntelHex, Encoding::SRecord, Encoding::AsciiHex];
@@ -24,7 +30,7 @@ fn the_same_dump_in_every_encoding_is_the_same_bytes() {
     ] {
         assert_eq!(recognise(text), Some(encoding));
         let Decoded { image, diagnostics } = encoding.decode(text);
-        assert_eq!(diagnostics.listed(), []);
+        assert_eq!(diagnostics, Diagnostics::default());
         let [segment] = image.segments() else { panic!("one segment in {}", encoding.name()) };
         assert_eq!(segment.address(), base);
         assert!(segment.bytes() == RAW, "{}", encoding.name());
@@ -39,27 +45,38 @@ fn a_raw_dump_is_no_text() {
     assert_eq!(recognise(RAW_BIG_ENDIAN), None);
 }
 
+/// Returns the number of diagnostics that contain the text `expected`.
+fn count(diagnostics: &Diagnostics, expected: &str) -> usize {
+    diagnostics.iter().filter(|diagnostic| diagnostic.message.contains(expected)).count()
+}
+
 #[test]
-fn a_cut_text_tells_so_and_keeps_its_whole_records() {
-    // The last record with its line end ends the image; the text may stop before the line end.
+fn a_truncated_text_is_reported_and_keeps_its_complete_records() {
+    // The last record ends the image. The last record needs no line end, so `whole` is the length
+    // without that line end.
     let whole = INTEL_HEX.trim_ascii_end().len();
     let line_ends: Vec<usize> =
         (0..whole).filter(|&index| INTEL_HEX[index] == b'\n').map(|index| index + 1).collect();
-    // The records in the middle are like their neighbours; cutting them too would take seconds.
+    // Truncate only near the start and near the end. The records in between are similar, and
+    // truncating those too would take seconds.
     for cut in (0..3000).chain(whole - 1000..whole) {
         let Decoded { image, diagnostics } = Encoding::IntelHex.decode(&INTEL_HEX[..cut]);
-        assert_eq!(diagnostics.count(Cause::MissingEnd), 1, "cut at {cut}");
-        // The first record has no data; a record may lack its line end.
+        assert_eq!(count(&diagnostics, "an end record"), 1, "cut at {cut}");
+        // A record is complete even without its line end. The first record has no data.
         let records = line_ends.iter().filter(|&&end| end - 2 <= cut).count();
         let expected = (records.saturating_sub(1) * 16).min(RAW.len());
         let kept = image.segments().first().map_or(&[][..], |segment| segment.bytes());
         assert!(kept == &RAW[..expected], "cut at {cut}");
         let in_a_record = cut > 0 && !line_ends.iter().any(|&end| (end - 2..=end).contains(&cut));
-        assert_eq!(diagnostics.count(Cause::Length), u64::from(in_a_record), "cut at {cut}");
+        assert_eq!(
+            count(&diagnostics, "digits in this record"),
+            usize::from(in_a_record),
+            "cut at {cut}"
+        );
     }
 }
 
-/// Writes the simplest records that hold the chunks.
+/// Writes the simplest records that contain the chunks.
 fn encode_intel_hex(chunks: &[(u32, Vec<u8>)]) -> String {
     let mut text = String::new();
     let mut record = |kind: u8, offset: u16, data: &[u8]| {
@@ -79,7 +96,7 @@ fn encode_intel_hex(chunks: &[(u32, Vec<u8>)]) -> String {
     text
 }
 
-/// Writes each chunk with the smallest address that fits.
+/// Writes each chunk with the shortest sufficient address field.
 fn encode_s_records(chunks: &[(u32, Vec<u8>)]) -> String {
     let mut text = String::new();
     let mut record = |kind: u8, address: &[u8], data: &[u8]| {
@@ -108,7 +125,8 @@ fn digits(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
-/// Chunks that do not overlap: each begins at or behind the end of the one before, in any order.
+/// Chunks that do not overlap. Each chunk begins at or after the end of the previous chunk. The
+/// result has the chunks in any order.
 fn sparse_memory() -> impl Strategy<Value = Vec<(u32, Vec<u8>)>> {
     let gap = prop_oneof![Just(0u32), 0..100u32, 0..200_000u32, 0..0x0400_0000u32];
     let chunk = (gap, prop::collection::vec(any::<u8>(), 1..200));
@@ -125,9 +143,9 @@ fn sparse_memory() -> impl Strategy<Value = Vec<(u32, Vec<u8>)>> {
         .prop_shuffle()
 }
 
-/// Each chunk is where it belongs, all else is known to be filling.
+/// Each chunk is at its address, and all other bytes are marked as padding.
 fn check_memory(decoded: &Decoded, chunks: &[(u32, Vec<u8>)]) {
-    assert_eq!(decoded.diagnostics.listed(), []);
+    assert_eq!(decoded.diagnostics, Diagnostics::default());
     let segments = decoded.image.segments();
     for (address, data) in chunks {
         let address = u64::from(*address);
@@ -165,7 +183,7 @@ proptest! {
         let text = lines.join("\r\n");
         prop_assert_eq!(recognise(text.as_bytes()), Some(Encoding::AsciiHex));
         let decoded = Encoding::AsciiHex.decode(text.as_bytes());
-        prop_assert_eq!(decoded.diagnostics.listed(), []);
+        prop_assert_eq!(decoded.diagnostics, Diagnostics::default());
         prop_assert_eq!(decoded.image.segments()[0].bytes(), &bytes[..]);
     }
 
@@ -185,4 +203,29 @@ proptest! {
             prop_assert!(bytes <= 2 * text.len() + 64 * 1024);
         }
     }
+}
+
+#[test]
+fn a_compressed_dump_or_text_is_decompressed_first() {
+    let read = |bytes: &[u8]| {
+        let mut input = Input::from_bytes("dump.Z", bytes.to_vec(), settings(&[])).unwrap();
+        let mut log = EventLog::default();
+        let trace = input.read(&mut log).unwrap();
+        (log, trace.diagnostics.iter().map(|it| it.message.clone()).collect::<Vec<_>>())
+    };
+    let (plain, remarks) = read(RAW);
+    assert_eq!((plain.rows.len(), remarks), (197, Vec::new()));
+    let note = "decompressed (.Z): byte offsets count from the first decompressed byte";
+    assert_eq!(read(&compress(RAW)), (plain.clone(), vec![note.to_owned()]));
+    let (of_text, remarks) = read(&compress(INTEL_HEX));
+    assert_eq!((of_text, remarks.first().map(String::as_str)), (plain, Some(note)));
+}
+
+#[test]
+fn damage_of_a_compressed_dump_is_an_error_with_its_place() {
+    let mut damaged = compress(RAW);
+    damaged.truncate(3);
+    damaged.extend([0xFF; 8]);
+    let error = Input::from_bytes("dump.Z", damaged, settings(&[])).unwrap_err().to_string();
+    assert_eq!(error, "dump.Z: at byte 3: expected a code below 257, found 511");
 }

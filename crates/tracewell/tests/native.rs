@@ -1,11 +1,11 @@
-//! Streams and logs of our own recorder, recorded here and read back.
+//! Records streams and logs with our own recorder, and reads them back.
 
 mod support;
 
 use std::path::Path;
 
 use proptest::prelude::*;
-use support::{Kept, Row, settings};
+use support::{EventLog, Row, settings};
 use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::input::Input;
 use tracewell::model::{LossCause, Meaning, Trace};
@@ -26,35 +26,35 @@ fn small(policy: FullPolicy) -> StreamOptions {
     StreamOptions { policy, lanes: 4, packets: 4, packet_size: 512, ..StreamOptions::default() }
 }
 
-fn read(bytes: Vec<u8>) -> (Trace, Kept) {
-    let mut kept = Kept::default();
+fn read(bytes: Vec<u8>) -> (Trace, EventLog) {
+    let mut kept = EventLog::default();
     let mut input = Input::from_bytes("stream", bytes, settings(&[])).unwrap();
     let trace = input.read(&mut kept).unwrap();
     (trace, kept)
 }
 
-fn open(path: &Path) -> (Trace, Kept) {
-    let mut kept = Kept::default();
+fn open(path: &Path) -> (Trace, EventLog) {
+    let mut kept = EventLog::default();
     let trace = Input::open(path, settings(&[])).unwrap().read(&mut kept).unwrap();
     (trace, kept)
 }
 
 fn log_of(stream: &Stream) -> Vec<u8> {
-    let log = Log::new(Vec::new(), Take::Out);
-    log.close(&stream.image(), stream.stamp()).unwrap()
+    stream.save(Vec::new()).unwrap()
 }
 
 fn argument(trace: &Trace, row: &Row, index: usize) -> u64 {
     trace.payload.argument(&row.payload, index).unwrap()
 }
 
-fn first_fields(trace: &Trace, kept: &Kept) -> Vec<u64> {
+fn first_fields(trace: &Trace, kept: &EventLog) -> Vec<u64> {
     kept.rows.iter().map(|row| argument(trace, row, 0)).collect()
 }
 
 #[test]
 fn events_have_the_wall_clock_of_their_stream() {
-    // Of its own: an id that a type gets in one stream holds in all streams of the process.
+    // This test needs its own event types, because a type keeps its id in all streams of the
+    // process.
     static NOW: EventType<()> = EventType::new(TEST, "now", &[]);
     let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
     stream.start();
@@ -77,7 +77,7 @@ fn a_text_of_a_program_cannot_turn_a_line_around() {
         let selection = tracewell::select::Selection::default();
         let mut writer = EventWriter::new(Vec::new(), format, selection);
         Input::from_bytes("log", bytes.clone(), settings(&[])).unwrap().read(&mut writer).unwrap();
-        let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+        let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
         let plain = |c| matches!(c, '\n' | '\t') || tracewell::text::is_plain(c);
         assert!(text.chars().all(plain), "{text:?}");
         if format == EventFormat::JsonLines {
@@ -95,7 +95,7 @@ fn fields_names_and_contexts_come_back() {
     stream.start();
     stream.record(&PAIR, (7, -3));
     stream.record(&WIDE, (u64::MAX, Hex(0xBEEF), true, 0.5));
-    stream.record_with(&NOTE, (9,), "a text of more than a word");
+    stream.record_with(&NOTE, (9,), "a string longer than one word");
     stream.record(&NONE, ());
     let (trace, kept) = read(log_of(&stream));
     let names: Vec<_> =
@@ -103,8 +103,8 @@ fn fields_names_and_contexts_come_back() {
     assert_eq!(names, ["pair", "wide", "note", "none"]);
     assert_eq!(argument(&trace, &kept.rows[0], 1), -3_i64 as u64);
     assert_eq!(argument(&trace, &kept.rows[1], 3), 0.5_f64.to_bits());
-    assert_eq!(argument(&trace, &kept.rows[2], 1), 26);
-    assert_eq!(&kept.rows[2].payload[16..42], b"a text of more than a word");
+    assert_eq!(argument(&trace, &kept.rows[2], 1), 29);
+    assert_eq!(&kept.rows[2].payload[16..45], b"a string longer than one word");
     assert_eq!(trace.schema.event(kept.rows[1].id).family, "other");
     let context = trace.contexts.get(kept.rows[0].context).unwrap();
     let own = format!("{}:", std::process::id());
@@ -148,7 +148,7 @@ fn a_loop_keeps_the_newest_and_counts_the_overwritten() {
 }
 
 #[test]
-fn until_full_keeps_the_oldest_counts_the_rest_and_goes_on_when_empty() {
+fn until_full_keeps_the_oldest_counts_the_rest_and_continues_when_empty() {
     let stream = Stream::anonymous(&small(FullPolicy::UntilFull)).unwrap();
     stream.start();
     (0..500).for_each(|number| stream.record(&PAIR, (number, 0)));
@@ -157,30 +157,31 @@ fn until_full_keeps_the_oldest_counts_the_rest_and_goes_on_when_empty() {
     assert_eq!(status.state.as_str(), "suspended, full");
     assert!(!stream.image().resume_if_empty());
     let mut log = Log::new(Vec::new(), Take::Out);
-    let stored = log.drain(&stream.image(), stream.stamp()).unwrap();
+    let stored = log.drain(&stream).unwrap();
     assert_eq!(stored + status.lost + status.lost_suspended, 500);
     assert!(stream.image().resume_if_empty());
     (500..510).for_each(|number| stream.record(&PAIR, (number, 0)));
-    let (trace, kept) = read(log.close(&stream.image(), stream.stamp()).unwrap());
+    let (trace, kept) = read(log.close(&stream).unwrap());
     assert_eq!(first_fields(&trace, &kept), (0..stored).chain(500..510).collect::<Vec<_>>());
     assert_eq!(trace.losses.events(), Some(500 - stored));
     assert_eq!((kept.losses[0].before, kept.losses[0].events), (stored, Some(1)));
 }
 
 #[test]
-fn flush_loses_in_place_what_comes_too_fast_and_counts_it() {
+fn flush_counts_events_that_are_recorded_too_fast_at_their_position() {
     let stream = Stream::anonymous(&small(FullPolicy::Flush)).unwrap();
     stream.start();
     let mut log = Log::new(Vec::new(), Take::Out);
     let mut stored = 0;
     for round in 0..10 {
         (0..200).for_each(|number| stream.record(&PAIR, (round * 200 + number, 0)));
-        stored += log.drain(&stream.image(), stream.stamp()).unwrap();
+        stored += log.drain(&stream).unwrap();
     }
-    let (trace, kept) = read(log.close(&stream.image(), stream.stamp()).unwrap());
+    let (trace, kept) = read(log.close(&stream).unwrap());
     assert_eq!(kept.rows.len() as u64, stored);
     assert_eq!(trace.losses.events(), Some(2000 - stored));
-    // Every gap is where numbers are missing, and as large.
+    // For each run of missing numbers, the reader reports a gap with the position and length of the
+    // run.
     let numbers = first_fields(&trace, &kept);
     let gaps: Vec<_> = (1..numbers.len())
         .filter(|row| numbers[*row] != numbers[row - 1] + 1)
@@ -233,7 +234,7 @@ fn a_stream_in_a_file_is_read_while_it_lives_and_when_it_is_dead() {
     assert_eq!(first_fields(&trace, &kept), (0..1000).collect::<Vec<_>>());
     assert_eq!(trace.fact("state"), Some(1));
     let remark = trace.diagnostics.iter().next().unwrap().to_string();
-    let maker = format!("process {}, which made it, lives", std::process::id());
+    let maker = format!("process {}, which created the stream, is running", std::process::id());
     assert!(remark.contains(&maker), "{remark}");
     stream.record(&PAIR, (1000, 0));
     stream.stop();
@@ -260,7 +261,7 @@ fn a_cleared_stream_shows_neither_old_events_nor_losses() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn what_is_recorded_is_read(
+    fn recorded_events_are_read_back(
         calls in proptest::collection::vec((0..4_u8, any::<u32>(), "[a-z]{0,40}"), 0..200),
         packet_size in (64..300_u32).prop_map(|words| words * 8),
         drains in proptest::collection::vec(any::<bool>(), 200),
@@ -277,10 +278,10 @@ proptest! {
                 _ => stream.record_with(&NOTE, (*number,), text.as_str()),
             }
             if *drain {
-                log.drain(&stream.image(), stream.stamp()).unwrap();
+                log.drain(&stream).unwrap();
             }
         }
-        let (trace, kept) = read(log.close(&stream.image(), stream.stamp()).unwrap());
+        let (trace, kept) = read(log.close(&stream).unwrap());
         prop_assert!(trace.losses.is_empty());
         prop_assert_eq!(kept.rows.len(), calls.len());
         for (row, (event, number, text)) in kept.rows.iter().zip(&calls) {
@@ -309,7 +310,7 @@ fn text_and_fractions_are_shown_as_such() {
         let selection = tracewell::select::Selection::default();
         let mut writer = EventWriter::new(Vec::new(), format, selection);
         Input::from_bytes("log", bytes.clone(), settings(&[])).unwrap().read(&mut writer).unwrap();
-        let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+        let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
         text.lines().map(str::to_owned).collect::<Vec<_>>()
     };
     let values: Vec<serde_json::Value> = written(EventFormat::JsonLines)
@@ -339,7 +340,7 @@ fn a_number_below_zero_has_its_sign_everywhere() {
         let mut writer = EventWriter::new(Vec::new(), format, Default::default());
         let mut input = Input::from_bytes("log", bytes.clone(), settings(&[])).unwrap();
         input.read(&mut writer).unwrap();
-        String::from_utf8(writer.finish().unwrap()).unwrap()
+        String::from_utf8(writer.into_inner().unwrap()).unwrap()
     };
     let json = exported(EventFormat::JsonLines);
     assert!(json.contains(r#""small":-3,"large":-9223372036854775808"#), "{json}");
@@ -348,7 +349,7 @@ fn a_number_below_zero_has_its_sign_everywhere() {
         let table = exported(format);
         assert!(table.contains("small=-3 large=-9223372036854775808"), "{table}");
     }
-    // What a report says.
+    // The text is the same as in a report.
     assert!(json.contains(r#""text":"small=-3, large=-9223372036854775808""#), "{json}");
 }
 

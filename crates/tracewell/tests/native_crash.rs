@@ -1,4 +1,4 @@
-//! A process that records is killed at any moment; what it recorded until then is read.
+//! Kills a recording process at arbitrary moments, and reads the events that it recorded before.
 
 use std::io::Read;
 use std::os::unix::fs::FileExt;
@@ -20,8 +20,8 @@ fn check(thread: u64, number: u64) -> u64 {
     (thread << 32 | number).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Not a test of its own: what the child does until it is killed. Each thread notes now and then in a
-/// second file how far it surely is.
+/// Not a test: this is the work of the child until it is killed. At intervals, each thread writes
+/// its confirmed progress to a second file.
 #[test]
 fn child() {
     let Some(path) = std::env::var_os(VARIABLE).map(PathBuf::from) else { return };
@@ -35,7 +35,7 @@ fn child() {
     let stream = Stream::create(&path, &options).unwrap();
     stream.start();
     let progress = std::fs::File::create(path.with_extension("progress")).unwrap();
-    // Straight to the descriptor, past the test runner's capture.
+    // Write directly to the descriptor, because the test runner captures other output.
     std::io::Write::write_all(&mut std::fs::File::create("/dev/stdout").unwrap(), b"!").unwrap();
     std::thread::scope(|scope| {
         for thread in 0..2 {
@@ -70,7 +70,7 @@ fn start(path: &Path) -> Child {
     child
 }
 
-/// Checks every event; the last number of each thread.
+/// Checks every event. Returns the last number of each thread.
 #[derive(Default)]
 struct Checked {
     last: [u64; 2],
@@ -113,38 +113,40 @@ fn examine(path: &Path, progress: &[u8]) -> u64 {
     checked.events
 }
 
-/// The first remark about a stream.
+/// Returns the first diagnostic about a stream.
 fn remark(path: &Path) -> String {
     let mut input = Input::open(path, Settings::default()).unwrap();
     let trace = input.read(&mut Checked::default()).unwrap();
     trace.diagnostics.iter().next().unwrap().message.clone()
 }
 
-/// A folder in memory where there is one: hundreds of streams are made in it.
+/// A folder in memory, if the system has one, because the test creates hundreds of streams in it.
 fn folder() -> tempfile::TempDir {
     let shared = Path::new("/dev/shm");
     if shared.is_dir() { tempfile::tempdir_in(shared) } else { tempfile::tempdir() }.unwrap()
 }
 
 #[test]
-fn what_was_recorded_before_a_kill_is_read() {
+fn events_recorded_before_a_kill_are_read() {
     let folder = folder();
     let mut total = 0;
     for round in 0..200_u32 {
         let path = folder.path().join("stream");
         let mut child = start(&path);
-        // Now and then surely something, however slow the machine is.
+        // Some of the runs must have recorded events, even on a slow machine.
         let progress = path.with_extension("progress");
         while round % 4 == 0 && std::fs::metadata(&progress).unwrap().len() == 0 {
             std::thread::yield_now();
         }
-        // From nothing recorded yet to a ring that went round some times.
+        // The runs range from an empty stream to a ring that wrapped several times.
         std::thread::sleep(Duration::from_micros(u64::from(round * 37 % 4001)));
         child.kill().unwrap();
         child.wait().unwrap();
         let progress = std::fs::read(progress).unwrap();
         total += examine(&path, &progress);
-        assert!(remark(&path).ends_with("has ended"), "{}", remark(&path));
+        let ended =
+            format!("process {}, which created the stream, ended without closing it", child.id());
+        assert!(remark(&path).ends_with(&ended), "{}", remark(&path));
         std::fs::remove_file(&path).unwrap();
     }
     assert!(total >= 50 * 64, "{total}");
@@ -159,14 +161,14 @@ fn a_living_stream_is_read_again_and_again() {
     let mut followed = Log::new(Vec::new(), Take::Copy);
     for _ in 0..100 {
         examine(&path, &[]);
-        followed.drain(&attached.image(), attached.stamp()).unwrap();
+        followed.drain(&attached).unwrap();
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let log = followed.close(&attached.image(), attached.stamp()).unwrap();
+    let log = followed.close(&attached).unwrap();
     let mut kept = Checked { last: [0; 2], ..Checked::default() };
     let mut input = Input::from_bytes("log", log, Settings::default()).unwrap();
-    // A follower misses what is overwritten between two looks, and says how much.
+    // A follower misses events that are overwritten between two reads, and reports their number.
     struct Gaps<'a>(&'a mut Checked);
     impl Sink for Gaps<'_> {
         fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {

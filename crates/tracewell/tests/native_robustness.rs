@@ -1,12 +1,12 @@
-//! Logs and images that are cut off, changed or made up.
+//! Tests logs and images that are truncated, changed or constructed.
 
 mod support;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use support::{Kept, settings};
+use support::{EventLog, in_pieces, settings};
 use tracewell::format::native::index::Index;
-use tracewell::format::{self, Input as Window, Options, Progress};
+use tracewell::format::{self, Input as Window, Progress, Settings};
 use tracewell::input::Input;
 use tracewell::model::{Loss, LossCause, Severity, Trace};
 use tracewell_record::stream::{FullPolicy, Identity, Image, Log, Take, Writer};
@@ -43,7 +43,8 @@ fn writer(image: &Image<'_>, lane: u32) -> Writer {
     writer
 }
 
-/// Two threads that take turns; the same bytes each time. The second element is how many events.
+/// A log of two threads that take turns, with the same bytes each time. The second element is the
+/// number of events.
 fn small_log() -> (Vec<u8>, u64) {
     let words = memory();
     let image = image(&words);
@@ -54,41 +55,21 @@ fn small_log() -> (Vec<u8>, u64) {
         let writer = &writers[usize::from(number % 3 == 0)];
         writer.push(&image, 64, stamp, &[number, 2 * number], &[]).unwrap();
         if number % 20 == 19 {
-            log.drain(&image, stamp + 1).unwrap();
+            log.drain_image(&image, stamp + 1).unwrap();
         }
     }
-    (log.close(&image, 1 << 40).unwrap(), 60)
+    (log.close_image(&image, 1 << 40).unwrap(), 60)
 }
 
-fn read(bytes: &[u8]) -> Option<(Trace, Kept)> {
-    let mut kept = Kept::default();
+fn read(bytes: &[u8]) -> Option<(Trace, EventLog)> {
+    let mut kept = EventLog::default();
     let mut input = Input::from_bytes("log", bytes.to_vec(), settings(&[])).ok()?;
     let trace = input.read(&mut kept).ok()?;
     Some((trace, kept))
 }
 
-fn numbers(trace: &Trace, kept: &Kept) -> Vec<u64> {
+fn numbers(trace: &Trace, kept: &EventLog) -> Vec<u64> {
     kept.rows.iter().map(|row| trace.payload.argument(&row.payload, 0).unwrap()).collect()
-}
-
-/// Reads in a window that grows by `piece` bytes at a time and forgets what was consumed.
-fn read_in_pieces(bytes: &[u8], piece: usize) -> (Trace, Kept) {
-    let format = format::by_name("native").unwrap();
-    let mut decoder = (format.decoder)(&Options::default()).unwrap();
-    let (mut trace, mut kept) = (decoder.trace(), Kept::default());
-    let (mut start, mut end) = (0, 0);
-    loop {
-        end = bytes.len().min(end + piece);
-        let last = end == bytes.len();
-        let window = Window { offset: start as u64, bytes: &bytes[start..end], last };
-        match decoder.decode(window, &mut trace, &mut kept).unwrap() {
-            Progress::Done => return (trace, kept),
-            Progress::More { consumed, .. } => {
-                assert!(!last, "it was told that nothing follows");
-                start += consumed;
-            }
-        }
-    }
 }
 
 #[test]
@@ -108,14 +89,14 @@ fn pieces_of_any_size_make_the_same_trace() {
     let (log, _) = small_log();
     let (_, whole) = read(&log).unwrap();
     for piece in [1, 3, 8, 100, 1000, log.len()] {
-        let (trace, kept) = read_in_pieces(&log, piece);
+        let (trace, kept) = in_pieces("native", &Settings::default(), &log, piece).unwrap();
         assert_eq!(kept, whole, "pieces of {piece}");
         assert_eq!(trace.diagnostics.worst(), None);
     }
 }
 
 #[test]
-fn a_stream_that_is_followed_is_not_kept_in_the_window() {
+fn a_followed_stream_does_not_fill_the_window() {
     let words = memory();
     let image = image(&words);
     let writer = writer(&image, 0);
@@ -123,14 +104,14 @@ fn a_stream_that_is_followed_is_not_kept_in_the_window() {
     for number in 0..10_000 {
         writer.push(&image, 64, number, &[number, 0], &[]).unwrap();
         if number % 20 == 19 {
-            log.drain(&image, number + 1).unwrap();
+            log.drain_image(&image, number + 1).unwrap();
         }
     }
-    // Without the index, which is one large block.
+    // Omits the index, which is one large block.
     let bytes = log.sink();
     let format = format::by_name("native").unwrap();
-    let mut decoder = (format.decoder)(&Options::default()).unwrap();
-    let (mut trace, mut kept) = (decoder.trace(), Kept::default());
+    let mut decoder = format.decoder(&Settings::default()).unwrap();
+    let (mut trace, mut kept) = (decoder.trace(), EventLog::default());
     let mut start = 0;
     for end in (1000..bytes.len()).step_by(1000) {
         let window = Window { offset: start as u64, bytes: &bytes[start..end], last: false };
@@ -176,7 +157,7 @@ fn each_changed_byte_costs_a_block_at_most_and_shows() {
         assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage), "{at}");
         let lost = events - found.len() as u64;
         let causes: Vec<_> = trace.losses.iter().map(|(cause, _)| cause).collect();
-        // A damaged end block looks like one that was cut off.
+        // A damaged end block is indistinguishable from a truncated end block.
         let expected = [LossCause::Damaged, LossCause::Truncated];
         assert!(causes.len() == 1 && expected.contains(&causes[0]), "{at}: {causes:?}");
         assert!(trace.losses.events().is_none_or(|events| events == lost), "{at}");
@@ -184,10 +165,10 @@ fn each_changed_byte_costs_a_block_at_most_and_shows() {
 }
 
 #[test]
-fn what_follows_the_end_of_a_log_is_told_in_its_place() {
+fn bytes_after_the_end_of_a_log_are_reported_at_their_position() {
     let (log, events) = small_log();
     let end = log.len() as u64;
-    for (rest, told) in [
+    for (rest, reported) in [
         (&b"garbage"[..], "7 bytes follow the end of the log"),
         (&log[..], "another log begins here"),
     ] {
@@ -198,14 +179,14 @@ fn what_follows_the_end_of_a_log_is_told_in_its_place() {
         assert_eq!(kept.losses, [loss]);
         let remarks: Vec<_> = trace.diagnostics.iter().map(ToString::to_string).collect();
         let [remark] = &remarks[..] else { panic!("{remarks:?}") };
-        assert!(remark.starts_with(&format!("damaged: at byte {end}: {told}")), "{remark}");
+        assert!(remark.starts_with(&format!("damaged: at byte {end}: {reported}")), "{remark}");
         assert!(remark.contains(&format!("{} byte", rest.len())), "{remark}");
         for piece in [1, 100] {
-            let (again, same) = read_in_pieces(&bytes, piece);
+            let (again, same) = in_pieces("native", &Settings::default(), &bytes, piece).unwrap();
             assert!(same == kept && again.diagnostics.iter().eq(trace.diagnostics.iter()));
         }
     }
-    // A block may be followed by zeros up to the next page.
+    // Zeros up to the next page can follow a block.
     let (trace, kept) = read(&[&log[..], &[0; 40]].concat()).unwrap();
     assert_eq!((kept.losses.len(), trace.diagnostics.iter().count()), (0, 0));
 }
@@ -220,7 +201,7 @@ fn the_index_is_made_again_from_the_blocks() {
     assert!(!found.is_empty() && found.len() < index.entries().len());
     for entry in found {
         let at = entry.offset as usize;
-        assert!(matches!(block::find(&log[at..]), block::Found::Block(_)));
+        assert!(matches!(block::find(&log[at..]), block::Lookup::Block(_)));
     }
     for length in 0..log.len() {
         assert_eq!(Index::read(&log[..length]), None);
@@ -240,7 +221,7 @@ fn a_made_up_image_is_read_without_panic() {
         words.iter().flat_map(|w| w.load(Ordering::Relaxed).to_le_bytes()).collect();
     let (_, kept) = read(&bytes).unwrap();
     assert!(kept.rows.len() > 90);
-    // Every byte of the header and of the lanes, and cuts.
+    // Changes every byte of the header and of the lanes, and truncates the log.
     let lanes = GEOMETRY.heads() * 8;
     let places =
         (8..120).chain(128..200).chain(lanes..lanes + 256).chain(GEOMETRY.data() * 8..bytes.len());
@@ -261,7 +242,7 @@ fn a_made_up_image_is_read_without_panic() {
 fn the_corpus_has_the_small_log() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/native/small_log");
     let (log, _) = small_log();
-    if std::env::var_os("TRACEWELL_BLESS").is_some() {
+    if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
         std::fs::write(path, &log).unwrap();
     }
     assert_eq!(std::fs::read(path).unwrap(), log);

@@ -1,10 +1,10 @@
-//! POSIX trace logs and streams, put together word by word, whole and damaged.
+//! Tests the reader of POSIX trace logs and streams, which are constructed word by word, whole and
+//! damaged.
 
 mod support;
 
 use proptest::prelude::*;
-use support::{Kept, settings};
-use tracewell::format::{self, Input as Window, Options, Progress};
+use support::{EventLog, in_pieces, settings};
 use tracewell::input::Input;
 use tracewell::model::{ContextKind, LossCause, Trace};
 use tracewell_wire::frame::HEAD;
@@ -14,7 +14,7 @@ use tracewell_wire::posix::log::{Kind, LogHeader, LogStatus, seal};
 use tracewell_wire::posix::object::{Geometry, ObjectHeader, at, head};
 use tracewell_wire::posix::{
     EventSet, FILTER, FLAG_HIDDEN, FLAG_SYSTEM, FLAG_TRUNCATED, Fill, LogPolicy, NAME_MAX,
-    OVERFLOW, RESUME, RecordHead, START, STOP, StreamPolicy,
+    OVERFLOW, RESUME, RecordHeader, START, STOP, StreamPolicy,
 };
 
 const EPOCH: u64 = 1_700_000_000_000_000_000;
@@ -40,7 +40,7 @@ impl Event {
     fn bytes(&self) -> Vec<u8> {
         let &Self { id, flags, process, stamp, .. } = self;
         let length = self.data.len() as u32;
-        let head = RecordHead { length, id: id as u16, flags, process };
+        let head = RecordHeader { length, id: id as u16, flags, process };
         let of_user = |word| if flags & FLAG_SYSTEM == 0 { word } else { 0 };
         let words = [head.pack(), EPOCH + stamp, of_user(0x40_1234), of_user(0x7F00_0000_0700)];
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -91,7 +91,7 @@ fn records(number: u64, events: &[Event]) -> Vec<u8> {
     block(Kind::Records, number, &events.iter().flat_map(Event::bytes).collect::<Vec<_>>())
 }
 
-/// A log whose blocks follow each other.
+/// A log with consecutive blocks.
 fn log(blocks: &[Vec<u8>], status: Option<LogStatus>) -> Vec<u8> {
     let header = header(StreamPolicy::UntilFull, LogPolicy::Append, (0, 0));
     let mut bytes = words_block(Kind::Header, header.words());
@@ -100,22 +100,22 @@ fn log(blocks: &[Vec<u8>], status: Option<LogStatus>) -> Vec<u8> {
     bytes
 }
 
-fn read(bytes: &[u8]) -> (Trace, Kept) {
-    let mut kept = Kept::default();
+fn read(bytes: &[u8]) -> (Trace, EventLog) {
+    let mut kept = EventLog::default();
     let mut input = Input::from_bytes("log", bytes.to_vec(), settings(&[])).unwrap();
     let trace = input.read(&mut kept).unwrap();
     (trace, kept)
 }
 
-fn argument(trace: &Trace, kept: &Kept, row: usize, index: usize) -> Option<u64> {
+fn argument(trace: &Trace, kept: &EventLog, row: usize, index: usize) -> Option<u64> {
     trace.payload.argument(&kept.rows[row].payload, index)
 }
 
-fn bytes<'a>(trace: &Trace, kept: &'a Kept, row: usize, index: usize) -> &'a [u8] {
+fn bytes<'a>(trace: &Trace, kept: &'a EventLog, row: usize, index: usize) -> &'a [u8] {
     trace.payload.bytes(&kept.rows[row].payload, index)
 }
 
-/// A run as the standard's until-full policy makes it.
+/// Returns the events of a run under the POSIX policy until-full.
 fn run() -> Vec<Event> {
     let mut set = EventSet::EMPTY;
     set.add(65).unwrap();
@@ -210,14 +210,14 @@ fn every_truncation_gives_the_whole_blocks_before_it() {
 }
 
 #[test]
-fn what_follows_the_end_of_a_log_is_told_in_its_place() {
+fn bytes_after_the_end_of_a_log_are_reported_at_their_position() {
     let run = run();
     let blocks = [name(65, b"step"), records(0, &run[..4]), records(1, &run[4..])];
     let in_line = log(&blocks, Some(LogStatus::default()));
     for log in [in_line, ring(4, 3)] {
         let (_, whole) = read(&log);
         let end = log.len() as u64;
-        for (rest, told) in [
+        for (rest, reported) in [
             (&b"garbage"[..], "7 bytes follow the end of the log"),
             (&log[..], "another log begins here"),
         ] {
@@ -228,9 +228,9 @@ fn what_follows_the_end_of_a_log_is_told_in_its_place() {
             assert_eq!((loss.before, loss.events), (whole.rows.len() as u64, None));
             assert_eq!((loss.cause, loss.offset), (LossCause::Damaged, end));
             let remark = trace.diagnostics.iter().last().unwrap().to_string();
-            assert!(remark.starts_with(&format!("damaged: at byte {end}: {told}")), "{remark}");
+            assert!(remark.starts_with(&format!("damaged: at byte {end}: {reported}")), "{remark}");
             assert!(remark.contains(&format!("{} byte", rest.len())), "{remark}");
-            assert_eq!(in_pieces(&bytes, 1), kept);
+            assert_eq!(in_pieces("posix", &settings(&[]), &bytes, 1).unwrap().1, kept);
         }
         let (trace, kept) = read(&[&log[..], &[0; 40]].concat());
         assert_eq!((kept.losses.len(), trace.diagnostics.iter().count()), (whole.losses.len(), 0));
@@ -259,22 +259,6 @@ fn a_changed_byte_loses_its_block_and_says_so() {
     }
 }
 
-/// Reads in a window that grows by `piece` bytes at a time and forgets what was consumed.
-fn in_pieces(bytes: &[u8], piece: usize) -> Kept {
-    let mut decoder = (format::by_name("posix").unwrap().decoder)(&Options::default()).unwrap();
-    let (mut trace, mut kept) = (decoder.trace(), Kept::default());
-    let (mut from, mut to) = (0, piece.min(bytes.len()));
-    loop {
-        let last = to == bytes.len();
-        let window = Window { offset: from as u64, bytes: &bytes[from..to], last };
-        match decoder.decode(window, &mut trace, &mut kept).unwrap() {
-            Progress::More { consumed, .. } => from += consumed,
-            Progress::Done => return kept,
-        }
-        to = (to + piece).min(bytes.len());
-    }
-}
-
 #[test]
 fn pieces_of_a_log_give_the_same_as_the_whole() {
     let run = run();
@@ -282,13 +266,14 @@ fn pieces_of_a_log_give_the_same_as_the_whole() {
     let bytes = log(&blocks, Some(LogStatus::default()));
     let (_, whole) = read(&bytes);
     for piece in [1, 7, 64, 100, 1000] {
-        let kept = in_pieces(&bytes, piece);
+        let (_, kept) = in_pieces("posix", &settings(&[]), &bytes, piece).unwrap();
         assert_eq!(kept.rows, whole.rows, "pieces of {piece}");
         assert_eq!(kept.losses.len(), whole.losses.len());
     }
 }
 
-/// A log of slots that hold a block of one event each, of which `written` were written in turn.
+/// Returns a log with this number of slots. `written` blocks with one event each were written to
+/// the slots in turn.
 fn ring(slots: u32, written: u64) -> Vec<u8> {
     let event = |number: u64| Event::user(65, number, &number.to_le_bytes());
     let size = records(0, &[event(0)]).len();
@@ -336,7 +321,8 @@ fn a_damaged_slot_is_a_gap() {
     assert_eq!(trace.diagnostics.iter().count(), 1);
 }
 
-/// A stream's memory with these events in packets of their own: closed ones but for the last.
+/// A stream's memory with each of these events in its own packet. All packets except the last are
+/// closed.
 fn memory(packets: &[Vec<Event>]) -> Vec<u8> {
     let geometry = Geometry { packet_words: 1024, packets: packets.len() as u32 + 2, closed: 2 };
     let header = ObjectHeader {
@@ -395,13 +381,13 @@ fn a_reference_leads_to_the_memory_and_the_names() {
     let memory = memory(&[vec![Event::user(65, 1, b"one")], vec![Event::user(66, 2, b"two")]]);
     std::fs::write(folder.path().join("o.0000000000000007"), memory).unwrap();
     let named = |trace: &Trace, id| trace.schema.event(id).name.clone();
-    let mut kept = Kept::default();
+    let mut kept = EventLog::default();
     let trace = open().unwrap().read(&mut kept).unwrap();
     assert_eq!((kept.rows.len(), named(&trace, 65)), (2, "user_event_65".to_owned()));
     let mut space = vec![NAMES_MAGIC, 9, 1, 0, 0, 0, 0, 0, 4];
     space.push(u64::from_le_bytes(*b"step\0\0\0\0"));
     write_words(&folder.path().join("n.0000000000000009"), &space);
-    let mut kept = Kept::default();
+    let mut kept = EventLog::default();
     let trace = open().unwrap().read(&mut kept).unwrap();
     assert_eq!((kept.rows.len(), named(&trace, 65)), (2, "step".to_owned()));
 }
@@ -415,7 +401,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 
 proptest! {
     #[test]
-    fn what_is_in_a_log_is_read(events in events(), size in 1_usize..10) {
+    fn the_events_of_a_log_are_read_back(events in events(), size in 1_usize..10) {
         let blocks: Vec<_> = events.chunks(size).zip(0..).map(|(e, n)| records(n, e)).collect();
         let (trace, kept) = read(&log(&blocks, Some(LogStatus::default())));
         prop_assert_eq!(kept.rows.len(), events.len());
@@ -433,7 +419,7 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u64>()), 1..20),
     ) {
         let mut bytes = memory(&[vec![Event::user(65, 1, b"one")], vec![Event::user(66, 2, b"two")]]);
-        // The header stays: what follows it may say anything.
+        // The header remains valid; the bytes after it are arbitrary.
         let free = bytes.len() / WORD - ObjectHeader::WORDS;
         for (index, word) in changes {
             let place = (ObjectHeader::WORDS + index.index(free.min(700))) * WORD;
@@ -443,8 +429,8 @@ proptest! {
     }
 }
 
-/// A file of a terabyte, nearly all of it a hole, with the header of a stream that would fill it. With 32 bits no geometry
-/// is that large: its check refuses it.
+/// A sparse file of a terabyte, with the header of a stream that would fill it. On a 32-bit
+/// machine, no stream can be that large, so the reader refuses it.
 #[cfg(all(unix, target_pointer_width = "64"))]
 #[test]
 fn a_header_that_claims_a_terabyte_is_refused_without_taking_memory() {

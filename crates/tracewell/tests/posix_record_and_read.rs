@@ -1,4 +1,5 @@
-//! What is recorded by the POSIX trace library is read: logs of all policies, and living streams.
+//! Records events with the POSIX trace library and reads them back, in logs of all policies and in
+//! live streams.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -6,21 +7,22 @@ mod support;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
-use support::{Kept, settings};
+use support::{EventLog, settings};
 use tracewell::input::Input;
 use tracewell::model::{LossCause, Trace};
-use tracewell_posix::{Attributes, LogPolicy, Stream, StreamPolicy, define, record};
+use tracewell_posix::{Attributes, Controller, LogPolicy, StreamPolicy, define, record};
 
-fn read(path: &Path) -> (Trace, Kept) {
-    let mut kept = Kept::default();
+fn read(path: &Path) -> (Trace, EventLog) {
+    let mut kept = EventLog::default();
     let mut input = Input::open(path, settings(&[])).unwrap();
     let trace = input.read(&mut kept).unwrap();
     (trace, kept)
 }
 
-/// The numbers in the data of events of this name.
-fn numbers(trace: &Trace, kept: &Kept, name: &str) -> Vec<u64> {
+/// Returns the numbers in the data of events with this name.
+fn numbers(trace: &Trace, kept: &EventLog, name: &str) -> Vec<u64> {
     let rows = kept.rows.iter().filter(|row| trace.schema.event(row.id).name == name);
     rows.map(|row| {
         let data = trace.payload.bytes(&row.payload, 0);
@@ -29,8 +31,13 @@ fn numbers(trace: &Trace, kept: &Kept, name: &str) -> Vec<u64> {
     .collect()
 }
 
-/// Records so many events into a stream with a log, and reads the log.
-fn logged(log_policy: LogPolicy, name: &str, events: u64) -> (Trace, Vec<u64>, Kept) {
+/// Held by the test that records. An event goes into all streams of the process, so the events of
+/// another test could fill the log.
+static RECORDING: Mutex<()> = Mutex::new(());
+
+/// Records a number of events into a stream with a log, and reads the log.
+fn logged(log_policy: LogPolicy, name: &str, events: u64) -> (Trace, Vec<u64>, EventLog) {
+    let _recording = RECORDING.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     let file = File::create(&path).unwrap();
@@ -41,9 +48,9 @@ fn logged(log_policy: LogPolicy, name: &str, events: u64) -> (Trace, Vec<u64>, K
         log_size: 65_536,
         ..Attributes::default()
     };
-    let stream = Stream::create_with_log(0, &attributes, file.as_raw_fd()).unwrap();
+    let stream = Controller::create_with_log(0, &attributes, file.as_raw_fd()).unwrap();
     let id = define(name.as_bytes()).unwrap();
-    stream.core().start();
+    stream.stream().start();
     for number in 0..events {
         record(id, &number.to_le_bytes(), false, 0x1234);
     }

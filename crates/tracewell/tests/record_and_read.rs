@@ -1,10 +1,10 @@
-//! What the recorder writes, the reader reads: the same events and objects, in both byte orders and
-//! both widths, wrapped or not.
+//! Tests that the decoder returns the recorded events and objects, in both byte orders and both
+//! widths, wrapped or not.
 
 mod support;
 
 use proptest::prelude::*;
-use support::{Kept, settings};
+use support::{EventLog, settings};
 use tracewell::input::Input;
 use tracewell::model::{ContextKind, LossCause, Trace as Read};
 use tracewell_record::threadx::{
@@ -66,10 +66,11 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
     proptest::collection::vec(call, 0..120)
 }
 
-/// What a registry slot was told last: thread, priority, and whether it is alive.
+/// The last registration in a registry slot: the thread, its priority, and true if it is alive.
 type Slot = Option<(u8, u16, bool)>;
 
-/// The image after the calls, what its slots were told, and every event that was recorded.
+/// Makes the calls, and returns the image, the registrations of its slots, and every recorded
+/// event.
 fn record<T: Target>(
     calls: &[Call],
     registry: usize,
@@ -126,8 +127,8 @@ fn expected(who: Who, core: u8, id: u32, info: [u64; 4], stamp: u64) -> Event {
     Event { context, priority_word, id_word, stamp, info }
 }
 
-fn read(image: Vec<u8>) -> (Read, Kept) {
-    let mut kept = Kept::default();
+fn read(image: Vec<u8>) -> (Read, EventLog) {
+    let mut kept = EventLog::default();
     let mut input = Input::from_bytes("image", image, settings(&["direction=up"])).unwrap();
     let trace = input.read(&mut kept).unwrap();
     (trace, kept)
@@ -147,8 +148,8 @@ fn check<T: Target>(calls: &[Call], registry: usize, slots: usize) {
     assert_eq!(ticks, stamps.collect::<Vec<_>>());
     assert!(kept.rows.iter().zip(&found).all(|(row, event)| row.cpu == u16::from(event.core())));
     let wrapped = kept.losses.iter().any(|loss| loss.cause == LossCause::Overwritten);
-    // A ring that wrapped to its start looks like one that is just full, unless its first two events are not those with
-    // which every recording begins.
+    // A ring that wrapped exactly to its start looks like a ring that has just become full. The two
+    // differ only if the first two events are not the two with which every recording starts.
     let begins = found.len() > 1 && found[..2].iter().all(|event| event.id() == ids::RUNNING);
     assert_eq!(wrapped, oldest > 0 && !(events.len().is_multiple_of(capacity) && begins));
     check_objects(&trace, &told);
@@ -172,7 +173,11 @@ fn check_objects(trace: &Read, told: &[Slot]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn what_is_recorded_is_read(calls in calls(), registry in 1..40_usize, slots in 1..90_usize) {
+    fn recorded_events_are_read_back(
+        calls in calls(),
+        registry in 1..40_usize,
+        slots in 1..90_usize,
+    ) {
         check::<Little32>(&calls, registry, slots);
         check::<Big32>(&calls, registry, slots);
         check::<Little64>(&calls, registry, slots);

@@ -1,7 +1,7 @@
-//! RKH captures against their answers: every frame, every argument, every loss, in order.
+//! Compares RKH captures with expected results: every frame, argument and loss, in order.
 //!
-//! The answers come from a decoder that was written for them alone, and agree with Trazer's output
-//! for every file that Trazer reads.
+//! The expected results come from an independent decoder, and agree with Trazer's output for every
+//! file that Trazer reads.
 
 #[path = "support/rkh.rs"]
 mod streams;
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use streams::{Capture, captures, texts};
-use support::{Kept, Row, fixture, number, read, settings, shared, table};
+use support::{EventLog, Row, fixture, number, read, settings, shared, table};
 use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::input::Input;
 use tracewell::model::schema::ArgumentKind;
@@ -21,13 +21,13 @@ use tracewell::report::{Report, ReportOptions};
 use tracewell::select::Selection;
 use tracewell_wire::rkh::{Unstuffed, ids, unstuff};
 
-fn decoded(capture: &Capture) -> (Trace, Kept) {
+fn decoded(capture: &Capture) -> (Trace, EventLog) {
     let options: Vec<_> = capture.options.iter().map(String::as_str).collect();
     read(&capture.path, &options)
 }
 
 #[test]
-fn counts_are_those_of_the_answers() {
+fn counts_are_as_expected() {
     for capture in captures() {
         let (trace, kept) = decoded(&capture);
         let name = capture.path.display();
@@ -49,7 +49,7 @@ fn counts_are_those_of_the_answers() {
             );
         }
         assert_eq!(kept.rows.len() as u64, number(&capture.expected["good"]), "{name}");
-        // The answers do not count the frames that are cut off at the ends.
+        // The expected counts exclude frames that are truncated at the ends.
         let lost = trace.losses.iter().filter(|(cause, _)| *cause != LossCause::Truncated);
         let lost: u64 = lost.map(|(_, count)| count.events).sum();
         assert_eq!(lost, number(&capture.expected["lost_frames"]));
@@ -67,7 +67,7 @@ fn counts_are_those_of_the_answers() {
     }
 }
 
-/// The name of an event as the answers write it.
+/// Returns the name of an event in the form of the expected results.
 fn named(trace: &Trace, id: u32) -> String {
     let name = &trace.schema.event(id).name;
     let name = name.trim_start_matches("RKH_TE_").trim_start_matches("RKH_TRCE_");
@@ -75,7 +75,7 @@ fn named(trace: &Trace, id: u32) -> String {
 }
 
 #[test]
-fn every_frame_is_as_the_answers_say() {
+fn every_frame_is_as_expected() {
     for capture in captures() {
         let (trace, kept) = decoded(&capture);
         let name = capture.path.display();
@@ -107,7 +107,7 @@ fn check_loss(loss: &Loss, before: u64, expected: &HashMap<String, String>, at: 
     assert_eq!(*loss, Loss { before, events: Some(events), cause, offset }, "{at}");
 }
 
-/// Stamps of the answers as ticks.
+/// Converts expected timestamps to ticks.
 #[derive(Default)]
 struct Unwrapped {
     first: Option<u64>,
@@ -153,7 +153,7 @@ fn check_event(
     }
 }
 
-/// `name=value` pairs with blanks between; texts have quotes and may have blanks.
+/// Splits `name=value` pairs at spaces. Strings have quotes and can contain spaces.
 fn words(text: &str) -> Vec<(String, String)> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -177,7 +177,7 @@ fn check_arguments(trace: &Trace, row: &Row, expected: &[(String, String)], at: 
         .collect();
     assert_eq!(found.len(), expected.len(), "{at}");
     for ((arg, value), (name, text)) in found.iter().zip(expected) {
-        // The configuration record's fields have our own names here.
+        // The fields of the configuration record have different names in Tracewell.
         assert!(arg.name == *name || row.payload.len() > 90, "{at}: {} {name}", arg.name);
         if let Some(text) = text.strip_prefix('"') {
             let bytes = values::bytes(&row.payload, *value);
@@ -193,7 +193,8 @@ fn check_arguments(trace: &Trace, row: &Row, expected: &[(String, String)], at: 
     }
 }
 
-/// The name of an event, of a user event the one that the target gave it, if it did.
+/// Returns the name of an event. For a user event, this is the name that the target assigned, if
+/// any.
 fn shown(trace: &Trace, row: &Row) -> String {
     let args = &trace.schema.event(row.id).args;
     let given = match (args.first().map(|arg| arg.kind), trace.payload.argument(&row.payload, 0)) {
@@ -208,7 +209,8 @@ fn label(trace: &Trace, row: &Row, kind: Option<u32>, value: u64) -> Option<Stri
     object.map(|(_, object)| object.label.clone())
 }
 
-/// The items of a user event as the answers write them, without the sizes of numbers.
+/// Returns the items of a user event in the form of the expected results, without the sizes of
+/// numbers.
 fn user_event(trace: &Trace, row: &Row) -> String {
     let list = trace.payload.argument(&row.payload, 1).unwrap();
     let object = |kind, key| {
@@ -240,7 +242,7 @@ fn without_sizes(text: &str) -> String {
 }
 
 #[test]
-fn texts_say_all_that_trazer_says() {
+fn texts_contain_everything_that_trazer_prints() {
     let Some(shared) = shared() else { return };
     let folder = std::fs::read_dir(shared.join("data/rkh/linux")).unwrap();
     let files: Vec<_> = folder.map(|entry| entry.unwrap().path()).collect();
@@ -255,9 +257,10 @@ fn texts_say_all_that_trazer_says() {
         assert_eq!(lines.len(), ours.len(), "{name}");
         for (line, text) in lines.iter().zip(&ours) {
             for (label, value) in values_of(line) {
-                // What it computes from several events is not in the event, but in the report's line.
+                // The report computes some values of a line from several events. The event itself
+                // does not contain these values.
                 let computed = ["rt", "nseq"].contains(&label);
-                // It prints what older frames left behind.
+                // Trazer prints stale bytes of older frames here.
                 let stale = line.contains("SYNC_EVT") && label != "fn";
                 let said = text
                     .split(", ")
@@ -268,16 +271,16 @@ fn texts_say_all_that_trazer_says() {
     }
 }
 
-/// Response times and numbers of messages, at post and taking, are in the report's lines, and Trazer's where it has
-/// any: it has none behind a loss.
+/// The report's lines contain response times and message numbers. Both equal the values that Trazer
+/// prints. After a loss, Trazer prints none.
 #[test]
-fn response_times_are_those_of_trazer() {
+fn response_times_agree_with_trazer() {
     let Some(shared) = shared() else { return };
     for (name, messages) in [("ahsm-a", 2 * 14), ("shared-c", 2 * 107)] {
         let file = shared.join(format!("data/rkh/linux/{name}.bin"));
         let mut report = Report::new(Vec::new(), ReportOptions::default());
-        let trace = Input::open(&file, settings(&[])).unwrap().read(&mut report).unwrap();
-        let ours = String::from_utf8(report.finish(&trace).unwrap()).unwrap();
+        Input::open(&file, settings(&[])).unwrap().read(&mut report).unwrap();
+        let ours = String::from_utf8(report.into_inner().unwrap()).unwrap();
         let trazer = std::fs::read_to_string(file.with_extension("trazer-3.2.txt")).unwrap();
         let times = |text: &str| {
             let computed = |line| -> Option<(&str, &str)> {
@@ -291,7 +294,7 @@ fn response_times_are_those_of_trazer() {
     }
 }
 
-/// Whether a line of Trazer's output begins an event.
+/// Returns true if a line of Trazer's output begins an event.
 fn is_event(line: &str) -> bool {
     let stamp = line.split('|').next().unwrap_or_default().trim();
     !stamp.is_empty() && stamp.bytes().all(|byte| byte.is_ascii_digit())
@@ -320,14 +323,14 @@ fn texts_and_lists_are_values_for_programs() {
         let mut writer = EventWriter::new(Vec::new(), format, Selection::default());
         let path = fixture("rkh/ahsm-a.bin");
         Input::open(&path, settings(&[])).unwrap().read(&mut writer).unwrap();
-        String::from_utf8(writer.finish().unwrap()).unwrap()
+        String::from_utf8(writer.into_inner().unwrap()).unwrap()
     };
     let json = write(EventFormat::JsonLines);
     let lines: Vec<serde_json::Value> =
         json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 392);
     assert_eq!(lines[2]["args"]["nm"], "&my->equeue");
-    assert_eq!(lines[86]["args"], serde_json::json!({"mp": 0x0805_2134, "nfree": 7, "nmin": 7}));
+    assert_eq!(lines[86]["args"], serde_json::json!({"mp": "0x08052134", "nfree": 7, "nmin": 7}));
     let items = serde_json::json!([
         -1,
         255,
@@ -338,14 +341,14 @@ fn texts_and_lists_are_values_for_programs() {
         0x7E7D,
         "hello~}",
         "7E7D00FF0102030405060708",
-        0x0805_2080,
-        0x0804_D09C,
-        3
+        "0x08052080",
+        "0x0804D09C",
+        "0x00000003"
     ]);
-    assert_eq!(lines[175]["args"], serde_json::json!({"event": 0, "items": items}));
+    assert_eq!(lines[175]["args"], serde_json::json!({"event": "0x00000000", "items": items}));
     let last = |text: &str, row: usize| text.lines().nth(row + 1).unwrap().to_owned();
     let tsv = last(&write(EventFormat::Tsv), 177);
-    assert!(tsv.ends_with("\tRKH_TE_USER\tevent=8 items=[,4294967295,5]"), "{tsv}");
+    assert!(tsv.ends_with("\tRKH_TE_USER\tevent=0x00000008 items=[,4294967295,5]"), "{tsv}");
     let csv = last(&write(EventFormat::Csv), 177);
-    assert!(csv.ends_with(r#",RKH_TE_USER,"event=8 items=[,4294967295,5]""#), "{csv}");
+    assert!(csv.ends_with(r#",RKH_TE_USER,"event=0x00000008 items=[,4294967295,5]""#), "{csv}");
 }

@@ -1,13 +1,13 @@
-//! A stream without a flag costs no memory, however long it is. A process of its own, for it looks at all
-//! memory of the process.
+//! Tests that a stream without a flag needs no memory, regardless of its length. This is a separate
+//! test program because it measures the memory of the whole process.
 #![cfg(target_os = "linux")]
 
 mod support;
 
-use support::{Kept, settings};
+use support::{EventLog, settings};
 use tracewell::format::{self, Input, Progress};
 
-/// The most memory that the process had until now, in KiB.
+/// The peak memory of the process so far, in KiB.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -18,9 +18,9 @@ fn peak() -> u64 {
 fn the_peak_does_not_grow_with_the_stream() {
     const PIECE: usize = 1 << 16;
     let format = format::by_name("rkh").unwrap();
-    let mut decoder = (format.decoder)(&settings(&["dialect=3.4"]).options).unwrap();
-    let (mut trace, mut kept) = (decoder.trace(), Kept::default());
-    // Escapes, and whatever else is no flag.
+    let mut decoder = format.decoder(&settings(&["dialect=3.4"])).unwrap();
+    let (mut trace, mut kept) = (decoder.trace(), EventLog::default());
+    // Escapes and other bytes that are not flags.
     let bytes: Vec<u8> = (0..PIECE).map(|at| [0x7D, 0x55, 0xAC, 0][at % 4]).collect();
     let mut after_first = 0;
     for index in 0..1100_u64 {

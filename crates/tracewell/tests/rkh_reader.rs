@@ -1,26 +1,28 @@
-//! The RKH reader on streams made to measure: losses, restarts, names, settings, damage.
+//! Tests the RKH reader on constructed streams: losses, restarts, names, settings, damage.
 
 #[path = "support/rkh.rs"]
 mod streams;
 mod support;
 
 use proptest::prelude::*;
-use streams::{Stream, captures, configuration, configure, texts};
-use support::{Kept, settings};
+use streams::{Stream, captures, configuration, configure, options_of, texts};
+use support::{EventLog, settings};
 use tracewell::export::events::{EventFormat, EventWriter};
+use tracewell::format::rkh::schema;
 use tracewell::format::{self, Input, Progress};
-use tracewell::model::schema::{ArgumentKind, Schema};
+use tracewell::model::schema::ArgumentKind;
 use tracewell::model::values;
 use tracewell::model::{Loss, LossCause, Severity, Trace};
 use tracewell::report::{Report, ReportOptions};
 use tracewell::select::Selection;
 use tracewell_wire::rkh::{Dialect, Field, FieldType, Item, Settings, ids};
 
-/// Shows a window that grows by `piece` bytes a time and shrinks as the reader allows.
-fn decode(bytes: &[u8], options: &[&str], piece: usize) -> (Trace, Kept) {
+/// Decodes with a window that grows by `piece` bytes at a time and drops the bytes that the reader
+/// has consumed.
+fn decode(bytes: &[u8], options: &[&str], piece: usize) -> (Trace, EventLog) {
     let format = format::by_name("rkh").unwrap();
-    let mut decoder = (format.decoder)(&settings(options).options).unwrap();
-    let (mut trace, mut kept) = (decoder.trace(), Kept::default());
+    let mut decoder = format.decoder(&settings(options)).unwrap();
+    let (mut trace, mut kept) = (decoder.trace(), EventLog::default());
     let (mut start, mut end) = (0, 0);
     loop {
         end = bytes.len().min(end + piece);
@@ -31,7 +33,8 @@ fn decode(bytes: &[u8], options: &[&str], piece: usize) -> (Trace, Kept) {
             Progress::More { consumed, wanted } => {
                 assert!(!last && wanted > end - start - consumed);
                 start += consumed;
-                // A frame at most, or what it takes to find out the settings.
+                // The window holds at most one frame. Before the first frame, it holds the sample
+                // from which the reader infers the settings.
                 assert!(end - start <= if trace.contexts.is_empty() { 8192 } else { 2048 });
             }
         }
@@ -40,7 +43,7 @@ fn decode(bytes: &[u8], options: &[&str], piece: usize) -> (Trace, Kept) {
     (trace, kept)
 }
 
-fn whole(stream: &Stream, options: &[&str]) -> (Trace, Kept) {
+fn whole(stream: &Stream, options: &[&str]) -> (Trace, EventLog) {
     decode(&stream.bytes, options, stream.bytes.len().max(1))
 }
 
@@ -60,7 +63,7 @@ const SIG: u32 = 0xA7;
 const FUN: u32 = 0xA8;
 
 #[test]
-fn any_pieces_give_what_the_whole_gives() {
+fn any_pieces_decode_as_the_whole() {
     for capture in captures() {
         let bytes = std::fs::read(&capture.path).unwrap();
         let options: Vec<_> = capture.options.iter().map(String::as_str).collect();
@@ -79,7 +82,7 @@ fn any_pieces_give_what_the_whole_gives() {
 }
 
 #[test]
-fn a_target_that_starts_again_loses_nothing() {
+fn a_restart_of_the_target_is_no_loss() {
     let mut stream = configured(Settings::default());
     stream.record(SIG, 5000, b"\x01ONE\0").record(MP_PUT, 5001, &MP_PUT_ARGS);
     configure(&mut stream);
@@ -88,7 +91,7 @@ fn a_target_that_starts_again_loses_nothing() {
     assert!(trace.losses.is_empty());
     assert_eq!(trace.fact("restarts"), Some(1));
     let ticks: Vec<_> = kept.rows.iter().map(|row| row.ticks).collect();
-    // Between the two lives lies one tick: how long it was cannot be known.
+    // One tick separates the two runs, because the time between them is unknown.
     assert_eq!(ticks, [0, 0, 1, 1, 2, 3]);
     let signals: Vec<_> = trace
         .objects
@@ -101,7 +104,7 @@ fn a_target_that_starts_again_loses_nothing() {
 }
 
 #[test]
-fn a_configuration_record_within_a_life_changes_no_number_and_no_clock() {
+fn a_configuration_record_within_a_run_changes_neither_number_nor_clock() {
     let mut stream = configured(Settings::default());
     stream.record(MP_PUT, 100, &MP_PUT_ARGS);
     configure(&mut stream);
@@ -144,13 +147,13 @@ fn a_gap_is_counted_before_the_frame_that_shows_it() {
     assert_eq!(
         remarks,
         [format!(
-            "warning: at byte {offset}: a frame has the number of the one before: twice, or 255 lost"
+            "warning: at byte {offset}: repeated sequence number: a duplicate frame, or 255 lost"
         )]
     );
 }
 
 #[test]
-fn nothing_in_a_damaged_frame_is_believed() {
+fn nothing_in_a_damaged_frame_is_used() {
     let mut stream = configured(Settings::default());
     stream.record(MP_PUT, 1, &MP_PUT_ARGS);
     let damaged = stream.bytes.len();
@@ -168,7 +171,7 @@ fn nothing_in_a_damaged_frame_is_believed() {
 fn every_kind_of_damage_has_its_count() {
     let mut stream = configured(Settings::default());
     stream
-        .raw(&[1, 2, 0x7D, 0x7E]) // given up
+        .raw(&[1, 2, 0x7D, 0x7E]) // aborted
         .record(MP_PUT, 1, &MP_PUT_ARGS)
         .frame(&[MP_PUT as u8, 0]) // shorter than a header
         .record(0x1F, 1, &[1, 2, 3]) // no such id
@@ -195,20 +198,21 @@ fn every_kind_of_damage_has_its_count() {
     ]
     .map(|fact| trace.fact(fact).unwrap())
     .into();
-    // 1024 times 0x55 add up to 0: a frame of an unknown id, whose number 0x55 does not follow.
+    // 1024 times 0x55 add up to 0. The result is a frame with an unknown id and a sequence number
+    // 0x55 that is out of order.
     assert_eq!(counts, [3, 0, 1, 2, 2, 1, 1, 0, 3]);
     let damaged = kept.losses.iter().filter(|loss| loss.cause == LossCause::Damaged);
     assert_eq!(damaged.count(), 4);
-    // What a checksum vouches for is shown in its place, though without arguments.
+    // A frame with a valid checksum is shown at its position, but without arguments.
     let ids: Vec<_> = kept.rows.iter().map(|row| row.id).collect();
     assert_eq!(ids, [0xAC, MP_PUT, 0x1F, MP_PUT, SIG, MP_PUT]);
     let cut = kept.losses.iter().filter(|loss| loss.cause == LossCause::Truncated);
     assert_eq!(cut.count(), 1);
 }
 
-/// One broken frame in 256 adds up to 0 all the same.
+/// On average, one damaged frame in 256 has a valid checksum by chance.
 #[test]
-fn a_frame_that_is_no_event_sets_neither_time_nor_number() {
+fn a_frame_that_is_not_an_event_changes_neither_time_nor_number() {
     let phantom = |id: u32, arguments: &[u8], number: u8| {
         let mut stream = configured(Settings::default());
         stream.record(MP_PUT, 100, &MP_PUT_ARGS);
@@ -230,7 +234,7 @@ fn a_frame_that_is_no_event_sets_neither_time_nor_number() {
             assert_eq!(kept.rows.len(), 5 - damaged, "{id} {number}");
         }
     }
-    // Neither does the first frame of all.
+    // The first frame of the stream has no predecessor either.
     let mut stream = configured(Settings::default());
     stream.number(9).record(0x1F, 5, &[]).number(3).record(MP_PUT, 1000, &MP_PUT_ARGS);
     let (trace, _) = whole(&stream, &[]);
@@ -239,7 +243,7 @@ fn a_frame_that_is_no_event_sets_neither_time_nor_number() {
 }
 
 #[test]
-fn an_unknown_event_in_its_place_is_no_loss() {
+fn an_unknown_event_with_the_next_number_is_no_loss() {
     let mut stream = configured(Settings::default());
     stream.record(MP_PUT, 100, &MP_PUT_ARGS).record(0x1F, 101, &[]).record(0x1E, 102, &[1]);
     stream.record(MP_PUT, 103, &MP_PUT_ARGS).record(0x1F, 104, &[]);
@@ -249,22 +253,22 @@ fn an_unknown_event_in_its_place_is_no_loss() {
     let expected =
         [(0xAC, 0), (MP_PUT, 0), (0x1F, 0), (0x1E, 0), (MP_PUT, 3), (0x1F, 3), (MP_PUT, 20)];
     assert_eq!(rows, expected);
-    // Numbers 5 to 8; number 4 was there.
+    // Numbers 5 to 8 are missing; number 4 was received.
     assert_eq!((trace.fact("sequence_gaps"), trace.fact("lost_frames")), (Some(1), Some(4)));
     assert_eq!(trace.payload.arguments(&kept.rows[2].payload), 0);
 }
 
 #[test]
-fn without_numbers_a_frame_that_is_no_event_is_damage() {
+fn without_numbers_a_frame_that_is_not_an_event_is_damage() {
     let mut stream = configured(Settings { sequence: false, ..Settings::default() });
     stream.record(MP_PUT, 100, &MP_PUT_ARGS).record(0x1F, 7, &[]).record(MP_PUT, 103, &MP_PUT_ARGS);
     let (trace, kept) = whole(&stream, &[]);
     assert_eq!((kept.rows.len(), trace.losses.damaged(), trace.span), (3, 1, 3));
 }
 
-/// The oldest record is five bytes that many frames could be.
+/// The oldest form is five bytes, which could be part of many frames.
 #[test]
-fn a_configuration_record_without_version_and_checksum_is_not_believed_among_frames_with_checksums()
+fn a_configuration_record_without_version_and_checksum_is_not_trusted_among_frames_with_checksums()
 {
     let mut stream = configured(Settings::default());
     stream.record(MP_PUT, 100, &MP_PUT_ARGS);
@@ -275,7 +279,7 @@ fn a_configuration_record_without_version_and_checksum_is_not_believed_among_fra
     let (trace, kept) = whole(&stream, &[]);
     assert_eq!(trace.facts[0].form, tracewell::model::FactForm::Text("3.4"));
     assert_eq!((kept.rows.len(), trace.fact("bad_checksum"), trace.span), (3, Some(1), 3));
-    // At the beginning nothing says otherwise.
+    // At the start of a stream, no earlier frame contradicts the configuration record.
     let mut stream = Stream::new(plain);
     stream.record(0xAD, 9, &configuration(plain, 0)).record(0x62, 11, &[1, 0, 0, 0, 2, 0]);
     let (trace, _) = whole(&stream, &[]);
@@ -283,7 +287,7 @@ fn a_configuration_record_without_version_and_checksum_is_not_believed_among_fra
 }
 
 #[test]
-fn what_is_cut_off_at_either_end_is_a_loss_in_its_place() {
+fn a_frame_cut_off_at_either_end_is_a_loss_in_its_place() {
     let mut stream = configured(Settings::default());
     stream.record(MP_PUT, 1, &MP_PUT_ARGS);
     let whole_frames = stream.bytes.len() as u64;
@@ -316,7 +320,7 @@ fn bytes_without_a_frame_are_damage() {
         let last = trace.diagnostics.iter().last().unwrap().to_string();
         let bytes = bytes.len();
         assert!(
-            last.contains(&format!("expected frames of RKH, found none in {bytes} byte")),
+            last.contains(&format!("expected RKH frames, found none in {bytes} byte")),
             "{last}"
         );
         assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage));
@@ -324,7 +328,7 @@ fn bytes_without_a_frame_are_damage() {
 }
 
 #[test]
-fn without_checksums_a_frame_that_does_not_fit_is_not_believed() {
+fn without_checksums_a_frame_of_the_wrong_length_is_rejected() {
     let plain = Settings { checksum: false, ..Settings::default() };
     let mut stream = configured(plain);
     stream.record(MP_PUT, 1, &MP_PUT_ARGS).number(77).record(MP_PUT, 2, &[1]);
@@ -338,8 +342,8 @@ fn without_checksums_a_frame_that_does_not_fit_is_not_believed() {
 #[test]
 fn a_stream_without_flags_needs_no_memory() {
     let format = format::by_name("rkh").unwrap();
-    let mut decoder = (format.decoder)(&settings(&[]).options).unwrap();
-    let (mut trace, mut kept) = (decoder.trace(), Kept::default());
+    let mut decoder = format.decoder(&settings(&[])).unwrap();
+    let (mut trace, mut kept) = (decoder.trace(), EventLog::default());
     let mut piece = vec![0x55; 1 << 20];
     piece[7] = 0x7E;
     for index in 0..64_u64 {
@@ -352,12 +356,12 @@ fn a_stream_without_flags_needs_no_memory() {
         piece[7] = 0x55;
     }
     assert_eq!((trace.fact("oversize"), trace.fact("good")), (Some(1), Some(0)));
-    // What came before the flag, what is too long, and that there is no frame at all.
+    // Bytes before the flag, an oversized frame, and an empty stream.
     assert_eq!((kept.losses.len(), trace.diagnostics.iter().count()), (2, 3));
 }
 
 #[test]
-fn stamps_go_round_at_their_width() {
+fn timestamps_wrap_at_their_width() {
     for (bytes, last) in [(1, 0xFF), (2, 0xFFFF), (4, 0xFFFF_FFFF_u32)] {
         let mut stream = configured(Settings { stamp: bytes, ..Settings::default() });
         stream.record(MP_PUT, last - 1, &MP_PUT_ARGS).record(MP_PUT, 3, &MP_PUT_ARGS);
@@ -422,7 +426,7 @@ fn assertions_and_user_events_are_shown_as_text() {
     assert_eq!(texts[2], expected);
     assert_eq!(texts[3], "event=0");
     assert_eq!(texts[5], "mod=rkhsma, line=1337");
-    // An item of no known type makes a record that cannot be read.
+    // An item of an unknown type makes the record undecodable.
     assert_eq!((trace.fact("bad_args"), texts[4].as_str()), (Some(1), ""));
 }
 
@@ -460,26 +464,26 @@ fn a_stream_may_change_its_dialect() {
 }
 
 #[test]
-fn settings_that_nobody_told_are_found() {
+fn settings_that_are_not_given_are_inferred() {
     for capture in captures() {
         let mut bytes = std::fs::read(&capture.path).unwrap();
         let options: Vec<_> = capture.options.iter().map(String::as_str).collect();
-        let (told, _) = decode(&bytes, &options, bytes.len());
-        // Without the beginning, where the configuration record is.
+        let (given, _) = decode(&bytes, &options, bytes.len());
+        // The stream without its start, which contains the configuration record.
         bytes.drain(..bytes.len() / 4);
         let (trace, _) = decode(&bytes, &[], bytes.len());
         let name = capture.path.display();
-        assert_eq!(trace.facts[0], told.facts[0], "{name}");
+        assert_eq!(trace.facts[0], given.facts[0], "{name}");
         assert_eq!(trace.fact("bad_args"), Some(0), "{name}");
         assert_eq!(trace.fact("unknown_id"), Some(0), "{name}");
         for fact in ["id_bytes", "stamp_bytes", "pointer_bytes", "signal_bytes", "sequence"] {
-            assert_eq!(trace.fact(fact), told.fact(fact), "{name} {fact}");
+            assert_eq!(trace.fact(fact), given.fact(fact), "{name} {fact}");
         }
     }
 }
 
 #[test]
-fn a_key_that_is_renamed_for_ever_does_not_make_objects_for_ever() {
+fn a_key_that_is_renamed_again_and_again_has_a_limited_number_of_objects() {
     let mut stream = configured(Settings::default());
     for number in 0..3000_u32 {
         stream.record(SIG, number, format!("\x01name {number}\0").as_bytes());
@@ -492,7 +496,7 @@ fn a_key_that_is_renamed_for_ever_does_not_make_objects_for_ever() {
 }
 
 #[test]
-fn a_target_that_starts_again_for_ever_does_not_make_contexts_for_ever() {
+fn a_target_that_restarts_again_and_again_has_a_limited_number_of_contexts() {
     let mut stream = configured(Settings::default());
     for number in 0..600 {
         if number > 0 {
@@ -524,7 +528,7 @@ fn bytes_before_the_first_flag_are_dropped() {
 fn each_dialect_has_the_table_of_its_reference() {
     let Some(shared) = support::shared() else { return };
     for dialect in Dialect::ALL {
-        let schema = Schema::rkh(dialect.as_str()).unwrap();
+        let schema = schema(dialect);
         let rows = support::table(&shared.join(format!("data/rkh/events-{dialect}.tsv")));
         for row in rows {
             let id = support::number(&row["id"]) as u32;
@@ -543,9 +547,9 @@ fn each_dialect_has_the_table_of_its_reference() {
 
 #[test]
 fn all_dialects_have_the_same_types_and_tables() {
-    let newest = Schema::rkh("3.4").unwrap();
+    let newest = schema(Dialect::V3_4);
     for dialect in Dialect::ALL {
-        let schema = Schema::rkh(dialect.as_str()).unwrap();
+        let schema = schema(dialect);
         for code in 0..20 {
             assert_eq!(schema.object_kind(code), newest.object_kind(code));
         }
@@ -608,39 +612,18 @@ fn some_settings() -> impl Strategy<Value = Settings> {
     })
 }
 
-fn options(dialect: Dialect, s: &Settings) -> Vec<String> {
-    let on = |on: bool| if on { "on" } else { "off" };
-    vec![
-        format!("dialect={dialect}"),
-        format!("id={}", s.id),
-        format!("seq={}", on(s.sequence)),
-        format!("ts={}", s.stamp),
-        format!("checksum={}", on(s.checksum)),
-        format!("ptr={}", s.pointer),
-        format!("sig={}", s.signal),
-        format!("esize={}", s.event_size),
-        format!("nblock={}", s.block_count),
-        format!("bsize={}", s.block_size),
-        format!("nelem={}", s.queue_count),
-        format!("ntimer={}", s.timer_ticks),
-        format!("sender={}", on(s.sender)),
-        format!("que-lwm={}", on(s.queue_low_water)),
-        format!("mp-lwm={}", on(s.pool_low_water)),
-    ]
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn every_event_of_every_dialect_comes_back(
+    fn every_event_of_every_dialect_is_decoded(
         dialect in 0..8_usize,
         settings in some_settings(),
         events in prop::collection::vec((any::<prop::sample::Index>(), any::<[u32; 12]>()), 1..40),
         piece in 1..200_usize,
     ) {
         let dialect = Dialect::ALL[dialect];
-        let schema = Schema::rkh(dialect.as_str()).unwrap();
+        let schema = schema(dialect);
         let mut stream = Stream::new(settings);
         let mut expected = Vec::new();
         for (number, (which, values)) in events.iter().enumerate() {
@@ -665,7 +648,7 @@ proptest! {
             stream.record(id, 3 * number as u32, &bytes);
             expected.push((event.id, args));
         }
-        let options = options(dialect, &settings);
+        let options = options_of(dialect, &settings);
         let options: Vec<_> = options.iter().map(String::as_str).collect();
         let (trace, kept) = decode(&stream.bytes, &options, piece);
         prop_assert!(trace.losses.is_empty());
@@ -686,14 +669,17 @@ proptest! {
     }
 
     #[test]
-    fn damage_costs_no_more_than_what_it_touches(
-        at in any::<prop::sample::Index>(), bit in 0..8_u8, cut in any::<prop::sample::Index>(), piece in 1..3000_usize,
+    fn damage_loses_only_the_frames_it_touches(
+        at in any::<prop::sample::Index>(),
+        bit in 0..8_u8,
+        cut in any::<prop::sample::Index>(),
+        piece in 1..3000_usize,
     ) {
         let mut bytes = include_bytes!("fixtures/rkh/ahsm-a.bin").to_vec();
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
         let (trace, kept) = decode(&bytes, &[], piece);
-        // A flag made or unmade splits or joins two frames.
+        // A flag that appears or disappears splits or joins two frames.
         prop_assert!(trace.fact("good").unwrap() >= 392 - 2 || at < 17);
         prop_assert!(kept.losses.len() <= 3 || at < 17);
         bytes.truncate(cut.index(bytes.len()));
@@ -703,7 +689,8 @@ proptest! {
 
     #[test]
     fn no_bytes_panic(bytes in prop::collection::vec(
-        prop_oneof![any::<u8>(), Just(0x7E), Just(0x7D), Just(0xAC)], 0..600), piece in 1..100_usize,
+        prop_oneof![any::<u8>(), Just(0x7E), Just(0x7D), Just(0xAC)], 0..600),
+        piece in 1..100_usize,
     ) {
         let (whole, rows) = decode(&bytes, &["checksum=off"], bytes.len().max(1));
         let (pieces, same) = decode(&bytes, &["checksum=off"], piece);
@@ -712,13 +699,13 @@ proptest! {
     }
 }
 
-/// A report of a stream, its event lines only: context and text.
+/// Returns the event lines of a stream's report, with only context and text.
 fn reported(stream: &Stream) -> Vec<(String, String)> {
     let mut input =
         tracewell::input::Input::from_bytes("stream", stream.bytes.clone(), settings(&[])).unwrap();
     let mut report = Report::new(Vec::new(), ReportOptions::default());
-    let trace = input.read(&mut report).unwrap();
-    let text = String::from_utf8(report.finish(&trace).unwrap()).unwrap();
+    input.read(&mut report).unwrap();
+    let text = String::from_utf8(report.into_inner().unwrap()).unwrap();
     let lines = text.lines().skip(3).take_while(|line| !line.is_empty());
     let cut = lines.filter(|line| !line.contains("missing")).map(|line| {
         let (head, rest) = line.split_once("    -  ").unwrap();
@@ -754,7 +741,7 @@ fn an_address_without_a_name_has_none_after_a_restart() {
 }
 
 #[test]
-fn a_context_is_called_by_its_name_once_that_is_told() {
+fn a_context_has_its_name_once_the_symbol_arrives() {
     let mut stream = configured(Settings::default());
     stream.record(EVT_PROC, 1, &0x2000_u32.to_le_bytes());
     stream.record(AO, 2, &symbol(0x2000, "motor"));
@@ -766,14 +753,14 @@ fn a_context_is_called_by_its_name_once_that_is_told() {
     let selection = Selection { contexts: vec!["motor".to_owned()], ..Selection::default() };
     let mut writer = EventWriter::new(Vec::new(), EventFormat::Tsv, selection);
     input.read(&mut writer).unwrap();
-    let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+    let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
     assert_eq!(text.lines().count(), 2, "{text}");
     assert!(text.lines().nth(1).unwrap().contains("\tmotor\t"), "{text}");
 }
 
-/// Before 2.4.3 that is the only symbol there is.
+/// Versions before 2.4.3 have no other symbol.
 #[test]
-fn a_context_is_called_after_the_object_at_its_address() {
+fn a_context_is_named_after_the_object_at_its_address() {
     let mut stream = configured(Settings::default());
     stream.record(OBJ, 1, &symbol(0x2000, "&motor"));
     stream.record(EVT_PROC, 2, &0x2000_u32.to_le_bytes());
@@ -788,7 +775,7 @@ fn a_context_is_called_after_the_object_at_its_address() {
     assert_eq!(steps, ["motor", "ao 0x00003000", "valve_object", "valve"]);
 }
 
-/// Days of a target in one trace.
+/// A trace of several days.
 #[test]
 fn columns_of_a_report_never_touch() {
     let mut stream = configured(Settings { stamp: 4, ..Settings::default() });
@@ -799,8 +786,8 @@ fn columns_of_a_report_never_touch() {
         let bytes = stream.bytes.clone();
         let mut input =
             tracewell::input::Input::from_bytes("stream", bytes, settings(options)).unwrap();
-        let trace = input.read(&mut report).unwrap();
-        let text = String::from_utf8(report.finish(&trace).unwrap()).unwrap();
+        input.read(&mut report).unwrap();
+        let text = String::from_utf8(report.into_inner().unwrap()).unwrap();
         let line = text.lines().find(|line| line.trim_start().starts_with("2 ")).unwrap();
         let words: Vec<_> = line.split_whitespace().collect();
         assert!(words[1].parse::<f64>().is_ok() && words[2].parse::<f64>().is_ok(), "{line}");
@@ -808,7 +795,7 @@ fn columns_of_a_report_never_touch() {
 }
 
 #[test]
-fn of_names_of_the_same_moment_the_last_one_holds() {
+fn the_last_of_several_names_of_one_moment_is_valid() {
     let mut stream = configured(Settings::default());
     for name in ["first", "second"] {
         stream.record(AO, 7, &symbol(0x2000, name));
@@ -836,8 +823,9 @@ fn an_internal_transition_stays_in_its_state() {
     assert_eq!(text, "ao=0x00000001, sst=0x00000002, tst=0x00000003");
 }
 
-/// What Trazer 3.2 prints of each event, in its order, under the names of RKH's record macros. Where a dialect
-/// records less, Trazer's releases of that time printed less.
+/// The arguments that Trazer 3.2 prints for each event, in its order, with the names of RKH's
+/// record macros. If a dialect records fewer arguments, the Trazer releases of that time printed
+/// fewer.
 const TRAZER: [(&str, &[&str]); 63] = [
     ("MP_INIT", &["mp", "nblock", "bsize"]),
     ("MP_GET", &["mp", "nfree", "nmin"]),
@@ -904,7 +892,8 @@ const TRAZER: [(&str, &[&str]); 63] = [
     ("FWK_EPOOL", &["ep", "nm"]),
 ];
 
-/// An event's own name without what differs between releases: the prefix, and names of groups.
+/// Returns an event's name without the parts that differ between releases: the prefix and the names
+/// of groups.
 fn unprefixed(name: &str) -> String {
     let name = name.strip_prefix("RKH_TE_").or(name.strip_prefix("RKH_TRCE_")).unwrap_or(name);
     let renamed = [("RQ_", "QUE_"), ("TIM_", "TMR_"), ("RKH_", "FWK_")];
@@ -914,7 +903,7 @@ fn unprefixed(name: &str) -> String {
 }
 
 #[test]
-fn the_text_of_every_event_of_every_dialect_says_what_trazer_says() {
+fn the_text_of_every_event_of_every_dialect_agrees_with_trazer() {
     let settings = Settings {
         sender: true,
         queue_low_water: true,
@@ -922,8 +911,8 @@ fn the_text_of_every_event_of_every_dialect_says_what_trazer_says() {
         ..Settings::default()
     };
     for dialect in Dialect::ALL {
-        let schema = Schema::rkh(dialect.as_str()).unwrap();
-        let chosen = options(dialect, &settings);
+        let schema = schema(dialect);
+        let chosen = options_of(dialect, &settings);
         let chosen: Vec<_> = chosen.iter().map(String::as_str).collect();
         let mut compared = 0;
         for event in schema.events().iter().filter(|event| !event.name.ends_with("TCFG")) {
@@ -941,7 +930,7 @@ fn the_text_of_every_event_of_every_dialect_says_what_trazer_says() {
             stream.record(ids::id(event.id as u8, 1, dialect.has_groups()), 1, &bytes);
             let text = texts(&stream.bytes, &chosen).remove(0);
             let parts: Vec<_> = text.split(", ").filter_map(|part| part.split_once('=')).collect();
-            // All that was recorded is there, in its order, each with its own value.
+            // All recorded arguments are present, in order, each with its own value.
             assert_eq!(parts.len(), event.args.len(), "{dialect} {}: {text}", event.name);
             for ((arg, value), (name, shown)) in event.args.iter().zip(&values).zip(&parts) {
                 assert_eq!(*name, arg.name.replace('_', " "), "{dialect}: {text}");
@@ -958,7 +947,8 @@ fn the_text_of_every_event_of_every_dialect_says_what_trazer_says() {
             let Some((_, printed)) = row else { continue };
             compared += 1;
             for (arg, _) in &parts {
-                // Records of older releases have fewer arguments, never others but the address of a pool.
+                // Trazer prints each recorded argument, except the address of a pool. Older
+                // releases record fewer arguments.
                 let pool = event.name.ends_with("_EPOOL") && *arg == "obj";
                 assert!(pool || printed.contains(arg), "{dialect} {}: {text}", event.name);
             }
@@ -970,7 +960,7 @@ fn the_text_of_every_event_of_every_dialect_says_what_trazer_says() {
     }
 }
 
-/// From 2.4.5 on a guard is asked before the step is said to begin.
+/// From 2.4.5 on, a guard is evaluated before the record that begins the step.
 #[test]
 fn a_false_guard_belongs_to_its_step_and_ends_it_only_before_2_4_5() {
     for (version, steps) in
@@ -996,12 +986,12 @@ fn a_false_guard_belongs_to_its_step_and_ends_it_only_before_2_4_5() {
     }
 }
 
-/// Frames of the usual kind go another way than others.
+/// Common frames take the fast path, all others the slow path.
 #[test]
-fn usual_frames_are_of_the_active_object_whose_address_they_have() {
+fn fast_frames_belong_to_the_active_object_whose_address_they_have() {
     let narrow = Settings { pointer: 2, function: 2, ..Settings::default() };
     let mut stream = configured(narrow);
-    // The bytes behind an address differ from frame to frame.
+    // The bytes after an address differ from frame to frame.
     for number in 0..100_u8 {
         let [low, high] = [u16::from(number % 3) + 5, 0].map(|byte| byte as u8);
         stream.record(SM_DCH, u32::from(number), &[low, high, number, !number, 0x80]);
@@ -1015,9 +1005,9 @@ fn usual_frames_are_of_the_active_object_whose_address_they_have() {
     assert_eq!((trace.contexts.len(), trace.fact("good")), (4, Some(101)));
 }
 
-/// Addresses that any other way to cut one out of its frame would take for each other.
+/// Addresses that a wrong mask would make equal.
 #[test]
-fn usual_frames_do_not_mix_addresses_that_are_complements_or_all_ones() {
+fn fast_frames_do_not_mix_addresses_that_are_complements_or_all_ones() {
     let mut stream = configured(Settings::default());
     let addresses = [0x2000_u32, !0x2000, u32::MAX];
     for number in 0..99_u32 {
@@ -1032,14 +1022,14 @@ fn usual_frames_do_not_mix_addresses_that_are_complements_or_all_ones() {
 }
 
 #[test]
-fn a_step_goes_on_behind_usual_frames_until_one_ends_it() {
+fn a_step_continues_after_fast_frames_until_one_ends_it() {
     let mut stream = configured(Settings::default());
     let ao = 0x2000_u32.to_le_bytes();
     let begin = [&ao[..], &[1, 0, 0, 0, 0]].concat();
     let mut expected = vec!["framework"];
     for number in 0..60 {
         stream.record(SM_DCH, 3 * number, &begin);
-        // A name is no usual frame.
+        // A name takes the slow path.
         stream.record(SIG, 3 * number + 1, b"\x01ONE\0");
         stream.record(EVT_PROC, 3 * number + 1, &ao);
         stream.record(SIG, 3 * number + 2, b"\x01ONE\0");
@@ -1050,10 +1040,10 @@ fn a_step_goes_on_behind_usual_frames_until_one_ends_it() {
     assert_eq!(contexts.map(|context| context.name.as_str()).collect::<Vec<_>>(), expected);
 }
 
-/// The frames of a capture under other settings, without its configuration record.
+/// Returns the frames of a capture in different settings, without its configuration record.
 fn resettled(from: &Settings, to: &Settings) -> Vec<u8> {
     let bytes = include_bytes!("fixtures/rkh/ahsm-a.bin");
-    let schema = Schema::rkh("3.4").unwrap();
+    let schema = schema(Dialect::V3_4);
     let mut stream = Stream::new(*to);
     let mut cutter = tracewell_wire::rkh::Cutter::new(bytes);
     cutter.skip_to_flag();
@@ -1067,7 +1057,7 @@ fn resettled(from: &Settings, to: &Settings) -> Vec<u8> {
         let stamp = u32::from_le_bytes(frame[2..6].try_into().unwrap());
         let code = frame[0];
         let mut rest = &frame[6..length - 1];
-        // Items of user events have sizes of their own.
+        // Items of user events have their own sizes.
         if code == ids::TCFG || code >= ids::USER {
             continue;
         }
@@ -1089,12 +1079,12 @@ fn resettled(from: &Settings, to: &Settings) -> Vec<u8> {
         }
         stream.record(ids::id(code, to.id, true), stamp, &arguments);
     }
-    // Joined in the middle, where the names are over.
+    // The reader attaches after the stream has recorded its names.
     stream.bytes
 }
 
 #[test]
-fn settings_that_nobody_told_are_found_or_asked_for() {
+fn settings_that_are_not_given_are_inferred_or_requested() {
     let from = {
         let (trace, _) = decode(include_bytes!("fixtures/rkh/ahsm-a.bin"), &[], 1 << 20);
         let size = |fact| trace.fact(fact).unwrap() as u8;
@@ -1134,8 +1124,9 @@ fn settings_that_nobody_told_are_found_or_asked_for() {
                             "function_bytes",
                         ];
                         let found = facts.map(|fact| trace.fact(fact).unwrap());
-                        let told = [id, sequence.into(), stamp, checksum.into(), pointer, function];
-                        assert_eq!(found, told.map(u64::from), "{name}");
+                        let expected =
+                            [id, sequence.into(), stamp, checksum.into(), pointer, function];
+                        assert_eq!(found, expected.map(u64::from), "{name}");
                         assert_eq!(trace.fact("bad_args"), Some(0), "{name}");
                     }
                 }
@@ -1155,7 +1146,7 @@ fn decode_or_refuse(bytes: &[u8]) -> Option<Trace> {
     None
 }
 
-fn asks_for_options(trace: &Trace, kept: &Kept) {
+fn asks_for_options(trace: &Trace, kept: &EventLog) {
     let first = trace.diagnostics.iter().next().unwrap();
     assert!(first.message.contains("give them with -O dialect="), "{first}");
     assert_eq!((first.severity, trace.events), (Severity::Damage, 0));
@@ -1163,7 +1154,7 @@ fn asks_for_options(trace: &Trace, kept: &Kept) {
 }
 
 #[test]
-fn frames_that_leave_the_settings_open_are_not_read_until_something_tells_them() {
+fn frames_that_leave_the_settings_open_are_not_decoded_before_a_configuration_record() {
     let mut stream = Stream::new(Settings::default());
     for number in 0..20 {
         stream.record(0x1F, number, &[]).record(0x1E, number, &[1, 2, 3]);
@@ -1171,7 +1162,7 @@ fn frames_that_leave_the_settings_open_are_not_read_until_something_tells_them()
     let (trace, kept) = whole(&stream, &[]);
     asks_for_options(&trace, &kept);
     assert_eq!(trace.fact("unsettled"), Some(40));
-    // A target that starts again tells them.
+    // A restarted target announces its settings.
     stream.bytes.extend(vec![0x55; 9000]);
     stream.bytes.push(0x7E);
     stream.settings = Settings::default();
@@ -1182,7 +1173,7 @@ fn frames_that_leave_the_settings_open_are_not_read_until_something_tells_them()
 }
 
 #[test]
-fn usual_settings_that_others_match_are_used_with_a_warning() {
+fn default_settings_with_alternatives_are_used_with_a_warning() {
     let mut stream = Stream::new(Settings::default());
     for number in 0..20 {
         stream.record(EVT_PROC, number, &0x2000_u32.to_le_bytes());

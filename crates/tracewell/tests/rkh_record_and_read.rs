@@ -1,33 +1,33 @@
-//! What RKH's recorder writes, the reader reads: all dialects, widths and switches; and what becomes of
-//! a stream whose buffer was too small.
+//! Tests that the reader decodes the output of the RKH recorder: all dialects, sizes and switches,
+//! and streams whose buffer was too small.
 
 #[path = "support/rkh.rs"]
 mod streams;
 mod support;
 
 use proptest::prelude::*;
-use support::{Kept, settings};
+use support::{EventLog, settings};
 use tracewell::format::{self, Input, Progress};
 use tracewell::model::{Trace, values};
 use tracewell_record::rkh as record;
 use tracewell_record::rkh::{
     About, Buffer, Filter, FilterKinds, FrameBuffer, Options, Outcome, StreamBuffer,
 };
-use tracewell_wire::rkh::events::{Event, Table, v3_4};
+use tracewell_wire::rkh::events::{Event, Table, V3_4};
 use tracewell_wire::rkh::{Dialect, FieldType, Item, Settings, SymbolKind};
 
-fn decode(bytes: &[u8], options: &[String]) -> (Trace, Kept) {
+fn decode(bytes: &[u8], options: &[String]) -> (Trace, EventLog) {
     let options: Vec<_> = options.iter().map(String::as_str).collect();
     let format = format::by_name("rkh").unwrap();
-    let mut decoder = (format.decoder)(&settings(&options).options).unwrap();
-    let (mut trace, mut kept) = (decoder.trace(), Kept::default());
+    let mut decoder = format.decoder(&settings(&options)).unwrap();
+    let (mut trace, mut kept) = (decoder.trace(), EventLog::default());
     let input = Input { offset: 0, bytes, last: true };
     let progress = decoder.decode(input, &mut trace, &mut kept).unwrap();
     assert_eq!(progress, Progress::Done);
     (trace, kept)
 }
 
-/// The version code by which the dialect names itself.
+/// A version of the dialect, for its configuration record.
 fn version(dialect: Dialect) -> u16 {
     match dialect {
         Dialect::V2_4_3 => 0x2403,
@@ -63,9 +63,9 @@ fn some_settings() -> impl Strategy<Value = Settings> {
     })
 }
 
-/// What the configuration record of a dialect does not tell stays as readers assume it, but for the
-/// width of functions, which has an option.
-fn told(dialect: Dialect, settings: Settings) -> Settings {
+/// The settings that a reader derives from the configuration record. Settings that the record does
+/// not contain have defaults, except the size of function addresses, which is an option.
+fn announced(dialect: Dialect, settings: Settings) -> Settings {
     let usual = Settings::default();
     let id = if dialect >= Dialect::V2_4_5 { settings.id } else { 1 };
     match dialect {
@@ -81,34 +81,18 @@ fn told(dialect: Dialect, settings: Settings) -> Settings {
     }
 }
 
-/// All that a reader has to be told where no record tells it.
+/// The options that replace a configuration record.
 fn options(dialect: Dialect, s: &Settings) -> Vec<String> {
-    let on = |on: bool| if on { "on" } else { "off" };
     let fptr = format!("fptr={}", s.function);
     if dialect.configuration().is_some() {
         return vec![fptr];
     }
-    vec![
-        fptr,
-        format!("dialect={dialect}"),
-        format!("id={}", s.id),
-        format!("seq={}", on(s.sequence)),
-        format!("ts={}", s.stamp),
-        format!("checksum={}", on(s.checksum)),
-        format!("ptr={}", s.pointer),
-        format!("sig={}", s.signal),
-        format!("esize={}", s.event_size),
-        format!("nblock={}", s.block_count),
-        format!("bsize={}", s.block_size),
-        format!("nelem={}", s.queue_count),
-        format!("ntimer={}", s.timer_ticks),
-        format!("sender={}", on(s.sender)),
-        format!("que-lwm={}", on(s.queue_low_water)),
-        format!("mp-lwm={}", on(s.pool_low_water)),
-    ]
+    let mut options = streams::options_of(dialect, s);
+    options.push(fptr);
+    options
 }
 
-/// An argument as the reader should give it.
+/// An argument in the form that the reader should decode.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Value {
     Number(u64),
@@ -116,7 +100,7 @@ enum Value {
     Absent,
 }
 
-/// What a program records.
+/// A record that the program makes, with its values.
 #[derive(Clone, Debug)]
 enum Said {
     Event(prop::sample::Index, [u32; 8], String),
@@ -125,7 +109,7 @@ enum Said {
     Assertion(String, u16),
 }
 
-/// An item of a user event that owns its bytes.
+/// An item of a user event, with its own copy of the bytes.
 #[derive(Clone, Debug)]
 enum Thing {
     Signed(i32, u8, u8),
@@ -156,7 +140,7 @@ impl Thing {
         }
     }
 
-    /// The item as the model has it, cut to the widths of the settings.
+    /// Returns the item of the model, truncated to the sizes of the settings.
     fn listed(&self, settings: &Settings) -> values::ListItem<'_> {
         use values::ListItem;
         match self {
@@ -194,7 +178,7 @@ fn some_thing() -> impl Strategy<Value = Thing> {
 }
 
 fn some_said() -> impl Strategy<Value = Said> {
-    // Numbers with the bytes of flags and escapes in them.
+    // Numbers that contain the bytes of flags and escapes.
     let number = prop_oneof![any::<u32>(), Just(0x7E7D_7D7E), Just(0x7D), 0..256_u32];
     let kinds = vec![
         SymbolKind::Object,
@@ -222,7 +206,7 @@ fn some_said() -> impl Strategy<Value = Said> {
 
 type Recorder<'m, B> = record::Trace<'m, Ticks, B>;
 
-/// A clock that goes on by three.
+/// A clock that advances by three ticks per reading.
 #[derive(Debug, Default)]
 struct Ticks(u64);
 
@@ -233,7 +217,8 @@ impl tracewell_record::clock::Clock for Ticks {
     }
 }
 
-/// Records an event with arguments of all kinds; what the reader should give.
+/// Records an event with arguments of all kinds. Returns the arguments that the reader should
+/// decode.
 fn say_event<B: Buffer>(
     trace: &mut Recorder<'_, B>,
     event: &Event,
@@ -300,7 +285,7 @@ fn say<B: Buffer>(trace: &mut Recorder<'_, B>, said: &Said) -> Option<(u8, Vec<V
     }
 }
 
-/// The arguments of an event as the reader gives them.
+/// Returns the arguments of an event in the form that the reader decodes.
 fn read(trace: &Trace, row: &[u8], expected: &[Value]) -> Vec<Value> {
     let value = |(index, expected): (usize, &Value)| match trace.payload.argument(row, index) {
         None => Value::Absent,
@@ -329,17 +314,18 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn every_record_comes_back_under_all_widths_and_switches(
+    fn every_record_is_decoded_under_all_widths_and_switches(
         dialect in 0..8_usize,
         settings in some_settings(),
         signals in any::<bool>(),
         said in prop::collection::vec(some_said(), 1..60),
     ) {
         let dialect = Dialect::ALL[dialect];
-        let settings = told(dialect, settings);
+        let settings = announced(dialect, settings);
         let filters = FilterKinds { signals: signals && settings.signal == 1, ..FilterKinds::ALL };
         let table = Table::of(dialect);
-        let options = Options { table, settings, version: version(dialect), filters, ..Options::default() };
+        let version = version(dialect);
+        let options = Options { table, settings, version, filters, ..Options::default() };
         let (mut memory, mut signals) = (vec![0; 1 << 16], [0; 32]);
         let buffer = StreamBuffer::new(&mut memory);
         let mut trace = record::Trace::new(options, buffer, &mut signals, Ticks(0));
@@ -376,7 +362,7 @@ proptest! {
     }
 
     #[test]
-    fn a_full_stream_buffer_costs_its_oldest_bytes(
+    fn a_full_stream_buffer_drops_its_oldest_bytes(
         size in 40..400_usize,
         rounds in prop::collection::vec((1..60_u32, 0..300_usize), 1..30),
     ) {
@@ -385,14 +371,14 @@ proptest! {
         let (mut bytes, mut all, takes) = (Vec::new(), 0, rounds.len());
         for (records, most) in rounds {
             for _ in 0..records {
-                trace.record(&v3_4::SM_TRN, About::object(0), &[all, 0x7E7D, all]);
+                trace.record(&V3_4::SM_TRN, About::object(0), &[all, 0x7E7D, all]);
                 all += 1;
             }
             bytes.extend_from_slice(trace.buffer().block(most));
         }
         let overwritten = trace.buffer().overwritten();
         bytes.extend(taken(trace.buffer()));
-        // Readers attached late have no configuration record.
+        // A reader that attaches late has no configuration record.
         let (read, kept) = decode(&bytes, &["dialect=3.4".to_owned()]);
         let argument = |row: &[u8], index| read.payload.argument(row, index);
         let (whole, glued): (Vec<_>, Vec<_>) = kept
@@ -401,19 +387,19 @@ proptest! {
             .filter(|row| row.id != 0xAC)
             .map(|row| [0, 1, 2].map(|index| argument(&row.payload, index)))
             .partition(|row| row[0].is_some() && row[0] == row[2] && row[1] == Some(0x7E7D));
-        // What is believed was recorded, in order. Of what was glued together one frame in 256 may
-        // have a good checksum; there are not more than one after each time that bytes were taken.
+        // All decoded records were recorded, in this order. One in 256 joined frames has a
+        // valid checksum by chance. Each removal of bytes causes at most one joined frame.
         let numbers: Vec<_> = whole.iter().map(|row| row[0].unwrap()).collect();
         prop_assert!(numbers.is_sorted_by(|a, b| a < b));
         prop_assert!(glued.len() <= takes);
-        // What was overwritten may have been the configuration record alone.
+        // If no record was overwritten, every number is present.
         prop_assert!(overwritten > 0 || numbers.len() == all as usize);
-        // The newest record is always there, and whole.
+        // The newest record is always present and whole.
         prop_assert_eq!(numbers.last(), Some(&u64::from(all - 1)));
     }
 
     #[test]
-    fn a_full_frame_buffer_costs_whole_frames_and_counts_them(
+    fn a_full_frame_buffer_drops_whole_frames_and_counts_them(
         size in 40..400_usize,
         rounds in prop::collection::vec((1..60_u32, 0..300_usize), 1..30),
     ) {
@@ -426,7 +412,7 @@ proptest! {
         let mut gaps = Vec::new();
         for (records, most) in rounds {
             for _ in 0..records {
-                match trace.record(&v3_4::SM_TRN, About::object(0), &[all, 0x7E7D, all]) {
+                match trace.record(&V3_4::SM_TRN, About::object(0), &[all, 0x7E7D, all]) {
                     Outcome::Recorded => {
                         let before = recorded.last().map_or(0, |last| last + 1);
                         gaps.extend((before != u64::from(all)).then(|| u64::from(all) - before));
@@ -443,7 +429,10 @@ proptest! {
         let (read, kept) = decode(&bytes, &[]);
         prop_assert_eq!(kept.rows.len(), recorded.len() + 1);
         let numbers: Vec<_> =
-            kept.rows[1..].iter().map(|row| read.payload.argument(&row.payload, 0).unwrap()).collect();
+            kept.rows[1..]
+                .iter()
+                .map(|row| read.payload.argument(&row.payload, 0).unwrap())
+                .collect();
         prop_assert_eq!(numbers, recorded);
         prop_assert_eq!(read.losses.damaged(), 0);
         // Numbers have eight bits.
@@ -474,26 +463,27 @@ fn a_target_configures_its_reader_with_and_without_checksums() {
             assert_eq!(read.fact("checksum"), Some(u64::from(checksum)), "{dialect} {checksum}");
             assert_eq!(kept.rows.len(), 2);
             assert_eq!(read.objects.iter().last().unwrap().1.label, "TICK");
-            let told = matches!(dialect, Dialect::V2_4_4 | Dialect::V2_4_5 | Dialect::V3_4);
-            assert_eq!(read.clock.rate.is_some(), told, "{dialect}");
+            let has_rate = matches!(dialect, Dialect::V2_4_4 | Dialect::V2_4_5 | Dialect::V3_4);
+            assert_eq!(read.clock.rate.is_some(), has_rate, "{dialect}");
         }
     }
 }
 
 #[test]
-fn a_record_that_is_given_up_is_one_aborted_frame() {
+fn an_aborted_record_is_one_aborted_frame() {
     let mut memory = [0; 256];
     let mut trace = opened(Options::default(), &mut memory);
-    trace.record(&v3_4::FWK_EN, About::NOTHING, &[]);
-    // An argument is missing, then one is too much, then the record is forgotten.
-    let outcome = trace.begin(&v3_4::SM_TRN, About::object(0)).unwrap().arg(1).end();
+    trace.record(&V3_4::FWK_EN, About::NOTHING, &[]);
+    // A record with a missing argument, a record with a surplus argument, and a record without an
+    // end.
+    let outcome = trace.begin(&V3_4::SM_TRN, About::object(0)).unwrap().arg(1).end();
     assert!(matches!(outcome, Outcome::Refused(_)));
     let outcome =
-        trace.begin(&v3_4::SM_STATE, About::object(0)).unwrap().arg(1).arg(2).arg(3).end();
+        trace.begin(&V3_4::SM_STATE, About::object(0)).unwrap().arg(1).arg(2).arg(3).end();
     assert!(matches!(outcome, Outcome::Refused(_)));
-    drop(trace.begin(&v3_4::SM_STATE, About::object(0)).unwrap().arg(1));
-    trace.begin(&v3_4::SM_STATE, About::object(0)).unwrap().arg(1).pause();
-    trace.record(&v3_4::FWK_EX, About::NOTHING, &[]);
+    drop(trace.begin(&V3_4::SM_STATE, About::object(0)).unwrap().arg(1));
+    trace.begin(&V3_4::SM_STATE, About::object(0)).unwrap().arg(1).pause();
+    trace.record(&V3_4::FWK_EX, About::NOTHING, &[]);
     let (read, kept) = decode(&taken(trace.buffer()), &[]);
     assert_eq!(kept.rows.iter().map(|row| row.id).collect::<Vec<_>>(), [0xAC, 0xA0, 0xA1]);
     assert_eq!(read.fact("aborted"), Some(4));
@@ -502,13 +492,13 @@ fn a_record_that_is_given_up_is_one_aborted_frame() {
 }
 
 #[test]
-fn a_target_that_starts_again_is_no_loss() {
+fn a_restart_of_the_target_is_no_loss() {
     let mut memory = [0; 256];
     let mut trace = opened(Options::default(), &mut memory);
-    trace.record(&v3_4::FWK_EN, About::NOTHING, &[]);
+    trace.record(&V3_4::FWK_EN, About::NOTHING, &[]);
     let mut bytes = taken(trace.buffer());
     trace.open();
-    trace.record(&v3_4::FWK_EN, About::NOTHING, &[]);
+    trace.record(&V3_4::FWK_EN, About::NOTHING, &[]);
     bytes.extend(taken(trace.buffer()));
     let (read, kept) = decode(&bytes, &[]);
     assert_eq!(kept.rows.len(), 4);

@@ -1,14 +1,17 @@
-//! The tables of RKH's events in `tracewell-wire` are what the schemas say. `TABLES=overwrite cargo test
-//! -p tracewell --test rkh_tables` writes them anew: read the difference.
+//! Tests that the table of RKH's events in `tracewell-wire` agrees with the schema. After changing
+//! the schema, run `BLESS=1 cargo test -p tracewell --test rkh_tables` to rewrite the table, and
+//! check the difference.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use tracewell::model::schema::{EventType, Schema};
+use tracewell::format::rkh::schema;
+use tracewell::model::schema::{Argument, EventType, Schema};
 use tracewell_wire::rkh::events::Table;
 use tracewell_wire::rkh::{Dialect, Field, SymbolKind};
 
-/// What the last word of a symbol record's name says that it names.
+/// Each entry has the last word in the name of a symbol record, and the kind of the symbol.
 const SYMBOLS: [(&str, SymbolKind); 11] = [
     ("OBJ", SymbolKind::Object),
     ("AO", SymbolKind::ActiveObject),
@@ -29,56 +32,45 @@ fn short(event: &EventType) -> &str {
     name.or_else(|| event.name.strip_prefix("RKH_TRCE_")).unwrap()
 }
 
-/// The filters that an event asks: those of the event of the same name in 3.4, whose groups and
-/// some events were renamed.
-fn asks(event: &EventType) -> u32 {
-    let newest = Schema::rkh("3.4").unwrap();
-    let name = match short(event) {
-        "SM_CSTATE" => "SM_TS_STATE",
-        "SMA_DCH" => "SM_DCH",
-        "RKH_DEFER" | "FWK_DEFER" => "SMA_DEFER",
-        "RKH_RCALL" | "FWK_RCALL" => "SMA_RCALL",
-        other => other,
-    };
-    let (group, rest) = name.split_once('_').unwrap_or(("FWK", name));
-    let group = match group {
-        "RQ" => "QUE",
-        "TIM" => "TMR",
-        "RKH" => "FWK",
-        other => other,
-    };
-    let names = [format!("RKH_TE_{group}_{rest}"), format!("RKH_TE_FWK_{name}")];
-    let same = newest.events().iter().find(|event| names.contains(&event.name));
-    // Of events that are gone, those of timers were about no active object; the rest were.
-    let gone = if group == "TMR" { 1 } else { 3 };
-    same.map_or(gone, |event| event.filter)
+/// Returns the role of an event as Rust code.
+fn role(event: &EventType) -> String {
+    match event.name.rsplit('_').next() {
+        Some("TCFG") => "Configuration".to_owned(),
+        Some("ASSERT") => "Assertion".to_owned(),
+        // Records that name symbols end with the name.
+        Some(last) if event.args.iter().any(|argument| argument.name == "nm") => {
+            let (_, kind) = SYMBOLS.iter().find(|(name, _)| *name == last).unwrap();
+            format!("Names({kind:?})")
+        }
+        _ => "Plain".to_owned(),
+    }
 }
 
-fn is_symbol(event: &EventType) -> bool {
-    event.args.iter().any(|argument| argument.name == "nm")
-}
-
-/// The constant that stands for a field.
+/// Returns the constant of `events::fields` for an encoding.
 fn constant(encoding: &str) -> String {
-    format!("f::{}", encoding.to_uppercase().replace('?', "_"))
+    encoding.to_uppercase().replace('?', "_")
 }
 
-fn event_line(out: &mut String, event: &EventType) {
-    let names = |argument: &tracewell::model::schema::Argument| {
-        format!("`{}` {}", argument.name, argument.encoding)
+/// Returns an event as a row of the table: its documentation, followed by all columns except the
+/// dialects.
+fn row(event: &EventType) -> String {
+    let describe = |argument: &Argument| format!("`{}` {}", argument.name, argument.encoding);
+    let text = match &event.args[..] {
+        [] => "no arguments".to_owned(),
+        _ if role(event) == "Configuration" => {
+            "the target's settings, [`Configuration`](crate::rkh::Configuration)".to_owned()
+        }
+        args => args.iter().map(describe).collect::<Vec<_>>().join(", "),
     };
-    let arguments: Vec<_> = event.args.iter().map(names).collect();
-    let arguments =
-        if arguments.is_empty() { "No arguments".to_owned() } else { arguments.join(", ") };
     let fields: Vec<_> = event.args.iter().map(|argument| constant(&argument.encoding)).collect();
-    let (name, code, fields) = (short(event), event.id, fields.join(", "));
-    writeln!(out, "/// {arguments}.").unwrap();
-    let asks = asks(event);
-    writeln!(out, "pub const {name}: Event = event({code:#04X}, \"{name}\", {asks}, &[{fields}]);")
-        .unwrap();
+    let (name, code, asks, fields) = (short(event), event.id, event.filter, fields.join(", "));
+    // If the list of arguments is long, omit the code, so that the line fits into 100 columns.
+    let with_code = format!("Code {code:#04X}: {text}.");
+    let text = if with_code.len() <= 92 { with_code } else { format!("{text}.") };
+    format!("    /// {text}\n    {name} {code:#04X} {asks} [{fields}] {},", role(event))
 }
 
-/// The groups in the order of their numbers, with their first codes and how many they have.
+/// Returns the groups in the order of their numbers: name, first code, number of codes.
 fn groups(schema: &Schema, dialect: Dialect) -> Vec<(String, u32, u32)> {
     let mut groups: Vec<(String, u32, u32)> = Vec::new();
     for code in 0..256 {
@@ -93,77 +85,81 @@ fn groups(schema: &Schema, dialect: Dialect) -> Vec<(String, u32, u32)> {
     groups
 }
 
-fn rendered(dialect: Dialect) -> String {
-    let schema = Schema::rkh(dialect.as_str()).unwrap();
+/// Returns a dialect as a row: the form of its user events, and its groups.
+fn dialect_row(dialect: Dialect) -> String {
+    let schema = schema(dialect);
     let groups = groups(&schema, dialect);
-    let events: Vec<_> = schema.events().iter().filter(|event| event.family != "USR").collect();
-    let mut out = format!(
-        "//! The events of dialect {dialect}, made from `schemas/rkh-{dialect}.toml`: do not edit.\n//!\n\
-         //! The text of each event names its arguments and their types, in order.\n\n\
-         use super::{{Event, Group, Table, event, fields as f, group}};\n\
-         use crate::rkh::{{Dialect, SymbolKind}};\n\n"
-    );
-    events.iter().for_each(|event| event_line(&mut out, event));
-    let named = |suffix: &str| events.iter().copied().find(|event| event.name.ends_with(suffix));
-    let optional = |event: Option<&EventType>| {
-        event.map_or("None".to_owned(), |event| format!("Some(&{})", short(event)))
-    };
-    writeln!(
-        out,
-        "\n/// All of them.\npub static TABLE: Table = Table {{\n    dialect: Dialect::{dialect:?},"
-    )
-    .unwrap();
-    writeln!(out, "    events: &[").unwrap();
-    events.iter().for_each(|event| writeln!(out, "        {},", short(event)).unwrap());
-    writeln!(out, "    ],\n    groups: &GROUPS,").unwrap();
-    let user = schema.event(groups[6].1).args.last().unwrap();
-    writeln!(out, "    user: {},\n    symbols: &[", constant(&user.encoding)).unwrap();
-    for event in events.iter().filter(|event| is_symbol(event)) {
-        let last = event.name.rsplit('_').next().unwrap();
-        let (_, kind) = SYMBOLS.iter().find(|(name, _)| *name == last).unwrap();
-        writeln!(out, "        (SymbolKind::{kind:?}, &{}),", short(event)).unwrap();
+    let user = constant(&schema.event(groups[6].1).args.last().unwrap().encoding);
+    let mut out = format!("    /// The events of dialect {dialect}.\n    {dialect:?} {user} [\n");
+    for groups in groups.chunks(3) {
+        let groups: Vec<_> = groups
+            .iter()
+            .map(|(name, first, count)| format!("group(\"{name}\", {first:#04X}, {count})"))
+            .collect();
+        writeln!(out, "        {},", groups.join(", ")).unwrap();
     }
-    writeln!(
-        out,
-        "    ],\n    configuration: {},\n    assertion: {},\n}};",
-        optional(named("_TCFG")),
-        optional(named("_ASSERT"))
-    )
-    .unwrap();
-    writeln!(out, "\nstatic GROUPS: [Group; {}] = [", groups.len()).unwrap();
-    for (name, first, count) in &groups {
-        writeln!(out, "    group(\"{name}\", {first:#04X}, {count}),").unwrap();
+    out.truncate(out.len() - 2);
+    out + "\n    ];\n"
+}
+
+/// The generated module.
+fn rendered() -> String {
+    let mut rows: BTreeMap<(u32, usize, String), Vec<String>> = BTreeMap::new();
+    for (age, dialect) in Dialect::ALL.into_iter().enumerate() {
+        for event in schema(dialect).events() {
+            let row = row(event);
+            // A row's key begins with the code and the oldest dialect that has it.
+            let key = rows.keys().find(|(code, _, known)| (*code, known) == (event.id, &row));
+            let key = key.cloned().unwrap_or((event.id, age, row));
+            rows.entry(key).or_default().push(format!("{dialect:?}"));
+        }
     }
-    out.push_str("];\n");
+    let mut out = "\
+//! The rows of all events, generated from `schemas/rkh.toml`: do not edit.
+//!
+//! Each row has a code, filters, fields, a role and dialects. Its comment names the arguments.
+
+use super::Role::*;
+use super::fields::*;
+use super::{Dialect, Event, Role, Row, Table};
+use super::{count, dialects, event, events, group, select, with_role};
+use crate::rkh::SymbolKind::*;
+
+dialects! {
+"
+    .to_owned();
+    Dialect::ALL.into_iter().for_each(|dialect| out.push_str(&dialect_row(dialect)));
+    out.push_str("}\n\nevents! {\n");
+    for ((_, _, row), dialects) in rows {
+        let dialects = dialects.join(" ");
+        let length = row.lines().last().map_or(0, str::len) + dialects.len();
+        // A row with many fields gets a line of its own.
+        let row = if length < 99 { row } else { row.replace("] ", "]\n        ") };
+        writeln!(out, "{row} {dialects};").unwrap();
+    }
+    out.push_str("}\n");
     out
 }
 
-fn path(dialect: Dialect) -> PathBuf {
-    let name = format!("v{}.rs", dialect.as_str().replace(['.', '-'], "_"));
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/src/rkh/events").join(name)
-}
-
 #[test]
-fn the_tables_are_what_the_schemas_say() {
-    let overwrite = std::env::var_os("TABLES").is_some_and(|value| value == "overwrite");
-    for dialect in Dialect::ALL {
-        let (path, made) = (path(dialect), rendered(dialect));
-        if overwrite {
-            std::fs::write(&path, &made).unwrap();
-        }
-        let committed = std::fs::read_to_string(&path).unwrap();
-        assert!(
-            made == committed,
-            "{} is stale: TABLES=overwrite cargo test -p tracewell --test rkh_tables",
-            path.display()
-        );
+fn the_table_is_generated_from_the_schema() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/src/rkh/events/table.rs");
+    let expected = rendered();
+    if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
+        std::fs::write(&path, &expected).unwrap();
     }
+    let committed = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        expected == committed,
+        "{} is stale: run BLESS=1 cargo test -p tracewell --test rkh_tables",
+        path.display()
+    );
 }
 
 #[test]
 fn tables_give_events_by_code_as_the_schemas_do() {
     for dialect in Dialect::ALL {
-        let (schema, table) = (Schema::rkh(dialect.as_str()).unwrap(), Table::of(dialect));
+        let (schema, table) = (schema(dialect), Table::of(dialect));
         assert_eq!(table.dialect, dialect);
         for code in 0..=u8::MAX {
             let event = schema.event(u32::from(code));
@@ -181,15 +177,13 @@ fn tables_give_events_by_code_as_the_schemas_do() {
             if dialect.has_groups() {
                 assert_eq!(group << 5 | number, code);
             }
-            if dialect == Dialect::V3_4 {
-                assert_eq!(u32::from(found.asks), event.filter, "{}", found.name);
-            }
+            assert_eq!(u32::from(found.asks), event.filter, "{dialect} {}", found.name);
         }
     }
 }
 
 #[test]
-fn what_a_version_cannot_name_it_names_more_broadly() {
+fn a_dialect_without_a_symbol_record_uses_a_broader_one() {
     let symbol = |dialect, kind| Table::of(dialect).symbol(kind).map(|event| event.name);
     assert_eq!(symbol(Dialect::V2_0, SymbolKind::Timer), Some("OBJ"));
     assert_eq!(symbol(Dialect::V2_0, SymbolKind::State), None);

@@ -1,7 +1,7 @@
-//! The figures of the scheduling analysis on traces that are short enough to be reckoned by hand, and the
-//! parts of responses against a slow twin.
+//! Tests the figures of the scheduling analysis on traces that are short enough for calculation by
+//! hand. Compares the parts of responses with a simple model.
 //!
-//! The clock makes a tick of a microsecond, so that ticks and times are told apart by their names only.
+//! A tick is a microsecond, so ticks and times have equal values.
 
 mod support;
 
@@ -23,12 +23,12 @@ fn record(tsc: u64, code: u8, par1: u16, par2: u32) -> Record {
     Record { code_word: u16::from(code), par1, tsc, par2 }
 }
 
-/// The scheduler chooses a task, which runs.
+/// The scheduler chooses a task, and the task runs.
 fn choose(tsc: u64, task: u16) -> Record {
     record(tsc, ids::TASK_SCHEDULE, task, u32::from(task))
 }
 
-/// The scheduler chooses a task, on whose behalf another runs.
+/// The scheduler chooses a task, and another task runs on its behalf.
 fn behalf(tsc: u64, runs: u16, of: u16) -> Record {
     record(tsc, ids::TASK_SCHEDULE, runs, u32::from(of))
 }
@@ -62,8 +62,8 @@ fn task<'a>(trace: &Trace, figures: &'a Figures, number: u16) -> &'a Task {
     figures.tasks.iter().find(|task| task.context == context).unwrap()
 }
 
-/// `high` is released while `low` runs, is interrupted, waits for a mutex that `low` holds while
-/// `middle` comes between, and is done.
+/// `high` is released while `low` runs, is interrupted, waits for a mutex that `low` holds, and
+/// completes. During the wait, `middle` runs.
 fn contended() -> Vec<Record> {
     let rest = [
         record(10, ids::TASK_ACTIVATE, LOW, 0),
@@ -96,7 +96,7 @@ fn contended() -> Vec<Record> {
 }
 
 #[test]
-fn a_response_is_the_sum_of_what_it_was_spent_on() {
+fn a_response_is_the_sum_of_its_parts() {
     let (trace, figures) = follow(&contended(), &all());
     let [middle, high, low] = figures.jobs.as_slice() else { panic!("{:?}", figures.jobs) };
     let id = |number| context(&trace, number);
@@ -108,16 +108,16 @@ fn a_response_is_the_sum_of_what_it_was_spent_on() {
             release: 31,
             start: Some(32),
             completion: 100,
-            // From 34 to 50, 56 to 63 and 92 to 100.
+            // It runs from 34 to 50, 56 to 63 and 92 to 100.
             execution: 16 + 7 + 8,
             earlier: 0,
             preemptions: 0,
             parts: Some(Parts {
                 own: 31,
-                // 63 to 70 and 86 to 92.
+                // While it waits, `low` runs from 63 to 70 and 86 to 92.
                 blocking: 7 + 6,
                 others: vec![(id(MIDDLE), 11)],
-                // 31 to 34, 50 to 56 and 70 to 75.
+                // Interrupts run from 31 to 34, 50 to 56 and 70 to 75.
                 interrupts: 3 + 6 + 5,
                 nobody: 0,
             }),
@@ -170,7 +170,7 @@ fn a_wait_for_a_mutex_is_split_and_holding_it_is_timed() {
     assert_eq!((wait.spent, wait.inverted), (Some(spent), None));
     let high = task(&trace, &figures, HIGH).locks;
     assert_eq!((high.requests, high.blocks, high.wait.max, high.spent), (1, 1, 32, spent));
-    // From the end of the wait on, or from the request.
+    // A hold begins at the end of the wait, or at the request if the task does not wait.
     assert_eq!((high.hold.count, high.hold.max), (1, 4));
     assert_eq!(task(&trace, &figures, LOW).locks.hold.max, 70);
     let [mutex] = figures.resources.as_slice() else { panic!("{:?}", figures.resources) };
@@ -191,8 +191,8 @@ fn a_wait_is_inverted_while_less_urgent_tasks_run() {
             follow(&contended(), &Wanted { expected: expected.into_iter().collect(), ..all() });
         figures.waits[0].inverted
     };
-    // `high` has its deadline at 31 + 100; `middle` was released at 71 and is done at 85.
-    assert_eq!(with(100, 50), Some(1), "behind its end `middle` has no deadline");
+    // The deadline of `high` is at 31 + 100. `middle` was released at 71 and completes at 85.
+    assert_eq!(with(100, 50), Some(1), "`middle` has no deadline after its end");
     assert_eq!(with(100, 70), Some(11));
 }
 
@@ -215,7 +215,7 @@ fn a_known_period_and_deadline_are_checked() {
     let wanted = Wanted { expected: [("high".to_owned(), known)].into_iter().collect(), ..all() };
     let (trace, figures) = follow(&records, &wanted);
     let high = task(&trace, &figures, HIGH);
-    // Expected at 10, 110, 210, 310, and done at 30, 130, 230, 330.
+    // Releases are expected at 10, 110, 210 and 310; completions at 30, 130, 230 and 330.
     assert_eq!(high.timing.release_jitter, Some(3000));
     assert_eq!(high.timing.completion_jitter, Some(20_000));
     assert_eq!((high.timing.late, high.jobs.unwrap().deadline_misses), (1, 0));
@@ -232,7 +232,7 @@ fn a_wait_for_a_semaphore_ends_when_the_task_is_chosen() {
         choose(12, LOW),
         record(20, ids::SET_MUTEX_POST, LOW, 3),
         choose(21, HIGH),
-        // It does not block, and is preempted later.
+        // This request does not block. Its task is preempted later.
         record(30, ids::SET_MUTEX_WAIT, HIGH, 3),
         record(40, ids::TIMER_WAKEUP_START, 0, 0),
         choose(41, LOW),
@@ -270,7 +270,8 @@ fn nested_interrupts_belong_to_the_inner_source() {
     assert_eq!((five.number, five.count, five.ticks), (Some(5), 3, 190));
     assert_eq!((five.min_ticks, five.mean_ticks(), five.max_ticks), (10, 63, 100));
     assert_eq!((five.arrival_gap.min, five.arrival_gap.max), (250, 800));
-    // The fullest millisecond of source 5 ends at 1160, or begins at 100: 40 and 100, or 30, 50 and 100.
+    // The busiest millisecond of source 5 begins at tick 100. In it, the source runs for 30, 50 and
+    // 100 ticks.
     let most =
         |milliseconds: [u64; 2]| [Some(milliseconds[0] * 1000), Some(milliseconds[1] * 1000), None];
     assert_eq!(five.most_within, most([180, 190]));
@@ -302,7 +303,7 @@ fn a_servers_budget_falls_while_it_serves() {
     let [found] = figures.servers.as_slice() else { panic!("{:?}", figures.servers) };
     assert_eq!((found.key, found.task), (u64::from(server), Some(context(&trace, HIGH))));
     assert_eq!((found.without.as_slice(), found.without_budget.max), ([(40, 60)].as_slice(), 20));
-    // 11 to 20, 24 to 41, 61 to 71, 91 to 95.
+    // The task runs from 11 to 20, 24 to 41, 61 to 71 and 91 to 95.
     assert_eq!((found.supplied, found.most_used), (9 + 17 + 10 + 4, Some(9 + 16)));
     let point = |(ticks, used): (u64, i64)| Used { ticks, used: Some(used) };
     let before = [(10, 0), (11, 0), (20, 9), (24, 9), (40, 25)].map(point);
@@ -360,7 +361,7 @@ fn servers_of_a_group_serve_the_tasks_that_are_activated_right_after_them() {
 }
 
 #[test]
-fn who_runs_when_a_budget_is_used_up_corrects_whom_the_server_serves() {
+fn the_task_that_exhausts_a_budget_corrects_the_task_of_the_server() {
     let rest = [
         record(9, ids::TASK_ACTIVATE, HIGH, 0),
         record(10, ids::TASK_ACTIVATE, LOW, 0),
@@ -394,10 +395,10 @@ fn a_server_that_names_its_task_serves_that_one() {
     assert_eq!(served(&records), [(1, Some(HIGH), 11, Some(0))]);
 }
 
-/// A kernel with a constant-bandwidth server: its task ran 24,850,596 ticks in all, as a sum over the records says,
-/// and the server's budget is 2 ms.
+/// A kernel with a constant-bandwidth server. The server's task ran 24,850,596 ticks in total (a
+/// sum over the records), and the server's budget is 2 ms.
 #[test]
-fn a_constant_bandwidth_server_supplies_what_its_task_ran() {
+fn a_constant_bandwidth_server_supplies_the_execution_of_its_task() {
     let bytes = std::fs::read(support::fixture("shark/cbs_server.dat")).unwrap();
     let mut sink = Scheduling::default();
     let trace = Input::from_bytes("cbs", bytes, settings(&[])).unwrap().read(&mut sink).unwrap();
@@ -439,8 +440,22 @@ fn a_trace_that_starts_with_its_ninth_event_begins_in_the_middle() {
         let (trace, figures) = follow(&records, &all());
         task(&trace, &figures, HIGH).jobs.unwrap().orphan_completions
     };
-    // The task was chosen before its release: its job began before a trace that begins in the middle.
+    // The task was chosen before its release, so its job began before the trace.
     assert_eq!((orphans(7), orphans(8)), (0, 1));
+}
+
+#[test]
+fn a_repeated_start_of_tracing_is_still_a_start() {
+    let rest = [
+        record(1, ids::TRACE_START, MAIN, 1000),
+        choose(11, HIGH),
+        record(12, ids::TASK_ACTIVATE, HIGH, 0),
+        record(20, ids::TASK_END_CYCLE, HIGH, 0),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    let (trace, figures) = follow(&records, &all());
+    let jobs = task(&trace, &figures, HIGH).jobs.unwrap();
+    assert_eq!((jobs.completions, jobs.orphan_completions, jobs.response.count), (1, 0, 1));
 }
 
 #[test]
@@ -462,7 +477,7 @@ fn only_the_same_request_for_a_mutex_twice_in_a_row_is_one() {
 }
 
 #[test]
-fn the_way_between_two_marks_is_told_raw_and_net() {
+fn the_time_between_two_marks_is_shown_raw_and_net() {
     let point = |tsc, number| record(tsc, ids::IPOINT, number, 0);
     let rest = [
         choose(5, HIGH),
@@ -474,7 +489,7 @@ fn the_way_between_two_marks_is_told_raw_and_net() {
         point(19, 2),
         choose(20, HIGH),
         point(26, 2),
-        // The second mark alone, then the first one twice.
+        // The second mark alone, followed by the first mark twice.
         point(27, 2),
         point(30, 1),
         point(31, 1),
@@ -496,7 +511,7 @@ fn the_way_between_two_marks_is_told_raw_and_net() {
 }
 
 #[test]
-fn the_manuals_code_for_unlocking_is_taken_with_a_warning() {
+fn the_manuals_code_for_unlocking_is_accepted_with_a_warning() {
     let rest = [
         record(10, ids::SET_MUTEX_LOCK, MAIN, 7),
         record(15, ids::MANUAL_UNLOCK, MAIN, 7),
@@ -513,7 +528,7 @@ fn the_manuals_code_for_unlocking_is_taken_with_a_warning() {
 }
 
 #[test]
-fn what_does_not_fit_together_is_counted() {
+fn inconsistencies_are_counted() {
     let rest = [
         choose(5, HIGH),
         record(6, ids::CONTEXT_SWITCH, HIGH, 0),
@@ -552,11 +567,12 @@ fn holes_are_times_of_which_nothing_is_known() {
         (figures.gaps, figures.gap_ticks, figures.charged_ticks.unwrap(), jobs, high.locks.requests)
     };
     assert_eq!(told(false), (0, 0, 90, (1, 0), 1));
-    // From 40 to 45 and from 80 on nothing is missing; in the first nobody is known to run yet.
+    // From 40 to 45 and from 80 on, no events are missing. In the first interval, the running task
+    // is still unknown.
     assert_eq!(told(true), (2, 20 + 20, 20 + 15 + 10, (0, 1), 0));
 }
 
-/// What a kernel records in a row.
+/// Consecutive records of a kernel.
 fn any_phrase() -> impl Strategy<Value = Vec<(u8, u16, u16)>> {
     let tasks = || prop::sample::select(vec![MAIN, LOW, HIGH, MIDDLE]);
     let timer = |(here, task): (u16, u16)| {
@@ -593,7 +609,8 @@ fn any_records() -> impl Strategy<Value = Vec<Record>> {
     })
 }
 
-/// For each tick who had the processor, and on whose behalf; `None` for interrupts.
+/// For each tick, the task that had the processor and the task on whose behalf it ran; `None` for
+/// interrupts.
 fn timeline(records: &[Record]) -> Vec<Option<(u16, u16)>> {
     let (mut now, mut chosen, mut served) = ((MAIN, MAIN), None, false);
     let mut ticks = Vec::new();
@@ -627,11 +644,13 @@ proptest! {
             prop_assert_eq!(parts.whole(), job.response());
             prop_assert_eq!(parts.own, count(&|tick| tick.is_some_and(|(by, _)| by == own)));
             prop_assert_eq!(parts.interrupts, count(&|tick| tick.is_none()));
-            let blocks = |tick: Option<(u16, u16)>| tick.is_some_and(|(by, of)| of == own && by != own);
+            let blocks =
+                |tick: Option<(u16, u16)>| tick.is_some_and(|(by, of)| of == own && by != own);
             prop_assert_eq!(parts.blocking, count(&blocks));
             for (other, spent) in &parts.others {
                 let key = trace.contexts.get(*other).unwrap().key as u16;
-                let took = |tick: Option<(u16, u16)>| tick.is_some_and(|(by, of)| by == key && of != own);
+                let took =
+                    |tick: Option<(u16, u16)>| tick.is_some_and(|(by, of)| by == key && of != own);
                 prop_assert_eq!(*spent, count(&took));
             }
             prop_assert_eq!(parts.nobody, 0);

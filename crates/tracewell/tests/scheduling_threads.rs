@@ -1,5 +1,5 @@
-//! The figures of the scheduling analysis on systems of threads: names, kinds, cores, priorities, stacks, and options that
-//! show nothing.
+//! Tests the figures of the scheduling analysis on systems of threads: names, kinds, cores,
+//! priorities, stacks, and options without effect.
 
 mod support;
 
@@ -8,7 +8,9 @@ use support::settings;
 use tracewell::analysis::scheduling::{Expected, Figures, Mark, Scheduling, Wanted};
 use tracewell::input::Input;
 use tracewell::model::Trace;
-use tracewell::report::scheduling::{Document, text};
+use tracewell::report::Layout;
+use tracewell::report::analyses::Section;
+use tracewell::report::scheduling::{SchedulingFigures, text};
 
 fn example(name: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
@@ -30,10 +32,9 @@ fn analysed(files: &[&str], wanted: &Wanted) -> Analysed {
     let mut sink = Scheduling::new(wanted.clone());
     let trace = input.read(&mut sink).unwrap();
     let figures = sink.figures(&trace);
-    let mut out = Vec::new();
-    Document::new(&trace, &figures, wanted).write(&mut out).unwrap();
-    let json = serde_json::from_slice(&out).unwrap();
-    let text = text(&trace, &figures, wanted);
+    let json = SchedulingFigures::new(&trace, &figures, wanted);
+    let json = serde_json::to_value(json).unwrap();
+    let text = text(&trace, &figures, wanted, &Section::ALL, Layout::default());
     Analysed { trace, figures, json, text }
 }
 
@@ -45,17 +46,19 @@ fn waits() -> Wanted {
     Wanted { waits: true, ..Wanted::default() }
 }
 
-/// The rows of a table of the text, by its first heading; cells are at least two blanks apart.
+/// Returns the rows of the table in `text` whose first column has this heading, without the line of
+/// units. Cells are separated by at least two spaces.
 fn table(text: &str, heading: &str) -> Vec<Vec<String>> {
     let lines = text.lines().skip_while(|line| !line.starts_with(heading)).skip(1);
     let cells = |line: &str| {
         line.split("  ").map(str::trim).filter(|c| !c.is_empty()).map(str::to_owned).collect()
     };
-    lines.take_while(|line| !line.is_empty()).map(cells).collect()
+    let rows = lines.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with(' '));
+    rows.map(cells).collect()
 }
 
 #[test]
-fn waits_name_what_was_waited_for_in_text_and_json() {
+fn waits_name_their_objects_in_text_and_json() {
     let found = scheduling(&waits());
     let rows = table(&found.text, "WAIT OF");
     let of = |task: &str, what: &str| rows.iter().filter(|r| r[0] == task && r[1] == what).count();
@@ -92,12 +95,12 @@ fn event_flags_are_no_semaphores() {
 #[test]
 fn inversions_are_found_by_priorities_as_tracex_finds_them() {
     let found = scheduling(&waits());
-    // TraceX counts 12, of which it calls 2 nondeterministic.
+    // TraceX counts 12 and classifies 2 of them as nondeterministic.
     let mutexes: Vec<_> = found.figures.resources.iter().filter(|r| r.is_mutex).collect();
     let inversions = |r: &&tracewell::analysis::scheduling::Resource| r.figures.inversions;
     let each: Vec<_> = mutexes.iter().map(inversions).collect();
     let unbounded: Vec<_> = mutexes.iter().map(|r| r.figures.inverted.count).collect();
-    // The mutex `bus` inherits priority, so that its owner alone holds up who waits.
+    // The mutex `bus` uses priority inheritance, so only its owner delays a waiting thread.
     assert_eq!((each, unbounded), (vec![6, 6], vec![0, 2]));
     let waits = found.json["waits"].as_array().unwrap();
     let inverted: Vec<_> = waits
@@ -107,6 +110,11 @@ fn inversions_are_found_by_priorities_as_tracex_finds_them() {
         .collect();
     assert_eq!(inverted.len(), 2);
     assert!(waits.iter().all(|wait| wait["inverted_ticks"].is_null()), "no deadline is known");
+}
+
+/// Returns a share in hundredths of a percent.
+fn hundredths(share: &str) -> u64 {
+    share.replace('.', "").parse().unwrap()
 }
 
 #[test]
@@ -124,12 +132,12 @@ fn shares_are_of_the_time_of_all_cores() {
     let executed: u64 =
         figures.tasks.iter().filter_map(|task| task.execution).map(|e| e.ticks).sum();
     assert_eq!(executed, figures.cores.iter().map(|core| core.tasks).sum::<u64>());
-    let shares = |heading: &str, column: usize| -> f64 {
-        let rows = table(&found.text, heading);
-        rows.iter().map(|row| row[column].parse::<f64>().unwrap()).sum()
-    };
-    let all = shares("TASK", 3);
-    assert!((95.0..=100.1).contains(&all), "{all}");
+    let of_all: Vec<_> = table(&found.text, "TASK").iter().map(|row| hundredths(&row[3])).collect();
+    assert_eq!((of_all.len(), of_all.iter().sum::<u64>()), (11 + 3, 10_000));
+    for core in ["0", "1"] {
+        let rows = table(&found.text, "LOAD OF").into_iter().filter(|row| row[2] == core);
+        assert_eq!(rows.map(|row| hundredths(&row[4])).sum::<u64>(), 10_000, "core {core}");
+    }
     assert!(
         found.text.contains("on 2 cores, 1622016 of their 1646592 ticks charged"),
         "{}",
@@ -140,14 +148,21 @@ fn shares_are_of_the_time_of_all_cores() {
 }
 
 #[test]
-fn a_core_on_which_nobody_is_ready_is_idle() {
+fn a_core_without_a_ready_thread_is_idle() {
     let found = scheduling(&Wanted::default());
     let [core] = found.figures.cores.as_slice() else { panic!() };
-    // TraceX has 1,228,140 ticks. Six times the kernel lowers the priority of `logger` and names nobody as next for 35 ticks.
+    // TraceX reports 1,228,140 ticks. Six times, the kernel lowers the priority of `logger` and
+    // specifies no next thread for 35 ticks.
     assert_eq!((core.interrupts, core.idle, core.unknown), (15_690, 1_228_140 + 6 * 35, 665));
     assert_eq!(core.tasks + core.interrupts + core.idle + core.unknown, found.trace.span);
-    assert_eq!(table(&found.text, "CORE")[0][5..7], ["12283.500", "20.90"]);
-    assert!(found.json["cores"][0]["tasks"].is_null(), "one core has them all");
+    let core = table(&found.text, "CORE").remove(0);
+    assert_eq!(core[3], "20.90");
+    assert_eq!(core[1..].iter().map(|share| hundredths(share)).sum::<u64>(), 10_000);
+    let rows = table(&found.text, "TASK");
+    assert_eq!(rows.iter().map(|row| hundredths(&row[3])).sum::<u64>(), 10_000);
+    let idle = rows.iter().find(|row| row[0] == "idle").unwrap();
+    assert_eq!(idle[2..4], ["12.283", "20.90"]);
+    assert!(found.json["cores"][0]["tasks"].is_null(), "one core has all tasks");
 }
 
 #[test]
@@ -185,11 +200,11 @@ fn marks_without_numbers_are_found_by_event_id() {
 }
 
 #[test]
-fn stacks_are_told_as_deep_as_events_show() {
+fn stacks_are_as_deep_as_events_show() {
     let found = scheduling(&Wanted::default());
     let rows = table(&found.text, "STACK OF");
     assert_eq!(rows.len(), 5);
-    // TraceX: at least 944 of 1024 bytes free.
+    // TraceX reports that at least 944 of 1024 bytes were free.
     for row in &rows {
         assert_eq!(row[2..6], ["1024", "80", "944", "7.81"], "{row:?}");
     }
@@ -206,7 +221,7 @@ fn requests_on_several_cores_are_followed_on_each() {
     let trace = Input::open(&path, settings(&[])).unwrap().read(&mut sink).unwrap();
     let figures = sink.figures(&trace);
     assert_eq!(figures.cores.len(), 4);
-    // `middle` waits for its semaphore each time that it asks, and goes on seven times.
+    // `middle` waits at each request for its semaphore, and continues seven times.
     let middle = figures.tasks.iter().find(|task| {
         trace.contexts.get(task.context).is_some_and(|context| context.name == "middle")
     });

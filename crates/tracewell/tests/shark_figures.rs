@@ -1,5 +1,5 @@
-//! The figures of the scheduling analysis against the expected answers of every S.Ha.R.K. set: all
-//! tasks, all columns.
+//! Compares the figures of the scheduling analysis with the expected results of every S.Ha.R.K.
+//! set: all tasks, all columns.
 
 mod support;
 
@@ -11,18 +11,19 @@ use support::number;
 use support::shark::{Set, sets};
 use tracewell::analysis::scheduling::{Scheduling, Wanted};
 use tracewell::model::Trace;
-use tracewell::report::scheduling::Document;
+use tracewell::report::scheduling::SchedulingFigures;
 
 fn figures(set: &Set, files: &[PathBuf]) -> (Trace, Value) {
     let mut scheduling = Scheduling::default();
     let trace = set.open(files).read(&mut scheduling).unwrap();
     let figures = scheduling.figures(&trace);
     let wanted = Wanted::default();
-    let json = serde_json::to_value(Document::new(&trace, &figures, &wanted)).unwrap();
+    let json = serde_json::to_value(SchedulingFigures::new(&trace, &figures, &wanted)).unwrap();
     (trace, json)
 }
 
-/// Columns of the expected table and our keys for them, but for keys and names.
+/// Columns of the expected table, each with the key of the same figure in our JSON. The columns for
+/// keys and names are not in this list.
 const COLUMNS: [(&str, &str); 22] = [
     ("exec_ticks", "execution_ticks"),
     ("exec_ns", "execution_ns"),

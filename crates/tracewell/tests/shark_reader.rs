@@ -1,21 +1,21 @@
-//! The S.Ha.R.K. reader against the expected answers of every set: all columns, all rows.
+//! Compares the S.Ha.R.K. reader with the expected results of every set: all columns, all rows.
 
 mod support;
 
 use std::path::PathBuf;
 
 use support::shark::{Set, sets};
-use support::{Kept, number};
+use support::{EventLog, number};
 use tracewell::model::{Clock, LossCause, Trace};
 use tracewell_wire::shark::{Record, ids};
 
-/// The moment from which the expected answers count time: that of the first `trace_start`.
-fn origin(clock: &Clock, kept: &Kept) -> i64 {
+/// The time origin of the expected results: the first `trace_start`.
+fn origin(clock: &Clock, kept: &EventLog) -> i64 {
     let start = kept.rows.iter().find(|row| row.id == u32::from(ids::TRACE_START));
     start.map_or(0, |row| clock.nanoseconds(row.ticks).unwrap() as i64)
 }
 
-fn check(set: &Set, files: &[PathBuf]) -> (Trace, Kept) {
+fn check(set: &Set, files: &[PathBuf]) -> (Trace, EventLog) {
     let (trace, kept) = set.read(files);
     let expected = set.expected("events");
     assert_eq!(kept.rows.len(), expected.len(), "{}", set.name);
@@ -51,7 +51,7 @@ fn events_of_files_agree_with_the_expected_answers() {
 }
 
 #[test]
-fn records_stand_where_the_expected_answers_say() {
+fn records_are_at_the_expected_positions() {
     for set in sets() {
         let (files, expected) = (set.files(), set.expected("events"));
         let (trace, kept) = set.read(&files);
@@ -93,10 +93,10 @@ fn captures_hold_the_same_events() {
 }
 
 #[test]
-fn a_chunk_whose_area_is_no_multiple_of_a_record_is_whole() {
+fn a_chunk_whose_area_is_not_a_multiple_of_a_record_is_complete() {
     let bytes = std::fs::read(support::fixture("shark/odd_size.chunk.raw")).unwrap();
     assert_eq!((bytes.len() - 48) % Record::SIZE, 4);
-    let mut kept = Kept::default();
+    let mut kept = EventLog::default();
     let settings = support::settings(&[]);
     let trace =
         tracewell::input::Input::from_bytes("odd", bytes, settings).unwrap().read(&mut kept);

@@ -1,12 +1,12 @@
-//! What the recorder of chunks writes, the reader reads: images, files, datagrams, compressed or not,
-//! wrapped or not.
+//! Tests that the decoder reads the output of the chunk recorder: images, files, datagrams,
+//! compressed or not, wrapped or not.
 
 mod support;
 
 use std::fs;
 
 use proptest::prelude::*;
-use support::{Kept, settings};
+use support::{EventLog, settings};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{LossCause, Severity, Trace as Read};
 use tracewell_record::clock::{Clock, Masked};
@@ -14,7 +14,8 @@ use tracewell_record::shark::{Areas, DiskWriter, Packets, Trace};
 use tracewell_wire::shark::ids::{self, flag};
 use tracewell_wire::shark::{ChunkHeader, Frame, PackedBlock, Packer, Record};
 
-/// What is logged: code, first and second parameter, cycles since the event before, by the fast path.
+/// A logged event: its code, its two parameters, the cycles since the previous event, and true if
+/// the recorder takes the fast path.
 type Event = (u8, u16, u32, u64, bool);
 
 fn event() -> impl Strategy<Value = Event> {
@@ -22,7 +23,7 @@ fn event() -> impl Strategy<Value = Event> {
     (code, any::<u16>(), any::<u32>(), 1..1_000_000_u64, any::<bool>())
 }
 
-/// A tracer with one chunk that recorded these events, and the records that it took in order.
+/// A tracer with one chunk that recorded these events, and the stored records in order.
 fn recorded(
     events: &[Event],
     areas: Areas,
@@ -55,14 +56,14 @@ fn recorded(
     (trace, records)
 }
 
-fn read(bytes: Vec<u8>, options: &[&str]) -> (Read, Kept) {
-    let mut kept = Kept::default();
+fn read(bytes: Vec<u8>, options: &[&str]) -> (Read, EventLog) {
+    let mut kept = EventLog::default();
     let settings = Settings { format: Some("shark".to_owned()), ..settings(options) };
     let trace = Input::from_bytes("trace", bytes, settings).unwrap().read(&mut kept).unwrap();
     (trace, kept)
 }
 
-fn records(kept: &Kept) -> Vec<Record> {
+fn records(kept: &EventLog) -> Vec<Record> {
     kept.rows.iter().map(|row| Record::read(&row.record).unwrap()).collect()
 }
 
@@ -90,7 +91,11 @@ proptest! {
         let areas = Areas { normal: 16 * slots, ..Areas::default() };
         let (mut trace, all) = recorded(&events, areas, mode);
         let slots = slots as usize;
-        let left = if cyclic { &all[all.len().saturating_sub(slots)..] } else { &all[..all.len().min(slots)] };
+        let left = if cyclic {
+            &all[all.len().saturating_sub(slots)..]
+        } else {
+            &all[..all.len().min(slots)]
+        };
 
         let image = trace.image(0).unwrap().to_vec();
         prop_assert_eq!(records(&read(image, &[]).1), left);
@@ -101,14 +106,15 @@ proptest! {
         let file = fs::read(folder.path().join("0trace.dat")).unwrap();
         prop_assert_eq!(records(&read(file.clone(), &["kind=records"]).1), left);
 
-        // Another chunk becomes the current one, so that this one can be compressed.
+        // Another chunk becomes the current chunk, so that this chunk can be compressed.
         trace.chunk_create(vec![0; 80].leak(), Areas { normal: 32, ..areas }, flag::FREE).unwrap();
         trace.chunk_select(1).unwrap();
         trace.compress_chunk(0, mode, vec![0; 1 << 16].leak()).unwrap();
         let packed = trace.image(0).unwrap().to_vec();
         let (read_back, kept) = read(packed, &[]);
         prop_assert_eq!(records(&kept), left);
-        prop_assert_eq!(read_back.diagnostics.worst().filter(|worst| *worst > Severity::Note), None);
+        let worst = read_back.diagnostics.worst();
+        prop_assert_eq!(worst.filter(|worst| *worst > Severity::Note), None);
         let mut disk = DiskWriter::new(folder.path().join("packed.dat")).unwrap();
         trace.send_chunk(0, mode, &mut disk).unwrap();
         prop_assert_eq!(fs::read(folder.path().join("0packed.dat")).unwrap(), file);
@@ -116,7 +122,7 @@ proptest! {
 }
 
 #[test]
-fn what_an_emergency_area_kept_names_and_times_what_a_ring_left() {
+fn an_emergency_area_names_and_times_the_records_of_a_ring() {
     let mut events =
         vec![(ids::TRACE_START, 0x100, 1000, 1, false), (ids::TASK_CREATE, 0x100, 7, 1, false)];
     events.extend((0..50).map(|number| (0x09, number, 0, 1000, false)));
@@ -130,21 +136,22 @@ fn what_an_emergency_area_kept_names_and_times_what_a_ring_left() {
     assert_eq!(overwritten(&kept), [2]);
 }
 
-/// Before which events records were overwritten; nothing else may be missing.
-fn overwritten(kept: &Kept) -> Vec<u64> {
+/// Returns the number of each event that follows overwritten records. Asserts that no other records
+/// are missing.
+fn overwritten(kept: &EventLog) -> Vec<u64> {
     let unknown = (None, LossCause::Overwritten);
     assert!(kept.losses.iter().all(|loss| (loss.events, loss.cause) == unknown));
     kept.losses.iter().map(|loss| loss.before).collect()
 }
 
 #[test]
-fn a_ring_that_went_round_is_told_once_wherever_its_next_record_goes() {
+fn a_wrapped_ring_is_reported_once_for_every_position() {
     let areas = Areas { normal: 160, emergency: 64, base_address: None };
     let start = (ids::TRACE_START, 0x100, 1000, 1, false);
     let others = (0..60).map(|number| (0x09, number, 0, 1000, false));
     let events: Vec<_> = std::iter::once(start).chain(others).collect();
-    // There are ten slots; what the first one held goes to the emergency area. Nothing in a dump tells that
-    // nothing else was overwritten yet.
+    // There are ten slots, and the record in the first slot moves to the emergency area. A dump
+    // cannot show that no other record has been overwritten yet.
     for count in 1..events.len() {
         let (trace, _) = recorded(&events[..count], areas, flag::CYCLIC);
         let (_, kept) = read(trace.image(0).unwrap().to_vec(), &[]);
@@ -154,7 +161,7 @@ fn a_ring_that_went_round_is_told_once_wherever_its_next_record_goes() {
 }
 
 #[test]
-fn every_cut_and_every_change_of_a_compressed_chunk_is_told_or_harmless() {
+fn every_truncation_and_change_of_a_compressed_chunk_is_reported_or_harmless() {
     let events: Vec<_> = (0..40).map(|number| (0x09, number, number.into(), 500, false)).collect();
     let areas = Areas { normal: 16 * 40, ..Areas::default() };
     let (mut trace, all) = recorded(&events, areas, flag::STOP);
@@ -173,13 +180,13 @@ fn every_cut_and_every_change_of_a_compressed_chunk_is_told_or_harmless() {
             let mut changed = image.clone();
             changed[at] = value;
             let (_, kept) = read(changed, &[]);
-            // What is before the change stands; four bytes make a record at least.
+            // All records before the change are unaffected. A record has at least four bytes.
             assert!(kept.rows.len() <= image.len() / 4);
         }
     }
 }
 
-/// Records that follow each other tick by tick, in a block.
+/// Consecutive records with increasing ticks, in a block.
 fn expanding_block(first: u64) -> Vec<u8> {
     let mut packer = Packer::default();
     let record = |number| Record { code_word: 9, par1: 0, tsc: first + number, par2: 0 };
@@ -191,7 +198,8 @@ fn expanding_block(first: u64) -> Vec<u8> {
     [&block.head()[..], block.stored()].concat()
 }
 
-/// A compressed chunk's image: a header, and blocks that make 1000 records each of few bytes.
+/// The image of a compressed chunk: a header, and blocks that each expand from a few bytes to 1000
+/// records.
 fn expanding(blocks: u64) -> Vec<u8> {
     let area: Vec<_> = (0..blocks).flat_map(|block| expanding_block(1 + 1000 * block)).collect();
     let header = ChunkHeader {
@@ -212,7 +220,7 @@ fn expanding(blocks: u64) -> Vec<u8> {
 }
 
 #[test]
-fn what_was_made_up_to_fill_the_memory_does_not() {
+fn a_chunk_made_to_fill_the_memory_does_not() {
     let (small, kept) = read(expanding(3), &[]);
     assert_eq!((kept.rows.len(), small.diagnostics.worst()), (3000, None));
     let image = expanding(4000);

@@ -1,10 +1,10 @@
-//! The S.Ha.R.K. reader on rings, gaps, damage and hostile input: a test for each rule, then every
-//! truncation and every changed byte of a small file.
+//! Tests the S.Ha.R.K. reader on rings, gaps, damage and hostile input: one test per rule, and
+//! every truncation and every changed byte of a small file.
 
 mod support;
 
 use proptest::prelude::*;
-use support::{Kept, fixture, settings};
+use support::{EventLog, fixture, settings};
 use tracewell::analysis::scheduling::{Figures, Scheduling};
 use tracewell::format::{FORMATS, recognise};
 use tracewell::input::{Input, InputError};
@@ -29,13 +29,13 @@ fn bytes(records: &[Record]) -> Vec<u8> {
     records.iter().flat_map(Record::to_bytes).collect()
 }
 
-fn read_with(bytes: Vec<u8>, options: &[&str]) -> Result<(Trace, Kept), InputError> {
-    let mut kept = Kept::default();
+fn read_with(bytes: Vec<u8>, options: &[&str]) -> Result<(Trace, EventLog), InputError> {
+    let mut kept = EventLog::default();
     let trace = open(bytes, options)?.read(&mut kept)?;
     Ok((trace, kept))
 }
 
-/// What is said to be of some kind is not recognised from its content.
+/// If an option specifies the kind, the content is not used to recognise it.
 fn open(bytes: Vec<u8>, options: &[&str]) -> Result<Input, InputError> {
     let mut settings = settings(options);
     let told = options.iter().any(|option| option.starts_with("kind="));
@@ -43,16 +43,17 @@ fn open(bytes: Vec<u8>, options: &[&str]) -> Result<Input, InputError> {
     Input::from_bytes("trace", bytes, settings)
 }
 
-fn read(records: &[Record]) -> (Trace, Kept) {
+fn read(records: &[Record]) -> (Trace, EventLog) {
     read_with(bytes(records), &["kind=records"]).unwrap()
 }
 
-/// First parameters in the order of events: each test numbers its records.
-fn numbers(kept: &Kept) -> Vec<u16> {
+/// Returns the first parameters in the order of events. Each test numbers its records in this
+/// parameter.
+fn numbers(kept: &EventLog) -> Vec<u16> {
     kept.rows.iter().map(|row| Record::read(&row.record).unwrap().par1).collect()
 }
 
-fn gaps(kept: &Kept) -> Vec<(u64, Option<u64>, LossCause)> {
+fn gaps(kept: &EventLog) -> Vec<(u64, Option<u64>, LossCause)> {
     kept.losses
         .iter()
         .map(|Loss { before, events, cause, .. }| (*before, *events, *cause))
@@ -75,13 +76,18 @@ fn a_ring_is_put_in_order_and_its_seam_is_a_gap() {
 }
 
 #[test]
-fn a_fast_record_of_an_older_lap_stands_where_its_stamp_says() {
-    // The newest lap, the one before, and beyond its end a record that no lap overwrites.
+fn a_fast_record_of_an_older_lap_is_sorted_by_its_timestamp() {
+    // Two records of the newest lap, one of the previous lap, and an older record that neither lap
+    // overwrote.
     let (trace, kept) = read(&[point(30, 3), point(40, 4), point(20, 2), fast(5, 1)]);
     assert_eq!(numbers(&kept), [1, 2, 3, 4]);
     let overwritten = LossCause::Overwritten;
     assert_eq!(gaps(&kept), [(0, None, overwritten), (1, None, overwritten)]);
-    assert_eq!(trace.payload.argument(&kept.rows[0].payload, 1), None, "nobody wrote it");
+    assert_eq!(
+        trace.payload.argument(&kept.rows[0].payload, 1),
+        None,
+        "the fast path does not write it"
+    );
     assert_eq!(trace.payload.argument(&kept.rows[1].payload, 1), Some(0));
     assert_eq!(trace.fact("fast_records"), Some(1));
 }
@@ -103,7 +109,7 @@ fn records_of_several_parts_are_merged() {
 }
 
 #[test]
-fn a_cut_record_is_a_loss_behind_the_record_before_it() {
+fn a_truncated_record_is_a_loss_after_the_previous_record() {
     let mut cut = bytes(&[point(30, 3), point(10, 1), point(20, 2)]);
     cut.extend([1; 9]);
     let (trace, kept) = read_with(cut, &[]).unwrap();
@@ -126,7 +132,7 @@ fn the_clock_goes_by_the_start_and_by_its_changes() {
 }
 
 #[test]
-fn the_users_rate_stands_for_a_start_that_is_not_there() {
+fn the_users_rate_replaces_a_missing_start_record() {
     let ring = [point(2000, 2), point(1000, 1)];
     assert_eq!(read(&ring).0.clock.nanoseconds(1000), None);
     let (trace, _) = read_with(bytes(&ring), &["rate=2GHz"]).unwrap();
@@ -159,7 +165,7 @@ fn a_context_names_one_task_after_the_other() {
 }
 
 #[test]
-fn who_records_is_who_runs() {
+fn the_context_of_an_event_is_the_running_task() {
     let (trace, kept) = read(&[
         record(1, ids::TRACE_START, 0x100, 1000),
         record(2, ids::INTERRUPT_START, 5, 0),
@@ -212,7 +218,10 @@ fn packets_are_placed_by_number_and_a_missing_one_is_a_gap_between_its_neighbour
     assert_eq!(numbers(&kept), expected);
     assert_eq!(gaps(&kept), [(120, Some(60), LossCause::Missing)]);
     let notes = remarks(&trace, Severity::Note);
-    assert_eq!(notes, ["note: 1 datagram of chunks without records", "note: 1 packet came twice"]);
+    assert_eq!(
+        notes,
+        ["note: 1 datagram of chunks without records", "note: 1 packet arrived twice"]
+    );
 }
 
 #[test]
@@ -236,7 +245,7 @@ fn nothing_is_reckoned_across_a_gap() {
     let mut sink = Scheduling::default();
     let trace = open(capture, &[]).unwrap().read(&mut sink).unwrap();
     let figures = sink.figures(&trace);
-    // From 76 to 1000 nobody knows; from there to 1001 nobody is known to run yet.
+    // From 76 to 1000 the task is unknown. From 1000 to 1001 no task is known to run yet.
     assert_eq!((figures.gaps, figures.gap_ticks, figures.charged_ticks), (1, 924, Some(76 + 19)));
     let jobs = figures.tasks[1].jobs.unwrap();
     assert_eq!((jobs.activations, jobs.across_gaps, jobs.orphan_completions), (2, 1, 1));
@@ -254,7 +263,7 @@ fn nothing_is_reckoned_across_a_gap() {
 }
 
 #[test]
-fn times_in_which_a_family_was_filtered_are_told() {
+fn times_in_which_a_family_was_filtered_are_reported() {
     let filter = ids::filter_record(ids::family::MUTEX);
     let records = [
         point(1, 0),
@@ -273,14 +282,14 @@ fn times_in_which_a_family_was_filtered_are_told() {
 
 #[test]
 fn chunks_that_were_sent_one_after_the_other_are_no_ring() {
-    // A packet that is not full ends its chunk.
+    // A packet that is not full is the last of its chunk.
     let capture = [packet(1, &[point(20, 2)]), packet(2, &[point(10, 1)])].concat();
     let (_, kept) = read_with(capture, &[]).unwrap();
     assert_eq!((numbers(&kept), gaps(&kept)), (vec![1, 2], vec![]));
 }
 
 #[test]
-fn datagrams_that_are_not_what_they_say_are_refused() {
+fn datagrams_with_wrong_lengths_are_refused() {
     let mut wrong = packet(2, &[point(2, 2)]);
     wrong[4 + 16] = 2;
     let cut = packet(4, &[point(4, 4)]);
@@ -331,7 +340,7 @@ fn chunk_images_are_read_one_after_the_other() {
 }
 
 #[test]
-fn bytes_of_others_are_not_taken_for_records() {
+fn bytes_of_other_formats_are_not_recognised_as_records() {
     let found = |bytes: &[u8]| recognise(bytes).map(|format| format.name);
     assert_eq!(found(&bytes(&[point(1, 1), point(2, 2)])), Some("shark"));
     assert_eq!(found(&[0; 64]), None);
@@ -341,7 +350,7 @@ fn bytes_of_others_are_not_taken_for_records() {
     let dump = std::fs::read(fixture("threadx/tiny.trx")).unwrap();
     assert_eq!(found(&dump), Some("threadx"));
     assert!(FORMATS.iter().any(|format| format.name == "shark"));
-    let error = read_with(vec![0; 64], &["parts=a"]).unwrap_err().to_string();
+    let error = read_with(vec![0; 64], &["rate=1"]).unwrap_err().to_string();
     assert!(error.contains("expected one of the formats"), "{error}");
 }
 
@@ -349,26 +358,25 @@ fn bytes_of_others_are_not_taken_for_records() {
 fn options_that_make_no_sense_are_refused() {
     let error = |option: &str| read_with(bytes(&[point(1, 1)]), &[option]).unwrap_err().to_string();
     for (option, message) in [
-        ("parts=8,4", "option 'parts': expected byte positions in order"),
-        ("kind=udp", "option 'kind': expected records, chunk or capture, found 'udp'"),
-        ("names=5", "option 'names': expected a pid and a name such as 5=tau1, found '5'"),
-        ("direction=up", "option 'direction': no such option here"),
+        ("kind=udp", "-O kind: expected records, chunk or capture, found 'udp'"),
+        ("names=5", "-O names: expected a pid and a name such as 5=tau1, found '5'"),
+        ("direction=up", "-O direction: unknown option; this format has rate, names, kind"),
     ] {
         assert!(error(option).starts_with(message), "{}", error(option));
     }
 }
 
-/// Reads and analyses bytes; returns how many events there were.
+/// Reads and analyses bytes. Returns the number of events.
 fn survives(bytes: Vec<u8>, options: &[&str]) -> usize {
     let size = bytes.len();
     let Ok((trace, kept)) = read_with(bytes.clone(), options) else { return 0 };
     assert!(16 * kept.rows.len() <= size, "an event needs a slot");
-    assert!(kept.rows.is_sorted_by_key(|row| row.ticks), "ticks go back");
+    assert!(kept.rows.is_sorted_by_key(|row| row.ticks), "ticks decrease");
     assert_eq!(trace.events as usize, kept.rows.len());
     let mut sink = Scheduling::default();
     let trace = open(bytes, options).unwrap().read(&mut sink).unwrap();
     let Figures { charged_ticks, .. } = sink.figures(&trace);
-    assert!(charged_ticks.unwrap() <= trace.span, "more was charged than there is");
+    assert!(charged_ticks.unwrap() <= trace.span, "more time was charged than elapsed");
     kept.rows.len()
 }
 
@@ -384,7 +392,7 @@ fn every_truncation_keeps_all_complete_records() {
 #[test]
 fn every_changed_byte_is_survived() {
     let file = std::fs::read(fixture("shark/0c_linked.dat")).unwrap();
-    // Its map of tasks, some jobs, interrupts and a mutex.
+    // A file with a map of tasks, some jobs, interrupts and a mutex.
     let start = &file[..1280];
     for at in 0..start.len() {
         for value in [0, 0x20, 0xFF] {
@@ -409,7 +417,7 @@ fn every_truncation_and_changed_byte_of_a_capture_is_survived() {
 }
 
 fn any_record() -> impl Strategy<Value = Record> {
-    // Few values, so that contexts, pids and stamps meet again.
+    // There are few values, so that contexts, pids and timestamps repeat.
     let codes = prop::sample::select(vec![
         ids::TRACE_START,
         ids::ID,
@@ -445,7 +453,7 @@ fn any_record() -> impl Strategy<Value = Record> {
     )
 }
 
-/// What a kernel records in a row: codes and contexts, numbered.
+/// Consecutive records of a kernel: codes and contexts, numbered.
 fn any_phrase() -> impl Strategy<Value = Vec<(u8, u16)>> {
     let timer = |nested: bool, chosen: bool| {
         move |(here, next): (u16, u16)| {
@@ -472,7 +480,7 @@ fn any_phrase() -> impl Strategy<Value = Vec<(u8, u16)>> {
     ]
 }
 
-/// Records in order of time, as a kernel makes them.
+/// Records in time order, as a kernel writes them.
 fn plausible_records() -> impl Strategy<Value = Vec<Record>> {
     prop::collection::vec(any_phrase(), 1..300).prop_map(|phrases| {
         let record = |(tsc, (code, number)): (usize, (u8, u16))| {
@@ -484,7 +492,7 @@ fn plausible_records() -> impl Strategy<Value = Vec<Record>> {
     })
 }
 
-/// Who recorded a record, told plainly; numbers of contexts stand for tasks.
+/// Returns the context of each record according to a simple model. Contexts are task numbers.
 fn recorded_by(running: &mut Running<MaybeContext>, record: &Record) -> Result<u32, &'static str> {
     let now = |running: &Running<MaybeContext>| match running.task() {
         _ if running.in_interrupt() => Err("interrupt"),
@@ -517,7 +525,7 @@ fn recorded_by(running: &mut Running<MaybeContext>, record: &Record) -> Result<u
 
 proptest! {
     #[test]
-    fn what_was_written_is_read_in_order_of_time(
+    fn written_records_are_read_in_the_order_of_time(
         records in prop::collection::vec(any_record(), 1..600),
     ) {
         let (trace, kept) = read(&records);
@@ -536,16 +544,16 @@ proptest! {
     }
 
     #[test]
-    fn who_records_agrees_with_a_slow_twin(
+    fn contexts_agree_with_a_simple_model(
         records in prop_oneof![prop::collection::vec(any_record(), 1..600), plausible_records()],
     ) {
         let (trace, kept) = read(&records);
-        let mut twin = Running::<MaybeContext>::default();
+        let mut model = Running::<MaybeContext>::default();
         for row in &kept.rows {
             if kept.losses.iter().any(|loss| loss.before == row.seq) {
-                twin = Running::default();
+                model = Running::default();
             }
-            let expected = recorded_by(&mut twin, &Record::read(&row.record).unwrap());
+            let expected = recorded_by(&mut model, &Record::read(&row.record).unwrap());
             let found = trace.contexts.get(row.context).unwrap();
             let found = match found.kind {
                 ContextKind::Interrupt => Err("interrupt"),

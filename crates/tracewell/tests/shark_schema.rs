@@ -1,23 +1,24 @@
-//! The S.Ha.R.K. schema against the reference table: every code, name, filter and parameter.
+//! Compares the S.Ha.R.K. schema with the reference table: every code, name, filter and parameter.
 
 mod support;
 
 use support::{number, shared, table};
 use tracewell::model::Meaning;
-use tracewell::model::schema::{ArgumentKind, Schema};
+use tracewell::model::schema::ArgumentKind;
 use tracewell_wire::shark::ids;
 
-/// Codes that the table has and no trace: an empty slot, and a name of the code of a filter record.
+/// Codes in the table that occur in no trace: an empty slot, and a second name for the code of a
+/// filter record.
 const NO_EVENTS: [&str; 2] = ["FTrace_EVT_empty", "FTrace_EVT_user_event_15"];
 
 #[test]
 fn every_event_of_the_reference_table_is_there() {
     let Some(shared) = shared() else { return };
-    let schema = Schema::shark();
+    let schema = tracewell::format::shark::schema();
     let rows = table(&shared.join("data/shark/events.tsv"));
     let events: Vec<_> =
         rows.iter().filter(|row| !NO_EVENTS.contains(&row["name"].as_str())).collect();
-    // The schema has the manual's code for unlocking, too.
+    // The schema also contains the manual's code for unlocking.
     assert_eq!((rows.len(), schema.events().len()), (events.len() + 2, events.len() + 1));
     for row in events {
         let code = number(&row["code"]) as u8;
@@ -29,7 +30,7 @@ fn every_event_of_the_reference_table_is_there() {
             let told = !matches!(row[column].as_str(), "-" | "0" | "ignored")
                 && !row[column].starts_with("0 (undefined");
             let named = argument.kind != ArgumentKind::Unnamed;
-            // The schema may name more: the level of a deadline miss, say.
+            // The schema can name more arguments, for example the level of a deadline miss.
             assert!(named || !told, "{} {column} {}", event.name, row[column]);
         }
         let context = row["par1"].contains("context");
@@ -46,7 +47,7 @@ fn filter_records_have_the_codes_of_the_reference_table() {
             let family = number(&row["family"]) as u8;
             let code = ids::filter_record(family);
             assert_eq!(u64::from(code), number(&row["code_header"]));
-            assert_eq!(Schema::shark().event(u32::from(code)).name, row["name"]);
+            assert_eq!(tracewell::format::shark::schema().event(u32::from(code)).name, row["name"]);
             seen += 1;
         }
     }
@@ -54,8 +55,8 @@ fn filter_records_have_the_codes_of_the_reference_table() {
 }
 
 #[test]
-fn what_analyses_need_is_said() {
-    let schema = Schema::shark();
+fn the_events_that_analyses_need_are_defined() {
+    let schema = tracewell::format::shark::schema();
     let means = |code: u8| schema.event(u32::from(code)).means.map(|means| means.meaning);
     let expected = [
         (ids::TASK_SCHEDULE, Meaning::Schedule),

@@ -1,10 +1,11 @@
-//! Formatting an event allocates nothing once the buffers have grown: whatever a template does.
+//! Formats events with every part of a template. Tests that the formatter allocates no memory once
+//! its buffers are large enough.
 
 #[path = "../../record/tests/allocations/mod.rs"]
 mod allocations;
 
 use allocations::counted;
-use tracewell::template::{Around, Entry, Machine, Program, Source};
+use tracewell::template::{Entry, EventContext, Machine, Program, Source};
 
 const TEMPLATE: &str = r#"
 0BB 1.0 "@sub" "<" X1 "> "
@@ -25,7 +26,8 @@ fn no_step_of_a_template_allocates() {
     bytes.extend([0x3F, 0x80, 0, 0, 0x42, 0x43, 0x44, 0x45, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
     let (known, unknown) =
         (Entry::hook32(&bytes).unwrap(), Entry::hook32(&[0x0C, 0xC1, 0, 0]).unwrap());
-    let around = Around { tid: 7, executable: "/bin/x", log: "all.twx", ..Around::default() };
+    let around =
+        EventContext { tid: 7, executable: "/bin/x", log: "all.twx", ..EventContext::default() };
     let mut machine = Machine::default();
     let mut format = || {
         let lines = machine.format(&compiled.program, &known, &around).iter().count();

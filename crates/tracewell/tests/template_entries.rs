@@ -1,5 +1,5 @@
-//! What templates see of the events of systems without hook words: the data at the data pointer and
-//! the words `$D1`, `$D2`, ...
+//! Tests the data of events without hook words in templates: the data at the data pointer, and the
+//! words `$D1`, `$D2` and so on.
 
 mod support;
 
@@ -11,10 +11,10 @@ use tracewell::input::Input;
 use tracewell::report::trcrpt::{Options, Settings, Timestamp, TrcReport};
 use tracewell::select::Selection;
 use tracewell::template::{Program, Source};
-use tracewell_record::stream::{EventType, Family, FullPolicy, Log, Stream, StreamOptions, Take};
+use tracewell_record::stream::{EventType, Family, FullPolicy, Stream, StreamOptions};
 use tracewell_wire::rkh::ESCAPE;
 
-/// The lines that templates make of a trace, without any column.
+/// Returns the lines that templates produce for a trace, without columns.
 fn lines(mut input: Input, templates: &str, events: &[&str]) -> Vec<String> {
     let compiled = Program::of(&[Source::new("test.fmt", templates)]);
     assert!(compiled.is_valid(), "{:?}", compiled.findings);
@@ -25,8 +25,8 @@ fn lines(mut input: Input, templates: &str, events: &[&str]) -> Vec<String> {
     };
     let settings = Settings { options, selection, without_heading: true, ..Settings::default() };
     let mut report = TrcReport::new(Vec::new(), &compiled.program, settings);
-    let trace = input.read(&mut report).unwrap();
-    let (text, _) = report.finish(&trace).unwrap();
+    input.read(&mut report).unwrap();
+    let text = report.into_inner().unwrap();
     let text = String::from_utf8(text).unwrap();
     text.lines().map(|line| line.trim_start().to_owned()).collect()
 }
@@ -36,12 +36,13 @@ fn capture(name: &str) -> (Input, PathBuf) {
     (Input::open(&path, settings(&[])).unwrap(), path)
 }
 
-/// One of two captures of the same program: `b` has wider ids, signals and sizes, senders, and shorter stamps.
+/// Returns one of two captures of the same program. Capture `b` has wider ids, signals and sizes,
+/// has senders, and has shorter timestamps.
 fn rkh(name: &str, templates: &str, events: &[&str]) -> Vec<String> {
     lines(capture(name).0, templates, events)
 }
 
-/// States and active objects have the same names in both captures, and other addresses.
+/// States and active objects have the same names and different addresses in the two captures.
 const LIFE: &str = r#"
 RKH_TE_SM_INIT 1.0 "@init" "init " OBJECT($D1) "in " OBJECT($D2)
 RKH_TE_SM_DCH 1.0 "@dispatch" "dispatch " $D2%U4 "to " OBJECT($D1) "in " OBJECT($D3)
@@ -53,17 +54,18 @@ const OF_LIFE: [&str; 5] =
     ["RKH_TE_SM_INIT", "RKH_TE_SM_DCH", "RKH_TE_SM_TRN", "RKH_TE_SM_STATE", "RKH_TE_SMA_FIFO"];
 
 #[test]
-fn words_of_rkh_events_are_the_arguments_whatever_the_widths() {
+fn words_of_rkh_events_are_the_arguments_for_all_widths() {
     let [narrow, wide] = ["ahsm-a.bin", "ahsm-b.bin"].map(|name| rkh(name, LIFE, &OF_LIFE));
     assert_eq!(narrow, wide);
-    // Before the count there is the sender, which the one target does not record.
+    // The sender precedes the count. One of the targets does not record the sender.
     let posted = |line: &String| line == "post 1 to my count 1 queued 1";
     assert!(narrow.iter().any(posted) && narrow.iter().any(|line| line == "now in S112"));
 }
 
 #[test]
 fn data_of_rkh_events_are_their_bytes_as_recorded() {
-    // Signals have one byte in the one capture and two in the other, whose records are little-endian.
+    // Signals have one byte in capture `a` and two bytes in capture `b`, whose records are
+    // little-endian.
     let narrow = rkh("ahsm-a.bin", "RKH_TE_SM_DCH 1.0 \"@dch\" X4 U1 X4", &["RKH_TE_SM_DCH"]);
     let wide = rkh("ahsm-b.bin", "RKH_TE_SM_DCH 1.0 \"@dch\" X4 U2 X4", &["RKH_TE_SM_DCH"]);
     let signals = |lines: &[String]| -> Vec<String> {
@@ -71,7 +73,7 @@ fn data_of_rkh_events_are_their_bytes_as_recorded() {
     };
     assert_eq!(signals(&narrow), signals(&wide));
     assert_eq!(narrow[0], "08052080 1 08051C00");
-    // A text is where the target put it, with its NUL.
+    // A string is at the target's offset, with its NUL.
     let names =
         rkh("ahsm-b.bin", "RKH_TE_FWK_AO 1.0 \"@ao\" X4 S0 \"of \" $HL%U2", &["RKH_TE_FWK_AO"]);
     assert_eq!(names, ["08052080 my of 7"]);
@@ -83,7 +85,8 @@ fn rkh_events_have_as_many_bytes_of_data_as_their_records() {
         let _ = writeln!(text, "{id:04X} 1.0 \"@event\" $HL%U4");
         text
     });
-    // Bytes before the arguments and behind them, of a configuration record and of all others.
+    // Number of bytes of a frame without its arguments: first for a configuration record, then for
+    // all other records.
     for (name, configuration, others) in [("ahsm-a.bin", 2, 7), ("ahsm-b.bin", 2, 5)] {
         let (input, path) = capture(name);
         let stream = std::fs::read(&path).unwrap();
@@ -120,12 +123,12 @@ fn native(templates: &str) -> Vec<String> {
     stream.record(&PAIR, (7, -3));
     stream.record_with(&NOTE, (9,), "eight by");
     stream.record_with(&DATA, (), &[1, 2, 3]);
-    let log = Log::new(Vec::new(), Take::Out).close(&stream.image(), stream.stamp()).unwrap();
+    let log = stream.save(Vec::new()).unwrap();
     lines(Input::from_bytes("log", log, settings(&[])).unwrap(), templates, &[])
 }
 
 #[test]
-fn data_of_our_own_events_are_what_the_program_gave() {
+fn data_of_tracewell_events_are_those_of_the_program() {
     let templates = "pair 1.0 \"@\" $D1%U8 $D2%D8 U8 D8 $HL%U4\n\
                      note 1.0 \"@\" $D1%U8 U8 S0 $HL%U4\n\
                      data 1.0 \"@\" X1 X1 X1 $HL%U4 X1\n";

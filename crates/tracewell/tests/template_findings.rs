@@ -1,14 +1,16 @@
-//! What is said of mistakes in templates: place, line, mark and message, as the golden files in
-//! `fixtures/templates/` show. `SNAPSHOTS=overwrite cargo test` writes them anew: read the difference.
+//! Compares errors and warnings about templates with the golden files in `fixtures/templates/`:
+//! position, line, marker and message. `BLESS=1 cargo test` overwrites the files; check the
+//! difference.
 
 mod support;
 
 use std::path::PathBuf;
 
-use snapbox::{Data, assert_data_eq};
-use tracewell::template::{Finding, Severity, Source, System, lint, parse};
+use snapbox::assert::Action;
+use snapbox::{Assert, Data};
+use tracewell::template::{Finding, Source, System, lint, parse};
 
-/// The fixtures whose names begin so.
+/// Returns the fixtures whose names begin with `kind`.
 fn fixtures(kind: &str) -> Vec<PathBuf> {
     let folder = support::fixture("templates");
     let files = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path());
@@ -27,11 +29,13 @@ fn source(path: &std::path::Path) -> Source {
 
 fn compare(path: &std::path::Path, source: &Source, findings: &[Finding]) {
     let shown: String = findings.iter().map(|finding| finding.show(source) + "\n\n").collect();
-    assert_data_eq!(shown, Data::read_from(&path.with_extension("txt"), None).raw());
+    let is_set = std::env::var_os("BLESS").is_some_and(|value| value == "1");
+    let assert = Assert::new().action(if is_set { Action::Overwrite } else { Action::Verify });
+    assert.eq(shown, Data::read_from(&path.with_extension("txt"), None).raw());
 }
 
 #[test]
-fn errors_are_told_as_the_golden_files_show() {
+fn errors_are_reported_as_in_the_golden_files() {
     let files = fixtures("err_");
     assert_eq!(files.len(), 8, "{files:?}");
     for path in files {
@@ -42,35 +46,35 @@ fn errors_are_told_as_the_golden_files_show() {
 }
 
 #[test]
-fn doubts_are_told_as_the_golden_files_show() {
+fn warnings_are_reported_as_in_the_golden_files() {
     let files = fixtures("lint_");
     assert_eq!(files.len(), 6, "{files:?}");
     for path in files {
         let source = source(&path);
         let (file, mut findings) = parse(&source);
-        assert!(findings.iter().all(|f| f.severity == Severity::Warning), "{}", path.display());
+        assert!(findings.iter().all(|f| !f.is_error), "{}", path.display());
         findings.extend(lint(&file, System::of(&file)));
         compare(&path, &source, &findings);
     }
 }
 
 #[test]
-fn ids_are_doubted_by_the_rules_of_the_system_that_they_are_of() {
-    let doubts = |text: &str, system: Option<System>| -> Vec<String> {
+fn ids_are_checked_by_the_rules_of_their_system() {
+    let warnings = |text: &str, system: Option<System>| -> Vec<String> {
         let (file, _) = parse(&Source::new("ids.fmt", text));
         let system = system.unwrap_or_else(|| System::of(&file));
         lint(&file, system).into_iter().map(|finding| finding.message).collect()
     };
     let by_number = "0034 1.0 \"lock\" X4\n0005 1.0 \"five\" X4\n";
-    assert_eq!(doubts(by_number, None).len(), 2);
-    assert!(doubts(by_number, Some(System::Other)).is_empty());
-    // A name as a head tells that the ids are not AIX's.
-    assert!(doubts(&format!("{by_number}TX_TRACE_MUTEX_GET 1.0 X4\n"), None).is_empty());
-    let three = doubts("134 1.0 \"exec\" X4\n", Some(System::Other));
-    assert!(three[0].starts_with("134 is 1340: three digits are an AIX hook's"), "{three:?}");
+    assert_eq!(warnings(by_number, None).len(), 2);
+    assert!(warnings(by_number, Some(System::Other)).is_empty());
+    // A ThreadX event name shows that the ids of a file are not AIX ids.
+    assert!(warnings(&format!("{by_number}TX_TRACE_MUTEX_GET 1.0 X4\n"), None).is_empty());
+    let three = warnings("134 1.0 \"exec\" X4\n", Some(System::Other));
+    assert!(three[0].starts_with("134 is 1340: only AIX hooks have three digits"), "{three:?}");
 }
 
-/// Every stanza of these files has a mistake, but for those that say they are good.
+/// Every stanza of these files has an error, except stanzas that are marked as good.
 #[test]
 fn no_stanza_hides_the_mistakes_of_another() {
     for path in fixtures("err_") {
@@ -83,7 +87,7 @@ fn no_stanza_hides_the_mistakes_of_another() {
             assert_eq!(stanza.valid, good, "{text}");
             let next = file.stanzas.get(number + 1).map_or(u32::MAX, |next| next.span.start);
             let place = stanza.span.start..next;
-            let is_error = |finding: &&Finding| finding.severity == Severity::Error;
+            let is_error = |finding: &&Finding| finding.is_error;
             let errors = findings.iter().filter(is_error);
             let inside = errors.filter(|finding| place.contains(&finding.span.start)).count();
             assert_eq!(inside == 0, good, "{text}");
@@ -99,7 +103,7 @@ fn a_file_of_mistakes_is_not_read_to_its_end() {
         let (file, findings) = parse(&source);
         assert!(findings.len() <= most, "{}", findings.len());
         let last = findings.last().unwrap();
-        assert!(last.message.ends_with("the rest is not read"), "{}", last.message);
+        assert!(last.message.ends_with("the rest of the file is not read"), "{}", last.message);
         assert!(file.stanzas.len() <= most);
     }
 }

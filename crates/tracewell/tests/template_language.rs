@@ -1,17 +1,17 @@
-//! What the template language means, rule by rule: codes and the data pointer, macros in both
-//! environments, expressions, functions, subroutines, switches, loops, flags, and the marks of the
-//! limits. The expected texts are worked out from the rules, not from a run.
+//! Tests each rule of the template language: codes and the data pointer, macros in both
+//! environments, expressions, functions, subroutines, switches, loops, flags, and the marks for
+//! exceeded limits. The expected texts are derived from the rules, not from a run.
 
 #[path = "support/templates.rs"]
 mod templates;
 
 use templates::{bytes, described, formatted, program};
 use tracewell::template::syntax::Level;
-use tracewell::template::{Around, Entry, Environment, Machine, Names, Outcome};
+use tracewell::template::{Entry, Environment, EventContext, Machine, Names, Outcome};
 
 /// Type 6: a 32-bit hook word with data 0042 and five words.
 const FIVE: &str = "0AA60042 00000001 00000002 00000003 00000004 00000005";
-/// trcgen, 3 bytes of data.
+/// A trcgen entry with 3 bytes of data.
 const GENERIC: &str = "0AA00003 11223344 61626300";
 /// Two 64-bit words, sub-hook 1234.
 const TWO: &str = "8000 0010 0AA0 1234 0000000000000001 FEDCBA9876543210";
@@ -82,7 +82,7 @@ fn of_a_number_of_more_than_eight_bytes_the_last_eight_count() {
     ]);
 }
 
-/// A name for one process.
+/// The only process with a name.
 #[derive(Debug)]
 struct OneProcess;
 
@@ -93,8 +93,8 @@ impl Names for OneProcess {
 }
 
 #[test]
-fn macros_of_what_is_around_the_event() {
-    let around = Around {
+fn macros_for_the_context_of_the_event() {
+    let around = EventContext {
         tid: 0x12345,
         pid: 77,
         cpu: 3,
@@ -104,12 +104,12 @@ fn macros_of_what_is_around_the_event() {
         log: "trcfile",
         offset: 0x1_0000_0000,
         names: &OneProcess,
-        ..Around::default()
+        ..EventContext::default()
     };
     let shown = |text: &str| formatted(32, &format!("0AA 1.0 \"@\" {text}"), FIVE, &around);
     assert_eq!(shown("$TID $PID%U4 $CPUID $TRACEENV%U1"), "00012345 77 0003 64");
     assert_eq!(shown("$EXECPATH $SVC $LOGFILE \"|\""), "/usr/bin/ksh read trcfile |");
-    // Only Am.n changes a text: m characters of it in a field of n.
+    // Only Am.n changes a string: it prints m characters in a field of n.
     assert_eq!(shown("$EXECPATH%A4 $SVC%X4 \"|\""), "/usr read |");
     assert_eq!(shown("$SVC%A2.4 \"|\" $SVC%A4.2 \"|\" $SVC%A9.6 \"|\""), "re   |re |read   |");
     assert_eq!(shown("$LOGID0 O2 $LOGIDX"), "0000000100000000 0004");
@@ -129,11 +129,11 @@ fn the_pointer_counts_bits_and_reading_rounds_it_up() {
         (32, "G4 B1.4 B0.4", entry, "101001011100 0011"),
         (32, "G4 O1.4 B0.4", entry, "0011"),
         (32, "G4 O0.12 B0.4", entry, "0011"),
-        // Backwards it is rounded down first.
+        // Before a step backwards, the pointer is rounded down to a whole byte.
         (32, "G4 B0.12 R0 X1", entry, "101001011100 C3"),
         (32, "G4 B0.12 R1 X1", entry, "101001011100 A5"),
         (32, "G4.3 $DATAPOINTER%U1", entry, "4"),
-        // Codes of the hook word and macros with a code leave it alone.
+        // Hook word codes, and macros with a code, do not move the pointer.
         (32, "G4.4 HT $D1%X4 B0.4", entry, "0002 A5C3F00F 0101"),
         (32, "W0 X4", entry, "0AA20007"),
         (32, "W1 X2", entry, "A5C3"),
@@ -248,7 +248,7 @@ fn expressions_are_signed_64_bit_numbers_that_wrap() {
         ("0x8000000000000000 / -1", "-9223372036854775808"),
         ("0x7FFFFFFFFFFFFFFF * 2", "-2"),
         ("18446744073709551615", "-1"),
-        // A code takes its data and prints nothing; in the order of the text.
+        // The format codes in an expression consume data from left to right, and print nothing.
         ("U2 * 100 + U4", "6601"),
         ("$D2 * 10 + $D3", "23"),
         ("$HD%D1 + 1", "67"),
@@ -274,7 +274,7 @@ fn macros_live_for_one_event() {
     let entry = Entry::hook32(&bytes).unwrap();
     let mut machine = Machine::default();
     for _ in 0..2 {
-        let text = machine.format(&program, &entry, &Around::default()).text();
+        let text = machine.format(&program, &entry, &EventContext::default()).text();
         assert_eq!(text, "0000 0005");
     }
 }
@@ -289,7 +289,8 @@ fn functions_hide_macros_by_parameters_and_share_the_rest() {
             "0001 0002 0003 0000 0000 0000 0004 0005",
         ),
         (32, "{{ f(a) $a {{ $a = 9 $c = 8 }} }} {{ $a = 1 }} f(2) $a $c", FIVE, "0002 0001 0008"),
-        // Not set before is not set behind it, so that the name is a template's again.
+        // A name that was unset before the call is unset afterwards, so it refers to a template
+        // again.
         (32, "{{ f(0AB) \"in\" }} f(1) $0AB", FIVE, "in<NO TEMPLATE 0AB>"),
         (32, "{{ f() X1 }} f() f()", FIVE, "00 42"),
         (32, "{{ f(a) $a }} f(U2) f(U4)", FIVE, "0042 0001"),
@@ -297,22 +298,22 @@ fn functions_hide_macros_by_parameters_and_share_the_rest() {
         (32, "{{ f(a) g($a + 1) $a }} {{ g(a) $a }} f(1)", FIVE, "0002 0001"),
         (32, "\"a\" nofun(X1) \"b\"", FIVE, "a<NO FUNCTION nofun>"),
         (32, "{{ f() f() }} f() \"never\"", FIVE, "<TEMPLATE NESTING>"),
-        // The last definition is the one everywhere.
+        // The last definition applies everywhere.
         (32, "{{ f() \"1\" }} f() {{ f() \"2\" }} f()", FIVE, "22"),
     ]);
     let two = "0AA 1.0 \"@\" far(7)\n0AB 1.0 {{ far(n) \"far \" $n }}";
-    assert_eq!(formatted(32, two, FIVE, &Around::default()), "far 0007");
+    assert_eq!(formatted(32, two, FIVE, &EventContext::default()), "far 0007");
 }
 
 #[test]
 fn subroutines_share_the_pointer_and_macros() {
-    let shown = |file: &str| formatted(32, file, FIVE, &Around::default());
+    let shown = |file: &str| formatted(32, file, FIVE, &EventContext::default());
     assert_eq!(shown("0AA 1.0 \"@\" $0AB X1\n0AB 1.0 L=SVC \"label\" X1"), "00 42");
     assert_eq!(
         shown("0AA 1.0 \"@\" {{ $x = 1 }} $0AB $x\n0AB 1.0 \"@\" $x {{ $x = 2 }}"),
         "0001 0002"
     );
-    // Four digits, and those whose letters make a word.
+    // Ids with four digits, and ids whose digits form a word.
     assert_eq!(shown("0AA 1.0 \"@\" $bad $face\nBAD 1.0 \"@\" \"b\"\nFACE 1.0 \"@\" \"f\""), "bf");
     assert_eq!(shown("0AA 1.0 \"@\" $0AB0\n0AB 1.0 \"@\" \"same\""), "same");
     assert_eq!(shown("0AA 1.0 \"@\" {{ $bad = 3 }} $bad\nBAD 1.0 \"@\" \"b\""), "0003");
@@ -329,7 +330,7 @@ fn templates_nest_ten_deep() {
             (0..depth).map(|n| format!("{:03X} 1.0 \"@\" \"{n}\" ${:03X}\n", 0xAA + n, 0xAB + n));
         calls.chain([format!("{:03X} 1.0 \"@\" \"end\"\n", 0xAA + depth)]).collect::<String>()
     };
-    let shown = |depth| formatted(32, &chain(depth), FIVE, &Around::default());
+    let shown = |depth| formatted(32, &chain(depth), FIVE, &EventContext::default());
     assert_eq!(shown(10), "0123456789end");
     assert_eq!(shown(11), "012345678910<TEMPLATE NESTING>");
 }
@@ -355,7 +356,7 @@ fn switches_compare_in_the_radix_of_their_value() {
         (32, "A0, 41 \"code\"", "0AA14100", "code"),
         (32, "G4 A4, \"ab\" \"no\", \\* \"other\"", "0AA20000 61626300", "other"),
         (32, "X1, A0 \"a\", B1 \"b\"", "0AA1B100", "b"),
-        // The pointer moves though nothing matches; the first match alone runs.
+        // The pointer moves even if nothing matches. Only the first match runs.
         (32, "X1, 99 \"no\" X1", FIVE, "42"),
         (32, "X1, 0 \"1\", 0 \"2\", \\* \"3\" X1", FIVE, "142"),
         (32, "X1, 0 {X1, 42 {\"in\" G4 X4}} \"|\"", FIVE, "in00000001 |"),
@@ -370,7 +371,7 @@ fn loops_and_flags() {
         (32, "{{ $n = 0 }} LOOP $n {\"x\"} \"|\"", FIVE, "|"),
         (32, "{{ $n = -3 }} LOOP $n {\"x\"} \"|\"", FIVE, "|"),
         (32, "{{ $n = 2 }} LOOP $n {\"a\" LOOP $n {\"b\"}} \"|\"", FIVE, "abbabb|"),
-        // The number of turns is taken once.
+        // The loop evaluates its count once.
         (32, "{{ $n = 3 }} LOOP $n {\"x\" {{ $n = 9 }}} \"|\"", FIVE, "xxx|"),
         (32, "{{ $n = 99 }} LOOP $n {X1} \"|\"", "0AA10102", "01 02 <TRUNCATED>"),
         (32, "BITFLAGS X2, 2 \"two\", 40 \"forty\", 80 \"no\"", FIVE, "twoforty"),
@@ -398,12 +399,12 @@ fn loops_end_at_65536_turns_with_a_mark() {
 }
 
 #[test]
-fn what_an_event_may_cost_is_limited() {
+fn the_cost_of_an_event_is_limited() {
     let (bytes, mut machine) = (bytes(FIVE), Machine::default());
     let entry = Entry::hook32(&bytes).unwrap();
     let mut end = |body: &str| {
         let program = program(&format!("0AA 1.0 \"@\" {{{{ $n = 65536 }}}} {body}"));
-        let text = machine.format(&program, &entry, &Around::default()).text();
+        let text = machine.format(&program, &entry, &EventContext::default()).text();
         assert!(text.len() < 3 << 20, "{}", text.len());
         text[text.rfind('<').unwrap()..].to_owned()
     };
@@ -425,7 +426,7 @@ fn timers_run_from_one_event_to_a_later_one() {
     let (start, end) = (bytes("0AA20000 00000005"), bytes("0AB20000 00000005"));
     let mut machine = Machine::default();
     let mut at = |bytes: &[u8], time_ns| {
-        let around = Around { time_ns, ..Around::default() };
+        let around = EventContext { time_ns, ..EventContext::default() };
         machine.format(&program, &Entry::hook32(bytes).unwrap(), &around).text()
     };
     assert_eq!(at(&end, 500), "t");
@@ -442,14 +443,14 @@ fn actions_end_the_event_the_report_or_nothing() {
     let entry = Entry::hook32(&bytes).unwrap();
     let run = |file: &str| {
         let mut machine = Machine::default();
-        let lines = machine.format(&program(file), &entry, &Around::default());
+        let lines = machine.format(&program(file), &entry, &EventContext::default());
         (lines.text(), lines.outcome())
     };
     let of = |text: &str, outcome| (text.to_owned(), outcome);
     assert_eq!(run("0AA 1.0 \"@\" \"a\" $BREAK \"b\""), of("a", Outcome::Shown));
     assert_eq!(run("0AA 1.0 \"@\" \"a\" $STOP \"b\""), of("a", Outcome::Stop));
     assert_eq!(run("0AA 1.0 \"@\" $SKIP \"b\"").1, Outcome::Skipped);
-    // From within a subroutine it is the whole event that ends.
+    // Inside a subroutine, `$BREAK` ends the whole event.
     assert_eq!(
         run("0AA 1.0 \"@\" $0AB \"b\"\n0AB 1.0 \"s\" \"s\" $BREAK"),
         of("s", Outcome::Shown)
@@ -474,7 +475,7 @@ fn line_ends_tabs_and_columns() {
         let bytes = bytes(FIVE);
         let mut machine = Machine::default();
         let entry = Entry::hook32(&bytes).unwrap();
-        let lines = machine.format(&program(file), &entry, &Around::default());
+        let lines = machine.format(&program(file), &entry, &EventContext::default());
         lines
             .iter()
             .map(|(level, line)| (level, String::from_utf8_lossy(line).into_owned()))
@@ -485,7 +486,7 @@ fn line_ends_tabs_and_columns() {
         columns("0AA 1.0 L=SVC \"@\" \"a\" L=INT \"b\" \\n \"c\" \\n \"d\""),
         [line(Level::Svc, "ab"), line(Level::Int, "c"), line(Level::Int, "d")]
     );
-    // Without L= it is the kernel's; that of a subroutine does not count.
+    // Without L=, the level is that of the kernel. The level of a subroutine has no effect.
     assert_eq!(
         columns("0AA 1.0 \"a\" $0AB\n0AB 1.0 L=APPL \"x\" \"b\""),
         [line(Level::Kern, "a b")]
@@ -494,7 +495,7 @@ fn line_ends_tabs_and_columns() {
 
 #[test]
 fn heads_of_stanzas() {
-    let shown = |file: &str| formatted(32, file, FIVE, &Around::default());
+    let shown = |file: &str| formatted(32, file, FIVE, &EventContext::default());
     assert_eq!(shown("0AA 1.0 \"two words\" \"x\""), "two words x");
     assert_eq!(shown("0aa 1.0 word \"x\""), "word x");
     assert_eq!(shown("0AA0 1.0 L=APPL label"), "label");
@@ -503,7 +504,8 @@ fn heads_of_stanzas() {
     assert_eq!(shown("# c\n\n  # c\n0AA 1.0 \"@\" \\  \n  \"a\" \\\n\\\n \"#b\""), "a#b");
     assert_eq!(shown("0AA 1.0 \"@\" \"one \\\n  two\""), "one    two");
     assert_eq!(shown("0AA 1.0 \"@\" \"a\" \\"), "a");
-    // Of two for one id the last is used, and a version is no float.
+    // If two templates have the same id, the last in the file is used. A version is not a decimal
+    // fraction.
     assert_eq!(shown("0AA 1.10 \"first\"\n0AA 1.9 \"last\""), "last");
     assert_eq!(program("0AA 1.10 \"@a\" X2").templates().next().unwrap().label, "a");
 }
@@ -515,20 +517,21 @@ fn a_stanza_with_a_mistake_formats_as_if_it_were_not_there() {
     assert!(!compiled.is_valid());
     let bytes = bytes(FIVE);
     let entry = Entry::hook32(&bytes).unwrap();
-    let text = Machine::default().format(&compiled.program, &entry, &Around::default()).text();
+    let text =
+        Machine::default().format(&compiled.program, &entry, &EventContext::default()).text();
     assert_eq!(text, "UNDEFINED TRACE ID 0AA hookword 0AA60042");
 }
 
 #[test]
 fn events_without_a_template() {
-    let shown = |bits, file: &str, hex: &str| formatted(bits, file, hex, &Around::default());
+    let shown = |bits, file: &str, hex: &str| formatted(bits, file, hex, &EventContext::default());
     let undefined = "UNDEFINED TRACE ID 0AB hookword 0AB10042";
     assert_eq!(shown(32, "0AA 1.0 \"a\"", "0AB10042"), undefined);
     let undefined = "UNDEFINED TRACE ID 12AB hookword 8000000012AB0042";
     assert_eq!(shown(64, "0AA 1.0 \"a\"", "8000000012AB0042"), undefined);
     assert_eq!(shown(32, "007 1.0 \"@\" \"none \" X2", "0AB10042"), "none 0042");
     assert_eq!(shown(32, "004 1.0 \"zero\" X2", "00010042"), "zero 0042");
-    // Without 004 an event of id 000 is one without a template.
+    // Without template 004, an event with id 000 has no template.
     assert_eq!(shown(32, "0AA 1.0 \"a\"", "00010042"), "UNDEFINED TRACE ID 000 hookword 00010042");
 }
 

@@ -1,5 +1,5 @@
-//! Whatever is written in the template language: its canonical form means the same and is its own
-//! canonical form. Texts are made from the grammar, in many ways to write the same.
+//! Tests that the canonical form of any template text has the same meaning, and is its own
+//! canonical form. Texts are generated from the grammar, in many equivalent spellings.
 
 #[path = "support/templates.rs"]
 mod templates;
@@ -7,7 +7,7 @@ mod templates;
 use proptest::prelude::*;
 use proptest::strategy::Union;
 use tracewell::template::{
-    Around, Entry, Environment, Machine, Program, Severity, Source, System, layout, lint, parse,
+    Entry, Environment, EventContext, Machine, Program, Source, System, layout, lint, parse,
 };
 
 /// One of these texts.
@@ -19,7 +19,7 @@ fn blank() -> impl Strategy<Value = String> {
     one_of(&[" ", " ", "  ", "\t", " \\\n", " \\ \n   "])
 }
 
-/// Characters that are special somewhere, and some that are not.
+/// Characters that are special in some context, and characters that never are.
 fn string() -> impl Strategy<Value = String> {
     let pieces: &[&str] = &[
         "a", "é", " ", "\\n", "\\t", "\\\"", "\\\\", "{", "}", ",", "#", "$x", "%", "%A", "\\\n",
@@ -71,7 +71,7 @@ fn expression() -> impl Strategy<Value = String> {
     })
 }
 
-/// What a case compares with, right under every radix.
+/// A value for a case of a switch. It is valid in every radix.
 fn pattern() -> impl Strategy<Value = String> {
     prop_oneof![
         one_of(&["0", "1", "-1", "10", "0x2A", "0XFF", "-0x1", "\\*", "\"ab\"", "\"\""]),
@@ -101,7 +101,7 @@ fn flags() -> impl Strategy<Value = String> {
         })
 }
 
-/// A part of a description, `deep` levels at most.
+/// A part of a description, with at most `deep` levels.
 fn item() -> impl Strategy<Value = String> {
     let move_to = one_of(&["G4", "G0.3", "G.5", "O1", "O0.3", "O2.9", "R1", "R0", "W1", "W0"]);
     let leaf = prop_oneof![
@@ -161,16 +161,16 @@ fn file() -> impl Strategy<Value = String> {
     (stanza("0AA"), second).prop_map(|(first, second)| first + &second)
 }
 
-/// The canonical form of a text, and whether it has errors.
+/// Returns the canonical form of a text, and true if the text has errors.
 fn canonical(text: &str) -> (String, bool) {
     let source = Source::new("random.fmt", text);
     let (file, findings) = parse(&source);
     let _ = lint(&file, System::of(&file));
-    let valid = findings.iter().all(|finding| finding.severity < Severity::Error);
+    let valid = findings.iter().all(|finding| !finding.is_error);
     (layout(&file), valid)
 }
 
-/// What two events of a kind become, the second one behind the first.
+/// Returns the text of two consecutive events of a kind.
 fn outputs(text: &str, environment: Environment, bytes: &[u8]) -> Vec<String> {
     let program = Program::of(&[Source::new("random.fmt", text)]).program;
     let entry = Entry::hook(environment, bytes).unwrap();
@@ -178,7 +178,8 @@ fn outputs(text: &str, environment: Environment, bytes: &[u8]) -> Vec<String> {
     let templates = program.templates().len();
     let mut shown = vec![templates.to_string()];
     for time_ns in [1000, 5000] {
-        let around = Around { time_ns, tid: 7, system_call: "read", ..Around::default() };
+        let around =
+            EventContext { time_ns, tid: 7, system_call: "read", ..EventContext::default() };
         let lines = machine.format(&program, &entry, &around);
         let outcome = lines.outcome();
         let lines: Vec<_> =
@@ -224,7 +225,11 @@ fn entry() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, max_shrink_iters: 4096, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 512,
+        max_shrink_iters: 4096,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn the_canonical_form_means_the_same_and_is_its_own(
@@ -233,7 +238,8 @@ proptest! {
         same_again(&text, &entries)?;
     }
 
-    /// Parts in any order: nearly all have errors, and none makes the parser or the compiler fall.
+    /// Parts in any order. Nearly all result in errors, but none makes the parser or the compiler
+    /// panic.
     #[test]
     fn any_sequence_of_parts_is_parsed_or_refused(
         parts in prop::collection::vec(prop_oneof![

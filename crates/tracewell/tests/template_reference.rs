@@ -1,18 +1,19 @@
-//! Every example of the language reference, `docs/template-language.md`, run and compared.
+//! Runs every example of the language reference, `docs/template-language.md`, and compares its
+//! output.
 //!
-//! An example is a fence `template` and the fence `output` behind it. The info string of the first
-//! says what it is run on: `env=32` or `env=64`, `entry=HEX` for each entry in order, `generic` where the
-//! entries are taken as trcgen's. The head of the reference says what is known of the events beside
-//! their bytes; it is [`around`] here.
+//! Each example is a fenced block `template`, followed by a fenced block `output`. The info string
+//! of the first block specifies the input: `env=32` or `env=64`, `entry=HEX` for each entry in
+//! order, and `generic` for trcgen entries. The introduction of the reference defines the context
+//! of the events; the function [`around`] returns it.
 
 use std::path::{Path, PathBuf};
 
 use tracewell::template::{
-    Around, Entry, Environment, Machine, Names, Outcome, Program, Severity, Source,
+    Entry, Environment, EventContext, Machine, Names, Outcome, Program, Source,
 };
 
-/// Fewer examples than this means that some were not found.
-const LEAST_EXAMPLES: usize = 80;
+/// A smaller number of examples means that the test did not find all of them.
+const MIN_EXAMPLES: usize = 80;
 
 fn reference() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/template-language.md")
@@ -27,7 +28,7 @@ struct Fence {
     text: String,
 }
 
-/// All fences of a Markdown text, in order.
+/// Returns all fences of a Markdown text, in order.
 fn fences(text: &str) -> Vec<Fence> {
     let mut fences = Vec::new();
     let mut lines = text.lines().enumerate();
@@ -40,7 +41,7 @@ fn fences(text: &str) -> Vec<Fence> {
     fences
 }
 
-/// What a template is run on.
+/// The input of a template.
 #[derive(Debug)]
 struct Settings {
     environment: Environment,
@@ -58,7 +59,7 @@ impl Settings {
                 Some(("env", "64")) => settings.environment = Environment::Bits64,
                 Some(("entry", hex)) => settings.entries.push(bytes(hex)?),
                 None if word == "generic" => settings.generic = true,
-                _ => return Err(format!("'{word}' is no setting of an example")),
+                _ => return Err(format!("'{word}' is not a setting of an example")),
             }
         }
         if settings.entries.is_empty() {
@@ -74,7 +75,7 @@ fn bytes(hex: &str) -> Result<Vec<u8>, String> {
     bytes.ok_or_else(|| format!("'{hex}' are not bytes in hexadecimal"))
 }
 
-/// The names that the reference says are known.
+/// The names that the reference defines.
 struct Known;
 
 impl Names for Known {
@@ -87,9 +88,9 @@ impl Names for Known {
     }
 }
 
-/// What the reference says is known of an event; entries are 250 microseconds apart.
-fn around(number: usize, system: Environment) -> Around<'static> {
-    Around {
+/// Returns the context of an event according to the reference. Entries are 250 microseconds apart.
+fn around(number: usize, system: Environment) -> EventContext<'static> {
+    EventContext {
         tid: 77,
         pid: 0x42,
         cpu: 1,
@@ -103,12 +104,11 @@ fn around(number: usize, system: Environment) -> Around<'static> {
     }
 }
 
-/// What an example prints: its lines, or what is wrong with it.
+/// Returns the lines that an example prints, or its errors.
 fn printed(template: &str, settings: &Settings) -> String {
     let source = Source::new("example", template);
     let compiled = Program::of(std::slice::from_ref(&source));
-    let is_error = |severity| severity == Severity::Error;
-    let errors = compiled.findings.iter().filter(|(_, finding)| is_error(finding.severity));
+    let errors = compiled.findings.iter().filter(|(_, finding)| finding.is_error);
     let errors: Vec<_> = errors.map(|(_, finding)| finding.show(&source)).collect();
     if !errors.is_empty() {
         return errors.join("\n");
@@ -130,28 +130,28 @@ fn printed(template: &str, settings: &Settings) -> String {
     all.join("\n")
 }
 
-/// What is wrong with an example and the fence behind it.
+/// Returns the error of an example and the fence after it, if there is one.
 fn fault(example: &Fence, output: Option<&Fence>) -> Option<String> {
     let settings = match Settings::of(&example.info) {
         Ok(settings) => settings,
         Err(message) => return Some(message),
     };
     let Some(output) = output.filter(|fence| fence.info == "output") else {
-        return Some("expected a fence 'output' behind the example".to_owned());
+        return Some("expected a fence 'output' after the example".to_owned());
     };
     let found = printed(&example.text, &settings);
     (found != output.text).then(|| format!("expected\n{}\nfound\n{found}", output.text))
 }
 
 #[test]
-fn every_example_of_the_reference_prints_what_it_says() {
+fn every_example_of_the_reference_prints_its_output() {
     let path = reference();
     let fences = fences(&std::fs::read_to_string(&path).unwrap());
     let is_example = |fence: &Fence| fence.info.split(' ').next() == Some("template");
     let examples: Vec<_> = (0..fences.len()).filter(|at| is_example(&fences[*at])).collect();
     let outputs = fences.iter().filter(|fence| fence.info == "output").count();
     let count = examples.len();
-    assert!(count >= LEAST_EXAMPLES, "{}: {count} examples only", path.display());
+    assert!(count >= MIN_EXAMPLES, "{}: {count} examples only", path.display());
     assert_eq!(outputs, count, "{}: each output has its example", path.display());
     let wrong: Vec<_> = examples
         .iter()

@@ -1,15 +1,16 @@
-//! An update of a template file that is killed at each of its steps. The test starts itself again as
-//! the process that is to die; what lies on the disk then is judged here.
+//! Kills an update of a template file at each of its steps. The test starts itself as the process
+//! that dies, and then checks the files on the disk.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tracewell::compressed::lzw::{compress, decompress, is_compressed};
 use tracewell::template::Source;
-use tracewell::template::update::compress::{compress, decompress, is_compressed};
 use tracewell::template::update::store::{self, TemplateFile};
 use tracewell::template::update::{Applied, apply, read};
 
-/// Where the child is to die: after so many steps. It dies only where this is set.
+/// Environment variable: the number of steps after which the child dies. Without it, the test
+/// `child` does nothing.
 const STEP: &str = "TRACEWELL_TEST_DIES_AT_STEP";
 const FOLDER: &str = "TRACEWELL_TEST_FOLDER";
 
@@ -28,7 +29,7 @@ fn files(folder: &Path) -> (PathBuf, PathBuf) {
     (folder.join("my.fmt"), folder.join("u.undo.trc"))
 }
 
-/// What the program does: the undo file, then the template file; it dies at a step.
+/// Writes the undo file, then the template file, and dies at a step.
 fn update(folder: &Path, dies_at: usize) {
     let (path, undo) = files(folder);
     let file = TemplateFile::open(&path).unwrap();
@@ -45,14 +46,14 @@ fn update(folder: &Path, dies_at: usize) {
     file.replace(applied.text.as_bytes(), &mut step).unwrap();
 }
 
-/// Not a test by itself: the process that dies.
+/// Not a test: this is the process that dies.
 #[test]
 fn child() {
     let (Ok(step), Some(folder)) = (std::env::var(STEP), std::env::var_os(FOLDER)) else { return };
     update(Path::new(&folder), step.parse().unwrap());
 }
 
-/// Starts the child; whether it lived.
+/// Runs the child. Returns true if it survived.
 fn lives(folder: &Path, dies_at: usize) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["child", "--exact", "--test-threads=1"]);
@@ -60,12 +61,13 @@ fn lives(folder: &Path, dies_at: usize) -> bool {
     command.output().unwrap().status.success()
 }
 
-/// Reads the template file as an update does.
+/// Reads the template file in the same way as an update.
 fn text_of(path: &Path) -> String {
     String::from_utf8(TemplateFile::open(path).unwrap().text).unwrap()
 }
 
-/// The old file or the new one is there; with the new one an undo file that leads back.
+/// Either the old or the new file exists. If the new file exists, the undo file restores the old
+/// content.
 fn judge(folder: &Path, what: &str) -> bool {
     let (path, undo) = files(folder);
     let found = text_of(&path);
@@ -76,18 +78,19 @@ fn judge(folder: &Path, what: &str) -> bool {
     assert_eq!(found, expected.text, "{what}: neither the old file nor the new one");
     let undo = std::fs::read_to_string(undo).unwrap_or_else(|error| panic!("{what}: {error}"));
     assert_eq!(undo, expected.undo, "{what}: the undo file is not complete");
-    // What was deleted comes back at the end: the same templates, if not the same order.
+    // Undoing restores deleted templates at the end of the file, so compare the templates without
+    // their order.
     let back = applied(&found, &undo, true).text;
     let lines = |text: &str| -> Vec<String> {
         let mut lines: Vec<_> = text.replace("\\\n", "").lines().map(str::to_owned).collect();
         lines.sort();
         lines
     };
-    assert_eq!(lines(&back), lines(OLD), "{what}: the undo file does not lead back");
+    assert_eq!(lines(&back), lines(OLD), "{what}: the undo file does not restore the old file");
     true
 }
 
-/// An update with a death at every step, on a file with these bytes; whether the new file was there.
+/// Kills an update at every step, on a file with these bytes. Returns true if the new file existed.
 fn deaths(old: &[u8]) -> Vec<bool> {
     let run = |dies_at| {
         let folder = tempfile::tempdir().unwrap();
@@ -96,7 +99,7 @@ fn deaths(old: &[u8]) -> Vec<bool> {
         assert!(!lives(folder.path(), dies_at), "the process was to die at step {dies_at}");
         let is_new = judge(folder.path(), &format!("step {dies_at}"));
         assert_eq!(is_compressed(&std::fs::read(&path).unwrap()), is_compressed(old));
-        // What is left over hinders no later update.
+        // Leftover files do not prevent a later update.
         if !is_new {
             assert!(lives(folder.path(), 0));
             assert!(judge(folder.path(), "a second update"));
@@ -109,7 +112,7 @@ fn deaths(old: &[u8]) -> Vec<bool> {
 #[test]
 fn an_update_that_dies_leaves_the_old_file_or_the_new_one_with_its_undo_file() {
     let new = deaths(OLD.as_bytes());
-    // The rename of the second file is what changes it, and nothing else.
+    // Only the rename of the second file changes the template file.
     let expected: Vec<_> = (1..=STEPS).map(|step| step >= STEPS - 1).collect();
     assert_eq!(new, expected);
 }

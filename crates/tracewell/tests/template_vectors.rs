@@ -1,11 +1,11 @@
-//! Templates against the expected texts of hook-word entries: `fixtures/aix/vectors.jsonl`, and the
-//! shared ones where they are there.
+//! Compares templates with the expected texts of hook-word entries: `fixtures/aix/vectors.jsonl`,
+//! and the shared vectors if they are present.
 
 mod support;
 
 use std::path::{Path, PathBuf};
 
-use tracewell::template::{Around, Entry, Environment, Machine, Program, Source};
+use tracewell::template::{Entry, Environment, EventContext, Machine, Program, Source};
 
 /// A line of the file of vectors.
 struct Vector {
@@ -47,7 +47,7 @@ fn formatted(vector: &Vector) -> String {
     }
     let entry = Entry::hook(vector.environment, &vector.entry).unwrap();
     let entry = entry.taken_as_generic(vector.generic);
-    Machine::default().format(&compiled.program, &entry, &Around::default()).text()
+    Machine::default().format(&compiled.program, &entry, &EventContext::default()).text()
 }
 
 fn files() -> Vec<PathBuf> {
@@ -55,8 +55,8 @@ fn files() -> Vec<PathBuf> {
     std::iter::once(support::fixture("aix/vectors.jsonl")).chain(shared).collect()
 }
 
-/// A vector that was made when values of BITFLAGS were taken for octal ones behind an `o` code; a published example shows
-/// that they are hexadecimal there, too. The fixture has the vector with another entry.
+/// A shared vector that assumes that BITFLAGS values after an `o` code are octal. A published
+/// example shows that they are hexadecimal. The fixture contains the vector with a different entry.
 fn has_octal_flags(vector: &Vector) -> bool {
     vector.name == "bitflags_else_strings" && vector.entry.ends_with(&[0, 0, 1, 0])
 }

@@ -1,26 +1,26 @@
-//! Several dumps of one run read as one history: every event once, exact gaps, one registry.
+//! Tests reading several dumps of one run as one history: every event once, exact gaps, one
+//! registry.
 
 #[path = "support/dump.rs"]
 mod dump;
 mod support;
 
 use dump::{Dump, USUAL, event, thread};
-use support::{Kept, settings};
-use tracewell::format::{FORMATS, Input as Window, Options, Progress};
-use tracewell::input::Input;
+use support::{EventLog, in_pieces, settings};
+use tracewell::input::{Input, Settings};
 use tracewell::model::{LossCause, Severity, Trace};
 use tracewell_wire::threadx::{Event, Layout, Width};
 
 const A: u64 = 0x2100_0000;
 const SLOTS: u64 = 8;
 
-/// The event of this number in the life of the ring.
+/// Creates the event with this number; the first event of the ring has number 0.
 fn nth(number: u64) -> Event {
     let id = if number < 2 { 6 } else { 83 };
     event(A, id, 1000 + 10 * number)
 }
 
-/// The ring after so many events.
+/// Returns the ring after this number of events.
 fn ring(layout: Layout, recorded: u64) -> Vec<u8> {
     let newest = |slot: u64| (0..recorded).rev().find(|number| number % SLOTS == slot);
     let events = (0..SLOTS).map(|slot| newest(slot).map_or(Event::UNUSED, nth)).collect();
@@ -28,7 +28,7 @@ fn ring(layout: Layout, recorded: u64) -> Vec<u8> {
     Dump::new(layout, vec![thread(A, "alpha")], events, next).bytes()
 }
 
-fn joined(dumps: &[Vec<u8>]) -> (Trace, Kept) {
+fn joined(dumps: &[Vec<u8>]) -> (Trace, EventLog) {
     let mut bytes = Vec::new();
     let mut parts = Vec::new();
     for dump in dumps {
@@ -36,23 +36,25 @@ fn joined(dumps: &[Vec<u8>]) -> (Trace, Kept) {
         bytes.extend_from_slice(dump);
     }
     let option = format!("parts={}", parts[1..].join(","));
-    read(bytes, &[&option])
+    let options: &[&str] = if parts.len() > 1 { &[&option] } else { &[] };
+    read(bytes, options)
 }
 
-fn read(bytes: Vec<u8>, options: &[&str]) -> (Trace, Kept) {
-    let mut kept = Kept::default();
+fn read(bytes: Vec<u8>, options: &[&str]) -> (Trace, EventLog) {
+    let mut kept = EventLog::default();
     let trace =
         Input::from_bytes("dumps", bytes, settings(options)).unwrap().read(&mut kept).unwrap();
     (trace, kept)
 }
 
-/// Numbers of the events, and the gaps: before which event, and how many are missing.
-fn history((trace, kept): &(Trace, Kept)) -> (Vec<u64>, Vec<(u64, Option<u64>)>) {
+/// Returns the numbers of the events and the gaps. Each gap has the number of the next event and
+/// the number of missing events.
+fn history((trace, kept): &(Trace, EventLog)) -> (Vec<u64>, Vec<(u64, Option<u64>)>) {
     let layout = tracewell::format::threadx::layout(trace);
     let numbers = kept.rows.iter().map(|row| {
         let number = (Event::read(layout, &row.record).unwrap().stamp - 1000) / 10;
         let first = (Event::read(layout, &kept.rows[0].record).unwrap().stamp - 1000) / 10;
-        assert_eq!(row.ticks, 10 * (number - first), "ticks go on over the seams");
+        assert_eq!(row.ticks, 10 * (number - first), "ticks continue across dumps");
         number
     });
     let gaps = kept.losses.iter().map(|loss| (loss.before, loss.events)).collect();
@@ -71,7 +73,7 @@ fn every_two_dumps_of_a_ring_are_one_history_with_exact_gaps() {
         assert_eq!(numbers, expected, "{place}");
         let lost_first = (first > SLOTS).then_some((0, None));
         let missing = held(second).start.saturating_sub(first);
-        // Nothing of the first dump: what was overwritten before is not known.
+        // No gap before the first dump: the number of events overwritten before it is unknown.
         let known = (first > 0 && missing < SLOTS).then_some(missing);
         let before = held(first).end - held(first).start;
         let between = (missing > 0).then_some((before, known));
@@ -95,7 +97,7 @@ fn dumps_at_each_full_buffer_are_joined_without_a_gap() {
 #[test]
 fn a_pause_in_which_a_round_could_have_passed_is_a_gap_of_unknown_size() {
     let mut late = ring(USUAL, 2 * SLOTS);
-    // All stamps of the second dump are later by ten rounds.
+    // All timestamps of the second dump are later by ten laps.
     let events = late.len() - 8 * 32;
     for slot in 0..8 {
         let at = events + slot * 32 + 12;
@@ -115,7 +117,7 @@ fn a_pause_in_which_a_round_could_have_passed_is_a_gap_of_unknown_size() {
 }
 
 #[test]
-fn a_second_dump_in_one_file_is_read_if_it_is_of_the_same_ring_and_told_if_not() {
+fn a_second_dump_in_one_file_is_read_if_it_is_of_the_same_ring_and_reported_otherwise() {
     let same = [ring(USUAL, 5), ring(USUAL, 7)].concat();
     let (trace, kept) = read(same, &[]);
     assert_eq!(kept.rows.len(), 7);
@@ -150,23 +152,11 @@ fn a_dump_of_another_target_is_not_joined() {
 fn joined_dumps_are_read_alike_whole_and_in_pieces() {
     let dumps = [ring(USUAL, 5), ring(USUAL, 12), ring(USUAL, 30)];
     let whole = joined(&dumps).1;
-    let mut options = Options::default();
     let length = dumps[0].len();
-    options.add(&format!("parts={length},{}", 2 * length)).unwrap();
+    let settings = Settings { parts: vec![length, 2 * length], ..Settings::default() };
     let bytes = dumps.concat();
     for piece in [1, 7, 100, 1000] {
-        let mut decoder = (FORMATS[0].decoder)(&options).unwrap();
-        let (mut trace, mut kept) = (decoder.trace(), Kept::default());
-        let (mut start, mut end) = (0, 0);
-        loop {
-            end = bytes.len().min(end + piece);
-            let last = end == bytes.len();
-            let window = Window { offset: start as u64, bytes: &bytes[start..end], last };
-            match decoder.decode(window, &mut trace, &mut kept).unwrap() {
-                Progress::Done => break,
-                Progress::More { consumed, .. } => start += consumed,
-            }
-        }
+        let (_, kept) = in_pieces("threadx", &settings, &bytes, piece).unwrap();
         assert_eq!(kept, whole, "{piece}");
     }
 }

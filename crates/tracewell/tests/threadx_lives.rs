@@ -1,23 +1,29 @@
-//! Addresses that several objects had one after the other: every event and argument of a ThreadX dump has the name
-//! of the object that lived then, or none.
+//! Tests addresses that several objects used in turn. The reader names each event and argument of a
+//! ThreadX dump after the object that existed at that time, or leaves it unnamed.
 
 #[path = "support/dump.rs"]
 mod dump;
 mod support;
 
 use dump::{Dump, USUAL, event, thread};
-use support::{Kept, fixture, read, settings};
+use support::{EventLog, fixture, read, settings};
 use tracewell::input::Input;
 use tracewell::model::Trace;
 use tracewell_wire::threadx::Event;
 
-/// The name of the context of an event.
-fn context(trace: &Trace, kept: &Kept, seq: usize) -> String {
+/// Returns the name of an event's context.
+fn context(trace: &Trace, kept: &EventLog, seq: usize) -> String {
     trace.contexts.get(kept.rows[seq].context).unwrap().name.clone()
 }
 
-/// The name that an argument of an event has then, of objects of a kind.
-fn named(trace: &Trace, kept: &Kept, seq: usize, (index, kind): (usize, u32)) -> Option<String> {
+/// Returns the name of an argument of event `seq`: the name of the object of this kind that existed
+/// at that time.
+fn named(
+    trace: &Trace,
+    kept: &EventLog,
+    seq: usize,
+    (index, kind): (usize, u32),
+) -> Option<String> {
     let row = &kept.rows[seq];
     let key = trace.payload.argument(&row.payload, index).unwrap();
     trace.objects.at(key, row.ticks, Some(kind)).map(|(_, object)| object.label.clone())
@@ -31,7 +37,7 @@ const MUTEX: u32 = 5;
 #[test]
 fn contexts_of_one_address_have_the_names_of_their_lives() {
     let (trace, kept) = read(&fixture("threadx/two-slots.trx"), &[]);
-    // Thread identify of each life: by the thread itself.
+    // The event `thread_identify` of each lifetime, which the thread itself records.
     assert_eq!(context(&trace, &kept, 10), "first A");
     assert_eq!(context(&trace, &kept, 47), "second A");
     assert_eq!(context(&trace, &kept, 50), "second B");
@@ -55,7 +61,7 @@ fn an_address_does_not_name_an_object_of_another_kind() {
 }
 
 #[test]
-fn a_life_whose_registry_slot_was_taken_has_no_name() {
+fn an_object_whose_registry_slot_was_reused_has_no_name() {
     let (trace, kept) = read(&fixture("threadx/one-slot.trx"), &[]);
     // The slot of 0x568CF1D4 has the name of its fourth thread, created at tick 243035837.
     let (early, late): (Vec<_>, Vec<_>) = kept
@@ -80,8 +86,8 @@ fn dump_of(objects: &[(u64, &'static str)], events: Vec<Event>) -> Dump {
     Dump::new(USUAL, objects, [events, vec![Event::UNUSED]].concat(), next)
 }
 
-fn read_dump(dump: &Dump) -> (Trace, Kept) {
-    let mut kept = Kept::default();
+fn read_dump(dump: &Dump) -> (Trace, EventLog) {
+    let mut kept = EventLog::default();
     let mut input = Input::from_bytes("dump", dump.bytes(), settings(&[])).unwrap();
     let trace = input.read(&mut kept).unwrap();
     (trace, kept)

@@ -1,4 +1,4 @@
-//! The ThreadX reader against the expected answers of every dump: all columns, all rows.
+//! Compares the ThreadX reader with the expected results of every dump: all columns, all rows.
 
 mod support;
 
@@ -13,7 +13,7 @@ use tracewell_wire::threadx::{Event, PriorityWord, RegistrySlot};
 fn events_agree_with_the_expected_answers() {
     for (dump, answers) in dumps() {
         if answers.join("events.tsv").exists() {
-            // TraceX takes the mask for the modulus, whatever the clock.
+            // TraceX uses the mask as the modulus for every clock.
             check_events(&dump, &answers.join("events.tsv"));
         }
     }
@@ -69,7 +69,8 @@ fn objects_agree_with_the_expected_answers() {
 fn check_objects(dump: &Path, answers: &Path) {
     let (trace, _) = read(dump, &[]);
     let expected = table(answers);
-    // TraceX has one unnamed thread an address; lives that end before the last one are objects, too.
+    // TraceX has one unnamed thread per address. Tracewell also lists the earlier objects at an
+    // address, so this test leaves them out.
     let earlier = |object: &Object| object.record.is_empty() && object.lifetime.until.is_some();
     let objects: Vec<_> =
         trace.objects.iter().map(|(_, object)| object).filter(|object| !earlier(object)).collect();
@@ -142,8 +143,8 @@ fn objects_live_from_their_creation_to_their_deletion() {
         let named = trace.objects.iter().filter(|(_, object)| object.label.starts_with(name));
         named.map(|(_, object)| (object.lifetime.from, object.lifetime.until)).collect()
     };
-    // Two slots for three semaphores at one address, one slot for three mutexes: of those that
-    // shared a slot the last one shows.
+    // Three semaphores at one address have two slots, and three mutexes have one slot. A shared
+    // slot contains only the last object.
     assert_eq!(
         lives("dynamic sem"),
         [(Some(15_862), Some(15_884)), (Some(114_344), Some(114_366))]

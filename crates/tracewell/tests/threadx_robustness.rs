@@ -1,25 +1,25 @@
-//! The ThreadX reader on damaged, odd and hostile input: one test for each condition of the
-//! format's robustness table, then every truncation and every changed byte of small dumps.
+//! Tests the ThreadX reader on damaged, unusual and hostile input: one test for each condition of
+//! the format's robustness table, and every truncation and every changed byte of small dumps.
 
 #[path = "support/dump.rs"]
 mod dump;
 mod support;
 
 use dump::{BASE, Dump, USUAL, event, thread};
-use support::{Kept, fixture, settings};
-use tracewell::format::{FORMATS, Input as Window, Options, Progress};
+use support::{EventLog, fixture, in_pieces, settings};
+use tracewell::format::{FORMATS, Input as Window, Progress, Settings};
 use tracewell::input::{Input, InputError};
 use tracewell::model::{Direction, LossCause, Severity, Trace};
 use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::{Event, Layout, Width};
 
-fn read_with(bytes: Vec<u8>, options: &[&str]) -> Result<(Trace, Kept), InputError> {
-    let mut kept = Kept::default();
+fn read_with(bytes: Vec<u8>, options: &[&str]) -> Result<(Trace, EventLog), InputError> {
+    let mut kept = EventLog::default();
     let trace = Input::from_bytes("dump", bytes, settings(options))?.read(&mut kept)?;
     Ok((trace, kept))
 }
 
-fn read(dump: &Dump) -> (Trace, Kept) {
+fn read(dump: &Dump) -> (Trace, EventLog) {
     read_with(dump.bytes(), &[]).unwrap()
 }
 
@@ -27,13 +27,13 @@ fn error(bytes: &[u8]) -> String {
     read_with(bytes.to_vec(), &[]).unwrap_err().to_string()
 }
 
-/// Messages of this severity, each with its place.
+/// Returns the messages of this severity, each with its offset.
 fn remarks(trace: &Trace, severity: Severity) -> Vec<String> {
     let of = trace.diagnostics.iter().filter(|d| d.severity == severity);
     of.map(ToString::to_string).collect()
 }
 
-fn stamps(kept: &Kept) -> Vec<u64> {
+fn stamps(kept: &EventLog) -> Vec<u64> {
     kept.rows.iter().map(|row| Event::read(USUAL, &row.record).unwrap().stamp).collect()
 }
 
@@ -80,7 +80,7 @@ fn a_registry_without_slots_is_accepted() {
 }
 
 #[test]
-fn a_truncated_registry_keeps_what_is_there() {
+fn a_truncated_registry_keeps_its_complete_slots() {
     let bytes = Dump::small(USUAL).bytes();
     let (trace, kept) = read_with(bytes[..48 + 48 + 20].to_vec(), &[]).unwrap();
     assert_eq!((trace.objects.len(), kept.rows.len()), (1, 0));
@@ -113,7 +113,7 @@ fn a_file_that_ends_inside_the_events_keeps_complete_slots() {
 }
 
 #[test]
-fn a_wrapped_file_that_ends_early_counts_what_is_missing_in_its_place() {
+fn a_truncated_wrapped_file_counts_the_missing_events_at_their_position() {
     let bytes = Dump::wrapped(USUAL).bytes();
     let (trace, kept) = read_with(bytes[..bytes.len() - 40].to_vec(), &[]).unwrap();
     assert_eq!(stamps(&kept), [503, 504, 505, 1000, 1001, 1002]);
@@ -155,7 +155,8 @@ fn slot_0_unused_is_one_damaged_record_like_any_other() {
 fn the_next_slot_unused_in_a_full_ring_is_one_damaged_record() {
     let mut dump = Dump::wrapped(USUAL);
     dump.header.buffer_current = dump.header.buffer_start;
-    // Also if the last slot is damaged, which would show that the ring is full.
+    // An intact last slot shows that the ring is full. The result must be the same if the last slot
+    // is damaged.
     for damaged in [&[0][..], &[0, 7]] {
         let mut dump = dump.clone();
         for slot in damaged {
@@ -169,7 +170,7 @@ fn the_next_slot_unused_in_a_full_ring_is_one_damaged_record() {
 }
 
 #[test]
-fn a_recorded_slot_behind_the_next_one_is_counted() {
+fn a_recorded_slot_after_the_next_one_is_counted() {
     let mut dump = Dump::small(USUAL);
     dump.events[7] = Event { context: 0, ..event(0, 0, 0) };
     dump.events.extend([Event::UNUSED; 4]);
@@ -208,7 +209,7 @@ fn a_current_pointer_that_points_at_no_slot_keeps_file_order() {
 }
 
 #[test]
-fn bytes_behind_the_last_slot_are_told() {
+fn bytes_after_the_last_slot_are_reported() {
     let mut bytes = Dump::small(USUAL).bytes();
     bytes.extend_from_slice(&[0xAA; 1000]);
     let (trace, kept) = read_with(bytes.clone(), &[]).unwrap();
@@ -216,10 +217,10 @@ fn bytes_behind_the_last_slot_are_told() {
     assert_eq!(trace.diagnostics.worst(), Some(Severity::Note));
     let notes = remarks(&trace, Severity::Note);
     assert!(
-        notes[0].contains("at byte 400: 1000 bytes from here on belong to no dump"),
+        notes[0].contains("at byte 400: the 1000 bytes from here on belong to no dump"),
         "{notes:?}"
     );
-    // Less than a slot is what a kernel leaves unused at the end of its memory.
+    // A kernel leaves less than a slot unused at the end of its memory.
     let (trace, _) = read_with(bytes[..400 + 31].to_vec(), &[]).unwrap();
     assert_eq!(trace.diagnostics.worst(), None);
 }
@@ -278,10 +279,10 @@ fn odd_names_are_escaped_and_empty_ones_become_addresses() {
 }
 
 #[test]
-fn sections_that_do_not_follow_each_other_are_read_where_the_addresses_say() {
+fn sections_that_are_not_consecutive_are_read_at_their_addresses() {
     let mut dump = Dump::small(USUAL);
     let mut bytes = dump.bytes();
-    // The events move 32 bytes up.
+    // The events move to addresses that are 32 bytes higher.
     bytes.splice(48 + 96..48 + 96, [0x55; 32]);
     dump.header.buffer_start += 32;
     dump.header.buffer_end += 32;
@@ -344,7 +345,8 @@ fn the_direction_is_that_of_most_steps_and_a_tie_counts_up() {
     };
     assert_eq!(of(&[1, 2, 3, 4, 5, 6], &[]).0, Direction::Up);
     assert_eq!(of(&[6, 5, 4, 3, 2, 1], &[]).0, Direction::Down);
-    // The first two slots are not compared: two increases against two decreases. The first step decides.
+    // The reader compares slots 2 to 5 with the slots before them, and finds two increases and two
+    // decreases. The skipped step from slot 0 to slot 1 decides the tie.
     assert_eq!(of(&[1, 2, 3, 2, 3, 2], &[]).0, Direction::Up);
     assert_eq!(of(&[3, 2, 3, 2, 3, 2], &[]).0, Direction::Down);
     assert_eq!(of(&[6, 5, 4, 3, 2, 1], &["direction=up"]).0, Direction::Up);
@@ -354,7 +356,7 @@ fn the_direction_is_that_of_most_steps_and_a_tie_counts_up() {
 }
 
 #[test]
-fn a_clock_that_stood_still_is_told() {
+fn a_clock_that_does_not_advance_is_reported() {
     let mut dump = Dump::small(USUAL);
     dump.events[..6].iter_mut().for_each(|event| event.stamp = 5);
     let (trace, kept) = read(&dump);
@@ -362,7 +364,7 @@ fn a_clock_that_stood_still_is_told() {
     assert!(kept.rows.iter().all(|row| row.ticks == 0));
     let warnings = remarks(&trace, Severity::Warning);
     assert!(
-        warnings[0].contains("every time stamp is 5: the target's clock stood still"),
+        warnings[0].contains("every timestamp is 5: the target's clock stood still"),
         "{warnings:?}"
     );
 }
@@ -416,7 +418,7 @@ fn a_clock_that_goes_both_ways_is_a_warning() {
     dump = Dump::new(USUAL, dump.objects, dump.events, 0);
     let (trace, _) = read(&dump);
     let warnings = remarks(&trace, Severity::Warning);
-    assert!(warnings[0].contains("the clock goes both ways"), "{warnings:?}");
+    assert!(warnings[0].contains("timestamps run in both directions"), "{warnings:?}");
 }
 
 #[test]
@@ -425,7 +427,7 @@ fn wide_words_and_both_orders_are_read_alike() {
     for width in [Width::Bits32, Width::Bits64] {
         for order in [ByteOrder::Little, ByteOrder::Big] {
             let (trace, kept) = read(&Dump::small(Layout { order, width, name_size: 32 }));
-            let rows = |kept: &Kept| -> Vec<_> {
+            let rows = |kept: &EventLog| -> Vec<_> {
                 kept.rows.iter().map(|r| (r.ticks, r.context, r.id, r.priority)).collect()
             };
             assert_eq!(rows(&kept), rows(&expected));
@@ -436,49 +438,32 @@ fn wide_words_and_both_orders_are_read_alike() {
     }
 }
 
-/// Reads as a file and as a stream in pieces; both must say the same.
-fn decode_in_pieces(bytes: &[u8], piece: usize) -> Option<Kept> {
-    let mut decoder = (FORMATS[0].decoder)(&Options::default()).unwrap();
-    let mut trace = decoder.trace();
-    let mut kept = Kept::default();
-    let (mut start, mut end) = (0, 0);
-    loop {
-        end = bytes.len().min(end + piece);
-        let window =
-            Window { offset: start as u64, bytes: &bytes[start..end], last: end == bytes.len() };
-        match decoder.decode(window, &mut trace, &mut kept) {
-            Err(_) => return None,
-            Ok(Progress::Done) => return Some(kept),
-            Ok(Progress::More { consumed, .. }) => {
-                assert!(end < bytes.len(), "a decoder must end with its input");
-                start += consumed;
-            }
-        }
-    }
-}
-
 #[test]
 fn cutting_the_input_does_not_matter() {
     for dump in [Dump::small(USUAL), Dump::wrapped(USUAL)] {
         let mut bytes = vec![0xE5; 40];
         bytes.extend_from_slice(&dump.bytes());
-        let whole = decode_in_pieces(&bytes, bytes.len());
+        let read = |piece| {
+            let read = in_pieces("threadx", &Settings::default(), &bytes, piece);
+            read.ok().map(|(_, kept)| kept)
+        };
+        let whole = read(bytes.len());
         assert!(whole.as_ref().is_some_and(|kept| !kept.rows.is_empty()));
         for piece in [1, 3, 50, 333] {
-            assert_eq!(decode_in_pieces(&bytes, piece), whole, "{piece}");
+            assert_eq!(read(piece), whole, "{piece}");
         }
     }
 }
 
-/// Reads anything; the answer does not matter, that there is one does.
+/// Reads any input. The result is irrelevant, but the reader must not panic or hang.
 fn survives(bytes: &[u8]) -> usize {
-    let mut kept = Kept::default();
-    let mut decoder = (FORMATS[0].decoder)(&Options::default()).unwrap();
+    let mut kept = EventLog::default();
+    let mut decoder = FORMATS[0].decoder(&Settings::default()).unwrap();
     let mut trace = decoder.trace();
     let window = Window { offset: 0, bytes, last: true };
     let done = decoder.decode(window, &mut trace, &mut kept);
     assert!(matches!(done, Ok(Progress::Done) | Err(_)));
-    // Nothing is made up: there is a slot in the input for each event.
+    // The input must contain a slot for each event.
     assert!(kept.rows.len() * 32 <= bytes.len());
     assert!(trace.objects.len() * 17 <= bytes.len() + kept.rows.len() * 32);
     kept.rows.len()
@@ -538,7 +523,7 @@ fn a_file_that_ends_before_the_events_has_lost_an_unknown_number() {
 }
 
 #[test]
-fn cores_are_counted_by_the_highest_number_however_late_it_comes() {
+fn cores_are_counted_by_the_highest_number_even_if_it_occurs_late() {
     let with_core = |core: u64, at: usize| {
         let mut events: Vec<_> =
             (0..20_000).map(|n| event(0x2100_0000, 83, 2_000_000_000 + n)).collect();
@@ -548,5 +533,5 @@ fn cores_are_counted_by_the_highest_number_however_late_it_comes() {
         read(&Dump::new(USUAL, registry, events, 0)).0.cpus
     };
     assert_eq!(with_core(2, 5), 3, "cores 0, 1 and 2 are three");
-    assert_eq!(with_core(7, 19_000), 8, "behind where the clock's direction stands");
+    assert_eq!(with_core(7, 19_000), 8, "after the clock's direction is known");
 }

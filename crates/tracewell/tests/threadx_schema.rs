@@ -1,14 +1,14 @@
-//! The ThreadX schema against the reference tables: every id, name, argument and object type.
+//! Compares the ThreadX schema with the reference tables: every id, name, argument and object type.
 
 mod support;
 
 use support::{number, shared, table};
-use tracewell::model::schema::{Argument, ArgumentKind, Schema};
+use tracewell::model::schema::{Argument, ArgumentKind};
 
 #[test]
 fn every_event_of_the_reference_table_is_there() {
     let Some(shared) = shared() else { return };
-    let schema = Schema::threadx();
+    let schema = tracewell::format::threadx::schema();
     let rows = table(&shared.join("data/threadx/events.tsv"));
     assert_eq!(rows.len(), 651);
     assert_eq!(schema.events().len(), 651);
@@ -24,7 +24,8 @@ fn every_event_of_the_reference_table_is_there() {
         for (index, column) in ["info1", "info2", "info3", "info4"].into_iter().enumerate() {
             let argument = event.args.get(index);
             let named = argument.is_some_and(|arg| arg.kind != ArgumentKind::Unnamed);
-            // The table has the words that comments in headers name; the code records more of these.
+            // The table contains only the words that comments in the header files name. For these
+            // events, the kernel records more words.
             let is_recorded = [662, 948, 949, 950, 951, 952, 953, 955, 958].contains(&id);
             assert_eq!(named, row[column] != "-" || (named && is_recorded), "{id} {column}");
         }
@@ -34,7 +35,7 @@ fn every_event_of_the_reference_table_is_there() {
 #[test]
 fn every_object_type_of_the_reference_table_is_there() {
     let Some(shared) = shared() else { return };
-    let schema = Schema::threadx();
+    let schema = tracewell::format::threadx::schema();
     for row in table(&shared.join("data/threadx/objects.tsv")) {
         let code = number(&row["type"]) as u32;
         let kind = schema.object_kind(code);
@@ -47,16 +48,17 @@ fn every_object_type_of_the_reference_table_is_there() {
 
 #[test]
 fn names_are_unique_and_labels_are_there() {
-    let schema = Schema::threadx();
+    let schema = tracewell::format::threadx::schema();
     let mut names: Vec<_> = schema.events().iter().map(|event| &event.name).collect();
     names.sort();
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
     assert!(schema.events().iter().all(|event| !event.label.is_empty()));
 }
 
-/// The kind and name of each argument of an event; tables by the name of their first entry.
+/// Returns the kind and name of each argument of an event. The name of a table is that of its first
+/// entry.
 fn arguments(id: u32) -> Vec<String> {
-    let schema = Schema::threadx();
+    let schema = tracewell::format::threadx::schema();
     let argument = |argument: &Argument| match argument.kind {
         ArgumentKind::Enum(table) => {
             format!("{} {}", argument.name, schema.enum_name(table, 1).unwrap_or("?"))
@@ -71,7 +73,7 @@ fn arguments(id: u32) -> Vec<String> {
 }
 
 #[test]
-fn words_are_what_the_kernels_store_where_their_headers_say_something_else() {
+fn words_are_those_that_kernels_store_even_if_their_headers_differ() {
     assert_eq!(arguments(243), ["file_ptr file", "file_size"]);
     assert_eq!(
         arguments(310),
@@ -94,7 +96,7 @@ fn words_are_what_the_kernels_store_where_their_headers_say_something_else() {
 fn states_of_tcp_sockets_are_not_those_of_threads() {
     assert_eq!(arguments(323)[2..], ["previous_state closed", "new_state closed"]);
     assert_eq!(arguments(422)[2..], ["desired_state closed", "previous_state closed"]);
-    let schema = Schema::threadx();
+    let schema = tracewell::format::threadx::schema();
     let ArgumentKind::Enum(states) = schema.event(323).args[3].kind else { panic!("no states") };
     let names = (0..=12).filter_map(|state| schema.enum_name(states, state));
     let expected = [

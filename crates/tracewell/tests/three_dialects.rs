@@ -1,22 +1,23 @@
-//! One program, three dialects: the example `device` of the recorder, read back.
+//! Reads back the traces of the recorder's example `device`, a program that records in three
+//! dialects.
 
 mod support;
 
 #[path = "../../record/examples/device/device.rs"]
 mod device;
 
-use support::{Kept, settings};
+use support::{EventLog, settings};
 use tracewell::input::Input;
 use tracewell::model::Trace;
 
-fn read(name: &str, bytes: Vec<u8>) -> (Trace, Kept) {
-    let mut kept = Kept::default();
+fn read(name: &str, bytes: Vec<u8>) -> (Trace, EventLog) {
+    let mut kept = EventLog::default();
     let trace = Input::from_bytes(name, bytes, settings(&[])).unwrap().read(&mut kept).unwrap();
     assert!(kept.losses.is_empty());
     (trace, kept)
 }
 
-fn names(trace: &Trace, kept: &Kept) -> Vec<String> {
+fn names(trace: &Trace, kept: &EventLog) -> Vec<String> {
     kept.rows.iter().map(|row| trace.schema.event(row.id).name.to_string()).collect()
 }
 
@@ -33,8 +34,9 @@ fn the_device_records_its_kernel_its_driver_and_its_loop_with_one_clock() {
     assert_eq!(names(&aix, &driver)[2], "TRACE_ON");
     let logged = ["trace_start", "ipoint", "ipoint", "ipoint", "trace_stop"];
     assert_eq!(names(&shark, &control), logged.map(|name| format!("FTrace_EVT_{name}")));
-    // The kernel reads the counter four times for a sample, the driver twice, the loop once.
-    let ticks = |kept: &Kept, from: usize| {
+    // For each sample, the kernel reads the counter four times, the driver twice, and the loop
+    // once.
+    let ticks = |kept: &EventLog, from: usize| {
         let rows = kept.rows[from..].iter().map(|row| row.ticks);
         rows.collect::<Vec<_>>()
     };

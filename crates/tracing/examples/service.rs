@@ -1,4 +1,4 @@
-//! A program that knows nothing of Tracewell but its first lines: everything else is `tracing`.
+//! A program that uses Tracewell only in its first lines. All other code uses only `tracing`.
 //!
 //! ```text
 //! cargo build -p tracewell-tracing --example service

@@ -1,4 +1,4 @@
-//! The same interface on a system without streams: nothing can be made, and nothing is recorded.
+//! The same interface for systems without streams. Constructors fail, and nothing is recorded.
 
 use std::convert::Infallible;
 use std::io;
@@ -8,41 +8,49 @@ use std::sync::Arc;
 use tracing_core::Subscriber;
 use tracing_subscriber::layer::Layer;
 
-/// The options of a stream, which no stream of this system has.
+/// Options of a stream. This system has no streams and therefore no options.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct StreamOptions {}
 
-/// A stream, of which this system has none.
+/// A stream. This system has no streams, so no value of this type exists.
 #[derive(Debug)]
 pub struct Stream(Infallible);
 
 impl Stream {
-    /// An error: there are no streams on this system.
+    /// Returns an error: this system has no streams.
     ///
     /// # Errors
-    /// Always, of the kind `Unsupported`.
+    /// Always, with the kind `Unsupported`.
     pub fn anonymous(_: &StreamOptions) -> io::Result<Self> {
         Err(unsupported())
     }
 
-    /// An error: there are no streams on this system.
+    /// Returns an error: this system has no streams.
     ///
     /// # Errors
-    /// Always, of the kind `Unsupported`.
+    /// Always, with the kind `Unsupported`.
     pub fn create(_: &Path, _: &StreamOptions) -> io::Result<Self> {
         Err(unsupported())
     }
 
-    /// An error: there are no streams on this system.
+    /// Returns an error: this system has no streams.
     ///
     /// # Errors
-    /// Always, of the kind `Unsupported`.
+    /// Always, with the kind `Unsupported`.
+    pub fn create_or_rotate(_: &Path, _: &StreamOptions, _: u32) -> io::Result<Self> {
+        Err(unsupported())
+    }
+
+    /// Returns an error: this system has no streams.
+    ///
+    /// # Errors
+    /// Always, with the kind `Unsupported`.
     pub fn open(_: &Path) -> io::Result<Self> {
         Err(unsupported())
     }
 
-    /// `None`: nobody records on this system.
+    /// Returns `None`, because no process records on this system.
     ///
     /// # Errors
     /// Never.
@@ -50,12 +58,12 @@ impl Stream {
         Ok(None)
     }
 
-    /// Starts recording.
+    /// Starts recording. Cannot be called, because no stream exists.
     pub fn start(&self) {
         match self.0 {}
     }
 
-    /// Stops recording.
+    /// Stops recording. Cannot be called, because no stream exists.
     pub fn stop(&self) {
         match self.0 {}
     }
@@ -65,17 +73,26 @@ fn unsupported() -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, "streams need Linux")
 }
 
-/// A layer that records into a stream, of which this system has none.
+/// A layer that records into a stream. This system has no streams, so there is no value of this
+/// type.
 #[derive(Debug)]
 pub struct StreamLayer(Infallible);
 
 impl StreamLayer {
-    /// A layer that records into this stream.
+    /// Returns a layer that records into `stream`.
     pub fn new(stream: Arc<Stream>) -> Self {
         match stream.0 {}
     }
 
-    /// `None`, which is a layer that does nothing.
+    /// Returns an error: this system has no streams.
+    ///
+    /// # Errors
+    /// Always, with the kind `Unsupported`.
+    pub fn create_or_rotate(_: &Path, _: &StreamOptions, _: u32) -> io::Result<Self> {
+        Err(unsupported())
+    }
+
+    /// Returns `None`, which `tracing-subscriber` accepts as a layer that does nothing.
     ///
     /// # Errors
     /// Never.

@@ -1,18 +1,42 @@
-//! The layer: from what `tracing` says to a record of the stream.
+//! The layer, which converts callbacks of `tracing` into records of the stream.
+//!
+//! Recording an event has three steps. [`Words`] collects its numbers, [`Types`] finds the event id
+//! from the call site and the kinds of the values, and the stream stores the record.
 
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
-use tracewell_record::stream::{Family, Stream};
+use tracewell_record::stream::{Family, Stream, StreamOptions};
 use tracewell_wire::native::image::State;
 use tracing_core::span::{Attributes, Id, Record};
-use tracing_core::{Event, Level, Metadata, Subscriber};
+use tracing_core::{Event, Metadata, Subscriber};
 use tracing_subscriber::layer::{Context, Layer};
 
-use crate::FIRST_FAMILY;
+use crate::levels::level_family;
 use crate::types::{self, Types};
 use crate::values::{Fields, Text, Words};
 
 /// A layer that records into a stream.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use tracewell_tracing::{Stream, StreamLayer, StreamOptions};
+/// use tracing_subscriber::layer::SubscriberExt;
+///
+/// # #[cfg(target_os = "linux")] {
+/// let stream = Arc::new(Stream::anonymous(&StreamOptions::default())?);
+/// let subscriber = tracing_subscriber::registry().with(StreamLayer::new(Arc::clone(&stream)));
+/// tracing::subscriber::with_default(subscriber, || {
+///     tracing::info!("before the start: not recorded");
+///     stream.start();
+///     tracing::info!(length = 1500, "sent");
+/// });
+/// assert_eq!(stream.image().status().lost, 0);
+/// # }
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct StreamLayer {
     stream: Arc<Stream>,
@@ -20,22 +44,62 @@ pub struct StreamLayer {
 }
 
 impl StreamLayer {
-    /// A layer that records into this stream while it is started.
+    /// Returns a layer for `stream`. The layer records events as long as the stream is started.
     pub fn new(stream: Arc<Stream>) -> Self {
         let types = Types::new(&stream);
         Self { stream, types }
     }
 
-    /// A layer for the stream that the environment names, see
-    /// [`Stream::from_environment`]; `None`, which is a layer that does nothing, where nobody records.
+    /// Returns a layer for the stream that the environment specifies, or `None` if no recorder
+    /// runs. [`Stream::from_environment`] lists the variables. `None` is a layer that does nothing.
     ///
     /// # Errors
-    /// Where the stream cannot be opened.
-    pub fn from_environment() -> std::io::Result<Option<Self>> {
+    /// Returns an error if the stream cannot be opened.
+    ///
+    /// ```
+    /// use tracewell_tracing::StreamLayer;
+    /// use tracing_subscriber::layer::SubscriberExt;
+    ///
+    /// // Records if `tracewell record` started this program, and does nothing otherwise.
+    /// let layer = StreamLayer::from_environment()?;
+    /// let subscriber = tracing_subscriber::registry().with(layer);
+    /// tracing::subscriber::with_default(subscriber, || tracing::info!("ready"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn from_environment() -> io::Result<Option<Self>> {
         Ok(Stream::from_environment()?.map(|stream| Self::new(Arc::new(stream))))
     }
 
-    /// Whether values need to be looked at. A full stream counts what it loses.
+    /// Creates and starts a stream in a file, and returns a layer that records into it. Keeps the
+    /// streams of at most `keep` earlier runs in `PATH.1`, `PATH.2` and so on, as
+    /// [`Stream::create_or_rotate`] does. Only the layer has a handle of the stream.
+    ///
+    /// # Errors
+    /// Returns an error in the same cases as [`Stream::create_or_rotate`].
+    ///
+    /// ```
+    /// use tracewell_tracing::{StreamLayer, StreamOptions};
+    /// use tracing_subscriber::layer::SubscriberExt;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("my-program");
+    /// # if cfg!(target_os = "linux") {
+    /// // Always records. After a crash, the events are in the file, and then in `PATH.1`.
+    /// let layer = StreamLayer::create_or_rotate(&path, &StreamOptions::default(), 3)?;
+    /// let subscriber = tracing_subscriber::registry().with(layer);
+    /// tracing::subscriber::with_default(subscriber, || tracing::info!("ready"));
+    /// # }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn create_or_rotate(path: &Path, options: &StreamOptions, keep: u32) -> io::Result<Self> {
+        let stream = Stream::create_or_rotate(path, options, keep)?;
+        stream.start();
+        Ok(Self::new(Arc::new(stream)))
+    }
+
+    /// Returns true if the stream stores or counts events of this level. The layer checks the level
+    /// first, because visiting the values is the most expensive step. A full stream counts every
+    /// event as lost.
     #[inline]
     fn records(&self, metadata: &Metadata<'_>) -> bool {
         let image = self.stream.image();
@@ -43,7 +107,8 @@ impl StreamLayer {
             && image.family_filter() & level_family(*metadata.level()).bit() == 0
     }
 
-    /// Records the values of a call site; `before` are fields that are not in the program.
+    /// Records the values of a call site. `before` contains fields that the layer adds, such as the
+    /// current span. They come first.
     #[inline]
     fn record<const N: usize>(
         &self,
@@ -56,7 +121,7 @@ impl StreamLayer {
         fields.visit(&mut words);
         let names = || before.map(|(name, _)| name);
         let id = self.types.of_site(&self.stream, metadata, words.shape(), names, fields);
-        // If the type has no place the id is 0, and the stream counts the event as lost.
+        // The id is 0 if the stream had no id left for the type; it then counts the event as lost.
         self.store(id, level_family(*metadata.level()), &mut words, N, fields);
     }
 
@@ -76,7 +141,7 @@ impl StreamLayer {
         }
     }
 
-    // Not inlined: events without text need no room for one.
+    // Not inlined, so that events without text do not reserve a kilobyte of stack for the text.
     #[inline(never)]
     fn store_with_text(
         &self,
@@ -93,26 +158,6 @@ impl StreamLayer {
 
     fn switch(&self, id: u16, span: &Id) {
         self.stream.record_as(id, types::SPAN, &[span.into_u64()], &[]);
-    }
-}
-
-/// The families of levels.
-const LEVELS: [Family; 5] = [
-    Family::new(FIRST_FAMILY + 1, "error"),
-    Family::new(FIRST_FAMILY + 2, "warn"),
-    Family::new(FIRST_FAMILY + 3, "info"),
-    Family::new(FIRST_FAMILY + 4, "debug"),
-    Family::new(FIRST_FAMILY + 5, "trace"),
-];
-
-#[inline]
-pub(crate) fn level_family(level: Level) -> Family {
-    match level {
-        Level::ERROR => LEVELS[0],
-        Level::WARN => LEVELS[1],
-        Level::INFO => LEVELS[2],
-        Level::DEBUG => LEVELS[3],
-        _ => LEVELS[4],
     }
 }
 

@@ -1,7 +1,7 @@
 //! Records the spans and events of programs that use the crate `tracing`, without a change to them.
 //!
-//! [`StreamLayer`] is a layer for a subscriber. Numbers and truth values stay typed fields; texts and
-//! what has only a `Debug` form are written behind them as one text.
+//! [`StreamLayer`] is a layer for a subscriber. Numbers and Booleans become typed fields. Strings,
+//! and values with only a `Debug` form, follow the typed fields as one string.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -20,26 +20,29 @@
 //! # }
 //! ```
 //!
-//! | what happens | event | fields |
+//! | in the program | recorded event | fields |
 //! |---|---|---|
-//! | an event | `LEVEL/TARGET:LINE`, or `LEVEL/TARGET:NAME` where it has a name of its own | `span`, its own |
-//! | a span is made | `LEVEL/TARGET:NAME` | `span`, `parent`, its own |
-//! | it gets values later | `span/record` | `span`, the values |
-//! | it is entered, left, closed | `span/enter`, `span/exit`, `span/close` | `span` |
+//! | an event | `LEVEL/TARGET:LINE`, or `LEVEL/TARGET:NAME` if it has a name | `span`, its own |
+//! | a new span | `LEVEL/TARGET:NAME` | `span`, `parent`, its own |
+//! | later values of a span | `span/record` | `span`, the values |
+//! | a span is entered, left, closed | `span/enter`, `span/exit`, `span/close` | `span` |
 //!
-//! A level is a family of the stream, from [`FIRST_FAMILY`] on, and can be switched off while the program
-//! runs. Recording allocates nothing but at the first event of a call site, which defines its type, and takes
-//! no lock; values that have only a `Debug` form may do what they like. Not for signal handlers: `tracing`
-//! is not either.
+//! Each level is a family of the stream, starting at [`FIRST_FAMILY`], and can be switched off
+//! while the program runs. Recording takes no lock. The layer allocates memory only to define the
+//! type of an event, at the first event of each call site. A value's own `Debug` implementation can
+//! also allocate. Like `tracing` itself, the layer must not be used in signal handlers.
 //!
-//! Streams need Linux. On other systems the crate has the same interface: making a [`Stream`] returns an error of
-//! the kind `Unsupported`, and [`StreamLayer::from_environment`] returns `None`, a layer that does nothing.
+//! Streams need Linux. On other systems the crate has the same interface: constructors of
+//! [`Stream`] return an error of the kind `Unsupported`, and [`StreamLayer::from_environment`]
+//! returns `None`, a layer that does nothing.
 #![forbid(unsafe_code)]
 
 #[cfg(not(target_os = "linux"))]
 mod absent;
 #[cfg(target_os = "linux")]
 mod layer;
+#[cfg(target_os = "linux")]
+mod levels;
 #[cfg(target_os = "linux")]
 mod sites;
 #[cfg(target_os = "linux")]
@@ -54,5 +57,18 @@ pub use layer::StreamLayer;
 #[cfg(target_os = "linux")]
 pub use tracewell_record::stream::{Stream, StreamOptions};
 
-/// The family of spans; those of levels follow: error, warn, info, debug, trace.
+/// The family of spans. The families of the levels follow: error, warn, info, debug, trace.
+///
+/// ```
+/// use tracewell_tracing::FIRST_FAMILY;
+///
+/// // A filter for the family of `debug` events, to be set in the stream's family filter.
+/// let debug = 1_u64 << (FIRST_FAMILY + 4);
+/// assert_eq!(debug, 1 << 61);
+/// ```
 pub const FIRST_FAMILY: u16 = 57;
+
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,7 +1,7 @@
-//! Ids by call site and shape, found without a lock: a table that only grows.
+//! Finds event ids by call site and shape, without a lock. The hash table only grows.
 //!
-//! A place is written once and never changes, so a reader needs one acquire load. What collides goes to
-//! the next place. The table is larger than the number of ids that a stream has.
+//! A slot is written once and never changes, so a lookup needs one acquire load. Colliding keys go
+//! to the next slot. The table has more slots than a stream has ids.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,13 +9,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tracewell_wire::native::EVENT_IDS;
 use tracing_core::Metadata;
 
-/// Places: a power of two, of which at most three quarters are taken.
-const PLACES: usize = 2 * EVENT_IDS;
-const MAX_TAKEN: usize = PLACES / 4 * 3;
+/// Number of slots of the table, a power of two. At most three quarters are used, to keep probes
+/// short.
+const SLOTS: usize = 2 * EVENT_IDS;
+const MAX_USED: usize = SLOTS / 4 * 3;
 
-const _: () = assert!(PLACES.is_power_of_two());
+const _: () = assert!(SLOTS.is_power_of_two());
 
-/// What tells records apart: the call site, by the address of its metadata, and the shape of the values.
+/// Identifies an event type: the call site, by the address of its metadata, and the shape of its
+/// values (see [`Words::shape`](crate::values::Words::shape)).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Key {
     site: usize,
@@ -23,53 +25,54 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The key of a call site's records of this shape.
+    /// Returns the key for records of a call site with this shape.
     pub(crate) fn new(metadata: &'static Metadata<'static>, shape: [u64; 2]) -> Self {
         let site = std::ptr::from_ref(metadata).addr();
         Self { site, shape }
     }
 
-    fn place(self) -> usize {
-        // Multiplying mixes the lower bits into the upper ones, of which the place is made.
+    fn slot(self) -> usize {
+        // The multiplication carries the low bits into the high bits, which select the slot.
         const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
         let mixed =
             (self.site as u64 ^ self.shape[0].rotate_left(32) ^ self.shape[1]).wrapping_mul(ODD);
-        (mixed >> (64 - PLACES.ilog2())) as usize
+        (mixed >> (64 - SLOTS.ilog2())) as usize
     }
 }
 
-/// The table.
+/// The hash table from keys to event ids.
 #[derive(Debug)]
 pub(crate) struct Sites {
-    places: Box<[OnceLock<(Key, u16)>]>,
-    taken: AtomicUsize,
-    /// No more keys are taken: the stream has no id left, or the table no place.
+    slots: Box<[OnceLock<(Key, u16)>]>,
+    used: AtomicUsize,
+    /// Set when no key can be added, because the stream has no free id or the table has no free
+    /// slot.
     full: AtomicBool,
 }
 
 impl Sites {
-    /// An empty table.
+    /// Returns an empty table.
     pub(crate) fn new() -> Self {
-        let places = (0..PLACES).map(|_| OnceLock::new()).collect();
-        Self { places, taken: AtomicUsize::new(0), full: AtomicBool::new(false) }
+        let slots = (0..SLOTS).map(|_| OnceLock::new()).collect();
+        Self { slots, used: AtomicUsize::new(0), full: AtomicBool::new(false) }
     }
 
-    /// The id of a key. The first time `define` makes it, or returns `None` if no id is left; then
-    /// this returns 0, which the stream counts as lost.
+    /// Returns the id of a key. For a new key, `define` returns the id, or `None` if the stream has
+    /// no free id. Without a free id, the result is 0, and the stream counts such events as lost.
     #[inline]
     pub(crate) fn find(&self, key: Key, define: impl FnOnce() -> Option<u16>) -> u16 {
-        let mut place = key.place();
+        let mut slot = key.slot();
         loop {
-            match self.places[place].get() {
+            match self.slots[slot].get() {
                 Some((known, id)) if *known == key => return *id,
-                Some(_) => place = (place + 1) % PLACES,
-                None => return self.add(key, place, define),
+                Some(_) => slot = (slot + 1) % SLOTS,
+                None => return self.add(key, slot, define),
             }
         }
     }
 
     #[cold]
-    fn add(&self, key: Key, mut place: usize, define: impl FnOnce() -> Option<u16>) -> u16 {
+    fn add(&self, key: Key, mut slot: usize, define: impl FnOnce() -> Option<u16>) -> u16 {
         if self.full.load(Ordering::Relaxed) {
             return 0;
         }
@@ -77,16 +80,17 @@ impl Sites {
             self.full.store(true, Ordering::Relaxed);
             return 0;
         };
-        if self.taken.fetch_add(1, Ordering::Relaxed) >= MAX_TAKEN {
+        if self.used.fetch_add(1, Ordering::Relaxed) >= MAX_USED {
             self.full.store(true, Ordering::Relaxed);
             return id;
         }
-        // Another thread may have taken the place, also for the same key; the stream gave both one id.
-        while self.places[place].set((key, id)).is_err() {
-            if self.places[place].get().is_some_and(|(known, _)| *known == key) {
+        // Another thread may have used the slot, even for the same key. If both threads have the
+        // same key, the stream gave both the same id.
+        while self.slots[slot].set((key, id)).is_err() {
+            if self.slots[slot].get().is_some_and(|(known, _)| *known == key) {
                 return id;
             }
-            place = (place + 1) % PLACES;
+            slot = (slot + 1) % SLOTS;
         }
         id
     }
@@ -129,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn without_ids_or_places_nothing_is_defined_again() {
+    fn without_ids_or_slots_nothing_is_defined_again() {
         let sites = Sites::new();
         assert_eq!(sites.find(key(1), || None), 0);
         assert_eq!(sites.find(key(2), || panic!("no id is left")), 0);
         let sites = Sites::new();
-        (0..MAX_TAKEN).for_each(|number| assert_eq!(sites.find(key(number), || Some(1)), 1));
-        sites.find(key(MAX_TAKEN), || Some(2));
-        assert_eq!(sites.find(key(MAX_TAKEN + 1), || panic!("no place is left")), 0);
+        (0..MAX_USED).for_each(|number| assert_eq!(sites.find(key(number), || Some(1)), 1));
+        sites.find(key(MAX_USED), || Some(2));
+        assert_eq!(sites.find(key(MAX_USED + 1), || panic!("no slot is left")), 0);
         assert_eq!(sites.find(key(5), || panic!("known")), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Event types of call sites: their texts, and defining them at the first event.
+//! Builds the event types of call sites, and defines them at the first event.
 
 use std::fmt::Write;
 
@@ -7,14 +7,14 @@ use tracewell_wire::native::{SPAN_ENTER, SPAN_EXIT};
 use tracing_core::Metadata;
 
 use crate::FIRST_FAMILY;
-use crate::layer::level_family;
+use crate::levels::level_family;
 use crate::sites::{Key, Sites};
 use crate::values::{Fields, Names};
 
-/// The family of what happens to spans.
+/// The family of events about spans: later values, enter, exit and close.
 pub(crate) const SPAN: Family = Family::new(FIRST_FAMILY, "span");
 
-/// Event types by call site and shape of the values.
+/// The ids of event types, by call site and shape of the values.
 #[derive(Debug)]
 pub(crate) struct Types {
     pub(crate) enter: u16,
@@ -34,8 +34,9 @@ impl Types {
         }
     }
 
-    /// The id of a call site's events of this shape; 0 if the type has no place, so that the stream
-    /// counts its events as lost.
+    /// Returns the id for events of a call site with this shape, and defines the type at the first
+    /// event. Returns 0 if the stream has no room for the type; the stream counts such events as
+    /// lost.
     #[inline]
     pub(crate) fn of_site<const N: usize>(
         &self,
@@ -55,16 +56,18 @@ impl Types {
         })
     }
 
-    /// The id of values that a span gets later; 0 as above. The layer is not told the span's call site, so it
-    /// asks the stream each time.
+    /// Returns the id for later values of a span, or 0 as [`Types::of_site`] does.
+    ///
+    /// `tracing` does not pass the span's call site to the layer, so this function looks up the
+    /// type's definition in the stream each time. The lookup allocates.
     pub(crate) fn of_span(&self, stream: &Stream, fields: &impl Fields) -> u16 {
         let text = text(SPAN, "record", &Names::of(fields, &["span"]));
         stream.define_text(None, SPAN, &text).unwrap_or(0)
     }
 }
 
-/// What a call site is called: events without a name of their own have one with a path in it, which is
-/// long and says less than target and line.
+/// Returns the name of a call site. `tracing` names an unnamed event after its file, which is long;
+/// target and line are shorter and more specific.
 fn name(metadata: &Metadata<'_>) -> String {
     let (target, name) = (metadata.target(), metadata.name());
     match metadata.line() {
@@ -75,7 +78,8 @@ fn name(metadata: &Metadata<'_>) -> String {
     }
 }
 
-/// The text of an event type, with other characters where a name has what a text cannot.
+/// Returns the definition of an event type. Replaces characters that a definition cannot contain by
+/// `_`.
 fn text(family: Family, name: &str, names: &Names) -> String {
     let plain = |c: char| if matches!(c, '(' | '\0' | '\n' | '\r') { '_' } else { c };
     let mut text = String::from(family.name());
@@ -86,7 +90,7 @@ fn text(family: Family, name: &str, names: &Names) -> String {
         let allowed = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
         text.push(separator);
         text.extend(field.chars().map(|c| if allowed(c) { c } else { '_' }));
-        // Writing to a String never fails.
+        // Writing to a String cannot fail.
         let _ = write!(text, ":{}", kind.as_str());
         separator = ',';
     }

@@ -1,22 +1,23 @@
-//! The values of an event, taken apart: numbers as words, everything else as one text behind them.
+//! Splits the values of an event into words for numbers and one string for everything else.
 //!
-//! An event is visited once for its numbers, a second time if some of its fields are text, and once more at
-//! its first event, for the names. Most events have numbers only, and they pay for nothing else.
+//! The layer visits an event once for its numbers. If some fields are text, the layer visits the
+//! event again. At the first event of a call site, the layer visits the event once more for the
+//! names of the fields. Most events have only numbers and need a single visit.
 
 use std::fmt::{self, Write};
 
 use tracewell_wire::native::FieldKind;
 use tracing_core::field::{Field, Visit};
 
-/// Fields that are words; more go into the text.
+/// Maximum number of words per event. Further numbers become part of the text.
 const MAX_WORDS: usize = 16;
 
-/// Bytes of text; what is longer is cut off.
+/// Maximum number of bytes of text per event. Longer text is truncated.
 const MAX_TEXT: usize = 1024;
 
-/// What has fields: an event, the attributes of a span, values that a span gets later.
+/// A source of fields: an event, the attributes of a span, or later values of a span.
 pub(crate) trait Fields {
-    /// Shows each field to a visitor.
+    /// Calls `visitor` for each field in order.
     fn visit(&self, visitor: &mut dyn Visit);
 }
 
@@ -38,24 +39,25 @@ impl Fields for tracing_core::span::Record<'_> {
     }
 }
 
-/// The numbers in the order in which they came. Lives on the stack of the call that records.
+/// The numbers of an event in the order of its fields. This value is on the stack while the event
+/// is recorded.
 pub(crate) struct Words {
-    /// The words, and behind them room for the length of the text.
+    /// The words, with room for the length of the text after them.
     words: [u64; MAX_WORDS + 1],
     count: usize,
     has_text: bool,
-    /// Four bits for each field, of which the highest is free.
+    /// Four bits per field; see [`Words::shape`].
     shape: [u64; 2],
 }
 
 impl Words {
-    /// No word yet.
+    /// Returns an empty list.
     #[inline]
     pub(crate) fn new() -> Self {
         Self { words: [0; MAX_WORDS + 1], count: 0, has_text: false, shape: [0; 2] }
     }
 
-    /// A word for a field that is not in the program; 0 for none.
+    /// Appends a word for a field that the layer adds; 0 for `None`.
     #[inline]
     pub(crate) fn number(&mut self, value: Option<u64>) {
         self.word(value.unwrap_or(0));
@@ -71,27 +73,30 @@ impl Words {
         true
     }
 
-    /// Returns true if some field belongs to the text.
+    /// Returns true if some field has to be written into the text.
     #[inline]
     pub(crate) fn has_text(&self) -> bool {
         self.has_text
     }
 
-    /// The words of a record without text.
+    /// Returns the words of a record without text.
     #[inline]
     pub(crate) fn words(&self) -> &[u64] {
         &self.words[..self.count]
     }
 
-    /// The words of a record with a text of this length behind them.
+    /// Returns the words of a record with a text of `length` bytes after them.
     pub(crate) fn words_before(&mut self, length: usize) -> &[u64] {
         self.words[self.count] = length as u64;
         &self.words[..=self.count]
     }
 
-    /// Numbers that tell records of one call site with different fields apart: four bits for each of
-    /// its fields, 32 at most, say of which kind its word is, if it has one; the fourth bit says
-    /// whether there is a text.
+    /// Returns a number for the kinds of the values. Two records of one call site have different
+    /// numbers if the kinds of their values differ.
+    ///
+    /// A call site has at most 32 fields, and each field has four bits of the number. Three of them
+    /// hold the kind of the field's word, or 0 if the field has no word. The fourth bit of field 0
+    /// is set if there is text.
     #[inline]
     pub(crate) fn shape(&self) -> [u64; 2] {
         [self.shape[0] | u64::from(self.has_text) << 3, self.shape[1]]
@@ -131,28 +136,29 @@ impl Visit for Words {
     }
 }
 
-/// The text of an event: all fields that have no word.
+/// The text of an event: all fields without a word.
 pub(crate) struct Text {
     text: [u8; MAX_TEXT],
     length: usize,
-    /// Words that are left for numbers.
+    /// Words that are still free for numbers.
     words: usize,
 }
 
 impl Text {
-    /// The text of fields, of which `before` words are taken by fields that are not in the program.
+    /// Builds the text of `fields`. The fields that the layer adds take `before` words of the
+    /// record.
     pub(crate) fn of(fields: &impl Fields, before: usize) -> Self {
         let mut text = Self { text: [0; MAX_TEXT], length: 0, words: MAX_WORDS - before };
         fields.visit(&mut text);
         text
     }
 
-    /// Its bytes, UTF-8.
+    /// Returns the text as UTF-8.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.text[..self.length]
     }
 
-    /// Begins a field: what stands before its value.
+    /// Appends the prefix of a field's value: a separator, and `name=` except for the message.
     fn begin(&mut self, name: &str) {
         if self.length > 0 {
             self.push(" ");
@@ -163,7 +169,7 @@ impl Text {
         }
     }
 
-    /// Takes what has room, whole characters only.
+    /// Appends as many whole characters as fit.
     fn push(&mut self, text: &str) {
         let room = &mut self.text[self.length..];
         let end = text.floor_char_boundary(room.len().min(text.len()));
@@ -189,7 +195,8 @@ impl Write for Text {
 impl Visit for Text {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.begin(field.name());
-        // Writing here never fails; that a value's own form does is no matter of ours.
+        // Writing into this buffer cannot fail. If the value's own `Debug` fails, the event is
+        // recorded with the text written so far.
         let _ = write!(self, "{value:?}");
     }
 
@@ -215,14 +222,15 @@ impl Visit for Text {
     }
 }
 
-/// Names and kinds of the fields, for the text of an event type.
+/// The names and kinds of the fields, for the text of an event type.
 pub(crate) struct Names {
     names: Vec<(&'static str, FieldKind)>,
     has_text: bool,
 }
 
 impl Names {
-    /// The names of fields, behind those of fields that are not in the program.
+    /// Collects names: first `before`, the names of the fields that the layer adds, then the names
+    /// of `fields`.
     pub(crate) fn of(fields: &impl Fields, before: &[&'static str]) -> Self {
         let names = before.iter().map(|name| (*name, FieldKind::Unsigned)).collect();
         let mut names = Self { names, has_text: false };
@@ -230,7 +238,7 @@ impl Names {
         names
     }
 
-    /// Each name and kind; the text is the last.
+    /// Returns each name and kind. The text, if there is one, comes last.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, FieldKind)> {
         let text = self.has_text.then_some(("message", FieldKind::Text));
         self.names.iter().copied().chain(text)

@@ -1,4 +1,4 @@
-//! What a program says with `tracing` is read back, typed, from the stream.
+//! Records events with `tracing`, and reads them back from the stream, with their types.
 #![cfg(target_os = "linux")]
 
 use std::io;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::input::{Input, Settings};
-use tracewell_record::stream::{Log, Stream, StreamOptions, Take};
+use tracewell_record::stream::{Stream, StreamOptions};
 use tracewell_tracing::{FIRST_FAMILY, StreamLayer};
 use tracing::{Level, debug, event, info, info_span, warn};
 use tracing_subscriber::layer::SubscriberExt;
@@ -24,12 +24,11 @@ fn with_layer(stream: &Arc<Stream>, work: impl FnOnce()) {
 
 /// Name and arguments of each event.
 fn events(stream: &Stream) -> Vec<String> {
-    let log = Log::new(Vec::new(), Take::Out);
-    let bytes = log.close(&stream.image(), stream.stamp()).unwrap();
+    let bytes = stream.save(Vec::new()).unwrap();
     let mut writer = EventWriter::new(Vec::new(), EventFormat::Tsv, Default::default());
     let mut input = Input::from_bytes("log", bytes, Settings::default()).unwrap();
     input.read(&mut writer).unwrap();
-    let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+    let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
     let last_two = |line: &str| line.split('\t').skip(8).collect::<Vec<_>>().join(" ");
     text.lines().skip(1).map(last_two).collect()
 }

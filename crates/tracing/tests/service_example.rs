@@ -1,4 +1,5 @@
-//! The example `service`, run as `tracewell record` runs programs, and read back from the stream.
+//! Runs the example `service` in the way that `tracewell record` runs programs, and reads its
+//! events back from the stream.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
@@ -8,7 +9,7 @@ use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::input::{Input, Settings};
 use tracewell_record::stream::{STREAM_VARIABLE, Stream, StreamOptions};
 
-/// Runs the example, which cargo builds if it has not yet.
+/// Runs the example. Cargo builds it if necessary.
 fn run(stream: Option<&Path>) {
     let mut command = Command::new(env!("CARGO"));
     command.args(["run", "--offline", "--quiet", "--example", "service", "--manifest-path"]);
@@ -29,9 +30,9 @@ fn two_workers_say_what_they_do() {
     run(Some(&path));
     let mut writer = EventWriter::new(Vec::new(), EventFormat::Tsv, Default::default());
     Input::open(&path, Settings::default()).unwrap().read(&mut writer).unwrap();
-    let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+    let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
     let count = |what: &str| text.lines().filter(|line| line.contains(what)).count();
-    // Two workers, three requests each, of which the first has no answer and the last is slow.
+    // Two workers with three requests each. The first request has no answer, and the last is slow.
     assert_eq!(
         [count("service:request\t"), count("\tenter\t"), count("\tclose\t")],
         [6; 3],

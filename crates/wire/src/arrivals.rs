@@ -1,6 +1,7 @@
-//! When the bytes of a stream came: the file beside the raw bytes that a collector keeps.
+//! Arrival times of a captured byte stream: the sidecar file that a collector writes next to the
+//! raw bytes.
 //!
-//! All numbers are little-endian. A header of 16 bytes:
+//! All numbers are little-endian. The file begins with a header of 16 bytes:
 //!
 //! | offset | size | content |
 //! |---|---|---|
@@ -8,37 +9,38 @@
 //! | 8 | 4 | version, 1 |
 //! | 12 | 4 | bytes of an entry, 16 |
 //!
-//! Then entries in the order in which things happened:
+//! Entries follow, oldest first:
 //!
 //! | offset | size | content |
 //! |---|---|---|
 //! | 0 | 8 | nanoseconds since 1970, by the host's clock |
 //! | 8 | 4 | number of bytes |
-//! | 12 | 4 | what happened: [`What`] |
+//! | 12 | 4 | kind: [`ArrivalKind`] |
 //!
-//! Positions in the raw file are not written: they are the sums of what has arrived before. A file that ends
-//! within an entry was cut there, and everything before holds.
+//! Entries do not store their offset in the raw file: it is the sum of the byte counts of all
+//! earlier entries. A file that ends within an entry is truncated; all complete entries are valid.
 
-/// The first bytes of the file.
+/// The first 16 bytes of the file.
 pub const HEADER: [u8; 16] = *b"TWARRIVE\x01\0\0\0\x10\0\0\0";
 
-/// What happened.
+/// The kind of an entry. The numbers of the kinds are part of the format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum What {
-    /// 1: so many bytes came, and follow those before in the raw file.
+pub enum ArrivalKind {
+    /// 1: bytes were received and appended to the raw file.
     Bytes,
-    /// 2: so many bytes came here that there was no room for; they are not in the raw file.
+    /// 2: bytes were received but dropped because the buffer was full. The raw file does not
+    /// contain these bytes.
     Dropped,
-    /// 3: the target was connected, or the source opened.
+    /// 3: the target connected, or the source was opened.
     Opened,
     /// 4: the connection ended.
     Closed,
-    /// 5: the source began anew: a file that was followed was cut or replaced.
+    /// 5: the source started over: a followed file was truncated or replaced.
     Restarted,
 }
 
-impl What {
-    /// The number that stands for it.
+impl ArrivalKind {
+    /// Returns the number that encodes the kind in the file.
     pub const fn code(self) -> u32 {
         match self {
             Self::Bytes => 1,
@@ -61,32 +63,40 @@ impl What {
     }
 }
 
-/// Something that happened, and when.
+/// One entry: an event in the life of the stream, and its time.
+///
+/// ```
+/// use tracewell_wire::arrivals::{Arrival, ArrivalKind};
+///
+/// let kind = ArrivalKind::Bytes;
+/// let arrival = Arrival { time_ns: 1_700_000_000_000_000_000, bytes: 512, kind };
+/// assert_eq!(Arrival::from_bytes(&arrival.to_bytes()), Some(arrival));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
     /// Nanoseconds since 1970, by the host's clock.
     pub time_ns: u64,
-    /// How many bytes; 0 where none came.
+    /// Number of bytes received or dropped; 0 for the other kinds.
     pub bytes: u32,
-    /// What happened.
-    pub what: What,
+    /// Kind of the entry.
+    pub kind: ArrivalKind,
 }
 
 impl Arrival {
-    /// Bytes of an entry.
+    /// Length of an entry in bytes.
     pub const SIZE: usize = 16;
 
-    /// The entry.
+    /// Returns the entry in the form that the file stores.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let mut entry = [0; Self::SIZE];
         let (time, rest) = entry.split_at_mut(8);
         time.copy_from_slice(&self.time_ns.to_le_bytes());
-        let words = [self.bytes, self.what.code()].map(u32::to_le_bytes);
+        let words = [self.bytes, self.kind.code()].map(u32::to_le_bytes);
         rest.copy_from_slice(words.as_flattened());
         entry
     }
 
-    /// Reads an entry; `None` where it says something unknown.
+    /// Decodes an entry. Returns `None` if the entry has an unknown kind.
     pub fn from_bytes(entry: &[u8; Self::SIZE]) -> Option<Self> {
         let (time, rest) = entry.split_first_chunk()?;
         let (bytes, code) = rest.split_first_chunk()?;
@@ -94,12 +104,23 @@ impl Arrival {
         Some(Self {
             time_ns: u64::from_le_bytes(*time),
             bytes: u32::from_le_bytes(*bytes),
-            what: What::from_code(code)?,
+            kind: ArrivalKind::from_code(code)?,
         })
     }
 }
 
-/// The entries of a file, each with its position in the raw file.
+/// Iterator over the entries of a file, each with its offset in the raw file.
+///
+/// ```
+/// use tracewell_wire::arrivals::{Arrival, Arrivals, HEADER, ArrivalKind};
+///
+/// let mut file = HEADER.to_vec();
+/// for bytes in [100, 20] {
+///     file.extend(Arrival { time_ns: 0, bytes, kind: ArrivalKind::Bytes }.to_bytes());
+/// }
+/// let positions: Vec<u64> = Arrivals::new(&file).unwrap().map(|(at, _)| at).collect();
+/// assert_eq!(positions, [0, 100]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Arrivals<'a> {
     entries: core::slice::Iter<'a, [u8; Arrival::SIZE]>,
@@ -107,7 +128,7 @@ pub struct Arrivals<'a> {
 }
 
 impl<'a> Arrivals<'a> {
-    /// Reads a file; `None` where it begins differently.
+    /// Iterates over a whole file. Returns `None` if it does not begin with [`HEADER`].
     pub fn new(file: &'a [u8]) -> Option<Self> {
         let entries = file.strip_prefix(&HEADER)?.as_chunks().0.iter();
         Some(Self { entries, position: 0 })
@@ -115,13 +136,13 @@ impl<'a> Arrivals<'a> {
 }
 
 impl Iterator for Arrivals<'_> {
-    /// Where in the raw file, and what. Entries of an unknown kind are left out.
+    /// Offset in the raw file, and the entry. The iterator skips entries of unknown kinds.
     type Item = (u64, Arrival);
 
     fn next(&mut self) -> Option<Self::Item> {
         let arrival = self.entries.find_map(Arrival::from_bytes)?;
         let position = self.position;
-        if arrival.what == What::Bytes {
+        if arrival.kind == ArrivalKind::Bytes {
             self.position = position.saturating_add(u64::from(arrival.bytes));
         }
         Some((position, arrival))
@@ -132,37 +153,42 @@ impl Iterator for Arrivals<'_> {
 mod tests {
     use super::*;
 
-    const ALL: [What; 5] =
-        [What::Bytes, What::Dropped, What::Opened, What::Closed, What::Restarted];
+    const ALL: [ArrivalKind; 5] = [
+        ArrivalKind::Bytes,
+        ArrivalKind::Dropped,
+        ArrivalKind::Opened,
+        ArrivalKind::Closed,
+        ArrivalKind::Restarted,
+    ];
 
     #[test]
     fn an_entry_lies_as_the_table_says() {
         let arrival =
-            Arrival { time_ns: 0x0102_0304_0506_0708, bytes: 0x0A0B, what: What::Dropped };
+            Arrival { time_ns: 0x0102_0304_0506_0708, bytes: 0x0A0B, kind: ArrivalKind::Dropped };
         let expected = [8, 7, 6, 5, 4, 3, 2, 1, 0x0B, 0x0A, 0, 0, 2, 0, 0, 0];
         assert_eq!(arrival.to_bytes(), expected);
-        for what in ALL {
-            let arrival = Arrival { what, ..arrival };
+        for kind in ALL {
+            let arrival = Arrival { kind, ..arrival };
             assert_eq!(Arrival::from_bytes(&arrival.to_bytes()), Some(arrival));
         }
     }
 
     #[test]
     fn positions_are_sums_of_what_arrived() {
-        let entry = |bytes, what| Arrival { time_ns: 7, bytes, what };
+        let entry = |bytes, kind| Arrival { time_ns: 7, bytes, kind };
         let told = [
-            entry(0, What::Opened),
-            entry(10, What::Bytes),
-            entry(99, What::Dropped),
-            entry(5, What::Bytes),
-            entry(0, What::Closed),
+            entry(0, ArrivalKind::Opened),
+            entry(10, ArrivalKind::Bytes),
+            entry(99, ArrivalKind::Dropped),
+            entry(5, ArrivalKind::Bytes),
+            entry(0, ArrivalKind::Closed),
         ];
         let mut file = [0; 16 * 7 + 3];
         file[..16].copy_from_slice(&HEADER);
         for (room, arrival) in file[16..].as_chunks_mut().0.iter_mut().zip(told) {
             *room = arrival.to_bytes();
         }
-        // The last whole entry is of no known kind, and a cut one follows.
+        // The last complete entry has an unknown kind, and a truncated one follows.
         let read = Arrivals::new(&file).unwrap();
         let positions = [0, 0, 10, 10, 15];
         assert!(read.eq(positions.into_iter().zip(told)));

@@ -1,12 +1,12 @@
-//! The bytes of each trace dialect, both directions.
+//! The byte layouts of every trace dialect, for reading and writing.
 //!
-//! A byte layout is defined here once and used by the recorder that writes it and by the reader
-//! that decodes it. What the bytes *mean* (names, clocks, gaps, order of events) is not here: that
-//! is the business of the reader in the crate `tracewell`; when to write them is the business of
-//! `tracewell-record`.
+//! Each layout is defined once, here. The recorder and the decoder of a dialect share this
+//! definition. The decoders in the crate `tracewell` interpret the bytes (names, clocks, gaps,
+//! order of events). The recorders in `tracewell-record` decide when to write which bytes.
 //!
-//! The crate takes nothing: no standard library, no allocator, no dependency, no `unsafe`.
-//! Functions that read bytes return `None` or an error instead of panicking, for any input.
+//! The crate has no dependencies. The crate uses neither the standard library nor an allocator, and
+//! has no `unsafe` code. Functions that read bytes return `None` or an error if the bytes are
+//! invalid. These functions never panic.
 //!
 //! ```
 //! use tracewell_wire::ByteOrder;
@@ -32,3 +32,8 @@ pub mod shark;
 pub mod threadx;
 
 pub use order::ByteOrder;
+
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,6 +1,13 @@
-//! Byte order as a run-time value: two dialects are written in the order of their target.
+//! Byte order as a run-time value. In two dialects, targets write numbers in their own byte order.
 
-/// The order in which the bytes of a number lie in memory.
+/// The order of a number's bytes in memory.
+///
+/// ```
+/// use tracewell_wire::ByteOrder;
+///
+/// assert_eq!(ByteOrder::Big.u32([0, 0, 1, 2]), 0x0102);
+/// assert_eq!(ByteOrder::Little.bytes_of_u16(0x0102), [2, 1]);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ByteOrder {
     /// Least significant byte first.
@@ -10,7 +17,7 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
-    /// The number in two bytes of this order.
+    /// Decodes a number of two bytes.
     #[inline]
     pub const fn u16(self, bytes: [u8; 2]) -> u16 {
         match self {
@@ -19,7 +26,7 @@ impl ByteOrder {
         }
     }
 
-    /// The number in four bytes of this order.
+    /// Decodes a number of four bytes.
     #[inline]
     pub const fn u32(self, bytes: [u8; 4]) -> u32 {
         match self {
@@ -28,7 +35,7 @@ impl ByteOrder {
         }
     }
 
-    /// The number in eight bytes of this order.
+    /// Decodes a number of eight bytes.
     #[inline]
     pub const fn u64(self, bytes: [u8; 8]) -> u64 {
         match self {
@@ -37,7 +44,7 @@ impl ByteOrder {
         }
     }
 
-    /// The two bytes of a number in this order.
+    /// Encodes a number in two bytes.
     #[inline]
     pub const fn bytes_of_u16(self, value: u16) -> [u8; 2] {
         match self {
@@ -46,7 +53,7 @@ impl ByteOrder {
         }
     }
 
-    /// The four bytes of a number in this order.
+    /// Encodes a number in four bytes.
     #[inline]
     pub const fn bytes_of_u32(self, value: u32) -> [u8; 4] {
         match self {
@@ -55,7 +62,7 @@ impl ByteOrder {
         }
     }
 
-    /// The eight bytes of a number in this order.
+    /// Encodes a number in eight bytes.
     #[inline]
     pub const fn bytes_of_u64(self, value: u64) -> [u8; 8] {
         match self {
@@ -64,7 +71,7 @@ impl ByteOrder {
         }
     }
 
-    /// The order of the machine that this code runs on.
+    /// The byte order of the machine that runs this code.
     pub const NATIVE: Self = if cfg!(target_endian = "big") { Self::Big } else { Self::Little };
 }
 

@@ -1,10 +1,10 @@
-//! The container of AIX entries: what is written is read, a cut is told from damage, and each
-//! changed byte changes what it should and nothing else.
+//! Tests the container for AIX entries: reading returns the written structures, distinguishes
+//! truncation from damage, and each changed byte changes only its own field.
 
 use proptest::prelude::*;
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{
-    Damage, Env, FileHeader, Frame, FrameHead, MAX_ENTRY_LENGTH, MAX_HEADER_LENGTH, ReadError,
+    Damage, Env, FileHeader, Frame, FrameHeader, MAX_ENTRY_LENGTH, MAX_HEADER_LENGTH, ReadError,
     Texts, TimeConversion,
 };
 
@@ -39,9 +39,9 @@ fn envs() -> impl Strategy<Value = Env> {
     prop_oneof![Just(Env::Bits32), Just(Env::Bits64)]
 }
 
-fn heads() -> impl Strategy<Value = FrameHead> {
+fn heads() -> impl Strategy<Value = FrameHeader> {
     let ids = any::<(Option<u64>, Option<u64>)>();
-    (envs(), any::<u16>(), any::<u64>(), ids).prop_map(|(env, cpu, tick, (tid, pid))| FrameHead {
+    (envs(), any::<u16>(), any::<u64>(), ids).prop_map(|(env, cpu, tick, (tid, pid))| FrameHeader {
         env,
         cpu,
         tick,
@@ -82,7 +82,8 @@ fn a_header_has_its_fields_where_the_table_says() {
 
 #[test]
 fn a_frame_has_its_fields_where_the_table_says() {
-    let head = FrameHead { env: Env::Bits32, cpu: 0x0102, tick: 0x33, tid: Some(0x44), pid: None };
+    let head =
+        FrameHeader { env: Env::Bits32, cpu: 0x0102, tick: 0x33, tid: Some(0x44), pid: None };
     let bytes = frame_bytes(ByteOrder::Big, &Frame { head, entry: &[0xAA; 5] });
     assert_eq!(bytes[..8], [0, 0, 0, 5, 32, 1, 1, 2]);
     assert_eq!([bytes[15], bytes[23]], [0x33, 0x44]);
@@ -91,13 +92,13 @@ fn a_frame_has_its_fields_where_the_table_says() {
 }
 
 #[test]
-fn every_cut_of_a_header_wants_more_and_never_too_much() {
+fn a_truncated_header_asks_for_more_bytes_but_never_too_many() {
     let bytes = header_bytes(&HEADER);
     for cut in 0..bytes.len() {
         let Err(ReadError::Incomplete { needed }) = FileHeader::read(&bytes[..cut]) else {
             panic!("{cut} bytes of {} are enough", bytes.len());
         };
-        assert!(cut < needed && needed <= bytes.len(), "{cut} bytes ask for {needed}");
+        assert!(cut < needed && needed <= bytes.len(), "{needed} bytes requested after {cut}");
     }
 }
 
@@ -109,14 +110,14 @@ fn each_changed_byte_of_a_header_changes_the_header_or_is_damage() {
         let mut changed = bytes.clone();
         changed[at] ^= 0x40;
         if let Ok((header, _)) = FileHeader::read(&changed) {
-            // Bit 6 of the flags says nothing.
+            // Bit 6 of the flags has no meaning.
             assert_eq!(header == HEADER, ignored(at) || at == 7, "byte {at}");
         }
     }
 }
 
 #[test]
-fn damaged_headers_say_what_was_found() {
+fn damaged_headers_report_what_was_found() {
     let bytes = header_bytes(&HEADER);
     let with = |at: usize, value: &[u8]| {
         let mut changed = bytes.clone();
@@ -139,7 +140,7 @@ fn damaged_headers_say_what_was_found() {
 }
 
 #[test]
-fn what_follows_the_texts_in_a_header_is_skipped() {
+fn bytes_after_the_texts_of_a_header_are_skipped() {
     let mut bytes = header_bytes(&HEADER);
     bytes.extend(b"later");
     bytes[55] += 5;
@@ -179,7 +180,7 @@ fn frames_of_impossible_lengths_are_damaged() {
 
 #[test]
 fn frames_of_impossible_lengths_are_not_written() {
-    let head = FrameHead { env: Env::Bits64, cpu: 0, tick: 0, tid: None, pid: None };
+    let head = FrameHeader { env: Env::Bits64, cpu: 0, tick: 0, tid: None, pid: None };
     let long = vec![0; MAX_ENTRY_LENGTH + 1];
     let mut bytes = vec![0xEE; 70_000];
     for entry in [&long[..7], &long] {
@@ -227,7 +228,7 @@ proptest! {
         let bytes = frame_bytes(order, &frame);
         prop_assert_eq!(Frame::read(order, &bytes), Ok((frame, bytes.len())));
         for cut in 0..bytes.len() {
-            let needed = if cut < FrameHead::LENGTH { FrameHead::LENGTH } else { bytes.len() };
+            let needed = if cut < FrameHeader::LENGTH { FrameHeader::LENGTH } else { bytes.len() };
             let read = Frame::read(order, &bytes[..cut]);
             prop_assert_eq!(read, Err(ReadError::Incomplete { needed }));
         }
@@ -244,11 +245,11 @@ proptest! {
         let unknown = |at: usize| match at {
             16..24 => head.tid.is_none(),
             24..32 => head.pid.is_none(),
-            _ => at >= FrameHead::LENGTH + entry.len(),
+            _ => at >= FrameHeader::LENGTH + entry.len(),
         };
         for at in 0..bytes.len() {
             let mut changed = bytes.clone();
-            // No flag has bit 7, so that every other bit counts.
+            // Bit 7 is not a flag. Every other bit has a meaning.
             changed[at] ^= if at == 5 { 1 } else { 0x80 };
             match Frame::read(order, &changed) {
                 Ok((read, _)) => prop_assert_eq!(read == frame, unknown(at), "byte {}", at),

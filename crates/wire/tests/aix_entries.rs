@@ -1,5 +1,5 @@
-//! AIX hook words and entries: fields are where IBM's pages put them, what is written is read, and
-//! no bytes panic.
+//! Tests AIX hook words and entries: fields are at the offsets that IBM documents, reading returns
+//! the written entries, and no input causes a panic.
 
 use proptest::prelude::*;
 use tracewell_wire::aix::{
@@ -22,7 +22,7 @@ fn types() -> impl Strategy<Value = HookType> {
     prop::sample::select(&TYPES[..])
 }
 
-/// Hook words of plain entries, both environments, and how many data words they ask for.
+/// Hook words of plain entries with 32 and 64 bits, each with the number of its data words.
 fn plain_hooks() -> impl Strategy<Value = (HookWord, usize)> {
     let narrow = (types(), any::<u16>(), any::<u16>())
         .prop_filter("plain", |(hook_type, ..)| !hook_type.is_generic())
@@ -37,7 +37,7 @@ fn plain_hooks() -> impl Strategy<Value = (HookWord, usize)> {
     prop_oneof![narrow, wide]
 }
 
-/// Hook words of any type and length; those of 32 bits and 64 bits.
+/// Hook words of any type and length, with 32 or 64 bits.
 fn any_hooks() -> impl Strategy<Value = HookWord> {
     prop_oneof![
         any::<u32>().prop_map(|word| HookWord::Bits32(HookWord32(word))),
@@ -56,7 +56,7 @@ fn a_32_bit_hook_word_has_id_type_and_data_from_the_top() {
     assert_eq!(word.hook_type(), None);
     let word = HookWord32::new(ids::THREAD_CREATE, HookType::Trchkgt, 0xBEEF);
     assert_eq!(word, HookWord32(0x465E_BEEF));
-    // What C programs write as a constant, completed by a macro.
+    // A constant of a C program, completed by a macro.
     assert_eq!(HookWord32(0x15B0_0000).with_type(HookType::Trchkl), HookWord32(0x15B2_0000));
 }
 
@@ -128,7 +128,7 @@ fn generic_entries_get_type_length_and_padding() {
 }
 
 #[test]
-fn hook_words_that_no_entry_has_are_errors_with_what_was_found() {
+fn invalid_hook_words_are_errors_that_report_what_was_found() {
     let wide = |hook: u64| Entry::read(Env::Bits64, &hook.to_be_bytes()).unwrap_err();
     let length = |found, generic| EntryError::Length { found, generic };
     assert_eq!(wide(0x8000_0007_0AA0_0000), length(7, false));
@@ -170,7 +170,7 @@ fn a_time_conversion_counts_only_if_its_third_word_is_2() {
 }
 
 #[test]
-fn a_time_conversion_is_found_in_its_entry_alone() {
+fn a_time_conversion_is_found_only_in_its_own_entry() {
     let conversion = TimeConversion { multiplier: 5, divisor: 3 };
     for env in [Env::Bits32, Env::Bits64] {
         let mut bytes = [0; 48];

@@ -1,19 +1,19 @@
-//! RKH's bytes: what is written is read, in pieces of any size, and no bytes panic. Against slow twins
-//! where there are fast ways.
+//! Tests RKH's byte format: reading returns the written data for chunks of any size, and no input
+//! causes a panic. Compares the optimised functions with simple models of them.
 
 use proptest::prelude::*;
 use tracewell_wire::rkh::{
-    Configuration, Cut, Cutter, Dialect, Field, FieldType, Form, Item, Items, LONGEST_FRAME,
+    Configuration, Cut, Cutter, Dialect, Field, FieldType, Form, Item, Items, MAX_FRAME_LEN,
     Settings, Symbol, Unstuffed, checksum, encode, ids, stuff, switches, unstuff, unstuff_in_place,
 };
 
-/// Bytes among which flags and escapes are frequent.
+/// Random bytes. Flags and escapes are frequent among them.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![3 => any::<u8>(), 1 => Just(0x7E), 1 => Just(0x7D), 1 => 0x5C..=0x60_u8];
     prop::collection::vec(byte, 0..400)
 }
 
-/// The state machine as a target's receiver has it: a byte at a time.
+/// A simple receiver: a state machine that reads one byte at a time.
 fn frames_by_state_machine(bytes: &[u8]) -> (Vec<Unstuffed>, Vec<Vec<u8>>) {
     let (mut outcomes, mut frames, mut frame) = (Vec::new(), Vec::new(), Vec::new());
     let (mut escaped, mut stuffed) = (false, 0);
@@ -48,7 +48,7 @@ fn frames(bytes: &[u8]) -> (Vec<Unstuffed>, Vec<Vec<u8>>) {
         .map(|cut| {
             let stuffed = &bytes[cut.start..cut.end];
             assert_eq!(cut.escaped, stuffed.contains(&0x7D));
-            let mut room = [0; LONGEST_FRAME];
+            let mut room = [0; MAX_FRAME_LEN];
             let outcome = unstuff(stuffed, &mut room);
             let frame = match outcome {
                 Unstuffed::Frame(length) => room[..length].to_vec(),
@@ -61,12 +61,12 @@ fn frames(bytes: &[u8]) -> (Vec<Unstuffed>, Vec<Vec<u8>>) {
 
 proptest! {
     #[test]
-    fn frames_are_those_of_the_state_machine(bytes in stream()) {
+    fn frames_agree_with_the_state_machine(bytes in stream()) {
         prop_assert_eq!(frames(&bytes), frames_by_state_machine(&bytes));
     }
 
     #[test]
-    fn a_stream_may_come_in_pieces(bytes in stream(), piece in 1..90_usize) {
+    fn a_stream_may_arrive_in_pieces(bytes in stream(), piece in 1..90_usize) {
         let (mut cuts, mut start, mut end) = (Vec::new(), 0, 0);
         while end < bytes.len() {
             end = bytes.len().min(end + piece);
@@ -82,7 +82,10 @@ proptest! {
     }
 
     #[test]
-    fn what_is_encoded_is_read(plain in prop::collection::vec(any::<u8>(), 1..200), check: bool) {
+    fn encoded_frames_are_read_back(
+        plain in prop::collection::vec(any::<u8>(), 1..200),
+        check: bool,
+    ) {
         let mut room = vec![0; 2 * plain.len() + 3];
         let length = encode(&plain, check, &mut room).unwrap();
         let wire = &mut room[..length];
@@ -98,31 +101,35 @@ proptest! {
     }
 
     #[test]
-    fn too_little_room_is_told(plain in prop::collection::vec(any::<u8>(), 1..60), room in 0..130_usize) {
+    fn a_short_buffer_is_reported(
+        plain in prop::collection::vec(any::<u8>(), 1..60),
+        room in 0..130_usize,
+    ) {
         let mut whole = [0; 130];
         let length = encode(&plain, true, &mut whole).unwrap();
         let mut out = vec![0; room];
         let written = encode(&plain, true, &mut out);
         prop_assert_eq!(written, (room >= length).then_some(length));
-        prop_assert_eq!(stuff(&plain, &mut out).is_some(), room >= stuff(&plain, &mut whole).unwrap());
+        let needed = stuff(&plain, &mut whole).unwrap();
+        prop_assert_eq!(stuff(&plain, &mut out).is_some(), room >= needed);
     }
 
     #[test]
-    fn the_sum_is_that_of_the_bytes(bytes in prop::collection::vec(any::<u8>(), 0..3000)) {
+    fn the_sum_is_the_sum_of_the_bytes(bytes in prop::collection::vec(any::<u8>(), 0..3000)) {
         let slow = bytes.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
         prop_assert_eq!(checksum::sum(&bytes), slow);
         prop_assert_eq!(checksum::of(&bytes), slow.wrapping_neg());
     }
 
     #[test]
-    fn a_code_stands_for_one_id(code: u8, groups: bool) {
+    fn a_code_has_one_id(code: u8, groups: bool) {
         for width in [1, 2, 4] {
             prop_assert_eq!(ids::code(ids::id(code, width, groups), width, groups), Some(code));
         }
     }
 
     #[test]
-    fn items_come_back(items in prop::collection::vec(item(), 0..20), settings in settings()) {
+    fn items_are_read_back(items in prop::collection::vec(item(), 0..20), settings in settings()) {
         let mut room = [0; 8192];
         let mut length = 0;
         let mut expected = Vec::new();
@@ -137,14 +144,14 @@ proptest! {
     }
 
     #[test]
-    fn a_configuration_comes_back(
+    fn a_configuration_is_read_back(
         settings in settings(), form in 0..3_u8, version in 0..5_usize, hz: u16, pools in 0..16_u8,
     ) {
         let record = configuration(settings, form, version, hz, pools);
         let (frame, length) = configuration_frame(&record);
         let found = Configuration::recognise(&frame[..length]);
         prop_assert_eq!(found, Some(record));
-        // One bit turned over: with a checksum it is no such record any more.
+        // A record with a checksum and one inverted bit is not a configuration record.
         for bit in 0..8 * length {
             let mut damaged = frame;
             damaged[bit / 8] ^= 1 << (bit % 8);
@@ -235,21 +242,21 @@ fn configuration(
     form: u8,
     version: usize,
     stamps_per_second: u16,
-    most_pools: u8,
+    max_pools: u8,
 ) -> Configuration {
     let form = [Form::Five, Form::Ten, Form::Thirteen][usize::from(form)];
     let version = [0x2405, 0x2406, 0x3000, 0x3203, 0x3400][version];
     let plain = Settings::default();
-    let (version, stamps_per_second, most_pools) = match form {
-        Form::Thirteen => (version, stamps_per_second, most_pools),
-        Form::Ten => (0x2403, 0, most_pools),
+    let (version, stamps_per_second, max_pools) = match form {
+        Form::Thirteen => (version, stamps_per_second, max_pools),
+        Form::Ten => (0x2403, 0, max_pools),
         Form::Five => (0, 0, 0),
     };
     if form != Form::Thirteen {
         settings.id = 1;
     }
     if form == Form::Five {
-        // It does not speak of these.
+        // The record does not contain these settings.
         settings.block_size = plain.block_size;
         (settings.sender, settings.queue_low_water, settings.pool_low_water) =
             (false, false, false);
@@ -264,7 +271,7 @@ fn configuration(
     ];
     let flags = flags.iter().filter(|(on, _)| *on).fold(0, |flags, (_, bit)| flags | bit);
     let stamp_size = if settings.stamp > 0 { settings.stamp } else { 4 };
-    Configuration { form, version, flags, settings, stamp_size, most_pools, stamps_per_second }
+    Configuration { form, version, flags, settings, stamp_size, max_pools, stamps_per_second }
 }
 
 fn configuration_frame(record: &Configuration) -> ([u8; 64], usize) {
@@ -292,12 +299,12 @@ const DEMO: [u8; 32] = [
 ];
 
 #[test]
-fn the_configuration_record_of_a_target_says_what_it_was_built_with() {
+fn the_configuration_record_of_a_target_has_its_settings() {
     let cut = Cutter::new(&DEMO).next().unwrap();
     assert_eq!(cut, Cut { start: 1, end: 16, escaped: false });
     let record = Configuration::recognise(&DEMO[1..16]).unwrap();
     assert_eq!((record.form, record.version, record.flags), (Form::Thirteen, 0x3400, 0x3_FE0E));
-    assert_eq!((record.most_pools, record.stamps_per_second), (4, 1000));
+    assert_eq!((record.max_pools, record.stamps_per_second), (4, 1000));
     assert_eq!(record.dialect(), Some(Dialect::V3_4));
     let expected = Settings { queue_low_water: true, pool_low_water: true, ..Settings::default() };
     assert_eq!(record.settings, expected);
@@ -323,9 +330,10 @@ fn an_escape_turns_any_byte() {
 }
 
 #[test]
-fn more_pools_than_four_bits_hold_do_not_spoil_the_record() {
+fn more_pools_than_four_bits_can_hold_do_not_corrupt_the_record() {
     let mut frame = DEMO[1..16].to_vec();
-    // 20 pools, or-ed to a block size of 4 bytes.
+    // The number of pools, 20, has five bits. It was ORed into the byte whose upper half is the
+    // block size, 4.
     frame[11] = 0x40 | 20;
     frame[14] = checksum::of(&frame[..14]);
     let record = Configuration::recognise(&frame).unwrap();
@@ -333,7 +341,7 @@ fn more_pools_than_four_bits_hold_do_not_spoil_the_record() {
 }
 
 #[test]
-fn fields_are_named_as_the_tables_name_them() {
+fn fields_have_the_names_of_the_schema() {
     let field: Field = "ptr?sender".parse().unwrap();
     let mut settings = Settings::default();
     assert!(!field.condition.holds(&settings));

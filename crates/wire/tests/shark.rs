@@ -1,4 +1,4 @@
-//! S.Ha.R.K. layouts: known bytes, and writing undone by reading.
+//! Tests S.Ha.R.K. layouts: compares them with known bytes, and reads back written structures.
 
 use proptest::prelude::*;
 use tracewell_wire::shark::{
@@ -8,7 +8,7 @@ use tracewell_wire::shark::{
 };
 
 #[test]
-fn a_record_has_the_high_half_of_its_stamp_first() {
+fn a_record_has_the_high_half_of_its_timestamp_first() {
     let bytes = [0x82, 0x00, 0x18, 0x01, 7, 0, 0, 0, 0x44, 0x33, 0x22, 0x11, 0x20, 0x01, 0, 0];
     let record = Record { code_word: 0x82, par1: 0x118, tsc: 0x7_1122_3344, par2: 0x120 };
     assert_eq!(Record::read(&bytes), Some(record));
@@ -35,7 +35,7 @@ fn the_end_test_leaves_the_last_slot_free() {
 }
 
 #[test]
-fn a_chunk_header_lies_as_the_kernel_lays_it_out() {
+fn a_chunk_header_has_the_kernels_layout() {
     let header = ChunkHeader {
         number: 3,
         flags: ids::flag::JUMP_TO_NEXT | ids::flag::NO_DELETE,
@@ -60,7 +60,7 @@ fn a_chunk_header_lies_as_the_kernel_lays_it_out() {
 }
 
 #[test]
-fn a_datagram_must_be_as_long_as_it_says() {
+fn a_datagram_must_have_the_length_in_its_header() {
     let mut datagram = [0; 24 + 32];
     DatagramHeader::new(7, 2).write(&mut datagram).unwrap();
     assert_eq!(&datagram[..12], b"TRACER-V1.0\0");
@@ -70,11 +70,11 @@ fn a_datagram_must_be_as_long_as_it_says() {
     assert_eq!(short, Err(DatagramError::Sizes { header, found: 55 }));
     assert_eq!(DatagramHeader::read(&datagram[..20]), Err(DatagramError::TooShort { found: 20 }));
     assert_eq!(DatagramHeader::read(b"TRACER"), Err(DatagramError::NotATracer));
-    assert_eq!(DatagramHeader::new(1, DatagramHeader::MOST_EVENTS).size, 984);
+    assert_eq!(DatagramHeader::new(1, DatagramHeader::MAX_EVENTS).size, 984);
 }
 
 #[test]
-fn a_capture_is_cut_into_its_frames() {
+fn a_capture_is_split_into_its_frames() {
     let mut capture = Frame::prefix(3).to_vec();
     capture.extend(b"abc");
     capture.extend(Frame::prefix(0));
@@ -90,18 +90,20 @@ fn a_capture_is_cut_into_its_frames() {
 }
 
 #[test]
-fn a_number_that_comes_again_with_other_bytes_is_a_new_senders() {
+fn a_repeated_number_with_different_bytes_shows_a_new_sender() {
     let mut start = SenderStart::default();
-    let mut take = |number, byte| start.begins_anew(&DatagramHeader::new(number, 0), &[byte]);
-    // Doubled, late, and a number that is not remembered.
+    let mut take = |number, byte| start.restarts(&DatagramHeader::new(number, 0), &[byte]);
+    // One duplicate, one late packet, and two different packets with the number 65. Checksums are
+    // kept only for numbers up to 64.
     assert_eq!(
         [(1, 1), (2, 2), (2, 2), (64, 9), (3, 3), (65, 1), (65, 2)].map(|(n, b)| take(n, b)),
         [false; 7]
     );
-    // A new sender's second packet, its first, its third and again its first; then a third sender.
+    // A new sender's second, first and third packet, and a duplicate of the first. A third sender
+    // follows.
     let expected = [true, false, false, false, true];
     assert_eq!([(2, 7), (1, 6), (3, 8), (1, 6), (1, 5)].map(|(n, b)| take(n, b)), expected);
-    // What has no number of a packet.
+    // Numbers that no packet has.
     assert_eq!([(0, 1), (0, 2)].map(|(n, b)| take(n, b)), [false; 2]);
 }
 
@@ -111,7 +113,7 @@ fn pack(records: &[Record]) -> Vec<u8> {
 }
 
 #[test]
-fn packed_records_are_as_the_table_says() {
+fn packed_records_have_the_documented_bytes() {
     let first = Record { code_word: 0x20, par1: 0x100, tsc: 1000, par2: 300 };
     let back = Record { code_word: 0x8009, par1: 1, tsc: 999, par2: 0 };
     let packed = pack(&[first, back]);
@@ -120,11 +122,11 @@ fn packed_records_are_as_the_table_says() {
     assert_eq!(packed, bytes);
     assert!(Unpacker::new(&packed).eq([first, back]));
     let furthest = Record { code_word: 0x80FE, par1: u16::MAX, tsc: 1 << 63, par2: u32::MAX };
-    assert_eq!(pack(&[furthest]).len(), PackedRecord::MOST);
+    assert_eq!(pack(&[furthest]).len(), PackedRecord::MAX_LEN);
 }
 
 #[test]
-fn packed_records_end_at_a_zero_and_at_bytes_that_are_none() {
+fn packed_records_end_at_a_zero_and_at_invalid_bytes() {
     let packed = pack(&[Record { code_word: 9, par1: 1, tsc: 2, par2: 3 }]);
     let mut padded = Unpacker::new(&[9, 2, 4, 3, 0, 9, 2, 4, 3]);
     assert_eq!((padded.by_ref().count(), padded.is_damaged(), padded.rest().len()), (1, false, 5));
@@ -133,7 +135,7 @@ fn packed_records_end_at_a_zero_and_at_bytes_that_are_none() {
         assert_eq!((records.by_ref().count(), records.is_damaged()), (0, true));
         assert_eq!(records.rest(), &packed[..cut]);
     }
-    // A first parameter of 17 bits, a second one of 33, a number that does not end.
+    // A first parameter of 17 bits, and a second one of 33 bits.
     for damaged in [&[9, 0x80, 0x80, 0x08, 0, 0][..], &[9, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x10]] {
         let mut records = Unpacker::new(damaged);
         assert_eq!((records.next(), records.is_damaged()), (None, true));
@@ -141,16 +143,17 @@ fn packed_records_end_at_a_zero_and_at_bytes_that_are_none() {
     assert_eq!(Unpacker::new(&[0xFF; 40]).next(), None);
 }
 
-/// A block of stored bytes, head and all.
+/// Returns a block with its header.
 fn block(unpacked: usize, stored: &[u8]) -> Vec<u8> {
     let block = PackedBlock::new(unpacked, stored).unwrap();
     [&block.head()[..], block.stored()].concat()
 }
 
-/// Stands for a library: writes the first byte as often as the second says.
-fn run(stored: &[u8], place: &mut [u8]) -> Option<usize> {
+/// A substitute for LZ4. Expands two bytes: the first byte is repeated, and the second byte is the
+/// number of repetitions.
+fn run(stored: &[u8], output: &mut [u8]) -> Option<usize> {
     let &[byte, times] = stored else { return None };
-    place.get_mut(..usize::from(times))?.fill(byte);
+    output.get_mut(..usize::from(times))?.fill(byte);
     Some(usize::from(times))
 }
 
@@ -159,10 +162,10 @@ fn record(code: u16, tsc: u64) -> Record {
 }
 
 #[test]
-fn a_block_is_as_the_table_says() {
+fn a_block_has_the_documented_bytes() {
     let bytes = block(4, &[9, 0, 2, 0]);
     assert_eq!(bytes[..5], [0xFF, 4, 0, 4, 0]);
-    // Made with another implementation of CRC-32C from 04 00 04 00 09 00 02 00.
+    // CRC-32C of 04 00 04 00 09 00 02 00, computed by another implementation.
     assert_eq!(bytes[5..9], [0x20, 0xFE, 0x84, 0x13]);
     let (read, rest) = PackedBlock::read(&bytes).unwrap();
     assert_eq!(
@@ -201,16 +204,16 @@ fn blocks_and_records_of_an_area_follow_each_other() {
 }
 
 #[test]
-fn behind_a_damaged_block_reading_goes_on() {
+fn reading_continues_after_a_damaged_block() {
     let good = block(4, &[9, 0, 6, 0]);
     let mut summed = good.clone();
     summed[10] ^= 1;
     let damages: [(&[u8], usize); 4] = [
         (&summed, 0),
-        // No library for it, or one that makes less of it than the head says.
+        // A block that cannot be expanded, or expands to fewer bytes than its header specifies.
         (&block(9, &[1, 8]), 0),
         (&block(7, &[1, 8, 0]), 0),
-        // Two bytes of a record, which ends with its block.
+        // The block ends after two bytes of a record. No record continues in the next block.
         (&block(2, &[9, 0]), 11),
     ];
     for (damaged, at) in damages {
@@ -222,7 +225,7 @@ fn behind_a_damaged_block_reading_goes_on() {
         AreaRecords::new(&block(8, &[1, 8]), None).next(),
         Some(Err(PackedDamage { at: 0 }))
     );
-    // Where the head is none there is no next block to find.
+    // After an invalid header, the next block cannot be found.
     let area = [&good[..], &[0xFF, 0, 0, 0, 0], &good].concat();
     let records: Vec<_> = AreaRecords::new(&area, Some(run)).collect();
     assert_eq!(records, [Ok(record(9, 3)), Err(PackedDamage { at: good.len() })]);
@@ -231,7 +234,10 @@ fn behind_a_damaged_block_reading_goes_on() {
 proptest! {
     #[test]
     fn unpacking_undoes_packing(
-        records in prop::collection::vec((1..=254_u16, any::<bool>(), any::<(u16, u64, u32)>()), 0..40)
+        records in prop::collection::vec(
+            (1..=254_u16, any::<bool>(), any::<(u16, u64, u32)>()),
+            0..40,
+        ),
     ) {
         let records: Vec<_> = records
             .into_iter()
@@ -247,8 +253,8 @@ proptest! {
     }
 
     #[test]
-    fn unpacking_takes_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        // Four bytes a record at least, so that memory is bounded by what was read.
+    fn unpacking_accepts_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        // A record has at least four bytes, so the length of the input limits the memory.
         prop_assert!(Unpacker::new(&bytes).count() <= bytes.len() / 4);
         prop_assert!(AreaRecords::new(&bytes, None).count() <= bytes.len());
     }

@@ -1,5 +1,5 @@
-//! The ThreadX layouts: what is written is read, sizes and offsets are those of the header files, and
-//! no bytes panic.
+//! Tests the ThreadX layouts: reading returns the written structures, sizes and offsets match the
+//! header files, and no input causes a panic.
 
 use proptest::prelude::*;
 use tracewell_wire::ByteOrder;
@@ -35,7 +35,7 @@ fn header() -> Header {
 }
 
 #[test]
-fn sizes_are_those_of_the_compiler() {
+fn sizes_equal_those_of_the_c_structures() {
     let sizes = |l: Layout| (l.header_size(), l.registry_slot_size(), l.event_size());
     assert_eq!(sizes(LITTLE), (48, 48, 32));
     assert_eq!(sizes(WIDE), (96, 64, 64));
@@ -78,7 +78,7 @@ fn a_narrow_header_with_mask_0_is_not_taken_for_a_wide_one() {
 }
 
 #[test]
-fn what_is_no_header_is_refused_with_a_reason() {
+fn bytes_that_are_not_a_header_are_refused_with_a_reason() {
     assert_eq!(Header::read(b""), Err(HeaderError::TooShort { needed: 4 }));
     assert_eq!(Header::read(b"TXTB"), Err(HeaderError::TooShort { needed: 48 }));
     assert_eq!(Header::read(b"BTXT"), Err(HeaderError::TooShort { needed: 8 }));
@@ -106,7 +106,7 @@ fn priorities_are_unpacked_from_their_ten_bits() {
 }
 
 #[test]
-fn a_name_ends_at_its_nul_and_what_lies_behind_stays() {
+fn a_name_ends_at_its_nul_and_the_bytes_after_it_stay() {
     let slot = RegistrySlot {
         available: 0,
         object_type: 5,

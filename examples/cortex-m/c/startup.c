@@ -1,5 +1,5 @@
-/* What a Cortex-M needs before main: vectors and reset. newlib's start code (rdimon) does the rest: it
- * clears .bss, opens files by semihosting, and calls main. mps2-an385.ld names the places.
+/* The code of a Cortex-M that runs before main: vectors and reset. newlib's start code (rdimon) clears .bss,
+ * opens files by semihosting, and calls main. mps2-an385.ld defines the symbols.
  */
 #include <stdint.h>
 
@@ -8,7 +8,7 @@ extern void _start(void);
 
 void reset(void);
 
-/* Semihosting: the program ends with an error. */
+/* Ends the program with an error, by semihosting. */
 static void fault(void)
 {
     register uint32_t operation __asm__("r0") = 0x18;

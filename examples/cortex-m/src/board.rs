@@ -1,9 +1,10 @@
-//! The machine: vectors, reset, the serial line, a cycle counter, interrupts, and files of the debugger.
+//! The board: vectors, reset, serial line, cycle counter, interrupts, and semihosting files.
 //!
-//! A real project takes most of this from a crate such as `cortex-m-rt` and its board's. Here it is written
-//! out, so that the example needs nothing that is not in this repository.
+//! A real project uses crates such as `cortex-m-rt` and a crate for its board. This file contains
+//! all code, so that the example depends only on this repository.
 //!
-//! The module holds `unsafe` code because registers are addresses and the first instructions have no stack.
+//! This file needs unsafe code because it accesses registers by their addresses, and because the
+//! first instructions run without a stack.
 
 use core::arch::asm;
 use core::cell::{Cell, UnsafeCell};
@@ -11,19 +12,20 @@ use core::ffi::CStr;
 use core::panic::PanicInfo;
 use core::ptr;
 
-/// The first serial line of the board (Arm CMSDK UART): data, state, control, divider of the baud rate.
+/// The first serial line of the board (Arm CMSDK UART): data, state, control, divider of the baud
+/// rate.
 const UART_DATA: *mut u32 = 0x4000_4000 as *mut u32;
 const UART_STATE: *const u32 = 0x4000_4004 as *const u32;
 const UART_CONTROL: *mut u32 = 0x4000_4008 as *mut u32;
 const UART_DIVIDER: *mut u32 = 0x4000_4010 as *mut u32;
 
-/// SysTick: control, reload value, present value. It counts 24 bits down.
+/// SysTick, a 24-bit down-counter: control, reload value, present value.
 const SYSTICK_CONTROL: *mut u32 = 0xE000_E010 as *mut u32;
 const SYSTICK_RELOAD: *mut u32 = 0xE000_E014 as *mut u32;
 const SYSTICK_VALUE: *mut u32 = 0xE000_E018 as *mut u32;
 const SYSTICK_MASK: u32 = 0x00FF_FFFF;
 
-/// Interrupt control and state: sets exceptions pending.
+/// The register for interrupt control and state, which sets exceptions pending.
 const INTERRUPT_STATE: *mut u32 = 0xE000_ED04 as *mut u32;
 const SET_PENDING_SYSTICK: u32 = 1 << 26;
 
@@ -72,10 +74,11 @@ static VECTORS: [Vector; 16] = [
     handler(systick),
 ];
 
-/// The first instructions: memory as the compiler expects it, the devices, then the program.
+/// The reset handler: initialises memory and devices, and calls the program.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn reset() {
-    // SAFETY: the symbols are the linker's; nothing uses the statics yet, and the words are aligned.
+    // SAFETY: the linker defines the symbols. The statics are not used yet, and the words are
+    // aligned.
     unsafe {
         let mut to = &raw mut data_start;
         let mut from = &raw const data_load;
@@ -92,7 +95,7 @@ unsafe extern "C" fn reset() {
         UART_CONTROL.write_volatile(1);
         SYSTICK_RELOAD.write_volatile(SYSTICK_MASK);
         SYSTICK_VALUE.write_volatile(0);
-        // The processor's clock; the counter raises no interrupt, `raise_interrupt` does.
+        // Counts the processor's clock and raises no interrupt.
         SYSTICK_CONTROL.write_volatile(0b101);
     }
     end(super::main().is_ok())
@@ -111,15 +114,15 @@ fn panic(_: &PanicInfo<'_>) -> ! {
     end(false)
 }
 
-/// Cycles since the reset, in 24 bits.
+/// Returns the number of cycles since the reset, modulo 2^24.
 pub(crate) fn cycles() -> u64 {
     // SAFETY: the register may be read at any time.
     u64::from(SYSTICK_MASK - (unsafe { SYSTICK_VALUE.read_volatile() } & SYSTICK_MASK))
 }
 
-/// Raises the interrupt, once, and returns when it was served.
+/// Raises the interrupt once, and returns after its handler has run.
 pub(crate) fn raise_interrupt() {
-    // SAFETY: writing 0 bits changes nothing. The barriers make the processor take the exception here.
+    // SAFETY: bits written as 0 have no effect. The barriers make the exception occur here.
     unsafe {
         INTERRUPT_STATE.write_volatile(SET_PENDING_SYSTICK);
         asm!("dsb", "isb", options(nostack));
@@ -129,7 +132,8 @@ pub(crate) fn raise_interrupt() {
 /// Sends bytes over the serial line.
 pub(crate) fn send(bytes: &[u8]) {
     for byte in bytes {
-        // SAFETY: registers of a device that only this function uses. Bit 0: its buffer is full.
+        // SAFETY: only this function uses the registers of this device. Bit 0 of the state is 1
+        // while the send buffer is full.
         unsafe {
             while UART_STATE.read_volatile() & 1 != 0 {}
             UART_DATA.write_volatile(u32::from(*byte));
@@ -137,13 +141,13 @@ pub(crate) fn send(bytes: &[u8]) {
     }
 }
 
-/// A value that threads and interrupts use in turns: each access masks interrupts.
+/// A value that threads and interrupts share. Each access masks interrupts.
 pub(crate) struct Masked<T> {
     value: UnsafeCell<T>,
     is_taken: Cell<bool>,
 }
 
-// SAFETY: the machine has one core, and both fields are used with interrupts masked only.
+// SAFETY: the machine has one core, and both fields are used only while interrupts are masked.
 unsafe impl<T: Send> Sync for Masked<T> {}
 
 impl<T> Masked<T> {
@@ -151,21 +155,21 @@ impl<T> Masked<T> {
         Self { value: UnsafeCell::new(value), is_taken: Cell::new(false) }
     }
 
-    /// Uses the value. Not from inside another use of it.
+    /// Runs `work` on the value. Must not be nested.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         masked(|| {
             assert!(!self.is_taken.replace(true));
-            // SAFETY: nobody else has the value: it is not taken, and nothing can interrupt.
+            // SAFETY: the value is not in use, and interrupts are masked.
             let result = work(unsafe { &mut *self.value.get() });
             self.is_taken.set(false);
             result
         })
     }
 
-    /// Hands the value out for good, the first time.
+    /// Returns an exclusive reference to the value. Only the first call succeeds.
     pub(crate) fn take(&'static self) -> Option<&'static mut T> {
         let was_taken = masked(|| self.is_taken.replace(true));
-        // SAFETY: it is handed out once, and not used otherwise any more.
+        // SAFETY: the reference is returned only once, and nothing else uses the value afterwards.
         (!was_taken).then(|| unsafe { &mut *self.value.get() })
     }
 }
@@ -175,25 +179,25 @@ fn masked<R>(work: impl FnOnce() -> R) -> R {
     // SAFETY: masks interrupts, which changes no memory.
     unsafe { asm!("mrs {}, primask", "cpsid i", out(reg) before, options(nostack)) };
     let result = work();
-    // SAFETY: as it was before.
+    // SAFETY: restores the former state.
     unsafe { asm!("msr primask, {}", in(reg) before, options(nostack)) };
     result
 }
 
-/// Saves bytes to a file of the machine on which the debugger runs (semihosting).
+/// Saves bytes to a file on the debugger's machine (semihosting).
 pub(crate) fn save(name: &CStr, bytes: &[u8]) -> Result<(), &'static str> {
     const WRITE_BINARY: usize = 5;
     let length = name.to_bytes().len();
     let file = semihosting(0x01, &[name.as_ptr().addr(), WRITE_BINARY, length]);
     if file == usize::MAX {
-        return Err("the debugger opens no file");
+        return Err("the debugger could not open the file");
     }
     let left = semihosting(0x05, &[file, bytes.as_ptr().addr(), bytes.len()]);
     let closed = semihosting(0x02, &[file]);
-    if left == 0 && closed == 0 { Ok(()) } else { Err("the debugger wrote not all bytes") }
+    if left == 0 && closed == 0 { Ok(()) } else { Err("the debugger did not write all bytes") }
 }
 
-/// Ends the program in the debugger: the status is 0 if all went well.
+/// Ends the program in the debugger, with status 0 for success.
 fn end(is_well: bool) -> ! {
     const EXIT: usize = 0x2_0026;
     const RUN_TIME_ERROR: usize = 0x2_0023;
@@ -209,7 +213,7 @@ fn semihosting(operation: usize, arguments: &[usize]) -> usize {
 
 fn call_debugger(operation: usize, argument: *const usize) -> usize {
     let result;
-    // SAFETY: a request to the debugger, which reads what the arguments point at.
+    // SAFETY: a request to the debugger, which only reads the memory of the arguments.
     unsafe {
         asm!("bkpt 0xAB", inout("r0") operation => result, in("r1") argument, options(nostack));
     }

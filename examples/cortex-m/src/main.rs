@@ -1,8 +1,8 @@
-//! Firmware for a Cortex-M that records itself twice: a state machine sends RKH frames over the serial
-//! line while it runs, and the kernel keeps a ThreadX ring in memory, which a debugger saves.
+//! Firmware for a Cortex-M with two recorders: a state machine sends RKH frames over the serial
+//! line, and the kernel fills a ThreadX ring in memory, which a debugger saves.
 //!
-//! `board` has what depends on the machine. The door is that of the example `door` of `tracewell-record`,
-//! so that its stream can be compared byte for byte.
+//! `board` contains the code for the hardware. The state machine is the same door as in the example
+//! `door` of `tracewell-record`. A test compares the streams of both programs byte for byte.
 #![no_std]
 #![no_main]
 
@@ -31,7 +31,7 @@ fn kernel<R>(work: impl FnOnce(&mut Kernel) -> R) -> Option<R> {
     KERNEL.with(|kernel| kernel.as_mut().map(work))
 }
 
-/// The program; the board calls it after a reset.
+/// The main function, which the board calls after a reset.
 fn main() -> Result<(), &'static str> {
     let memory = RING.take().ok_or("the ring is taken")?;
     start(memory)?;
@@ -62,7 +62,7 @@ fn start(memory: &'static mut [u8]) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The interrupt: makes the thread `control` ready.
+/// The interrupt handler: wakes the thread `control`.
 fn interrupt() {
     let context = Context::interrupt(SENSOR);
     let isr = Isr { number: 15, stack: STACK, system_state: 1, preempt_disable: 0 };

@@ -1,6 +1,7 @@
-//! Channels of an AIX trace: `trcstart`, `trcon`, `trcoff`, `trcstop`, and the way out.
+//! Channels of an AIX trace: `trcstart`, `trcon`, `trcoff`, `trcstop`, and the functions that drain
+//! a channel.
 //!
-//! The module holds `unsafe` code because exported names and C's buffers are that by nature.
+//! Unsafe: exported symbols and C buffers.
 #![allow(unsafe_code)]
 
 use core::ffi::{c_char, c_int, c_void};
@@ -10,93 +11,95 @@ use tracewell_record::aix::{self, Counts, EventList, LogFull, Mode, Options};
 use tracewell_wire::aix::HookId;
 
 use super::{tw_aix, tw_aix_context, unknown, with, with_context};
-use crate::boundary::{array, memory, put, some, text};
+use crate::boundary::{array, memory, non_null, put, text};
 use crate::clock::truth;
 use crate::code::{Code, TW_NOTHING, TW_OFF, TW_TOO_SMALL};
 
-/// Two buffers, one of which is drained while the other fills.
+/// Two buffers: one is drained while the other is filled.
 pub const TW_ALTERNATE: u8 = 0;
-/// One buffer, newest entries over oldest.
+/// One buffer, in which new entries overwrite the oldest.
 pub const TW_CIRCULAR: u8 = 1;
 /// One buffer; the channel stops when it is full.
 pub const TW_SINGLE: u8 = 2;
 
-/// Events in `ids` are recorded, others are not (`-j`).
+/// Only events in `ids` are recorded (`-j`).
 pub const TW_ONLY: u8 = 1;
-/// Events in `ids` are not recorded, others are (`-k`).
+/// Events in `ids` are not recorded (`-k`).
 pub const TW_EXCEPT: u8 = 2;
 
-/// Flag of `tw_trcstop`: not done before the log is complete.
+/// Flag of `tw_trcstop`: the call fails with TW_DRAINING until the log is complete.
 pub const TW_SERIAL: u32 = 0x4000_0000;
-/// Flag of `tw_trcstop`: throw away what is not in the log yet.
+/// Flag of `tw_trcstop`: the call discards entries that are not in the log yet.
 pub const TW_DISCARDBUFS: u32 = 0x2000_0000;
 
 const _: () = assert!(TW_SERIAL == aix::SERIAL && TW_DISCARDBUFS == aix::DISCARDBUFS);
 
-/// What a channel is to be like; all 0 is the event trace with alternate buffers. What it points at
-/// stays as long as the channel is not finished.
+/// Options of a channel. All zeros select the event trace with alternate buffers. The referenced
+/// memory must stay valid until the channel is finished.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_aix_options {
-    /// Wall clock now, in nanoseconds since 1970, UTC.
+    /// The current wall-clock time in nanoseconds since 1970, UTC.
     pub wall_clock_ns: u64,
-    /// Bytes of the log; 0 for no limit.
+    /// Maximum size of the log in bytes; 0 for no limit.
     pub log_size: u64,
-    /// The command, for the heading of a report; null for none.
+    /// The command shown in a report's header; null for none.
     pub command: *const c_char,
     /// 16-bit hook ids (0x1230 for hook 123); see `list`.
     pub ids: *const u16,
-    /// How many ids.
+    /// Number of ids in `ids`.
     pub id_count: usize,
-    /// 0 for all events, TW_ONLY, TW_EXCEPT.
+    /// 0 to record all events, TW_ONLY, or TW_EXCEPT.
     pub list: u8,
     /// TW_ALTERNATE, TW_CIRCULAR or TW_SINGLE.
     pub mode: u8,
-    /// 1 for a generic channel, 1 to 7; 0 for the event trace.
+    /// Number of a generic channel, 1 to 7; 0 for the event trace.
     pub generic: u8,
-    /// 1 to record nothing before `tw_trcon`.
+    /// 1 to start recording only when `tw_trcon` is called.
     pub deferred: u8,
-    /// 1 to stop where the log is full; 0 to start it over.
+    /// 1 to stop when the log is full; 0 to continue at its start.
     pub stop_at_log_size: u8,
-    /// 1 for the log of one CPU beside a base log.
+    /// 1 for the log of one CPU that accompanies a base log.
     pub per_cpu: u8,
 }
 
-/// Frames for the log, oldest first, none split.
+/// Complete frames for the log, oldest first.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_aix_chunk {
-    /// The frames.
+    /// The bytes of the frames.
     pub bytes: *const c_void,
-    /// How many bytes.
+    /// Number of bytes to write.
     pub length: usize,
-    /// 1 where the log has reached its size: cut it behind its header first.
+    /// 1 if the log has reached its maximum size: truncate it to its header first.
     pub starts_over: c_int,
 }
 
-/// How many entries went where since the channel was started.
+/// Counts of a channel's entries since it was started.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_aix_counts {
-    /// Stored in a buffer.
+    /// Entries stored in a buffer.
     pub recorded: u64,
-    /// Not stored for want of room.
+    /// Entries that were not stored because there was no space.
     pub missed: u64,
-    /// Stored, and overwritten before anybody saw them.
+    /// Entries that were overwritten before they were drained.
     pub overwritten: u64,
-    /// Stored, and thrown away at the stop.
+    /// Entries that were discarded by `tw_trcstop`.
     pub discarded: u64,
-    /// Times that a circular buffer came round, or that entries began to be missed.
+    /// For a circular buffer, the number of times that it wrapped; for other buffers, the number of
+    /// series of missed entries.
     pub buffer_wraps: u64,
-    /// Times that the log started over.
+    /// Number of times that the log started over.
     pub log_wraps: u64,
 }
 
 impl tw_aix_options {
     /// # Safety
-    /// * the command is null or ends with a NUL; `ids` has `id_count` numbers; both stay.
+    /// * The command must be null or null-terminated, and `ids` must point to `id_count` numbers.
+    ///   Both must stay valid.
     unsafe fn options(&self) -> Result<Options<'static>, Code> {
-        // SAFETY: the bullet above. A `HookId` is a transparent `u16`.
+        // SAFETY: guaranteed by the caller (see `# Safety`). A `HookId` is a transparent `u16`.
         let ids = unsafe { array(self.ids.cast::<HookId>(), self.id_count)? };
         Ok(Options {
             generic: self.generic != 0,
@@ -117,22 +120,23 @@ impl tw_aix_options {
             log_full: if self.stop_at_log_size != 0 { LogFull::Stop } else { LogFull::Wrap },
             per_cpu: self.per_cpu != 0,
             wall_clock_ns: self.wall_clock_ns,
-            // SAFETY: the bullet above.
+            // SAFETY: guaranteed by the caller (see `# Safety`).
             command: unsafe { text(self.command) },
         })
     }
 }
 
-/// Starts a channel in a buffer (`trcstart`) and stores its number: 0 for the event trace, 1 to 7 for
-/// a generic one.
+/// Starts a channel in a buffer (`trcstart`) and stores its number: 0 for the event trace, 1 to 7
+/// for a generic channel.
 ///
-/// Ownership: the buffer is the channel's until `tw_aix_finish`; what `options` points at stays as
-/// long. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID, TW_NONE_FREE, TW_TOO_SMALL. Safe in an
-/// interrupt if no other call on this trace can be under way.
+/// Ownership: the channel owns the buffer until `tw_aix_finish`; the memory that `options` refers
+/// to must stay valid until then. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID, TW_NONE_FREE,
+/// TW_TOO_SMALL. Safe in an interrupt if no other call on this trace can be in progress.
 ///
 /// # Safety
-/// * `buffer` has `size` bytes that nobody else uses until `tw_aix_finish`.
-/// * the command is null or ends with a NUL; `ids` has `id_count` numbers; both stay until then.
+/// * `buffer` must point to `size` bytes that are not used for anything else until `tw_aix_finish`.
+/// * The command must be null or null-terminated, and `ids` must point to `id_count` numbers. Both
+///   must stay valid until `tw_aix_finish`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_trcstart(
     trace: Option<&mut tw_aix>,
@@ -143,9 +147,9 @@ pub unsafe extern "C" fn tw_trcstart(
     channel: Option<&mut MaybeUninit<u32>>,
 ) -> c_int {
     with_context(trace, context, |trace, context| {
-        // SAFETY: the second bullet.
-        let options = unsafe { some(options)?.options()? };
-        // SAFETY: the first bullet.
+        // SAFETY: guaranteed by the caller (second point of `# Safety`).
+        let options = unsafe { non_null(options)?.options()? };
+        // SAFETY: guaranteed by the caller (first point of `# Safety`).
         let buffer = unsafe { memory(buffer.cast(), size)? };
         let number = trace.trcstart(context, buffer, options).map_err(|refused| refused.reason)?;
         put(channel, number);
@@ -155,8 +159,8 @@ pub unsafe extern "C" fn tw_trcstart(
 
 /// Switches a channel on (`trcon`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF where it is not started or has stopped.
-/// Safe in an interrupt if no other call on this trace can be under way.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if it is not started or has
+/// stopped. Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_trcon(
     trace: Option<&mut tw_aix>,
@@ -166,9 +170,9 @@ pub extern "C" fn tw_trcon(
     with_context(trace, context, |trace, context| Ok(trace.trcon(context, channel)?))
 }
 
-/// Switches a channel off; it can be switched on again (`trcoff`).
+/// Switches a channel off (`trcoff`). `tw_trcon` switches it on again.
 ///
-/// Ownership, errors and safety as `tw_trcon`.
+/// Ownership, errors and safety are as for `tw_trcon`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_trcoff(
     trace: Option<&mut tw_aix>,
@@ -178,13 +182,13 @@ pub extern "C" fn tw_trcoff(
     with_context(trace, context, |trace, context| Ok(trace.trcoff(context, channel)?))
 }
 
-/// Stops a channel for good (`trcstop`); what is in its buffers waits to be drained. `channel` may have
-/// TW_SERIAL or TW_DISCARDBUFS.
+/// Stops a channel permanently (`trcstop`). Entries in its buffers can still be drained. TW_SERIAL
+/// or TW_DISCARDBUFS may be added to `channel`.
 ///
-/// Ownership: the buffer stays the channel's until `tw_aix_finish`. Errors: TW_NULL,
-/// TW_NOT_INITIALISED, TW_OFF where it is not started, TW_INVALID for both flags, TW_DRAINING with
-/// TW_SERIAL until all is drained: drain, and call again. Safe in an interrupt if no other call on this
-/// trace can be under way.
+/// Ownership: the channel owns the buffer until `tw_aix_finish`. Errors: TW_NULL,
+/// TW_NOT_INITIALISED, TW_OFF if it is not started, TW_INVALID if both flags are given, TW_DRAINING
+/// with TW_SERIAL until everything is drained: drain and call again. Safe in an interrupt if no
+/// other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_trcstop(
     trace: Option<&mut tw_aix>,
@@ -194,14 +198,14 @@ pub extern "C" fn tw_trcstop(
     with_context(trace, context, |trace, context| Ok(trace.trcstop(context, channel)?))
 }
 
-/// Writes what the log of a channel begins with, and how many bytes that are.
+/// Stores the header of a channel's log and its length.
 ///
-/// Ownership: `buffer` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF where the channel
-/// is not started, TW_TOO_SMALL where it does not fit (1024 bytes do unless texts are long). Safe in an
-/// interrupt if no other call on this trace can be under way.
+/// Ownership: the caller keeps `buffer`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if the channel
+/// is not started, TW_TOO_SMALL if the header does not fit (1024 bytes suffice unless strings are
+/// long). Safe in an interrupt if no other call on this trace can be in progress.
 ///
 /// # Safety
-/// * `buffer` has `size` bytes.
+/// * `buffer` must have space for `size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_aix_header(
     trace: Option<&mut tw_aix>,
@@ -212,7 +216,7 @@ pub unsafe extern "C" fn tw_aix_header(
 ) -> c_int {
     with(trace, |trace| {
         let header = trace.header(channel).ok_or(Code(TW_OFF))?;
-        // SAFETY: the bullet above.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let buffer = unsafe { memory(buffer.cast(), size)? };
         if header.length() > buffer.len() {
             return Err(Code(TW_TOO_SMALL));
@@ -222,11 +226,13 @@ pub unsafe extern "C" fn tw_aix_header(
     })
 }
 
-/// What the log of a channel gets next: a full buffer, or what is left when it has stopped. The same
-/// until `tw_aix_drained`, while recording goes on elsewhere.
+/// Stores the location of the next bytes for a channel's log: a full buffer or, if the channel has
+/// stopped, the remaining bytes. The result is the same until `tw_aix_drained`, while recording
+/// continues in the other buffer.
 ///
-/// Ownership: the bytes are the channel's; read them before `tw_aix_drained`. Errors: TW_NULL,
-/// TW_NOT_INITIALISED, TW_NOTHING. Safe in an interrupt if no other call on this trace can be under way.
+/// Ownership: the channel owns the bytes; read them before `tw_aix_drained`. Errors: TW_NULL,
+/// TW_NOT_INITIALISED, TW_NOTHING. Safe in an interrupt if no other call on this trace can be in
+/// progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_aix_waiting(
     trace: Option<&mut tw_aix>,
@@ -237,34 +243,34 @@ pub extern "C" fn tw_aix_waiting(
         let waiting = trace.waiting(channel).ok_or(Code(TW_NOTHING))?;
         let (bytes, length) = (waiting.bytes.as_ptr().cast(), waiting.bytes.len());
         let starts_over = truth(waiting.starts_over);
-        some(chunk)?.write(tw_aix_chunk { bytes, length, starts_over });
+        non_null(chunk)?.write(tw_aix_chunk { bytes, length, starts_over });
         Ok(())
     })
 }
 
-/// Says that what `tw_aix_waiting` showed is in the log.
+/// Releases the bytes that `tw_aix_waiting` returned, after they were written to the log.
 ///
-/// Ownership: its bytes are the recorder's again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING. Safe
-/// in an interrupt if no other call on this trace can be under way.
+/// Ownership: the recorder owns the bytes again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING.
+/// Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_aix_drained(trace: Option<&mut tw_aix>, channel: u32) -> c_int {
     with(trace, |trace| trace.drained(channel).then_some(()).ok_or(Code(TW_NOTHING)))
 }
 
-/// Ends a stopped channel whose buffers are drained; its number is free.
+/// Finishes a stopped and drained channel, and frees its number.
 ///
-/// Ownership: the buffer is the caller's again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF where it
-/// is not started, TW_RUNNING, TW_DRAINING. Safe in an interrupt if no other call on this trace can be
-/// under way.
+/// Ownership: the buffer belongs to the caller again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF
+/// if the channel is not started, TW_RUNNING, TW_DRAINING. Safe in an interrupt if no other call on
+/// this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_aix_finish(trace: Option<&mut tw_aix>, channel: u32) -> c_int {
     with(trace, |trace| Ok(trace.finish(channel).map(|_| ())?))
 }
 
-/// How many entries of a channel went where.
+/// Stores the counts of a channel.
 ///
-/// Ownership: `counts` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF where it is not
-/// started. Safe in an interrupt if no other call on this trace can be under way.
+/// Ownership: the caller keeps `counts`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if the channel
+/// is not started. Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_aix_count(
     trace: Option<&mut tw_aix>,
@@ -275,7 +281,7 @@ pub extern "C" fn tw_aix_count(
         let found = trace.counts(channel).ok_or(Code(TW_OFF))?;
         let Counts { recorded, missed, overwritten, discarded, .. } = found;
         let Counts { buffer_wraps, log_wraps, .. } = found;
-        some(counts)?.write(tw_aix_counts {
+        non_null(counts)?.write(tw_aix_counts {
             recorded,
             missed,
             overwritten,

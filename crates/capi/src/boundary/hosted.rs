@@ -1,6 +1,6 @@
-//! The part of the border that needs an operating system: caught panics, boxes, paths, errno, sleeping.
+//! The part of the boundary that needs an operating system: panics, boxes, paths, errno, sleeping.
 //!
-//! The module holds `unsafe` code for the same reason as the module above it.
+//! Unsafe: as in the parent module.
 #![allow(unsafe_code)]
 
 use std::ffi::{OsStr, c_char, c_int};
@@ -10,55 +10,56 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::slice;
 
-use super::{some, text};
+use super::{non_null, text};
 use crate::code::{Code, TW_INVALID, TW_NULL, TW_PANIC};
 
-/// Runs what a function does. A panic becomes `TW_PANIC`.
+/// Runs the body of a function. A panic becomes `TW_PANIC`.
 #[inline]
 pub(super) fn caught(work: impl FnOnce() -> Result<(), Code>) -> Result<(), Code> {
-    // What the panic left half done is not used again: the text of `TW_PANIC` says so.
+    // The object may be inconsistent after a panic; the documentation of `TW_PANIC` forbids its
+    // use.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Code(TW_PANIC)))
 }
 
-/// Gives C something that it owns; null where it could not be made.
+/// Passes ownership of a value to C; stores null if it could not be created.
 pub(crate) fn hand_over<T>(
     place: Option<&mut MaybeUninit<*mut T>>,
     made: impl FnOnce() -> Result<T, Code>,
 ) -> Result<(), Code> {
-    let place = some(place)?;
+    let place = non_null(place)?;
     place.write(std::ptr::null_mut());
     place.write(Box::into_raw(Box::new(made()?)));
     Ok(())
 }
 
-/// The path that a text of C names.
+/// Returns the path in a C string.
 ///
 /// # Safety
-/// * `name` is null, or ends with a NUL and stays for `'a`.
+/// * `name` must be null, or null-terminated and unchanged during `'a`.
 pub(crate) unsafe fn path<'a>(name: *const c_char) -> Result<&'a Path, Code> {
     if name.is_null() {
         return Err(Code(TW_NULL));
     }
-    // SAFETY: the bullet above.
+    // SAFETY: guaranteed by the caller (see `# Safety`).
     Ok(Path::new(OsStr::from_bytes(unsafe { text(name) })))
 }
 
-/// A text of C that is UTF-8.
+/// Returns a C string that must be UTF-8.
 ///
 /// # Safety
-/// * `name` is null, or ends with a NUL and stays for `'a`.
+/// * `name` must be null, or null-terminated and unchanged during `'a`.
 pub(crate) unsafe fn utf8<'a>(name: *const c_char) -> Result<&'a str, Code> {
     if name.is_null() {
         return Err(Code(TW_NULL));
     }
-    // SAFETY: the bullet above.
+    // SAFETY: guaranteed by the caller (see `# Safety`).
     str::from_utf8(unsafe { text(name) }).map_err(|_| Code(TW_INVALID))
 }
 
-/// Runs something that leaves errno as it was.
+/// Runs `work` and restores errno.
 #[inline]
 pub(crate) fn keeping_errno<R>(work: impl FnOnce() -> R) -> R {
-    // SAFETY: the place of errno is there as long as the thread is.
+    // SAFETY: the location of errno is valid as long as the thread lives.
     let before = unsafe { *libc::__errno_location() };
     let result = work();
     // SAFETY: as above.
@@ -66,28 +67,28 @@ pub(crate) fn keeping_errno<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Bytes of C; none for null.
+/// Returns bytes in memory of C as a slice, which is empty for a null pointer.
 ///
 /// # Safety
-/// * `start` is null, or the start of `count` bytes that stay for `'a`.
+/// * `start` must be null, or point to `count` bytes that do not change during `'a`.
 #[inline]
 pub(crate) unsafe fn bytes<'a>(start: *const u8, count: usize) -> &'a [u8] {
     if start.is_null() {
         return &[];
     }
-    // SAFETY: not null; the caller's bullet.
+    // SAFETY: not null; guaranteed by the caller (see `# Safety`).
     unsafe { slice::from_raw_parts(start, count) }
 }
 
-/// Stores a text and a null; `None` where there is no place.
+/// Stores a string with a null byte. Returns `None` if `to` is null.
 ///
 /// # Safety
-/// * `to` is null, or has room for the text and a null.
+/// * `to` must be null, or have space for the string and a null byte.
 pub(crate) unsafe fn put_text(to: *mut c_char, text: &[u8]) -> Option<()> {
     if to.is_null() {
         return None;
     }
-    // SAFETY: not null, and large enough (the caller's bullet); both are different memory.
+    // SAFETY: not null, and large enough (guaranteed by the caller); the memory does not overlap.
     unsafe {
         to.copy_from_nonoverlapping(text.as_ptr().cast(), text.len());
         to.add(text.len()).write(0);
@@ -95,21 +96,21 @@ pub(crate) unsafe fn put_text(to: *mut c_char, text: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// What a leaked box holds; `None` for null.
+/// Returns the content of a leaked box, or `None` for a null pointer.
 pub(crate) fn leaked<T>(place: *mut T) -> Option<&'static T> {
-    // SAFETY: only leaked boxes are handed in here, and they are never taken back.
+    // SAFETY: callers pass leaked boxes only, and those are never freed.
     unsafe { place.as_ref() }
 }
 
-/// Has a function called when the program ends.
+/// Registers a function to run when the program ends.
 pub(crate) fn at_exit(function: extern "C" fn()) {
-    // SAFETY: the function takes nothing and is of this library.
+    // SAFETY: the function is part of this library and takes no arguments.
     unsafe { libc::atexit(function) };
 }
 
-// Not as `libc` has them: a cancelled thread unwinds out of these.
+// Declared here as `C-unwind`, because a cancelled thread unwinds out of these functions.
 /// cbindgen:ignore
-#[expect(unused_doc_comments, reason = "for the program that makes the header")]
+#[expect(unused_doc_comments, reason = "read by cbindgen, which generates the header")]
 unsafe extern "C-unwind" {
     fn syscall(number: libc::c_long, ...) -> libc::c_long;
     fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int;
@@ -117,29 +118,31 @@ unsafe extern "C-unwind" {
 
 const CANCEL_ASYNCHRONOUS: c_int = 1;
 
-/// A sleep at a word in which a thread may be cancelled.
+/// A sleep in which the thread may be cancelled.
 #[derive(Clone, Copy)]
 pub(crate) struct CancellableSleep {
-    /// A futex.
+    /// The futex to sleep on.
     pub(crate) word: *const u32,
-    /// It sleeps while the word is this.
+    /// The thread sleeps while the word has this value.
     pub(crate) seen: u32,
-    /// What keeps the word's memory, for whoever made this.
+    /// The object that owns the word's memory. Only the creator of the sleep uses it.
     pub(crate) owner: *const std::ffi::c_void,
 }
 
 impl CancellableSleep {
-    /// Sleeps until somebody wakes it, a signal handler runs, or a time of `CLOCK_REALTIME` comes, if that
-    /// is not null; the error number, or 0. It has nothing to drop: a cancelled thread unwinds from here.
+    /// Sleeps until another thread wakes it, a signal handler runs, or `until` (`CLOCK_REALTIME`;
+    /// null for no limit) is reached. Returns 0 or an error number. A cancelled thread unwinds from
+    /// here, so this function owns no value with a destructor.
     ///
     /// # Safety
-    /// * the word's memory stays; `until` is null or points to a time.
+    /// * The word's memory must stay valid. `until` must be null or point to a time.
     #[inline(never)]
     pub(crate) unsafe fn until(self, until: *const libc::timespec) -> c_int {
         let kind = libc::FUTEX_WAIT_BITSET | libc::FUTEX_CLOCK_REALTIME;
         let mut before = 0;
-        // SAFETY: the kernel only reads the word and the time. Between the two calls that set the kind of
-        // cancellation there is only a system call, which may be left at any point.
+        // SAFETY: the kernel only reads the word and the time. Between the two calls that set the
+        // cancellation type, the thread makes only a system call, which may be cancelled at any
+        // point.
         unsafe {
             let saved = *libc::__errno_location();
             pthread_setcanceltype(CANCEL_ASYNCHRONOUS, &mut before);

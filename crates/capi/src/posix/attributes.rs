@@ -1,6 +1,6 @@
-//! Attributes of streams in objects of C.
+//! The attributes of streams, in objects of the caller.
 //!
-//! The module holds `unsafe` code because exported names and C's texts are that by nature.
+//! Unsafe: exported symbols and C strings.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int};
@@ -9,36 +9,37 @@ use std::mem::MaybeUninit;
 use tracewell_posix::{Attributes, LogPolicy, StreamPolicy};
 use tracewell_wire::posix::NAME_MAX;
 
-use super::{INVALID, Number, guard, some, timespec};
+use super::{INVALID, Number, guard, non_null, timespec};
 use crate::boundary::text;
 
-/// `trace_attr_t`.
+/// `trace_attr_t` of `trace.h`: 256 bytes, filled by `posix_trace_attr_init`.
 #[repr(C, align(8))]
 pub struct trace_attr_t([u64; 32]);
 
-/// What an initialised object begins with.
+/// The first word of an initialised object.
 const MARK: u64 = u64::from_le_bytes(*b"TWPXattr");
 
-/// Words of numbers in an object, the mark included; name and version follow.
+/// Number of words that hold the mark and numbers. The words of the name and version follow.
 const NUMBERS: usize = 9;
-/// Words of both texts.
+/// Number of words that hold the name and version.
 const TEXTS: usize = 2 * NAME_MAX / 8;
 
 const _: () = assert!(NUMBERS + TEXTS <= 32);
 
 impl trace_attr_t {
-    /// The object of these attributes.
+    /// Creates an object from attributes.
     fn new(attributes: &Attributes) -> Self {
         let mut object = Self([0; 32]);
         object.store(attributes);
         object
     }
 
-    /// The attributes in an object that was initialised.
+    /// Returns the attributes of an initialised object.
     pub(super) fn read(&self) -> Result<Attributes, Number> {
         let [mark, stream_policy, stream_size, max_data, inherited, log_size, log_policy, ..] =
             self.0;
         let (created, resolution) = (self.0[7], self.0[8]);
+        // C programs may pass an object that was never initialised, or was destroyed.
         if mark != MARK {
             return Err(INVALID);
         }
@@ -73,6 +74,7 @@ impl trace_attr_t {
         self.0[..NUMBERS].copy_from_slice(&numbers);
         let texts = attributes.name.iter().chain(&attributes.version);
         let texts: Vec<u8> = texts.copied().collect();
+        // Store the bytes in memory order, so that `bytes` returns the strings without conversion.
         for (to, piece) in self.0[NUMBERS..NUMBERS + TEXTS].iter_mut().zip(texts.as_chunks::<8>().0)
         {
             *to = u64::from_ne_bytes(*piece);
@@ -84,7 +86,7 @@ fn bytes(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
-/// Fills an object that need not be initialised.
+/// Fills an object, which may be uninitialised.
 pub(super) fn fill(object: &mut MaybeUninit<trace_attr_t>, attributes: &Attributes) {
     object.write(trace_attr_t::new(attributes));
 }
@@ -93,22 +95,22 @@ type Object<'a> = Option<&'a trace_attr_t>;
 type ObjectToSet<'a> = Option<&'a mut trace_attr_t>;
 type Place<'a, T> = Option<&'a mut MaybeUninit<T>>;
 
-/// Gives something of an object.
+/// Stores one attribute of an object.
 fn get<T>(object: Object<'_>, to: Place<'_, T>, what: impl FnOnce(&Attributes) -> T) -> c_int {
     guard(|| {
-        let (object, to) = (some(object)?, some(to)?);
+        let (object, to) = (non_null(object)?, non_null(to)?);
         to.write(what(&object.read()?));
         Ok(())
     })
 }
 
-/// Changes an object, or leaves it as it was.
+/// Changes an object. After an error it is unchanged.
 fn set(
     object: ObjectToSet<'_>,
     change: impl FnOnce(&mut Attributes) -> Result<(), Number>,
 ) -> c_int {
     guard(|| {
-        let object = some(object)?;
+        let object = non_null(object)?;
         let mut attributes = object.read()?;
         change(&mut attributes)?;
         object.store(&attributes);
@@ -116,27 +118,27 @@ fn set(
     })
 }
 
-/// Initialises an object with the defaults.
+/// Initialises an object with the default attributes.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_init(attr: Place<'_, trace_attr_t>) -> c_int {
     guard(|| {
-        fill(some(attr)?, &Attributes::default());
+        fill(non_null(attr)?, &Attributes::default());
         Ok(())
     })
 }
 
-/// Makes an object one that is not initialised.
+/// Marks an object as uninitialised.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_destroy(attr: ObjectToSet<'_>) -> c_int {
     guard(|| {
-        let attr = some(attr)?;
+        let attr = non_null(attr)?;
         attr.read()?;
         attr.0[0] = 0;
         Ok(())
     })
 }
 
-/// Resolution of the clock of time stamps.
+/// Stores the resolution of the clock.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getclockres(
     attr: Object<'_>,
@@ -145,7 +147,7 @@ pub extern "C" fn posix_trace_attr_getclockres(
     get(attr, resolution, |attributes| timespec(attributes.resolution))
 }
 
-/// When the stream was made.
+/// Stores the creation time of the stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getcreatetime(
     attr: Object<'_>,
@@ -154,51 +156,52 @@ pub extern "C" fn posix_trace_attr_getcreatetime(
     get(attr, createtime, |attributes| timespec(attributes.created))
 }
 
-/// Who made the stream: a text of at most `TRACE_NAME_MAX` bytes with its null.
+/// Stores the generation version: a string of at most `TRACE_NAME_MAX` bytes including the null.
 ///
 /// # Safety
-/// * `genversion` is null or has room for `TRACE_NAME_MAX` bytes.
+/// * `genversion` must be null or have space for `TRACE_NAME_MAX` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_trace_attr_getgenversion(
     attr: Object<'_>,
     genversion: *mut c_char,
 ) -> c_int {
-    // SAFETY: the caller's bullet.
+    // SAFETY: guaranteed by the caller (see `# Safety`).
     unsafe { get_text(attr, genversion, |attributes| attributes.version) }
 }
 
-/// The stream's name: a text of at most `TRACE_NAME_MAX` bytes with its null.
+/// Stores the stream's name: a string of at most `TRACE_NAME_MAX` bytes including the null.
 ///
 /// # Safety
-/// * `tracename` is null or has room for `TRACE_NAME_MAX` bytes.
+/// * `tracename` must be null or have space for `TRACE_NAME_MAX` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_trace_attr_getname(
     attr: Object<'_>,
     tracename: *mut c_char,
 ) -> c_int {
-    // SAFETY: the caller's bullet.
+    // SAFETY: guaranteed by the caller (see `# Safety`).
     unsafe { get_text(attr, tracename, |attributes| attributes.name) }
 }
 
 /// # Safety
-/// * `to` is null or has room for `TRACE_NAME_MAX` bytes.
+/// * `to` must be null or have space for `TRACE_NAME_MAX` bytes.
 unsafe fn get_text(
     attr: Object<'_>,
     to: *mut c_char,
     what: impl FnOnce(&Attributes) -> [u8; NAME_MAX],
 ) -> c_int {
     guard(|| {
-        let text = what(&some(attr)?.read()?);
+        let text = what(&non_null(attr)?.read()?);
         let length = text.iter().position(|byte| *byte == 0).unwrap_or(NAME_MAX - 1);
-        // SAFETY: the caller's bullet; the text has its null within `NAME_MAX`.
+        // SAFETY: guaranteed by the caller (see `# Safety`); the string ends within `NAME_MAX`
+        // bytes.
         unsafe { crate::boundary::put_text(to, &text[..length]) }.ok_or(INVALID)
     })
 }
 
-/// Sets the stream's name, which is cut to `TRACE_NAME_MAX` - 1 bytes.
+/// Sets the stream's name, truncated to `TRACE_NAME_MAX` - 1 bytes.
 ///
 /// # Safety
-/// * `tracename` is null or a text with a null behind it.
+/// * `tracename` must be null or a null-terminated string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_trace_attr_setname(
     attr: ObjectToSet<'_>,
@@ -207,7 +210,7 @@ pub unsafe extern "C" fn posix_trace_attr_setname(
     if tracename.is_null() {
         return libc::EINVAL;
     }
-    // SAFETY: not null; the caller's bullet.
+    // SAFETY: not null; guaranteed by the caller (see `# Safety`).
     let name = unsafe { text(tracename) };
     set(attr, |attributes| {
         attributes.set_name(name);
@@ -215,7 +218,7 @@ pub unsafe extern "C" fn posix_trace_attr_setname(
     })
 }
 
-/// Whether children of a fork are traced.
+/// Stores the inheritance policy: children of traced processes are traced or not.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getinherited(
     attr: Object<'_>,
@@ -224,7 +227,7 @@ pub extern "C" fn posix_trace_attr_getinherited(
     get(attr, policy, |attributes| attributes.inherited.into())
 }
 
-/// Sets whether children of a fork are traced.
+/// Sets the inheritance policy.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_setinherited(attr: ObjectToSet<'_>, policy: c_int) -> c_int {
     set(attr, |attributes| {
@@ -237,7 +240,7 @@ pub extern "C" fn posix_trace_attr_setinherited(attr: ObjectToSet<'_>, policy: c
     })
 }
 
-/// What happens when the log is full.
+/// Stores the policy for a full log.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getlogfullpolicy(
     attr: Object<'_>,
@@ -246,7 +249,7 @@ pub extern "C" fn posix_trace_attr_getlogfullpolicy(
     get(attr, policy, |attributes| attributes.log_policy.code() as c_int)
 }
 
-/// Sets what happens when the log is full.
+/// Sets the policy for a full log.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_setlogfullpolicy(attr: ObjectToSet<'_>, policy: c_int) -> c_int {
     set(attr, |attributes| {
@@ -255,7 +258,7 @@ pub extern "C" fn posix_trace_attr_setlogfullpolicy(attr: ObjectToSet<'_>, polic
     })
 }
 
-/// What happens when the stream is full.
+/// Stores the policy for a full stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getstreamfullpolicy(
     attr: Object<'_>,
@@ -266,7 +269,7 @@ pub extern "C" fn posix_trace_attr_getstreamfullpolicy(
     get(attr, policy, |attributes| policy_of(attributes).code() as c_int)
 }
 
-/// Sets what happens when the stream is full.
+/// Sets the policy for a full stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_setstreamfullpolicy(
     attr: ObjectToSet<'_>,
@@ -278,13 +281,13 @@ pub extern "C" fn posix_trace_attr_setstreamfullpolicy(
     })
 }
 
-/// Bytes for records in the log.
+/// Stores the log size in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getlogsize(attr: Object<'_>, size: Place<'_, usize>) -> c_int {
     get(attr, size, |attributes| attributes.log_size)
 }
 
-/// Sets the bytes for records in the log.
+/// Sets the log size in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_setlogsize(attr: ObjectToSet<'_>, size: usize) -> c_int {
     set(attr, |attributes| {
@@ -293,7 +296,7 @@ pub extern "C" fn posix_trace_attr_setlogsize(attr: ObjectToSet<'_>, size: usize
     })
 }
 
-/// Most data of a user event that is not cut.
+/// Stores the number of bytes to which data of user events is truncated.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getmaxdatasize(
     attr: Object<'_>,
@@ -302,13 +305,13 @@ pub extern "C" fn posix_trace_attr_getmaxdatasize(
     get(attr, size, |attributes| attributes.max_data)
 }
 
-/// Sets the most data of a user event that is not cut.
+/// Sets the number of bytes to which data of user events is truncated.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_setmaxdatasize(attr: ObjectToSet<'_>, size: usize) -> c_int {
     set(attr, |attributes| Ok(attributes.set_max_data(size)?))
 }
 
-/// Bytes for records in the stream.
+/// Stores the stream size in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getstreamsize(
     attr: Object<'_>,
@@ -317,7 +320,7 @@ pub extern "C" fn posix_trace_attr_getstreamsize(
     get(attr, size, |attributes| attributes.stream_size)
 }
 
-/// Sets the bytes for records in the stream.
+/// Sets the stream size in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_setstreamsize(attr: ObjectToSet<'_>, size: usize) -> c_int {
     set(attr, |attributes| {
@@ -326,7 +329,7 @@ pub extern "C" fn posix_trace_attr_setstreamsize(attr: ObjectToSet<'_>, size: us
     })
 }
 
-/// Most bytes of a record of a system event.
+/// Stores the maximum size of a record of a system event.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getmaxsystemeventsize(
     attr: Object<'_>,
@@ -335,7 +338,7 @@ pub extern "C" fn posix_trace_attr_getmaxsystemeventsize(
     get(attr, size, |_| Attributes::max_system_event_size())
 }
 
-/// Most bytes of a record of a user event with so much data.
+/// Stores the maximum size of a record of a user event with a given size of data.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getmaxusereventsize(
     attr: Object<'_>,

@@ -1,32 +1,32 @@
-//! Identifiers of streams: a place in a table and a generation, so that an identifier of a stream that is
-//! gone is never one of a later stream.
+//! Identifiers of streams. An identifier holds an index and a generation, so a later stream never
+//! has the identifier of a closed stream.
 //!
-//! The table belongs to the process: the child of a fork finds none of its parent's streams in its own.
+//! The table belongs to one process: in the child of a fork, the parent's identifiers are invalid.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use tracewell_posix::{Recorded, Stream, process_token};
+use tracewell_posix::{Controller, RecordedLog, process_token};
 
 use super::{INVALID, Number};
 
-/// A stream that an identifier stands for.
+/// The stream of an identifier.
 #[derive(Clone)]
 pub(super) enum Handle {
-    Active(Arc<Stream>),
-    Recorded(Arc<Recorded>),
+    Active(Arc<Controller>),
+    Recorded(Arc<RecordedLog>),
 }
 
 impl Handle {
-    pub(super) fn active(self) -> Result<Arc<Stream>, Number> {
+    pub(super) fn active(self) -> Result<Arc<Controller>, Number> {
         match self {
             Self::Active(stream) => Ok(stream),
             Self::Recorded(_) => Err(INVALID),
         }
     }
 
-    pub(super) fn recorded(self) -> Result<Arc<Recorded>, Number> {
+    pub(super) fn recorded(self) -> Result<Arc<RecordedLog>, Number> {
         match self {
             Self::Recorded(stream) => Ok(stream),
             Self::Active(_) => Err(INVALID),
@@ -34,7 +34,7 @@ impl Handle {
     }
 }
 
-/// The place of an identifier, and its generation.
+/// Bits of the index in an identifier.
 const PLACE_BITS: u32 = 16;
 const GENERATIONS: u32 = 1 << (31 - PLACE_BITS);
 
@@ -50,14 +50,14 @@ struct Entry {
 
 static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The table of this process, if it has one.
+/// Returns the table of this process, if it has one.
 fn present() -> Option<&'static Table> {
     let table = crate::boundary::leaked(TABLE.load(Ordering::Acquire))?;
     (table.token == process_token()).then_some(table)
 }
 
-/// The table of this process. That of a parent is left where it is: who knows which of its locks some
-/// other thread of the parent held.
+/// Returns the table of this process and creates it if necessary. A child of a fork does not use
+/// its parent's table, because a thread of the parent may have held the lock.
 fn table() -> &'static Table {
     if let Some(table) = present() {
         return table;
@@ -71,7 +71,7 @@ fn table() -> &'static Table {
     if exchanged {
         at_exit();
     }
-    present().unwrap_or_else(|| unreachable!("somebody has put a table there"))
+    present().unwrap_or_else(|| unreachable!("the exchange failed, so there is a table"))
 }
 
 impl Table {
@@ -84,7 +84,7 @@ impl Table {
     }
 }
 
-/// The identifier of a new stream.
+/// Returns the identifier of a new stream.
 pub(super) fn add(handle: Handle) -> Result<c_int, Number> {
     let mut entries = table().write();
     let free = entries.iter().position(|entry| entry.handle.is_none());
@@ -107,7 +107,7 @@ fn parts(id: c_int) -> Result<(usize, u32), Number> {
     Ok(((id & ((1 << PLACE_BITS) - 1)) as usize, id >> PLACE_BITS))
 }
 
-/// The stream of an identifier.
+/// Returns the stream of an identifier.
 pub(super) fn find(id: c_int) -> Result<Handle, Number> {
     let (place, generation) = parts(id)?;
     let entries = present().ok_or(INVALID)?.read();
@@ -115,7 +115,7 @@ pub(super) fn find(id: c_int) -> Result<Handle, Number> {
     entry.handle.clone().ok_or(INVALID)
 }
 
-/// Takes the stream of an identifier away, if it is of the right kind: the identifier is dead.
+/// Removes a stream and invalidates its identifier, unless `kind` returns an error for the stream.
 pub(super) fn remove<T>(
     id: c_int,
     kind: impl FnOnce(Handle) -> Result<T, Number>,
@@ -129,7 +129,7 @@ pub(super) fn remove<T>(
     Ok(found)
 }
 
-/// Has the streams shut down when the program ends.
+/// Registers the shutdown of all streams at the end of the program.
 fn at_exit() {
     crate::boundary::at_exit(shut_all_down);
 }

@@ -1,23 +1,23 @@
-//! Reading streams, and logs as streams.
+//! Functions that read streams and logs.
 //!
-//! The waiting readers are cancellation points: a thread that is cancelled ends by unwinding from the
-//! system call through their frames. So these functions have nothing to be dropped while they sleep, and
-//! say `C-unwind`; everything else happens in functions that have returned before.
+//! The waiting functions are cancellation points: a cancelled thread unwinds from the system call
+//! through their frames. Therefore they are `C-unwind`, and own no value with a destructor while
+//! they sleep. All other work is done in functions that return before the sleep.
 //!
-//! The module holds `unsafe` code because exported names and C's memory are that by nature.
+//! Unsafe: exported symbols and C pointers.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use tracewell_posix::{EventInfo, Recorded, Stream, Waited};
+use tracewell_posix::{Controller, EventInfo, Polled, RecordedLog};
 
 use super::handles::{self, Handle};
-use super::{INVALID, Number, guard, some, timespec};
+use super::{INVALID, Number, guard, non_null, timespec};
 use crate::boundary::{CancellableSleep, memory};
 
-/// `struct posix_trace_event_info`.
+/// `struct posix_trace_event_info` of `trace.h`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct posix_trace_event_info {
@@ -34,7 +34,7 @@ const TRUNCATED_READ: c_int = 2;
 
 type Place<'a, T> = Option<&'a mut MaybeUninit<T>>;
 
-/// Where a reader wants what it gets.
+/// The output arguments of a reading function, checked.
 struct Wanted<'a> {
     event: &'a mut MaybeUninit<posix_trace_event_info>,
     data: &'a mut [u8],
@@ -42,7 +42,7 @@ struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// Gives an event out, whose data are handed to it by a function.
+    /// Stores an event; `copy` stores its data.
     fn give(self, info: EventInfo, copy: impl FnOnce(&mut [u8])) {
         let length = info.length.min(self.data.len());
         copy(&mut self.data[..length]);
@@ -60,12 +60,13 @@ impl Wanted<'_> {
 }
 
 fn copy_words(words: &[u64], to: &mut [u8]) {
+    // The last part may be shorter than a word, because the caller's buffer may have any length.
     for (piece, word) in to.chunks_mut(8).zip(words) {
         piece.copy_from_slice(&word.to_le_bytes()[..piece.len()]);
     }
 }
 
-/// The arguments of a reader, as C has them.
+/// The output arguments of a reading function.
 #[derive(Clone, Copy)]
 struct Arguments {
     event: *mut posix_trace_event_info,
@@ -77,35 +78,39 @@ struct Arguments {
 
 impl Arguments {
     /// # Safety
-    /// * each pointer is null or points to memory of its type that nobody else uses, `data` to `bytes`
-    ///   bytes.
+    /// * Each pointer must be null or point to memory of its type that is not used for anything
+    ///   else; `data` must point to `bytes` bytes.
     unsafe fn check<'a>(self) -> Result<(Wanted<'a>, &'a mut MaybeUninit<c_int>), Number> {
-        // SAFETY: the caller's bullet.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         unsafe {
             let event: Place<'a, _> = self.event.cast::<MaybeUninit<_>>().as_mut();
             let length: Place<'a, _> = self.length.cast::<MaybeUninit<_>>().as_mut();
             let unavailable: Place<'a, _> = self.unavailable.cast::<MaybeUninit<_>>().as_mut();
             let data = memory(self.data.cast(), self.bytes).map_err(|_| INVALID)?;
-            Ok((Wanted { event: some(event)?, data, length: some(length)? }, some(unavailable)?))
+            Ok((
+                Wanted { event: non_null(event)?, data, length: non_null(length)? },
+                non_null(unavailable)?,
+            ))
         }
     }
 }
 
-fn next_of_log(log: &Recorded, wanted: Wanted<'_>) -> bool {
+fn next_of_log(log: &RecordedLog, wanted: Wanted<'_>) -> bool {
     log.next(|info, data| wanted.give(info, |to| to.copy_from_slice(&data[..to.len()]))).is_some()
 }
 
-/// Tries to read; where nothing is to be had, prepares for sleep.
+/// Tries to read. If there is no event, prepares a sleep.
 ///
 /// # Safety
-/// * as [`Arguments::check`].
+/// * As [`Arguments::check`].
 #[inline(never)]
 unsafe fn poll(trid: c_int, arguments: Arguments, sleep: &mut Option<CancellableSleep>) -> c_int {
     guard(|| {
-        // SAFETY: the caller's bullet.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let (wanted, unavailable) = unsafe { arguments.check() }?;
         let stream = match handles::find(trid)? {
             Handle::Active(stream) => stream,
+            // A log has all its events already, so there is nothing to wait for.
             Handle::Recorded(log) => {
                 let found = next_of_log(&log, wanted);
                 unavailable.write((!found).into());
@@ -114,36 +119,39 @@ unsafe fn poll(trid: c_int, arguments: Arguments, sleep: &mut Option<Cancellable
         };
         let give = |info, words: &[u64]| wanted.give(info, |to| copy_words(words, to));
         match stream.poll(give)? {
-            Waited::Event(()) => {
+            Polled::Event(()) => {
                 unavailable.write(0);
             }
-            Waited::Abandoned => {
+            // No traced process is left that could record an event.
+            Polled::Abandoned => {
                 unavailable.write(1);
             }
-            Waited::Sleep(seen) => *sleep = Some(asleep(stream, seen)),
+            Polled::Sleep(seen) => *sleep = Some(asleep(stream, seen)),
         }
         Ok(())
     })
 }
 
-/// The sleep of a reader: it keeps the stream's memory, and leaks it where its thread is cancelled.
-fn asleep(stream: Arc<Stream>, seen: u32) -> CancellableSleep {
-    let word = stream.core().wake_word().as_ptr().cast();
+/// Creates the sleep of a reader. The sleep owns a reference to the stream, which leaks if the
+/// thread is cancelled.
+fn asleep(stream: Arc<Controller>, seen: u32) -> CancellableSleep {
+    let word = stream.stream().wake_word().as_ptr().cast();
+    // A raw pointer: a cancelled thread must not unwind through a value with a destructor.
     CancellableSleep { word, seen, owner: Arc::into_raw(stream).cast() }
 }
 
-/// Ends a sleep.
+/// Drops the reference to the stream that a sleep owns.
 #[inline(never)]
 fn awake(sleep: CancellableSleep) {
-    // SAFETY: `asleep` made it of such an `Arc`, and a sleep ends once.
-    drop(unsafe { Arc::from_raw(sleep.owner.cast::<Stream>()) });
+    // SAFETY: `asleep` created the pointer from an `Arc<Controller>`, and each sleep is freed once.
+    drop(unsafe { Arc::from_raw(sleep.owner.cast::<Controller>()) });
 }
 
-/// Takes the oldest event, and waits for one.
+/// Removes the oldest event and stores it. If the stream is empty, waits for an event.
 ///
 /// # Safety
-/// * each pointer is null or points to memory of its type that nobody else uses, `data` to `num_bytes`
-///   bytes.
+/// * Each pointer must be null or point to memory of its type that is not used for anything else;
+///   `data` must point to `num_bytes` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn posix_trace_getnext_event(
     trid: c_int,
@@ -154,14 +162,15 @@ pub unsafe extern "C-unwind" fn posix_trace_getnext_event(
     unavailable: *mut c_int,
 ) -> c_int {
     let arguments = Arguments { event, data, bytes: num_bytes, length: data_len, unavailable };
-    // SAFETY: the caller's bullet.
+    // SAFETY: guaranteed by the caller (see `# Safety`).
     unsafe { wait(trid, arguments, std::ptr::null()) }
 }
 
-/// Takes the oldest event, and waits for one until a time.
+/// Removes the oldest event and stores it. If the stream is empty, waits for an event until
+/// `abstime`.
 ///
 /// # Safety
-/// * as [`posix_trace_getnext_event`]; `abstime` is null or points to a time.
+/// * As [`posix_trace_getnext_event`]; `abstime` must be null or point to a time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn posix_trace_timedgetnext_event(
     trid: c_int,
@@ -173,36 +182,38 @@ pub unsafe extern "C-unwind" fn posix_trace_timedgetnext_event(
     abstime: *const libc::timespec,
 ) -> c_int {
     let arguments = Arguments { event, data, bytes: num_bytes, length: data_len, unavailable };
-    // SAFETY: the caller's bullet.
+    // SAFETY: guaranteed by the caller (see `# Safety`).
     let until = unsafe { abstime.as_ref() };
-    // Null is no time; the kernel takes none before 1970.
+    // A null pointer is an invalid time. The kernel accepts no time before 1970.
     let until = until.copied().unwrap_or(libc::timespec { tv_sec: 0, tv_nsec: -1 });
     let until = libc::timespec { tv_sec: until.tv_sec.max(0), ..until };
-    // SAFETY: the caller's bullet.
+    // SAFETY: guaranteed by the caller (see `# Safety`).
     unsafe { wait(trid, arguments, &until) }
 }
 
 /// # Safety
-/// * as [`Arguments::check`]; `until` is null for ever, or points to a time.
+/// * As [`Arguments::check`]; `until` must be null to wait forever, or point to a time.
 unsafe fn wait(trid: c_int, arguments: Arguments, until: *const libc::timespec) -> c_int {
     loop {
         let mut sleep = None;
-        // SAFETY: the caller's bullet.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let result = unsafe { poll(trid, arguments, &mut sleep) };
         let Some(sleep) = sleep else { return result };
-        // SAFETY: the sleep keeps the word's memory; the caller's bullet.
+        // SAFETY: the sleep keeps the word's memory alive, and the caller guarantees that `until`
+        // is valid.
         let ended = unsafe { sleep.until(until) };
         awake(sleep);
+        // Any other result is a wake-up. Another reader may have removed the event, so poll again.
         if matches!(ended, libc::EINTR | libc::ETIMEDOUT | libc::EINVAL) {
             return ended;
         }
     }
 }
 
-/// Takes the oldest event if there is one.
+/// Removes the oldest event and stores it, if there is one.
 ///
 /// # Safety
-/// * as [`posix_trace_getnext_event`].
+/// * As [`posix_trace_getnext_event`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_trace_trygetnext_event(
     trid: c_int,
@@ -214,31 +225,31 @@ pub unsafe extern "C" fn posix_trace_trygetnext_event(
 ) -> c_int {
     let arguments = Arguments { event, data, bytes: num_bytes, length: data_len, unavailable };
     guard(|| {
-        // SAFETY: the caller's bullet.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let (wanted, unavailable) = unsafe { arguments.check() }?;
         let stream = handles::find(trid)?.active()?;
         let give = |info, words: &[u64]| wanted.give(info, |to| copy_words(words, to));
-        let found = stream.core().try_next(give)?.is_some();
+        let found = stream.stream().try_next(give)?.is_some();
         unavailable.write((!found).into());
         Ok(())
     })
 }
 
-/// Opens a log as a stream.
+/// Opens a log as a pre-recorded stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_open(
     file_desc: c_int,
     trid: Option<&mut MaybeUninit<c_int>>,
 ) -> c_int {
     guard(|| {
-        let trid = some(trid)?;
-        let log = Recorded::open(file_desc)?;
+        let trid = non_null(trid)?;
+        let log = RecordedLog::open(file_desc)?;
         trid.write(handles::add(Handle::Recorded(Arc::new(log)))?);
         Ok(())
     })
 }
 
-/// Begins a log again.
+/// Restarts reading a log at its oldest event.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_rewind(trid: c_int) -> c_int {
     guard(|| {
@@ -247,7 +258,7 @@ pub extern "C" fn posix_trace_rewind(trid: c_int) -> c_int {
     })
 }
 
-/// Closes a log.
+/// Closes a log and invalidates its id.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_close(trid: c_int) -> c_int {
     guard(|| handles::remove(trid, Handle::recorded).map(drop))

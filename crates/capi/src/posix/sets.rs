@@ -1,6 +1,6 @@
 //! Sets of event types.
 //!
-//! The module holds `unsafe` code because exported names are that.
+//! Unsafe: exported symbols.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
@@ -8,34 +8,35 @@ use std::mem::MaybeUninit;
 
 use tracewell_posix::{EventSet, Fill};
 
-use super::{INVALID, Number, guard, some};
+use super::{INVALID, Number, guard, non_null};
 
-/// An initialised set.
+/// Returns a set, or EINVAL if it is null or was not initialised.
 pub(super) fn marked(set: Option<&EventSet>) -> Result<&EventSet, Number> {
-    some(set).and_then(|set| if set.is_marked() { Ok(set) } else { Err(INVALID) })
+    non_null(set).and_then(|set| if set.is_marked() { Ok(set) } else { Err(INVALID) })
 }
 
 fn marked_mut(set: Option<&mut EventSet>) -> Result<&mut EventSet, Number> {
-    some(set).and_then(|set| if set.is_marked() { Ok(set) } else { Err(INVALID) })
+    non_null(set).and_then(|set| if set.is_marked() { Ok(set) } else { Err(INVALID) })
 }
 
-/// Initialises a set without members.
+/// Initialises an empty set.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_eventset_empty(set: Option<&mut MaybeUninit<EventSet>>) -> c_int {
     guard(|| {
-        some(set)?.write(EventSet::EMPTY);
+        non_null(set)?.write(EventSet::EMPTY);
         Ok(())
     })
 }
 
-/// Initialises a set with system types that belong to no process (1), all system types (2), or all (3).
+/// Initialises a set with the system types that belong to no process (1), all system types (2), or
+/// all types (3).
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_eventset_fill(
     set: Option<&mut MaybeUninit<EventSet>>,
     what: c_int,
 ) -> c_int {
     guard(|| {
-        let set = some(set)?;
+        let set = non_null(set)?;
         set.write(EventSet::filled(match what {
             1 => Fill::WithoutProcess,
             2 => Fill::System,
@@ -58,7 +59,7 @@ pub extern "C" fn posix_trace_eventset_del(event_id: u32, set: Option<&mut Event
     guard(|| marked_mut(set)?.remove(event_id).ok_or(INVALID))
 }
 
-/// Stores whether an event type is a member.
+/// Stores 1 if an event type is a member of a set, and 0 otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_eventset_ismember(
     event_id: u32,
@@ -66,7 +67,7 @@ pub extern "C" fn posix_trace_eventset_ismember(
     ismember: Option<&mut MaybeUninit<c_int>>,
 ) -> c_int {
     guard(|| {
-        let (set, ismember) = (marked(set)?, some(ismember)?);
+        let (set, ismember) = (marked(set)?, non_null(ismember)?);
         ismember.write(set.contains(event_id).ok_or(INVALID)?.into());
         Ok(())
     })

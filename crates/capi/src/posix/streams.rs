@@ -1,20 +1,20 @@
-//! Streams: made, controlled, asked how they stand, ended.
+//! Streams: creation, control, status, shutdown.
 //!
-//! The module holds `unsafe` code because exported names are that.
+//! Unsafe: exported symbols.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use tracewell_posix::{EventSet, FilterChange, Status, Stream};
+use tracewell_posix::{Controller, EventSet, FilterChange, Status};
 
 use super::attributes::{fill, trace_attr_t};
 use super::handles::{self, Handle};
 use super::sets::marked;
-use super::{INVALID, Number, guard, some};
+use super::{INVALID, Number, guard, non_null};
 
-/// `struct posix_trace_status_info`.
+/// `struct posix_trace_status_info` of `trace.h`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct posix_trace_status_info {
@@ -41,11 +41,11 @@ impl From<Status> for posix_trace_status_info {
     }
 }
 
-fn active(id: c_int) -> Result<Arc<Stream>, Number> {
+fn active(id: c_int) -> Result<Arc<Controller>, Number> {
     handles::find(id)?.active()
 }
 
-/// Makes a stream that traces a process, 0 for the caller.
+/// Creates a stream that traces a process; 0 traces the caller.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_create(
     pid: libc::pid_t,
@@ -53,15 +53,15 @@ pub extern "C" fn posix_trace_create(
     trid: Option<&mut MaybeUninit<c_int>>,
 ) -> c_int {
     guard(|| {
-        let trid = some(trid)?;
+        let trid = non_null(trid)?;
         let attributes = attr.map(trace_attr_t::read).transpose()?.unwrap_or_default();
-        let stream = Stream::create(pid, &attributes)?;
-        trid.write(handles::add(Handle::Active(Arc::new(stream)))?);
+        let controller = Controller::create(pid, &attributes)?;
+        trid.write(handles::add(Handle::Active(Arc::new(controller)))?);
         Ok(())
     })
 }
 
-/// Makes a stream with a log that is written to `file_desc`.
+/// Creates a stream with a log that is written to `file_desc`.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_create_withlog(
     pid: libc::pid_t,
@@ -70,111 +70,111 @@ pub extern "C" fn posix_trace_create_withlog(
     trid: Option<&mut MaybeUninit<c_int>>,
 ) -> c_int {
     guard(|| {
-        let trid = some(trid)?;
+        let trid = non_null(trid)?;
         let attributes = attr.map(trace_attr_t::read).transpose()?.unwrap_or_default();
-        let stream = Stream::create_with_log(pid, &attributes, file_desc)?;
-        trid.write(handles::add(Handle::Active(Arc::new(stream)))?);
+        let controller = Controller::create_with_log(pid, &attributes, file_desc)?;
+        trid.write(handles::add(Handle::Active(Arc::new(controller)))?);
         Ok(())
     })
 }
 
-/// Starts recording.
+/// Starts recording into a suspended stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_start(trid: c_int) -> c_int {
     guard(|| {
-        active(trid)?.core().start();
+        active(trid)?.stream().start();
         Ok(())
     })
 }
 
-/// Stops recording.
+/// Stops recording, which suspends the stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_stop(trid: c_int) -> c_int {
     guard(|| {
-        active(trid)?.core().stop();
+        active(trid)?.stream().stop();
         Ok(())
     })
 }
 
-/// Forgets all records.
+/// Removes all records from the stream and its log.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_clear(trid: c_int) -> c_int {
     guard(|| {
-        active(trid)?.core().clear();
+        active(trid)?.stream().clear();
         Ok(())
     })
 }
 
-/// Begins to write all present records to the log.
+/// Starts to write all present records to the log.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_flush(trid: c_int) -> c_int {
     guard(|| Ok(active(trid)?.flush()?))
 }
 
-/// Ends a stream.
+/// Shuts a stream down.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_shutdown(trid: c_int) -> c_int {
     guard(|| Ok(handles::remove(trid, Handle::active)?.shutdown()?))
 }
 
-/// Gives the attributes of a stream.
+/// Stores the attributes of a stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_get_attr(
     trid: c_int,
     attr: Option<&mut MaybeUninit<trace_attr_t>>,
 ) -> c_int {
     guard(|| {
-        let attr = some(attr)?;
+        let attr = non_null(attr)?;
         match handles::find(trid)? {
-            Handle::Active(stream) => fill(attr, stream.core().attributes()),
-            Handle::Recorded(stream) => fill(attr, stream.attributes()),
+            Handle::Active(controller) => fill(attr, controller.stream().attributes()),
+            Handle::Recorded(log) => fill(attr, log.attributes()),
         }
         Ok(())
     })
 }
 
-/// Tells how a stream stands, and what was lost since this was asked last.
+/// Stores the status of a stream, with the losses since the last call.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_get_status(
     trid: c_int,
     statusinfo: Option<&mut MaybeUninit<posix_trace_status_info>>,
 ) -> c_int {
     guard(|| {
-        let to = some(statusinfo)?;
+        let to = non_null(statusinfo)?;
         let status = match handles::find(trid)? {
-            Handle::Active(stream) => stream.take_status(),
-            Handle::Recorded(stream) => stream.status(),
+            Handle::Active(controller) => controller.take_status(),
+            Handle::Recorded(log) => log.status(),
         };
         to.write(status.into());
         Ok(())
     })
 }
 
-/// Gives the set of events that are not recorded.
+/// Stores the set of event types that are not recorded.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_get_filter(
     trid: c_int,
     set: Option<&mut MaybeUninit<EventSet>>,
 ) -> c_int {
     guard(|| {
-        let set = some(set)?;
-        set.write(active(trid)?.core().filter());
+        let set = non_null(set)?;
+        set.write(active(trid)?.stream().filter());
         Ok(())
     })
 }
 
-/// Changes the set of events that are not recorded.
+/// Changes the set of event types that are not recorded.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_set_filter(trid: c_int, set: Option<&EventSet>, how: c_int) -> c_int {
     guard(|| {
-        let stream = active(trid)?;
+        let controller = active(trid)?;
         let change = match how {
             1 => FilterChange::Set,
             2 => FilterChange::Add,
             3 => FilterChange::Remove,
             _ => return Err(INVALID),
         };
-        stream.core().set_filter(marked(set)?, change);
+        controller.stream().set_filter(marked(set)?, change);
         Ok(())
     })
 }

@@ -1,7 +1,7 @@
-//! Events and their types.
+//! The functions that record events, and those for event types.
 //!
-//! The module holds `unsafe` code because exported names and C's pointers are that by nature, and because
-//! only machine code can say where it was called from.
+//! Unsafe: exported symbols, C pointers, and machine code, because no Rust code can obtain the
+//! return address.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -11,17 +11,17 @@ use tracewell_posix::TypeNames;
 use tracewell_wire::posix::EVENT_NAME_MAX;
 
 use super::handles::{self, Handle};
-use super::{INVALID, Number, guard, some};
+use super::{INVALID, Number, guard, non_null};
 use crate::boundary::{put_text, text};
 
-/// Records an event: the event type, the data and their length.
+/// Records an event: event type, data, and length of the data.
 ///
-/// The address of an event is that behind the call of this very function, which Rust cannot ask for. A
-/// macro in the header could, but the standard lets programs take the function's address. So these
-/// instructions hand the return address on as a fourth argument.
+/// The address of an event is the return address of this function, which Rust code cannot obtain. A
+/// macro in the header could obtain it, but the standard lets programs take the function's address.
+/// So these instructions pass the return address to Rust code as a fourth argument.
 ///
 /// # Safety
-/// * `data_ptr` is null or the start of `data_len` bytes.
+/// * `data_ptr` must be null or point to `data_len` bytes.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
@@ -33,10 +33,10 @@ pub unsafe extern "C" fn posix_trace_event(
     core::arch::naked_asm!("endbr64", "mov rcx, [rsp]", "jmp {}", sym event_at)
 }
 
-/// Records an event, as on x86-64; the return address is in a register.
+/// Records an event, as on x86-64. The return address is in a register.
 ///
 /// # Safety
-/// * `data_ptr` is null or the start of `data_len` bytes.
+/// * `data_ptr` must be null or point to `data_len` bytes.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
@@ -48,10 +48,10 @@ pub unsafe extern "C" fn posix_trace_event(
     core::arch::naked_asm!("hint #34", "mov x3, x30", "b {}", sym event_at)
 }
 
-/// Records an event; where it was generated is not known on this machine.
+/// Records an event without its address, which is unknown on this machine.
 ///
 /// # Safety
-/// * `data_ptr` is null or the start of `data_len` bytes.
+/// * `data_ptr` must be null or point to `data_len` bytes.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_trace_event(
@@ -59,41 +59,41 @@ pub unsafe extern "C" fn posix_trace_event(
     data_ptr: *const c_void,
     data_len: usize,
 ) {
-    // SAFETY: the caller's bullet.
+    // SAFETY: guaranteed by the caller (see `# Safety`).
     unsafe { event_at(event_id, data_ptr, data_len, 0) }
 }
 
 /// # Safety
-/// * `data` is null or the start of `length` bytes.
+/// * `data` must be null or point to `length` bytes.
 unsafe extern "C" fn event_at(id: u32, data: *const c_void, length: usize, address: usize) {
-    // Nobody records more; what is behind need not be looked at.
+    // No stream records more bytes than this, so the rest of the data is ignored.
     let short = length.min(tracewell_wire::posix::DATA_MAX);
-    // SAFETY: the caller's bullet; null is asked for in there.
+    // SAFETY: guaranteed by the caller (see `# Safety`); `bytes` checks for null.
     let data = unsafe { crate::boundary::bytes(data.cast(), short) };
     tracewell_posix::record(id, data, data.len() < length, address);
 }
 
-/// Gives the id of an event type of this process.
+/// Stores the id of an event type of this process. Defines the type if its name is new.
 ///
 /// # Safety
-/// * `event_name` is null or a text with a null behind it.
+/// * `event_name` must be null or a null-terminated string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_trace_eventid_open(
     event_name: *const c_char,
     event_id: Option<&mut MaybeUninit<u32>>,
 ) -> c_int {
     guard(|| {
-        // SAFETY: the caller's bullet.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let name = unsafe { name(event_name) }?;
-        some(event_id)?.write(tracewell_posix::define(name)?);
+        non_null(event_id)?.write(tracewell_posix::define(name)?);
         Ok(())
     })
 }
 
-/// Gives the id of an event type of the processes that a stream traces.
+/// Stores the id of an event type of the traced processes. Defines the type if its name is new.
 ///
 /// # Safety
-/// * `event_name` is null or a text with a null behind it.
+/// * `event_name` must be null or a null-terminated string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_trace_trid_eventid_open(
     trid: c_int,
@@ -101,34 +101,34 @@ pub unsafe extern "C" fn posix_trace_trid_eventid_open(
     event: Option<&mut MaybeUninit<u32>>,
 ) -> c_int {
     guard(|| {
-        // SAFETY: the caller's bullet.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let name = unsafe { name(event_name) }?;
-        let event = some(event)?;
-        event.write(handles::find(trid)?.active()?.core().define(name)?);
+        let event = non_null(event)?;
+        event.write(handles::find(trid)?.active()?.stream().define(name)?);
         Ok(())
     })
 }
 
 /// # Safety
-/// * `name` is null or a text with a null behind it that stays for `'a`.
+/// * `name` must be null or a null-terminated string that does not change during `'a`.
 unsafe fn name<'a>(name: *const c_char) -> Result<&'a [u8], Number> {
     if name.is_null() {
         return Err(INVALID);
     }
-    // SAFETY: not null; the caller's bullet.
+    // SAFETY: not null; guaranteed by the caller (see `# Safety`).
     Ok(unsafe { text(name) })
 }
 
-/// Whether two ids are the same event type.
+/// Returns 1 if two ids are equal, and 0 otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_eventid_equal(_trid: c_int, event1: u32, event2: u32) -> c_int {
     (event1 == event2).into()
 }
 
-/// Gives the name of an event type: at most `TRACE_EVENT_NAME_MAX` bytes and a null.
+/// Stores the name of an event type: at most `TRACE_EVENT_NAME_MAX` bytes and a null.
 ///
 /// # Safety
-/// * `event_name` is null or has room for `TRACE_EVENT_NAME_MAX` + 1 bytes.
+/// * `event_name` must be null or have space for `TRACE_EVENT_NAME_MAX` + 1 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_trace_eventid_get_name(
     trid: c_int,
@@ -137,16 +137,16 @@ pub unsafe extern "C" fn posix_trace_eventid_get_name(
 ) -> c_int {
     guard(|| {
         let name = match handles::find(trid)? {
-            Handle::Active(stream) => stream.core().name(event),
+            Handle::Active(controller) => controller.stream().name(event),
             Handle::Recorded(stream) => stream.name(event),
         };
         let name = name.filter(|name| name.len() <= EVENT_NAME_MAX).ok_or(INVALID)?;
-        // SAFETY: the caller's bullet.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         unsafe { put_text(event_name, &name) }.ok_or(INVALID)
     })
 }
 
-/// Gives the next event type of a stream's list.
+/// Stores the next event type of a stream's list.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_eventtypelist_getnext_id(
     trid: c_int,
@@ -154,9 +154,9 @@ pub extern "C" fn posix_trace_eventtypelist_getnext_id(
     unavailable: Option<&mut MaybeUninit<c_int>>,
 ) -> c_int {
     guard(|| {
-        let (event, unavailable) = (some(event)?, some(unavailable)?);
+        let (event, unavailable) = (non_null(event)?, non_null(unavailable)?);
         let next = match handles::find(trid)? {
-            Handle::Active(stream) => stream.core().next_type(),
+            Handle::Active(controller) => controller.stream().next_type(),
             Handle::Recorded(stream) => stream.next_type(),
         };
         unavailable.write(next.is_none().into());
@@ -167,12 +167,12 @@ pub extern "C" fn posix_trace_eventtypelist_getnext_id(
     })
 }
 
-/// Begins the list of a stream's event types again.
+/// Restarts a stream's list of event types.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_eventtypelist_rewind(trid: c_int) -> c_int {
     guard(|| {
         match handles::find(trid)? {
-            Handle::Active(stream) => stream.core().rewind_types(),
+            Handle::Active(controller) => controller.stream().rewind_types(),
             Handle::Recorded(stream) => stream.rewind_types(),
         }
         Ok(())

@@ -1,6 +1,6 @@
-//! The verbs of RKH's filters, which `tracewell_rkh.h` gives the framework's shape.
+//! The functions of RKH's filters. `tracewell_rkh.h` wraps them in macros like the framework's.
 //!
-//! The module holds `unsafe` code because an exported name is one.
+//! Unsafe: exported symbols.
 #![allow(unsafe_code)]
 
 use core::ffi::c_int;
@@ -11,11 +11,11 @@ use super::{recorder, tw_rkh};
 use crate::boundary::guard;
 use crate::code::{Code, TW_INVALID};
 
-/// A filter is on: records are held back.
+/// The filter is on and suppresses records.
 pub const TW_RKH_FILTER_ON: u8 = 0;
-/// A filter is off: records pass.
+/// The filter is off and lets records pass.
 pub const TW_RKH_FILTER_OFF: u8 = 1;
-/// All groups, events, active objects or signals.
+/// Selects all groups, events, active objects or signals.
 pub const TW_RKH_ALL: u32 = u32::MAX;
 
 fn filter(filter: u8) -> Result<Filter, Code> {
@@ -26,15 +26,16 @@ fn filter(filter: u8) -> Result<Filter, Code> {
     }
 }
 
-/// What a verb says that knows no number above 255.
+/// Returns TW_INVALID if the filter does not exist, or its number does not fit into a byte.
 fn done(done: Option<bool>) -> Result<(), Code> {
     done.filter(|done| *done).map(|_| ()).ok_or(Code(TW_INVALID))
 }
 
-/// A group's filter alone, or TW_RKH_ALL (`RKH_FILTER_ON_GROUP`, `RKH_FILTER_OFF_GROUP`).
+/// Switches the filter of a group, but not the filters of its events; TW_RKH_ALL selects all groups
+/// (`RKH_FILTER_ON_GROUP`, `RKH_FILTER_OFF_GROUP`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID where there is no such group. Safe
-/// in an interrupt if no other call can be under way.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for an unknown group. Safe
+/// in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_filter_group(
     trace: Option<&mut tw_rkh>,
@@ -51,11 +52,11 @@ pub extern "C" fn tw_rkh_filter_group(
     })
 }
 
-/// A group's filter and those of all its events (`RKH_FILTER_ON_GROUP_ALL_EVENTS`,
+/// Switches the filter of a group and those of all its events (`RKH_FILTER_ON_GROUP_ALL_EVENTS`,
 /// `RKH_FILTER_OFF_GROUP_ALL_EVENTS`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID where there is no such group. Safe
-/// in an interrupt if no other call can be under way.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for an unknown group. Safe
+/// in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_filter_group_all_events(
     trace: Option<&mut tw_rkh>,
@@ -68,11 +69,11 @@ pub extern "C" fn tw_rkh_filter_group_all_events(
     })
 }
 
-/// An event's filter; switching it off switches off that of its group as well. Or TW_RKH_ALL: those of
-/// all groups and events (`RKH_FILTER_ON_EVENT`, `RKH_FILTER_OFF_EVENT`).
+/// Switches the filter of an event; switching it off also switches off the filter of its group.
+/// TW_RKH_ALL selects all groups and events (`RKH_FILTER_ON_EVENT`, `RKH_FILTER_OFF_EVENT`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID where there is no such event. Safe
-/// in an interrupt if no other call can be under way.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for an unknown event. Safe
+/// in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_filter_event(
     trace: Option<&mut tw_rkh>,
@@ -89,11 +90,11 @@ pub extern "C" fn tw_rkh_filter_event(
     })
 }
 
-/// The filter of an active object, by its priority below 64, or TW_RKH_ALL (`RKH_FILTER_ON_SMA`,
-/// `RKH_FILTER_OFF_SMA`).
+/// Switches the filter of the active object with a priority from 0 to 63; TW_RKH_ALL selects all
+/// (`RKH_FILTER_ON_SMA`, `RKH_FILTER_OFF_SMA`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID past the table. Safe in an interrupt
-/// if no other call can be under way.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for 64 and more. Safe in an
+/// interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_filter_object(
     trace: Option<&mut tw_rkh>,
@@ -110,10 +111,11 @@ pub extern "C" fn tw_rkh_filter_object(
     })
 }
 
-/// The filter of a signal, or TW_RKH_ALL (`RKH_FILTER_ON_SIGNAL`, `RKH_FILTER_OFF_SIGNAL`).
+/// Switches the filter of a signal; TW_RKH_ALL selects all (`RKH_FILTER_ON_SIGNAL`,
+/// `RKH_FILTER_OFF_SIGNAL`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID past the table that
-/// `tw_rkh_init` was given. Safe in an interrupt if no other call can be under way.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for a signal outside the table
+/// passed to `tw_rkh_init`. Safe in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_filter_signal(
     trace: Option<&mut tw_rkh>,

@@ -1,8 +1,9 @@
-//! The steps of a record: begin, arguments or items, end; and the records that are made at once.
+//! Functions that write a record in steps (begin, arguments or items, end), or in one call.
 //!
-//! Between begin and end no other call may come in: the framework holds its critical section.
+//! Between begin and end, only the calls for this record are allowed. The framework ensures this
+//! with a critical section.
 //!
-//! The module holds `unsafe` code because exported names and C's arrays are that by nature.
+//! Unsafe: exported symbols and C arrays.
 #![allow(unsafe_code)]
 
 use core::ffi::{c_char, c_int, c_void};
@@ -15,53 +16,53 @@ use crate::boundary::{array, guard, text};
 use crate::clock::CallerClock;
 use crate::code::{Code, TW_INVALID, TW_NOTHING};
 
-/// A record that is about no active object.
+/// The record has no active object.
 pub const TW_RKH_NO_OBJECT: i32 = -1;
-/// A record that is about no signal.
+/// The record has no signal.
 pub const TW_RKH_NO_SIGNAL: i64 = -1;
 
-/// An item: a signed number of 1 byte.
+/// Item type of a signed number of 1 byte.
 pub const TW_RKH_I8: u8 = 0;
-/// An item: an unsigned number of 1 byte.
+/// Item type of an unsigned number of 1 byte.
 pub const TW_RKH_UI8: u8 = 1;
-/// An item: a signed number of 2 bytes.
+/// Item type of a signed number of 2 bytes.
 pub const TW_RKH_I16: u8 = 2;
-/// An item: an unsigned number of 2 bytes.
+/// Item type of an unsigned number of 2 bytes.
 pub const TW_RKH_UI16: u8 = 3;
-/// An item: a signed number of 4 bytes.
+/// Item type of a signed number of 4 bytes.
 pub const TW_RKH_I32: u8 = 4;
-/// An item: an unsigned number of 4 bytes.
+/// Item type of an unsigned number of 4 bytes.
 pub const TW_RKH_UI32: u8 = 5;
-/// An item: a number to be shown in hexadecimal.
+/// Item type of a number shown in hexadecimal.
 pub const TW_RKH_X32: u8 = 6;
-/// An item: an object's address.
+/// Item type of an object's address.
 pub const TW_RKH_OBJ: u8 = 9;
-/// An item: a function's address.
+/// Item type of a function's address.
 pub const TW_RKH_FUN: u8 = 10;
-/// An item: a signal.
+/// Item type of a signal.
 pub const TW_RKH_SIG: u8 = 11;
 
 /// Names data at an address.
 pub const TW_RKH_OBJECT: u8 = 0;
 /// Names an active object.
 pub const TW_RKH_ACTIVE_OBJECT: u8 = 1;
-/// Names a queue.
+/// Names a queue by its address.
 pub const TW_RKH_QUEUE: u8 = 2;
-/// Names a timer.
+/// Names a timer by its address.
 pub const TW_RKH_TIMER: u8 = 3;
-/// Names what posts events.
+/// Names a sender of events.
 pub const TW_RKH_ACTOR: u8 = 4;
-/// Names a function.
+/// Names a function by its address.
 pub const TW_RKH_FUNCTION: u8 = 5;
 /// Names a state of an active object.
 pub const TW_RKH_STATE: u8 = 6;
 /// Names a pseudostate of an active object.
 pub const TW_RKH_PSEUDOSTATE: u8 = 7;
-/// Names a signal, by number.
+/// Names a signal by its number.
 pub const TW_RKH_SIGNAL: u8 = 8;
-/// Names an event pool: by number from 0 on in 3.x, by address before.
+/// Names an event pool: in 3.x by its number, from 0; in earlier versions by its address.
 pub const TW_RKH_EVENT_POOL: u8 = 9;
-/// Names a user event, by number from 0 on.
+/// Names a user event by its number, from 0.
 pub const TW_RKH_USER_EVENT: u8 = 10;
 
 const SYMBOLS: [SymbolKind; 11] = [
@@ -84,7 +85,7 @@ fn about(priority: i32, signal: i64) -> About {
 
 type Open<'t> = Record<'t, 'static, CallerClock, AnyBuffer>;
 
-/// Adds to the record that is open.
+/// Runs `work` on the open record.
 fn add(
     trace: Option<&mut tw_rkh>,
     step: impl for<'t> FnOnce(Open<'t>) -> Open<'t>,
@@ -93,13 +94,15 @@ fn add(
     Ok(())
 }
 
-/// Begins the record of an event (`RKH_TRC_BEGIN`): its arguments follow in order, then `tw_rkh_end`.
+/// Begins the record of an event (`RKH_TRC_BEGIN`). Write its arguments in order, then call
+/// `tw_rkh_end`.
 ///
-/// `priority` is that of the active object that the record is about, `signal` its signal, for the
-/// filters; or TW_RKH_NO_OBJECT, TW_RKH_NO_SIGNAL. A record that is open is given up.
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED by a filter, TW_OFF if not compiled
-/// in, TW_INVALID where the dialect has no such event; nothing is open then, and what follows up to
-/// `tw_rkh_end` does nothing. Safe in an interrupt if no other call can be under way.
+/// The filters use `priority`, the priority of the record's active object or TW_RKH_NO_OBJECT, and
+/// `signal`, its signal or TW_RKH_NO_SIGNAL. A record that is still open is aborted.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED if a filter suppresses it,
+/// TW_OFF if it is not compiled in, TW_INVALID if the dialect has no such event. After an error no
+/// record is open, and calls up to `tw_rkh_end` have no effect. Safe in an interrupt if no other
+/// call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_begin(
     trace: Option<&mut tw_rkh>,
@@ -118,37 +121,38 @@ fn begin(trace: &mut Recorder, code: u8, priority: i32, signal: i64) -> Result<O
     }
 }
 
-/// The next argument, a number or an address; high bits that do not fit are cut off. Give also those that
-/// the settings leave out: they are not written.
+/// Writes the next argument, a number or an address. High bits that do not fit are dropped. Pass
+/// all arguments: the call ignores an argument that the settings omit.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where no record is open; that it is
-/// none of the event's is said by `tw_rkh_end`. Safe in an interrupt if no other call can be under way.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if no record is open.
+/// `tw_rkh_end` reports an argument that the event does not have. Safe in an interrupt if no other
+/// call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_arg(trace: Option<&mut tw_rkh>, value: u32) -> c_int {
     guard(|| add(trace, |record| record.arg(value)))
 }
 
-/// The next argument, a text.
+/// Writes the next argument, a string.
 ///
-/// Ownership: the text is copied; null is an empty one. Errors: as `tw_rkh_arg`. Safe in an interrupt if
-/// no other call can be under way.
+/// Ownership: the string is copied; null is an empty string. Errors: as `tw_rkh_arg`. Safe in an
+/// interrupt if no other call can be in progress.
 ///
 /// # Safety
-/// * `value` is null or ends with a NUL.
+/// * `value` must be null or null-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_rkh_text(trace: Option<&mut tw_rkh>, value: *const c_char) -> c_int {
-    // SAFETY: the bullet above.
+    // SAFETY: guaranteed by the caller (see `# Safety`).
     guard(|| add(trace, |record| record.text(unsafe { text(value) })))
 }
 
-/// Bytes of the last argument where their form is the program's (user events before 2.3, and what a unit
-/// test expects).
+/// Writes bytes of the last argument in a record whose format the program defines: a user event
+/// before 2.3, or an expectation of a unit test.
 ///
-/// Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call can be
-/// under way.
+/// Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call
+/// can be in progress.
 ///
 /// # Safety
-/// * `bytes` has `length` bytes.
+/// * `bytes` must point to `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_rkh_bytes(
     trace: Option<&mut tw_rkh>,
@@ -156,7 +160,7 @@ pub unsafe extern "C" fn tw_rkh_bytes(
     length: usize,
 ) -> c_int {
     guard(|| {
-        // SAFETY: the bullet above.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let bytes = unsafe { array::<u8>(bytes.cast(), length)? };
         add(trace, |record| record.bytes(bytes))
     })
@@ -164,21 +168,22 @@ pub unsafe extern "C" fn tw_rkh_bytes(
 
 /// Ends a record (`RKH_TRC_END`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where none is open, TW_MISSED where
-/// the buffer left it out, TW_INVALID where the arguments were not the event's: it is given up, which
-/// readers of the framework's buffer count. Safe in an interrupt if no other call can be under way.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if no record is open, TW_MISSED
+/// if the buffer dropped the record, TW_INVALID if the arguments did not match the event: the
+/// record is aborted, and decoders count it as lost if the framework's buffer is used. Safe in an
+/// interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_end(trace: Option<&mut tw_rkh>) -> c_int {
     guard(|| recorded(recorder(trace)?.resume().ok_or(Code(TW_NOTHING))?.end()))
 }
 
-/// Records an event whose arguments are numbers, all at once.
+/// Records a complete event whose arguments are all numbers.
 ///
-/// Ownership: the arguments are copied. Errors: as `tw_rkh_begin` and `tw_rkh_end`. Safe in an interrupt
-/// if no other call can be under way.
+/// Ownership: the arguments are copied. Errors: as `tw_rkh_begin` and `tw_rkh_end`. Safe in an
+/// interrupt if no other call can be in progress.
 ///
 /// # Safety
-/// * `arguments` has `count` numbers.
+/// * `arguments` must point to `count` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_rkh_record(
     trace: Option<&mut tw_rkh>,
@@ -189,7 +194,7 @@ pub unsafe extern "C" fn tw_rkh_record(
     count: usize,
 ) -> c_int {
     guard(|| {
-        // SAFETY: the bullet above.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let arguments = unsafe { array(arguments, count)? };
         let trace = recorder(trace)?;
         let event = trace.options().table.event(code).ok_or(Code(TW_INVALID))?;
@@ -197,10 +202,11 @@ pub unsafe extern "C" fn tw_rkh_record(
     })
 }
 
-/// Begins the record of a user event (`RKH_TRC_USR_BEGIN`), by its number from 0 on: items follow, then
-/// `tw_rkh_end`.
+/// Begins the record of the user event with the given number, counted from 0 (`RKH_TRC_USR_BEGIN`).
+/// Write items, then call `tw_rkh_end`.
 ///
-/// Ownership: none. Errors: as `tw_rkh_begin`. Safe in an interrupt if no other call can be under way.
+/// Ownership: none. Errors: as `tw_rkh_begin`. Safe in an interrupt if no other call can be in
+/// progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_begin_user(trace: Option<&mut tw_rkh>, number: u8) -> c_int {
     guard(|| match recorder(trace)?.begin_user(number) {
@@ -212,11 +218,11 @@ pub extern "C" fn tw_rkh_begin_user(trace: Option<&mut tw_rkh>, number: u8) -> c
     })
 }
 
-/// The next item of a user event: one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ, _FUN, _SIG.
+/// Writes the next item of a user event: one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ, _FUN, _SIG.
 ///
-/// `width` is how many characters to print, 0 to 15; addresses and signals have none.
-/// Ownership: none. Errors: as `tw_rkh_arg`; TW_INVALID for another type. Safe in an interrupt if no other
-/// call can be under way.
+/// `width` is the minimum number of characters to print, 0 to 15; addresses and signals ignore it.
+/// Ownership: none. Errors: as `tw_rkh_arg`; TW_INVALID for another type. Safe in an interrupt if
+/// no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_item(
     trace: Option<&mut tw_rkh>,
@@ -241,29 +247,29 @@ pub extern "C" fn tw_rkh_item(
     })
 }
 
-/// The next item of a user event, a text.
+/// Writes the next item of a user event, a string.
 ///
-/// Ownership: the text is copied; null is an empty one. Errors: as `tw_rkh_arg`. Safe in an interrupt if
-/// no other call can be under way.
+/// Ownership: the string is copied; null is an empty string. Errors: as `tw_rkh_arg`. Safe in an
+/// interrupt if no other call can be in progress.
 ///
 /// # Safety
-/// * `value` is null or ends with a NUL.
+/// * `value` must be null or null-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_rkh_item_text(
     trace: Option<&mut tw_rkh>,
     value: *const c_char,
 ) -> c_int {
-    // SAFETY: the bullet above.
+    // SAFETY: guaranteed by the caller (see `# Safety`).
     guard(|| add(trace, |record| record.item(Item::Text(unsafe { text(value) }))))
 }
 
-/// The next item of a user event, memory of at most 255 bytes.
+/// Writes the next item of a user event, memory of at most 255 bytes.
 ///
-/// Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call can be
-/// under way.
+/// Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call
+/// can be in progress.
 ///
 /// # Safety
-/// * `bytes` has `length` bytes.
+/// * `bytes` must point to `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_rkh_item_memory(
     trace: Option<&mut tw_rkh>,
@@ -271,21 +277,21 @@ pub unsafe extern "C" fn tw_rkh_item_memory(
     length: u8,
 ) -> c_int {
     guard(|| {
-        // SAFETY: the bullet above.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let memory = unsafe { array::<u8>(bytes.cast(), usize::from(length))? };
         add(trace, |record| record.item(Item::Memory(memory)))
     })
 }
 
-/// Names an address or a number (`RKH_TR_FWK_...`): `kind` is TW_RKH_OBJECT to TW_RKH_USER_EVENT. No
-/// filter is asked. Send the bytes before the buffer is full.
+/// Records a name for an address or a number (`RKH_TR_FWK_...`): `kind` is TW_RKH_OBJECT to
+/// TW_RKH_USER_EVENT. Filters do not apply. Send the bytes before the buffer fills up.
 ///
-/// `owner` is the active object of a state, nothing else's. Ownership: the name is copied. Errors: TW_NULL,
-/// TW_NOT_INITIALISED, TW_MISSED, TW_INVALID where the dialect has no record for it. Safe in an interrupt
-/// if no other call can be under way.
+/// `owner` is the active object of a state; other kinds ignore it. Ownership: the name is copied.
+/// Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED, TW_INVALID if the dialect has no record for this
+/// kind. Safe in an interrupt if no other call can be in progress.
 ///
 /// # Safety
-/// * `name` is null or ends with a NUL.
+/// * `name` must be null or null-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_rkh_symbol(
     trace: Option<&mut tw_rkh>,
@@ -296,26 +302,27 @@ pub unsafe extern "C" fn tw_rkh_symbol(
 ) -> c_int {
     guard(|| {
         let kind = SYMBOLS.get(usize::from(kind)).ok_or(Code(TW_INVALID))?;
-        // SAFETY: the bullet above.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let name = unsafe { text(name) };
         recorded(recorder(trace)?.symbol(*kind, Some(owner), key, name))
     })
 }
 
-/// Records a failed assertion (`RKH_TR_FWK_ASSERT`): a module's name without `.c`, and the line. The
-/// filters of group and event are asked. Send the bytes before the program stops.
+/// Records a failed assertion (`RKH_TR_FWK_ASSERT`): the module's name without `.c`, and the line.
+/// The filters of group and event apply. Send the bytes before the program stops.
 ///
-/// Ownership: the text is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED, TW_OFF, TW_MISSED,
-/// TW_INVALID before dialect 2.3. Safe in an interrupt if no other call can be under way.
+/// Ownership: the string is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED, TW_OFF,
+/// TW_MISSED, TW_INVALID before dialect 2.3. Safe in an interrupt if no other call can be in
+/// progress.
 ///
 /// # Safety
-/// * `module` is null or ends with a NUL.
+/// * `module` must be null or null-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_rkh_assertion(
     trace: Option<&mut tw_rkh>,
     module: *const c_char,
     line: u16,
 ) -> c_int {
-    // SAFETY: the bullet above.
+    // SAFETY: guaranteed by the caller (see `# Safety`).
     guard(|| recorded(recorder(trace)?.assertion(unsafe { text(module) }, line)))
 }

@@ -1,6 +1,7 @@
-//! The chunk table of a S.Ha.R.K. tracer: chunks made, selected, linked, compressed, taken away.
+//! The chunk table of a S.Ha.R.K. tracer. Its functions create, select, link, compress and delete
+//! chunks.
 //!
-//! The module holds `unsafe` code because exported names and C's memory are that by nature.
+//! Unsafe: exported symbols and C memory.
 #![allow(unsafe_code)]
 
 use core::ffi::{c_int, c_void};
@@ -10,25 +11,25 @@ use tracewell_record::shark::{Areas, ChunkStatus};
 use tracewell_wire::shark::ids::flag;
 
 use super::{number_or_none, tw_shark, with};
-use crate::boundary::{memory, places, put, some};
+use crate::boundary::{memory, non_null, places, put};
 use crate::clock::truth;
 use crate::code::{Code, TW_NOTHING};
 
-/// The chunk may be selected or linked to.
+/// The chunk may be selected, and another chunk may be linked to it.
 pub const TW_FREE: u8 = 0x01;
-/// It takes no more records.
+/// The chunk accepts no further records.
 pub const TW_FULL: u8 = 0x02;
-/// Mode: at its end recording goes on at its start.
+/// Mode cyclic: recording continues at the start of the chunk.
 pub const TW_CYC: u8 = 0x00;
-/// Mode: at its end recording goes on in the chunk that it is linked to.
+/// Mode jump: recording continues in the linked chunk.
 pub const TW_JTN: u8 = 0x04;
-/// Mode: at its end recording stops.
+/// Mode stop: recording stops at the end of the chunk.
 pub const TW_STOP: u8 = 0x08;
-/// It is being sent.
+/// The chunk is being sent.
 pub const TW_BUSY: u8 = 0x10;
-/// `tw_shark_chunk_delete` leaves it alone.
+/// The chunk is protected: `tw_shark_chunk_delete` has no effect.
 pub const TW_NODEL: u8 = 0x20;
-/// Its content is compressed.
+/// The chunk's content is compressed.
 pub const TW_COMPR: u8 = 0x40;
 
 const _: () = assert!(
@@ -46,35 +47,36 @@ const _: () = assert!(
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_shark_areas {
-    /// Bytes for records, 32 at least; what is left over behind the last whole record is not used.
+    /// Bytes for records, at least 32. A remainder smaller than a record is not used.
     pub normal: u32,
-    /// Bytes for records without which the others cannot be read: 0, or 32 at least.
+    /// Bytes for essential records, without which a decoder cannot read other records: 0, or at
+    /// least 32.
     pub emergency: u32,
-    /// Address that the image says it lies at; 0 for the low 32 bits of where it does.
+    /// Address of the image in the target; 0 for the low 32 bits of its real address.
     pub base_address: u32,
 }
 
-/// What the chunk table tells of a chunk.
+/// An entry of the chunk table.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_shark_chunk {
-    /// Bytes of the normal area.
+    /// Size of the normal area in bytes.
     pub normal: u32,
-    /// Bytes of the emergency area.
+    /// Size of the emergency area in bytes.
     pub emergency: u32,
-    /// Bytes behind the start of the normal area at which the next record goes.
+    /// Offset of the next record in the normal area, in bytes.
     pub position: u32,
-    /// Bytes of the emergency area that are in use.
+    /// Number of bytes used in the emergency area.
     pub kept: u32,
-    /// Times that a cyclic chunk began again at its start.
+    /// Number of times that a cyclic chunk wrapped.
     pub laps: u32,
-    /// The chunk that recording goes on in, or TW_NO_CHUNK.
+    /// The chunk in which recording continues, or TW_NO_CHUNK.
     pub next: i16,
-    /// Its index in the table.
+    /// The chunk's number: its index in the table.
     pub number: u8,
-    /// Its flags.
+    /// Flags of the chunk, such as TW_CYC.
     pub flags: u8,
-    /// 1 where it is the one that records.
+    /// 1 if events are being recorded into the chunk.
     pub current: c_int,
 }
 
@@ -87,16 +89,19 @@ impl From<ChunkStatus> for tw_shark_chunk {
     }
 }
 
-/// Makes a chunk (`FTrace_chunk_create`) and stores its number, the lowest that is free.
+/// Creates a chunk (`FTrace_chunk_create`) and stores its number, which is the lowest free number.
 ///
-/// Of the memory 48 bytes and both areas are used and zeroed; between two calls that is an image which
-/// `tracewell` reads. Without TW_FREE the chunk can be neither selected nor linked.
-/// Ownership: the memory is the trace's until `tw_shark_chunk_delete`. Errors: TW_NULL,
-/// TW_NOT_INITIALISED, TW_INVALID for sizes or flags, TW_TOO_SMALL, TW_NONE_FREE. Safe in an interrupt
-/// if no other call on this trace can be under way.
+/// The chunk uses 48 bytes of the memory plus both areas. The call fills them with zeros. Between
+/// two calls the memory is an image that `tracewell` can read. Without TW_FREE the chunk can be
+/// neither selected nor linked.
+///
+/// Ownership: the trace owns the memory until `tw_shark_chunk_delete`. Errors: TW_NULL,
+/// TW_NOT_INITIALISED, TW_INVALID for sizes or flags, TW_TOO_SMALL, TW_NONE_FREE. Safe in an
+/// interrupt if no other call on this trace can be in progress.
 ///
 /// # Safety
-/// * `memory` has `size` bytes that nobody else uses until the chunk is deleted or compressed.
+/// * `memory` must point to `size` bytes that are not used for anything else until the chunk is
+///   deleted or compressed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_shark_chunk_create(
     trace: Option<&mut tw_shark>,
@@ -107,10 +112,10 @@ pub unsafe extern "C" fn tw_shark_chunk_create(
     number: Option<&mut MaybeUninit<u8>>,
 ) -> c_int {
     with(trace, |trace| {
-        let tw_shark_areas { normal, emergency, base_address } = *some(areas)?;
+        let tw_shark_areas { normal, emergency, base_address } = *non_null(areas)?;
         let base_address = (base_address != 0).then_some(base_address);
         let areas = Areas { normal, emergency, base_address };
-        // SAFETY: the bullet above.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let memory = unsafe { self::memory(memory.cast(), size)? };
         let made = trace.chunk_create(memory, areas, flags).map_err(|refused| refused.reason)?;
         put(number, made);
@@ -118,12 +123,12 @@ pub unsafe extern "C" fn tw_shark_chunk_create(
     })
 }
 
-/// Takes a chunk out of the table (`FTrace_chunk_delete`) and stores its memory, in which its records
-/// still are; null, and nothing is done, where it has TW_NODEL.
+/// Deletes a chunk (`FTrace_chunk_delete`) and stores the location of its memory, which still holds
+/// the records. If the chunk has TW_NODEL, stores null and does nothing.
 ///
-/// Ownership: the memory is the caller's again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING where
-/// there is no such chunk, TW_IN_USE while it records, is linked to or is being sent. Safe in an
-/// interrupt if no other call on this trace can be under way.
+/// Ownership: the memory belongs to the caller again. Errors: TW_NULL, TW_NOT_INITIALISED,
+/// TW_NOTHING if there is no such chunk, TW_IN_USE while it records, is linked to or is being sent.
+/// Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_chunk_delete(
     trace: Option<&mut tw_shark>,
@@ -137,11 +142,11 @@ pub extern "C" fn tw_shark_chunk_delete(
     })
 }
 
-/// Replaces a chunk's flags (`FTrace_set_chunk_flags`), TW_BUSY and TW_COMPR excepted. TW_FREE, where it
-/// was not set before, empties the chunk.
+/// Replaces a chunk's flags (`FTrace_set_chunk_flags`), except for TW_BUSY and TW_COMPR. If
+/// TW_FREE was not set before, setting it clears the chunk.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_IN_USE.
-/// Safe in an interrupt if no other call on this trace can be under way.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags,
+/// TW_IN_USE. Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_set_chunk_flags(
     trace: Option<&mut tw_shark>,
@@ -151,10 +156,10 @@ pub extern "C" fn tw_shark_set_chunk_flags(
     with(trace, |trace| Ok(trace.set_chunk_flags(number, flags)?))
 }
 
-/// A chunk's flags (`FTrace_get_chunk_flags`), TW_FULL and TW_BUSY included.
+/// Stores a chunk's flags (`FTrace_get_chunk_flags`), including TW_FULL and TW_BUSY.
 ///
-/// Ownership: `flags` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING. Safe in an
-/// interrupt if no other call on this trace can be under way.
+/// Ownership: the caller keeps `flags`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING. Safe in an
+/// interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_get_chunk_flags(
     trace: Option<&mut tw_shark>,
@@ -162,26 +167,27 @@ pub extern "C" fn tw_shark_get_chunk_flags(
     flags: Option<&mut MaybeUninit<u8>>,
 ) -> c_int {
     with(trace, |trace| {
-        some(flags)?.write(trace.get_chunk_flags(number)?);
+        non_null(flags)?.write(trace.get_chunk_flags(number)?);
         Ok(())
     })
 }
 
-/// Makes a free chunk the one that records (`FTrace_actual_chunk_select`), which uses TW_FREE up.
+/// Selects a free chunk for recording (`FTrace_actual_chunk_select`) and clears its TW_FREE flag.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_NOT_FREE, TW_IN_USE while it is
-/// being sent. Safe in an interrupt if no other call on this trace can be under way.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_NOT_FREE, TW_IN_USE while
+/// it is being sent. Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_chunk_select(trace: Option<&mut tw_shark>, number: u8) -> c_int {
     with(trace, |trace| Ok(trace.chunk_select(number)?))
 }
 
-/// Lets recording go on in chunk `to` when `from` is full or left (`FTrace_chunk_link`), which uses
-/// TW_FREE of `to` up. A jump uses the link up. `before`, which may be null, gets the successor that
-/// `from` had, or TW_NO_CHUNK.
+/// Links chunk `from` to chunk `to` (`FTrace_chunk_link`): when `from` fills up or recording moves
+/// away from it, recording continues in `to` and the link is removed. Clears the TW_FREE flag of
+/// `to`. `before` receives the former successor of `from` or TW_NO_CHUNK, and may be null.
 ///
-/// Ownership: none. Errors: as `tw_shark_chunk_select` for `to`; TW_NOTHING and TW_IN_USE for `from`;
-/// TW_INVALID for a circle. Safe in an interrupt if no other call on this trace can be under way.
+/// Ownership: none. Errors: as `tw_shark_chunk_select` for `to`; TW_NOTHING and TW_IN_USE for
+/// `from`; TW_INVALID if the links would form a circle. Safe in an interrupt if no other call on
+/// this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_chunk_link(
     trace: Option<&mut tw_shark>,
@@ -195,11 +201,11 @@ pub extern "C" fn tw_shark_chunk_link(
     })
 }
 
-/// Stores the number of the first chunk with one of these flags (`FTrace_get_first_chunk`). Mode bits
-/// are compared as a mode; 0 finds the first cyclic chunk.
+/// Stores the number of the first chunk with one of the given flags (`FTrace_get_first_chunk`).
+/// If `flags` has mode bits, the chunk must have exactly this mode. 0 finds the first cyclic chunk.
 ///
-/// Ownership: `number` is the caller's. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING. Safe in an
-/// interrupt if no other call on this trace can be under way.
+/// Ownership: the caller keeps `number`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING. Safe in
+/// an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_get_first_chunk(
     trace: Option<&mut tw_shark>,
@@ -207,19 +213,19 @@ pub extern "C" fn tw_shark_get_first_chunk(
     number: Option<&mut MaybeUninit<u8>>,
 ) -> c_int {
     with(trace, |trace| {
-        some(number)?.write(trace.get_first_chunk(flags).ok_or(Code(TW_NOTHING))?);
+        non_null(number)?.write(trace.get_first_chunk(flags).ok_or(Code(TW_NOTHING))?);
         Ok(())
     })
 }
 
-/// Copies what is in the chunk table (`FTrace_get_chunk_table`), in the order of numbers, as far as
-/// there is room; `count` gets how many chunks there are.
+/// Copies up to `room` entries of the chunk table (`FTrace_get_chunk_table`), ordered by number.
+/// `count` receives the number of chunks.
 ///
-/// Ownership: `table` and `count` are the caller's. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an
-/// interrupt if no other call on this trace can be under way.
+/// Ownership: the caller keeps `table` and `count`. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an
+/// interrupt if no other call on this trace can be in progress.
 ///
 /// # Safety
-/// * `table` has room for `room` chunks.
+/// * `table` must have space for `room` chunks.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_shark_get_chunk_table(
     trace: Option<&mut tw_shark>,
@@ -228,7 +234,7 @@ pub unsafe extern "C" fn tw_shark_get_chunk_table(
     count: Option<&mut MaybeUninit<usize>>,
 ) -> c_int {
     with(trace, |trace| {
-        // SAFETY: the bullet above.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let table = unsafe { places(table, room)? };
         for (place, chunk) in table.iter_mut().zip(trace.get_chunk_table()) {
             place.write(chunk.into());
@@ -238,11 +244,12 @@ pub unsafe extern "C" fn tw_shark_get_chunk_table(
     })
 }
 
-/// Stores where a chunk's image lies: descriptor, head, both areas. Save it as a file for `tracewell`.
+/// Stores the location of a chunk's image: its descriptor, header and both areas. `tracewell` can
+/// read the image if it is saved as a file.
 ///
-/// Ownership: the bytes are the trace's; they change with the next call. Errors: TW_NULL,
-/// TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE while it is being sent. Safe in an interrupt if no other
-/// call on this trace can be under way.
+/// Ownership: the trace owns the bytes, and the next call may change them. Errors: TW_NULL,
+/// TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE while the chunk is being sent. Safe in an interrupt if
+/// no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_image(
     trace: Option<&mut tw_shark>,
@@ -252,16 +259,16 @@ pub extern "C" fn tw_shark_image(
 ) -> c_int {
     with(trace, |trace| {
         let image = trace.image(number)?;
-        some(bytes)?.write(image.as_ptr().cast());
-        some(length)?.write(image.len());
+        non_null(bytes)?.write(image.as_ptr().cast());
+        non_null(length)?.write(image.len());
         Ok(())
     })
 }
 
-/// Stores how many bytes of memory a chunk takes when it is compressed.
+/// Stores the number of bytes that a chunk needs when it is compressed.
 ///
-/// Ownership: `size` is the caller's. Errors: as `tw_shark_compress_chunk`. Safe in an interrupt if no
-/// other call on this trace can be under way.
+/// Ownership: the caller keeps `size`. Errors: as `tw_shark_compress_chunk`. Safe in an interrupt
+/// if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_compressed_size(
     trace: Option<&mut tw_shark>,
@@ -269,23 +276,24 @@ pub extern "C" fn tw_shark_compressed_size(
     size: Option<&mut MaybeUninit<usize>>,
 ) -> c_int {
     with(trace, |trace| {
-        some(size)?.write(trace.compressed_size(number)?);
+        non_null(size)?.write(trace.compressed_size(number)?);
         Ok(())
     })
 }
 
-/// Compresses a chunk into other memory (`FTrace_compress_chunk`) and stores the memory that it had. It
-/// keeps its number, gets `new_flags` with TW_COMPR and without TW_FREE, and sends what it would have
-/// sent before.
+/// Compresses a chunk into other memory (`FTrace_compress_chunk`) and stores the location of its
+/// former memory. The chunk keeps its number and content, and receives `new_flags` with TW_COMPR
+/// and without TW_FREE. The time is proportional to the chunk's size.
 ///
-/// Ownership: `memory` is the trace's until the chunk is deleted; `*before` is the caller's again.
-/// Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_TOO_SMALL, TW_NOT_FREE where
-/// it is compressed, TW_IN_USE while it records, is linked to or is being sent; nothing was changed then.
-/// Takes time in proportion to the chunk's size. Safe in an interrupt if no other call on this trace can be
-/// under way.
+/// Ownership: the trace owns `memory` until the chunk is deleted; `*before` belongs to the caller
+/// again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_TOO_SMALL,
+/// TW_NOT_FREE if it is already compressed, TW_IN_USE while it records, is linked to or is being
+/// sent. After an error the chunk is unchanged. Safe in an interrupt if no other call on this trace
+/// can be in progress.
 ///
 /// # Safety
-/// * `memory` has `size` bytes that nobody else uses until the chunk is deleted.
+/// * `memory` must point to `size` bytes that are not used for anything else until the chunk is
+///   deleted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_shark_compress_chunk(
     trace: Option<&mut tw_shark>,
@@ -296,7 +304,7 @@ pub unsafe extern "C" fn tw_shark_compress_chunk(
     before: Option<&mut MaybeUninit<*mut c_void>>,
 ) -> c_int {
     with(trace, |trace| {
-        // SAFETY: the bullet above.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let memory = unsafe { self::memory(memory.cast(), size)? };
         let compressed = trace.compress_chunk(number, new_flags, memory);
         put(before, compressed.map_err(|refused| refused.reason)?.as_mut_ptr().cast());

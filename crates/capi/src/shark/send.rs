@@ -1,8 +1,9 @@
-//! Sending chunks of a S.Ha.R.K. tracer: to files, as UDP datagrams, as datagrams that the caller carries.
+//! Functions that send S.Ha.R.K. chunks to files, as UDP datagrams, or as datagrams that the caller
+//! transmits.
 //!
-//! Unlike recording, these functions allocate and call the operating system.
+//! Unlike recording, these functions allocate and make system calls.
 //!
-//! The module holds `unsafe` code because exported names and C's texts are that by nature.
+//! Unsafe: exported symbols and C strings.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -13,20 +14,20 @@ use std::time::Duration;
 use tracewell_record::shark::{DiskWriter, Dump, Packets, SendError, Sender, UdpSender};
 
 use super::{tw_shark, with};
-use crate::boundary::{guard, hand_over, path, some, utf8};
+use crate::boundary::{guard, hand_over, non_null, path, utf8};
 use crate::code::Code;
 
-/// Carries chunks. One thread at a time.
+/// A sender of chunks. Only one thread may use it at a time.
 pub struct tw_shark_sender {
     carrier: Carrier,
 }
 
-/// A chunk that is being sent.
+/// The records of a chunk that is being sent.
 pub struct tw_shark_dump {
     dump: Dump<'static>,
 }
 
-/// Carries a datagram: returns 0, or an error number of the system.
+/// Transmits a datagram. Returns 0 or a system error number.
 pub type tw_datagram =
     Option<extern "C" fn(context: *mut c_void, bytes: *const c_void, length: usize) -> c_int>;
 
@@ -63,33 +64,36 @@ fn hand_over_carrier(place: Place<'_>, carrier: impl FnOnce() -> Result<Carrier,
     guard(|| hand_over(place, || Ok(tw_shark_sender { carrier: carrier()? })))
 }
 
-/// A sender that writes each chunk's records to a file: `0NAME`, `1NAME`, ... beside `file`, which is
-/// not written itself (`FTrace_init_disk_writer`). A file appears when all of it is on the disk.
+/// Creates a sender that writes each chunk's records to a file (`FTrace_init_disk_writer`). If the
+/// last component of `file` is `NAME`, chunk 0 is written to `0NAME` in the same folder, chunk 1 to
+/// `1NAME`, and so on. A file appears when it is complete. `file` itself is not written.
 ///
-/// Ownership: `*sender` is the caller's, to be given to `tw_shark_sender_close`; null on errors. Errors:
-/// TW_NULL, TW_INVALID for a name that is none or too long, or the system's. Not for signal handlers.
+/// Ownership: the caller owns `*sender` and passes it to `tw_shark_sender_close`; it is null after
+/// an error. Errors: TW_NULL, TW_INVALID if the name is unsuitable or too long, or an error of the
+/// system. Not for signal handlers.
 ///
 /// # Safety
-/// * `file` ends with a NUL.
+/// * `file` must be null-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_shark_disk_writer(
     file: *const c_char,
     sender: Option<&mut MaybeUninit<*mut tw_shark_sender>>,
 ) -> c_int {
-    // SAFETY: the bullet above.
+    // SAFETY: guaranteed by the caller (see `# Safety`).
     hand_over_carrier(sender, || Ok(Carrier::Disk(DiskWriter::new(unsafe { path(file)? })?)))
 }
 
-/// A sender of UDP datagrams (`FTrace_OSD_init_udp`) from one address to another, each `HOST:PORT`; the
-/// kernel has port 20000 on both ends. `pause_us` is how long it pauses behind each datagram: 5000 is
-/// the kernel's.
+/// Creates a sender of UDP datagrams (`FTrace_OSD_init_udp`) from one address to another, both as
+/// `HOST:PORT`. The kernel uses port 20000 at both ends. `pause_us` is the pause after each
+/// datagram in microseconds; the kernel pauses for 5000.
 ///
-/// Nothing acknowledges a datagram: success says that the system took it.
-/// Ownership: as `tw_shark_disk_writer`. Errors: TW_NULL, TW_INVALID for a text that is no address, or the
-/// system's. Not for signal handlers.
+/// Datagrams are not acknowledged: success means that the system accepted them.
+///
+/// Ownership: as `tw_shark_disk_writer`. Errors: TW_NULL, TW_INVALID for an invalid address, or
+/// those of the system. Not for signal handlers.
 ///
 /// # Safety
-/// * `local` and `target` end with a NUL.
+/// * `local` and `target` must be null-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_shark_udp_sender(
     local: *const c_char,
@@ -98,17 +102,18 @@ pub unsafe extern "C" fn tw_shark_udp_sender(
     sender: Option<&mut MaybeUninit<*mut tw_shark_sender>>,
 ) -> c_int {
     hand_over_carrier(sender, || {
-        // SAFETY: the bullet above.
+        // SAFETY: guaranteed by the caller (see `# Safety`).
         let (local, target) = unsafe { (utf8(local)?, utf8(target)?) };
         let sender = UdpSender::connect(local, target)?;
         Ok(Carrier::Udp(sender.with_pause(Duration::from_micros(pause_us.into()))))
     })
 }
 
-/// A sender that gives the same datagrams to a function, which `context` is handed to: for a serial
-/// line, a network stack without sockets. A chunk without records makes a datagram of no bytes.
+/// Creates a sender that passes the datagrams to a function, together with `context`. Use it for
+/// serial lines and for network stacks without sockets. A chunk without records is a datagram of 0
+/// bytes.
 ///
-/// Ownership: as `tw_shark_disk_writer`; what `context` points at stays as long as the sender. Errors:
+/// Ownership: as `tw_shark_disk_writer`; the memory of `context` must outlive the sender. Errors:
 /// TW_NULL. Not for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_datagrams(
@@ -117,14 +122,14 @@ pub extern "C" fn tw_shark_datagrams(
     sender: Option<&mut MaybeUninit<*mut tw_shark_sender>>,
 ) -> c_int {
     hand_over_carrier(sender, || {
-        let function = some(send)?;
+        let function = non_null(send)?;
         Ok(Carrier::Caller { packets: Packets::default(), function, context })
     })
 }
 
-/// Ends a sender. Null is allowed.
+/// Frees a sender. Null is allowed.
 ///
-/// Ownership: the sender is gone. Errors: none. Not for signal handlers.
+/// Ownership: the sender is freed. Errors: none. Not for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_sender_close(sender: Option<Box<tw_shark_sender>>) {
     guard(|| {
@@ -142,13 +147,13 @@ impl From<SendError<io::Error>> for Code {
     }
 }
 
-/// Sends a chunk and gives it new flags (`FTrace_send_chunk`), of which TW_FREE empties it. Nobody may
-/// call anything else with the trace meanwhile: for slow carriers there are `tw_shark_begin_send` and what
-/// follows.
+/// Sends a chunk and then sets its flags (`FTrace_send_chunk`). The flag TW_FREE clears the chunk.
+/// No other function may use the trace in the meantime. For slow senders use `tw_shark_begin_send`,
+/// `tw_shark_send` and `tw_shark_end_send`.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_IN_USE where
-/// it is being sent or linked to, or the sender's: the chunk is as it was, send it again. Not for signal
-/// handlers.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags,
+/// TW_IN_USE if the chunk is being sent or linked to, or an error of the sender. After an error the
+/// chunk is unchanged and can be sent again. Not for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_send_chunk(
     trace: Option<&mut tw_shark>,
@@ -156,14 +161,14 @@ pub extern "C" fn tw_shark_send_chunk(
     new_flags: u8,
     sender: Option<&mut tw_shark_sender>,
 ) -> c_int {
-    with(trace, |trace| Ok(trace.send_chunk(number, new_flags, &mut some(sender)?.carrier)?))
+    with(trace, |trace| Ok(trace.send_chunk(number, new_flags, &mut non_null(sender)?.carrier)?))
 }
 
-/// Takes a chunk's records out for a sender, while recording goes on in other chunks. Events for this
-/// one are dropped and counted until `tw_shark_end_send`.
+/// Copies a chunk's records for a sender, while recording continues in other chunks. Until
+/// `tw_shark_end_send`, events for this chunk are dropped and counted.
 ///
-/// Ownership: `*dump` is the caller's, to be given to `tw_shark_end_send`; null on errors. Errors: TW_NULL,
-/// TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE. Not for signal handlers.
+/// Ownership: the caller owns `*dump` and passes it to `tw_shark_end_send`; it is null after an
+/// error. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE. Not for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_begin_send(
     trace: Option<&mut tw_shark>,
@@ -173,22 +178,24 @@ pub extern "C" fn tw_shark_begin_send(
     with(trace, |trace| hand_over(dump, || Ok(tw_shark_dump { dump: trace.begin_send(number)? })))
 }
 
-/// Sends what was taken out, without the trace.
+/// Sends the copied records. Does not use the trace.
 ///
-/// Ownership: none. Errors: TW_NULL, or the sender's: send it again, or give the chunk back as it was.
-/// Not for signal handlers.
+/// Ownership: none. Errors: TW_NULL, or an error of the sender. After an error, send again, or end
+/// with `sent` 0. Not for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_send(
     sender: Option<&mut tw_shark_sender>,
     dump: Option<&tw_shark_dump>,
 ) -> c_int {
-    guard(|| Ok(some(sender)?.carrier.send(&some(dump)?.dump)?))
+    guard(|| Ok(non_null(sender)?.carrier.send(&non_null(dump)?.dump)?))
 }
 
-/// Gives a chunk back to its trace: with new flags where it was sent (`sent` 1), as it was where not (0).
+/// Returns a chunk to its trace. If `sent` is 1, the chunk was sent and gets the new flags. If
+/// `sent` is 0, the chunk is unchanged.
 ///
-/// Ownership: the dump is gone, whatever is returned. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for
-/// flags (the chunk is as it was) or another trace's dump (its chunk stays busy). Not for signal handlers.
+/// Ownership: the dump is freed, even after an error. Errors: TW_NULL, TW_NOT_INITIALISED,
+/// TW_INVALID for flags (the chunk is unchanged) or for the dump of another trace (its chunk stays
+/// busy). Not for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_end_send(
     trace: Option<&mut tw_shark>,
@@ -196,5 +203,5 @@ pub extern "C" fn tw_shark_end_send(
     sent: c_int,
     new_flags: u8,
 ) -> c_int {
-    with(trace, |trace| Ok(trace.end_send(some(dump)?.dump, (sent != 0).then_some(new_flags))?))
+    with(trace, |trace| Ok(trace.end_send(non_null(dump)?.dump, (sent != 0).then_some(new_flags))?))
 }

@@ -1,7 +1,8 @@
-//! What a control block of ThreadX's trace holds: a recorder for one of four kinds of targets, or, while
-//! C is being told of a wrap, one that stands for it.
+//! The content of a ThreadX control block: a recorder for one of four kinds of targets. During the
+//! notification of a wrap, C uses a temporary control block, which contains a pointer to the
+//! recorder.
 //!
-//! The module holds `unsafe` code because C gets a pointer to a trace that is inside a call.
+//! Unsafe: C gets a pointer to a recorder while a call on it is in progress.
 #![allow(unsafe_code)]
 
 use core::ffi::c_void;
@@ -19,14 +20,14 @@ use crate::boundary::Placed;
 use crate::clock::CallerClock;
 use crate::code::Code;
 
-/// What C brings to a trace.
+/// The C functions that a trace calls.
 pub(super) struct Host {
     pub(super) clock: CallerClock,
     pub(super) options: Options,
     pub(super) notify: Option<Notify>,
 }
 
-/// What is called when a ring wraps.
+/// The function to call when a ring wraps.
 #[derive(Clone, Copy)]
 pub(super) struct Notify {
     pub(super) function: extern "C" fn(*mut tw_threadx, *mut c_void),
@@ -52,7 +53,7 @@ pub(super) enum Block {
     Big32(Ring<Big32>),
     Little64(Ring<Little64>),
     Big64(Ring<Big64>),
-    /// Stands for a trace that is inside a call, for the time of that call.
+    /// The content of the temporary control block: the recorder whose call is in progress.
     Lent(*mut dyn Recorder),
 }
 
@@ -73,20 +74,20 @@ impl Block {
             Self::Big32(ring) => ring,
             Self::Little64(ring) => ring,
             Self::Big64(ring) => ring,
-            // SAFETY: C has the block while it is told of a wrap, which is while `tell` lends the
-            // trace and does not use it itself.
+            // SAFETY: C code has this block only during the notification of a wrap. During that
+            // time `notify_wrap` does not use the recorder.
             Self::Lent(recorder) => unsafe { &mut **recorder },
         }
     }
 }
 
-/// The objects that C names; made anew for each look at them.
+/// The objects passed by C, converted again for each iteration.
 pub(super) type Objects<'o> = core::iter::Map<
     core::slice::Iter<'o, tw_threadx_object>,
     fn(&'o tw_threadx_object) -> Object<'o>,
 >;
 
-/// A trace for any target: what [`Trace`] does, with C's codes.
+/// A trace for any target: the functions of [`Trace`] with C's error codes.
 pub(super) trait Recorder {
     fn enable(
         &mut self,
@@ -119,7 +120,7 @@ impl<T: Target + 'static> Recorder for Ring<T> {
     ) -> Result<(), Code> {
         let options = self.clock().options;
         let enabled = Trace::enable(self, memory, registry_slots, &options, objects, context);
-        enabled.map_err(|refused| refused.status.into())
+        enabled.map_err(|refused| refused.reason.into())
     }
 
     fn disable(&mut self) -> Result<(), Code> {
@@ -132,7 +133,7 @@ impl<T: Target + 'static> Recorder for Ring<T> {
 
     fn set_notify(&mut self, notify: Option<Notify>) {
         self.clock().notify = notify;
-        self.buffer_full_notify(notify.map(|_| tell as fn(&mut Self)));
+        self.buffer_full_notify(notify.map(|_| notify_wrap as fn(&mut Self)));
     }
 
     fn event_filter(&mut self, classes: u32) {
@@ -172,8 +173,9 @@ impl<T: Target + 'static> Recorder for Ring<T> {
     }
 }
 
-/// Tells C of a wrap. The control block is in the middle of a call, so C gets one that stands for it.
-fn tell<T: Target + 'static>(ring: &mut Ring<T>) {
+/// Notifies C code of a wrap. C gets a temporary control block, because a call is using the real
+/// one.
+fn notify_wrap<T: Target + 'static>(ring: &mut Ring<T>) {
     let Some(Notify { function, context }) = ring.clock().notify else { return };
     let mut storage = MaybeUninit::<tw_threadx>::uninit();
     Placed::put(&mut storage, Block::Lent(core::ptr::from_mut(ring)));

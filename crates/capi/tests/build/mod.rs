@@ -1,31 +1,32 @@
-//! How the tests of this crate get compilers and both libraries. Each test uses some of it.
+//! Compilers and libraries for the tests of this crate. Each test uses only some of these
+//! functions.
 #![allow(dead_code, reason = "no test needs all of it")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// How a program gets the library.
+/// The way a program is linked with the library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Link {
     Static,
     Shared,
-    /// Static, with the compiler watching addresses and undefined behaviour of the C side.
+    /// Static, with sanitizers for addresses and undefined behaviour of the C side.
     Sanitized,
 }
 
-/// What makes a compiler watch, and end a program at the first fault.
+/// Compiler flags of the sanitizers. A program ends at the first error.
 pub(crate) const SANITIZERS: [&str; 3] =
     ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"];
 
 impl Link {
-    /// Those that a compiler can make.
+    /// Returns the ways of linking that work with a compiler.
     pub(crate) fn all(compiler: &str) -> Vec<Self> {
         let watched = sanitizes(compiler).then_some(Self::Sanitized);
         [Self::Static, Self::Shared].into_iter().chain(watched).collect()
     }
 
-    /// What a linker is told.
+    /// Returns the arguments of the linker.
     pub(crate) fn arguments(self) -> Vec<String> {
         let folder = libraries().display();
         let library = match self {
@@ -40,7 +41,7 @@ impl Link {
     }
 }
 
-/// Whether a compiler has the sanitizers and their libraries.
+/// Returns true if a compiler has the sanitizers and their libraries.
 pub(crate) fn sanitizes(compiler: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("empty.c");
@@ -59,17 +60,20 @@ pub(crate) fn sanitizes(compiler: &str) -> bool {
     can
 }
 
-/// A compiler by its variable or its usual name. Without one the test is skipped, but not in CI.
+/// Returns the compiler in an environment variable, or the default compiler. If there is none, the
+/// test is skipped; in CI it fails.
 pub(crate) fn compiler(variable: &str, usual: &str) -> Option<String> {
-    let name = std::env::var(variable).unwrap_or_else(|_| usual.to_owned());
-    if let Some(found) = optional(&name) {
-        return Some(found);
-    }
-    assert!(std::env::var_os("CI").is_none(), "CI has the compiler {name}");
-    None
+    tool(&std::env::var(variable).unwrap_or_else(|_| usual.to_owned()))
 }
 
-/// A program that a machine may have or not; without it the test is skipped.
+/// Returns a program if the machine has it. Without it the test is skipped, except in CI.
+pub(crate) fn tool(name: &str) -> Option<String> {
+    let found = optional(name);
+    assert!(found.is_some() || std::env::var_os("CI").is_none(), "CI has {name}");
+    found
+}
+
+/// Returns a program if the machine has it. If not, the test is skipped.
 pub(crate) fn optional(name: &str) -> Option<String> {
     if Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success()) {
         return Some(name.to_owned());
@@ -78,12 +82,12 @@ pub(crate) fn optional(name: &str) -> Option<String> {
     None
 }
 
-/// The folder of this crate.
+/// Returns the folder of this crate.
 pub(crate) fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The folder of both libraries, which are built once.
+/// Returns the folder of both libraries, which are built once.
 pub(crate) fn libraries() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -99,7 +103,7 @@ pub(crate) fn libraries() -> &'static Path {
     })
 }
 
-/// Runs a command that must succeed: what it printed.
+/// Runs a command that must succeed, and returns its output.
 pub(crate) fn succeed(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -108,7 +112,7 @@ pub(crate) fn succeed(command: &mut Command) -> String {
     said
 }
 
-/// Every warning is an error.
+/// Compiler flags for warnings, which count as errors.
 pub(crate) const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Werror", "-pedantic"];
 
 /// Compiles a program of one file.

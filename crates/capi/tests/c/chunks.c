@@ -1,6 +1,6 @@
-/* S.Ha.R.K. chunks: every function once, and the errors that C can make. Writes 0run.dat to 2run.dat,
- * packed.chunk and datagrams.udpcap into the folder that it is given, and sends chunk b to the UDP
- * address that follows. Prints the line of what is wrong. */
+/* S.Ha.R.K. chunks: calls every function, and provokes the errors that a C program can cause. Writes 0run.dat
+ * to 2run.dat, packed.chunk and datagrams.udpcap into the folder in argument 1, and sends chunk b to the UDP
+ * address in argument 2. Prints the line of a failed check. */
 #include <stdio.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static int errors(void)
     return 0;
 }
 
-/* a jumps to b, b to c, which goes round. */
+/* Chunk a jumps to b, b jumps to c, and c wraps. */
 static int make_chunks(void)
 {
     const tw_shark_areas a = { 64, 32, 0 }, b = { 160, 0, 0 }, c = { 64, 0, 0x20000000 };
@@ -88,9 +88,9 @@ static int record_all(void)
     CHECK(tw_shark_set_filter(&trace, TIMER, 0) == TW_OK);
     CHECK(tw_shark_set_filter(&trace, 15, 1) == TW_INVALID);
     CHECK(tw_shark_log(&trace, 0, 0, 0) == TW_INVALID && tw_shark_log_fast(&trace, NEXT_CHUNK, 0, 0) == TW_INVALID);
-    for (number = 0; number < 3; number++) /* the second goes to b */
+    for (number = 0; number < 3; number++) /* the second event is recorded into b */
         CHECK(tw_shark_log(&trace, USER_0, (uint16_t)number, number * number) == TW_OK);
-    CHECK(tw_shark_next_chunk(&trace) == TW_OK); /* to c, which keeps the last four */
+    CHECK(tw_shark_next_chunk(&trace) == TW_OK); /* continues in c, which keeps the last four events */
     for (number = 0; number < 6; number++)
         CHECK(tw_shark_log(&trace, USER_1, (uint16_t)number, 0) == TW_OK);
     CHECK(tw_shark_log(&trace, NEXT_CHUNK, 0, 0) == TW_NOTHING);
@@ -148,7 +148,7 @@ static int send_to_caller(const char *folder)
     CHECK(tw_shark_get_chunk_flags(&trace, 1, &flags) == TW_OK && (flags & TW_BUSY) != 0);
     CHECK(tw_shark_set_chunk_flags(&trace, 1, TW_JTN) == TW_IN_USE);
     CHECK(tw_shark_send(sender, dump) == TW_OK);
-    CHECK(tw_shark_end_send(&trace, dump, 1, TW_JTN | TW_STOP) == TW_INVALID); /* it is back all the same */
+    CHECK(tw_shark_end_send(&trace, dump, 1, TW_JTN | TW_STOP) == TW_INVALID); /* the chunk is returned nevertheless */
     CHECK(tw_shark_get_chunk_flags(&trace, 1, &flags) == TW_OK && flags == (TW_FULL | TW_JTN));
     tw_shark_sender_close(sender);
     CHECK(fclose(file) == 0);

@@ -1,4 +1,4 @@
-// C++: the header twice, the environment's stream, a stream that it makes where there is none.
+// C++: includes the header twice, and records into the stream of the environment or, without one, into a new stream.
 #include "tracewell.h"
 #include "tracewell.h"
 

@@ -1,5 +1,5 @@
-/* Handlers that leave by siglongjmp while the thread records into a stream. Then the thread records 100 events, none of
- * which may be missing. The stream stays in the file `jumps` of the folder that it is given. */
+/* Signal handlers leave by siglongjmp while the thread records into a stream. Afterwards the thread records 100 events;
+ * none of them may be missing. Argument 1 is a folder. The stream remains there, in the file `jumps`. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
@@ -25,7 +25,8 @@ static void leave(int number)
 
 int main(int count, char **arguments)
 {
-    /* Time that the program itself runs, so that a busy machine does not make handlers come between events only. */
+    /* The timer measures processor time: on a busy machine, a wall-clock timer would expire only between
+     * events. */
     const struct itimerval often = { { 0, 300 }, { 0, 300 } }, never = { { 0, 0 }, { 0, 0 } };
     tw_stream *stream;
     tw_event interrupted, after;

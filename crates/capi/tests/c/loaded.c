@@ -1,5 +1,5 @@
-/* A library that is loaded while the program runs, as a plugin is. A thread's first event is that of a signal handler,
- * which may interrupt malloc: recording must not need it. Arguments: a folder, and the library. The stream stays in the
+/* Loads the library at run time, like a plugin. The first event of a thread is recorded by a signal handler, which may
+ * interrupt malloc, so recording must not call malloc. Arguments: a folder, and the library. The stream remains in the
  * file `loaded` of the folder. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -44,7 +44,7 @@ static void record_native(int number)
     sem_post(&handled);
 }
 
-/* Is nearly always within malloc or free. */
+/* Calls malloc and free in a loop, so that signals nearly always interrupt one of them. */
 static void *allocate(void *nothing)
 {
     void *pieces[64] = { 0 };
@@ -88,7 +88,7 @@ static int rounds(void (*handler)(int))
     return 0;
 }
 
-/* C has no conversion from a pointer to data to one to a function. */
+/* C has no conversion from a data pointer to a function pointer. */
 #define FIND(function, name) do { void *found = dlsym(library, name); CHECK(found != NULL); memcpy(&(function), &found, sizeof found); } while (0)
 
 static int posix_rounds(void *library)
@@ -127,7 +127,7 @@ static int posix_rounds(void *library)
 
 static int native_rounds(void *library, const char *path)
 {
-    /* A thread that takes over a lane begins a packet. */
+    /* A thread that reuses a lane starts a new packet. */
     const tw_stream_options options = { 16, ROUNDS + 2, 512, TW_LOOP, 0 };
     int (*create)(const char *, const tw_stream_options *, tw_stream **);
     int (*start)(const tw_stream *);
@@ -149,7 +149,7 @@ int main(int count, char **arguments)
     void *library;
 
     CHECK(count == 3);
-    /* A handler that waits for the lock of malloc waits for ever. */
+    /* A handler that waits for the lock of malloc would wait forever. */
     alarm(120);
     library = dlopen(arguments[2], RTLD_NOW | RTLD_LOCAL);
     CHECK(library != NULL);

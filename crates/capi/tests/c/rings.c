@@ -1,5 +1,5 @@
-/* ThreadX rings for other targets than this machine: the same events four times. Writes little32.trx,
- * big32.trx, little64.trx and big64.trx into the folder that it is given. Prints the line of what is wrong. */
+/* ThreadX rings for four kinds of targets, with the same events in each. Writes little32.trx, big32.trx,
+ * little64.trx and big64.trx into the folder of the first argument. Prints the line of a failed check. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static int record(const char *folder, const char *name, uint8_t width, uint8_t o
     const tw_threadx_layout layout = { 0x20008000, 40, width, order };
     const tw_threadx_context thread = { 0x20000400, 5, 4, TW_THREAD, 0 };
     const tw_threadx_object objects[] = { { 0x20000400, "a name of more than thirty-one bytes", 0, 0, 5, 1 } };
-    /* Header, a slot of the registry, four events. */
+    /* Header, one registry slot, four events. */
     const size_t size = width == 32 ? 48 + 56 + 4 * 32 : 96 + 72 + 4 * 64;
     tw_threadx trace;
     int said = 99, number;

@@ -1,5 +1,5 @@
-/* Every kind of answer of the RKH functions, and macros around them. Exits with the number of the line
- * that found something else; writes the stream of a small buffer of whole records to its argument. */
+/* Checks every result of the RKH functions and macros. Exits with the line number of a failed check. Writes
+ * the stream of a small buffer of whole records to the file in the first argument. */
 #include <stdio.h>
 #include <string.h>
 
@@ -59,7 +59,7 @@ static int check_answers(void)
     REQUIRE(tw_rkh_filter_signal(&trace, 16, TW_RKH_FILTER_OFF) == TW_INVALID);
     TW_FILTER_OFF_EVENT(TW_RKH_ALL);
 
-    /* Object 1 is held back, then signal 2 for it, then nothing. */
+    /* The filter of object 1 suppresses its record, then the filter of signal 2, and at the end no filter is on. */
     REQUIRE(tw_rkh_record(&trace, TW_TE_SM_EVT_PROC, 1, TW_RKH_NO_SIGNAL, one, 1) == TW_EXCLUDED);
     TW_FILTER_OFF_SMA(1);
     REQUIRE(tw_rkh_record(&trace, TW_TE_SM_EVT_PROC, 1, TW_RKH_NO_SIGNAL, one, 1) == TW_OK);

@@ -1,5 +1,5 @@
-/* Streams: every function once, and the errors that C can make. Writes streams.log and callback.log
- * into the folder that it is given. Prints the line of what is wrong. */
+/* Streams: calls every function, and provokes the errors that a C program can cause. Writes streams.log and
+ * callback.log into the folder of the first argument. Prints the line of a failed check. */
 #include <stdio.h>
 #include <string.h>
 
@@ -100,16 +100,16 @@ static int streams(const char *folder)
     CHECK(tw_stream_start(stream) == TW_OK);
     CHECK(record_all(stream, sent, note) == 0);
     CHECK(tw_stream_filter_families(stream, 1u << 3) == TW_OK);
-    CHECK(record_all(stream, sent, note) == 0); /* the note alone */
+    CHECK(record_all(stream, sent, note) == 0); /* only the note is recorded */
     CHECK(tw_stream_filter_event(stream, note.id, 1) == TW_OK);
-    CHECK(record_all(stream, sent, note) == 0); /* nothing */
+    CHECK(record_all(stream, sent, note) == 0); /* nothing is recorded */
     CHECK(tw_stream_filter_event(stream, 2048, 1) == TW_INVALID);
     CHECK(tw_log_create(within(folder, "streams.log"), &log) == TW_OK);
     CHECK(tw_log_drain(log, stream, &events) == TW_OK && events == 3);
     CHECK(tw_log_close(log, stream) == TW_OK);
     CHECK(tw_stream_get_status(stream, &status) == TW_OK);
     CHECK(status.running == 1 && status.lost == 0 && status.lanes == 1);
-    /* Another handle of the same stream knows the ids when it has defined them. */
+    /* Another handle of the same stream gets the same ids when it defines the types. */
     CHECK(tw_stream_open(within(folder, "stream"), &second) == TW_OK);
     CHECK(tw_stream_filter_families(second, 0) == TW_OK);
     CHECK(define(second, &sent, &note) == 0);

@@ -1,4 +1,4 @@
-/* Attribute objects: defaults, what is read back, what is refused. */
+/* Attribute objects: defaults, getters and setters, errors. */
 #include "streams.h"
 
 #include <limits.h>
@@ -313,7 +313,7 @@ TEST(ATT_29)
     IS(nanoseconds(at), 0);
 }
 
-/* All getters of an object that cannot be used. */
+/* Checks that all getters reject an object. */
 static void getters_refuse(const trace_attr_t *attr)
 {
     struct timespec time = {7, 7};
@@ -401,7 +401,7 @@ TEST(ATT_34)
     OK(posix_trace_attr_setmaxdatasize(&attr, 65536));
 }
 
-/* Objects that were never initialised, or destroyed: every getter and setter. */
+/* Every getter and setter rejects objects that were never initialised or were destroyed. */
 static void setters_refuse(trace_attr_t *attr)
 {
     IS(posix_trace_attr_setname(attr, "name"), EINVAL);

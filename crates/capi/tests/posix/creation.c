@@ -1,4 +1,4 @@
-/* Making streams, with and without logs. */
+/* Creation of streams, with and without logs. */
 #include "streams.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The calling process is traced by this stream. */
+/* Checks that a stream traces the calling process. */
 static void traces_the_caller(trace_id_t stream)
 {
     OK(posix_trace_start(stream));
@@ -148,7 +148,7 @@ TEST(CRE_11)
 
 enum { NOBODY = 65534 };
 
-/* Nobody may trace the parent, who is somebody. */
+/* Drops privileges and tries to trace the parent, which runs as another user. */
 TEST(CRE_12)
 {
     trace_id_t stream = -77;
@@ -189,7 +189,7 @@ TEST(CRE_14)
         created(NULL);
 }
 
-/* Creates streams of children, eight each, until there are as many as can be; the last of them. */
+/* Creates the maximum number of streams: eight for each of several children. Returns the last stream. */
 static trace_id_t take_all_streams(struct traced *spare)
 {
     trace_id_t stream = 0;
@@ -293,7 +293,7 @@ TEST(CRE_24)
     IS(stream, -77);
 }
 
-/* Attributes with a policy of the log. */
+/* Attributes with a full-log policy. */
 static void with_log_policy(trace_attr_t *attr, int policy)
 {
     OK(posix_trace_attr_init(attr));
@@ -325,7 +325,7 @@ TEST(CRE_26)
     IS(stream, -77);
 }
 
-/* What comes out of the pipe is a log. */
+/* The bytes that are read from the pipe must be a log. */
 static void *copy(void *from)
 {
     static char bytes[4096];
@@ -378,7 +378,7 @@ TEST(CRE_30)
     OK(fstat(log, &status));
     CHECK(status.st_size > 0);
     close(log);
-    /* The stream does not need the caller's descriptor either. */
+    /* The stream works after the caller closed the descriptor. */
     log = log_file();
     int other = dup(log);
     stream = started_withlog(NULL, log);
@@ -400,7 +400,7 @@ TEST(OWN_03)
     IS(stream, -77);
 }
 
-/* Another process without the library can be traced: it has no events. */
+/* A process without the library can be traced, but records no events. */
 TEST(OWN_04)
 {
     struct gate ready = gate();

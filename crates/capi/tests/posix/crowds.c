@@ -1,4 +1,4 @@
-/* More threads than a stream has packets for, idle ones and busy ones; and one thread that a reader follows. */
+/* Streams with more threads than packets, and a single thread with a reader. */
 #include "streams.h"
 
 #include <sched.h>
@@ -32,7 +32,8 @@ static void *record_and_rest(void *who)
     return NULL;
 }
 
-/* Reads all user events: those of each thread come in order and without a gap. Returns how many there were. */
+/* Reads all user events and returns their number. Checks that the events of each thread are in order and
+ * without gaps. */
 static int read_in_order(uint32_t *next_of, uint32_t threads)
 {
     struct number data;
@@ -52,7 +53,7 @@ static unsigned long read_crowd(trace_id_t stream, uint32_t *next_of)
     return count;
 }
 
-/* So many threads record `each` events, and rest; then this one records. */
+/* CROWD threads record some events each and become idle. Afterwards this thread records. */
 static void with_crowd(int policy, size_t size)
 {
     static uint32_t next_of[CROWD + 1];
@@ -86,7 +87,7 @@ TEST(OWN_50)
     with_crowd(POSIX_TRACE_UNTIL_FULL, 65536);
 }
 
-/* The stream is just as large as the sum of what the records may need. */
+/* The stream size is exactly the sum of the maximum sizes of the records. */
 TEST(OWN_51)
 {
     trace_attr_t attr;
@@ -109,7 +110,7 @@ static void *record_until_told(void *nothing)
     return NULL;
 }
 
-/* A stream that is small, so that packets follow each other fast, and one reader that keeps up or does not. */
+/* A small stream, so that packets fill up fast. The reader may be faster or slower than the writer. */
 TEST(OWN_52)
 {
     trace_attr_t attr;

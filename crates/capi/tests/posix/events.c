@@ -1,4 +1,4 @@
-/* What posix_trace_event records, and when it records nothing. */
+/* The records of posix_trace_event, and calls that record nothing. */
 #include "streams.h"
 
 #include <signal.h>
@@ -74,7 +74,7 @@ TEST(EVT_04)
     CHECK(pthread_equal(record.info.posix_thread_id, other));
 }
 
-/* Nanoseconds that a stamp may be off while somebody adjusts the clock. */
+/* Maximum error of a timestamp while the clock is adjusted, in nanoseconds. */
 enum { ADJUSTED = 1000000 };
 
 TEST(EVT_05)
@@ -92,7 +92,7 @@ TEST(EVT_05)
     }
 }
 
-/* A function in a section of its own, of which the linker tells the bounds. */
+/* The bounds of a section with a single function. The linker defines these symbols. */
 extern const char __start_call_places[], __stop_call_places[];
 
 __attribute__((section("call_places"), noinline)) static void first_place(trace_event_id_t id)
@@ -130,7 +130,7 @@ TEST(EVT_06)
     CHECK((const char *)place > __start_call_places);
     CHECK((const char *)place < __stop_call_places);
 #ifdef __x86_64__
-    /* A call stands in front, by distance or through a table. */
+    /* The instruction before the address is a call, direct or through a table. */
     CHECK(place[-5] == 0xE8 || (place[-6] == 0xFF && place[-5] == 0x15));
 #endif
 }
@@ -149,7 +149,7 @@ TEST(EVT_07)
     CHECK(place_of_next(stream) != place);
 }
 
-/* Records so many bytes and reads what there is of them. */
+/* Records a number of bytes and reads them back. */
 static void round_trip(trace_id_t stream, size_t length, size_t kept)
 {
     static unsigned char bytes[70000];
@@ -320,7 +320,7 @@ TEST(EVT_19)
     IS(record.info.posix_truncation_status, POSIX_TRACE_TRUNCATED_RECORD);
 }
 
-/* A system call ends the child: only read, write and exit are allowed. */
+/* Every system call except read, write and exit kills the child. */
 TEST(EVT_20)
 {
     trace_event_id_t id = type("cheap");

@@ -1,4 +1,4 @@
-/* Filters of streams. */
+/* The filters of streams. */
 #include "streams.h"
 
 #include <string.h>
@@ -215,7 +215,7 @@ TEST(FLT_16)
     }
 }
 
-/* FILTER is judged by the filter that it replaces. */
+/* FILTER itself is recorded unless the old filter suppresses it. */
 TEST(OWN_06)
 {
     trace_id_t stream = filtered(POSIX_TRACE_FILTER, 0);

@@ -1,4 +1,4 @@
-/* Full streams, by policy, and how much fits. */
+/* Full streams with each policy, and the capacity of streams. */
 #include "streams.h"
 
 #include <sched.h>
@@ -20,7 +20,7 @@ static trace_event_id_t many(void)
     return type("many");
 }
 
-/* A stream that was filled beyond its size. */
+/* A stream into which more events were recorded than fit. */
 static trace_id_t overfull(int policy)
 {
     trace_id_t stream = small(policy);
@@ -54,7 +54,7 @@ TEST(FUL_03)
     CHECK(seen.count[0] < TOO_MANY);
 }
 
-/* Reads up to and with the STOP; whether it stands where the user events end. */
+/* Reads the records up to and including STOP. Returns the number of user events. */
 static unsigned long read_to_stop(trace_id_t stream)
 {
     unsigned long users = 0;
@@ -168,7 +168,7 @@ TEST(FUL_14)
     is_in_state(stream, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL);
 }
 
-/* Fillings of the events of one trial: all alike, or by chance. */
+/* Returns the length of an event's padding: `alike`, or a pseudo-random length if `alike` is SIZE_MAX. */
 static size_t filling_of(size_t alike, uint32_t number)
 {
     return alike == SIZE_MAX ? number * 7919 % (LARGEST_FILLING + 1) : alike;
@@ -181,7 +181,7 @@ static size_t largest_user(const trace_attr_t *attr, size_t filling)
     return size;
 }
 
-/* Records whose largest sizes just make up the stream's size are all kept. */
+/* Checks that a stream keeps all records if the sum of their maximum sizes equals the stream size. */
 static void keeps_its_promise(int policy, size_t alike, uint32_t count)
 {
     trace_attr_t attr;
@@ -247,7 +247,7 @@ TEST(FUL_18)
     IS(seen.of[POSIX_TRACE_STOP], 0);
 }
 
-/* With logs. */
+/* Streams with logs. */
 
 static trace_id_t with_log(int policy, size_t size, int log)
 {
@@ -257,7 +257,7 @@ static trace_id_t with_log(int policy, size_t size, int log)
     return started_withlog(&attr, log);
 }
 
-/* Waits until the log that is being written has this number. */
+/* Waits until the last event in an unfinished log has this number. */
 static void await_in_log(int log, uint32_t number)
 {
     while (read_log(log).last[0] != number)
@@ -322,7 +322,7 @@ TEST(FUL_22)
     IS(seen.of[POSIX_TRACE_STOP], 2);
 }
 
-/* Full streams under load: what is read is in order and whole, and each gap is bracketed. */
+/* Full streams under load: records are complete and in order, and each gap is marked. */
 
 static trace_id_t loaded;
 static int writing = 4;

@@ -1,7 +1,7 @@
 /* The runner: `suite [--list] [--seconds N] [--until-failure] [ID...]`.
  *
- * Prints `ok ID`, `ok ID # skip why` or `not ok ID file:line what` for each test and ends with 0 if none
- * failed. Tests run side by side, `JOBS` at a time. */
+ * Prints `ok ID`, `ok ID # skip REASON` or `not ok ID FILE:LINE ERROR` for each test. Exits with status 0 if
+ * no test failed. Runs `JOBS` tests at the same time. */
 #include "harness.h"
 
 #include <dirent.h>
@@ -20,7 +20,7 @@
 
 enum { JOBS = 4, SKIPPED = 77, NOTHING_CHECKED = 78 };
 
-/* Where a test says what failed; open in all its processes. */
+/* The descriptor for error messages. It is open in all processes of a test. */
 enum { VERDICT = 197 };
 
 static struct test *tests;
@@ -126,7 +126,7 @@ static int ended(pid_t child)
 void finished(pid_t child)
 {
     int status = ended(child);
-    /* Its own check, or what it cannot do, has said more already. */
+    /* The child has already reported the failed check or the reason for skipping. */
     if (WIFEXITED(status) && (WEXITSTATUS(status) == 1 || WEXITSTATUS(status) == SKIPPED))
         _exit(WEXITSTATUS(status));
     IS(status, 0);
@@ -273,7 +273,7 @@ static void make_folder(struct job *job)
     exit(2);
 }
 
-/* In the child: an image with nothing of the runner but its standard files. */
+/* Runs in the child. Executes a new image that inherits only the standard files of the runner. */
 static _Noreturn void begin(const struct job *job, int verdict)
 {
     setpgid(0, 0);
@@ -286,7 +286,7 @@ static _Noreturn void begin(const struct job *job, int verdict)
     _exit(3);
 }
 
-/* Of a clock that nobody sets. */
+/* Returns a time on the monotonic clock, `seconds` from now. */
 static int64_t seconds_later(unsigned seconds)
 {
     struct timespec time;
@@ -313,7 +313,7 @@ static struct job start(struct test *test, unsigned seconds)
     return job;
 }
 
-/* Ends what is left of a test and says how it went. */
+/* Ends the remaining processes of a test and reports its result. */
 static bool finish(struct job *job, int status, bool late)
 {
     char said[512];
@@ -322,7 +322,7 @@ static bool finish(struct job *job, int status, bool late)
         waitpid(job->pid, &status, 0);
     ssize_t length = read(job->verdict, said, sizeof said - 1);
     said[length > 0 ? length : 0] = 0;
-    /* Of several processes that failed, the first has said why. */
+    /* If several processes failed, only the first error message is used. */
     said[strcspn(said, "\n")] = 0;
     close(job->verdict);
     nftw(job->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
@@ -345,7 +345,7 @@ static bool finish(struct job *job, int status, bool late)
     return passed;
 }
 
-/* Waits for one of the jobs; its place, which is free then. */
+/* Waits until one of the jobs ends or is late. Returns its index, which can be reused. */
 static int one_over(struct job *jobs, int count, bool *passed)
 {
     for (;;) {

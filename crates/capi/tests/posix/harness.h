@@ -1,11 +1,11 @@
-/* How a test of the suite looks, what it may check, and how it makes other processes.
+/* Macros and functions for tests: definitions, checks, processes.
  *
- * A test is `TEST(ATT_01) { ... }`; its name is the id of an assertion in assertions.tsv. Each runs in
- * a fresh image of the program, with a registry of its own, in a process group of its own that is
- * killed afterwards, and for a limited time. The first check that does not hold ends it, also in a
- * thread or a child. A test that checks nothing fails.
+ * A test is `TEST(ATT_01) { ... }`. Its name is the id of an assertion in assertions.tsv. Each test runs in
+ * a new image of the program, with its own registry, its own process group and a time limit. The runner
+ * kills the process group afterwards. The first failed check ends the test, also in a thread or a child. A
+ * test without checks fails.
  *
- * What is done to streams is in streams.h. */
+ * Operations on streams are in streams.h. */
 #ifndef HARNESS_H
 #define HARNESS_H
 
@@ -38,8 +38,8 @@ struct role {
 void harness_add_test(struct test *test);
 void harness_add_role(struct role *role);
 
-/* A test that ends within `limit` seconds. The limit only tells that a test hangs: on a busy machine
- * everything may take a hundred times as long as usual. */
+/* A test that ends within `limit` seconds. The limit only detects tests that hang: on a busy machine a test
+ * may take a hundred times as long as usual. */
 #define TEST_WITHIN(limit, name)                                                          \
     static void name(void);                                                               \
     __attribute__((constructor)) static void name##_added(void)                           \
@@ -51,7 +51,7 @@ void harness_add_role(struct role *role);
 
 #define TEST(name) TEST_WITHIN(900, name)
 
-/* What another image of this program does, started by `start_role`. */
+/* A function that runs in a new image of this program. `start_role` starts the image. */
 #define ROLE(name)                                                                        \
     static void name(char **arguments);                                                   \
     __attribute__((constructor)) static void name##_added(void)                           \
@@ -61,7 +61,7 @@ void harness_add_role(struct role *role);
     }                                                                                     \
     static void name(char **arguments)
 
-/* A condition holds. */
+/* Checks that a condition is true. */
 #define CHECK(condition)                                                                  \
     do {                                                                                  \
         harness_checked();                                                                \
@@ -69,14 +69,14 @@ void harness_add_role(struct role *role);
             harness_fail(__FILE__, __LINE__, #condition);                                 \
     } while (0)
 
-/* An integer is as expected. */
+/* Checks that an integer has the expected value. */
 #define IS(actual, expected)                                                              \
     harness_is(__FILE__, __LINE__, #actual, (long long)(actual), (long long)(expected))
 
-/* A function did what it was asked. */
+/* Checks that a function succeeded. */
 #define OK(call) IS(call, 0)
 
-/* Two strings are equal. */
+/* Checks that two strings are equal. */
 #define SAME(actual, expected) harness_same(__FILE__, __LINE__, #actual, actual, expected)
 
 void harness_checked(void);
@@ -85,19 +85,19 @@ void harness_is(const char *file, int line, const char *what, long long actual, 
 void harness_same(const char *file, int line, const char *what, const char *actual,
                   const char *expected);
 
-/* Ends the test: it cannot be done here. */
+/* Skips the test, because it cannot run on this system. */
 _Noreturn void skip(const char *why);
 
-/* A child; ends with `done`, or by a check that does not hold. */
+/* Starts a child. It must end with `done` or with a failed check. */
 pid_t forked(void);
 _Noreturn void done(void);
-/* Waits for a child that must have ended with `done`; what it skips is skipped. */
+/* Fails unless the child exits with `done`. If the child skips, the test is skipped. */
 void finished(pid_t child);
-/* Waits for a child that a signal must have ended. */
+/* Fails unless a signal kills the child. */
 void killed_by(pid_t child, int signal);
-/* A child with another image: `role` with up to seven arguments, the last of them null. */
+/* Starts a child that executes this program again as `role` with up to seven arguments, the last of them null. */
 pid_t start_role(const char *role, char *const arguments[]);
-/* The same in place of this image. */
+/* Executes a role in place of this image. */
 _Noreturn void become_role(const char *role, char *const arguments[]);
 
 pthread_t thread(void *(*run)(void *), void *argument);
@@ -113,14 +113,14 @@ struct gate gate(void);
 void pass(struct gate gate);
 void await(struct gate gate);
 
-/* CLOCK_REALTIME, and that many milliseconds later; a time that no test lives to see. */
+/* Return times of CLOCK_REALTIME: the present time, the time in some milliseconds, and a time that no test reaches. */
 struct timespec now(void);
 struct timespec in_ms(long milliseconds);
 struct timespec never(void);
 int64_t nanoseconds(struct timespec time);
 void sleep_ms(long milliseconds);
 
-/* A number from 0 to `below` - 1, the same in every run. */
+/* A pseudo-random number from 0 to `below` - 1. The sequence is the same in every run. */
 uint32_t chance(uint32_t below);
 
 #endif

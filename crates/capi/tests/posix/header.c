@@ -1,4 +1,4 @@
-/* What trace.h defines. That it can be used alone is tested where it is compiled. */
+/* The definitions of trace.h. Another test compiles the header alone. */
 #include "harness.h"
 
 #include <limits.h>
@@ -62,7 +62,7 @@ TEST(HDR_05)
     IS(POSIX_TRACE_NO_OVERRUN, 0);
 }
 
-/* That none of the values is there twice. */
+/* Checks that the values are distinct. */
 static void all_differ(const int *values, int count)
 {
     for (int at = 0; at < count; at++)
@@ -105,7 +105,7 @@ TEST(HDR_10)
                9);
 }
 
-/* Constants can be asked for before the compiler proper. */
+/* The preprocessor can compare the constants. */
 #if !defined POSIX_TRACE_UNNAMED_USEREVENT || POSIX_TRACE_UNNAMED_USER_EVENT != POSIX_TRACE_UNNAMED_USEREVENT
 #error "two spellings of one constant"
 #endif
@@ -143,7 +143,7 @@ TEST(HDR_14)
     CHECK(_POSIX_TRACE_LOG > 0);
 }
 
-/* A function has exactly this type: another makes the compiler refuse the file. */
+/* Checks the exact type of a function: the compiler rejects the file if the types differ. */
 #define HAS_TYPE(function, ...)                                                           \
     do {                                                                                  \
         int (*pointer)(__VA_ARGS__) = function;                                           \

@@ -1,4 +1,4 @@
-/* fork and exec: who is traced afterwards, and what ids mean there. */
+/* fork and exec: the processes that are traced afterwards, and the event ids in these processes. */
 #include "streams.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 static struct record record;
 
-/* A running stream of the caller that children are traced in. */
+/* A running stream that traces the caller and its children. */
 static trace_id_t inherited(void)
 {
     trace_attr_t attr;
@@ -18,7 +18,7 @@ static trace_id_t inherited(void)
     return started(&attr);
 }
 
-/* How many user events a process has in a stream; the others are read, too. */
+/* Reads all records. Returns the number of user events of a process. */
 static unsigned long events_of(trace_id_t stream, pid_t pid)
 {
     unsigned long count = 0;
@@ -27,7 +27,7 @@ static unsigned long events_of(trace_id_t stream, pid_t pid)
     return count;
 }
 
-/* A child that records so many numbers and ends. */
+/* Starts a child that records numbered events and ends. */
 static pid_t child_with_events(trace_event_id_t id, uint32_t count)
 {
     pid_t child = forked();
@@ -200,7 +200,7 @@ TEST(INH_11)
         done();
     }
     finished(child);
-    /* The child had a copy: its new name is none here. */
+    /* The child had a copy of the names, so its new name does not exist in the parent. */
     char name[TRACE_EVENT_NAME_MAX + 1];
     IS(posix_trace_eventid_get_name(created(NULL), id + 1, name), EINVAL);
 }
@@ -284,7 +284,7 @@ static void *generate(void *nothing)
     return nothing;
 }
 
-/* A child can do everything, whatever the other threads were about. */
+/* A child can use the library, whatever the other threads of its parent did during the fork. */
 static void use_all(void)
 {
     trace_id_t own = started(NULL);
@@ -295,7 +295,7 @@ static void use_all(void)
     done();
 }
 
-/* A child of several threads may not allocate memory with the sanitizer, whose locks stay as they were. */
+/* With the address sanitizer, the child of a process with threads cannot allocate, because locks may be held. */
 static void need_memory_after_fork(void)
 {
 #if defined __SANITIZE_ADDRESS__
@@ -326,7 +326,7 @@ TEST(INH_15)
         joined(threads[at]);
 }
 
-/* stop and start of an inherited stream are for the children, too. */
+/* Stopping or starting an inherited stream takes effect in the children as well. */
 TEST(OWN_17)
 {
     trace_id_t stream = inherited();

@@ -1,4 +1,4 @@
-/* Writing logs: flushing, full logs, writes that fail. */
+/* Logs: flushes, full logs, failed writes. */
 #include "streams.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@ static trace_event_id_t many(void)
     return type("many");
 }
 
-/* A running stream that is flushed only when called for. */
+/* A running stream that is never flushed automatically. */
 static trace_id_t flushed_by_hand(int log_policy, size_t log_size, int log)
 {
     trace_attr_t attr;
@@ -58,7 +58,7 @@ TEST(FLS_03)
         IS(posix_trace_flush(no_streams[at]), EINVAL);
 }
 
-/* The types in a log, runs of user events as one. */
+/* Stores the event types of a log in order. Consecutive user events of one type are stored only once. */
 static int kinds_in(int log, trace_event_id_t *kinds, int room)
 {
     static struct record record;
@@ -183,14 +183,14 @@ TEST(FLS_10)
     IS(seen.of[POSIX_TRACE_FLUSH_START] + seen.of[POSIX_TRACE_FLUSH_STOP], 0);
 }
 
-/* The status that was gathered, and the log. */
+/* A log, and the flags of all its flushes. */
 struct written {
     int log;
     struct posix_trace_status_info status;
     struct seen seen;
 };
 
-/* Many numbers through a small log, flushed in portions. */
+/* Writes many events into a small log, with a flush after each portion. */
 static struct written write_many(int log_policy)
 {
     struct written written = {.log = log_file()};
@@ -280,7 +280,7 @@ TEST(LOG_10)
     CHECK(size_of(write_many(POSIX_TRACE_UNTIL_FULL).log) < SMALL_LOG + (1 << 20));
 }
 
-/* A controller that is killed after a flush leaves this in its log. */
+/* Returns the events in the log of a process that was killed after a flush. */
 static struct seen after_kill(int policy)
 {
     int log = log_file();
@@ -313,7 +313,7 @@ TEST(LOG_11)
     }
 }
 
-/* A log as it is when its writer is killed between two flushes: the new one up to a byte, the old one after it. */
+/* Reads the log of a writer that was killed during a flush: new bytes up to `cut`, old bytes after it. */
 static struct seen read_torn(const unsigned char *old, size_t old_length, const unsigned char *new, size_t cut)
 {
     int torn = log_file();
@@ -340,7 +340,7 @@ TEST(LOG_12)
         size_t cut = 0;
         while (cut < (size_t)length && (cut >= old_length || old[cut] == new[cut]))
             cut++;
-        /* At the first byte that changes, and at some after it. */
+        /* Cuts at the first byte that differs, and at some later bytes. */
         for (int at = 0; number && at < 8 && cut < (size_t)length; at++, cut += 1 + chance(2000)) {
             struct seen seen = read_torn(old, old_length, new, cut + 1);
             CHECK(seen.last[0] >= number - 1);
@@ -354,7 +354,7 @@ TEST(LOG_12)
     ALL_NUMBERS(seen, 0, 50 * STEP);
 }
 
-/* A log with a name that cannot grow any more says so, and the stream goes on. */
+/* If the file of a log cannot grow, the status reports an error and the stream continues. */
 TEST(OWN_11)
 {
     trace_attr_t attr;
@@ -374,7 +374,7 @@ TEST(OWN_11)
     CHECK(result == 0 || result == EFBIG);
 }
 
-/* A pipe takes a flush in small pieces, and slowly. */
+/* A slow pipe that accepts a flush in small parts. */
 static void *drip(void *from)
 {
     static char bytes[100];
@@ -400,7 +400,7 @@ TEST(OWN_12)
     ALL_NUMBERS(seen, 0, 2 * TOO_MANY);
 }
 
-/* A pipe that nobody reads any more is an error and no signal. */
+/* A pipe without a reader causes an error and no signal. */
 TEST(OWN_13)
 {
     struct gate pipe = gate();
@@ -412,7 +412,7 @@ TEST(OWN_13)
     IS(posix_trace_shutdown(stream), EINVAL);
 }
 
-/* A flush fails and a later one does not: the log can be read, and tells of the error. */
+/* A flush fails and a later flush succeeds. The log can be read and reports the error. */
 TEST(OWN_27)
 {
     int log = log_file();

@@ -108,7 +108,7 @@ TEST(PRC_06)
     }
 }
 
-/* Kills a traced process in the middle of its work. */
+/* Kills a traced process while it is recording. */
 static trace_id_t kill_at_work(struct traced *traced)
 {
     trace_id_t stream = tracing(traced->pid, NULL);
@@ -212,7 +212,7 @@ TEST(PRC_11)
     traced_end(&traced);
 }
 
-/* The traced image begins after the stream: the process was created, the library used only later. */
+/* The process exists when the stream is created, but starts to use the library later. */
 TEST(PRC_12)
 {
     struct gate go = gate();
@@ -252,7 +252,7 @@ TEST(PRC_13)
     OK(kill(controller, SIGKILL));
     killed_by(controller, SIGKILL);
     traced_numbers(&traced, 0, 20000);
-    /* The next controller is not in the way of the dead one. */
+    /* The dead controller does not prevent another one from tracing. */
     trace_id_t stream = tracing(traced.pid, NULL);
     traced_numbers(&traced, 0, 100);
     struct seen seen = read_all(stream);
@@ -260,7 +260,7 @@ TEST(PRC_13)
     traced_end(&traced);
 }
 
-/* Traces a child of a fork that calls the library only after that: its events have the name. */
+/* Traces a child that does not call the library before the stream is created. Checks the name of its events. */
 static void has_name(trace_event_id_t id, const char *expected, pid_t child, struct gate go)
 {
     char name[TRACE_EVENT_NAME_MAX + 1];
@@ -288,7 +288,7 @@ TEST(PRC_15)
     has_name(id, "named before the fork", child, go);
 }
 
-/* The parent of that child has ended, so that it is asked no more. */
+/* The parent of the traced child has ended, so the library cannot get the names from it. */
 TEST(PRC_16)
 {
     struct gate go = gate();
@@ -317,7 +317,7 @@ TEST(PRC_16)
     has_name(id, "named by an ended parent", child, go);
 }
 
-/* Overwrites what this process shares with others, as its mappings tell. */
+/* Overwrites the shared mappings of this process. */
 static void scribble(unsigned rounds)
 {
     char line[512], *starts[64];
@@ -337,13 +337,13 @@ static void scribble(unsigned rounds)
     CHECK(count > 0);
     for (unsigned at = 0; at < rounds; at++) {
         int area = (int)chance((uint32_t)count);
-        /* Heads decide more than records. */
+        /* Prefer headers, because a damaged header has more consequences than a damaged record. */
         size_t reach = at % 2 && sizes[area] > 4096 ? 4096 : sizes[area];
         starts[area][chance((uint32_t)reach)] = (char)chance(256);
     }
 }
 
-/* All that a controller can ask; answers may be anything. */
+/* Calls every function of a controller and ignores the results. */
 static void ask_all(trace_id_t stream)
 {
     struct posix_trace_status_info status;
@@ -370,7 +370,7 @@ static void ask_all(trace_id_t stream)
     posix_trace_clear(stream);
 }
 
-/* A process that spoils what it shares, and records into the ruins; it may die of it. */
+/* A process that damages its shared memory and continues to record. It may crash. */
 static _Noreturn void misbehave(struct gate go)
 {
     await(go);
@@ -408,7 +408,7 @@ TEST(PRC_14)
     IS(seen.of[POSIX_TRACE_START], 1);
 }
 
-/* Overwrites, cuts or lengthens a file of the registry. */
+/* Overwrites, truncates or extends a file of the registry. */
 static void spoil_file(const char *path)
 {
     int file = open(path, O_RDWR | O_NOFOLLOW);
@@ -445,8 +445,8 @@ static void spoil_registry(void)
     closedir(entries);
 }
 
-/* Makes streams and asks for everything while the registry is spoiled; every answer but a crash is right. Ends
- * with 2 if it never had a stream. */
+/* Creates streams and calls all functions while the registry is damaged. Any result except a crash is correct.
+ * Exits with status 2 if no stream could be created. */
 static _Noreturn void control_in_ruins(pid_t traced)
 {
     int made = 0;
@@ -470,7 +470,7 @@ static _Noreturn void control_in_ruins(pid_t traced)
     _exit(2);
 }
 
-/* Whether a controller that ended in order had streams before that. */
+/* Checks that a controller exited normally. Returns 1 if it created streams. */
 static int made_streams(pid_t controller)
 {
     int status = 0;
@@ -496,7 +496,7 @@ TEST(OWN_30)
     CHECK(made > 0);
 }
 
-/* A traced process that was stopped does not stop its readers. */
+/* A traced process that is stopped by a signal does not block readers. */
 TEST(OWN_18)
 {
     struct traced traced = traced_image();
@@ -518,7 +518,7 @@ TEST(OWN_18)
     traced_end(&traced);
 }
 
-/* Killed at any moment: what is read is whole, in order, and reading ends. */
+/* If a process is killed at any moment, the records are complete and in order, and reading ends. */
 TEST(OWN_19)
 {
     for (int round = 0; round < 30; round++) {
@@ -552,7 +552,7 @@ static void *read_to_the_end(void *stream)
     return (void *)(uintptr_t)records;
 }
 
-/* A reader that waits is told of the end, and the stream can be ended after that. */
+/* A waiting reader returns when the process ends, and the stream can be shut down afterwards. */
 TEST(OWN_29)
 {
     struct traced traced = traced_image();
@@ -569,7 +569,8 @@ TEST(OWN_29)
 
 enum { CROWD = 280, LATE = 10 };
 
-/* A process with more children than a stream lists: the last of them record when the others have ended. */
+/* A process with more children than a stream's list of processes can hold. The last children record after the
+ * others have ended. */
 static _Noreturn void lead_crowd(trace_event_id_t id, struct gate ready, struct gate early, struct gate late)
 {
     pid_t children[CROWD];

@@ -1,4 +1,4 @@
-/* Reading active streams: waiting, time limits, signals, truncation, several readers. */
+/* Reads of active streams: waiting, time limits, signals, truncation, several readers. */
 #include "streams.h"
 
 #include <signal.h>
@@ -8,10 +8,10 @@
 
 static struct record record;
 
-/* One read in a thread. */
+/* The arguments and results of one read in a thread. */
 struct wait {
     trace_id_t stream;
-    const struct timespec *until; /* without limit if null */
+    const struct timespec *until; /* null for no time limit */
     int result;
     int unavailable;
     int over;
@@ -42,7 +42,7 @@ static int over(struct wait *wait)
     return __atomic_load_n(&wait->over, __ATOMIC_ACQUIRE);
 }
 
-/* A reader that waits, as far as one can know. */
+/* Starts a reader, which is probably waiting when this function returns. */
 static pthread_t waiting(struct wait *wait)
 {
     pthread_t made = thread(reader, wait);
@@ -113,7 +113,7 @@ static void handle(int flags)
     OK(sigaction(SIGUSR1, &action, NULL));
 }
 
-/* Signals until the reader gives up waiting. */
+/* Sends signals until the reader stops waiting. */
 static void interrupt(struct wait *wait)
 {
     pthread_t waiter = waiting(wait);
@@ -158,7 +158,7 @@ TEST(GET_07)
     IS(wait.unavailable, -1);
 }
 
-/* A read with this limit, where a record is there or not. */
+/* Reads with a time limit. `there` is true if the stream contains a record. */
 static int read_until(struct timespec until, bool there)
 {
     static struct wait wait;
@@ -219,7 +219,7 @@ TEST(GET_13)
     IS(wait.result, EINTR);
 }
 
-/* Reads with so much room. */
+/* Reads into a buffer of the given size. */
 static void read_with(trace_id_t stream, void *room, size_t size)
 {
     int unavailable = -1;
@@ -297,7 +297,7 @@ static trace_id_t shared;
 static unsigned char times_read[MANY];
 static int reads;
 
-/* Counts what it gets until the stream is shut down. */
+/* Counts records until the stream is shut down. */
 static void *count_reads(void *nothing)
 {
     static _Thread_local struct wait wait;
@@ -333,7 +333,7 @@ TEST(GET_19)
         IS(times_read[number], 1);
 }
 
-/* All three readers of a stream that has nothing for them. */
+/* Checks that all three functions reject a stream that cannot be read. */
 static void readers_refuse(trace_id_t stream)
 {
     struct posix_trace_event_info info;
@@ -397,7 +397,7 @@ TEST(GET_24)
     pthread_t waiter = waiting(&wait);
     for (int count = 0; count < 5; count++) {
         pthread_kill(waiter, SIGUSR1);
-        /* One that comes before the last was handled is lost. */
+        /* Wait for the handler, because a second signal is lost while the first is pending. */
         while (handled == count)
             sleep_ms(20);
     }
@@ -461,7 +461,7 @@ TEST(GET_27)
     IS(wait.result, EINVAL);
 }
 
-/* The processor's time that a thread takes within some milliseconds. */
+/* The processor time in nanoseconds that a thread uses within some milliseconds. */
 static int64_t spent_within(pthread_t thread, long milliseconds)
 {
     clockid_t clock;
@@ -478,7 +478,7 @@ TEST(GET_28)
     static struct wait wait;
     wait.stream = ready(NULL);
     pthread_t waiter = waiting(&wait);
-    /* On its way into waiting it takes some. */
+    /* The thread uses some processor time before it waits. */
     int tries = 100;
     while (spent_within(waiter, 300) >= 20000000)
         CHECK(--tries > 0);
@@ -486,7 +486,7 @@ TEST(GET_28)
     joined(waiter);
 }
 
-/* Several readers wait, and a shutdown wakes all. */
+/* A shutdown wakes several waiting readers. */
 TEST(OWN_07)
 {
     static struct wait waits[READERS];

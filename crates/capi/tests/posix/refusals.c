@@ -1,4 +1,4 @@
-/* What is no stream, and who has no right to one. */
+/* Invalid ids, and missing permissions. */
 #include "streams.h"
 
 #include <dirent.h>
@@ -63,7 +63,7 @@ TEST(BAD_04)
     ALL_NUMBERS(seen, 0, 10);
 }
 
-/* With a folder for the registry that is not to be trusted nothing is made. */
+/* With an unsafe registry directory, the library creates nothing. */
 ROLE(distrusts)
 {
     (void)arguments;
@@ -81,7 +81,7 @@ static void distrusted(const char *folder)
     finished(start_role("distrusts", (char *[]){NULL}));
 }
 
-/* A path beside the registry of this test, which goes with it. */
+/* A path in the registry directory of this test, which the runner removes. */
 static const char *beside(const char *name)
 {
     static char path[200];
@@ -105,7 +105,7 @@ TEST(BAD_05)
     }
 }
 
-/* What is shared lies where nobody else can read or write it. */
+/* Other users cannot read or write shared files. */
 static void is_private(const char *path, unsigned allowed)
 {
     struct stat status;
@@ -132,7 +132,7 @@ TEST(OWN_21)
     closedir(entries);
 }
 
-/* Without a folder of its own the registry is made for this user alone. */
+/* The default registry directory is accessible only to its user. */
 ROLE(uses_the_usual_folder)
 {
     (void)arguments;
@@ -152,7 +152,7 @@ TEST(OWN_22)
     finished(start_role("uses_the_usual_folder", (char *[]){NULL}));
 }
 
-/* Another user has made the usual folder first. */
+/* Another user created the default directory first. */
 ROLE(finds_the_folder_taken)
 {
     char folder[64], own[400];
@@ -167,7 +167,7 @@ ROLE(finds_the_folder_taken)
         IS(posix_trace_create(0, NULL, &stream), EPERM);
         return;
     }
-    /* Unless it lies elsewhere, it is hidden now. */
+    /* The new mount hides the directory if it is in /dev/shm. */
     CHECK(mkdir(arguments[0], 0700) == 0 || errno == EEXIST);
     trace_id_t stream = started(NULL);
     number_events(type("in a place of its own"), 0, 10);
@@ -195,7 +195,7 @@ static void become_nobody(void)
     OK(setuid(NOBODY));
 }
 
-/* Waits, records, waits again; `arguments` are the descriptors of the pipes. */
+/* Waits, records, and waits again. `arguments` are the descriptors of the pipes. */
 ROLE(records_when_told)
 {
     struct gate go = {atoi(arguments[0]), -1}, recorded = {-1, atoi(arguments[1])};
@@ -230,8 +230,8 @@ ROLE(traces_nobody)
     OK(posix_trace_shutdown(stream));
 }
 
-/* Root may trace a process of another user. Both have the usual folder: which one it is was asked when an
- * image begins. */
+/* Root may trace a process of another user. Both use their default directories. The library determines these
+ * when a program starts, so the test executes a new image. */
 TEST(OWN_23)
 {
     if (geteuid() != 0)
@@ -240,7 +240,7 @@ TEST(OWN_23)
     finished(start_role("traces_nobody", (char *[]){NULL}));
 }
 
-/* Nobody can look into or change what a stream of another user shares. */
+/* Other users cannot read or change the shared memory of a stream. */
 TEST(OWN_24)
 {
     if (geteuid() != 0)
@@ -269,7 +269,7 @@ TEST(OWN_24)
     finished(child);
 }
 
-/* A process of nobody that may or may not be looked into, and another one that tries to trace it. */
+/* Creates a child and tries to trace it. The argument is 1 if the child is dumpable, and 0 if not. */
 ROLE(traces_its_child)
 {
     int allowed = atoi(arguments[0]);
@@ -304,7 +304,7 @@ TEST(OWN_28)
     }
 }
 
-/* What a process does whose files may not grow beyond some bytes: nothing of it ends the process. */
+/* Calls the library with a limit of the file size. No call may end the process. */
 static _Noreturn void use_all_within(rlim_t bytes)
 {
     trace_event_id_t id = 0;
@@ -320,7 +320,7 @@ static _Noreturn void use_all_within(rlim_t bytes)
     done();
 }
 
-/* A limit for the size of files is an error, and not the end of the program. */
+/* Exceeding the limit of the file size is an error and does not end the program. */
 TEST(OWN_33)
 {
     const rlim_t limits[] = {0, 100, 4096, 8192, 100000};
@@ -332,7 +332,7 @@ TEST(OWN_33)
     }
 }
 
-/* The same for the header of a log, which the caller's thread writes. */
+/* The same limit applies to the header of a log, which the caller's thread writes. */
 TEST(OWN_34)
 {
     int log = log_file();

@@ -1,4 +1,4 @@
-/* Logs that are opened again: what is in them, positions, damage. */
+/* Opened logs: contents, positions, damage. */
 #include "streams.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 static struct record record;
 
-/* The log of ten numbers and an unused type. */
+/* A log with ten numbered events and an unused event type. */
 static int ten_numbers(void)
 {
     int log = log_file();
@@ -35,7 +35,7 @@ TEST(OPN_01)
     IS(posix_trace_open(ten_numbers(), NULL), EINVAL);
 }
 
-/* Both streams record each event; what is read from memory and from the log is the same. */
+/* Two streams record the same events. The records in memory and in the log must be equal. */
 static void are_equal(const struct record *live, const struct record *logged)
 {
     IS(logged->info.posix_event_id, live->info.posix_event_id);
@@ -204,7 +204,7 @@ TEST(OPN_10)
     IS(length, 77);
 }
 
-/* A file with these bytes is no log. */
+/* Checks that a file with these bytes is not accepted as a log. */
 static void no_log(const void *bytes, size_t length)
 {
     int file = log_file();
@@ -291,7 +291,7 @@ TEST(OPN_17)
     ALL_NUMBERS(seen, 0, 10);
 }
 
-/* What a process reads that has nothing to do with the writer. */
+/* Reads a log in a process unrelated to the writer. */
 ROLE(other_reader)
 {
     struct seen seen = read_log(atoi(arguments[0]));
@@ -360,7 +360,7 @@ static struct image image_of(int log)
     return image;
 }
 
-/* Opens a damaged log and reads what there is, which must end. */
+/* Opens a damaged log and reads it. Checks that reading ends. */
 static void read_damaged(int log, unsigned long most)
 {
     trace_id_t stream = 0;
@@ -382,7 +382,7 @@ static void read_damaged(int log, unsigned long most)
     OK(posix_trace_close(stream));
 }
 
-/* The places to try: all of a small file; of a large one each at both ends, and some of the middle. */
+/* The step to the next offset to test: 1 in a small file and near both ends of a large file, otherwise 61. */
 static size_t step_from(size_t at, size_t size)
 {
     bool at_an_end = at < 4096 || at + 4096 > size;
@@ -421,7 +421,7 @@ TEST(OPN_23)
     free(image.bytes);
 }
 
-/* The same with logs of the other policies; one has been written round. */
+/* The same with the other policies. The looping log has wrapped. */
 TEST(OWN_14)
 {
     trace_attr_t attr;
@@ -446,7 +446,7 @@ TEST(OWN_14)
     }
 }
 
-/* A log whose end is missing gives a beginning of what was recorded, in order. */
+/* A truncated log contains the first records, in order. */
 TEST(OWN_15)
 {
     struct image image = image_of(ten_numbers());
@@ -480,7 +480,7 @@ TEST(OPN_24)
     IS(seen.last_stop, 0);
 }
 
-/* The log's first user event, with so much room; a regular flush may come before it. */
+/* The log's first user event, read into a buffer of the given size; an automatic flush may precede it. */
 static void read_first_user(trace_id_t stream, size_t room)
 {
     int unavailable = 0;
@@ -521,7 +521,7 @@ TEST(OPN_27)
     IS(posix_trace_eventid_equal(stream, POSIX_TRACE_START, POSIX_TRACE_STOP), 0);
 }
 
-/* A log that changes while it is open gives wrong data at worst. */
+/* If the file of an open log changes, the worst result is wrong data. */
 TEST(OWN_16)
 {
     int log = ten_numbers();

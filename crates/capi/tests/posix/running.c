@@ -1,4 +1,4 @@
-/* Starting and stopping. */
+/* Start and stop of streams. */
 #include "streams.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ static int running(trace_id_t stream)
 
 static struct record record;
 
-/* The next record is this system event. */
+/* Checks that the next record is this system event. */
 static void next_is(trace_id_t stream, trace_event_id_t id)
 {
     CHECK(next(stream, &record));
@@ -193,7 +193,7 @@ TEST(STA_16)
     }
 }
 
-/* System events are recorded whole, whatever the limit for user data is. */
+/* System events are never truncated, whatever the limit of user data is. */
 TEST(OWN_05)
 {
     trace_attr_t attr;

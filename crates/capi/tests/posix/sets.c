@@ -5,7 +5,7 @@
 
 enum { FIRST_NAMED = POSIX_TRACE_UNNAMED_USER_EVENT + 1, LAST = POSIX_TRACE_UNNAMED_USER_EVENT + TRACE_USER_EVENT_MAX };
 
-/* How many of all possible ids are members. */
+/* Returns the number of event type ids that are in the set. */
 static int members(const trace_event_set_t *set)
 {
     int count = 0;

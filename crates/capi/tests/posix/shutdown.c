@@ -1,4 +1,4 @@
-/* The end of streams, called for or not. */
+/* The end of streams, with and without a shutdown. */
 #include "streams.h"
 
 #include <dirent.h>
@@ -64,7 +64,7 @@ TEST(SHU_06)
     OK(posix_trace_shutdown(stream));
 }
 
-/* A controller that ends without a word. */
+/* A controller that ends without a shutdown. */
 static struct seen log_after(void (*end)(int))
 {
     int log = log_file();
@@ -89,7 +89,7 @@ TEST(SHU_07)
     struct seen seen = log_after(exit);
     ALL_NUMBERS(seen, 0, 100);
     IS(seen.last_id, POSIX_TRACE_STOP);
-    /* Returning from main is the same. */
+    /* A return from main has the same effect as exit. */
     char file[12];
     int log = dup(log_file());
     snprintf(file, sizeof file, "%d", log);
@@ -124,7 +124,7 @@ TEST(SHU_08)
         joined(threads[at]);
 }
 
-/* Takes eight streams and is gone. */
+/* Creates eight streams and ends without closing them. */
 ROLE(dies)
 {
     for (int count = 0; count < 8; count++)
@@ -161,7 +161,7 @@ static int entries_of_registry(void)
     return count;
 }
 
-/* What controllers left that were killed does not pile up. */
+/* Files of killed controllers do not accumulate. */
 TEST(OWN_25)
 {
     for (int round = 0; round < 20; round++)
@@ -171,7 +171,7 @@ TEST(OWN_25)
     OK(posix_trace_shutdown(stream));
 }
 
-/* Children that nobody traces end without a word: those that only record leave nothing. */
+/* Children that are not traced and only record leave no files when they call _exit. */
 TEST(OWN_31)
 {
     posix_trace_event(POSIX_TRACE_UNNAMED_USER_EVENT, NULL, 0);
@@ -187,7 +187,7 @@ TEST(OWN_31)
     IS(entries_of_registry(), before);
 }
 
-/* Those that have names leave some, but not more and more. */
+/* Children that defined names leave files, which do not accumulate. */
 TEST(OWN_32)
 {
     for (int round = 0; round < 1000; round++) {
@@ -201,7 +201,7 @@ TEST(OWN_32)
     CHECK(entries_of_registry() < 500);
 }
 
-/* A child of a controller ends, and the log of its parent is none of its business. */
+/* The end of a controller's child does not affect the parent's log. */
 TEST(OWN_26)
 {
     int log = log_file();

@@ -1,12 +1,12 @@
-/* Processes in other PID namespaces, where ids mean other processes or none: what containers do that share
- * /dev/shm. */
+/* Processes in other PID namespaces, as in containers that share /dev/shm. A process id refers to a different
+ * process there, or to none. */
 #include "streams.h"
 
 #include <sched.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
-/* Children of the caller begin a namespace. */
+/* Makes later children of the caller start in a new namespace. */
 static void unshared(int kinds)
 {
     if (unshare(kinds) != 0)
@@ -21,8 +21,8 @@ static trace_id_t inherited(int policy)
     return started(&attr);
 }
 
-/* A child in a namespace that sees the /proc of its parent has another id for the controller: it records, and
- * lets the others record. */
+/* A child in a new PID namespace still sees its parent's /proc, which shows the controller with a different id.
+ * The child records events, and does not prevent other processes from recording. */
 TEST(PRC_17)
 {
     trace_event_id_t id = type("number");
@@ -42,8 +42,8 @@ TEST(PRC_17)
     IS(seen.count[1], 10000);
 }
 
-/* In a namespace with a /proc of its own: makes streams, as many as there may be, and so has the registry
- * looked over. */
+/* Runs in a namespace with its own /proc. Creates the maximum number of streams, so that the library cleans up
+ * the registry. */
 static _Noreturn void control_in_container(void)
 {
     trace_id_t streams[TRACE_SYS_MAX];
@@ -60,7 +60,7 @@ static _Noreturn void control_in_container(void)
     done();
 }
 
-/* A controller in a container leaves the streams and areas of others alone. */
+/* A controller in a container does not remove the streams and areas of other processes. */
 TEST(PRC_18)
 {
     struct traced traced = traced_child();
@@ -77,7 +77,7 @@ TEST(PRC_18)
         done();
     }
     finished(space);
-    /* A child that begins now finds the stream, and the process that is traced its area. */
+    /* A new child finds the stream, and the traced process still has its area. */
     pid_t child = forked();
     if (child == 0) {
         number_event(id, 2, 0, 0);
@@ -95,7 +95,7 @@ TEST(PRC_18)
     traced_end(&traced);
 }
 
-/* What a killed container left is removed by a controller elsewhere. */
+/* A controller outside a killed container removes the files that the container left. */
 TEST(PRC_19)
 {
     trace_event_id_t id = type("number");

@@ -1,4 +1,4 @@
-/* What is told of a stream, and clearing it. */
+/* The status of a stream, and clearing it. */
 #include "streams.h"
 
 #include <signal.h>
@@ -9,7 +9,7 @@ enum { SMALL = 20000, TOO_MANY = 5000 };
 
 static struct record record;
 
-/* A stream that was filled beyond its size. */
+/* A stream into which more events were recorded than fit. */
 static trace_id_t overfull(int policy)
 {
     trace_attr_t attr;
@@ -76,7 +76,7 @@ TEST(STS_04)
     }
 }
 
-/* Attributes of which none is the default. */
+/* Attributes that all differ from the defaults. */
 static void unusual(trace_attr_t *attr)
 {
     with_policy(attr, POSIX_TRACE_UNTIL_FULL, 123456);
@@ -144,7 +144,7 @@ static void *count_overruns(void *nothing)
     return nothing;
 }
 
-/* Each of many losses, one at a time, is reported once while another thread asks all the time. */
+/* Each of many separate losses is reported exactly once, while another thread reads the status in a loop. */
 TEST(STS_08)
 {
     lossy = overfull(POSIX_TRACE_UNTIL_FULL);
@@ -292,7 +292,7 @@ TEST(CLR_11)
     }
 }
 
-/* A stream whose log ran full. */
+/* A stream with a full log. */
 static trace_id_t with_full_log(int log)
 {
     trace_attr_t attr;

@@ -1,4 +1,4 @@
-/* What tests do to streams and logs, and what they find in them. */
+/* Operations of tests on streams and logs, and checks of their contents. */
 #include "streams.h"
 
 #include <stdio.h>
@@ -272,7 +272,7 @@ struct seen read_log(int log)
     return seen;
 }
 
-/* Refusals. */
+/* Invalid ids. */
 
 static void control_refuses(trace_id_t stream)
 {
@@ -338,7 +338,7 @@ static void become_image(int orders, int answers)
     become_role("obedient", (char *[]){in, out, NULL});
 }
 
-/* Does what it is told until it is told to end. */
+/* Executes commands until it receives the command to end. */
 static _Noreturn void obey(int orders, int answers)
 {
     struct order order;

@@ -1,4 +1,4 @@
-/* What surrounds a call: handlers that leave by a jump, a kernel that refuses system calls. */
+/* The environment of a call: signal handlers that leave by a jump, a kernel that rejects system calls. */
 #include "streams.h"
 
 #include <linux/filter.h>
@@ -24,7 +24,7 @@ static void leave(int signal)
     siglongjmp(before, 1);
 }
 
-/* The timer is set again after each jump, so that it always comes in the middle of the loop. */
+/* The timer is restarted after each jump, so that it always expires in the middle of the loop. */
 TEST(OWN_53)
 {
     const struct itimerval soon = {.it_value = {0, 200}};
@@ -54,7 +54,7 @@ TEST(OWN_53)
     CHECK(!next_user(stream, &record));
 }
 
-/* From now on the calls of a thread that a filter does not let through get this answer. */
+/* Installs a filter for the system calls of this thread. */
 static void filter_calls(struct sock_filter *filter, unsigned short length)
 {
     struct sock_fprog program = {length, filter};
@@ -62,7 +62,7 @@ static void filter_calls(struct sock_filter *filter, unsigned short length)
         skip("the kernel has no filters for system calls");
 }
 
-/* A process in which every system call but the end is fatal. Its parent reads what it recorded. */
+/* Every system call except exit kills the process. Its parent reads the records. */
 TEST(OWN_54)
 {
     enum { EVENTS = 20000 };
@@ -129,7 +129,7 @@ static void wake_each(struct sock_filter *filter, unsigned short length, bool at
     CHECK(got == end);
 }
 
-/* The kernel refuses barriers from the start, or later. */
+/* The kernel rejects memory barriers from the start, or later. */
 TEST(OWN_55)
 {
     struct sock_filter no_barrier[] = {

@@ -1,4 +1,4 @@
-/* Several threads at once, and signals. */
+/* Concurrent threads, and signals. */
 #include "streams.h"
 
 #include <sched.h>
@@ -26,7 +26,7 @@ static void *write_until_told(void *who)
     return NULL;
 }
 
-/* Events that may still be recorded by those who go on so long as there are some. */
+/* The number of events that writers may still record. They wait while it is 0. */
 static int credit;
 
 static void *write_on_credit(void *who)
@@ -70,7 +70,7 @@ static void end(const struct crew *crew)
         joined(crew->threads[who]);
 }
 
-/* A stream that holds all that the threads of one crew write. */
+/* A stream with space for all events of the threads. */
 static trace_id_t large(int policy)
 {
     trace_attr_t attr;
@@ -117,7 +117,7 @@ TEST(THR_02)
     IS(count, THREADS);
 }
 
-/* A small stream that is overwritten all the time. */
+/* A small stream that is constantly overwritten. */
 static trace_id_t small_loop(void)
 {
     trace_attr_t attr;
@@ -133,7 +133,7 @@ static bool all_seen(const struct seen *seen)
     return true;
 }
 
-/* Reads for a second, and on until something of each thread came; every record is checked. */
+/* Reads for at least a second, and until each thread has recorded an event. Checks every record. */
 static struct seen read_of_all(trace_id_t stream)
 {
     struct seen seen = {0};
@@ -164,7 +164,7 @@ TEST(THR_04)
     struct crew crew = begin(write_on_credit, 4);
     for (int round = 0; round < 20; round++) {
         give_credit(5000);
-        /* The first round records something for sure, the others perhaps in the middle of a stop. */
+        /* Only the first round waits for the events. In other rounds, threads may record during the stop. */
         while (round == 0 && __atomic_load_n(&credit, __ATOMIC_ACQUIRE) > 0)
             sleep_ms(1);
         sleep_ms(round % 3);
@@ -196,10 +196,10 @@ TEST(THR_05)
         for (int count = 0; count < 20 && next(stream, &record); count++)
             see(&seen, &record);
     }
-    /* Nothing comes any more, once it was filtered and the threads have been round. */
+    /* No events follow after the filter is set and the threads have ended. */
     OK(posix_trace_set_filter(stream, &set, POSIX_TRACE_ADD_EVENTSET));
     end(&crew);
-    /* Those before may have been overwritten. */
+    /* Change the filter again, because the last FILTER record may have been overwritten. */
     OK(posix_trace_set_filter(stream, &set, POSIX_TRACE_ADD_EVENTSET));
     while (next(stream, &record))
         see(&seen, &record);
@@ -229,7 +229,7 @@ TEST(THR_07)
     trace_id_t stream = small_loop();
     struct crew crew = begin(write_until_told, 4);
     for (int round = 0; round < 300; round++) {
-        /* Checked per round: a clear takes records of any writer away. */
+        /* Checked after each round, because a clear discards the records of all writers. */
         struct seen seen = {0};
         for (int count = 0; count < 50 && next(stream, &record); count++)
             see(&seen, &record);
@@ -255,7 +255,7 @@ static void *wait_for_unnamed(void *stream)
     return NULL;
 }
 
-/* The handler runs where the reader waits, and elsewhere. */
+/* The handler runs in the waiting reader, and in another thread. */
 TEST(SIG_01)
 {
     struct sigaction action = {.sa_handler = record_unnamed, .sa_flags = SA_RESTART};
@@ -270,7 +270,7 @@ TEST(SIG_01)
     }
 }
 
-/* With the signals blocked in the program's only thread they stay pending: no other thread takes them. */
+/* The only thread of the program blocks the signals. The signals remain pending unless a library thread handles them. */
 TEST(SIG_02)
 {
     sigset_t all, pending;
@@ -290,7 +290,7 @@ TEST(SIG_02)
     OK(posix_trace_shutdown(stream));
 }
 
-/* Names may be opened by threads while a handler of the same threads records. */
+/* Threads may open names while their signal handlers record. */
 TEST(OWN_20)
 {
     struct sigaction action = {.sa_handler = record_unnamed, .sa_flags = SA_RESTART};

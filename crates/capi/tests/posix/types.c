@@ -27,7 +27,7 @@ static const char *name_of(trace_id_t stream, trace_event_id_t id)
     return name;
 }
 
-/* The name of the type `number`. */
+/* The name of the event type with this number. */
 static const char *numbered_name(int number)
 {
     static _Thread_local char name[32];
@@ -35,7 +35,7 @@ static const char *numbered_name(int number)
     return name;
 }
 
-/* A name of so many bytes. */
+/* A name of the given length. */
 static const char *long_name(size_t length)
 {
     static char name[TRACE_EVENT_NAME_MAX + 100];
@@ -90,7 +90,7 @@ TEST(EID_06)
     }
 }
 
-/* Opens as many names as have ids of their own. */
+/* Opens as many names as there are ids for names. */
 static void open_all_names(void)
 {
     for (int at = 0; at < TRACE_USER_EVENT_MAX; at++)
@@ -265,11 +265,11 @@ TEST(EID_24)
 {
     for (int at = 0; at < 40; at++)
         CHECK(type(numbered_name(at)) >= POSIX_TRACE_UNNAMED_USER_EVENT);
-    /* The name of a system event is nothing special to a user. */
+    /* A user event type may have the name of a system event type. */
     CHECK(type("posix_trace_start") > POSIX_TRACE_UNNAMED_USER_EVENT);
 }
 
-/* The list. */
+/* The list of event types. */
 
 static bool next_type(trace_id_t stream, trace_event_id_t *id)
 {
@@ -278,7 +278,7 @@ static bool next_type(trace_id_t stream, trace_event_id_t *id)
     return !unavailable;
 }
 
-/* How often an id is in the list, from here to its end. */
+/* Counts how often an id is in the rest of the list. */
 static int times_listed(trace_id_t stream, trace_event_id_t wanted)
 {
     int times = 0;

@@ -1,4 +1,4 @@
-//! Programs in C that record as RKH does.
+//! Programs in C that record like RKH.
 
 #[path = "../../../record/examples/door/door.rs"]
 mod door;
@@ -7,24 +7,23 @@ use std::path::Path;
 use std::process::Command;
 
 use tracewell::input::{Input, Settings};
-use tracewell::model::{Batch, Flow, Sink, Trace};
+use tracewell::model::{Batch, Event, Flow, Sink, Trace};
 use tracewell::text::{Describer, TextBuffer};
 
 use super::{Link, compile, compiler, here, run};
 
-/// Each event as the report describes it.
+/// A sink that collects the report's description of each event.
 #[derive(Default)]
 struct Lines(Describer, Vec<String>);
 
 impl Sink for Lines {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        for event in batch.events() {
+        for row in batch.events() {
+            let event = Event::new(trace, &row);
             let mut out = TextBuffer::default();
-            self.0.put(&mut out, trace, &event);
+            self.0.put(&mut out, event);
             let text = String::from_utf8_lossy(out.as_bytes());
-            let context = &trace.contexts.get(event.context).unwrap().name;
-            let label = trace.schema.label(event.id);
-            self.1.push(format!("{context} {label} {text}"));
+            self.1.push(format!("{} {} {text}", event.context_name(), event.label()));
         }
         Flow::Continue(())
     }
@@ -58,14 +57,14 @@ const REPORT: [&str; 17] = [
 ];
 
 #[test]
-fn the_door_in_c_and_in_rust_record_the_same_and_it_reads_well() {
+fn the_door_in_c_and_in_rust_record_the_same() {
     let mut rust = Vec::new();
     door::run(|block| rust.extend_from_slice(block));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("door.rkh");
     std::fs::write(&path, &rust).unwrap();
     let read = report(&path);
-    // The configuration and thirteen names come first.
+    // The stream starts with the configuration and thirteen names.
     assert_eq!(read[14..14 + REPORT.len()], REPORT);
     assert!(read.iter().any(|line| line.contains("wrong code")));
     assert_eq!(read.last().unwrap(), "framework FWK ASSERT mod=door, line=42");
@@ -82,7 +81,7 @@ fn the_door_in_c_and_in_rust_record_the_same_and_it_reads_well() {
 }
 
 #[test]
-fn the_c_interface_says_what_became_of_each_call() {
+fn the_c_interface_returns_the_outcome_of_each_call() {
     let Some(cc) = compiler("CC", "cc") else { return };
     let folder = tempfile::tempdir().unwrap();
     let source = here().join("tests/c/rkh.c");
@@ -91,7 +90,7 @@ fn the_c_interface_says_what_became_of_each_call() {
     run(Command::new(&program).arg(&path));
     let mut lines = Lines::default();
     let trace = Input::open(&path, Settings::default()).unwrap().read(&mut lines).unwrap();
-    // Of twenty records some found room; the last one came after the link had taken them.
+    // Some of the twenty records fit. The last record was written after the others were sent.
     let ids: Vec<_> = lines.1.iter().map(|line| line.split(' ').nth(2).unwrap()).collect();
     assert_eq!(ids[..2], ["TCFG", "EN"], "{:?}", lines.1);
     assert_eq!(ids.last(), Some(&"EX"));

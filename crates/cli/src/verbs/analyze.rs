@@ -1,114 +1,172 @@
-//! `tracewell analyze`: what the scheduler did.
+//! `tracewell analyze`: prints figures about scheduling and state machines.
 
 use std::collections::HashMap;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tracewell::analysis::machines::Machines;
-use tracewell::analysis::scheduling::{Expected, Mark, Scheduling, Wanted};
-use tracewell::collect::Follow;
-use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
-use tracewell::report::{machines, scheduling};
-use tracewell::select::Bound;
+use clap::builder::PossibleValuesParser;
+use tracewell::analysis::scheduling::{Expected, Mark, Wanted};
+use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Trace};
+use tracewell::report::analyses::{self, Analyses, Section};
+use tracewell::select::{Bound, CountsInRange, Covered, Ranged, Selection};
 use tracewell::text::shown_path;
 
 use super::follow::{StreamEnd, follow};
-use super::{for_each_file, read, title};
-use crate::args::InputArgs;
-use crate::outcome::{Failure, Outcome, tell};
-use crate::output;
+use super::{for_each_file, read_named, title};
+use crate::args::{InputArgs, SelectionArgs};
+use crate::document::Document;
+use crate::outcome::{Failure, Outcome, warn};
+use crate::{output, screen};
 
-/// Print what the scheduler did, and state machines, messages, queues, pools, timers
+/// Print figures about tasks, state machines, messages, queues, pools and timers
 ///
-/// Execution, jobs, preemptions, locks, interrupts, servers; time in states, transitions, what machines did
-/// not take, who sent what to whom and how long it took, how full queues and pools were, when timers ran out.
+/// Without --show, prints a summary that fits on a screen; its last line names the sections with
+/// more figures.
 ///
-/// A task's figures go as far as its system records what they need: jobs need releases and
-/// completions, waits for mutexes the scheduler's choices. Where events are missing, what happened
-/// is in no figure. Every figure is defined in docs/analysis.md.
+/// The figures cover execution, jobs, preemptions, locks, interrupts and servers; time in states,
+/// transitions and ignored events; latency of messages, fill levels of queues and pools, and expiry
+/// of timers.
 ///
-/// Ctrl-C or TERM ends the reading of a stream, and the figures are of what came until then.
+/// Figures depend on what the system records: figures of jobs need releases and completions, and
+/// figures of waits for mutexes need the scheduler's choices. Times in which events are missing are
+/// not counted. docs/analysis.md defines every figure.
+///
+/// SIGINT (Ctrl-C) or SIGTERM ends the reading of a stream; the figures then cover the data read so
+/// far.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell analyze --names tasks.txt 0trace.dat
+  tracewell analyze --show locks,stacks trace.trx
   tracewell analyze --join 0trace.dat 1trace.dat 2trace.dat
   tracewell analyze --jobs --period tau1=10ms --deadline tau1=8ms trace.dat
   tracewell analyze --ipoints 1,2 --waits trace.dat
+  tracewell analyze --from 100ms --to 200ms trace.dat
   tracewell analyze --follow run.twl
-  tracewell analyze --json trace.dat | jq '.tasks[] | {name, response_max_ns}'")]
+  tracewell analyze --json trace.dat | jq '.traces[].tasks[] | {name, response_max_ns}'")]
 pub(crate) struct Analyze {
     /// Traces; - is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// For programs: one JSON object a file
+    /// Print all figures of these sections instead of the summary
+    #[arg(
+        long,
+        value_name = "SECTION,…",
+        value_delimiter = ',',
+        conflicts_with = "json",
+        value_parser = PossibleValuesParser::new(section_names())
+    )]
+    show: Vec<String>,
+
+    /// Print one JSON document about all files, for programs
     #[arg(long)]
     json: bool,
 
-    /// List each job: release, start, completion, and what its response was spent on
+    /// List each job: release, start, completion, and what made up its response time
     #[arg(long)]
     jobs: bool,
 
-    /// List each wait for a mutex or a semaphore, and what it was spent on
+    /// List each wait for a mutex or semaphore, and what made up its time
     #[arg(long)]
     waits: bool,
 
-    /// With --json: how much of each server's budget was used, and when it had none
+    /// With --json: print the used budget of each server, and when it was exhausted
     #[arg(long, requires = "json")]
     budgets: bool,
 
-    /// How long tasks take from one mark to another: numbers of marks, or names of events
+    /// Measure the time from mark A to mark B; a mark is a number or the name of an event
     #[arg(long, value_name = "A,B", value_parser = pair)]
     ipoints: Vec<(Mark, Mark)>,
 
-    /// A task's period, for its jitter, such as tau1=10ms
+    /// Set a task's period, for its jitter, such as tau1=10ms
     #[arg(long, value_name = "TASK=TIME", value_parser = task_time)]
     period: Vec<(String, u64)>,
 
-    /// A task's deadline, counted from release, such as tau1=8ms
+    /// Set a task's deadline, counted from release, such as tau1=8ms
     #[arg(long, value_name = "TASK=TIME", value_parser = task_time)]
     deadline: Vec<(String, u64)>,
 
-    /// Nothing is known of times in which tracing was stopped or needed events were filtered
+    /// Treat time in which tracing was stopped or filtered as unknown
     #[arg(long)]
     holes: bool,
 
-    /// Go on while the file grows, or standard input brings more, until Ctrl-C; then print the figures
+    /// Follow a growing file or standard input until Ctrl-C, then print the figures
     #[arg(short, long)]
     follow: bool,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
 
     #[command(flatten)]
     input: InputArgs,
 }
 
 impl Analyze {
-    pub(crate) fn run(&self) -> Outcome {
-        let wanted = self.wanted();
-        match self.follow {
-            true => self.followed(&wanted).unwrap_or_else(Failure::tell),
-            false => self.read(&wanted),
-        }
+    /// Returns true if the traces grow while they are read.
+    pub(crate) fn follows(&self) -> bool {
+        self.follow
     }
 
-    /// Prints the figures of each trace, read to its end.
-    fn read(&self, wanted: &Wanted) -> Outcome {
+    pub(crate) fn run(&self) -> Result<Outcome, Failure> {
+        let wanted = self.wanted();
+        let selection = self.selection.selection();
+        let document = self.json.then(|| Document::new(analyses::SCHEMA));
+        let done = selection.and_then(|selection| match self.follow {
+            true => self.followed(&wanted, &selection, document.as_ref()),
+            false => Ok(self.read(&wanted, &selection, document.as_ref())),
+        });
+        // The document is written after a failure as well.
+        let outcome = done.unwrap_or_else(Failure::report);
+        Ok(document.map_or(outcome, |document| document.end(outcome)))
+    }
+
+    /// Prints the figures of each trace.
+    fn read(&self, wanted: &Wanted, selection: &Selection, document: Option<&Document>) -> Outcome {
         let end = StreamEnd::default();
         for_each_file(&self.files, &self.input, |input| {
             let title = title(&self.files, &self.input, input.path());
-            let mut sink = Analyses::new(wanted, input.path(), self.json, title);
-            let trace = end.by_signal(input, |input| read(input, &mut sink))?;
-            sink.print(&trace).map_err(|error| Failure::io(output::stdout_path(), &error))?;
-            Ok(trace)
+            let mut sink = Printer::new(wanted, self.sections(), input.path(), document, title);
+            end.by_signal(input, |input| {
+                if selection.is_all() {
+                    return Ok(input.read(&mut sink)?);
+                }
+                let selection = input.without_tail(selection.clone())?;
+                let named = selection.has_names();
+                let mut trace =
+                    read_named(input, &mut Ranged::new(sink, selection.clone()), named)?;
+                selection.remark(&mut trace);
+                Ok(trace)
+            })
         })
         .outcome
     }
 
-    /// Prints the figures of a trace that is read while it is written, until a signal comes.
-    fn followed(&self, wanted: &Wanted) -> Result<Outcome, Failure> {
+    /// Prints the figures of a trace that is read while it is written, until a signal arrives.
+    fn followed(
+        &self,
+        wanted: &Wanted,
+        selection: &Selection,
+        document: Option<&Document>,
+    ) -> Result<Outcome, Failure> {
         let path = self.files.first().map(PathBuf::as_path).unwrap_or(Path::new("-"));
-        let sink = || Box::new(Analyses::new(wanted, path, self.json, None)) as Box<dyn Follow>;
-        Ok(follow(&self.files, &self.input, sink)?.outcome)
+        let sink = || {
+            let printer = Printer::new(wanted, self.sections(), path, document, None);
+            if selection.is_all() {
+                return Box::new(printer) as Box<dyn Sink + Send>;
+            }
+            Box::new(Ranged::new(printer, selection.clone()))
+        };
+        follow(&self.files, &self.input, selection, sink)
+    }
+
+    /// Returns the sections to print, or `None` for the summary.
+    fn sections(&self) -> Option<Vec<Section>> {
+        if self.show.iter().any(|name| name == ALL) {
+            return Some(Section::ALL.to_vec());
+        }
+        let named = self.show.iter().filter_map(|name| Section::named(name));
+        (!self.show.is_empty()).then(|| named.collect())
     }
 
     fn wanted(&self) -> Wanted {
@@ -130,8 +188,8 @@ impl Analyze {
     }
 }
 
-/// Tells of which tasks a period or a deadline is given that are not in the trace.
-fn tell_tasks(path: &Path, trace: &Trace, wanted: &Wanted) {
+/// Warns of tasks that have a period or deadline but do not occur in the trace.
+fn warn_unknown_tasks(path: &Path, trace: &Trace, wanted: &Wanted) {
     let is_there = |task: &str| {
         let mut contexts = trace.contexts.iter();
         contexts.any(|(_, context)| context.name == task || context.key_text == task)
@@ -139,8 +197,16 @@ fn tell_tasks(path: &Path, trace: &Trace, wanted: &Wanted) {
     let mut unknown: Vec<_> = wanted.expected.keys().filter(|task| !is_there(task)).collect();
     unknown.sort_unstable();
     for task in unknown {
-        tell!("tracewell: {}: there is no task '{task}'", shown_path(path));
+        warn!("{}: no task '{task}'", shown_path(path));
     }
+}
+
+/// The name of all sections together.
+const ALL: &str = "all";
+
+/// Returns the names that `--show` accepts.
+fn section_names() -> impl Iterator<Item = &'static str> {
+    Section::ALL.into_iter().map(Section::name).chain([ALL])
 }
 
 fn pair(text: &str) -> Result<(Mark, Mark), String> {
@@ -152,7 +218,7 @@ fn pair(text: &str) -> Result<(Mark, Mark), String> {
     Ok((mark(from), mark(to)))
 }
 
-/// A task and a time in nanoseconds.
+/// Parses a task and a time in nanoseconds.
 fn task_time(text: &str) -> Result<(String, u64), String> {
     let wrong = || "expected a task and a time such as tau1=10ms (s, ms, us, ns)".to_owned();
     let (task, time) = text.rsplit_once('=').ok_or_else(wrong)?;
@@ -162,70 +228,63 @@ fn task_time(text: &str) -> Result<(String, u64), String> {
     }
 }
 
-/// All analyses that are printed, over one reading.
-struct Analyses<'w> {
-    scheduling: Scheduling,
-    machines: Machines,
+/// All analyses of a trace, printed at its end.
+struct Printer<'w> {
+    analyses: Analyses,
     wanted: &'w Wanted,
+    sections: Option<Vec<Section>>,
     path: PathBuf,
-    json: bool,
+    document: Option<&'w Document>,
     title: Option<String>,
 }
 
-impl Sink for Analyses<'_> {
+impl CountsInRange for Printer<'_> {
+    fn begin(&mut self, trace: &Trace, from: u64) {
+        self.analyses.begin(trace, from);
+    }
+
+    fn end(&mut self, covered: Covered) {
+        self.analyses.end(covered);
+    }
+}
+
+impl Sink for Printer<'_> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        self.scheduling.events(trace, batch)?;
-        self.machines.events(trace, batch)
+        self.analyses.events(trace, batch)
     }
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
-        self.scheduling.loss(trace, loss)?;
-        self.machines.loss(trace, loss)
+        self.analyses.loss(trace, loss)
+    }
+
+    fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
+        Ok(self.print(trace)?)
     }
 }
 
-impl Follow for Analyses<'_> {
-    /// The figures are known at the end.
-    fn show(&mut self) -> io::Result<()> {
-        Ok(())
+impl<'w> Printer<'w> {
+    fn new(
+        wanted: &'w Wanted,
+        sections: Option<Vec<Section>>,
+        path: &Path,
+        document: Option<&'w Document>,
+        title: Option<String>,
+    ) -> Self {
+        let analyses = Analyses::new(wanted.clone());
+        Self { analyses, wanted, sections, path: path.to_owned(), document, title }
     }
 
-    fn finish(self: Box<Self>, trace: &Trace) -> io::Result<()> {
-        self.print(trace)
-    }
-}
-
-impl<'w> Analyses<'w> {
-    fn new(wanted: &'w Wanted, path: &Path, json: bool, title: Option<String>) -> Self {
-        let scheduling = Scheduling::new(wanted.clone());
-        let path = path.to_owned();
-        Self { scheduling, machines: Machines::default(), wanted, path, json, title }
-    }
-
-    /// Prints the figures; they have a title as text.
-    fn print(self, trace: &Trace) -> io::Result<()> {
-        tell_tasks(&self.path, trace, self.wanted);
-        if self.json {
-            return self.write_json(trace);
+    /// Prints the figures, as text with a title.
+    fn print(&mut self, trace: &Trace) -> io::Result<()> {
+        warn_unknown_tasks(&self.path, trace, self.wanted);
+        let analyses = std::mem::replace(&mut self.analyses, Analyses::new(self.wanted.clone()));
+        if let Some(document) = self.document {
+            let file = shown_path(&self.path).to_string();
+            return analyses.write_json(trace, &file, &mut document.writer());
         }
         let title = self.title.as_ref().map(|title| format!("{title}\n"));
-        let text = title.unwrap_or_default() + &self.text(trace);
-        output::stdout().write_all(text.as_bytes())
-    }
-
-    fn write_json(self, trace: &Trace) -> io::Result<()> {
-        let figures = self.scheduling.figures(trace);
-        let machines = machines::json(trace, &self.machines.figures(trace));
-        let more = machines.into_iter().collect();
-        let document = scheduling::Document { trace, figures: &figures, wanted: self.wanted, more };
-        let mut out = BufWriter::new(output::stdout());
-        document.write(&mut out)?;
-        out.flush()
-    }
-
-    fn text(self, trace: &Trace) -> String {
-        let figures = self.scheduling.figures(trace);
-        let scheduling = scheduling::text(trace, &figures, self.wanted);
-        scheduling + &machines::text(trace, &self.machines.figures(trace))
+        let text = title.unwrap_or_default()
+            + &analyses.text(trace, self.sections.as_deref(), screen::layout());
+        output::write(&text)
     }
 }

@@ -1,4 +1,4 @@
-//! `tracewell convert`: another format.
+//! `tracewell convert`: writes a trace in another format.
 
 use std::path::{Path, PathBuf};
 
@@ -6,100 +6,133 @@ use clap::Args;
 use tracewell::export::{self, EXPORTS, Export, ExportNames};
 use tracewell::format::Options;
 use tracewell::input::Input;
-use tracewell::select::{did_you_mean, nearest};
+use tracewell::select::{Selection, did_you_mean, nearest};
 use tracewell::text::shown_path;
 
-use crate::args::InputArgs;
-use crate::outcome::{Failure, Outcome, tell_remarks};
-use crate::output;
+use crate::args::{InputArgs, SelectionArgs, Suggested};
+use crate::config::Configs;
+use crate::outcome::{Failure, Outcome, report_diagnostics, warn};
+use crate::{output, progress};
 
 /// Write a trace in another format
 ///
-/// The format is that of --to, or what the extension of the output says. The output appears only
-/// when it is whole. `tracewell formats` lists formats and options.
+/// The format is given by --format or by the extension of the output. The output file appears only
+/// when it is complete. `tracewell formats` lists formats and options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell convert trace.trx -o big.trx -T order=big
-  tracewell convert trace.trx -o dump.txt --to tracex-dump
-  tracewell convert trace.hex -o trace.csv")]
+  tracewell convert trace.trx -o dump.txt --format tracex-dump
+  tracewell convert trace.hex -o trace.csv
+  tracewell convert trace.trx --from 10ms --to 20ms -o part.trx")]
 pub(crate) struct Convert {
     /// A trace, or the parts of one (--join); - is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Where to write; - is standard output
+    /// Write to this file; - is standard output
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
 
-    /// Format to write
-    #[arg(long, value_name = "NAME")]
-    to: Option<String>,
+    /// Choose the output format instead of the one that the extension of OUT implies
+    #[arg(long, value_name = "NAME", value_parser = Suggested::exports())]
+    format: Option<String>,
 
-    /// Say what the output is to be like, such as order=big
-    #[arg(short = 'T', value_name = "KEY=VALUE")]
-    to_options: Vec<String>,
+    /// Set an option of the output format, such as order=big; see `tracewell formats`
+    #[arg(short = 'T', value_name = "KEY=VALUE", hide_possible_values = true)]
+    #[arg(value_parser = Suggested::export_options())]
+    format_options: Vec<String>,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
 
     #[command(flatten)]
     input: InputArgs,
 }
 
 impl Convert {
-    pub(crate) fn run(&self) -> Outcome {
-        self.convert().unwrap_or_else(Failure::tell)
-    }
-
-    fn convert(&self) -> Result<Outcome, Failure> {
+    pub(crate) fn run(&self) -> Result<Outcome, Failure> {
         if self.files.len() > 1 && !self.input.join {
-            return Err(Failure::usage("several inputs make one output only with --join"));
+            return Err(Failure::usage("several inputs need --join"));
         }
         let export = self.export()?;
         let mut options = Options::default();
-        for option in &self.to_options {
+        for option in &self.format_options {
+            refuse_selection(option)?;
             options.add(option).map_err(Failure::usage)?;
         }
-        write(&self.files, &self.input, &self.output, export, &options)
+        let selection = self.selection.without_format()?;
+        write(&self.files, &self.input, &self.output, export, &options, &selection)
     }
 
     fn export(&self) -> Result<&'static Export, Failure> {
         let known = || EXPORTS.iter().map(|export| export.name).collect::<Vec<_>>().join(", ");
-        if let Some(name) = &self.to {
+        // Earlier versions had the format in --to.
+        if let Some(export) = self.selection.format() {
+            let name = export.name;
+            if let Some(format) = &self.format {
+                let message = format!("--to {name}: expected a time; --format chooses {format}");
+                return Err(Failure::usage(message));
+            }
+            warn!("--to {name}: use --format {name}; --to is a time");
+            return Ok(export);
+        }
+        if let Some(name) = &self.format {
             let meant = || did_you_mean(nearest(name, EXPORTS.iter().map(|export| export.name)));
-            let known = || format!("only {}{}", known(), meant());
-            let message = || format!("there is no format '{name}' to write, {}", known());
+            let message =
+                || format!("cannot write format '{name}': expected one of {}{}", known(), meant());
             return export::by_name(name).ok_or_else(|| Failure::usage(message()));
         }
         let extension = self.output.extension().and_then(|extension| extension.to_str());
         extension.and_then(export::by_extension).ok_or_else(|| {
             let output = shown_path(&self.output);
             Failure::usage(format!(
-                "'{output}' does not say its format: give --to, one of {}",
+                "cannot tell the format from '{output}': use --format with one of {}",
                 known()
             ))
         })
     }
 }
 
-/// Reads the inputs as one and writes them as a format.
+/// Refuses an option of earlier versions that selects events, and names its replacement.
+fn refuse_selection(option: &str) -> Result<(), Failure> {
+    let Some((key, value)) = option.split_once('=') else { return Ok(()) };
+    let new = match key.trim() {
+        "from" => "--from",
+        "until" => "--to",
+        "context" => "--context",
+        "event" => "--event",
+        "object" => "--object",
+        _ => return Ok(()),
+    };
+    let several = if value.contains(',') { ", once for each name" } else { "" };
+    Err(Failure::usage(format!("-T {option}: use {new} {value}{several}")))
+}
+
+/// Reads the inputs as one trace and writes it in a format.
 fn write(
     files: &[PathBuf],
     args: &InputArgs,
     output: &Path,
     export: &Export,
     options: &Options,
+    selection: &Selection,
 ) -> Result<Outcome, Failure> {
-    let (settings, outcome) = args.settings()?;
+    let settings = args.configured(args.settings()?, files, &mut Configs::default())?;
     let mut input = Input::open_run(files, settings)?;
-    args.tell_ineffective(&mut input, files.len());
+    args.warn_ineffective(&input, files.len());
+    input.select(selection.clone());
+    progress::watch(&mut input);
     let name = |path: &Path| match path.file_name() {
         Some(name) => name.to_string_lossy().into_owned(),
         None => shown_path(path).to_string(),
     };
     let names = ExportNames { input: name(input.path()), output: name(output) };
+    // If the export fails, it leaves no partial file, and an existing file is unchanged.
     let trace = output::write_whole(output, &args.inputs(files), |out| {
         (export.write)(&mut input, options, &names, out)
             .map_err(|error| Failure::export(output, error))
     })?;
-    Ok(tell_remarks(input.path(), &trace, args.verbose).max(outcome))
+    Ok(report_diagnostics(input.path(), &trace, args.verbose))
 }
 
 /// Writes the entries of AIX logs, merged, as one log.
@@ -110,5 +143,5 @@ pub(super) fn merged_log(
 ) -> Result<Outcome, Failure> {
     let args = InputArgs { join: files.len() > 1, ..args.clone() };
     let output = output.unwrap_or(Path::new("-"));
-    write(files, &args, output, &export::aix::EXPORT, &Options::default())
+    write(files, &args, output, &export::aix::EXPORT, &Options::default(), &Selection::default())
 }

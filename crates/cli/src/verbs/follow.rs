@@ -1,4 +1,4 @@
-//! Reading what is written meanwhile, until a signal comes: streams, and files that grow (`--follow` of several verbs).
+//! Reads streams and growing files until a signal arrives, for `--follow` of several verbs.
 
 use std::cell::OnceCell;
 use std::io::{self, IsTerminal};
@@ -6,135 +6,153 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tracewell::collect::{self, Follow, Options, Source, Stream, View};
 use tracewell::format;
 use tracewell::input::{Input, InputError};
-use tracewell::model::{Severity, Trace};
+use tracewell::model::{Severity, Sink, Trace};
+use tracewell::select::Selection;
 use tracewell::text::shown_path;
+use tracewell_collect::{Options, Source, Stream, View};
 
-use super::collect::{open, stop_signal, tell};
+use super::collect::{open, print_notice, stop_signal};
 use crate::args::InputArgs;
-use crate::outcome::{Failure, Outcome, tell, tell_remarks};
-use crate::output;
+use crate::config::Configs;
+use crate::outcome::{Failure, Outcome, note, report_diagnostics};
+use crate::{output, pager};
 
-/// The end of streams by a signal: Ctrl-C or a request to terminate ends the reading of a stream, and the command goes
-/// on with what came until then. Any other time, and for the second time, it ends the command.
+/// Ends the reading of a stream at SIGINT or SIGTERM; the command continues with the data read so
+/// far. A second signal ends the command, and so does a signal that arrives when no stream is read.
 #[derive(Default)]
 pub(super) struct StreamEnd {
     flag: OnceCell<Arc<AtomicBool>>,
 }
 
 impl StreamEnd {
-    /// Runs `read` on an input, which a signal ends if it is a stream.
+    /// Runs `read` on an input. A signal ends the reading of a stream.
     pub(super) fn by_signal(
         &self,
         input: &mut Input,
         read: impl FnOnce(&mut Input) -> Result<Trace, Failure>,
     ) -> Result<Trace, Failure> {
-        if input.size().is_some() {
+        // Reading a file takes little time, so the default action of a signal is right: it ends the
+        // whole command.
+        if !input.is_stream() {
             return read(input);
         }
         let flag = match self.flag.get() {
             Some(flag) => {
+                // The flag is still set from the previous stream; see below.
                 flag.store(false, Ordering::Relaxed);
                 flag
             }
             None => {
+                // Install the handler only now, so that commands that read no stream have no
+                // handler.
                 let flag = stop_signal().map_err(signals_failed)?;
                 self.flag.get_or_init(|| flag)
             }
         };
         input.end_with(Arc::clone(flag));
+        // With a pager, Ctrl-C would end this command while the pager continues to run.
+        pager::allow(false);
         let trace = read(input);
-        // While the flag is set, a signal ends the command.
+        // Set the flag, so that another signal ends the command.
         if flag.swap(true, Ordering::Relaxed) {
-            tell_ended(input.path());
+            warn_ended(input.path());
         }
         trace
     }
 }
 
-fn tell_ended(path: &Path) {
+fn warn_ended(path: &Path) {
     let path = shown_path(path);
-    tell!("tracewell: {path}: a signal ended the reading: the results are of what came until then");
+    note!("{path}: reading was stopped by a signal: the results cover what was read until then");
 }
 
 fn signals_failed(error: io::Error) -> Failure {
     Failure::io(Path::new("signals"), &error)
 }
 
-/// What became of a trace that was followed.
-pub(super) struct Followed {
-    pub(super) outcome: Outcome,
-    /// What describes its events, of its last beginning.
-    pub(super) trace: Option<Trace>,
-}
-
-/// Follows a file that grows, or standard input for `-`, until it ends or a signal comes. `sink` is called for each
-/// beginning: a file may be replaced.
+/// Follows a growing file, or standard input for `-`, until it ends or a signal arrives. Calls
+/// `sink` for a new sink when the stream begins, and again if the file is replaced. Each sink must
+/// select the events itself.
 pub(super) fn follow<'a>(
     files: &[PathBuf],
     args: &InputArgs,
-    sink: impl FnMut() -> Box<dyn Follow + 'a> + Send + 'a,
-) -> Result<Followed, Failure> {
+    selection: &Selection,
+    sink: impl FnMut() -> Box<dyn Sink + Send + 'a> + Send + 'a,
+) -> Result<Outcome, Failure> {
+    if selection.tail.is_some() {
+        let message = "--tail: a growing file has no last events: omit --tail or --follow";
+        return Err(Failure::usage(message));
+    }
     let file = followable(files, args)?;
+    // Refuse to write the output into the followed file, because that would never end.
     args.inputs(files).refuse_stdout()?;
-    let (settings, mut outcome) = args.settings()?;
+    let settings = args.configured(args.settings()?, files, &mut Configs::default())?;
+    let mut outcome = Outcome::Done;
     let stop = stop_signal().map_err(signals_failed)?;
     let source = if is_stdin(file) { Source::Stdin } else { Source::File(file.to_owned()) };
     let view = View { settings, only_growing: true, sink: Box::new(sink) };
     let stream = Stream { reader: open(&source)?, raw: None, view: Some(view) };
-    let collected = collect::collect(vec![stream], Options::default(), &stop, &tell);
+    let collected =
+        tracewell_collect::collect(vec![stream], Options::default(), &stop, &print_notice);
     if stop.load(Ordering::Relaxed) {
-        tell_ended(file);
+        warn_ended(file);
     }
     let mut trace = None;
     for collected in collected {
         if let Some(error) = &collected.unreadable {
-            outcome = outcome.max(Failure::io(file, error).tell());
+            outcome = outcome.max(Failure::io(file, error).report());
         }
         let Some(shown) = collected.shown else { continue };
         if let Some(format) = shown.whole {
             let file = shown_path(file);
             return Err(Failure::usage(format!(
-                "--follow: {file}: this {format} trace is read as a whole and does not grow: leave --follow out"
+                "--follow: {file}: a trace of format {format} is read as a whole and does not grow: omit --follow"
             )));
         }
         if shown.refused || shown.worst == Some(Severity::Damage) {
             outcome = outcome.max(Outcome::Damaged);
         }
         if let Some(error) = &shown.error {
-            outcome = outcome.max(Failure::io(output::stdout_path(), error).tell());
+            outcome = outcome.max(Failure::sink(output::stdout_path(), error).report());
         }
+        // There is only one source, so this runs once.
         trace = shown.trace;
     }
+    if let Some(trace) = &mut trace {
+        selection.remark(trace);
+    }
     match &trace {
-        Some(trace) => outcome = outcome.max(tell_remarks(file, trace, args.verbose)),
+        Some(trace) => outcome = outcome.max(report_diagnostics(file, trace, args.verbose)),
+        // If there is no trace and no error, the file was empty or its format is unknown.
         None if outcome == Outcome::Done => {
-            let nothing = "no event of a known format came";
-            outcome = Failure::damaged(file, &nothing).tell();
+            let nothing = "no event of a known format was received";
+            outcome = Failure::damaged(file, &nothing).report();
         }
         None => {}
     }
-    Ok(Followed { outcome, trace })
+    Ok(outcome)
 }
 
 fn is_stdin(file: &Path) -> bool {
     file == Path::new("-")
 }
 
-/// The one file that is to be followed; fails if these arguments name what cannot be.
+/// Returns the file to follow. Fails if these arguments rule out following.
 fn followable<'f>(files: &'f [PathBuf], args: &InputArgs) -> Result<&'f Path, Failure> {
     let [file] = files else {
-        return Err(Failure::usage("--follow: one trace can be followed, several are named"));
+        return Err(Failure::usage("--follow: expected one trace, found several"));
     };
     if args.join {
-        return Err(Failure::usage("--join: one file that grows has no parts"));
+        return Err(Failure::usage("--join: a growing file cannot be joined with others"));
     }
     if !args.custom_events.is_empty() {
-        let message = "--custom-events: they name events of ThreadX, whose traces do not grow";
+        let message =
+            "--custom-events: the option is for traces of format threadx, and these do not grow";
         return Err(Failure::usage(message));
     }
+    // Check this before the first bytes arrive, because they may never arrive.
     if let Some(name) = args.format_in.as_ref().filter(|name| format::by_name(name).is_none()) {
         return Err(InputError::NoSuchFormat(name.clone()).into());
     }

@@ -15,27 +15,50 @@ pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod template;
 pub(crate) mod trcrpt;
+pub(crate) mod view;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use tracewell::input::Input;
+use tracewell::input::{Input, InputError};
 use tracewell::model::{Sink, Trace};
 use tracewell::text::shown_path;
 
 use crate::args::InputArgs;
-use crate::outcome::{Failure, Outcome, tell_remarks};
-use crate::progress::Progress;
+use crate::config::Configs;
+use crate::inputs::Inputs;
+use crate::outcome::{Failure, Outcome, report_diagnostics};
+use crate::{output, progress};
 
-/// What became of the files of a command.
+/// The result of the files of a command.
 #[must_use]
 pub(crate) struct Made {
-    /// Files, or runs of joined ones, that were read and whose work is done.
+    /// Number of files, or of joined runs, that were read successfully.
     pub(crate) files: usize,
-    /// The worst outcome.
+    /// The worst outcome of all files.
     pub(crate) outcome: Outcome,
 }
 
-/// Runs `work` for each file, or once for all of them if they are joined. One bad file does not stop the others; the worst outcome counts.
+/// Runs `run`, which writes the results of several traces to a file or to standard output. An
+/// existing file is kept if no trace could be read.
+pub(crate) fn write_files(
+    path: Option<&Path>,
+    inputs: &Inputs,
+    run: impl FnOnce(&mut dyn Write) -> Made,
+) -> Outcome {
+    let Some(path) = path else {
+        return run(&mut output::stdout()).outcome;
+    };
+    let whole = |out: &mut dyn Write| match run(out) {
+        // After an error, `write_whole` removes the new file and keeps an existing file.
+        Made { files: 0, outcome } => Err(Failure::reported(outcome)),
+        Made { outcome, .. } => Ok(outcome),
+    };
+    output::write_whole(path, inputs, whole).unwrap_or_else(Failure::report)
+}
+
+/// Runs `work` for each file, or once for all of them if they are joined. After an unreadable file,
+/// continues with the others. Returns the worst outcome.
 pub(crate) fn for_each_file(
     files: &[PathBuf],
     args: &InputArgs,
@@ -44,47 +67,40 @@ pub(crate) fn for_each_file(
     let mut made = Made { files: 0, outcome: Outcome::Done };
     let settings = args.inputs(files).refuse_stdout().and_then(|()| args.settings());
     let settings = match settings {
-        Ok((settings, outcome)) => {
-            made.outcome = outcome;
-            settings
-        }
-        Err(failure) => return Made { outcome: failure.tell(), ..made },
+        Ok(settings) => settings,
+        Err(failure) => return Made { outcome: failure.report(), ..made },
     };
+    let mut configs = Configs::default();
     let each = if args.join { files.len() } else { 1 };
+    // Use at least 1, because `chunks` panics for 0, the length of an empty list.
     for run in files.chunks(each.max(1)) {
+        // Use a closure, so that `?` ends this file and not the loop.
         let mut done = || {
-            let mut input = Input::open_run(run, settings.clone())?;
-            args.tell_ineffective(&mut input, run.len());
+            let settings = args.configured(settings.clone(), run, &mut configs)?;
+            let mut input = Input::open_run(run, settings)?;
+            args.warn_ineffective(&input, run.len());
+            progress::watch(&mut input);
             let trace = work(&mut input)?;
             made.files += 1;
-            Ok(tell_remarks(input.path(), &trace, args.verbose))
+            Ok(report_diagnostics(input.path(), &trace, args.verbose))
         };
-        let outcome = done().unwrap_or_else(Failure::tell);
+        let outcome = done().unwrap_or_else(Failure::report);
         made.outcome = made.outcome.max(outcome);
     }
     made
 }
 
-/// Reads an input into a sink, with progress on a terminal.
-pub(crate) fn read(input: &mut Input, sink: &mut dyn Sink) -> Result<Trace, Failure> {
-    let size = input.size();
-    Ok(input.read(&mut Progress::new(sink, size))?)
-}
-
-/// Reads an input into a sink that compares names: with those of the whole input if `named`.
+/// Reads an input into a sink. If `named` is true, it uses [`Input::read_named`], so all names of a
+/// file are known at the first event.
 pub(crate) fn read_named(
     input: &mut Input,
     sink: &mut dyn Sink,
     named: bool,
-) -> Result<Trace, Failure> {
-    if !named {
-        return read(input, sink);
-    }
-    let size = input.size();
-    Ok(input.read_named(&mut Progress::new(sink, size))?)
+) -> Result<Trace, InputError> {
+    if named { input.read_named(sink) } else { input.read(sink) }
 }
 
-/// A title for output about several traces.
+/// Returns the title that separates the output of several traces.
 pub(crate) fn title(files: &[PathBuf], args: &InputArgs, path: &Path) -> Option<String> {
     (files.len() > 1 && !args.join).then(|| format!("==> {} <==", shown_path(path)))
 }

@@ -2,124 +2,110 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args, ValueEnum};
+use tracewell::format::ReportStyle;
 use tracewell::input::Input;
 use tracewell::model::Trace;
-use tracewell::report::ReportOptions;
 use tracewell::report::trcrpt::{self, OptionError};
-use tracewell::select::{Bound, Selection};
+use tracewell::report::{Layout as TextLayout, ReportOptions};
+use tracewell::select::Selection;
+use tracewell::template::Program;
+use tracewell::text::TimeForm;
 
 use super::template::list::Form;
 use super::{for_each_file, read_named, title};
-use crate::args::{Color, InputArgs, SelectionArgs, tell_ineffective};
+use crate::args::{InputArgs, SelectionArgs, warn_ineffective};
+use crate::dates::TimeStyle;
+use crate::hook_selection::{Elements, HookSelection, print_groups};
 use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome};
-use crate::output;
-use crate::trace_report::{self, Request, known_groups};
+use crate::screen;
+use crate::shipped::TemplatePath;
+use crate::trace_report::Request;
 
-/// Print what happened, for people
+/// Print events as text for people
 ///
-/// One aligned line an event: time, context, priority, event, decoded arguments. A `>` stands before
-/// a context that took over. Missing events are marked in their place; a summary follows.
+/// One aligned line per event: time, context, priority, event, decoded arguments. A `>` marks a
+/// context that has just taken over the processor. Missing events are marked where they are
+/// missing; a summary follows.
 ///
-/// With a template file (-t), and for AIX traces, the report is that of AIX's trcrpt: a heading, and for
-/// each event its id, times, and the text that its template makes, in the column of its level.
+/// With a template file (-t), and for AIX traces, the report has the layout of AIX's trcrpt: a
+/// heading, and for each event its id, its times, and the text of its template, in one of four
+/// columns.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell report -O rate=100MHz trace.trx
   tracewell report --context low --context high trace.trx
   tracewell report --object 'main queue' --tail 50 trace.trx
-  tracewell report -t my.fmt -O exec=on,pid=on trace.twx
-
-Columns of a trcrpt report (-O name=value,...): exec, pid, tid, svc, cpuid, ids (on or off),
-timestamp (0 elapsed and delta, 1 short, 2 microseconds, 3 none, 4 time of day), 2line, hist
-(counts only), pagesize, reportedcpus, starttime, endtime (seconds), tmplt.")]
+  tracewell report --time absolute --from 2026-03-02T09:00 trace.twx
+  tracewell report -t my.fmt --columns exec=on,pid=on trace.twx")]
+#[command(mut_args = hide_rare)]
 pub(crate) struct Report {
     /// Traces; - is standard input
     #[arg(required_unless_present_any = ["list", "list_groups", "check"], value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// When to use colour
-    #[arg(long, value_enum, default_value_t = Color::Auto)]
-    color: Color,
-
     #[command(flatten)]
     selection: SelectionArgs,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = SELECTION_OF_TRCRPT)]
+    hooks: HookSelection,
+
+    /// Threads, as in the options of trcrpt.
+    #[arg(short = 'T', value_name = "LIST", hide = true)]
+    old_threads: Vec<String>,
+
+    #[command(flatten, next_help_heading = LAYOUT)]
     templated: TemplatedArgs,
 
     #[command(flatten)]
     input: InputArgs,
 }
 
-/// How a report looks.
+const SELECTION_OF_TRCRPT: &str = "Selection as in trcrpt";
+const LAYOUT: &str = "Layout";
+
+/// The layout of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Layout {
-    /// That of trcrpt for AIX traces and with its options, lines otherwise
+    /// trcrpt for AIX traces, or if an option of trcrpt is given; otherwise lines
     Auto,
-    /// One aligned line an event
+    /// One aligned line per event
     Lines,
-    /// That of AIX's trcrpt
+    /// The layout of AIX's trcrpt
     Trcrpt,
 }
 
-/// What a report in trcrpt's manner can be asked for.
+/// The options of the layout trcrpt.
 #[derive(Debug, Args)]
 struct TemplatedArgs {
-    /// Format events by the templates of this file; may be repeated, a later one wins
+    /// Format events by the templates of this file, or by shipped ones such as @threadx; may be
+    /// repeated, later files win
     #[arg(short, long = "template", value_name = "FILE")]
+    #[arg(value_parser = TemplatePath, hide_possible_values = true)]
     templates: Vec<PathBuf>,
 
-    /// How the report looks
+    /// Choose the layout of the report
     #[arg(long, value_enum, default_value_t = Layout::Auto)]
     layout: Layout,
 
-    /// Only these events: hook ids such as 134 or 1*, other ids, names; an element may name a file with a list
-    #[arg(short = 'd', long = "ids", value_name = "LIST")]
-    ids: Vec<String>,
+    /// Set the form of times in the layout lines
+    #[arg(long, value_enum, value_name = "FORM")]
+    time: Option<TimeStyle>,
 
-    /// Leave these events out
-    #[arg(short = 'k', long = "without-ids", value_name = "LIST")]
-    without_ids: Vec<String>,
+    /// Choose the columns of the layout trcrpt, such as exec=on,pid=on
+    ///
+    /// The columns are exec, pid, tid, svc, cpuid and ids (on or off); timestamp (0 elapsed and
+    /// delta, 1 short, 2 microseconds, 3 none, 4 time of day); 2line, hist (counts only), pagesize,
+    /// reportedcpus, starttime and endtime (seconds), and tmplt.
+    #[arg(long, value_name = "LIST")]
+    columns: Vec<String>,
 
-    /// Only the hook ids of these groups
-    #[arg(short = 'D', long = "groups", value_name = "LIST")]
-    groups: Vec<String>,
-
-    /// Leave the hook ids of these groups out
-    #[arg(short = 'K', long = "without-groups", value_name = "LIST")]
-    without_groups: Vec<String>,
-
-    /// Groups, a line each: name: description: id,id,...
+    /// Read groups from this file, one per line: name: description: id,id,...
     #[arg(long, value_name = "FILE")]
     group_file: Option<PathBuf>,
 
-    /// List the groups
-    #[arg(short = 'G', long)]
-    list_groups: bool,
-
-    /// Only events of these processors: 0,2-3 or all
-    #[arg(short = 'C', long, value_name = "LIST")]
-    cpus: Option<String>,
-
-    /// Only events of these processes: ids or names of programs
-    #[arg(short = 'p', long = "processes", value_name = "LIST")]
-    processes: Vec<String>,
-
-    /// Only events of these threads: names or keys
-    #[arg(short = 'T', long = "threads", value_name = "LIST")]
-    threads: Vec<String>,
-
-    /// Not before this date, mmddhhmmssyy
-    #[arg(short = 's', long, value_name = "DATE", conflicts_with = "from", value_parser = trace_report::date)]
-    start: Option<Bound>,
-
-    /// Not after this date, mmddhhmmssyy
-    #[arg(short = 'e', long, value_name = "DATE", conflicts_with = "to", value_parser = trace_report::date)]
-    end: Option<Bound>,
-
-    /// Print no heading
+    /// Omit the heading of the report
     #[arg(long)]
     no_heading: bool,
 
@@ -135,31 +121,37 @@ struct TemplatedArgs {
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Columns of a line (200, or those of the terminal)
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    width: usize,
-
-    /// Threads that format, at most 256 (as many as there are processors)
+    /// Set the number of threads that format, at most 256 (one per processor)
     #[arg(
         long,
+        alias = "jobs",
         value_name = "N",
         default_value_t = 0,
         hide_default_value = true,
         value_parser = clap::value_parser!(u16).range(..=trcrpt::MAX_THREADS as i64)
     )]
-    jobs: u16,
+    threads: u16,
+}
+
+/// Hides an option in the short help if only users of AIX's trcrpt need the option.
+fn hide_rare(option: Arg) -> Arg {
+    let is_common = ["templates", "layout", "output"].contains(&option.get_id().as_str());
+    let is_of_trcrpt = matches!(option.get_help_heading(), Some(SELECTION_OF_TRCRPT | LAYOUT));
+    let is_hidden = option.is_hide_short_help_set() || (is_of_trcrpt && !is_common);
+    option.hide_short_help(is_hidden)
 }
 
 impl Report {
-    pub(crate) fn run(&self) -> Outcome {
-        self.tried().unwrap_or_else(Failure::tell)
-    }
-
-    fn tried(&self) -> Result<Outcome, Failure> {
+    pub(crate) fn run(&self) -> Result<Outcome, Failure> {
         let args = &self.templated;
-        self.tell_ineffective();
-        if args.list_groups {
-            return Ok(trace_report::print_groups(&known_groups(args.group_file.as_deref())?));
+        if let Some(threads) = self.old_threads.first() {
+            let message =
+                format!("-T {threads}: use --context NAME; only trcrpt selects threads by -T");
+            return Err(Failure::usage(message));
+        }
+        self.warn_ineffective();
+        if self.hooks.list_groups {
+            return print_groups(args.group_file.as_deref());
         }
         if args.check {
             return super::template::check::files(&args.templates);
@@ -167,160 +159,186 @@ impl Report {
         if args.list {
             return super::template::list::files(&args.templates, Form::Whole);
         }
-        let (options, input) = self.options()?;
+        let options = self.columns()?;
         let request = Request {
             files: self.files.clone(),
-            templates: args.templates.clone(),
+            templates: self.templates()?,
             options,
             selection: self.whole_selection()?,
             without_heading: args.no_heading,
-            width: args.width,
-            threads: usize::from(args.jobs),
+            threads: usize::from(args.threads),
             output: args.output.clone(),
             inputs: self.inputs(),
         };
-        let templated = match args.layout {
-            Layout::Lines => false,
-            Layout::Trcrpt => true,
-            Layout::Auto => request.is_special() || self.is_aix(&input),
-        };
-        self.tell_ineffective_in(templated, &request);
-        Ok(if templated { request.run(&input) } else { self.lines(&input, &request) })
+        Ok(match args.layout {
+            // An option that exists only in the layout trcrpt also selects this layout.
+            Layout::Auto if !request.is_special() && args.time.is_some() => self.lines(&request)?,
+            Layout::Auto if !request.is_special() => self.by_format(&request)?,
+            Layout::Auto | Layout::Trcrpt => {
+                self.warn_ineffective_in(true, &request);
+                request.run(&self.input)
+            }
+            Layout::Lines => {
+                self.warn_ineffective_in(false, &request);
+                self.lines(&request)?
+            }
+        })
     }
 
-    /// Tells which options have no effect beside others.
-    fn tell_ineffective(&self) {
+    /// Warns of options that have no effect because of others.
+    fn warn_ineffective(&self) {
         let args = &self.templated;
-        let grouped = !(args.groups.is_empty() && args.without_groups.is_empty());
-        let instead = args.list_groups || args.check || args.list;
-        let shows = self.selection.is_any() || args.output.is_some() || args.width > 0;
-        tell_ineffective(&[
+        // These flags return before a trace is opened.
+        let instead = self.hooks.list_groups || args.check || args.list;
+        let shows = self.selection.is_any() || args.output.is_some() || args.time.is_some();
+        warn_ineffective(&[
             (
-                args.group_file.is_some() && !grouped && !args.list_groups,
+                args.group_file.is_some() && !self.hooks.names_groups() && !self.hooks.list_groups,
                 "--group-file",
-                "no group is named by -D or -K",
+                "neither -D nor -K names a group",
             ),
             (instead && !self.files.is_empty(), "FILE", "-G, -j and -c read no trace"),
-            (instead && shows, "what selects and shows events", "-G, -j and -c show none"),
+            (
+                instead && shows,
+                "an option that selects or shows events",
+                "-G, -j and -c print no events",
+            ),
         ]);
     }
 
-    /// Tells which options have no effect in a layout.
-    fn tell_ineffective_in(&self, templated: bool, request: &Request) {
+    /// Warns of options that have no effect in the layout.
+    fn warn_ineffective_in(&self, templated: bool, request: &Request) {
         let args = &self.templated;
-        let colored = self.color == Color::Always;
-        let lines = "it is of the layout trcrpt, and this one is lines";
-        tell_ineffective(&[
-            (!templated && args.width > 0, "--width", lines),
-            (!templated && args.jobs > 0, "--jobs", lines),
+        let colored = screen::demands_color();
+        let lines = "it belongs to the layout trcrpt, and this report has the layout lines";
+        warn_ineffective(&[
+            (!templated && args.threads > 0, "--threads", lines),
             (!templated && args.no_heading, "--no-heading", lines),
             (!templated && !args.templates.is_empty(), "-t", lines),
-            (!templated && request.options != trcrpt::Options::default(), "-O with columns", lines),
+            (!templated && request.options != trcrpt::Options::default(), "--columns", lines),
+            (
+                templated && args.time.is_some(),
+                "--time",
+                "the layout trcrpt has --columns timestamp=0 to 4",
+            ),
             (templated && colored, "--color", "the layout trcrpt has no colours"),
             (!templated && colored && args.output.is_some(), "--color", "a file has no colours"),
             (
                 self.selection.starts() && request.options.start_ns.is_some(),
-                "-O starttime",
-                "--from says when to begin",
+                "--columns starttime",
+                "--from sets the beginning",
             ),
             (
                 self.selection.ends() && request.options.end_ns.is_some(),
-                "-O endtime",
-                "--to says when to end",
+                "--columns endtime",
+                "--to sets the end",
             ),
         ]);
     }
 
-    /// Divides what `-O` says into the columns of the report and what is said of the input.
-    fn options(&self) -> Result<(trcrpt::Options, InputArgs), Failure> {
-        let mut options = trcrpt::Options::default();
-        let mut input = InputArgs { options: Vec::new(), ..self.input.clone() };
+    /// Returns the template files: those of `-t`, or those of the configuration file if the layout
+    /// can be trcrpt.
+    fn templates(&self) -> Result<Vec<PathBuf>, Failure> {
+        let args = &self.templated;
+        let is_lines = match args.layout {
+            Layout::Auto => args.time.is_some(),
+            Layout::Lines => true,
+            Layout::Trcrpt => false,
+        };
+        if is_lines || !args.templates.is_empty() {
+            return Ok(args.templates.clone());
+        }
+        self.input.shared(&self.files, "-t FILE", |project| project.templates().to_vec())
+    }
+
+    /// Returns the columns of `--columns`. If `-O` has a name of a column, as in earlier versions,
+    /// the error suggests `--columns`.
+    fn columns(&self) -> Result<trcrpt::Options, Failure> {
         for text in &self.input.options {
-            match text.parse::<trcrpt::Options>() {
-                // Read again into those before.
-                Ok(_) => {
-                    for (name, value) in text.split(',').filter_map(|option| option.split_once('='))
-                    {
-                        options.set(name.trim(), value.trim()).map_err(Failure::usage)?;
-                    }
-                }
-                Err(OptionError::Unknown(_)) => input.options.push(text.clone()),
-                Err(error) => return Err(Failure::usage(error)),
+            // If `--columns` accepts the text, the user probably means the `-O` of earlier
+            // versions.
+            if !matches!(text.parse::<trcrpt::Options>(), Err(OptionError::Unknown(_))) {
+                let message = format!("-O {text}: not an option of a format; use --columns {text}");
+                return Err(Failure::usage(message));
             }
         }
-        Ok((options, input))
+        let columns = self.templated.columns.join(",");
+        columns.parse().map_err(|error| Failure::usage(format!("--columns: {error}")))
     }
 
     fn whole_selection(&self) -> Result<Selection, Failure> {
-        let args = &self.templated;
-        let groups = known_groups(args.group_file.as_deref())?;
-        let mut selection = self.selection.selection();
-        selection.ids = trace_report::events(&args.ids)?;
-        selection.ids.extend(trace_report::ids_of_groups(&args.groups, &groups)?);
-        selection.without_ids = trace_report::events(&args.without_ids)?;
-        selection.without_ids.extend(trace_report::ids_of_groups(&args.without_groups, &groups)?);
-        selection.cpus =
-            args.cpus.as_deref().map(trace_report::cpus).transpose()?.unwrap_or_default();
-        for (lists, all) in
-            [(&args.processes, &mut selection.processes), (&args.threads, &mut selection.threads)]
-        {
-            for list in lists {
-                all.extend(trace_report::list(list)?);
-            }
-        }
-        selection.from = selection.from.or(args.start);
-        selection.to = selection.to.or(args.end);
+        let shows_dates = self.templated.time == Some(TimeStyle::Absolute);
+        let mut selection = self.selection.selection_showing(shows_dates)?;
+        let group_file = self.templated.group_file.as_deref();
+        self.hooks.add_to(&mut selection, Elements::HooksAndNames, group_file)?;
         Ok(selection)
     }
 
-    /// Whether the first trace is one of AIX; what cannot be opened is told later.
-    fn is_aix(&self, input: &InputArgs) -> bool {
-        let aix = "aix";
-        if let Some(format) = &input.format_in {
-            return format == aix;
-        }
-        let is_file = |path: &&PathBuf| path.is_file();
-        self.files.first().filter(is_file).is_some_and(|path| {
-            let settings = tracewell::input::Settings::default();
-            Input::open(path, settings).is_ok_and(|input| input.format().name == aix)
-        })
-    }
-
-    /// All files that are read.
+    /// Returns all files that are read.
     fn inputs(&self) -> Inputs {
-        let args = &self.templated;
         let mut inputs = self.input.inputs(&self.files);
-        inputs.add(&args.templates);
-        inputs.add(&args.group_file);
-        for lists in [&args.ids, &args.without_ids, &args.processes, &args.threads] {
-            inputs.add(trace_report::files_in(lists));
-        }
+        inputs.add(&self.templated.templates);
+        inputs.add(&self.templated.group_file);
+        self.hooks.add_files(&mut inputs);
         inputs
     }
 
-    /// Prints one aligned line an event.
-    fn lines(&self, input: &InputArgs, request: &Request) -> Outcome {
-        request.write(|out| {
-            for_each_file(&self.files, input, |input| self.lines_of(input, request, out))
-        })
+    /// Prints all traces in the layout that the format of the first one prefers.
+    fn by_format(&self, request: &Request) -> Result<Outcome, Failure> {
+        // The request has no templates, so each trace is formatted by those of its format.
+        let (no_templates, mut chosen) = (Program::default(), None);
+        let times = self.times()?;
+        Ok(request.write(|out| {
+            for_each_file(&self.files, &self.input, |input| {
+                let templated = *chosen.get_or_insert_with(|| {
+                    let templated = input.format().report == ReportStyle::Trcrpt;
+                    self.warn_ineffective_in(templated, request);
+                    templated
+                });
+                if templated {
+                    request.print(input, &self.input, &no_templates, out)
+                } else {
+                    self.lines_of(input, request, &times, out)
+                }
+            })
+        }))
+    }
+
+    /// Prints one aligned line per event.
+    fn lines(&self, request: &Request) -> Result<Outcome, Failure> {
+        let times = self.times()?;
+        Ok(request.write(|out| {
+            for_each_file(&self.files, &self.input, |input| {
+                self.lines_of(input, request, &times, out)
+            })
+        }))
+    }
+
+    /// Returns the form of times.
+    fn times(&self) -> Result<TimeForm, Failure> {
+        let style = self.templated.time.unwrap_or(TimeStyle::Relative);
+        style.form(self.selection.zone())
     }
 
     fn lines_of(
         &self,
         input: &mut Input,
         request: &Request,
+        times: &TimeForm,
         out: &mut dyn std::io::Write,
     ) -> Result<Trace, Failure> {
         let options = ReportOptions {
-            color: self.color.on() && request.output.is_none(),
+            layout: TextLayout {
+                color: screen::has_color() && request.output.is_none(),
+                width: request.width(),
+            },
             title: title(&self.files, &self.input, input.path()),
             selection: request.selection.clone(),
+            times: times.clone(),
         };
         let mut report = tracewell::report::Report::new(out, options);
-        let mut trace = read_named(input, &mut report, request.selection.has_names())?;
-        request.selection.check(&trace)?;
-        let path = request.output.as_deref().unwrap_or(output::stdout_path());
-        report.finish(&trace).map_err(|error| Failure::io(path, &error))?;
+        let read = read_named(input, &mut report, request.selection.has_names());
+        let mut trace = read.map_err(|error| Failure::reading(error, request.output_path()))?;
         request.selection.remark(&mut trace);
         Ok(trace)
     }

@@ -1,26 +1,32 @@
-//! `tracewell trcrpt`: the command line of AIX's trcrpt. A link named `trcrpt` to the program is the
-//! same.
+//! `tracewell trcrpt`: the command line of AIX's trcrpt. A link to the program `tracewell` with the
+//! name `trcrpt` runs this verb.
+//!
+//! Its option letters are those of AIX, even if `report` uses them differently. For example, `-O`
+//! selects columns here, as in scripts for AIX, but in `report` it sets options of the format.
+//! `report` has `--columns` instead.
 
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 use tracewell::report::trcrpt::Options;
-use tracewell::select::{Bound, Selection};
+use tracewell::select::Selection;
 use tracewell::text::shown_path;
 
 use super::template::list::Form;
-use crate::args::{InputArgs, tell_ineffective};
-use crate::outcome::{Failure, Outcome, tell};
-use crate::trace_report::{self, Request, known_groups};
+use crate::args::{InputArgs, cpus, warn_ineffective};
+use crate::hook_selection::{Elements, HookSelection, files_in, lists_of, print_groups};
+use crate::outcome::{Failure, Outcome, print_message};
+use crate::shipped::TemplatePath;
+use crate::trace_report::Request;
 
 /// Print a report, with the options of AIX's trcrpt
 ///
-/// For people and scripts that know trcrpt; `tracewell report` does the same and more. Its logs are
-/// Tracewell's (TWX1): the layout of AIX's own is not public.
+/// For people and scripts that know trcrpt; `tracewell report` does the same and more. It reads
+/// Tracewell's logs (TWX1): the layout of AIX's own is not public.
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub(crate) struct Trcrpt {
-    /// Logs [/var/adm/ras/trcfile]
+    /// Logs to report [/var/adm/ras/trcfile]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -28,45 +34,28 @@ pub(crate) struct Trcrpt {
     #[arg(long, action = ArgAction::Help)]
     help: Option<bool>,
 
+    #[command(flatten)]
+    selection: HookSelection,
+
+    /// Show only events of these processors: 0,2-3 or all
+    #[arg(short = 'C', value_name = "LIST")]
+    cpus: Option<String>,
+
+    /// Show only events of these threads: names or keys
+    #[arg(short = 'T', value_name = "LIST")]
+    threads: Vec<String>,
+
     /// Only check the template file
     #[arg(short = 'c')]
     check: bool,
 
-    /// Processors: 0,2-3 or all
-    #[arg(short = 'C', value_name = "LIST")]
-    cpus: Option<String>,
-
-    /// Only these hook ids
-    #[arg(short = 'd', value_name = "LIST")]
-    ids: Vec<String>,
-
-    /// Only these groups of hook ids
-    #[arg(short = 'D', value_name = "LIST")]
-    groups: Vec<String>,
-
-    /// Not after this date, mmddhhmmssyy
-    #[arg(short = 'e', value_name = "DATE", value_parser = trace_report::date)]
-    end: Option<Bound>,
-
-    /// List the groups
-    #[arg(short = 'G')]
-    list_groups: bool,
-
-    /// Print no heading
+    /// Omit the heading of the report
     #[arg(short = 'h')]
     no_heading: bool,
 
     /// List the templates: id and label
     #[arg(short = 'j')]
     list: bool,
-
-    /// Leave these hook ids out
-    #[arg(short = 'k', value_name = "LIST")]
-    without_ids: Vec<String>,
-
-    /// Leave these groups of hook ids out
-    #[arg(short = 'K', value_name = "LIST")]
-    without_groups: Vec<String>,
 
     /// Merge the logs in order of time
     #[arg(short = 'm')]
@@ -76,31 +65,20 @@ pub(crate) struct Trcrpt {
     #[arg(short = 'o', value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Columns: exec=on,pid=on,...
+    /// Choose the columns: exec=on,pid=on,...
     #[arg(short = 'O', value_name = "LIST")]
-    options: Vec<String>,
+    columns: Vec<String>,
 
-    /// Only these processes: ids or names
-    #[arg(short = 'p', value_name = "LIST")]
-    processes: Vec<String>,
-
-    /// Not before this date, mmddhhmmssyy
-    #[arg(short = 's', value_name = "DATE", value_parser = trace_report::date)]
-    start: Option<Bound>,
-
-    /// Template file
+    /// Format events by the templates of this file, or by shipped ones such as @aix
     #[arg(short = 't', value_name = "FILE")]
+    #[arg(value_parser = TemplatePath, hide_possible_values = true)]
     template: Option<PathBuf>,
 
-    /// Only these threads
-    #[arg(short = 'T', value_name = "LIST")]
-    threads: Vec<String>,
-
-    /// Name files as they are opened
+    /// Print the names of files when they are opened
     #[arg(short = 'v')]
     verbose: bool,
 
-    /// Columns for execution names and system calls: exec, pid and svc on
+    /// Add columns for program names and system calls: exec, pid and svc on
     #[arg(short = 'x')]
     calls: bool,
 
@@ -116,11 +94,11 @@ pub(crate) struct Trcrpt {
     #[arg(short = 'n', value_name = "FILE")]
     name_list: Option<String>,
 
-    /// Not available: component trace
+    /// Not available: component traces
     #[arg(short = 'l', value_name = "LIST")]
     components: Option<String>,
 
-    /// Not available: lightweight memory trace
+    /// Not available: lightweight memory traces
     #[arg(short = 'M', value_name = "LIST")]
     memory_trace: Option<String>,
 
@@ -135,19 +113,21 @@ const USUAL_LOG: &str = "/var/adm/ras/trcfile";
 const USUAL_TEMPLATES: &str = "/etc/trcfmt";
 
 impl Trcrpt {
-    pub(crate) fn run(&self) -> Outcome {
+    pub(crate) fn run(&self) -> Result<Outcome, Failure> {
         // The exit status of trcrpt: 1 for usage and templates, 2 for a damaged log.
-        match self.tried().unwrap_or_else(Failure::tell) {
+        Ok(match self.try_run().unwrap_or_else(Failure::report) {
             Outcome::Done => Outcome::Done,
             Outcome::Damaged => Outcome::Usage,
             _ => Outcome::Wrong,
-        }
+        })
     }
 
-    fn tried(&self) -> Result<Outcome, Failure> {
+    fn try_run(&self) -> Result<Outcome, Failure> {
         self.refuse()?;
-        if self.list_groups {
-            return Ok(trace_report::print_groups(&known_groups(None)?));
+        // Each of these flags replaces the report. If several are given, the one that is checked
+        // first here applies.
+        if self.selection.list_groups {
+            return print_groups(None);
         }
         let templates: Vec<_> = self.templates();
         if self.quiet {
@@ -164,18 +144,23 @@ impl Trcrpt {
             files.push(USUAL_LOG.into());
         }
         if self.verbose {
-            files.iter().chain(&templates).for_each(|path| tell!("{}", shown_path(path)));
+            files
+                .iter()
+                .chain(&templates)
+                .for_each(|path| print_message(&shown_path(path).to_string()));
         }
-        let input = InputArgs { join: self.merge && files.len() > 1, ..InputArgs::default() };
+        // trcrpt merges logs only with -m, and a single log needs no merging.
+        let join = self.merge && files.len() > 1;
+        // The command line of AIX knows no configuration.
+        let input = InputArgs { join, no_config: true, ..InputArgs::default() };
         if self.raw {
-            self.tell_ineffective();
+            self.warn_ineffective();
             return super::convert::merged_log(&files, &input, self.output.as_deref());
         }
         let mut inputs = input.inputs(&files);
         inputs.add(&templates);
-        for lists in [&self.ids, &self.without_ids, &self.processes, &self.threads] {
-            inputs.add(trace_report::files_in(lists));
-        }
+        self.selection.add_files(&mut inputs);
+        inputs.add(files_in(&self.threads));
         let request = Request {
             inputs,
             files,
@@ -184,30 +169,27 @@ impl Trcrpt {
             selection: self.selection()?,
             without_heading: self.no_heading,
             output: self.output.clone(),
+            // trcrpt has no options for the width of lines and the number of threads.
             ..Request::default()
         };
         Ok(request.run(&input))
     }
 
-    /// Tells which options have no effect with -r.
-    fn tell_ineffective(&self) {
-        let lists = [&self.ids, &self.groups, &self.without_ids, &self.without_groups];
-        let whom = [&self.processes, &self.threads].iter().any(|list| !list.is_empty());
-        let selected = whom || lists.iter().any(|list| !list.is_empty()) || self.cpus.is_some();
-        let timed = self.start.is_some() || self.end.is_some();
+    /// Warns of options that have no effect with -r.
+    fn warn_ineffective(&self) {
         let all = "-r writes all entries";
         let plain = "-r writes entries as they are";
-        tell_ineffective(&[
-            (selected, "a selection (-C, -d, -D, -k, -K, -p, -T)", all),
-            (timed, "a time (-s, -e)", all),
+        warn_ineffective(&[
+            (self.selects(), "a selection (-C, -d, -D, -k, -K, -p, -T)", all),
+            (self.selection.has_dates(), "a time (-s, -e)", all),
             (self.template.is_some(), "-t", plain),
-            (!self.options.is_empty(), "-O", plain),
+            (!self.columns.is_empty(), "-O", plain),
             (self.calls, "-x", plain),
             (self.no_heading, "-h", plain),
         ]);
     }
 
-    /// What is asked for that only AIX has.
+    /// Refuses options that only AIX can serve.
     fn refuse(&self) -> Result<(), Failure> {
         let asked = [
             ("-n", "kernel name lists", &self.name_list),
@@ -223,7 +205,7 @@ impl Trcrpt {
         }
     }
 
-    /// The template file that was named, or AIX's where this is AIX.
+    /// Returns the template file that is named, or AIX's own if it exists.
     fn templates(&self) -> Vec<PathBuf> {
         let usual = PathBuf::from(USUAL_TEMPLATES);
         let named = self.template.clone().into_iter();
@@ -231,28 +213,27 @@ impl Trcrpt {
     }
 
     fn report_options(&self) -> Result<Options, Failure> {
-        let mut options: Options = self.options.join(",").parse().map_err(Failure::usage)?;
+        let parsed = self.columns.join(",").parse();
+        let mut options: Options =
+            parsed.map_err(|error| Failure::usage(format!("-O: {error}")))?;
         if self.calls {
             (options.exec, options.pid, options.svc) = (true, true, true);
         }
         Ok(options)
     }
 
+    /// Returns true if events are selected by anything but a date.
+    fn selects(&self) -> bool {
+        self.selection.is_any() || self.cpus.is_some() || !self.threads.is_empty()
+    }
+
     fn selection(&self) -> Result<Selection, Failure> {
-        let groups = known_groups(None)?;
-        let mut selection = Selection { from: self.start, to: self.end, ..Selection::default() };
-        selection.ids = trace_report::ids(&self.ids)?;
-        selection.ids.extend(trace_report::ids_of_groups(&self.groups, &groups)?);
-        selection.without_ids = trace_report::ids(&self.without_ids)?;
-        selection.without_ids.extend(trace_report::ids_of_groups(&self.without_groups, &groups)?);
-        selection.cpus =
-            self.cpus.as_deref().map(trace_report::cpus).transpose()?.unwrap_or_default();
-        for list in &self.processes {
-            selection.processes.extend(trace_report::list(list)?);
-        }
-        for list in &self.threads {
-            selection.threads.extend(trace_report::list(list)?);
-        }
+        let mut selection = Selection {
+            cpus: self.cpus.as_deref().map_or(Ok(Vec::new()), |list| cpus("-C", list))?,
+            threads: lists_of(&self.threads)?,
+            ..Selection::default()
+        };
+        self.selection.add_to(&mut selection, Elements::Hooks, None)?;
         Ok(selection)
     }
 }

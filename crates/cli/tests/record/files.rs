@@ -1,5 +1,5 @@
-//! What becomes of the files of `tracewell record`: a recording takes its place when it begins, and until
-//! then, whatever fails, nothing is lost.
+//! Tests the files of `tracewell record`. A recording replaces an earlier file when the first event
+//! arrives. A failure before the first event deletes no data.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -16,12 +16,12 @@ use super::{
     tracewell,
 };
 
-/// No process of Linux has this number.
+/// A process id that Linux never assigns.
 const NO_PROCESS: &str = "4194305";
-/// How long what must happen may take on a machine that has other things to do.
+/// Time limit for a step of a test. It is long enough for busy machines.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-/// A folder with recordings of yesterday.
+/// A folder with earlier recordings.
 fn with_recordings() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("trace.twl"), "old").unwrap();
@@ -40,7 +40,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn what_cannot_be_recorded_changes_no_file() {
+fn a_program_that_cannot_be_recorded_changes_no_file() {
     let cases: [(&[&str], &str); 4] = [
         (&["--", "./no-such-program"], "./no-such-program: "),
         (&["-o", "new", "--", "./trace.twl"], "./trace.twl: "),
@@ -52,34 +52,34 @@ fn what_cannot_be_recorded_changes_no_file() {
         let before = files(folder.path());
         let output = recorder(folder.path(), arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(4), "{arguments:?}");
-        let told = stderr(&output);
-        assert!(told.starts_with(&format!("tracewell: {message}")), "{arguments:?}: {told}");
+        let reported = stderr(&output);
+        assert!(reported.starts_with(&format!("error: {message}")), "{arguments:?}: {reported}");
         assert_eq!(files(folder.path()), before, "{arguments:?}");
     }
 }
 
 #[test]
-fn a_program_whose_recording_has_no_place_is_not_run() {
+fn a_program_whose_recording_cannot_be_written_is_not_run() {
     let folder = with_recordings();
     let before = files(folder.path());
     for output in ["missing/run", ".", "trace.twl/run"] {
         let mut command = recorder(folder.path(), &["-o", output, "--", "touch", "mark"]);
         let ended = command.output().unwrap();
         assert_eq!(ended.status.code(), Some(4), "{output}");
-        let told = stderr(&ended);
-        assert!(told.starts_with(&format!("tracewell: {output}: ")), "{told}");
+        let reported = stderr(&ended);
+        assert!(reported.starts_with(&format!("error: {output}: ")), "{reported}");
         assert_eq!(files(folder.path()), before, "{output}");
     }
     let own = std::process::id().to_string();
     let mut command = recorder(folder.path(), &["-o", "missing/run", "--pid", &own]);
     let ended = command.output().unwrap();
     assert_eq!(ended.status.code(), Some(4));
-    assert!(stderr(&ended).starts_with("tracewell: missing/run: "), "{}", stderr(&ended));
+    assert!(stderr(&ended).starts_with("error: missing/run: "), "{}", stderr(&ended));
 }
 
 /// Makes a program run without the rights of root.
-fn as_nobody(command: &mut Command, folder: &Path) {
-    // The registry of the tests belongs to another user then.
+fn as_unprivileged(command: &mut Command, folder: &Path) {
+    // The registry of the tests belongs to another user, so the program must not use it.
     command.env_remove(DIRECTORY_VARIABLE);
     if fs::metadata(folder).unwrap().uid() == 0 {
         command.uid(65534).gid(65534);
@@ -91,43 +91,45 @@ fn set_rights(path: &Path, rights: u32) {
 }
 
 #[test]
-fn who_may_not_write_changes_no_file() {
+fn a_user_without_write_permission_changes_no_file() {
     let folder = with_recordings();
     let before = files(folder.path());
     for (of_folder, of_file) in [(0o777, 0o444), (0o555, 0o666)] {
         set_rights(&folder.path().join("trace.twl"), of_file);
         set_rights(folder.path(), of_folder);
         let mut command = recorder(folder.path(), &["--", "true"]);
-        as_nobody(&mut command, folder.path());
+        as_unprivileged(&mut command, folder.path());
         let output = command.output();
         set_rights(folder.path(), 0o755);
         let Ok(output) = output else {
-            println!("skipped: nobody may not run this program");
+            println!("skipped: an unprivileged user cannot run this program");
             return;
         };
         assert_eq!(output.status.code(), Some(4));
-        assert_eq!(stderr(&output), "tracewell: trace.twl: Permission denied (os error 13)\n");
+        assert_eq!(stderr(&output), "error: trace.twl: Permission denied (os error 13)\n");
         assert_eq!(files(folder.path()), before);
     }
 }
 
 #[test]
-fn a_process_of_somebody_else_changes_no_file() {
+fn a_process_of_another_user_changes_no_file() {
     let folder = with_recordings();
     set_rights(folder.path(), 0o777);
     set_rights(&folder.path().join("trace.twl"), 0o666);
     let before = files(folder.path());
     let options = ["--seconds", "0", "--pid", "1"];
     let mut command = recorder(folder.path(), &options);
-    as_nobody(&mut command, folder.path());
+    as_unprivileged(&mut command, folder.path());
     let Some(output) =
         command.output().ok().filter(|_| fs::metadata("/proc/1").unwrap().uid() == 0)
     else {
-        println!("skipped: nobody may not run this program, or process 1 is not root's");
+        println!(
+            "skipped: an unprivileged user cannot run this program, or process 1 is not root's"
+        );
         return;
     };
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
-    assert!(stderr(&output).starts_with("tracewell: process 1: "), "{}", stderr(&output));
+    assert!(stderr(&output).starts_with("error: process 1: "), "{}", stderr(&output));
     assert_eq!(files(folder.path()), before);
 }
 
@@ -154,7 +156,7 @@ fn a_link_stays_one_and_leads_to_the_recording() {
 
 #[test]
 fn a_device_is_neither_removed_nor_replaced() {
-    // By a link, so that nothing but the link can be lost.
+    // Use a link, so that only the link can be lost.
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("run");
     symlink("/dev/null", &link).unwrap();
@@ -165,13 +167,13 @@ fn a_device_is_neither_removed_nor_replaced() {
     let mut command = record();
     traced(command.arg(std::env::current_exe().unwrap()), "50");
     let output = command.output().unwrap();
-    assert!(stderr(&output).contains("is in run.posix"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("are in run.posix"), "{}", stderr(&output));
     assert!(link.is_symlink());
     assert_eq!(readings(folder.path(), "run.posix"), Vec::from_iter(0..50));
 }
 
 #[test]
-fn a_pipe_takes_what_another_process_records() {
+fn a_pipe_receives_the_events_of_another_process() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("run");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -208,12 +210,12 @@ fn the_exit_status_is_passed_on_when_nothing_could_be_saved() {
     for (wanted, code) in [("100 7", 7), ("100 abort", 128 + 6), ("100 0", 4)] {
         let output = record(folder.path(), wanted, &["-o", "run"]);
         assert_eq!(output.status.code(), Some(code), "{wanted}: {}", stderr(&output));
-        assert!(stderr(&output).contains("tracewell: run: "), "{wanted}: {}", stderr(&output));
+        assert!(stderr(&output).contains("error: run: "), "{wanted}: {}", stderr(&output));
     }
 }
 
 #[test]
-fn what_has_no_place_at_the_end_stays_and_is_told() {
+fn a_recording_that_cannot_be_moved_into_place_stays_and_is_reported() {
     for (code, passed_on) in [(7, 7), (0, 4)] {
         let folder = tempfile::tempdir().unwrap();
         let script = "mkdir trace.twl.posix; \"$0\" --exact program --quiet; \
@@ -222,14 +224,14 @@ fn what_has_no_place_at_the_end_stays_and_is_told() {
         command.arg(std::env::current_exe().unwrap()).env("CODE", code.to_string());
         let output = command.env(TRACED, "50").env(VARIABLE, "20 0").output().unwrap();
         assert_eq!(output.status.code(), Some(passed_on), "{}", stderr(&output));
-        let told = stderr(&output);
-        let (_, left) = told.trim_end().split_once("what was recorded is in ").expect(&told);
+        let reported = stderr(&output);
+        let (_, left) = reported.trim_end().split_once("the recording is in ").expect(&reported);
         assert_eq!(readings(folder.path(), left), Vec::from_iter(0..50));
         assert_eq!(numbers(folder.path(), "trace.twl"), Vec::from_iter(0..20));
     }
 }
 
-/// Tries something until it is so.
+/// Waits until a condition holds.
 fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -238,7 +240,7 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// How many streams of a recorder there are; the end of their names is the recorder's own.
+/// Returns the number of streams of a recorder, whose names contain its process id.
 fn streams_of(recorder: u32) -> usize {
     let begin = format!("tracewell-record-{recorder}-");
     let files = fs::read_dir("/dev/shm").into_iter().flatten().flatten();
@@ -246,7 +248,7 @@ fn streams_of(recorder: u32) -> usize {
 }
 
 #[test]
-fn a_recording_can_be_read_meanwhile_and_outlives_its_recorder() {
+fn a_recording_can_be_read_while_it_grows_and_survives_its_recorder() {
     let folder = with_recordings();
     let program = "\"$TEST\" --exact program --quiet; sleep 180";
     let mut command = script(folder.path(), program);
@@ -259,7 +261,7 @@ fn a_recording_can_be_read_meanwhile_and_outlives_its_recorder() {
     });
     recorder.kill().unwrap();
     recorder.wait().unwrap();
-    // The program is in the group of the process that ran it.
+    // The program is in the process group of the recorder.
     let end = format!("kill -KILL -{}", recorder.id());
     assert!(Command::new("sh").args(["-c", &end]).status().unwrap().success());
     assert_eq!(numbers(folder.path(), "trace.twl"), Vec::from_iter(0..100));
@@ -273,8 +275,8 @@ fn a_program_that_records_nothing_replaces_nothing() {
         let before = files(folder.path());
         let output = recorder(folder.path(), arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        let told = "trace.twl: nothing was recorded, it stays as it was\n";
-        assert!(stderr(&output).ends_with(told), "{}", stderr(&output));
+        let reported = "trace.twl: nothing was recorded, the file is unchanged\n";
+        assert!(stderr(&output).ends_with(reported), "{}", stderr(&output));
         assert_eq!(files(folder.path()), before);
     }
 }
@@ -305,7 +307,7 @@ fn the_program_that_is_run_is_not_replaced_by_its_recording() {
 }
 
 #[test]
-fn options_behind_the_program_are_its_own() {
+fn options_after_the_program_belong_to_it() {
     let folder = with_recordings();
     let output = recorder(folder.path(), &["sh", "-c", "exit 7", "--pid"]).output().unwrap();
     assert_eq!(output.status.code(), Some(7), "{}", stderr(&output));
@@ -335,7 +337,7 @@ fn the_stream_of_a_killed_recorder_is_removed_by_the_next_one() {
 }
 
 #[test]
-fn a_meeting_place_that_is_not_the_users_alone_is_named() {
+fn a_controller_directory_that_others_may_write_to_is_reported() {
     let folder = with_recordings();
     let before = files(folder.path());
     let place = tempfile::tempdir().unwrap();
@@ -343,10 +345,13 @@ fn a_meeting_place_that_is_not_the_users_alone_is_named() {
     let own = std::process::id().to_string();
     let mut command = recorder(folder.path(), &["--pid", &own]);
     let output = command.env(DIRECTORY_VARIABLE, place.path()).output().unwrap();
-    let told = stderr(&output);
-    assert_eq!(output.status.code(), Some(4), "{told}");
+    let reported = stderr(&output);
+    assert_eq!(output.status.code(), Some(4), "{reported}");
     let place = place.path().display();
-    assert!(told.contains(&format!("{place}: expected a directory of user ")), "{told}");
-    assert!(told.contains(", mode 0777; it is what TRACEWELL_POSIX_DIR says"), "{told}");
+    assert!(reported.contains(&format!("{place}: expected a directory of user ")), "{reported}");
+    assert!(
+        reported.contains(", mode 0777; the directory is set by TRACEWELL_POSIX_DIR"),
+        "{reported}"
+    );
     assert_eq!(files(folder.path()), before);
 }

@@ -1,5 +1,6 @@
-//! `tracewell record`: what a program records is saved however it ends, and its exit status passed on.
-//! What becomes of its files, also when something fails, is in `files`.
+//! Tests `tracewell record`. The recorded events are saved however the program ends, and its exit
+//! status is returned. `files` tests the files that recordings leave, also those of recordings that
+//! fail.
 #![cfg(target_os = "linux")]
 
 mod files;
@@ -20,16 +21,17 @@ const VARIABLE: &str = "TRACEWELL_TEST_RECORD";
 const TEST: Family = Family::new(1, "test");
 static STEP: EventType<(u64,)> = EventType::new(TEST, "step", &["number"]);
 
-/// Not a test of its own: the program that is run. The variable says how many events it records, and how it
-/// ends.
+/// This is not a test but the program that the tests run. [`VARIABLE`] contains the number of
+/// events to record, and the way in which the program ends.
 #[test]
 fn program() {
     let Ok(wanted) = std::env::var(VARIABLE) else { return };
     let (events, end) = wanted.split_once(' ').unwrap();
-    let stream = Stream::from_environment().unwrap().expect("somebody records");
+    let stream = Stream::from_environment().unwrap().expect("the program runs under a recorder");
     for number in 0..events.parse().unwrap() {
         stream.record(&STEP, (number,));
-        // As a program that does something as well; the recorder never waits by itself. An event is two words.
+        // Wait until the events are saved, like a program that does other work. An event has 16
+        // bytes.
         while number % 4096 == 4095 && saved_bytes() < 16 * (number - 4095) {
             sleep(Duration::from_millis(1));
         }
@@ -40,14 +42,14 @@ fn program() {
     }
 }
 
-/// `tracewell`, with a registry of these tests in place of the user's.
+/// Returns a command that runs `tracewell` with the registry of these tests instead of the user's.
 fn tracewell() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
     command.env(DIRECTORY_VARIABLE, registry());
     command
 }
 
-/// Where processes that these tests trace meet their controllers.
+/// The directory in which traced processes and their controllers find each other.
 fn registry() -> &'static Path {
     static REGISTRY: OnceLock<PathBuf> = OnceLock::new();
     REGISTRY.get_or_init(|| {
@@ -63,8 +65,9 @@ fn saved_bytes() -> u64 {
 
 const TRACED: &str = "TRACEWELL_TEST_TRACED";
 
-/// Not a test of its own: a program that calls what `posix_trace_event` is. The variable says how many events
-/// it records; with a minus sign, how many milliseconds after its start it begins to record one by one.
+/// This is a program that calls the implementation of `posix_trace_event`, not a test. The variable
+/// specifies the number of events that it records. With a minus sign, it is the number of
+/// milliseconds after which the program begins to record one event at a time.
 #[test]
 fn traced_program() {
     let Ok(wanted) = std::env::var(TRACED) else { return };
@@ -100,7 +103,7 @@ fn readings(folder: &Path, file: &str) -> Vec<u64> {
 }
 
 #[test]
-fn what_a_program_traces_by_the_standard_is_saved_from_its_first_event_on() {
+fn events_of_a_posix_program_are_saved_from_the_first_one_on() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = tracewell();
     command.current_dir(folder.path()).args(["record", "-o", "run", "--"]);
@@ -120,13 +123,13 @@ fn a_program_that_records_in_both_ways_leaves_two_files() {
     command.current_dir(folder.path()).args(["record", "--", "sh", "-c", script]);
     command.arg(std::env::current_exe().unwrap()).env(TRACED, "50").env(VARIABLE, "20 0");
     let output = command.output().unwrap();
-    assert!(stderr(&output).contains("is in trace.twl.posix"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("are in trace.twl.posix"), "{}", stderr(&output));
     assert_eq!(numbers(folder.path(), "trace.twl"), Vec::from_iter(0..20));
     assert_eq!(readings(folder.path(), "trace.twl.posix"), Vec::from_iter(0..50));
 }
 
 #[test]
-fn a_process_that_runs_already_is_recorded_until_it_ends_or_time_is_up() {
+fn a_running_process_is_recorded_until_it_ends_or_time_is_up() {
     let folder = tempfile::tempdir().unwrap();
     let mut program = Command::new(std::env::current_exe().unwrap());
     traced(&mut program, "-1");
@@ -137,7 +140,7 @@ fn a_process_that_runs_already_is_recorded_until_it_ends_or_time_is_up() {
         command.current_dir(folder.path()).args(["record", "-o", "run", "--pid", &pid]);
         command.args(options).stderr(Stdio::piped()).spawn().unwrap()
     };
-    // On a busy machine a second may be too short for anything.
+    // On a busy machine, one second may be too short, so try longer times.
     let some = ["1", "2", "4", "8", "16", "32", "64", "128"].into_iter().find_map(|seconds| {
         let timed = attend(&["--seconds", seconds]).wait_with_output().unwrap();
         assert_eq!((timed.status.code(), stderr(&timed)), (Some(0), String::new()));
@@ -146,7 +149,7 @@ fn a_process_that_runs_already_is_recorded_until_it_ends_or_time_is_up() {
     let some = some.expect("events");
     assert!(some.windows(2).all(|pair| pair[1] == pair[0] + 1), "{some:?}");
     let until_its_end = attend(&[]);
-    // It saves what comes while the program runs.
+    // `tracewell record` saves events while the program runs.
     while readings(folder.path(), "run").first() <= some.last() {
         sleep(Duration::from_millis(20));
     }
@@ -211,14 +214,14 @@ fn more_events_than_the_stream_holds_are_saved_while_the_program_runs() {
     let folder = tempfile::tempdir().unwrap();
     let output = record(folder.path(), "200000 0", &["--packets", "16"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    // Two packets would hold 8000; nothing here may be lost without being said.
+    // 16 packets hold about 65,000 events, so the others must be saved while the program runs.
     let saved = numbers(folder.path(), "trace.twl");
     assert_eq!(saved.len(), 200_000, "{}", stderr(&output));
     assert!(saved.is_sorted());
 }
 
 #[test]
-fn a_program_that_records_nothing_is_remarked_and_leaves_no_stream_behind() {
+fn a_program_that_records_nothing_is_reported_and_leaves_no_stream() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = tracewell();
     let script = "test -n \"$TRACEWELL_STREAM\" && echo $TRACEWELL_STREAM";
@@ -249,14 +252,15 @@ fn keys_of_processes_and_threads_fit_into_their_column() {
     }
 }
 
-/// `tracewell record` of a shell script, in the background of any terminal, where keys reach neither.
+/// Returns a command that records a shell script. It has its own process group, so signals of the
+/// terminal reach neither the recorder nor the script.
 fn script(folder: &Path, script: &str) -> Command {
     let mut command = tracewell();
     command.current_dir(folder).args(["record", "--", "sh", "-c", script]).process_group(0);
     command
 }
 
-/// The exit status; ends what does not end by itself, the script too.
+/// Returns the exit status. Kills the command and the script if they do not end.
 fn in_time(child: &mut Child) -> Option<i32> {
     for _ in 0..100_000 {
         if let Some(status) = child.try_wait().unwrap() {
@@ -274,14 +278,15 @@ fn ignored_signals(line: &str) -> u64 {
     u64::from_str_radix(line.strip_prefix("SigIgn:").unwrap().trim(), 16).unwrap()
 }
 
-/// Those of this program: who started it may have ignored some, as `nohup` does, and its programs inherit that.
+/// The signals that this program ignores. It may have inherited some, for example from `nohup`, and
+/// passes them on.
 fn ignored_here() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     ignored_signals(status.lines().find(|line| line.starts_with("SigIgn:")).unwrap())
 }
 
 #[test]
-fn signals_go_to_the_program_and_its_status_comes_back() {
+fn signals_reach_the_program_and_its_status_is_passed_on() {
     let cases = [
         ("TERM", 15, "trap 'exit 42' TERM", 42),
         ("HUP", 1, "trap 'exit 43' HUP", 43),
@@ -304,14 +309,14 @@ fn signals_go_to_the_program_and_its_status_comes_back() {
         let send = format!("kill -{signal} {}", child.id());
         assert!(Command::new("sh").args(["-c", &send]).status().unwrap().success());
         assert_eq!(in_time(&mut child), Some(code), "{signal} {trap}");
-        // The log was ended in any case.
+        // The log was completed, however the program reacted to the signal.
         let saved = std::fs::read(folder.path().join("trace.twl")).unwrap();
         assert!(!saved.is_empty(), "{signal}");
     }
 }
 
 #[test]
-fn what_is_ignored_stays_ignored_in_the_program() {
+fn ignored_signals_stay_ignored_in_the_program() {
     let folder = tempfile::tempdir().unwrap();
     let bits = |ignored: &str| {
         let program = format!("{ignored} exec \"$0\" record -- grep SigIgn: /proc/self/status");

@@ -1,11 +1,12 @@
-//! The clock against a machine whose clocks go as a test says; of the real ones only what holds on any.
+//! Tests of the clock on a simulated machine. With real clocks, the tests check only properties
+//! that hold on every machine.
 
 use super::*;
 
-/// A machine with a counter of 1 GHz: a tick is a nanosecond while the clock is not adjusted.
+/// A machine with a counter of 1 GHz: one tick is one nanosecond unless the clock is adjusted.
 struct Machine {
     counter: Cell<u64>,
-    /// The clock less the counter.
+    /// The clock minus the counter, in nanoseconds.
     ahead: Cell<i64>,
     rate: Rate,
     narrowest: AtomicU64,
@@ -29,7 +30,8 @@ impl Machine {
         self.counter.set(self.counter.get() + ticks);
     }
 
-    /// Reads both clocks, with so many ticks lost before and behind the clock's reading.
+    /// Reads the clock between two readings of the counter, with a delay of `lost[0]` ticks before
+    /// and `lost[1]` ticks after reading the clock.
     fn reading(&self, lost: [u64; 2]) -> Reading {
         let before = self.counter.get();
         self.pass(15 + lost[0]);
@@ -38,16 +40,17 @@ impl Machine {
         Reading { before, time, after: self.counter.get() }
     }
 
-    /// The stamp of an event now; it may need a comparison, whose every try loses what is said.
+    /// Returns the timestamp of an event recorded now. If a comparison is necessary, its reading N
+    /// has the delays `lost(N)`.
     fn stamp(&self, comparison: &Comparison, lost: impl Fn(u32) -> [u64; 2]) -> Option<u64> {
-        comparison.told(self.counter.get()).or_else(|| {
+        comparison.predict(self.counter.get()).or_else(|| {
             let mut tries = 0..;
             let read = || self.reading(lost(tries.next().unwrap()));
             comparison.renew(&self.rate, &self.narrowest, read)
         })
     }
 
-    /// How far the stamp of an event now is from the time.
+    /// Returns the timestamp error, in nanoseconds, of an event recorded now.
     fn error(&self, comparison: &Comparison) -> u64 {
         let stamp = self.stamp(comparison, |_| [0, 0]).unwrap();
         stamp.abs_diff(self.time())
@@ -55,13 +58,13 @@ impl Machine {
 }
 
 #[test]
-fn between_comparisons_the_counter_tells_the_time() {
+fn between_comparisons_the_counter_gives_the_time() {
     let (machine, comparison) = (Machine::new(), Comparison::new());
     for _ in 0..10_000 {
         machine.pass(700);
-        assert!(machine.error(&comparison) <= 320, "a comparison of eight tries takes 320");
+        assert!(machine.error(&comparison) <= 320, "a comparison with eight readings takes 320 ns");
     }
-    assert_eq!(comparison.period.get(), LONGEST);
+    assert_eq!(comparison.period.get(), MAX_PERIOD);
 }
 
 #[test]
@@ -72,14 +75,14 @@ fn without_a_rate_there_is_no_comparison() {
 }
 
 #[test]
-fn what_interrupts_the_first_comparison_does_not_count() {
-    for interrupted in 0..TRIES {
+fn an_interruption_of_the_first_comparison_does_not_matter() {
+    for interrupted in 0..READINGS {
         for lost in [[1_000_000, 0], [0, 1_000_000]] {
             let (machine, comparison) = (Machine::new(), Comparison::new());
             let noise = |number| if number == interrupted { lost } else { [0, 0] };
             machine.stamp(&comparison, noise).unwrap();
             machine.pass(1000);
-            assert_eq!(machine.error(&comparison), 0, "in try {interrupted}");
+            assert_eq!(machine.error(&comparison), 0, "in reading {interrupted}");
         }
     }
 }
@@ -88,11 +91,11 @@ fn what_interrupts_the_first_comparison_does_not_count() {
 fn an_interrupted_comparison_is_not_used() {
     let (machine, comparison) = (Machine::new(), Comparison::new());
     assert_eq!(machine.error(&comparison), 25 + 40 * 7);
-    machine.pass(LONGEST);
+    machine.pass(MAX_PERIOD);
     assert_eq!(machine.stamp(&comparison, |_| [40_000, 0]), None);
     assert_eq!(machine.stamp(&comparison, |_| [0, 40_000]), None);
-    // It is as soon as one try is not interrupted.
-    let last_is_good = |number| if number == TRIES - 1 { [0, 0] } else { [40_000, 0] };
+    // A comparison is used as soon as one of its readings was not interrupted.
+    let last_is_good = |number| if number == READINGS - 1 { [0, 0] } else { [40_000, 0] };
     assert!(machine.stamp(&comparison, last_is_good).is_some());
     machine.pass(1000);
     assert_eq!(machine.error(&comparison), 0);
@@ -102,14 +105,14 @@ fn an_interrupted_comparison_is_not_used() {
 fn a_processor_that_became_slower_is_compared_again() {
     let (machine, comparison) = (Machine::new(), Comparison::new());
     machine.stamp(&comparison, |_| [0, 0]).unwrap();
-    machine.pass(LONGEST);
+    machine.pass(MAX_PERIOD);
     let slow = |_| [45, 75];
     let refused = (0..100).take_while(|_| machine.stamp(&comparison, slow).is_none()).count();
     assert!((1..10).contains(&refused), "{refused}");
-    machine.pass(LONGEST);
-    assert!(machine.stamp(&comparison, slow).is_some(), "and from then on at once");
-    // As fast as before again, what is asked for is, too.
-    machine.pass(LONGEST);
+    machine.pass(MAX_PERIOD);
+    assert!(machine.stamp(&comparison, slow).is_some(), "the limit was raised");
+    // When the machine regains its speed, the limit returns to its former value.
+    machine.pass(MAX_PERIOD);
     machine.stamp(&comparison, |_| [0, 0]).unwrap();
     assert_eq!(machine.narrowest.load(Relaxed), 40);
 }
@@ -122,19 +125,19 @@ fn a_clock_that_was_set_is_noticed_with_the_next_comparison() {
         machine.pass(1000);
         machine.ahead.set(machine.ahead.get() + step);
         assert_eq!(machine.error(&comparison), step.unsigned_abs());
-        machine.pass(LONGEST);
+        machine.pass(MAX_PERIOD);
         machine.stamp(&comparison, |_| [0, 0]).unwrap();
         for _ in 0..1000 {
             machine.pass(100_000);
-            // A small step is taken for a rate until the next measurement.
-            assert!(machine.error(&comparison) <= NEAR, "after {step}");
+            // Until the next measurement, a small step is treated as a change of the rate.
+            assert!(machine.error(&comparison) <= TOLERANCE, "after {step}");
         }
-        assert_eq!(comparison.period.get(), LONGEST);
+        assert_eq!(comparison.period.get(), MAX_PERIOD);
     }
 }
 
-/// Events every 2 microseconds for some time, while the clock gains or loses nanoseconds with each; the largest
-/// error of the last tenth.
+/// Records an event every 2 µs while the clock gains `gained` nanoseconds per event (loses, if
+/// negative). Returns the largest error in the last tenth of the events.
 fn drift(machine: &Machine, comparison: &Comparison, events: u32, gained: i64) -> u64 {
     let mut largest = 0;
     for number in 0..events {
@@ -150,32 +153,34 @@ fn drift(machine: &Machine, comparison: &Comparison, events: u32, gained: i64) -
 
 #[test]
 fn a_rate_that_is_a_little_off_is_measured() {
-    // 500 millionths, as much as Linux adjusts a clock: 1 microsecond in 2 ms before the rate is known.
+    // Linux adjusts a clock by 500 ppm at most. Before the rate is known, this causes an error of 1
+    // µs in 2 ms.
     for gained in [1, -1] {
         let (machine, comparison) = (Machine::new(), Comparison::new());
         let error = drift(&machine, &comparison, 1_000_000, gained);
         assert!(error <= 30, "{error}");
-        assert_eq!(comparison.period.get(), LONGEST);
+        assert_eq!(comparison.period.get(), MAX_PERIOD);
     }
 }
 
 #[test]
-fn a_clock_that_goes_otherwise_is_compared_more_often() {
-    // A tenth, which no measurement of a rate believes.
+fn a_clock_that_drifts_is_compared_more_often() {
+    // A change of 10 %, which is too large for a new rate.
     for gained in [200, -200] {
         let (machine, comparison) = (Machine::new(), Comparison::new());
         let error = drift(&machine, &comparison, 10_000, gained);
-        assert!(error <= SHORTEST / 10 + 225, "{error}");
-        // It goes as it should again.
+        assert!(error <= MIN_PERIOD / 10 + 225, "{error}");
+        // The clock is back to its normal rate.
         let error = drift(&machine, &comparison, 10_000, 0);
         assert!(error <= 25, "{error}");
-        assert_eq!(comparison.period.get(), LONGEST);
+        assert_eq!(comparison.period.get(), MAX_PERIOD);
     }
 }
 
 #[test]
 fn stamps_are_between_readings_of_the_clock() {
-    /// Nanoseconds that a clock which is being adjusted goes wrong by until it is compared again, and more.
+    /// Tolerance in nanoseconds. While a clock is adjusted, its error between two comparisons is
+    /// smaller.
     const SPARE: u64 = 1_000_000;
     tick();
     let comparison = Comparison::new();
@@ -185,6 +190,6 @@ fn stamps_are_between_readings_of_the_clock() {
         let after = sys::realtime();
         (before - SPARE..=after + SPARE).contains(&stamp)
     };
-    // Somebody may set the clock meanwhile, but not every time.
+    // The clock may be set during the test, but not in every attempt.
     assert!((0..10).any(|_| (0..20_000).all(|_| is_between())));
 }

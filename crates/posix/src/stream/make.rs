@@ -1,4 +1,4 @@
-//! Making a stream, and telling processes that it traces them, or no longer.
+//! Creates streams, attaches them to processes, and detaches them.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -6,12 +6,12 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use tracewell_record::posix::{Place, Pool, Reader};
+use tracewell_record::posix::{Cursor, Pool, Reader};
 use tracewell_wire::posix::area::{self, NO_DESCRIPTOR};
 use tracewell_wire::posix::object::{self, ObjectHeader, at};
 use tracewell_wire::posix::{StreamPolicy, text_words};
 
-use super::{Core, FlushState, Inner};
+use super::{ControllerState, FlushState, Stream};
 use crate::ancestry;
 use crate::attributes::Attributes;
 use crate::clock;
@@ -22,8 +22,8 @@ use crate::process::Process;
 use crate::registry::{self, Reference, Registry};
 use crate::sys::{self, Mapping};
 
-impl Core {
-    /// Makes a stream that traces a process.
+impl Stream {
+    /// Creates a stream that traces a process.
     pub(crate) fn create(
         pid: i32,
         attributes: &Attributes,
@@ -38,22 +38,24 @@ impl Core {
         let header = header_of(&attributes, names_nonce, own)?;
         let in_file = target.user != sys::user();
         let object = make_memory(&registry, &header, in_file)?;
-        let memory = Mapping::new(object.as_fd(), header.geometry.total())?;
+        let map = if in_file { Mapping::guarded } else { Mapping::new };
+        let discard = || {
+            if in_file {
+                registry.remove_object(header.nonce);
+            }
+        };
+        let memory = map(object.as_fd(), header.geometry.total()).inspect_err(|_| discard())?;
         fill(&memory, &header, &attributes);
-        let pool = Pool::known(memory.words(), header.geometry, header.policy);
-        let inner = Inner::new(&pool);
+        let pool = Pool::trusted(memory.words(), header.geometry, header.policy);
+        let inner = ControllerState::new(&pool);
         let log = descriptor
             .map(|descriptor| LogWriter::create(descriptor, &attributes, target.process.id))
             .transpose();
         let descriptor = if in_file { NO_DESCRIPTOR } else { object.as_raw_fd() as u64 };
         let reference = Reference { nonce: header.nonce, controller: own, descriptor };
         let begun = log.and_then(|log| Ok((log, announce(&registry, &reference)?)));
-        let (log, (number, lock)) = begun.inspect_err(|_| {
-            if in_file {
-                registry.remove_object(header.nonce);
-            }
-        })?;
-        let core = Self {
+        let (log, (number, lock)) = begun.inspect_err(|_| discard())?;
+        let stream = Self {
             memory,
             header,
             _object: object,
@@ -68,13 +70,14 @@ impl Core {
             log: log.map(Mutex::new),
             ended: AtomicBool::new(false),
         };
-        registry::enroll(core.memory.words(), core.target);
-        core.tell(&registry, core.target, core.header.nonce);
-        Ok(core)
+        registry::enroll(stream.memory.words(), stream.target);
+        stream.show_to(&registry, stream.target, stream.header.nonce);
+        Ok(stream)
     }
 
-    /// Puts the stream into the slot of a process, or takes it out with 0.
-    fn tell(&self, registry: &Registry, process: Process, nonce: u64) {
+    /// Stores a nonce in this stream's slot in the area of a process; a nonce of 0 removes the
+    /// stream.
+    fn show_to(&self, registry: &Registry, process: Process, nonce: u64) {
         let Ok(area) = registry.area(process) else { return };
         let slot = area::at::SLOTS + self.number as usize;
         let mut present = [0];
@@ -86,14 +89,14 @@ impl Core {
         let _ = sys::write_words(area.as_fd(), area::at::GENERATION, &[sys::nonce()]);
     }
 
-    /// A traced process that lives.
+    /// Returns a traced process that is alive, if there is one.
     pub(crate) fn living_member(&self) -> Option<Process> {
         let target = std::iter::once(self.target);
-        let listed = target.chain(self.members()).find(|process| process.lives());
-        listed.or_else(|| self.unlisted().into_iter().find(|process| process.lives()))
+        let listed = target.chain(self.members()).find(|process| process.is_alive());
+        listed.or_else(|| self.unlisted().into_iter().find(|process| process.is_alive()))
     }
 
-    /// Traced processes, as their areas say, if not all of them are members.
+    /// Returns the traced processes listed in areas, if the list of members is incomplete.
     fn unlisted(&self) -> Vec<Process> {
         if self.word(at::UNLISTED).load(Acquire) == 0 {
             return Vec::new();
@@ -102,7 +105,7 @@ impl Core {
         registry.map_or_else(|_| Vec::new(), |it| it.traced_by(self.number, self.header.nonce))
     }
 
-    /// Traced processes, as the stream's memory says.
+    /// Returns the traced processes listed in the stream's memory.
     fn members(&self) -> impl Iterator<Item = Process> {
         let words = self.memory.words().get(at::MEMBERS..at::NAME).unwrap_or_default();
         words.as_chunks::<2>().0.iter().filter_map(|[member, start]| {
@@ -112,12 +115,12 @@ impl Core {
         })
     }
 
-    /// Ends recording for good: no process is traced any more, and who waits is woken.
+    /// Detaches the stream from all its processes and removes its files.
     pub(crate) fn withdraw(&self) {
         if let Ok(registry) = Registry::open(self.user) {
             let target = std::iter::once(self.target);
             let all = target.chain(self.members()).chain(self.unlisted());
-            all.for_each(|process| self.tell(&registry, process, 0));
+            all.for_each(|process| self.show_to(&registry, process, 0));
             registry.revoke(self.number);
             if self.in_file {
                 registry.remove_object(self.header.nonce);
@@ -126,13 +129,13 @@ impl Core {
     }
 }
 
-impl Inner {
+impl ControllerState {
     fn new(pool: &Pool<'_>) -> Self {
         Self {
             reader: Reader::new(pool),
-            place: Place::new(),
-            held: false,
-            quiet: VecDeque::new(),
+            cursor: Cursor::new(),
+            stop_requested: false,
+            suspensions: VecDeque::new(),
             lost_reported: 0,
             displaced_reported: 0,
             listed: 0,
@@ -155,11 +158,11 @@ fn header_of(attributes: &Attributes, names: u64, own: Process) -> Result<Object
     })
 }
 
-/// Who is to be traced.
+/// The process to be traced.
 struct Target {
     process: Process,
     user: u32,
-    /// It is the calling process.
+    /// True if the target is the calling process.
     is_own: bool,
 }
 
@@ -173,10 +176,10 @@ fn target(pid: i32) -> Result<Target, Error> {
 }
 
 impl Target {
-    /// The nonce of its name space; its area is made where it is not there.
+    /// Returns the nonce of the target's name space. Creates the target's area if necessary.
     fn names(&self, registry: &Registry) -> Result<u64, Error> {
         if self.is_own {
-            // So that it has what it inherits.
+            // This first attaches inherited streams.
             local::prepare();
         }
         let area = match registry.area(self.process) {
@@ -204,27 +207,29 @@ fn make_memory(
     } else {
         sys::sealed_memory(words as u64 * 8).map_err(|_| Error(libc::ENOMEM))?
     };
-    // What was promised, and some packets for threads, cannot run out of memory later.
+    // Reserve memory for the promised space and for some packets of threads, so that it cannot be
+    // missing later.
     let promised = geometry.packet((geometry.closed as usize + 4).min(geometry.packets as usize));
     sys::reserve(object.as_fd(), promised as u64 * 8).map_err(|_| Error(libc::ENOMEM))?;
     Ok(object)
 }
 
-/// Stores what the memory begins with, the magic last.
+/// Initialises the memory, storing its magic number last.
 fn fill(memory: &Mapping, header: &ObjectHeader, attributes: &Attributes) {
     let words = memory.words();
     let name: [u64; 8] = text_words(&attributes.name);
     for (index, word) in name.into_iter().enumerate() {
         words[at::NAME + index].store(word, Relaxed);
     }
-    // Before anybody records.
+    // This must precede the first record of any process.
     words[at::FENCES].store(u64::from(!sys::order_recorders()), Relaxed);
     for (index, word) in header.words().into_iter().enumerate().rev() {
         words[index].store(word, Release);
     }
 }
 
-/// Announces a stream; where all numbers are taken, what dead controllers left is removed first.
+/// Publishes a stream. If all numbers are in use, removes the files of dead controllers and
+/// retries.
 fn announce(registry: &Registry, reference: &Reference) -> Result<(u32, OwnedFd), Error> {
     static SWEPT: AtomicBool = AtomicBool::new(false);
     if !SWEPT.swap(true, Relaxed) {

@@ -1,55 +1,71 @@
-//! The states of a stream, its filter and its status; what comes out of it.
+//! The state changes of a stream (start, stop, filter, clear), its status, and the removal of
+//! records.
 
 use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release, SeqCst};
 
-use tracewell_record::posix::{Event, Taken, UNENDING};
+use tracewell_record::posix::{Event, IMMORTAL_OWNER, Record};
 use tracewell_wire::posix::object::{State, at};
-use tracewell_wire::posix::{self as wire, EventSet, FLAG_SYSTEM, RecordHead, StreamPolicy};
+use tracewell_wire::posix::{self as wire, EventSet, FLAG_SYSTEM, RecordHeader, StreamPolicy};
 
-use super::{Core, Inner};
+use super::{ControllerState, Stream};
 use crate::lock;
 use crate::status::Status;
 use crate::sys;
 
-/// What is done with the filter.
+/// An operation on the filter of a stream.
+///
+/// ```
+/// use tracewell_posix::{Attributes, Controller, EventSet, FilterChange, UNNAMED};
+///
+/// let controller = Controller::create(0, &Attributes::default())?;
+/// let stream = controller.stream();
+/// let mut unnamed = EventSet::EMPTY;
+/// unnamed.add(UNNAMED);
+/// stream.set_filter(&unnamed, FilterChange::Add);
+/// assert_eq!(stream.filter().contains(UNNAMED), Some(true));
+/// stream.set_filter(&unnamed, FilterChange::Remove);
+/// assert_eq!(stream.filter().contains(UNNAMED), Some(false));
+/// # Ok::<(), tracewell_posix::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FilterChange {
-    /// The set becomes the filter.
+    /// Replaces the filter with the set.
     Set,
-    /// The members are added.
+    /// Adds the members of the set to the filter.
     Add,
-    /// The members are removed.
+    /// Removes the members of the set from the filter.
     Remove,
 }
 
-/// Records of a stopped stream and restarts of a full one, one behind the other, after which nothing is
-/// said to be there.
-const RESTARTS: usize = 1 << 20;
+/// Maximum number of dropped records and restarts during the search for one record. After that, the
+/// stream is treated as empty, so that a malicious process cannot keep a reader busy.
+const MAX_RESTARTS: usize = 1 << 20;
 
-/// Nanoseconds between what the stream says for itself and what threads record before and after it: longer
-/// than a processor reads its counter ahead of what it waits for, and than the clock of a thread goes wrong.
+/// Minimum distance in nanoseconds between a system event and the user events before and after it.
+/// A processor may read its counter too early, and a thread's clock has an error. The distance
+/// exceeds both of these times.
 const APART: u64 = 3000;
 
-impl Core {
+impl Stream {
     fn set_state(&self, state: State) {
         self.word(at::STATE).store(state as u64, SeqCst);
     }
 
-    /// Records a system event, unless the filter leaves it out.
-    fn system(&self, inner: &Inner, id: u32, stamp: u64, data: &[u8]) {
+    /// Records a system event, unless the filter suppresses it.
+    fn system(&self, inner: &ControllerState, id: u32, stamp: u64, data: &[u8]) {
         if self.filter().contains(id) == Some(true) {
             return;
         }
-        let head = RecordHead { length: 0, id: id as u16, flags: FLAG_SYSTEM, process: 0 };
+        let head = RecordHeader { length: 0, id: id as u16, flags: FLAG_SYSTEM, process: 0 };
         let event = Event { head, stamp, address: 0, thread: 0 };
         let pool = self.pool();
-        if inner.place.push(&pool, &event, data, UNENDING, &|_| true).is_err() {
+        if inner.cursor.push(&pool, &event, data, IMMORTAL_OWNER, &|_| true).is_err() {
             pool.lose();
         }
     }
 
-    /// Records a system event now, if the stream runs.
-    pub(crate) fn note(&self, inner: &Inner, id: u32, data: &[u8]) {
+    /// Records a system event with the current time if the stream is running.
+    pub(crate) fn note(&self, inner: &ControllerState, id: u32, data: &[u8]) {
         if self.state() == State::Running {
             let stamp = apart(sys::realtime());
             self.system(inner, id, stamp, data);
@@ -58,29 +74,45 @@ impl Core {
         }
     }
 
-    /// Starts recording; nothing is to be done where it records.
+    /// Starts recording. Does nothing if the stream is already running.
+    ///
+    /// ```
+    /// use tracewell_posix::{Attributes, Controller, UNNAMED, record};
+    ///
+    /// let controller = Controller::create(0, &Attributes::default())?;
+    /// controller.stream().start();
+    /// record(UNNAMED, b"recorded", false, 0);
+    /// controller.stream().stop();
+    /// record(UNNAMED, b"not recorded", false, 0);
+    ///
+    /// let events = std::iter::from_fn(|| controller.try_next().unwrap());
+    /// let mut user = events.filter(|(event, _)| event.id == UNNAMED);
+    /// assert_eq!(user.next().unwrap().1, b"recorded");
+    /// assert!(user.next().is_none());
+    /// # Ok::<(), tracewell_posix::Error>(())
+    /// ```
     pub fn start(&self) {
         let mut inner = self.inner();
         match self.state() {
             State::Running => {}
-            State::Full => inner.held = false,
+            State::Full => inner.stop_requested = false,
             State::Suspended if inner.flush.log_full && self.log_stops() => {}
             State::Suspended => self.run(&mut inner),
         }
         self.settle(&mut inner);
     }
 
-    /// Whether a full log keeps the stream suspended.
+    /// Returns true if the stream remains suspended because its log is full.
     fn log_stops(&self) -> bool {
         self.attributes.log_policy == wire::LogPolicy::UntilFull && self.has_log()
     }
 
-    /// Records START and runs.
-    fn run(&self, inner: &mut Inner) {
+    /// Records a START event and sets the state to running.
+    fn run(&self, inner: &mut ControllerState) {
         let stamp = sys::realtime();
         self.system(inner, wire::START, stamp, &self.filter().bytes());
         if let Some((_, until @ &mut u64::MAX)) =
-            inner.quiet.back_mut().map(|span| (span.0, &mut span.1))
+            inner.suspensions.back_mut().map(|span| (span.0, &mut span.1))
         {
             *until = stamp;
         }
@@ -89,28 +121,28 @@ impl Core {
         self.wake_readers();
     }
 
-    /// Stops recording.
+    /// Stops recording. Records that are already in the stream can still be read.
     pub fn stop(&self) {
         let mut inner = self.inner();
         self.stop_with(&mut inner);
     }
 
-    fn stop_with(&self, inner: &mut Inner) {
+    fn stop_with(&self, inner: &mut ControllerState) {
         let (running, suspended) = (State::Running as u64, State::Suspended as u64);
         let stopped = self.word(at::STATE).compare_exchange(running, suspended, SeqCst, SeqCst);
         match stopped.map_err(State::of_code) {
             Ok(_) => {
                 let stamp = apart(sys::realtime());
                 self.system(inner, wire::STOP, stamp, &0_i32.to_ne_bytes());
-                inner.be_quiet(stamp);
+                inner.suspend_from(stamp);
                 self.wake_readers();
             }
-            Err(State::Full) => inner.held = true,
+            Err(State::Full) => inner.stop_requested = true,
             Err(_) => {}
         }
     }
 
-    /// The filter: what is not recorded.
+    /// Returns the filter: the set of event types that are not recorded.
     pub fn filter(&self) -> EventSet {
         let word = |index| self.word(at::FILTER + index).load(Relaxed);
         EventSet::of_words(std::array::from_fn(word))
@@ -122,7 +154,7 @@ impl Core {
         }
     }
 
-    /// Changes the filter, for events that begin after the return.
+    /// Changes the filter for all events that begin after the call returns.
     pub fn set_filter(&self, set: &EventSet, change: FilterChange) {
         let inner = self.inner();
         let old = self.filter();
@@ -138,16 +170,26 @@ impl Core {
         self.store_filter(&new);
     }
 
-    /// Forgets all records and the filter. A log begins anew, too.
+    /// Removes all records, clears the filter, and restarts the log.
+    ///
+    /// ```
+    /// use tracewell_posix::{Attributes, Controller};
+    ///
+    /// let controller = Controller::create(0, &Attributes::default())?;
+    /// controller.stream().start();
+    /// controller.stream().clear();
+    /// assert_eq!(controller.try_next()?, None);
+    /// # Ok::<(), tracewell_posix::Error>(())
+    /// ```
     pub fn clear(&self) {
         let mut log = self.log.as_ref().map(lock);
         let mut inner = self.inner();
         let (full, suspended) = (State::Full as u64, State::Suspended as u64);
         if self.word(at::STATE).compare_exchange(full, suspended, AcqRel, Relaxed).is_ok() {
             let now = sys::realtime();
-            inner.be_quiet(now);
+            inner.suspend_from(now);
         }
-        inner.held = false;
+        inner.stop_requested = false;
         inner.reader.clear(&self.pool());
         for word in [at::FULL_STAMP, at::FIRST_LOST, at::LOOP_FULL] {
             self.word(word).store(0, Relaxed);
@@ -161,8 +203,8 @@ impl Core {
         }
     }
 
-    /// Whether events were lost since this was asked last.
-    fn take_overrun(&self, inner: &mut Inner) -> bool {
+    /// Returns true if events were lost since the last call.
+    fn take_overrun(&self, inner: &mut ControllerState) -> bool {
         let lost = self.word(at::LOST).load(Relaxed);
         let displaced = self.word(at::DISPLACED).load(Relaxed);
         let overrun = lost != inner.lost_reported || displaced != inner.displaced_reported;
@@ -170,7 +212,7 @@ impl Core {
         overrun
     }
 
-    /// How it stands; what is said of losses and of the error is said once.
+    /// Returns the status, and resets its overrun flags and its flush error.
     pub fn take_status(&self) -> Status {
         let mut inner = self.inner();
         self.settle(&mut inner);
@@ -187,13 +229,14 @@ impl Core {
         }
     }
 
-    /// Takes the oldest record out, and what the stream says for itself when it was full.
-    pub(crate) fn take(&self, inner: &mut Inner) -> Option<Taken> {
+    /// Removes the oldest record. When a full stream becomes empty, delivers its stop record and
+    /// restarts it.
+    pub(crate) fn take(&self, inner: &mut ControllerState) -> Option<Record> {
         let pool = self.pool();
-        for _ in 0..RESTARTS {
+        for _ in 0..MAX_RESTARTS {
             match inner.reader.take(&pool) {
-                Some(taken) if inner.was_quiet(&taken) => {}
-                Some(taken) => return Some(taken),
+                Some(record) if inner.was_suspended(&record) => {}
+                Some(record) => return Some(record),
                 None if self.state() != State::Full => return None,
                 None => {
                     if let Some(stop) = self.restart(inner) {
@@ -208,26 +251,27 @@ impl Core {
         None
     }
 
-    /// Ends the suspension of a full stream that is empty, if it is one whose stop nobody will read.
-    fn settle(&self, inner: &mut Inner) {
+    /// Restarts a full stream that is empty if the filter suppresses its stop record. Without that
+    /// record, no reader would cause the restart.
+    fn settle(&self, inner: &mut ControllerState) {
         let hidden = self.filter().contains(wire::STOP) == Some(true);
         if hidden && self.state() == State::Full && inner.reader.is_empty(&self.pool()) {
             self.restart(inner);
         }
     }
 
-    /// What comes when everything was taken out of a full stream: its stop, which is returned to be given
-    /// out unless it is filtered, and the next start.
-    fn restart(&self, inner: &mut Inner) -> Option<Taken> {
+    /// Ends the suspension of a full stream that has become empty. Returns the stop record unless
+    /// the filter suppresses it, and restarts the stream unless a stop was requested.
+    fn restart(&self, inner: &mut ControllerState) -> Option<Record> {
         let now = sys::realtime();
         let at = |index: usize| Some(self.word(index).swap(0, AcqRel)).filter(|stamp| *stamp != 0);
         let stopped = at(at::FULL_STAMP).unwrap_or(now);
         let first_lost = at(at::FIRST_LOST);
         let hidden = self.filter().contains(wire::STOP) == Some(true);
         let stop = (!hidden).then(|| inner.reader.insert(stop_record(stopped), &[1]));
-        if std::mem::take(&mut inner.held) {
+        if std::mem::take(&mut inner.stop_requested) {
             self.set_state(State::Suspended);
-            inner.be_quiet(now);
+            inner.suspend_from(now);
             return stop;
         }
         if let Some(first_lost) = first_lost {
@@ -238,19 +282,19 @@ impl Core {
         stop
     }
 
-    /// Puts a full log's stream to rest.
-    pub(crate) fn rest(&self, inner: &mut Inner) {
+    /// Suspends a stream whose log is full.
+    pub(crate) fn suspend(&self, inner: &mut ControllerState) {
         self.set_state(State::Suspended);
         let now = sys::realtime();
-        inner.be_quiet(now);
+        inner.suspend_from(now);
     }
 }
 
-/// Waits a moment after a time; the time then.
+/// Waits until [`APART`] nanoseconds after the time `from`, and returns the time after the wait.
 fn apart(from: u64) -> u64 {
     loop {
         let now = sys::realtime();
-        // A clock that is set back ends the wait as well.
+        // If the clock is set back, the wait ends as well.
         if now.wrapping_sub(from) >= APART {
             return now;
         }
@@ -258,8 +302,8 @@ fn apart(from: u64) -> u64 {
     }
 }
 
-/// The record that says that the stream stopped by itself.
-pub(crate) fn stop_record(stamp: u64) -> Taken {
-    let head = RecordHead { length: 4, id: wire::STOP as u16, flags: FLAG_SYSTEM, process: 0 };
-    Taken { head, stamp, address: 0, thread: 0 }
+/// Returns the stop record of a stream that stopped because it was full.
+pub(crate) fn stop_record(stamp: u64) -> Record {
+    let head = RecordHeader { length: 4, id: wire::STOP as u16, flags: FLAG_SYSTEM, process: 0 };
+    Record { head, stamp, address: 0, thread: 0 }
 }

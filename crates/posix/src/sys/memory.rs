@@ -1,7 +1,8 @@
-//! Memory: shared with other processes, private behind a page, wiped in the child of a fork.
+//! Maps memory: shared with other processes, private with a page before it, or wiped in the child
+//! of a fork.
 //!
-//! The module holds `unsafe` code because system calls are foreign functions. What says so may be
-//! called by a signal handler: it allocates nothing and takes no lock.
+//! Unsafe: system calls are foreign functions. A function marked async-signal-safe allocates
+//! nothing and takes no lock.
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -9,19 +10,21 @@ use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 
 use super::Errno;
+use super::guard::Guard;
 
-/// Bytes of a page at least.
+/// Minimum size of a page in bytes.
 pub(crate) const PAGE: usize = 4096;
 
-/// Shared memory that stays mapped as long as the process lives. For signal handlers.
+/// Maps a file as shared memory for the lifetime of the process. Async-signal-safe.
 pub(crate) fn map_for_ever(file: BorrowedFd<'_>, words: usize) -> Option<&'static [AtomicU64]> {
     let start = map(Some(file), words * 8, None)?;
-    // SAFETY: so many words are mapped there, page-aligned, and nobody unmaps them. Any value is an
-    // `AtomicU64`, and others change them as atomics allow.
+    // SAFETY: that many words are mapped there, page-aligned, and never unmapped. Any value is a
+    // valid `AtomicU64`, and other processes change the words only as atomics allow.
     Some(unsafe { std::slice::from_raw_parts(start.as_ptr().cast(), words) })
 }
 
-/// Maps a file shared, or private zeros without one; over pages that are mapped already, or anywhere.
+/// Maps a file as shared memory, or private zeros if there is no file. If `over` is given, the
+/// mapping replaces pages that are already mapped.
 fn map(
     file: Option<BorrowedFd<'_>>,
     bytes: usize,
@@ -36,78 +39,97 @@ fn map(
         None => (std::ptr::null_mut(), 0),
     };
     let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: without `over` the kernel chooses a free place; with it the pages are ones that the
-    // caller mapped before and that hold only words, of which any value is one.
+    // SAFETY: without `over` the kernel chooses a free range. With `over`, the caller mapped the
+    // pages, and they contain only words, for which any value is valid.
     let start = unsafe { libc::mmap(place, bytes, access, kind | fixed, fd, 0) };
     if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast()) }
 }
 
-/// A private page of zeros and behind it so many words of a file, all of which stay mapped as long as
-/// the process lives. For signal handlers.
-pub(crate) fn map_behind_page(file: BorrowedFd<'_>, words: usize) -> Option<NonNull<u8>> {
+/// Maps a private zeroed page, followed by words of a file, for the lifetime of the process.
+/// Async-signal-safe.
+pub(crate) fn map_after_page(file: BorrowedFd<'_>, words: usize) -> Option<NonNull<u8>> {
     let start = map(None, PAGE + words * 8, None)?;
-    // SAFETY: the page is within what was mapped.
-    let behind = unsafe { start.add(PAGE) };
-    map(Some(file), words * 8, Some(behind))?;
+    // SAFETY: the page is within the mapping.
+    let after = unsafe { start.add(PAGE) };
+    map(Some(file), words * 8, Some(after))?;
     Some(start)
 }
 
-/// Puts private zeros in the place of the words behind a page; who still stores there harms nobody.
-/// For signal handlers.
-pub(crate) fn replace_behind_page(start: NonNull<u8>, words: usize) {
-    // SAFETY: as in `map_behind_page`.
-    let behind = unsafe { start.add(PAGE) };
-    map(None, words * 8, Some(behind));
+/// Replaces the words after a page with private memory full of zeros. A thread may still store
+/// words there: no other process sees them. Async-signal-safe.
+pub(crate) fn replace_after_page(start: NonNull<u8>, words: usize) {
+    // SAFETY: see `map_after_page`.
+    let after = unsafe { start.add(PAGE) };
+    map(None, words * 8, Some(after));
 }
 
-/// Takes back what [`map_behind_page`] gave and nobody has seen. For signal handlers.
+/// Unmaps a page and the words after it. Async-signal-safe.
 ///
 /// # Safety
-/// * Nothing in it is used afterwards.
-pub(crate) unsafe fn unmap_behind_page(start: NonNull<u8>, words: usize) {
-    // SAFETY: mapped with this size (caller's bullet: and not used any more).
+/// * Nothing may use the page or the words afterwards, so no other thread may have their address.
+pub(crate) unsafe fn unmap_after_page(start: NonNull<u8>, words: usize) {
+    // SAFETY: the memory was mapped with this size, and the caller guarantees that it is no longer
+    // used.
     unsafe { libc::munmap(start.as_ptr().cast(), PAGE + words * 8) };
 }
 
-/// Private zeros that are zeros again in the child of a fork, where the kernel can do that.
-/// For signal handlers.
+/// Maps private zeros. Kernels that support `MADV_WIPEONFORK` set the words to zero again in the
+/// child of a fork. Async-signal-safe.
 pub(crate) fn wiped_on_fork(bytes: usize) -> Option<NonNull<u8>> {
     let start = map(None, bytes, None)?;
-    // SAFETY: advice about pages that were just mapped.
+    // SAFETY: the call only gives advice about pages that were just mapped.
     unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_WIPEONFORK) };
     Some(start)
 }
 
-/// Shared memory of a stream in its controller.
+/// The mapping of a stream's shared memory in its controller.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     start: NonNull<AtomicU64>,
     words: usize,
+    guard: Option<Guard>,
 }
 
-// SAFETY: the pages are reached only as atomics, and they stay mapped as long as the value lives.
+// SAFETY: the pages are accessed only as atomics, and remain mapped as long as this value lives.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// So many words of a file.
+    /// Maps the first words of a file.
     pub(crate) fn new(file: BorrowedFd<'_>, words: usize) -> Result<Self, Errno> {
         let start = map(Some(file), words * 8, None).ok_or(libc::ENOMEM)?;
-        Ok(Self { start: start.cast(), words })
+        Ok(Self { start: start.cast(), words, guard: None })
     }
 
-    /// The words.
+    /// Maps the first words of a file that another process may truncate.
+    pub(crate) fn guarded(file: BorrowedFd<'_>, words: usize) -> Result<Self, Errno> {
+        let mut mapping = Self::new(file, words)?;
+        let guard = Guard::new(mapping.start.addr().get(), words * 8);
+        mapping.guard = Some(guard.ok_or(libc::ENOMEM)?);
+        Ok(mapping)
+    }
+
+    /// Returns true if the mapping is guarded and the process accessed a word that is no longer in
+    /// the file.
+    pub(crate) fn was_cut(&self) -> bool {
+        self.guard.as_ref().is_some_and(Guard::was_cut)
+    }
+
+    /// Returns the words of the mapping.
     pub(crate) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: so many words are mapped there until `drop`; any value is an `AtomicU64`. Sealed
-        // memory cannot be cut off; who traces other users' processes has its word for files.
+        // SAFETY: that many words are mapped there until `drop`, and any value is a valid
+        // `AtomicU64`. Sealed memory cannot be truncated, and a guard replaces truncated pages.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.words) }
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new` with this size, and no reference outlives the value.
+        // The guard must not outlive the pages.
+        self.guard = None;
+        // SAFETY: `new` mapped the memory with this size, and no reference to it outlives this
+        // value.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.words * 8) };
     }
 }

@@ -1,7 +1,7 @@
-//! Waiting and waking: at words of shared memory, for the end of processes, between threads.
+//! Waiting and waking: on words in shared memory, for the end of processes, and between threads.
 //!
-//! The module holds `unsafe` code because system calls are foreign functions. What says so may be
-//! called by a signal handler: it allocates nothing and takes no lock.
+//! Unsafe: system calls are foreign functions. A function marked async-signal-safe allocates
+//! nothing and takes no lock.
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -9,18 +9,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Errno, checked, errno, keeping_errno};
 
-/// Wakes all who sleep at the low half of a word. For signal handlers.
+/// Wakes all threads that are sleeping on the low half of a word. Async-signal-safe.
 pub(crate) fn wake(word: &AtomicU64) {
     word.fetch_add(1, Ordering::SeqCst);
     keeping_errno(|| {
         let all = i32::MAX;
-        // SAFETY: the kernel uses the address of the word only to find who sleeps there.
+        // SAFETY: the kernel uses the word's address only to find sleeping threads.
         unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, all) };
     });
 }
 
-/// Sleeps while the low half of a word is `seen`, until somebody wakes it, a handler runs, or a time of
-/// `CLOCK_REALTIME` is reached.
+/// Sleeps while the low half of a word equals `seen`, until another thread wakes it, a signal
+/// handler runs, or the time `until` (nanoseconds of `CLOCK_REALTIME`) is reached.
 pub(crate) fn wait(word: &AtomicU64, seen: u32, until: Option<u64>) -> Result<(), Errno> {
     let time = until.map(|until| libc::timespec {
         tv_sec: (until / 1_000_000_000) as _,
@@ -29,7 +29,7 @@ pub(crate) fn wait(word: &AtomicU64, seen: u32, until: Option<u64>) -> Result<()
     let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     let (kind, all) = (libc::FUTEX_WAIT_BITSET | libc::FUTEX_CLOCK_REALTIME, u32::MAX);
     let none = std::ptr::null::<u32>();
-    // SAFETY: the word outlives the call, and the kernel only reads it and the time.
+    // SAFETY: the word outlives the call, and the kernel only reads the word and the time.
     let result =
         unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), kind, seen, time, none, all) };
     if result == 0 { Ok(()) } else { Err(errno()) }
@@ -39,34 +39,37 @@ const MEMBARRIER_GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
 
 const MEMBARRIER_REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
 
-/// Lets [`order_recorders`] reach this process; returns false if the kernel refuses that. For signal handlers.
+/// Registers this process for [`order_recorders`]. Returns false if the kernel does not support
+/// this. Async-signal-safe.
 pub(crate) fn register_recorder() -> bool {
-    // SAFETY: takes numbers only.
+    // SAFETY: the call takes only numbers.
     unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0 }
 }
 
-/// What recording threads of processes that registered have stored is seen afterwards, and they see what was
-/// stored before; returns false if the kernel refuses that.
+/// Executes a memory barrier in the recording threads of all registered processes. Returns false if
+/// the kernel does not support this.
 pub(crate) fn order_recorders() -> bool {
-    // SAFETY: as above.
+    // SAFETY: the call takes only numbers.
     unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_GLOBAL_EXPEDITED, 0, 0) == 0 }
 }
 
-/// Longer than any processor keeps a store to itself.
-const GRACE: std::time::Duration = std::time::Duration::from_millis(10);
+/// A time longer than the longest delay of a store in any processor.
+const STORE_DELAY: std::time::Duration = std::time::Duration::from_millis(10);
 
-/// Waits until what threads stored is seen, and what was stored before is seen by them.
+/// Waits until earlier stores are visible to all threads, as a substitute for a barrier.
 pub(crate) fn outwait_stores() {
-    std::thread::sleep(GRACE);
+    std::thread::sleep(STORE_DELAY);
 }
 
-/// Runs something in a thread that gets no signals: they are the program's.
+/// Runs `work` with all signals blocked except SIGBUS, which the handler of guarded mappings needs;
+/// threads that `work` creates inherit this.
 pub(crate) fn without_signals<R>(work: impl FnOnce() -> R) -> R {
-    // SAFETY: sets of signals are plain memory that the calls fill and read.
+    // SAFETY: signal sets are plain memory, which the calls fill and read.
     unsafe {
         let (mut all, mut before): (libc::sigset_t, libc::sigset_t) =
             (std::mem::zeroed(), std::mem::zeroed());
         libc::sigfillset(&mut all);
+        libc::sigdelset(&mut all, libc::SIGBUS);
         libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
         let result = work();
         libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
@@ -74,23 +77,23 @@ pub(crate) fn without_signals<R>(work: impl FnOnce() -> R) -> R {
     }
 }
 
-/// What one thread tells another through a descriptor: nothing, or that it is to stop. Unlike a pipe it
-/// sends no signal when nobody listens.
-pub(crate) fn new_signpost() -> Result<OwnedFd, Errno> {
-    // SAFETY: takes numbers only; the descriptor that comes back is nobody else's.
+/// Creates a descriptor with which one thread can send a stop request to another. Unlike a write to
+/// a pipe, this raises no signal if the other thread has ended.
+pub(crate) fn new_event_fd() -> Result<OwnedFd, Errno> {
+    // SAFETY: the call takes only numbers; nothing else owns the new descriptor.
     unsafe { checked(libc::eventfd(0, libc::EFD_CLOEXEC)).map(|fd| OwnedFd::from_raw_fd(fd)) }
 }
 
-/// Tells it.
-pub(crate) fn raise(signpost: BorrowedFd<'_>) {
-    // SAFETY: takes numbers only.
-    unsafe { libc::eventfd_write(signpost.as_raw_fd(), 1) };
+/// Sends the stop request to the other thread.
+pub(crate) fn raise(event_fd: BorrowedFd<'_>) {
+    // SAFETY: the call takes only numbers.
+    unsafe { libc::eventfd_write(event_fd.as_raw_fd(), 1) };
 }
 
-/// Waits until a process ends, or `stop` is raised; whether it ended. `None` where the kernel
-/// does not tell.
+/// Waits until a process ends or `stop` is raised. Returns true if the process has ended, or `None`
+/// if the kernel cannot wait for it.
 pub(crate) fn wait_for_end(process: u32, stop: BorrowedFd<'_>) -> Option<bool> {
-    // SAFETY: takes numbers, and an array of two entries that live long enough.
+    // SAFETY: the calls take numbers, and an array of two entries that outlives the call.
     unsafe {
         let pid = libc::syscall(libc::SYS_pidfd_open, process, 0);
         let pid = OwnedFd::from_raw_fd(checked(pid as libc::c_int).ok()?);

@@ -1,5 +1,6 @@
-//! The device: an interrupt makes a thread ready, which takes a sample. Its kernel records ThreadX
-//! events, its driver AIX hooks, its control loop a S.Ha.R.K. chunk, with one cycle counter.
+//! The device: an interrupt wakes a thread, which takes a sample. The kernel records ThreadX
+//! events, the driver records AIX hooks, and the control loop records S.Ha.R.K. events. All three
+//! share one cycle counter.
 
 use std::cell::Cell;
 
@@ -18,7 +19,7 @@ const SAMPLE: u32 = 4096;
 
 const TASK: aix::Context = aix::Context::thread(0, 4242, 70_001);
 
-/// What the device recorded.
+/// The recorded bytes of each dialect.
 pub(crate) struct Recorded {
     /// The image of its ThreadX ring.
     pub(crate) ring: Vec<u8>,
@@ -92,7 +93,7 @@ fn interrupt<C: Clock>(kernel: &mut Trace<'_, C>, number: u64) {
     let resume = [CONTROL, 5, STACK, SENSOR];
     let id = u32::from(ids::THREAD_RESUME);
     let entry = kernel.insert(interrupted, id, resume, class::INTERNAL);
-    // Only now does the kernel know who is next.
+    // The kernel determines the next thread only at this point.
     kernel.patch(entry.expect("nothing is filtered"), Info::Four, CONTROL);
     kernel.isr_exit(interrupted, isr);
 }

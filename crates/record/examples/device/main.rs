@@ -1,8 +1,10 @@
-//! Three dialects from one program: the device of `device.rs` records as a ThreadX kernel, an AIX driver
-//! and a S.Ha.R.K. application. `examples/c/firmware.c` is the same in C, and records the same bytes.
+//! Three dialects from one program: the device of `device.rs` records as a ThreadX kernel, an AIX
+//! driver and a S.Ha.R.K. application. `examples/c/firmware.c` is the same program in C and records
+//! the same bytes.
 //!
 //! ```text
-//! cargo run -p tracewell-record --example device -- FOLDER      # writes device.trx, device.twx, device.chunk
+//! cargo run -p tracewell-record --example device -- FOLDER
+//! # writes device.trx, device.twx, device.chunk
 //! ```
 
 mod device;

@@ -1,14 +1,14 @@
-//! The door: a state machine that a code opens and a timer locks again; three wrong codes sound the
-//! alarm.
+//! The door, a state machine. A code opens the door, a timer locks it again, and three wrong codes
+//! trigger the alarm.
 //!
-//! On a target the buffer lies in static memory and the trace in the lock that keeps records apart:
-//! `static TRACE: Mutex<Trace<...>>` of a critical-section crate, for example.
+//! On a target, put the buffer into static memory and the trace into a lock, for example a `static
+//! TRACE: Mutex<Trace<...>>` of a critical-section crate.
 
 use tracewell_record::rkh::{About, Buffer, Filter, Options, StreamBuffer, Trace};
-use tracewell_wire::rkh::events::v3_4 as te;
+use tracewell_wire::rkh::events::V3_4 as te;
 use tracewell_wire::rkh::{Item, Settings, SymbolKind};
 
-/// Addresses as a linker would have given them.
+/// Addresses that a linker could have assigned.
 const DOOR: u32 = 0x2000_0100;
 const RELOCK: u32 = 0x2000_0180;
 const KEYPAD: u32 = 0x2000_0200;
@@ -40,7 +40,7 @@ struct Door<'m, C, L> {
     wrong_codes: u32,
 }
 
-/// Runs the door; its stream goes to the link block by block.
+/// Runs the door, and sends its stream to the link block by block.
 pub(crate) fn run(link: impl FnMut(&[u8])) {
     let mut ticks = 0;
     let clock = || {
@@ -73,7 +73,7 @@ impl<C: FnMut() -> u64, L: FnMut(&[u8])> Door<'_, C, L> {
         self.send();
         self.name_everything();
         self.trace.filters().all(Filter::Off);
-        // State machines record much: leave the counts out.
+        // State machines record many events; leave out the nesting counts.
         self.trace.filters().event(&te::SM_NENEX, Filter::On);
     }
 
@@ -101,14 +101,15 @@ impl<C: FnMut() -> u64, L: FnMut(&[u8])> Door<'_, C, L> {
         }
     }
 
-    /// Posting and taking; a sender is written only by targets that are configured so.
+    /// Posts an event, takes it from the queue and dispatches it. Events have a sender only if the
+    /// target is configured to record senders.
     fn post(&mut self, signal: Signal, sender: u32) {
         let number = signal as u32;
         let about = About::signal(PRIORITY, number);
         self.trace.record(&te::SMA_FIFO, about, &[DOOR, number, sender, 0, 0, 1, 3]);
         self.trace.record(&te::SMA_GET, about, &[DOOR, number, 0, 0, 0, 3]);
         self.dispatch(signal);
-        // The framework does so when it is idle.
+        // The framework sends when it is idle.
         self.send();
     }
 

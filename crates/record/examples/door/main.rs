@@ -1,5 +1,5 @@
-//! A state machine that records itself as RKH does. `examples/c/door.c` is the same in C, and records the
-//! same bytes.
+//! A state machine that records its events as RKH does. `examples/c/door.c` is the same program in
+//! C and records the same bytes.
 //!
 //! ```text
 //! cargo run -p tracewell-record --example door -- door.rkh && tracewell report door.rkh
@@ -27,7 +27,7 @@ fn run() -> io::Result<()> {
         Some(path) => Box::new(File::create(path)?),
         None => Box::new(io::stdout().lock()),
     };
-    // A link that fails loses bytes; the program goes on, and says so at its end.
+    // If the link fails, the program continues and reports the first error at its end.
     let mut sent = Ok(());
     door::run(|block| {
         if sent.is_ok() {

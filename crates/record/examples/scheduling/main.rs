@@ -4,7 +4,7 @@
 //! cargo run -p tracewell-record --example scheduling -- examples/scheduling.trx
 //! ```
 //!
-//! The simulation is deterministic: the same bytes come out on every machine.
+//! The simulation is deterministic: it writes the same bytes on every machine.
 
 mod simulation;
 

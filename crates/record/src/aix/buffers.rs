@@ -1,24 +1,25 @@
-//! One buffer that fills once, and the pair of them that takes turns.
+//! A buffer that is filled once, and a pair of alternating buffers.
 //!
-//! A buffer keeps room at its end for what closes a trace: a hook 006, if entries were missed, and
-//! TRACE OFF.
+//! A buffer reserves bytes at its end for the entries that close a trace: a hook 006 if entries
+//! were missed, and TRACE OFF.
 
 use core::ops::Range;
 
 use super::record::{OWN_1_SIZE, OWN_2_SIZE};
 
-/// Bytes at the end of a buffer for the entries that close a trace.
+/// Number of bytes reserved at the end of a buffer for the entries that close a trace.
 pub(super) const TAIL: usize = OWN_1_SIZE + OWN_2_SIZE;
-/// Bytes at the start of a buffer for hooks 005 and 006.
+/// Length in bytes of hooks 005 and 006 at the start of a buffer.
 pub(super) const MARKS: usize = OWN_1_SIZE + OWN_2_SIZE;
 
-/// A stretch of memory that fills from its start; offsets are those of the channel's memory.
+/// A memory range that is filled from its start. All offsets are relative to the start of the
+/// channel's memory.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Buffer {
     start: usize,
     end: usize,
     next: usize,
-    /// Its first entry is the first of a log that starts over.
+    /// True if the buffer's first entry is the first entry after the log wrapped.
     pub(super) starts_over: bool,
 }
 
@@ -40,19 +41,20 @@ impl Buffer {
         *self = Self::new(self.start..self.end);
     }
 
-    /// Whether frames of so many bytes leave the tail free.
+    /// Returns true if a frame of `size` bytes fits without using the tail.
     #[inline]
     pub(super) fn has_room(&self, size: usize) -> bool {
         size + TAIL <= self.end - self.next
     }
 
-    /// A place for a frame that leaves the tail free; where it is.
+    /// Reserves `size` bytes for a frame without using the tail, and returns their offset.
     #[inline]
     pub(super) fn reserve(&mut self, size: usize) -> Option<usize> {
         self.has_room(size).then(|| self.take(size))?
     }
 
-    /// A place for a frame that closes the trace, in the tail if need be.
+    /// Reserves `size` bytes for a frame that closes the trace, and returns their offset. The frame
+    /// can use the tail.
     pub(super) fn take(&mut self, size: usize) -> Option<usize> {
         let at = self.next;
         if size > self.end - at {
@@ -63,17 +65,17 @@ impl Buffer {
     }
 }
 
-/// Two buffers, one of which fills while the other is drained.
+/// Two buffers: one is filled while the other is drained.
 #[derive(Debug)]
 pub(super) struct Pair {
     buffers: [Buffer; 2],
     filling: usize,
-    /// The other one is full and not drained yet.
+    /// True if the other buffer is full and has not been drained yet.
     waiting: bool,
 }
 
 impl Pair {
-    /// Splits so many bytes in the middle.
+    /// Creates a pair by splitting `length` bytes in half.
     pub(super) fn new(length: usize) -> Self {
         let half = (length / 2) & !7;
         let buffers = [Buffer::new(0..half), Buffer::new(half..2 * half)];
@@ -84,18 +86,19 @@ impl Pair {
         &mut self.buffers[self.filling]
     }
 
-    /// Whether the other buffer can be filled.
+    /// Returns true if the other buffer is empty.
     pub(super) fn can_turn(&self) -> bool {
         !self.waiting
     }
 
-    /// Fills the other buffer from now on, which is empty.
+    /// Starts to fill the other buffer, which must be empty.
     pub(super) fn turn(&mut self) {
         self.filling = 1 - self.filling;
         self.waiting = true;
     }
 
-    /// What can be drained: the full one, or the last one of a stopped channel.
+    /// Returns the buffer to be drained: the full buffer if there is one, otherwise the last
+    /// buffer of a stopped channel.
     pub(super) fn waiting(&self, stopped: bool) -> Option<&Buffer> {
         let last = &self.buffers[self.filling];
         match self.waiting {
@@ -104,7 +107,7 @@ impl Pair {
         }
     }
 
-    /// The buffer that [`Pair::waiting`] shows is drained.
+    /// Empties the buffer that [`Pair::waiting`] returned.
     pub(super) fn drained(&mut self) {
         let which = if self.waiting { 1 - self.filling } else { self.filling };
         self.buffers[which].clear();

@@ -1,6 +1,6 @@
-//! One channel: its buffers, and the order in which entries and marks of lost ones go into them.
+//! One channel: its buffers, and the order in which entries and loss marks are stored in them.
 //!
-//! Not here: which calls are made when (`control.rs`, `insert.rs`), how a ring overwrites
+//! Not in this file: the calls (`control.rs`, `insert.rs`), and how a ring overwrites entries
 //! (`ring.rs`).
 
 use core::ops::Range;
@@ -9,13 +9,13 @@ use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{Env, Frame, ids};
 
 use super::buffers::{Buffer, MARKS, Pair, TAIL};
-use super::drain::Chunk;
+use super::chunk::Chunk;
 use super::options::LogFull;
 use super::record::{OWN_2_LENGTH, OWN_2_SIZE, Record};
 use super::ring::Ring;
 use super::{Context, Counts, Mode, Options, Outcome};
 
-/// A place in memory, in the way of a mode.
+/// The memory of a channel, organised according to its mode.
 pub(super) enum Store {
     Alternate(Pair),
     Single(Buffer),
@@ -31,7 +31,7 @@ impl Store {
         }
     }
 
-    /// Bytes of one buffer, of so much memory.
+    /// Returns the length of one buffer in bytes if the memory is `length` bytes long.
     pub(super) fn capacity(mode: Mode, length: usize) -> usize {
         match mode {
             Mode::Alternate => (length / 2) & !7,
@@ -58,14 +58,15 @@ pub(super) struct Channel<'m> {
     pub(super) order: ByteOrder,
     pub(super) start_tick: u64,
     pub(super) counts: Counts,
-    /// Bytes that the log has or will have with all buffers before the filling one.
+    /// Length of the log in bytes, including all buffers before the one being filled.
     pub(super) log_used: u64,
+    /// Length of the log's header in bytes.
     pub(super) header_length: u64,
-    /// Entries missed since the last one that was stored.
+    /// Number of entries missed since the last entry that was stored.
     pub(super) missed_here: u64,
 }
 
-/// When and by whom: what all entries of one call have in common.
+/// Time and context of a call, shared by all entries that it records.
 #[derive(Clone, Copy)]
 pub(super) struct Moment {
     pub(super) context: Context,
@@ -73,7 +74,7 @@ pub(super) struct Moment {
 }
 
 impl<'m> Channel<'m> {
-    /// Stores an entry, with a mark before it where entries were missed.
+    /// Stores an entry, preceded by a loss mark if entries were missed.
     #[inline]
     pub(super) fn put(&mut self, moment: Moment, record: &Record<'_>) -> Outcome {
         let length = match record.length() {
@@ -88,15 +89,17 @@ impl<'m> Channel<'m> {
     fn write(&mut self, at: usize, moment: Moment, record: &Record<'_>, length: usize) {
         let head = moment.context.stamped(record.env(), moment.tick);
         let place = self.memory.get_mut(at..).unwrap_or_default();
-        // Places come from the store, which knows the memory; the length is that of the record.
+        // The write cannot fail, because the store reserved memory for exactly this length.
         let _ = record.write(self.order, head, length, place);
         self.counts.recorded += 1;
     }
 
+    /// Reserves `size` bytes and returns their offset, or counts a missed entry.
     #[inline]
     fn reserve(&mut self, moment: Moment, size: usize) -> Option<usize> {
         match &mut self.store {
             Store::Alternate(_) => self.reserve_in_pair(moment, size),
+            // When a single buffer is full, the channel stops.
             Store::Single(buffer) => buffer.reserve(size).or_else(|| {
                 self.miss();
                 self.close(moment);
@@ -129,15 +132,15 @@ impl<'m> Channel<'m> {
         self.buffer()?.reserve(size)
     }
 
-    /// Counts an entry that finds no room.
+    /// Counts an entry that did not fit.
     fn miss(&mut self) {
         self.counts.buffer_wraps += u64::from(self.missed_here == 0);
         self.missed_here += 1;
         self.counts.missed += 1;
     }
 
-    /// Gives the full buffer to the log and goes on in the other; false where the log is full and
-    /// the channel has to stop for that.
+    /// Switches to the other buffer and leaves the full buffer to be drained. Returns false if the
+    /// log is full, so that the channel must stop.
     fn turn(&mut self, moment: Moment) -> bool {
         let Store::Alternate(pair) = &mut self.store else { return false };
         self.log_used += pair.filling().filled().len() as u64;
@@ -157,7 +160,7 @@ impl<'m> Channel<'m> {
         true
     }
 
-    /// Stores hook 006 in the place of missed entries.
+    /// Stores a hook 006 in place of the entries that were missed.
     fn mark_missed(&mut self, moment: Moment) {
         if self.missed_here > 0 {
             let mark = Record::buffer_wrap(self.env, self.counts.buffer_wraps, self.missed_here);
@@ -166,7 +169,7 @@ impl<'m> Channel<'m> {
         }
     }
 
-    /// The buffer that fills; `None` in circular mode.
+    /// Returns the buffer being filled; `None` in circular mode.
     fn buffer(&mut self) -> Option<&mut Buffer> {
         match &mut self.store {
             Store::Alternate(pair) => Some(pair.filling()),
@@ -175,7 +178,7 @@ impl<'m> Channel<'m> {
         }
     }
 
-    /// Stores an entry of the trace itself where room was kept for it.
+    /// Stores an entry of the trace itself in the bytes reserved for it.
     fn take(&mut self, moment: Moment, record: &Record<'_>) {
         let Ok(length) = record.length() else { return };
         let size = Frame::size(length);
@@ -188,7 +191,8 @@ impl<'m> Channel<'m> {
         }
     }
 
-    /// Stops for good: TRACE OFF, if it was on, and the mark of what was lost before.
+    /// Stops the channel permanently: stores the loss mark if entries were missed and, if the
+    /// channel was on, TRACE OFF.
     pub(super) fn close(&mut self, moment: Moment) {
         let was_on = self.state == State::On;
         self.state = State::Stopped;
@@ -200,7 +204,8 @@ impl<'m> Channel<'m> {
         self.mark_overwritten();
     }
 
-    /// Fills the mark in front of a ring that lost entries, with the time of the oldest left.
+    /// Fills in the loss mark at the front of a ring that overwrote entries, with the timestamp of
+    /// the oldest remaining entry.
     fn mark_overwritten(&mut self) {
         let Store::Circular(ring) = &mut self.store else { return };
         ring.missed = self.counts.missed;
@@ -212,7 +217,7 @@ impl<'m> Channel<'m> {
         }
     }
 
-    /// The counts at this moment.
+    /// Returns the current counts.
     pub(super) fn counts(&self) -> Counts {
         match &self.store {
             Store::Circular(ring) => {
@@ -222,7 +227,7 @@ impl<'m> Channel<'m> {
         }
     }
 
-    /// What can be drained now.
+    /// Returns the bytes that can be drained now.
     pub(super) fn waiting(&self) -> Option<Chunk<'_>> {
         let stopped = self.state == State::Stopped;
         let (range, starts_over): (Range<usize>, bool) = match &self.store {
@@ -237,7 +242,7 @@ impl<'m> Channel<'m> {
         Some(Chunk { bytes: self.memory.get(range)?, starts_over })
     }
 
-    /// What [`Channel::waiting`] shows is drained.
+    /// Releases the bytes that [`Channel::waiting`] returned.
     pub(super) fn drained(&mut self) {
         match &mut self.store {
             Store::Alternate(pair) => pair.drained(),
@@ -246,7 +251,7 @@ impl<'m> Channel<'m> {
         }
     }
 
-    /// Throws away what is not drained yet.
+    /// Discards all bytes that are not drained yet.
     pub(super) fn discard(&mut self) {
         while let Some(chunk) = self.waiting() {
             self.counts.discarded += count_frames(self.order, chunk.bytes);

@@ -1,32 +1,54 @@
-//! Control: `trcstart`, `trcon`, `trcoff`, `trcstop`.
+//! The control calls: `trcstart`, `trcon`, `trcoff`, `trcstop`.
 //!
-//! Documented: what starts, which channel it gets, the results, the two flags of `trcstop` and that
-//! they exclude each other, that a buffer has at most half the size of the log (all of it in single
-//! mode). From memory, unverified: what the two flags do. Our decisions: that a start takes the
-//! first free generic channel, that the rule about the log is about *one* of two alternate buffers,
-//! and those that are marked.
+//! The AIX documentation defines the initial events, channel numbers and results. It also states
+//! that the two flags of `trcstop` are mutually exclusive, and that a buffer is at most half as
+//! large as the log (in single mode, at most as large as the log). The effect of the two flags is
+//! from memory, unverified. We decided two points: a start uses the first free generic channel, and
+//! in alternate mode the rule about the log size applies to *one* of the two buffers. Comments
+//! below mark our other decisions.
 
 use tracewell_wire::aix::{Entry, Frame, TimeConversion, ids};
 
 use super::buffers::{MARKS, TAIL};
 use super::channel::{Channel, Moment, State, Store};
 use super::record::{OWN_1_SIZE, OWN_2_SIZE, Record};
-use super::{Context, ControlError, Counts, Machine, Mode, Options, StartError, StartRefused};
+use super::{Context, ControlError, Counts, Machine, Mode, Options, StartError};
+use crate::Refused;
 use crate::clock::Clock;
 use crate::ticks::Ticks;
 
-/// Flag of [`Trace::trcstop`]: not done before the log is complete.
+/// Flag of [`Trace::trcstop`]: the call completes only when the log is complete.
 pub const SERIAL: u32 = 0x4000_0000;
-/// Flag of [`Trace::trcstop`]: throw away what is not in the log yet.
+/// Flag of [`Trace::trcstop`]: discard everything that is not in the log yet.
 pub const DISCARDBUFS: u32 = 0x2000_0000;
 
 /// Number of channels: the event trace and seven generic ones.
 pub const CHANNELS: usize = 8;
 
-/// The trace facility: up to eight channels, each in memory of its own, with one clock.
+/// The trace facility: up to eight channels, each in its own memory, with one clock.
 ///
-/// No call allocates or blocks. Recording takes constant time, in circular mode with a factor for
-/// the frames that a large one overwrites; a list of events is looked through.
+/// No call allocates or blocks. Recording takes constant time, with two exceptions: in circular
+/// mode, an entry may overwrite several frames, and an event list is searched for each event.
+///
+/// ```
+/// use tracewell_record::aix::{Context, Machine, Mode, Options, Trace};
+///
+/// let mut memory = [0; 4096];
+/// let mut ticks = 0;
+/// let mut trace = Trace::new(|| { ticks += 1; ticks }, Machine::default());
+/// let context = Context::thread(0, 4242, 70_001);
+///
+/// let options = Options { mode: Mode::Circular, deferred: true, ..Options::default() };
+/// let channel = trace.trcstart(context, &mut memory, options).unwrap();
+/// trace.trcon(context, channel).unwrap();
+/// for number in 0..1000 {
+///     trace.trchkl(context, 0x0100_0000, [number]);
+/// }
+/// trace.trcstop(context, channel).unwrap();
+///
+/// let counts = trace.counts(channel).unwrap();
+/// assert!(counts.overwritten > 0 && counts.missed == 0);
+/// ```
 pub struct Trace<'m, C> {
     pub(super) ticks: Ticks<C>,
     pub(super) machine: Machine<'m>,
@@ -42,12 +64,12 @@ impl<'m, C> Trace<'m, C> {
         self.channels.get_mut(usize::try_from(number).ok()?)?.as_mut()
     }
 
-    /// How many entries went where; `None` where the channel is not started.
+    /// Returns the counts of recorded and lost entries, or `None` if the channel is not started.
     pub fn counts(&self, channel: u32) -> Option<Counts> {
         self.channel(channel).map(Channel::counts)
     }
 
-    /// Whether events of a channel are recorded now.
+    /// Returns true if the channel currently records events.
     pub fn is_on(&self, channel: u32) -> bool {
         self.channel(channel).is_some_and(|channel| channel.state == State::On)
     }
@@ -58,8 +80,8 @@ impl<'m, C> Trace<'m, C> {
         free.map(|number| number as u32).ok_or(StartError::NoChannel)
     }
 
-    /// The number that a channel gets, if it can start in so much memory, and the length of its
-    /// header.
+    /// Returns the number of the next channel and the length of its header, if the channel can
+    /// start with `length` bytes of memory.
     fn admit(&self, options: &Options<'m>, length: usize) -> Result<(u32, usize), StartError> {
         let number = self.free_channel(options.generic)?;
         let header = self.header_of(options, number, 0);
@@ -94,41 +116,52 @@ fn check_log_size(options: &Options<'_>, length: usize, header: usize) -> Result
 }
 
 impl<'m, C: Clock> Trace<'m, C> {
-    /// A trace facility whose channels are all free.
+    /// Creates a trace facility with no channel started.
     ///
-    /// The clock may wrap: ticks are unwrapped as long as it is read once a period at least, which
-    /// each recorded event does.
+    /// The clock can wrap. The trace unwraps ticks correctly if it reads the clock at least once
+    /// per period. Every recorded event reads the clock.
     pub fn new(clock: C, machine: Machine<'m>) -> Self {
         Self { ticks: Ticks::new(clock), machine, channels: Default::default() }
     }
 
-    /// The clock, and what else the caller keeps with it.
+    /// Returns the clock, for example to set it.
     pub fn clock(&mut self) -> &mut C {
         &mut self.ticks.clock
     }
 
-    /// Starts a trace in `memory` and returns its channel: 0 for the event trace, the first free
-    /// one of 1 to 7 for a generic one.
+    /// Starts a trace in `memory` and returns its channel: 0 for the event trace, or the first free
+    /// channel of 1 to 7 for a generic trace.
     ///
-    /// Its first entries are hook 003, the heading of a report, and hook 00A with the time
-    /// conversion; then, unless it is deferred, TRACE ON (hook 001).
+    /// The first entries are hook 003 (the report heading) and hook 00A (the time conversion),
+    /// followed by TRACE ON (hook 001) unless the trace is deferred.
     ///
-    /// Of the memory, [`Mode::Alternate`] makes two buffers and the other modes one, to the
-    /// multiple of 8 below. An entry that does not fit into an empty buffer with some 200 bytes of
-    /// marks is always missed: buffers of 5 kB take all.
+    /// [`Mode::Alternate`] divides the memory into two buffers; the other modes use one. Lengths
+    /// are rounded down to a multiple of 8. Loss marks need about 200 bytes of each buffer. An
+    /// entry that does not fit into the rest of an empty buffer is always counted as missed. Every
+    /// entry fits into a buffer of 5 kB.
     ///
     /// # Errors
-    /// In this order: [`StartError::NoChannel`], [`StartError::TextsTooLong`],
-    /// [`StartError::MemoryTooSmall`], [`StartError::LogTooSmall`]. AIX returns -1 for any of them.
+    /// Checked in this order: [`StartError::NoChannel`], [`StartError::TextsTooLong`],
+    /// [`StartError::MemoryTooSmall`], [`StartError::LogTooSmall`]. AIX returns -1 for each of
+    /// them.
+    ///
+    /// ```
+    /// use tracewell_record::aix::{Context, Machine, Options, StartError, Trace};
+    ///
+    /// let mut memory = [0; 64];
+    /// let mut trace = Trace::new(|| 0, Machine::default());
+    /// let refused = trace.trcstart(Context::default(), &mut memory, Options::default());
+    /// assert!(matches!(refused.unwrap_err().reason, StartError::MemoryTooSmall { .. }));
+    /// ```
     pub fn trcstart(
         &mut self,
         context: Context,
         memory: &'m mut [u8],
         options: Options<'m>,
-    ) -> Result<u32, StartRefused<'m>> {
+    ) -> Result<u32, Refused<'m, StartError>> {
         let (number, header_length) = match self.admit(&options, memory.len()) {
             Ok(admitted) => admitted,
-            Err(reason) => return Err(StartRefused { reason, memory }),
+            Err(reason) => return Err(Refused { reason, memory }),
         };
         let moment = Moment { context, tick: self.ticks.now() };
         let mut channel = Channel {
@@ -164,7 +197,7 @@ impl<'m, C: Clock> Trace<'m, C> {
         channel.put(moment, &Record::Conversion { env, conversion });
     }
 
-    /// Switches recording on, with a TRACE ON event (hook 001) if it was off.
+    /// Switches recording on and records TRACE ON (hook 001), unless recording is already on.
     ///
     /// # Errors
     /// [`ControlError::NotStarted`], [`ControlError::Stopped`].
@@ -172,8 +205,8 @@ impl<'m, C: Clock> Trace<'m, C> {
         self.switch(context, channel, State::Off, Channel::switch_on)
     }
 
-    /// Switches recording off, with a TRACE OFF event (hook 002) if it was on. It can be switched
-    /// on again.
+    /// Switches recording off and records TRACE OFF (hook 002), unless recording is already off.
+    /// [`Trace::trcon`] can switch it on again.
     ///
     /// # Errors
     /// [`ControlError::NotStarted`], [`ControlError::Stopped`].
@@ -200,13 +233,13 @@ impl<'m, C: Clock> Trace<'m, C> {
         Ok(())
     }
 
-    /// Stops a channel for good, with a TRACE OFF event if it was on. What is in its buffers waits
-    /// to be drained; then [`Trace::finish`] gives the memory back.
+    /// Stops a channel permanently, with a TRACE OFF event if the channel was on. The caller can
+    /// still drain its buffers. After that, [`Trace::finish`] returns the memory.
     ///
-    /// `channel` may have one flag: with [`DISCARDBUFS`], what waits is thrown away, and counted.
-    /// With [`SERIAL`], the call is not done before the log is complete. As nothing blocks here, it
-    /// answers [`ControlError::Draining`] until then, and is made again after draining (our
-    /// decision). Stopping again does no harm.
+    /// `channel` can include one flag. [`DISCARDBUFS`] discards and counts the entries that are not
+    /// drained yet. With [`SERIAL`], the call completes only after all data are drained to the log.
+    /// No call blocks, so until then the call returns [`ControlError::Draining`]. The caller
+    /// drains the buffers and calls again (our decision). Stopping a channel twice is not an error.
     ///
     /// # Errors
     /// [`ControlError::Flags`], [`ControlError::NotStarted`], [`ControlError::Draining`].
@@ -230,7 +263,7 @@ impl<'m, C: Clock> Trace<'m, C> {
         }
     }
 
-    /// Ends a stopped channel whose buffers are drained: its memory comes back, its number is free.
+    /// Ends a stopped channel with drained buffers, and returns its memory.
     ///
     /// # Errors
     /// [`ControlError::NotStarted`], [`ControlError::Running`], [`ControlError::Draining`].
@@ -255,7 +288,7 @@ impl Channel<'_> {
 
     fn switch_off(&mut self, moment: Moment) {
         self.put_switch(moment, ids::TRACE_OFF);
-        // A full buffer may have stopped the channel.
+        // The TRACE OFF entry itself can fill the buffer and thereby stop the channel.
         if self.state == State::On {
             self.state = State::Off;
         }

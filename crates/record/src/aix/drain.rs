@@ -1,6 +1,7 @@
-//! The way out: buffers that are full, or left over at the stop.
+//! Drains full buffers, and the remaining entries after a stop.
 //!
-//! The trace writes no file. Its caller asks what is waiting, writes it to the log, and says so:
+//! This module writes no file. The caller requests the waiting bytes, writes them to the log, and
+//! confirms the write:
 //!
 //! ```
 //! # use tracewell_record::aix::{Context, Machine, Options, Trace};
@@ -26,22 +27,13 @@
 
 use tracewell_wire::aix::{FileHeader, Texts};
 
-use super::Trace;
-
-/// Frames for the log, oldest first, none split.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Chunk<'a> {
-    /// The frames.
-    pub bytes: &'a [u8],
-    /// The log has reached its size and starts over: cut it behind its header first. AIX overwrites
-    /// the start of the log instead; frames of different sizes allow no such thing (our decision).
-    pub starts_over: bool,
-}
+use super::{Chunk, Trace};
 
 impl<'m, C> Trace<'m, C> {
-    /// What the log of a channel begins with; `None` where the channel is not started.
+    /// Returns the header of a channel's log, or `None` if the channel is not started.
     ///
-    /// The same until the channel is finished, so it may be written at any time.
+    /// The header does not change until the channel is finished, so the caller can write it at any
+    /// time.
     pub fn header(&self, channel: u32) -> Option<FileHeader<'m>> {
         let started = self.channel(channel)?;
         Some(self.header_of(&started.options, channel, started.start_tick))
@@ -76,16 +68,17 @@ impl<'m, C> Trace<'m, C> {
         }
     }
 
-    /// What the log gets next, if anything is waiting: the full buffer in alternate mode, and in
-    /// every mode what is left of a stopped channel.
+    /// Returns the next bytes for the log, if any are waiting: in alternate mode the full buffer,
+    /// and in every mode the contents of a stopped channel.
     ///
-    /// The same bytes until [`Trace::drained`], while recording goes on elsewhere.
+    /// Returns the same bytes until [`Trace::drained`] is called; recording continues in other
+    /// memory meanwhile.
     pub fn waiting(&self, channel: u32) -> Option<Chunk<'_>> {
         self.channel(channel)?.waiting()
     }
 
-    /// Says that what [`Trace::waiting`] shows is in the log, and gives its place free; whether
-    /// there was anything.
+    /// Confirms that the bytes from [`Trace::waiting`] are in the log, so that their memory can be
+    /// reused. Returns false if no bytes were waiting.
     pub fn drained(&mut self, channel: u32) -> bool {
         let channel = self.channel_mut(channel).filter(|channel| channel.waiting().is_some());
         channel.map(|channel| channel.drained()).is_some()

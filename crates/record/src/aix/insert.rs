@@ -1,12 +1,13 @@
-//! Recording: the trace calls, and the macros around them.
+//! The recording calls, and the macros based on them.
 //!
-//! AIX has each call twice: for programs (`utrchook`, `utrchook64`, `trcgen`, `trcgent`) and for
-//! the kernel (`trchook`, `trchook64`, `trcgenk`, `trcgenkt`). Documented: who may call which, and
-//! that the arguments are the same. That the same is recorded is our reading, so here is one
-//! function for both; the [`Context`] says who calls.
+//! AIX provides each call in two variants: for programs (`utrchook`, `utrchook64`, `trcgen`,
+//! `trcgent`) and for the kernel (`trchook`, `trchook64`, `trcgenk`, `trcgenkt`). According to the
+//! AIX documentation, the variants take the same arguments but permit different callers. We assume
+//! that both calls of a pair record the same entry, so each pair is one function here; the
+//! [`Context`] identifies the caller.
 //!
-//! Every event is time-stamped, since AIX 5.3 TL5 whatever call or macro recorded it (documented).
-//! The `t` forms still leave their mark in the hook word.
+//! According to the AIX documentation, every event has a timestamp since AIX 5.3 TL5, regardless of
+//! the call or macro that recorded it. The `t` forms still set the timestamp mark in the hook word.
 
 use tracewell_wire::aix::{HookType, HookWord, HookWord32, HookWord64};
 
@@ -15,10 +16,11 @@ use super::record::Record;
 use super::{Context, Outcome, Trace};
 use crate::clock::Clock;
 
-/// The channel of the event trace, to which all calls without a channel go.
+/// The channel of the event trace, used by all calls without a channel argument.
 pub const EVENT_TRACE: u32 = 0;
 
-/// The hook word that the macro `TRCHKLn` makes: the least type that holds so many words.
+/// Returns the hook word of the macro `TRCHKLn`: its type is the smallest that can hold `words`
+/// words.
 ///
 /// ```
 /// use tracewell_record::aix::{trchkl, trchklt};
@@ -30,7 +32,7 @@ pub const fn trchkl(hkwd: u32, words: usize) -> HookWord32 {
     HookWord32(hkwd).with_type(HookType::for_words(words))
 }
 
-/// The hook word that the macro `TRCHKLnT` makes.
+/// Returns the hook word of the macro `TRCHKLnT`.
 pub const fn trchklt(hkwd: u32, words: usize) -> HookWord32 {
     HookWord32(hkwd).with_type(HookType::for_words(words).stamped())
 }
@@ -38,7 +40,7 @@ pub const fn trchklt(hkwd: u32, words: usize) -> HookWord32 {
 impl<C: Clock> Trace<'_, C> {
     /// Records a 32-bit event on channel 0 (`trchook`, `utrchook`).
     ///
-    /// The type in the hook word says how many of the words go into the entry: 0, 1 or 5.
+    /// The type in the hook word determines how many of the words are stored: 0, 1 or 5.
     #[doc(alias = "utrchook")]
     #[inline]
     pub fn trchook(&mut self, context: Context, hook: HookWord32, words: [u32; 5]) -> Outcome {
@@ -48,17 +50,28 @@ impl<C: Clock> Trace<'_, C> {
 
     /// Records a 64-bit event on channel 0 (`trchook64`, `utrchook64`).
     ///
-    /// The length in the hook word says how many of the words go into the entry: 0 to 5.
+    /// The length in the hook word determines how many of the words are stored: 0 to 5.
     #[doc(alias = "utrchook64")]
     #[inline]
     pub fn trchook64(&mut self, context: Context, hook: HookWord64, words: [u64; 5]) -> Outcome {
         self.insert(context, EVENT_TRACE, &Record::Plain { hook: hook.into(), words }, hook.into())
     }
 
-    /// Records a 32-bit event with up to five words (`TRCHKL0` to `TRCHKL5`); the type in `hkwd` is
-    /// replaced.
+    /// Records a 32-bit event with up to five words (`TRCHKL0` to `TRCHKL5`). The type in `hkwd` is
+    /// overwritten.
     ///
-    /// Two to five words make an entry of five, since its type has no count; the rest are 0.
+    /// Stores two to four words as five, padded with 0, because the type contains no count.
+    ///
+    /// ```
+    /// use tracewell_record::aix::{Context, Machine, Options, Outcome, Trace};
+    ///
+    /// let mut memory = [0; 2048];
+    /// let mut trace = Trace::new(|| 7, Machine::default());
+    /// let context = Context::default();
+    /// assert_eq!(trace.trchkl(context, 0x0100_0000, [1, 2, 3]), Outcome::Off);
+    /// trace.trcstart(context, &mut memory, Options::default()).unwrap();
+    /// assert_eq!(trace.trchkl(context, 0x0100_0000, [1, 2, 3]), Outcome::Recorded);
+    /// ```
     pub fn trchkl<const N: usize>(
         &mut self,
         context: Context,
@@ -68,7 +81,7 @@ impl<C: Clock> Trace<'_, C> {
         self.trchook(context, trchkl(hkwd, N), five(words))
     }
 
-    /// As [`Trace::trchkl`], with the mark of a time stamp (`TRCHKL0T` to `TRCHKL5T`).
+    /// Does the same as [`Trace::trchkl`], with the timestamp mark (`TRCHKL0T` to `TRCHKL5T`).
     pub fn trchklt<const N: usize>(
         &mut self,
         context: Context,
@@ -80,9 +93,9 @@ impl<C: Clock> Trace<'_, C> {
 
     /// Records a generic event: one data word and up to 4096 bytes (`trcgen`, `trcgenk`, `TRCGEN`).
     ///
-    /// The hook word says the environment (that a 64-bit program passes a 64-bit one is our
-    /// decision); type and length in it are replaced. In a 32-bit entry the upper half of the data
-    /// word is cut off.
+    /// The hook word selects the environment; a 64-bit program passes a 64-bit hook word (our
+    /// decision). The type and length in the hook word are overwritten. A 32-bit entry stores only
+    /// the lower half of the data word.
     #[doc(alias = "trcgenk")]
     pub fn trcgen(
         &mut self,
@@ -96,7 +109,8 @@ impl<C: Clock> Trace<'_, C> {
         self.insert(context, channel, &Record::Generic { hook, word, data }, hook)
     }
 
-    /// As [`Trace::trcgen`], with the mark of a time stamp (`trcgent`, `trcgenkt`, `TRCGENT`).
+    /// Does the same as [`Trace::trcgen`], with the timestamp mark (`trcgent`, `trcgenkt`,
+    /// `TRCGENT`).
     #[doc(alias = "trcgenkt")]
     pub fn trcgent(
         &mut self,
@@ -110,7 +124,8 @@ impl<C: Clock> Trace<'_, C> {
         self.insert(context, channel, &Record::Generic { hook, word, data }, hook)
     }
 
-    /// Stores an entry if its channel is on and its list admits it. The clock is read only then.
+    /// Stores an entry if its channel is on and its event list includes the entry. Reads the clock
+    /// only in that case.
     #[inline]
     fn insert(
         &mut self,
@@ -131,7 +146,7 @@ impl<C: Clock> Trace<'_, C> {
     }
 }
 
-/// The hook word of a generic call, with or without the mark of a time stamp.
+/// Returns the hook word of a generic call, with or without the timestamp mark.
 fn generic(hook: HookWord, stamped: bool) -> HookWord {
     match hook {
         HookWord::Bits32(word) => {
@@ -146,9 +161,9 @@ fn generic(hook: HookWord, stamped: bool) -> HookWord {
     }
 }
 
-/// The words of a macro, and 0 for those that it does not have; more than five do not compile.
+/// Pads the words of a macro to five words with 0. More than five words cause a compile-time error.
 fn five<const N: usize>(words: [u32; N]) -> [u32; 5] {
-    const { assert!(N <= 5, "an entry has five data words at most") };
+    const { assert!(N <= 5, "an entry has at most five data words") };
     let mut five = [0; 5];
     five[..N].copy_from_slice(&words);
     five

@@ -1,9 +1,9 @@
-//! A recorder with the rules of AIX's trace facility.
+//! A recorder that follows the rules of AIX's trace facility.
 //!
-//! [`Trace`] takes the calls that programs and the kernel make on AIX, under their names, and keeps
-//! what they record in memory that the caller owns. What it hands out are frames of our own
-//! container (`TWX1`, see `tracewell_wire::aix`): the layout of a native AIX log is not public, so
-//! `trcrpt` cannot read them and nothing here claims so.
+//! [`Trace`] implements the calls that programs and the kernel make on AIX, under their AIX names,
+//! and stores the recorded entries in memory that the caller owns. The output consists of frames in
+//! our own container format (`TWX1`, see `tracewell_wire::aix`). The layout of a native AIX log is
+//! not public, so AIX's `trcrpt` cannot read these frames.
 //!
 //! ```
 //! use tracewell_record::aix::{Context, Machine, Outcome, Options, Trace};
@@ -29,35 +29,39 @@
 //! assert_eq!(ids, ["003", "00A", "001", "010", "011", "002"]);
 //! ```
 //!
-//! What the caller brings, because only the kernel knows it: the [`Context`] of each event, a
-//! [`Clock`](crate::clock::Clock), and exclusion. Every call takes `&mut Trace` and neither blocks
-//! nor locks; it is safe in an interrupt exactly when nothing else can be inside a call at that
-//! time.
+//! The caller supplies what the kernel provides on AIX: the [`Context`] of each event, a
+//! [`Clock`](crate::clock::Clock), and mutual exclusion. Every call takes `&mut Trace` and neither
+//! blocks nor locks. A call is safe in an interrupt handler if no other code can be inside a call
+//! at that time.
 //!
 //! # Several CPUs
 //!
-//! One [`Trace`] under a lock records all CPUs in order. Or each CPU has a [`Trace`] of its own, in
-//! memory of its own, started with [`Options::per_cpu`]; heading, time conversion and TRACE ON
-//! and OFF are then in the log of one more that is not, the base.
+//! There are two ways to trace several CPUs. All CPUs can share one [`Trace`] under a lock, which
+//! then contains their entries in order. Or each CPU has its own [`Trace`], which is started with
+//! [`Options::per_cpu`] in its own memory. In the second case, a base trace without that option
+//! contains the heading, the time conversion, TRACE ON and TRACE OFF.
 //!
-//! # What is lost, and where that stands
+//! # Lost entries
 //!
-//! Every loss is in [`Counts`] and in the trace, as a hook 006 in its place: data word 1 counts the
-//! times that this happened, data word 2 the entries. In alternate mode that is before the first
-//! entry that found room again; in circular mode it is before the oldest entry that is left and
-//! covers all before it, an entry too large for the whole buffer included. A log that starts over
-//! begins with a hook 005 that counts how often it did.
+//! Every loss is counted in [`Counts`], and a hook 006 marks its position in the trace. Data word
+//! 1 of the hook is the number of losses so far. Data word 2 is the number of entries lost at this
+//! position. In alternate mode, the hook precedes the first entry that was stored after the loss.
+//! In circular mode, the hook precedes the oldest remaining entry. Its count then includes all
+//! earlier entries and the entries that were too large for the whole buffer. A log that wrapped
+//! begins with a hook 005 that counts the wraps.
 //!
-//! What is documented, what is from memory and what is our decision, is said in each file; the
-//! sources are IBM's pages "trchook, utrchook, trchook64, utrchook64", "trcgen or trcgent",
-//! "trcgenk", "trcgenkt", "Macros for recording trace events", "trcstart", "trcon", "trcstop" and
-//! "trace Daemon".
+//! Comments in each file state which facts are documented, which facts are from memory, and which
+//! points we decided. The sources are IBM's pages "trchook, utrchook, trchook64, utrchook64",
+//! "trcgen or trcgent", "trcgenk", "trcgenkt", "Macros for recording trace events", "trcstart",
+//! "trcon", "trcstop" and "trace Daemon".
 //!
-//! Not here: what the bytes look like (`tracewell_wire::aix`), what they mean (the reader, in the
-//! crate `tracewell`), the commands and subcommands of AIX, event groups, devices.
+//! Not in this module: the byte layout (`tracewell_wire::aix`) and the meaning of entries (the
+//! decoder in the crate `tracewell`). Not implemented: the commands and subcommands of AIX, event
+//! groups, devices.
 
 mod buffers;
 mod channel;
+mod chunk;
 mod context;
 mod control;
 mod drain;
@@ -67,9 +71,9 @@ mod record;
 mod ring;
 mod status;
 
+pub use chunk::Chunk;
 pub use context::Context;
 pub use control::{CHANNELS, DISCARDBUFS, SERIAL, Trace};
-pub use drain::Chunk;
 pub use insert::{EVENT_TRACE, trchkl, trchklt};
 pub use options::{EventList, LogFull, Machine, Mode, Options};
-pub use status::{ControlError, Counts, Outcome, StartError, StartRefused};
+pub use status::{ControlError, Counts, Outcome, StartError};

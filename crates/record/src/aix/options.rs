@@ -1,37 +1,53 @@
-//! What a trace knows of the machine, and what it is asked for when it starts.
+//! The traced machine, and the options of a trace.
 //!
-//! Flags in brackets are those of AIX's `trace` command for the same thing. Documented: their
-//! syntax, the three modes, the lists. From memory, unverified: `-s`, and that a log for each CPU
-//! stands beside a base. Our decision: what the base has that the others have not.
+//! Flags in brackets are flags of AIX's `trace` command. The AIX documentation defines the flag
+//! syntax, the three modes and the lists. Two facts are from memory and unverified: the flag `-s`,
+//! and that a base log accompanies the logs of single CPUs. We decided which entries are only in
+//! the base log.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{Env, HookId, TimeConversion};
 
-/// The traced system, for the file header and for hooks 003 and 00A.
+/// The traced machine, for the file header and for hooks 003 and 00A.
+///
+/// ```
+/// use tracewell_record::aix::Machine;
+/// use tracewell_wire::aix::TimeConversion;
+///
+/// let machine = Machine {
+///     conversion: TimeConversion { multiplier: 1000, divisor: 512 }, // a 512 MHz clock
+///     cpus: 8,
+///     cpus_traced: 8,
+///     node: b"lab7",
+///     ..Machine::default()
+/// };
+/// assert_eq!(machine.conversion.nanoseconds(512), 1000);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Machine<'m> {
-    /// Its environment, which is that of the entries that the trace records by itself.
+    /// Form of the entries that the trace itself records: 32-bit or 64-bit.
     pub env: Env,
-    /// Byte order of header and frames. Entries are big-endian always.
+    /// Byte order of the header and the frames. Entries are always big-endian.
     pub order: ByteOrder,
-    /// How ticks of the clock become nanoseconds.
+    /// The factor that converts clock ticks to nanoseconds.
     pub conversion: TimeConversion,
-    /// CPUs in the machine.
+    /// Number of CPUs in the machine.
     pub cpus: u32,
-    /// CPUs that are traced.
+    /// Number of CPUs that are traced.
     pub cpus_traced: u32,
-    /// Operating system and release.
+    /// Operating system and its release.
     pub system: &'m [u8],
-    /// Node name.
+    /// Node name of the machine.
     pub node: &'m [u8],
-    /// Machine id.
+    /// Id of the machine.
     pub machine: &'m [u8],
-    /// Internet address.
+    /// Internet address of the machine.
     pub address: &'m [u8],
 }
 
 impl Default for Machine<'_> {
-    /// One CPU of 64 bits, this machine's byte order, a tick a nanosecond, no texts.
+    /// Returns a machine with one 64-bit CPU, the byte order of this machine, ticks of one
+    /// nanosecond, and empty strings.
     fn default() -> Self {
         Self {
             env: Env::Bits64,
@@ -47,14 +63,15 @@ impl Default for Machine<'_> {
     }
 }
 
-/// What happens when a buffer is full.
+/// The use of the buffers.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Mode {
-    /// Two buffers, one of which is drained while the other fills. While both are full, entries are
+    /// Two buffers: one is filled while the other is drained. While both are full, entries are
     /// missed and counted.
     #[default]
     Alternate,
-    /// One buffer, newest entries over oldest; drained when the channel has stopped (`-l`).
+    /// One buffer in which new entries overwrite the oldest. The buffer is drained after the
+    /// channel has stopped (`-l`).
     Circular,
     /// One buffer; the channel stops when it is full (`-f`).
     Single,
@@ -70,17 +87,26 @@ impl Mode {
     }
 }
 
-/// Which of the caller's events are recorded; those of the trace itself always are.
+/// Selects the events of the caller to record. Events of the trace itself are always recorded.
 ///
-/// Looked through for each event, so keep it short.
+/// The list is searched for each event, so keep it short.
+///
+/// ```
+/// use tracewell_record::aix::{EventList, Options};
+/// use tracewell_wire::aix::HookId;
+///
+/// let ids = [HookId::short(0x106), HookId::short(0x10C)];
+/// let options = Options { events: EventList::Only(&ids), ..Options::default() };
+/// # let _ = options;
+/// ```
 #[derive(Clone, Copy, Default, Debug)]
 pub enum EventList<'m> {
-    /// All.
+    /// All events, the default.
     #[default]
     All,
-    /// These alone (`-j`).
+    /// Only these ids (`-j`).
     Only(&'m [HookId]),
-    /// All but these (`-k`).
+    /// All ids except these (`-k`).
     Except(&'m [HookId]),
 }
 
@@ -94,36 +120,36 @@ impl EventList<'_> {
     }
 }
 
-/// What happens when the next buffer might not fit into the log any more.
+/// Policy for a log that may be too small for the next buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum LogFull {
-    /// The log starts over.
+    /// The log wraps: it continues at its start.
     #[default]
     Wrap,
     /// The channel stops (`-s`).
     Stop,
 }
 
-/// What `trcstart` is asked for; AIX passes a string of flags.
+/// Options of `trcstart`. AIX passes them as a string of flags.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Options<'m> {
-    /// A generic channel, 1 to 7, instead of the event trace, 0 (`-g`).
+    /// Use one of the generic channels 1 to 7 instead of the event trace, channel 0 (`-g`).
     pub generic: bool,
-    /// Do not record before `trcon` (`-d`).
+    /// Record nothing until `trcon` is called (`-d`).
     pub deferred: bool,
-    /// How buffers are used.
+    /// The use of the buffers.
     pub mode: Mode,
-    /// Which events are recorded.
+    /// The caller's events to record.
     pub events: EventList<'m>,
-    /// Bytes of the log, file header included (`-L`); `None` for no limit.
+    /// Maximum length of the log in bytes, including the file header (`-L`); `None` for no limit.
     pub log_size: Option<u64>,
-    /// What to do at that limit. Matters in [`Mode::Alternate`] alone.
+    /// Policy for a log that reaches this limit. Used only in [`Mode::Alternate`].
     pub log_full: LogFull,
-    /// The log is that of one CPU beside a base log (`-C`), which has the heading, the time
-    /// conversion and TRACE ON and OFF, so that they are left out here.
+    /// True if the log belongs to one CPU and accompanies a base log (`-C`). Only the base log
+    /// contains the heading, the time conversion, and TRACE ON and OFF.
     pub per_cpu: bool,
-    /// Wall clock now, in nanoseconds since 1970, UTC.
+    /// Wall-clock time at the start, in nanoseconds since 1970-01-01 UTC.
     pub wall_clock_ns: u64,
-    /// The command, for the heading of a report.
+    /// The command that started the trace, for the report heading.
     pub command: &'m [u8],
 }

@@ -1,15 +1,14 @@
-//! What is written: a caller's entry, or one of those that the trace records by itself.
+//! The entries to be written: entries of the caller and of the trace itself.
 //!
-//! The layouts of the trace's own entries are stated beside their ids, in
-//! `tracewell_wire::aix::ids`.
+//! `tracewell_wire::aix::ids` describes the layouts of the trace's own entries.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{
-    Entry, EntryError, Env, Frame, FrameHead, HookId, HookType, HookWord, HookWord32, HookWord64,
+    Entry, EntryError, Env, Frame, FrameHeader, HookId, HookType, HookWord, HookWord32, HookWord64,
     Texts, TimeConversion, ids,
 };
 
-/// An entry before it has a place.
+/// An entry that has not been written yet.
 #[derive(Clone, Copy)]
 pub(super) enum Record<'a> {
     Plain { hook: HookWord, words: [u64; 5] },
@@ -19,7 +18,7 @@ pub(super) enum Record<'a> {
 }
 
 impl Record<'_> {
-    /// Bytes of the entry.
+    /// Returns the length of the entry in bytes.
     #[inline]
     pub(super) fn length(&self) -> Result<usize, EntryError> {
         match self {
@@ -37,12 +36,13 @@ impl Record<'_> {
         }
     }
 
-    /// Writes the frame of an entry of this length into a place of its size.
+    /// Writes the frame of an entry of `length` bytes into `place`, which must be exactly as long
+    /// as the frame.
     #[inline]
     pub(super) fn write(
         &self,
         order: ByteOrder,
-        head: FrameHead,
+        head: FrameHeader,
         length: usize,
         place: &mut [u8],
     ) -> Option<()> {
@@ -56,18 +56,19 @@ impl Record<'_> {
         written.ok().map(|_| ())
     }
 
-    /// An entry of the trace itself with one data word.
+    /// Creates an entry of the trace itself with one data word.
     pub(super) fn own_1(env: Env, id: HookId, word: u64) -> Self {
         Self::Plain { hook: own_hook(env, id, 1), words: [word_of(env, word), 0, 0, 0, 0] }
     }
 
-    /// An entry of the trace itself with two data words.
+    /// Creates an entry of the trace itself with two data words.
     pub(super) fn own_2(env: Env, id: HookId, words: [u64; 2]) -> Self {
         let [a, b] = words.map(|word| word_of(env, word));
         Self::Plain { hook: own_hook(env, id, 2), words: [a, b, 0, 0, 0] }
     }
 
-    /// Hook 006: how often the buffer was full, and how many entries were lost in this place.
+    /// Creates a hook 006 with the number of losses so far and the number of entries lost at this
+    /// position.
     pub(super) fn buffer_wrap(env: Env, wraps: u64, lost: u64) -> Self {
         Self::own_2(env, ids::BUFFER_WRAP, [wraps, lost])
     }
@@ -81,7 +82,8 @@ fn own_hook(env: Env, id: HookId, words: u16) -> HookWord {
     }
 }
 
-/// The number, or the largest one where it has no room: a count must not look small.
+/// Limits a number to the largest value that fits into a word, so that a large count is not stored
+/// as a small one.
 fn word_of(env: Env, word: u64) -> u64 {
     match env {
         Env::Bits32 => word.min(u64::from(u32::MAX)),
@@ -89,11 +91,12 @@ fn word_of(env: Env, word: u64) -> u64 {
     }
 }
 
-/// The most bytes of a frame with [`Record::own_1`].
+/// Maximum length in bytes of the frame of [`Record::own_1`].
 pub(super) const OWN_1_SIZE: usize = Frame::size(16);
-/// Bytes of the entry of [`Record::own_2`]: five words of 4 or two of 8, and the hook word.
+/// Length in bytes of the entry of [`Record::own_2`]. A 32-bit entry has a hook word and five
+/// words of 4 bytes; a 64-bit entry is as long.
 pub(super) const OWN_2_LENGTH: usize = 24;
-/// Bytes of its frame.
+/// Length in bytes of the frame of [`Record::own_2`].
 pub(super) const OWN_2_SIZE: usize = Frame::size(OWN_2_LENGTH);
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
-//! The circular buffer: newest entries over oldest, whole frames only.
+//! The circular buffer: new entries overwrite the oldest, in whole frames.
 //!
 //! ```text
 //! | mark | newer frames .. next | gap | oldest .. older frames .. lap_end | unused |
 //! ```
 //!
-//! A frame is never split: one that does not fit behind the last goes to the start, and what lies
-//! there is overwritten frame by frame. The mark in front is a place for the hook 006 that tells a
-//! reader what was lost before the oldest frame.
+//! A frame is never split. If a frame does not fit between the newest frame and the end of the
+//! buffer, the frame is stored at the start of the buffer. There, new frames overwrite the old
+//! frames one by one. Space at the front is reserved for the loss mark, a hook 006 that reports how
+//! many entries were lost before the oldest frame.
 
 use core::ops::Range;
 
@@ -20,13 +21,14 @@ pub(super) struct Ring {
     order: ByteOrder,
     end: usize,
     next: usize,
-    /// Frames of the lap before that are still there; empty in the first lap.
+    /// The remaining frames of the previous lap; empty during the first lap.
     older: Range<usize>,
     pub(super) overwritten: u64,
     pub(super) laps: u64,
-    /// Entries that were too large for the ring; set at the stop.
+    /// Number of entries that were too large for the ring; set when the channel stops.
     pub(super) missed: u64,
-    /// Parts that were drained after the stop: mark, older frames, newer frames.
+    /// Number of parts that were drained after the stop. The parts are the loss mark, the older
+    /// frames and the newer frames, in this order.
     drained: usize,
 }
 
@@ -34,7 +36,7 @@ pub(super) struct Ring {
 const FIRST: usize = OWN_2_SIZE;
 
 impl Ring {
-    /// A ring in so many bytes, of which the first are the mark.
+    /// Creates a ring in `length` bytes, which begin with the loss mark.
     pub(super) fn new(length: usize, order: ByteOrder) -> Self {
         let end = length & !7;
         let older = FIRST..FIRST;
@@ -45,13 +47,15 @@ impl Ring {
         (length & !7).saturating_sub(FIRST)
     }
 
-    /// A place for a frame; where it is. At most as many frames are overwritten as fit into its
-    /// size twice.
+    /// Reserves `size` bytes for a frame and returns their offset. Overwrites at most 2 * `size`
+    /// bytes.
     pub(super) fn reserve(&mut self, memory: &[u8], size: usize) -> Option<usize> {
         if size > self.end - FIRST {
             return None;
         }
         if size > self.end - self.next {
+            // The ring stores the positions of frames of at most two laps. A third lap begins
+            // here, so discard the remaining frames of the first lap.
             self.overwrite(memory, usize::MAX);
             self.older = FIRST..self.next;
             self.next = FIRST;
@@ -63,24 +67,25 @@ impl Ring {
         Some(at)
     }
 
-    /// Gives up older frames that begin before an offset.
+    /// Discards older frames that begin before an offset.
     fn overwrite(&mut self, memory: &[u8], up_to: usize) {
         while !self.older.is_empty() && self.older.start < up_to {
             let frame = memory.get(self.older.clone()).unwrap_or_default();
-            // The ring's own frames can be read; if memory was tampered with, all are given up.
+            // The ring's own frames are always readable. An unreadable frame means that other code
+            // wrote to the memory, so discard all frames.
             let rest = self.older.len();
             self.older.start += Frame::read(self.order, frame).map_or(rest, |(_, size)| size);
             self.overwritten += 1;
         }
     }
 
-    /// The oldest frame, from which the mark takes its time.
+    /// Returns the oldest frame. The loss mark gets its timestamp.
     pub(super) fn oldest<'m>(&self, memory: &'m [u8]) -> Option<Frame<'m>> {
         let at = if self.older.is_empty() { FIRST } else { self.older.start };
         Frame::read(self.order, memory.get(at..)?).ok().map(|(frame, _)| frame)
     }
 
-    /// Entries that nobody will see, for the mark.
+    /// Returns the number of entries that can no longer be read, for the loss mark.
     pub(super) fn lost(&self) -> u64 {
         self.overwritten + self.missed
     }
@@ -90,12 +95,12 @@ impl Ring {
         [mark, self.older.clone(), FIRST..self.next]
     }
 
-    /// What can be drained next of a stopped channel.
+    /// Returns the next part of a stopped channel to be drained.
     pub(super) fn waiting(&self) -> Option<Range<usize>> {
         self.parts().into_iter().skip(self.drained).find(|part| !part.is_empty())
     }
 
-    /// The part that [`Ring::waiting`] shows is drained.
+    /// Releases the part that [`Ring::waiting`] returned.
     pub(super) fn drained(&mut self) {
         let parts = self.parts();
         let shown = (self.drained..parts.len()).find(|&part| !parts[part].is_empty());

@@ -1,59 +1,59 @@
-//! What recording and controlling calls answer.
+//! Results of the recording and control calls.
 
 use core::fmt;
 
 use tracewell_wire::aix::EntryError;
 
-/// What became of an event. The AIX calls return nothing, so ignoring it is fine.
+/// Result of recording an event. Callers can ignore the outcome; the AIX calls return nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// It is in a buffer.
+    /// The entry is in a buffer.
     Recorded,
-    /// The channel is not started, off or stopped.
+    /// The channel is not started, switched off, or stopped.
     Off,
-    /// The channel's list of events leaves it out.
+    /// The channel's event list excludes the event.
     Excluded,
-    /// There was no room. It is counted, and a hook 006 will stand in its place.
+    /// There was no room for the entry. The loss is counted, and a hook 006 marks its position.
     Missed,
-    /// The hook word makes no entry, or there is too much data.
+    /// The hook word is not valid for this call, or there is too much data.
     Refused(EntryError),
 }
 
-/// How many entries went where since the channel was started. Entries that the trace records by
-/// itself count like others.
+/// Counts of entries since the channel was started, including the trace's own entries.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
-    /// Stored in a buffer.
+    /// Number of entries stored in a buffer.
     pub recorded: u64,
-    /// Not stored for want of room.
+    /// Number of entries not stored because there was no room.
     pub missed: u64,
-    /// Stored, and overwritten before anybody saw them.
+    /// Number of entries stored but overwritten before they were drained.
     pub overwritten: u64,
-    /// Stored, and thrown away at the stop.
+    /// Number of entries stored but discarded at the stop.
     pub discarded: u64,
-    /// Times that a circular buffer came round, or that entries began to be missed.
+    /// In circular mode, the number of times that the buffer wrapped. In the other modes, the
+    /// number of sequences of missed entries.
     pub buffer_wraps: u64,
-    /// Times that the log started over.
+    /// Number of times that the log wrapped.
     pub log_wraps: u64,
 }
 
-/// Why a controlling call did nothing, or not all.
+/// Error of a control call that was refused, or that must be repeated until it is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ControlError {
-    /// The channel is not started, or there is no such channel.
+    /// The channel is not started or does not exist.
     NotStarted,
-    /// The flags of `trcstop` exclude each other.
+    /// The call passes both flags of `trcstop`, which are mutually exclusive.
     Flags,
-    /// The channel has stopped, so that it cannot be switched on or off.
+    /// The channel has stopped and cannot be switched on or off.
     Stopped,
     /// The channel has not stopped yet.
     Running,
-    /// The channel has stopped, but its buffers are not drained yet.
+    /// The channel has stopped, but its buffers have not been drained yet.
     Draining,
 }
 
 impl ControlError {
-    /// What the AIX call returns for any of them.
+    /// Return value of the AIX call for every error.
     pub const CODE: i32 = -1;
 }
 
@@ -61,72 +61,49 @@ impl fmt::Display for ControlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotStarted => "the trace channel is not started",
-            Self::Flags => "SERIAL and DISCARDBUFS exclude each other",
+            Self::Flags => "SERIAL and DISCARDBUFS are mutually exclusive",
             Self::Stopped => "the trace channel has stopped",
             Self::Running => "the trace channel has not stopped yet",
-            Self::Draining => "the buffers of the stopped trace channel are not drained yet",
+            Self::Draining => "the buffers of the stopped trace channel have not been drained yet",
         })
     }
 }
 
 impl core::error::Error for ControlError {}
 
-/// Why no trace was started.
+/// The reason why a trace could not be started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StartError {
-    /// The event trace is running, or all seven generic channels are.
+    /// The event trace is already running, or all seven generic channels are in use.
     NoChannel,
-    /// The memory does not hold the first entries.
+    /// The memory is too small for the first entries.
     MemoryTooSmall {
-        /// Bytes that do.
+        /// Minimum length of the memory in bytes.
         needed: usize,
     },
-    /// A buffer is larger than half of the log, or than all of it in single mode; or header and
-    /// one buffer do not fit into it.
+    /// The log is too small. It must hold the header and one buffer. It must also be at least
+    /// twice as long as one buffer, or in single mode at least as long.
     LogTooSmall {
-        /// Bytes that would do.
+        /// Minimum length of the log in bytes.
         needed: u64,
     },
-    /// The texts are longer than an entry holds.
+    /// The machine's and the command's strings do not fit into an entry.
     TextsTooLong,
 }
 
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoChannel => f.write_str("no channel is free"),
-            Self::MemoryTooSmall { needed } => write!(f, "at least {needed} bytes are needed"),
-            Self::LogTooSmall { needed } => write!(f, "the log needs at least {needed} bytes"),
-            Self::TextsTooLong => f.write_str("the texts do not fit into an entry"),
+            Self::NoChannel => f.write_str("no trace channel is free"),
+            Self::MemoryTooSmall { needed } => {
+                write!(f, "the memory must be at least {needed} bytes long")
+            }
+            Self::LogTooSmall { needed } => {
+                write!(f, "the log must be at least {needed} bytes long")
+            }
+            Self::TextsTooLong => f.write_str("the strings do not fit into an entry"),
         }
     }
 }
 
 impl core::error::Error for StartError {}
-
-/// A start that was refused: the reason, and the memory back, untouched.
-#[derive(PartialEq, Eq)]
-pub struct StartRefused<'m> {
-    /// Why.
-    pub reason: StartError,
-    /// What was passed.
-    pub memory: &'m mut [u8],
-}
-
-impl fmt::Debug for StartRefused<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The memory's bytes would drown the reason.
-        f.debug_struct("StartRefused")
-            .field("reason", &self.reason)
-            .field("memory_size", &self.memory.len())
-            .finish()
-    }
-}
-
-impl fmt::Display for StartRefused<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "trace not started with {} bytes: {}", self.memory.len(), self.reason)
-    }
-}
-
-impl core::error::Error for StartRefused<'_> {}

@@ -1,7 +1,8 @@
-//! The processor's own counter: whether it can be a clock, and how fast it is.
+//! Reads the processor's cycle counter, checks whether it is usable as a clock, and determines its
+//! rate.
 //!
-//! The module holds `unsafe` code because reading the counter is an instruction that no safe function
-//! offers.
+//! This module uses unsafe code because no safe function executes the instruction that reads the
+//! counter.
 #![allow(unsafe_code)]
 
 #[cfg(not(target_arch = "aarch64"))]
@@ -9,28 +10,37 @@ use std::time::Duration;
 #[cfg(any(test, not(target_arch = "aarch64")))]
 use std::time::Instant;
 
-/// How long the counter is compared with the system's clock. Both are read to within some ten
-/// nanoseconds, so the rate is right to some millionths.
+/// Duration of the comparison of the counter with the system clock. Each reading is accurate to
+/// some tens of nanoseconds, so the rate is accurate to a few parts per million.
 #[cfg(not(target_arch = "aarch64"))]
 const CALIBRATION: Duration = Duration::from_millis(10);
 
-/// Reads the counter: a few nanoseconds, no system call.
+/// Reads the counter. Takes a few nanoseconds and makes no system call.
 ///
-/// The reading is not ordered with instructions around it, which may move it by some nanoseconds.
+/// The processor can reorder instructions, so the reading can be some nanoseconds early or late.
+/// Returns 0 on processors other than x86-64 and AArch64.
+///
+/// ```
+/// use tracewell_record::clock::counter;
+///
+/// let start = counter::read();
+/// if counter::is_invariant() {
+///     assert!(counter::read() >= start);
+/// }
+/// ```
 #[inline(always)]
 pub fn read() -> u64 {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the instruction is part of every x86-64 processor and touches no memory. A kernel
-    // may forbid it to programs (PR_SET_TSC); the program then ends with a signal, it does not go on
-    // with wrong memory.
+    // SAFETY: every x86-64 processor has the instruction, which touches no memory. A kernel may
+    // forbid it to a program (PR_SET_TSC); in that case a signal ends the program.
     unsafe {
         core::arch::x86_64::_rdtsc()
     }
     #[cfg(target_arch = "aarch64")]
     {
         let counter: u64;
-        // SAFETY: reading the virtual counter touches neither memory nor flags, and Linux lets
-        // programs do it.
+        // SAFETY: reading the virtual counter touches neither memory nor flags, and Linux permits
+        // it to programs.
         unsafe {
             core::arch::asm!("mrs {}, cntvct_el0", out(reg) counter, options(nomem, nostack));
         }
@@ -42,16 +52,19 @@ pub fn read() -> u64 {
     }
 }
 
-/// Whether the counter runs at one rate whatever the processor does, and is the same on all cores.
+/// Returns true if the counter runs at a constant rate in all power states and agrees on all cores.
 ///
-/// On x86-64 this is the processor's invariant-TSC flag, and that the kernel trusts it as well: it
-/// takes other clocks where the cores' counters differ.
+/// On x86-64, the processor must report an invariant TSC and the kernel must trust the counter: the
+/// kernel switches to another clock if the counters of the cores differ.
 pub fn is_invariant() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::__cpuid;
-        let highest = __cpuid(0x8000_0000).eax;
-        let invariant = highest >= 0x8000_0007 && __cpuid(0x8000_0007).edx >> 8 & 1 == 1;
+        #[allow(unused_unsafe, reason = "before Rust 1.94 the function is unsafe")]
+        // SAFETY: each x86-64 processor has the instruction.
+        let cpuid = |leaf| unsafe { __cpuid(leaf) };
+        let highest = cpuid(0x8000_0000).eax;
+        let invariant = highest >= 0x8000_0007 && cpuid(0x8000_0007).edx >> 8 & 1 == 1;
         invariant && trusted_by_the_kernel()
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -60,20 +73,22 @@ pub fn is_invariant() -> bool {
     }
 }
 
-/// Linux says which clocks it finds usable; it strikes the counter off this list where it drifts.
+/// Returns true if Linux lists the counter among its usable clock sources. If the counter drifts,
+/// the kernel removes it from this list.
 #[cfg(target_arch = "x86_64")]
 fn trusted_by_the_kernel() -> bool {
     let path = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
-    // Where nobody says anything, the processor's word has to do.
+    // If the list cannot be read, rely on the processor's flag alone.
     std::fs::read_to_string(path).map_or(true, |list| list.split(' ').any(|c| c.trim() == "tsc"))
 }
 
-/// Ticks a second: as the processor says where it does, measured over 10 ms elsewhere.
+/// Returns the rate in ticks per second. On AArch64, a register contains the rate. On other
+/// processors, this function measures the rate for 10 ms.
 pub fn ticks_per_second() -> u64 {
     #[cfg(target_arch = "aarch64")]
     {
         let rate: u64;
-        // SAFETY: as in `read`.
+        // SAFETY: see `read`.
         unsafe { core::arch::asm!("mrs {}, cntfrq_el0", out(reg) rate, options(nomem, nostack)) };
         rate
     }
@@ -93,8 +108,9 @@ fn measured() -> u64 {
     u64::try_from((ticks * 1_000_000_000 + nanoseconds / 2) / nanoseconds).unwrap_or(0)
 }
 
-/// Both clocks at one moment: the narrowest of some tries, so that an interruption between the two
-/// readings does not count.
+/// Reads the system clock and the counter at the same moment. Makes 16 attempts and returns the
+/// attempt with the least time between its two readings of the counter, so that an interruption
+/// does not distort the result.
 #[cfg(any(test, not(target_arch = "aarch64")))]
 fn simultaneous() -> (Instant, u64) {
     let try_once = || {
@@ -122,7 +138,7 @@ mod tests {
         let (end, last) = simultaneous();
         let expected = (end - start).as_secs_f64();
         let found = (last - first) as f64 / rate as f64;
-        // Somebody may adjust the clock between the two, which Linux does by a tenth at most.
+        // Linux may adjust the rate of the system clock between the readings, by at most 10 %.
         assert!((found / expected - 1.0).abs() < 0.2, "{found} s instead of {expected} s");
     }
 }

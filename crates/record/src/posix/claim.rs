@@ -1,70 +1,79 @@
-//! Packets for writers: had alone, shared, displaced, taken over from the dead; closed.
+//! Claims and closes packets for writers. A packet can be exclusive, shared, displaced, or
+//! inherited from a dead owner.
 //!
-//! A writer **has** a packet while its number stands in the packet's head. As long as there are packets
-//! enough, each thread has one from event to event, and stores into it without a locked instruction. Once
-//! [`ALONE`] packets are open, newcomers **share**: a packet that nobody has is taken for one record, by one
-//! exchange, and given back. So idle threads keep at most that many, and a thread holds up no other:
-//! a packet that somebody has is passed over. Who dies within a record keeps one packet from others, until
-//! somebody who needs one finds that it died.
+//! A writer **owns** a packet while its owner number is in the packet's header. As long as there
+//! are enough packets, each thread owns a packet **exclusively** from one event to the next, and
+//! stores records in it without locked instructions. Once [`SHARE_NEW_FROM`] packets are open, new
+//! threads **share**: for each record, a thread takes a packet that has no owner, by an atomic
+//! exchange, and gives the packet back afterwards. So idle threads own at most [`SHARE_NEW_FROM`]
+//! packets, and no thread delays another, because a thread skips packets that have an owner. If a
+//! thread dies while it stores a record, one packet is blocked. The packet stays blocked until
+//! another thread needs a packet and notices that the owner is dead.
 //!
-//! Claiming looks at all packets, so it is bounded; what fails because others were faster is tried
-//! again a fixed number of times, and then the event is lost and counted.
+//! A claim examines each packet once, so its time is bounded. If other threads are faster, the
+//! writer repeats the claim, at most [`MAX_ATTEMPTS`] times. After that, the event is lost and
+//! counted.
 
 use tracewell_wire::native::{join, split};
 use tracewell_wire::posix::StreamPolicy;
 use tracewell_wire::posix::object::{EXTRA_PACKETS, at, head};
 
-use super::pool::{CLOSED, Full, OPEN, Pool, Survey, TAG, UNENDING};
-use super::writer::{Place, not_before};
+use super::cursor::{Cursor, not_before};
+use super::pool::{CLOSED, IMMORTAL_OWNER, OPEN, Pool, Survey, TAG};
+use crate::stream::Full;
 use crate::stream::sync::{Ordering, fence};
 
-/// Open packets from which on newcomers share, and from which on all do.
-const ALONE: u32 = if cfg!(all(loom, test)) { 1 } else { EXTRA_PACKETS / 4 };
-const ALONE_MAX: u32 = if cfg!(all(loom, test)) { 2 } else { EXTRA_PACKETS / 2 };
-/// How often claiming starts again when others were faster.
-const ROUNDS: usize = 16;
-/// Owners that are looked at in one claim, each by a system call.
-const INQUIRIES: usize = 8;
+/// If at least this many packets are open, threads that have no packet share packets.
+const SHARE_NEW_FROM: u32 = if cfg!(all(loom, test)) { 1 } else { EXTRA_PACKETS / 4 };
+/// If at least this many packets are open, every thread whose packet is full shares packets.
+const SHARE_ALL_FROM: u32 = if cfg!(all(loom, test)) { 2 } else { EXTRA_PACKETS / 2 };
+/// Maximum number of attempts per claim if other threads are faster.
+const MAX_ATTEMPTS: usize = 16;
+/// Maximum number of owners that one claim checks; each check is a system call.
+const MAX_LIVENESS_CHECKS: usize = 8;
 
-/// A writer that needs a packet.
+/// A writer's request for a packet.
 pub(super) struct Claim<'a> {
-    pub(super) place: &'a Place,
+    pub(super) cursor: &'a Cursor,
     pub(super) owner: u64,
-    /// Words of the record.
+    /// Length of the record in words.
     pub(super) words: usize,
-    /// The record's stamp.
+    /// Timestamp of the record.
     pub(super) stamp: u64,
-    /// Whether the thread of an owner may still be there.
-    pub(super) lives: &'a dyn Fn(u64) -> bool,
-    /// Had a packet alone that it has just closed.
-    pub(super) had_one: bool,
+    /// Returns true if the thread that an owner number identifies may still exist.
+    pub(super) is_alive: &'a dyn Fn(u64) -> bool,
+    /// True if the writer had an exclusive packet and has just closed it.
+    pub(super) closed_own: bool,
 }
 
-/// How a packet was come by.
+/// Result of a successful claim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Claimed {
-    /// For this record only.
+    /// True if the writer has the packet for this record only.
     pub(super) shared: bool,
-    /// It was opened just now.
+    /// True if this claim opened the packet.
     pub(super) fresh: bool,
 }
 
 impl Pool<'_> {
-    /// Takes a packet with room for the record and lets the place stand in it.
+    /// Claims a packet with room for the record, and moves the writer's cursor into it.
     pub(super) fn claim(&self, claim: &Claim<'_>) -> Result<Claimed, Full> {
-        let place = claim.place;
-        if let Some((packet, opened)) = place.shared()
+        let cursor = claim.cursor;
+        // The packet that this thread shared last usually has room left.
+        if let Some((packet, opened)) = cursor.shared()
             && self.share(packet, Some(opened), claim)
         {
             return Ok(Claimed { shared: true, fresh: false });
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ATTEMPTS {
             let survey = self.survey();
-            let full = survey.closed > self.geometry().closed && claim.owner != UNENDING;
+            // The controller may close more packets than the stream's size allows, so that system
+            // events always fit.
+            let full = survey.closed > self.geometry().closed && claim.owner != IMMORTAL_OWNER;
             if full && self.policy() != StreamPolicy::Loop {
                 return Err(Full);
             }
-            let shared = !claim.may_be_alone(&survey);
+            let shared = !claim.may_be_exclusive(&survey);
             let fresh = Claimed { shared, fresh: true };
             if full {
                 if self.displace(&survey, claim) {
@@ -73,6 +82,8 @@ impl Pool<'_> {
                 continue;
             }
             if shared {
+                // A thread may make system calls when it records its first event, but should not
+                // make any later.
                 if claim.is_first() && self.inherit(claim) {
                     return Ok(Claimed { shared: false, fresh: false });
                 }
@@ -86,7 +97,7 @@ impl Pool<'_> {
             if self.share_any(claim) {
                 return Ok(Claimed { shared: true, fresh: false });
             }
-            // Every packet is closed, or had by somebody.
+            // Every packet is closed or has an owner.
             if self.inherit(claim) {
                 return Ok(Claimed { shared: false, fresh: false });
             }
@@ -100,44 +111,47 @@ impl Pool<'_> {
         Err(Full)
     }
 
-    /// Makes the claimant the owner of a packet that nobody has.
+    /// Makes the writer the owner of a packet that has none. Returns false if the packet already
+    /// has an owner.
     pub(super) fn take(&self, packet: usize, claim: &Claim<'_>) -> bool {
         let word = self.head(packet, head::OWNER);
         if word.load(Ordering::Relaxed) != 0 {
             return false;
         }
-        // First, so that a thread that leaves by a jump is known to have it.
-        claim.place.hold(packet);
-        // Acquire: pairs with the release store of the owner before.
+        // Store the packet before the exchange: if the thread leaves by a jump, `repair` checks
+        // this packet.
+        claim.cursor.hold(packet);
+        // Acquire: pairs with the release store of the previous owner.
         let taken = word.compare_exchange(0, claim.owner, Ordering::Acquire, Ordering::Relaxed);
         if taken.is_err() {
-            claim.place.let_go();
+            claim.cursor.release();
         }
         taken.is_ok()
     }
 
-    /// Gives the packet back that a place holds.
-    pub(super) fn give_back(&self, place: &Place) {
-        if let Some(packet) = place.held() {
+    /// Releases the packet that a cursor owns, so that another thread can take it.
+    pub(super) fn give_back(&self, cursor: &Cursor) {
+        if let Some(packet) = cursor.held() {
             self.head(packet, head::OWNER).store(0, Ordering::Release);
-            place.let_go();
+            cursor.release();
         }
     }
 
-    /// Takes a packet that is open for one record, if nobody has it and the record has room.
+    /// Takes an open packet for one record, if it has no owner and the record fits.
     fn share(&self, packet: usize, opened: Option<u64>, claim: &Claim<'_>) -> bool {
         if !self.take(packet, claim) {
             return false;
         }
         let state = self.head(packet, head::STATE).load(Ordering::Acquire);
         let same = opened.is_none_or(|opened| opened == state >> 2);
-        if state & TAG == OPEN && same && self.go_on(packet, state >> 2, claim) {
+        if state & TAG == OPEN && same && self.resume(packet, state >> 2, claim) {
             return true;
         }
-        self.give_back(claim.place);
+        self.give_back(claim.cursor);
         false
     }
 
+    /// Takes any available open packet for one record.
     fn share_any(&self, claim: &Claim<'_>) -> bool {
         (0..self.used()).any(|packet| {
             let state = self.head(packet, head::STATE).load(Ordering::Relaxed);
@@ -145,44 +159,49 @@ impl Pool<'_> {
         })
     }
 
-    /// Lets a place stand behind the last record of an open packet that it holds; where the record has no
-    /// room, or the clock was set back since, the packet is closed.
-    fn go_on(&self, packet: usize, opened: u64, claim: &Claim<'_>) -> bool {
+    /// Moves the cursor to the end of the records in an open packet that the writer owns. Closes
+    /// the packet and returns false if the record does not fit, or if the clock was set back in the
+    /// meantime.
+    fn resume(&self, packet: usize, opened: u64, claim: &Claim<'_>) -> bool {
         let (words, order) = split(self.head(packet, head::COMMITTED).load(Ordering::Acquire));
         let last = self.head(packet, head::LAST).load(Ordering::Relaxed);
+        // If the count was stored after an earlier opening, no record was stored since this
+        // opening.
         let (words, last) = if order == opened as u32 { (words, last) } else { (0, 0) };
-        claim.place.enter(&self.geometry(), packet, opened, words, last);
-        if claim.place.has_room(claim.words) && not_before(claim.stamp, last) >= last {
+        claim.cursor.enter(&self.geometry(), packet, opened, words, last);
+        if claim.cursor.has_room(claim.words) && not_before(claim.stamp, last) >= last {
             return true;
         }
-        self.close(claim.place);
+        self.close(claim.cursor);
         false
     }
 
-    /// Says that nothing more comes into the packet of a place, and gives it back.
-    pub fn close(&self, place: &Place) {
-        let Some((packet, opened)) = place.leave() else { return };
+    /// Closes the packet of a cursor, so that it gets no more records, and gives it back.
+    pub fn close(&self, cursor: &Cursor) {
+        let Some((packet, opened)) = cursor.leave() else { return };
         let last = self.head(packet, head::LAST).load(Ordering::Relaxed);
         let latest = self.word(at::CLOSED_STAMP);
         let _ = latest.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |before| {
             (not_before(last, before) == last).then_some(last)
         });
         self.head(packet, head::CLOSED).store(self.next_order(), Ordering::Relaxed);
-        // Release: who sees it closed sees its records, its last stamp and its order.
+        // Release: a thread that sees the packet closed also sees its records, its last timestamp
+        // and its order number.
         self.head(packet, head::STATE).store(opened << 2 | CLOSED, Ordering::Release);
-        self.give_back(place);
+        self.give_back(cursor);
     }
 
-    /// Takes over the packet that was closed first, with all records in it.
+    /// Reuses the packet that was closed first, discarding its records.
     fn displace(&self, survey: &Survey, claim: &Claim<'_>) -> bool {
         let Some((packet, state)) = survey.oldest else { return false };
         if !self.take(packet, claim) {
             return false;
         }
+        // Read these before the packet is opened, which resets them.
         let last = self.head(packet, head::LAST).load(Ordering::Relaxed);
         let order = self.head(packet, head::CLOSED).load(Ordering::Relaxed);
         if !self.open(packet, state, claim) {
-            self.give_back(claim.place);
+            self.give_back(claim.cursor);
             return false;
         }
         self.word(at::GONE_STAMP).store(last, Ordering::Relaxed);
@@ -192,94 +211,101 @@ impl Pool<'_> {
         true
     }
 
+    /// Opens a free packet.
     fn open_free(&self, claim: &Claim<'_>) -> bool {
         (0..self.geometry().packets as usize).any(|packet| {
             let state = self.head(packet, head::STATE).load(Ordering::Relaxed);
             if state & TAG != 0 {
                 return false;
             }
-            // Before it is taken, so that it is found if its owner dies.
+            // Raise the count before the packet is taken, so that other threads find the packet if
+            // its owner dies.
             self.word(at::USED).fetch_max(packet as u64 + 1, Ordering::AcqRel);
             if !self.take(packet, claim) {
                 return false;
             }
-            // Somebody may have filled it before it was taken.
+            // Another thread may have opened and closed the packet before this thread took it.
             let opened = self.open(packet, 0, claim);
             if !opened {
-                self.give_back(claim.place);
+                self.give_back(claim.cursor);
             }
             opened
         })
     }
 
-    /// Opens a packet that the claimant holds.
+    /// Opens a packet that the writer already owns. Returns false if its state is no longer
+    /// `before`.
     pub(super) fn open(&self, packet: usize, before: u64, claim: &Claim<'_>) -> bool {
         let opened = self.next_order();
         let word = self.head(packet, head::STATE);
         let after = opened << 2 | OPEN;
-        // Acquire: what its reader did is done.
+        // Acquire: the reader has finished with the packet.
         if word.compare_exchange(before, after, Ordering::AcqRel, Ordering::Relaxed).is_err() {
             return false;
         }
-        // Release: a reader that sees a word stored behind this fence, and fences, sees the state.
+        // Release: a reader that sees a word stored after this fence, and then executes its own
+        // fence, also sees the state.
         fence(Ordering::Release);
         self.head(packet, head::LAST).store(0, Ordering::Relaxed);
         self.head(packet, head::COMMITTED).store(join(0, opened as u32), Ordering::Release);
-        claim.place.enter(&self.geometry(), packet, opened, 0, 0);
+        claim.cursor.enter(&self.geometry(), packet, opened, 0, 0);
         true
     }
 
-    /// Takes over a packet whose owner has died, if one is found that has room, or can be opened.
+    /// Takes over a packet whose owner has died, if that packet has room or can be opened.
     fn inherit(&self, claim: &Claim<'_>) -> bool {
         let used = self.used();
+        // Start at a different packet each time, so that every owner is checked eventually.
         let from = self.word(at::ORDER).load(Ordering::Relaxed) as usize;
-        let mut inquiries = 0;
+        let mut checks = 0;
         for packet in (0..used).map(|index| (from + index) % used) {
             let before = self.head(packet, head::OWNER).load(Ordering::Relaxed);
-            if matches!(before, 0 | UNENDING) || before == claim.owner {
+            if matches!(before, 0 | IMMORTAL_OWNER) || before == claim.owner {
                 continue;
             }
-            if inquiries == INQUIRIES {
+            if checks == MAX_LIVENESS_CHECKS {
                 return false;
             }
-            inquiries += 1;
-            if !(claim.lives)(before) && self.inherit_from(packet, before, claim) {
+            checks += 1;
+            if !(claim.is_alive)(before) && self.inherit_from(packet, before, claim) {
                 return true;
             }
         }
         false
     }
 
+    /// Takes over a packet from the dead owner `before`.
     fn inherit_from(&self, packet: usize, before: u64, claim: &Claim<'_>) -> bool {
         let word = self.head(packet, head::OWNER);
-        claim.place.hold(packet);
-        // The number of the dead is nobody else's, so that who finds it has the packet.
+        claim.cursor.hold(packet);
+        // No other writer uses the dead owner's number, so the exchange has a single winner.
         let taken = word.compare_exchange(before, claim.owner, Ordering::AcqRel, Ordering::Relaxed);
         if taken.is_err() {
-            claim.place.let_go();
+            claim.cursor.release();
             return false;
         }
         let state = self.head(packet, head::STATE).load(Ordering::Acquire);
         let useful = match state & TAG {
-            OPEN => self.go_on(packet, state >> 2, claim),
+            OPEN => self.resume(packet, state >> 2, claim),
             0 => self.open(packet, state, claim),
             _ => false,
         };
         if !useful {
-            self.give_back(claim.place);
+            self.give_back(claim.cursor);
         }
         useful
     }
 }
 
 impl Claim<'_> {
-    fn may_be_alone(&self, survey: &Survey) -> bool {
-        let limit = if self.had_one { ALONE_MAX } else { ALONE };
-        self.owner == UNENDING || survey.open < limit
+    /// Returns true if there are enough packets for the writer to own one exclusively.
+    fn may_be_exclusive(&self, survey: &Survey) -> bool {
+        let limit = if self.closed_own { SHARE_ALL_FROM } else { SHARE_NEW_FROM };
+        self.owner == IMMORTAL_OWNER || survey.open < limit
     }
 
-    /// Whether the thread has had no packet of the stream yet: its first event may ask the system.
+    /// Returns true if the thread has not had a packet of the stream yet.
     fn is_first(&self) -> bool {
-        !self.had_one && self.place.shared().is_none()
+        !self.closed_own && self.cursor.shared().is_none()
     }
 }

@@ -1,33 +1,37 @@
-//! POSIX trace streams: how records of many threads and processes get into one memory, and out of it
-//! in the order of their time.
+//! POSIX trace streams: many threads and processes store records in one memory area, and a reader
+//! removes them in timestamp order.
 //!
-//! The standard promises things of a stream as a whole that a ring for each thread cannot keep: that
-//! records fit as long as the sum of their sizes over all threads stays below a number, that the
-//! oldest go first, that one order comes out. So here threads draw **packets** from one pool. A packet
-//! has one writer at a time; an event is a few plain stores and one release store of how far the
-//! packet is filled. Nobody waits, and a thread that stops or dies in the middle of a record leaves
-//! nothing but a record that never was, and a packet that others pass over.
+//! The standard requires properties of a whole stream that a ring per thread cannot provide. The
+//! size limit applies to the records of all threads together. The stream discards the oldest
+//! records first, from whichever thread. A reader gets the records of all threads in one order. So
+//! threads get **packets** from a common pool. A packet has one writer at a time. Recording an
+//! event takes a few plain stores and one release store of the packet's fill level. No thread ever
+//! waits. If a thread stops or dies while it stores a record, that record never becomes visible,
+//! and other threads skip the packet.
 //!
-//! Some threads have a packet to themselves from event to event. When there are many, the others share
-//! packets: they take one for a record and give it back. So any number of threads finds room in a stream;
-//! what is bounded is how many of them can be in the middle of a record.
+//! Some threads own a packet exclusively from one event to the next. If there are many threads, the
+//! others share packets: each takes a packet for one record and gives it back. So a stream supports
+//! any number of threads; only the number of records being stored at the same time is limited.
 //!
-//! A packet is *free*, *open* (threads fill it) or *closed* (full). A reader that took everything
-//! out of a closed packet frees it. Once more packets are closed than the stream's promise needs, the
-//! policy says what comes: *loop* takes over the packet that was closed first, the others find the
-//! stream full.
+//! A packet is *free*, *open* (being filled) or *closed* (full). When the reader has removed all
+//! records of a closed packet, it frees the packet. If more packets are closed than the stream's
+//! guaranteed size requires, the policy applies: *loop* reuses the packet that was closed first;
+//! with the other policies, the stream is full.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `pool` | the memory and the heads of packets; the table of memory orderings |
-//! | `claim` | packets for writers: had alone, shared, displaced, taken over; closed |
-//! | `writer` | storing records into a packet |
-//! | `reader` | taking records out in the order of their stamps |
-//! | `model` | the protocol under a model checker |
+//! | `pool` | the memory and the packet headers; the table of memory orderings |
+//! | `cursor` | the write position of a thread in a packet; stores a record there |
+//! | `claim` | how writers get and close packets: exclusive, shared, displaced, inherited |
+//! | `writer` | stores a record, in a new packet if necessary |
+//! | `reader` | removes records in timestamp order |
+//! | `model` | checks the protocol with a model checker |
 //!
-//! The memory is the caller's; who shares it with whom is the business of the crate `tracewell-posix`.
+//! Each file uses only the files above it. The caller owns the memory; `tracewell-posix` shares it
+//! between processes. `docs/posix-design.md` defines the terms and gives the reasons.
 
 mod claim;
+mod cursor;
 #[cfg(all(loom, test))]
 mod model;
 mod pool;
@@ -35,7 +39,8 @@ mod pool;
 mod reader;
 mod writer;
 
-pub use pool::{Full, Pool, UNENDING};
+pub use crate::stream::Full;
+pub use cursor::{Cursor, Event};
+pub use pool::{IMMORTAL_OWNER, Pool};
 #[cfg(feature = "std")]
-pub use reader::{Reader, Taken};
-pub use writer::{Event, Place};
+pub use reader::{Reader, Record};

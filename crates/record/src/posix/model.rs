@@ -1,26 +1,27 @@
-//! The protocol of packets under a model checker, which tries the orders in which threads may run and
-//! the values that weakly ordered loads may see:
+//! Checks the protocol of packets with a model checker. It tries all orders in which threads can
+//! run, and all values that loads with weak ordering can return:
 //!
 //! ```sh
 //! RUSTFLAGS="--cfg loom" cargo test --release -p tracewell-record --features std --lib model
 //! ```
 //!
-//! A packet holds two records of one word of data.
+//! A packet has room for two records with one word of data each.
 
 use std::sync::Arc;
 use std::vec::Vec;
 
 use loom::thread;
 use tracewell_wire::posix::object::{Geometry, HEAD_WORDS, at, head};
-use tracewell_wire::posix::{RecordHead, StreamPolicy};
+use tracewell_wire::posix::{RecordHeader, StreamPolicy};
 
 use super::claim::Claim;
-use super::pool::{Full, OPEN, Pool, TAG, UNENDING};
+use super::cursor::{Cursor, Event};
+use super::pool::{IMMORTAL_OWNER, OPEN, Pool, TAG};
 use super::reader::Reader;
-use super::writer::{Event, Place};
+use crate::stream::Full;
 use crate::stream::sync::{AtomicU64, Ordering, check, check_with};
 
-/// A writer that has died.
+/// Owner number of a writer that has died.
 const DEAD: u64 = 9;
 
 fn memory(packets: usize) -> Arc<Vec<AtomicU64>> {
@@ -33,32 +34,32 @@ fn pool(words: &[AtomicU64], packets: u32, closed: u32, policy: StreamPolicy) ->
     Pool::new(words, geometry, policy).unwrap()
 }
 
-fn lives(owner: u64) -> bool {
+fn is_alive(owner: u64) -> bool {
     owner != DEAD
 }
 
-/// The data of an event says its number.
+/// Stores an event whose data is its own number.
 fn push_at(
-    place: &Place,
+    cursor: &Cursor,
     pool: &Pool<'_>,
     owner: u64,
     number: u64,
     stamp: u64,
 ) -> Result<(), Full> {
-    let head = RecordHead { length: 0, id: 65, flags: 0, process: 1 };
+    let head = RecordHeader { length: 0, id: 65, flags: 0, process: 1 };
     let event = Event { head, stamp, address: 0, thread: owner };
-    place.push(pool, &event, &number.to_le_bytes(), owner, &lives)
+    cursor.push(pool, &event, &number.to_le_bytes(), owner, &is_alive)
 }
 
-/// The same with a stamp that says the number as well.
-fn push(place: &Place, pool: &Pool<'_>, owner: u64, number: u64) -> Result<(), Full> {
-    push_at(place, pool, owner, number, 100 + number)
+/// Like `push_at`, with a timestamp derived from the number.
+fn push(cursor: &Cursor, pool: &Pool<'_>, owner: u64, number: u64) -> Result<(), Full> {
+    push_at(cursor, pool, owner, number, 100 + number)
 }
 
-/// The numbers that a reader finds.
-fn read(reader: &mut Reader, pool: &Pool<'_>, most: usize) -> Vec<u64> {
+/// Returns the numbers of up to `max` events that a reader finds.
+fn read(reader: &mut Reader, pool: &Pool<'_>, max: usize) -> Vec<u64> {
     let mut numbers = Vec::new();
-    for _ in 0..most {
+    for _ in 0..max {
         let Some(taken) = reader.take(pool) else { break };
         assert_eq!((taken.head.id, taken.head.length), (65, 8));
         numbers.push(reader.data()[0]);
@@ -72,15 +73,16 @@ fn sorted(mut numbers: Vec<u64>) -> Vec<u64> {
     numbers
 }
 
-/// Takes a packet and does not give it back.
+/// Takes a packet without giving it back.
 fn hold(pool: &Pool<'_>, packet: usize, owner: u64) -> bool {
-    let place = Place::new();
-    let (lives, had_one) = (&lives, false);
-    pool.take(packet, &Claim { place: &place, owner, words: 5, stamp: 0, lives, had_one })
+    let cursor = Cursor::new();
+    let (is_alive, closed_own) = (&is_alive, false);
+    let claim = Claim { cursor: &cursor, owner, words: 5, stamp: 0, is_alive, closed_own };
+    pool.take(packet, &claim)
 }
 
 #[test]
-fn what_is_committed_is_there() {
+fn committed_records_are_visible() {
     check(|| {
         let words = memory(1);
         let reading = Arc::clone(&words);
@@ -91,21 +93,21 @@ fn what_is_committed_is_there() {
             assert!([&[][..], &[0], &[0, 1]].contains(&&found[..]), "{found:?}");
         });
         let pool = pool(&words, 1, 1, StreamPolicy::UntilFull);
-        let place = Place::new();
-        push(&place, &pool, 1, 0).unwrap();
-        push(&place, &pool, 1, 1).unwrap();
+        let cursor = Cursor::new();
+        push(&cursor, &pool, 1, 0).unwrap();
+        push(&cursor, &pool, 1, 1).unwrap();
         thread.join().unwrap();
     });
 }
 
 #[test]
-fn what_is_displaced_is_not_believed() {
+fn displaced_records_are_not_trusted() {
     check_with(2, || {
         let words = memory(1);
         let writing = pool(&words, 1, 0, StreamPolicy::Loop);
-        let place = Place::new();
-        push(&place, &writing, 1, 0).unwrap();
-        push(&place, &writing, 1, 1).unwrap();
+        let cursor = Cursor::new();
+        push(&cursor, &writing, 1, 0).unwrap();
+        push(&cursor, &writing, 1, 1).unwrap();
         let reading = Arc::clone(&words);
         let thread = thread::spawn(move || {
             let pool = pool(&reading, 1, 0, StreamPolicy::Loop);
@@ -113,23 +115,23 @@ fn what_is_displaced_is_not_believed() {
             let found = read(&mut reader, &pool, 1);
             assert!(found.iter().all(|number| *number < 3), "{found:?}");
         });
-        // Takes the packet over that the reader copies from.
-        push(&place, &writing, 1, 2).unwrap();
+        // Displaces the packet from which the reader copies.
+        push(&cursor, &writing, 1, 2).unwrap();
         thread.join().unwrap();
     });
 }
 
 #[test]
-fn two_writers_never_have_one_packet() {
+fn two_writers_never_own_one_packet() {
     check(|| {
         let words = memory(2);
         let writing = Arc::clone(&words);
         let thread = thread::spawn(move || {
             let pool = pool(&writing, 2, 2, StreamPolicy::UntilFull);
-            push(&Place::new(), &pool, 1, 1).unwrap();
+            push(&Cursor::new(), &pool, 1, 1).unwrap();
         });
         let pool = pool(&words, 2, 2, StreamPolicy::UntilFull);
-        push(&Place::new(), &pool, 2, 0).unwrap();
+        push(&Cursor::new(), &pool, 2, 0).unwrap();
         thread.join().unwrap();
         let mut reader = Reader::new(&pool);
         assert_eq!(sorted(read(&mut reader, &pool, 3)), [0, 1]);
@@ -137,12 +139,12 @@ fn two_writers_never_have_one_packet() {
 }
 
 #[test]
-fn a_packet_is_free_only_when_everything_was_read() {
+fn a_packet_is_freed_only_after_all_its_records_were_read() {
     check(|| {
         let words = memory(1);
         let writing = pool(&words, 1, 1, StreamPolicy::UntilFull);
-        let place = Place::new();
-        push(&place, &writing, UNENDING, 0).unwrap();
+        let cursor = Cursor::new();
+        push(&cursor, &writing, IMMORTAL_OWNER, 0).unwrap();
         let reading = Arc::clone(&words);
         let thread = thread::spawn(move || {
             let pool = pool(&reading, 1, 1, StreamPolicy::UntilFull);
@@ -150,8 +152,8 @@ fn a_packet_is_free_only_when_everything_was_read() {
             let first = read(&mut reader, &pool, 2);
             [first, read(&mut reader, &pool, 3)].concat()
         });
-        push(&place, &writing, UNENDING, 1).unwrap();
-        let stored = push(&place, &writing, UNENDING, 2).is_ok();
+        push(&cursor, &writing, IMMORTAL_OWNER, 1).unwrap();
+        let stored = push(&cursor, &writing, IMMORTAL_OWNER, 2).is_ok();
         let found = thread.join().unwrap();
         let expected: &[u64] = if stored { &[0, 1, 2] } else { &[0, 1] };
         assert!(expected.starts_with(&found), "{found:?} {stored}");
@@ -160,21 +162,21 @@ fn a_packet_is_free_only_when_everything_was_read() {
     });
 }
 
-/// The clock goes back as the thread opens its second packet.
+/// The clock is set back when the thread opens its second packet.
 #[test]
 fn a_thread_that_opens_a_packet_stays_in_order() {
     check_with(2, || {
         let words = memory(3);
         let writing = pool(&words, 3, 3, StreamPolicy::UntilFull);
-        let place = Place::new();
-        push_at(&place, &writing, 1, 0, 200).unwrap();
+        let cursor = Cursor::new();
+        push_at(&cursor, &writing, 1, 0, 200).unwrap();
         let reading = Arc::clone(&words);
         let thread = thread::spawn(move || {
             let pool = pool(&reading, 3, 3, StreamPolicy::UntilFull);
             read(&mut Reader::new(&pool), &pool, 3)
         });
-        push_at(&place, &writing, 1, 1, 200).unwrap();
-        push_at(&place, &writing, 1, 2, 100).unwrap();
+        push_at(&cursor, &writing, 1, 1, 200).unwrap();
+        push_at(&cursor, &writing, 1, 2, 100).unwrap();
         let found = thread.join().unwrap();
         assert!([0, 1, 2].starts_with(&found), "{found:?}");
     });
@@ -186,29 +188,29 @@ fn a_clock_that_is_set_back_leaves_a_thread_in_order() {
     check_with(2, || {
         let words = memory(2);
         let writing = pool(&words, 2, 2, StreamPolicy::UntilFull);
-        let place = Place::new();
-        push_at(&place, &writing, 1, 0, 9 * SECOND).unwrap();
+        let cursor = Cursor::new();
+        push_at(&cursor, &writing, 1, 0, 9 * SECOND).unwrap();
         let reading = Arc::clone(&words);
         let thread = thread::spawn(move || {
             let pool = pool(&reading, 2, 2, StreamPolicy::UntilFull);
             read(&mut Reader::new(&pool), &pool, 2)
         });
-        push_at(&place, &writing, 1, 1, SECOND).unwrap();
+        push_at(&cursor, &writing, 1, 1, SECOND).unwrap();
         let found = thread.join().unwrap();
         assert!([0, 1].starts_with(&found), "{found:?}");
     });
 }
 
-/// Packet 0 is had by a thread, packet 1 is shared by a thread that must go on in packet 2, where a record of
-/// another thread has a later stamp.
+/// Packet 0 has an exclusive owner. Packet 1 is shared by a thread that must continue in packet 2,
+/// which contains a later record of another thread.
 #[test]
 fn a_thread_that_shares_packets_stays_in_order() {
     check_with(2, || {
         let words = memory(3);
         let writing = pool(&words, 3, 3, StreamPolicy::UntilFull);
-        push_at(&Place::new(), &writing, 3, 0, 90).unwrap();
+        push_at(&Cursor::new(), &writing, 3, 0, 90).unwrap();
         assert!(hold(&writing, 1, 4));
-        push_at(&Place::new(), &writing, 2, 1, 200).unwrap();
+        push_at(&Cursor::new(), &writing, 2, 1, 200).unwrap();
         writing.head(1, head::OWNER).store(0, Ordering::Release);
         assert_eq!(writing.head(2, head::STATE).load(Ordering::Relaxed) & TAG, OPEN);
         let reading = Arc::clone(&words);
@@ -216,12 +218,12 @@ fn a_thread_that_shares_packets_stays_in_order() {
             let pool = pool(&reading, 3, 3, StreamPolicy::UntilFull);
             read(&mut Reader::new(&pool), &pool, 4)
         });
-        let place = Place::new();
+        let cursor = Cursor::new();
         assert!(hold(&writing, 2, 4));
-        push_at(&place, &writing, 1, 10, 100).unwrap();
+        push_at(&cursor, &writing, 1, 10, 100).unwrap();
         writing.head(2, head::OWNER).store(0, Ordering::Release);
         assert!(hold(&writing, 1, 4));
-        push_at(&place, &writing, 1, 11, 100).unwrap();
+        push_at(&cursor, &writing, 1, 11, 100).unwrap();
         let mut found = thread.join().unwrap();
         found.retain(|number| *number >= 10);
         assert!([10, 11].starts_with(&found), "{found:?}");
@@ -233,60 +235,61 @@ fn writers_that_share_a_packet_lose_nothing() {
     check(|| {
         let words = memory(3);
         let writing = pool(&words, 3, 3, StreamPolicy::UntilFull);
-        // Has the first packet; the second one is shared, and full after one more record.
-        push(&Place::new(), &writing, 3, 0).unwrap();
-        push(&Place::new(), &writing, 4, 1).unwrap();
+        // Owns the first packet. The second packet is shared, and is full after one more record.
+        push(&Cursor::new(), &writing, 3, 0).unwrap();
+        push(&Cursor::new(), &writing, 4, 1).unwrap();
         let other = Arc::clone(&words);
         let thread = thread::spawn(move || {
             let pool = pool(&other, 3, 3, StreamPolicy::UntilFull);
-            push(&Place::new(), &pool, 1, 2).unwrap();
+            push(&Cursor::new(), &pool, 1, 2).unwrap();
         });
-        push(&Place::new(), &writing, 2, 3).unwrap();
+        push(&Cursor::new(), &writing, 2, 3).unwrap();
         thread.join().unwrap();
         let mut reader = Reader::new(&writing);
         assert_eq!(sorted(read(&mut reader, &writing, 5)), [0, 1, 2, 3]);
     });
 }
 
-/// One opens a packet that somebody dead once had, another looks for packets of the dead.
+/// One thread opens a packet whose earlier owner died, while another searches for packets of dead
+/// owners.
 #[test]
-fn who_opens_a_packet_is_not_taken_for_who_had_it_before() {
+fn a_new_owner_is_not_taken_for_the_dead_one_before() {
     check(|| {
         let words = memory(2);
         let before = pool(&words, 2, 2, StreamPolicy::UntilFull);
-        push(&Place::new(), &before, 3, 1).unwrap();
-        let place = Place::new();
-        push(&place, &before, DEAD, 0).unwrap();
-        before.close(&place);
+        push(&Cursor::new(), &before, 3, 1).unwrap();
+        let cursor = Cursor::new();
+        push(&cursor, &before, DEAD, 0).unwrap();
+        before.close(&cursor);
         let mut reader = Reader::new(&before);
         assert_eq!(sorted(read(&mut reader, &before, 3)), [0, 1]);
         let other = Arc::clone(&words);
         let thread = thread::spawn(move || {
             let pool = pool(&other, 2, 2, StreamPolicy::UntilFull);
-            push(&Place::new(), &pool, 1, 2).is_ok()
+            push(&Cursor::new(), &pool, 1, 2).is_ok()
         });
-        let stored = push(&Place::new(), &before, 2, 3).is_ok();
+        let stored = push(&Cursor::new(), &before, 2, 3).is_ok();
         let stored = [thread.join().unwrap(), stored];
         let expected: Vec<u64> = (2..4).filter(|number| stored[*number as usize - 2]).collect();
         assert_eq!(sorted(read(&mut reader, &before, 4)), expected);
     });
 }
 
-/// The dead one stored a record, and began another.
+/// The dead owner stored one record and began another record.
 #[test]
-fn a_packet_of_the_dead_has_one_heir() {
+fn a_packet_of_a_dead_owner_is_inherited_once() {
     check(|| {
         let words = memory(2);
         let before = pool(&words, 2, 2, StreamPolicy::UntilFull);
-        push(&Place::new(), &before, 3, 0).unwrap();
-        push(&Place::new(), &before, 4, 1).unwrap();
+        push(&Cursor::new(), &before, 3, 0).unwrap();
+        push(&Cursor::new(), &before, 4, 1).unwrap();
         assert!(hold(&before, 1, DEAD));
         let other = Arc::clone(&words);
         let thread = thread::spawn(move || {
             let pool = pool(&other, 2, 2, StreamPolicy::UntilFull);
-            push(&Place::new(), &pool, 1, 2).is_ok()
+            push(&Cursor::new(), &pool, 1, 2).is_ok()
         });
-        let stored = push(&Place::new(), &before, 2, 3).is_ok();
+        let stored = push(&Cursor::new(), &before, 2, 3).is_ok();
         let stored = [thread.join().unwrap(), stored];
         assert!(stored != [false; 2]);
         let kept = (0..4).filter(|number| *number < 2 || stored[*number as usize - 2]);
@@ -295,16 +298,16 @@ fn a_packet_of_the_dead_has_one_heir() {
     });
 }
 
-/// Somebody who displaces the packet meets the reader, who frees it.
+/// A writer displaces the packet while the reader frees it.
 #[test]
 fn a_packet_is_freed_or_displaced() {
     check_with(2, || {
         let words = memory(1);
         let writing = pool(&words, 1, 0, StreamPolicy::Loop);
-        let place = Place::new();
-        push(&place, &writing, 1, 0).unwrap();
-        push(&place, &writing, 1, 1).unwrap();
-        writing.close(&place);
+        let cursor = Cursor::new();
+        push(&cursor, &writing, 1, 0).unwrap();
+        push(&cursor, &writing, 1, 1).unwrap();
+        writing.close(&cursor);
         let reading = Arc::clone(&words);
         let thread = thread::spawn(move || {
             let pool = pool(&reading, 1, 0, StreamPolicy::Loop);
@@ -312,7 +315,7 @@ fn a_packet_is_freed_or_displaced() {
             let found = read(&mut reader, &pool, 3);
             (found, reader)
         });
-        push(&place, &writing, 1, 2).unwrap();
+        push(&cursor, &writing, 1, 2).unwrap();
         let (mut found, mut reader) = thread.join().unwrap();
         found.extend(read(&mut reader, &writing, 3));
         assert!(found.is_sorted() && found.last() == Some(&2), "{found:?}");

@@ -1,39 +1,48 @@
-//! The memory of a stream and the heads of its packets.
+//! The memory of a stream and the headers of its packets.
 //!
 //! | shared word | stored by | ordering | read by |
 //! |---|---|---|---|
-//! | packet words | owner | relaxed | reader, relaxed; believed if the state is the same afterwards |
-//! | head: owner, from 0 | a writer, exchange | acquire: what the owner before stored is there | writers |
-//! | head: owner, to 0 | the owner | release, after all it stored | writers |
-//! | head: owner, of a dead writer | a writer, exchange | acquire-release | writers |
-//! | head: committed | owner | release, after the record's words; with the order number of the opening, so that a number of the opening before is not taken for it | reader, next owner: acquire |
-//! | head: state, to open | owner | acquire-release exchange, then a release fence | reader, acquire before it copies, relaxed behind an acquire fence after it |
-//! | head: state, to closed | owner | release, after last and closed | writers, reader: acquire |
-//! | head: state, to free | reader | release exchange, after it copied | writers, acquire |
-//! | order | who opens or closes | acquire-release: who sees the number of an opening sees what its thread closed before | reader, acquire, before it looks |
-//! | cutoff | reader | relaxed, then a sequentially consistent fence, then it looks; release to 0 | a writer that changes packets, behind such a fence |
-//! | latest closed stamp | who closes | relaxed: only as good as clocks are | who opens |
+//! | packet words | owner | relaxed | reader, relaxed; trusted if the state is unchanged |
+//! | header: owner, from 0 | a writer, exchange | acquire (1) | writers |
+//! | header: owner, to 0 | the owner | release, after all it stored | writers |
+//! | header: owner, of a dead writer | a writer, exchange | acquire-release | writers |
+//! | header: committed | owner | release, after the record (2) | reader, next owner: acquire |
+//! | header: state, to open | owner | acquire-release exchange, release fence | reader (3) |
+//! | header: state, to closed | owner | release, after last and closed | writers, reader: acquire |
+//! | header: state, to free | reader | release exchange, after its copy | writers, acquire |
+//! | order | a writer that opens or closes | acquire-release (4) | reader, acquire |
+//! | cutoff | reader | relaxed, then a fence, then its pass (5); release to 0 | writers (5) |
+//! | latest closed timestamp | a writer that closes | relaxed (6) | a writer that opens |
 //!
-//! Only the owner of a packet changes its state, but for the reader, which makes a closed packet free. So two
-//! writers never have one packet, whatever became of the owner before.
+//! 1. The new owner sees what the previous owner stored.
+//! 2. The word contains the order number of the opening, so that it cannot be mistaken for the
+//!    count of another opening.
+//! 3. Acquire before the copy; after the copy, an acquire fence followed by a relaxed load.
+//! 4. A thread that sees the order number of an opening also sees the packets that the opener
+//!    closed before it. The reader loads the number before its pass.
+//! 5. The fence is sequentially consistent. A writer that moves to another packet executes such a
+//!    fence before it loads the cutoff.
+//! 6. The value is only as accurate as the clocks.
+//!
+//! Only its owner changes the state of a packet, except that the reader frees closed packets. So
+//! two writers never have the same packet, even if its previous owner died.
 
 use tracewell_wire::posix::StreamPolicy;
 use tracewell_wire::posix::object::{Geometry, at, head};
 
 use crate::stream::sync::{AtomicU64, Ordering};
 
-/// An event does not fit and may not displace another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Full;
+/// Owner number of the stream's controller, whose packets must never be inherited.
+pub const IMMORTAL_OWNER: u64 = u64::MAX;
 
-/// The owner of a packet that no death of a thread sets free.
-pub const UNENDING: u64 = u64::MAX;
-
+/// Tag of the state of an open packet.
 pub(super) const OPEN: u64 = 1;
+/// Tag of the state of a closed packet.
 pub(super) const CLOSED: u64 = 2;
+/// Mask for the tag in a state; the other bits are the order number of the opening.
 pub(super) const TAG: u64 = 3;
 
-/// The memory of a stream's packets.
+/// The packets in the memory of a stream. See [`Cursor`](super::Cursor) for an example.
 #[derive(Clone, Copy, Debug)]
 pub struct Pool<'a> {
     words: &'a [AtomicU64],
@@ -41,19 +50,22 @@ pub struct Pool<'a> {
     policy: StreamPolicy,
 }
 
-/// How the packets stand.
+/// Numbers of packets by state.
 pub(super) struct Survey {
+    /// Number of closed packets.
     pub(super) closed: u32,
+    /// Number of open packets.
     pub(super) open: u32,
-    /// The packet that was closed first, with its state.
+    /// The packet that was closed first, with its state word.
     pub(super) oldest: Option<(usize, u64)>,
 }
 
 impl<'a> Pool<'a> {
-    /// The packets in the memory of a stream; `None` where it is too small for them.
+    /// Creates a pool in the memory of a stream. Returns `None` if the memory is too small or the
+    /// geometry is invalid.
     ///
-    /// Geometry and policy come from the caller's own memory: nothing that others can change decides
-    /// where a writer writes.
+    /// Geometry and policy must come from the caller's own memory: no value that other processes
+    /// can change may determine where a writer writes.
     pub fn new(words: &'a [AtomicU64], geometry: Geometry, policy: StreamPolicy) -> Option<Self> {
         let geometry = geometry.checked()?;
         #[cfg(not(all(loom, test)))]
@@ -61,19 +73,20 @@ impl<'a> Pool<'a> {
         Some(Self { words, geometry, policy })
     }
 
-    /// The same for a caller who judged geometry and memory before; what does not fit is not stored.
+    /// Creates a pool in memory whose size and geometry the caller has checked. The pool does not
+    /// store a record that does not fit in the memory.
     #[inline(always)]
-    pub const fn known(words: &'a [AtomicU64], geometry: Geometry, policy: StreamPolicy) -> Self {
+    pub const fn trusted(words: &'a [AtomicU64], geometry: Geometry, policy: StreamPolicy) -> Self {
         Self { words, geometry, policy }
     }
 
-    /// A word of the stream's memory.
+    /// Returns a word of the stream's memory.
     #[inline(always)]
     pub fn word(&self, index: usize) -> &'a AtomicU64 {
         &self.words[Self::at(index)]
     }
 
-    /// Where a word lies: a model has only words that the packets need.
+    /// Returns the index of a word in `words`. A model contains only the words that packets need.
     #[inline(always)]
     fn at(index: usize) -> usize {
         #[cfg(all(loom, test))]
@@ -85,18 +98,18 @@ impl<'a> Pool<'a> {
         index
     }
 
-    /// The memory.
+    /// Returns the memory of the whole object.
     pub(super) const fn memory(&self) -> &'a [AtomicU64] {
         self.words
     }
 
-    /// Some words of a stream's memory.
+    /// Returns a range of words of a stream's memory, or `None` if the memory is too small.
     #[inline(always)]
     pub(super) fn range(words: &[AtomicU64], from: usize, to: usize) -> Option<&[AtomicU64]> {
         words.get(Self::at(from)..Self::at(to))
     }
 
-    /// Words `from` to `to` of a packet.
+    /// Returns words `from` to `to` of a packet.
     #[cfg(feature = "std")]
     #[inline]
     pub(super) fn packet(&self, packet: usize, from: usize, to: usize) -> &'a [AtomicU64] {
@@ -105,45 +118,47 @@ impl<'a> Pool<'a> {
         Self::range(self.words, start + from, start + to).unwrap_or_default()
     }
 
-    /// A word of a packet's head.
+    /// Returns a word of a packet's header.
     #[inline]
     pub(super) fn head(&self, packet: usize, word: usize) -> &'a AtomicU64 {
         self.word(self.geometry.head(packet) + word)
     }
 
-    /// How large its parts are.
+    /// Returns the sizes of the stream's parts.
     pub const fn geometry(&self) -> Geometry {
         self.geometry
     }
 
-    /// What happens when it is full.
+    /// Returns the policy that applies when the stream is full.
     pub const fn policy(&self) -> StreamPolicy {
         self.policy
     }
 
-    /// Packets that were ever used lie below this.
+    /// Returns the number of packets that were ever used. All later packets are free.
     pub(super) fn used(&self) -> usize {
+        // Limit the value, because the word is in shared memory.
         let used = self.word(at::USED).load(Ordering::Acquire);
         used.min(u64::from(self.geometry.packets)) as usize
     }
 
-    /// Whether more than half of what may be closed is.
+    /// Returns true if at least half of the packets that may be closed are closed.
     pub fn is_half_full(&self) -> bool {
         2 * self.survey().closed >= self.geometry.closed
     }
 
-    /// Two numbers that change when something is recorded or a packet is opened: by recorders, and by
-    /// the controller for the stream itself.
+    /// Returns two sums: one for recorders and one for the controller. A sum changes when its
+    /// writers store a record or open a packet.
     pub fn progress(&self) -> [u64; 2] {
         let mut sums = [0_u64; 2];
         for packet in 0..self.used() {
             let word = |word| self.head(packet, word).load(Ordering::Relaxed);
-            let sum = &mut sums[usize::from(word(head::OWNER) == UNENDING)];
+            let sum = &mut sums[usize::from(word(head::OWNER) == IMMORTAL_OWNER)];
             *sum = sum.wrapping_add(word(head::COMMITTED));
         }
         sums
     }
 
+    /// Counts the packets by state.
     pub(super) fn survey(&self) -> Survey {
         let mut survey = Survey { closed: 0, open: 0, oldest: None };
         let mut first = u64::MAX;
@@ -165,11 +180,13 @@ impl<'a> Pool<'a> {
         survey
     }
 
+    /// Returns the next order number, for opening or closing a packet.
     pub(super) fn next_order(&self) -> u64 {
         self.word(at::ORDER).fetch_add(1, Ordering::AcqRel).wrapping_add(1)
     }
 
-    /// The order number of an open or closed packet's opening, and whether it is closed.
+    /// Splits the state of a packet into the order number of its opening and a flag that is true if
+    /// the packet is closed. Returns `None` for a free packet.
     #[cfg(feature = "std")]
     pub(super) fn occupied(state: u64) -> Option<(u64, bool)> {
         match state & TAG {
@@ -179,12 +196,12 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Frees a closed packet that was read to its end.
+    /// Frees a closed packet whose records have all been read.
     #[cfg(feature = "std")]
     pub(super) fn free(&self, packet: usize, opened: u64) {
         let word = self.head(packet, head::STATE);
-        // Release: the copies are made before somebody acquires it to write there. Where it fails,
-        // a writer has displaced it already.
+        // Release: a writer loads this with acquire, so it stores there only after the copies are
+        // complete. If the exchange fails, a writer has already displaced the packet.
         let closed = opened << 2 | CLOSED;
         let _ = word.compare_exchange(closed, 0, Ordering::Release, Ordering::Relaxed);
     }

@@ -1,18 +1,20 @@
-//! Taking records out, oldest first.
+//! Removes records from a stream, oldest first.
 //!
-//! Each packet is in the order of its stamps. The reader looks at all packets, and merges what it finds
-//! by stamps. So that no record comes before one that caused it, it always looks twice: what was stored
-//! before a record that the first look saw is there at the second, and of that it takes only what is not
-//! later than everything that the first saw, the *cutoff*.
+//! The records of each packet are in timestamp order, so the reader merges the packets by
+//! timestamp. To get a causal order, it makes two passes over the packets. The *cutoff* is the
+//! latest timestamp of the first pass. If the first pass saw a record, the second pass sees all
+//! records that were stored before it. The second pass removes only records up to the cutoff.
 //!
-//! The order of one thread does not rest on clocks. Records in a packet that was opened after another one was
-//! closed come after all that is in that one; packets that were opened after the second look began are left for
-//! the next. And a thread that goes from one open packet to another knows the cutoff while it holds, and
-//! stores nothing before it.
+//! The order of a single thread's records does not depend on clocks. If packet B was opened after
+//! packet A was closed, the records of B follow all records of A. Packets that were opened after
+//! the second pass began are left for the next pass. In addition, a thread that moves from one open
+//! packet to another during the second pass sees the cutoff, and stores only records with later
+//! timestamps.
 //!
-//! A record that was stored late, because its thread was held up after reading the clock, is given out
-//! when it is found, with the stamp of the one before it. Under the policy loop a record goes, too, if it
-//! is older than one that was displaced: what is there is one stretch of time.
+//! A thread may be delayed between the moment it reads the clock and the moment it stores its
+//! record. The reader returns such a late record as soon as it finds it, with the timestamp of the
+//! previously returned record. With the policy loop, records older than a displaced record are
+//! discarded, so that the remaining ones cover a contiguous time span.
 
 use alloc::collections::binary_heap::{BinaryHeap, PeekMut};
 use alloc::vec::Vec;
@@ -20,135 +22,173 @@ use core::cmp::Reverse;
 
 use tracewell_wire::native::split;
 use tracewell_wire::posix::object::{at, head};
-use tracewell_wire::posix::{FLAG_SYSTEM, RECORD_WORDS, RecordHead, StreamPolicy};
+use tracewell_wire::posix::{FLAG_SYSTEM, RECORD_WORDS, RecordHeader, StreamPolicy};
 
 use super::pool::Pool;
 use crate::stream::sync::{Ordering, fence};
 
-/// A clock that was set back by less than this is taken for a record that came late.
+/// Limit in nanoseconds for late records. A record can have a lower timestamp than the previous
+/// record. If the difference is less than this limit, the record is late. If the difference is
+/// larger, the clock was set back.
 const SET_BACK: u64 = 1_000_000_000;
 
-/// Records that turned out to be none, one behind the other, after which nothing is said to be there: who
-/// scribbles into the memory all the time does not keep its reader.
-const PATIENCE: usize = 1 << 20;
+/// Maximum number of consecutive invalid records that [`Reader::take`] skips, so that a process
+/// that keeps overwriting the memory cannot keep the reader busy forever.
+const MAX_INVALID: usize = 1 << 20;
 
-/// What is known of a record that was taken out; its data are in [`Reader::data`].
+/// A record that was removed from the stream. Its data is in [`Reader::data`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Taken {
-    /// Id, flags, length, process.
-    pub head: RecordHead,
-    /// Nanoseconds since 1970.
+pub struct Record {
+    /// Length of the data, event id, flags and process.
+    pub head: RecordHeader,
+    /// Timestamp in nanoseconds since 1970.
     pub stamp: u64,
-    /// Where it was generated.
+    /// Return address of the call that generated the event; 0 for a system event.
     pub address: u64,
-    /// Thread (`pthread_t`).
+    /// Thread (`pthread_t`); 0 for a system event.
     pub thread: u64,
 }
 
-/// Looks that may find nothing to take, because packets change hands all the time, one after the other.
-const LOOKS: usize = 8;
+/// Maximum number of double passes without a result; these happen only while packets keep changing.
+const MAX_PASSES: usize = 8;
 
-/// How far a packet was read.
+/// The reading progress in a packet. Positions are in words from the packet's start.
 #[derive(Clone, Copy, Default, Debug)]
 struct Source {
+    /// Order number of the packet's opening.
     opened: u64,
-    /// Order number of its closing; 0 while it is open.
+    /// Order number of the packet's closing; 0 while it is open.
     closed: u64,
+    /// Position of the next record.
     at: usize,
+    /// Position after the last record that was seen.
     end: usize,
-    /// The stamp with which it is among those that can be taken from.
+    /// Timestamp under which the packet is queued in [`Reader::next`].
     key: Option<u64>,
 }
 
-/// The reading side of a stream.
+/// The reading side of a stream. There may be only one reader at a time.
+///
+/// ```
+/// use std::sync::atomic::AtomicU64;
+/// use tracewell_record::posix::{Cursor, Event, Pool, Reader};
+/// use tracewell_wire::posix::object::{Geometry, owner};
+/// use tracewell_wire::posix::{FIRST_USER, RecordHeader, StreamPolicy};
+///
+/// let geometry = Geometry::for_promise(4096, 64).unwrap();
+/// let memory: Vec<_> = (0..geometry.total()).map(|_| AtomicU64::new(0)).collect();
+/// let pool = Pool::new(&memory, geometry, StreamPolicy::UntilFull).unwrap();
+///
+/// // Two threads with a packet each; the reader merges them by time.
+/// let head = RecordHeader { length: 0, id: FIRST_USER as u16, flags: 0, process: 7 };
+/// for (thread, stamp) in [(8, 2_000), (9, 1_000)] {
+///     let event = Event { head, stamp, address: 0, thread };
+///     Cursor::new().push(&pool, &event, &[], owner(7, thread as u32, 1, 0), &|_| true).unwrap();
+/// }
+///
+/// let mut reader = Reader::new(&pool);
+/// let threads: Vec<u64> = std::iter::from_fn(|| reader.take(&pool)).map(|r| r.thread).collect();
+/// assert_eq!(threads, [9, 8]);
+/// assert!(reader.is_empty(&pool));
+/// ```
 #[derive(Debug)]
 pub struct Reader {
     sources: Vec<Source>,
-    /// The next stamp of each packet that has records, with the packet. One that is not the packet's key is
-    /// left over.
+    /// A queue with the timestamp of the next record of each packet that has records. An entry
+    /// whose timestamp is not the packet's key is obsolete.
     next: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Of the packets that are closed and have records the one that was closed first, with the order number of
-    /// that.
+    /// The packet that was closed first, among the closed packets with records, and the order
+    /// number of its closing.
     first_closed: Option<(u64, u32)>,
+    /// Records later than this are left for the next double pass.
     cutoff: u64,
+    /// Timestamp of the record that was returned last.
     last: u64,
+    /// Data of that record.
     record: Vec<u64>,
     damaged: u64,
 }
 
 impl Reader {
-    /// A reader at the oldest record.
+    /// Creates a reader that starts at the oldest record.
     pub fn new(pool: &Pool<'_>) -> Self {
         let sources = alloc::vec![Source::default(); pool.geometry().packets as usize];
         let (next, record) = (BinaryHeap::new(), Vec::new());
         Self { sources, next, first_closed: None, cutoff: 0, last: 0, record, damaged: 0 }
     }
 
-    /// Packets whose rest was no record: somebody scribbled over them.
+    /// Returns the number of packets whose remaining records were invalid because another process
+    /// overwrote them.
     pub const fn damaged(&self) -> u64 {
         self.damaged
     }
 
-    /// The data of the record that was taken last, filled up to a whole word.
+    /// Returns the data of the last record that was taken, padded to a whole word.
     pub fn data(&self) -> &[u64] {
         &self.record
     }
 
-    /// Whether there is a record to take now.
+    /// Returns true if no record can be taken now.
     pub fn is_empty(&mut self, pool: &Pool<'_>) -> bool {
-        self.next.is_empty() && !self.look(pool)
+        self.next.is_empty() && !self.find_records(pool)
     }
 
-    /// Takes the oldest record out; `None` where there is none now.
-    pub fn take(&mut self, pool: &Pool<'_>) -> Option<Taken> {
-        for _ in 0..PATIENCE {
-            if self.next.is_empty() && !self.look(pool) {
+    /// Removes and returns the oldest record, or returns `None` if there is none now.
+    pub fn take(&mut self, pool: &Pool<'_>) -> Option<Record> {
+        for _ in 0..MAX_INVALID {
+            if self.next.is_empty() && !self.find_records(pool) {
                 return None;
             }
             let Some(packet) = self.choose() else { continue };
-            let taken = self.take_from(pool, packet);
-            self.go_on(pool, packet);
-            let Some(mut taken) = taken else { continue };
-            if self.last.wrapping_sub(taken.stamp) < SET_BACK {
-                taken.stamp = self.last;
+            let record = self.take_from(pool, packet);
+            self.requeue(pool, packet);
+            let Some(mut record) = record else { continue };
+            // A late record gets the timestamp of the previous record.
+            if self.last.wrapping_sub(record.stamp) < SET_BACK {
+                record.stamp = self.last;
             }
-            self.last = taken.stamp;
+            self.last = record.stamp;
+            // The stream has room again. Load first: a store would take the cache line away from
+            // the writers.
             let full = pool.word(at::LOOP_FULL);
             if full.load(Ordering::Relaxed) != 0 {
                 full.store(0, Ordering::Relaxed);
             }
-            return Some(taken);
+            return Some(record);
         }
         None
     }
 
-    /// Gives a record out that is in no packet, as if it had been taken.
-    pub fn insert(&mut self, taken: Taken, data: &[u64]) -> Taken {
+    /// Returns a record that the caller supplies, as if it came from the stream. Its data are then
+    /// in [`Reader::data`]. If its timestamp is before that of the previous record, it gets that
+    /// timestamp.
+    pub fn insert(&mut self, record: Record, data: &[u64]) -> Record {
         self.record.clear();
         self.record.extend_from_slice(data);
-        self.last = self.last.max(taken.stamp);
-        Taken { stamp: self.last, ..taken }
+        self.last = self.last.max(record.stamp);
+        Record { stamp: self.last, ..record }
     }
 
-    /// Forgets all records that are there.
+    /// Discards all records that are in the stream.
     pub fn clear(&mut self, pool: &Pool<'_>) {
         self.next.clear();
         self.refresh(pool);
         self.sources.iter_mut().for_each(|source| source.at = source.end);
-        // Frees what is closed.
+        // The second call frees the closed packets.
         self.refresh(pool);
         self.first_closed = None;
     }
 
-    /// Looks for records; whether there are some.
-    fn look(&mut self, pool: &Pool<'_>) -> bool {
-        for _ in 0..LOOKS {
+    /// Makes double passes until there are records to take. Returns false if there are none.
+    fn find_records(&mut self, pool: &Pool<'_>) -> bool {
+        for _ in 0..MAX_PASSES {
             if self.refresh(pool) == 0 {
                 return false;
             }
             self.cutoff = self.latest(pool);
             pool.word(at::CUTOFF).store(self.cutoff, Ordering::Relaxed);
-            // Either a thread that changes packets sees the cutoff, or what it stored before is seen here.
+            // Either a thread that moves to another packet sees the cutoff, or its earlier records
+            // are seen in the second pass.
             fence(Ordering::SeqCst);
             self.refresh(pool);
             pool.word(at::CUTOFF).store(0, Ordering::Release);
@@ -156,26 +196,28 @@ impl Reader {
                 return true;
             }
         }
-        // Somebody scribbles: that hides nothing for ever.
+        // Another process is continually changing the packets. Do not let it hide records forever.
         self.cutoff = u64::MAX;
         self.offer_all(pool)
     }
 
-    /// Puts all packets among those that can be taken from that have a record that is old enough; whether there
-    /// is one.
+    /// Queues all packets whose next record is not later than the cutoff. Returns false if there is
+    /// none.
     fn offer_all(&mut self, pool: &Pool<'_>) -> bool {
         self.find_first_closed();
         (0..pool.used()).for_each(|packet| self.offer(pool, packet));
         !self.next.is_empty()
     }
 
+    /// Finds the packet that was closed first, among packets with unread records.
     fn find_first_closed(&mut self) {
         let unread = self.sources.iter().zip(0..).filter(|(source, _)| source.at < source.end);
         let closed = unread.filter(|(source, _)| source.closed != 0);
         self.first_closed = closed.map(|(source, packet)| (source.closed, packet)).min();
     }
 
-    /// The packet whose record comes next; `None` if what seemed to be the next one is left over.
+    /// Returns the packet of the next record, or `None` if the first entry of the queue was
+    /// obsolete.
     fn choose(&mut self) -> Option<usize> {
         let Reverse((stamp, packet)) = *self.next.peek()?;
         let source = self.sources.get(packet as usize)?;
@@ -183,14 +225,15 @@ impl Reader {
             self.next.pop();
             return None;
         }
-        // What was closed before this was opened comes first.
+        // All records of packets that were closed before the opening of this packet must come
+        // first.
         match self.first_closed {
             Some((closed, first)) if closed < source.opened => Some(first as usize),
             _ => Some(packet as usize),
         }
     }
 
-    /// The latest stamp in the packets that have records.
+    /// Returns the latest timestamp in the packets with records.
     fn latest(&self, pool: &Pool<'_>) -> u64 {
         let unread = self.sources.iter().enumerate().filter(|(_, source)| source.at < source.end);
         let latest = |(packet, source): (usize, &Source)| {
@@ -200,10 +243,13 @@ impl Reader {
         unread.map(latest).max().unwrap_or(0)
     }
 
-    /// Looks how far each packet is filled, frees those that were read; how many have records.
+    /// Updates the fill level of each packet, and frees closed packets that have been read
+    /// completely. Returns the number of packets with records.
     fn refresh(&mut self, pool: &Pool<'_>) -> usize {
         let mut found = 0;
-        // Acquire: of a thread whose packet's number is not beyond this, all closed packets are seen closed.
+        // Acquire: for each packet with a smaller order number than this, the reader also sees that
+        // the packet's thread has closed its earlier packets. Packets with later numbers are
+        // ignored in this pass.
         let order = pool.word(at::ORDER).load(Ordering::Acquire);
         for packet in 0..pool.used() {
             let Some(source) = self.sources.get_mut(packet) else { break };
@@ -221,6 +267,7 @@ impl Reader {
             }
             let committed = pool.head(packet, head::COMMITTED).load(Ordering::Acquire);
             let (words, order) = split(committed);
+            // Ignore a count that was stored after an earlier opening.
             if order == opened as u32 {
                 source.end = words.min(pool.geometry().packet_words) as usize;
             }
@@ -233,7 +280,7 @@ impl Reader {
         found
     }
 
-    /// Puts a packet among those that can be taken from, if it has a record that is old enough.
+    /// Queues a packet if its next record is not later than the cutoff.
     fn offer(&mut self, pool: &Pool<'_>, packet: usize) {
         let key = self.next_stamp(pool, packet);
         let Some(source) = self.sources.get_mut(packet) else { return };
@@ -243,8 +290,9 @@ impl Reader {
         }
     }
 
-    /// The same for the packet that was taken from; mostly it was the first of them and stays that.
-    fn go_on(&mut self, pool: &Pool<'_>, packet: usize) {
+    /// Queues a packet again after a record was taken from it. Usually the packet was first in the
+    /// queue and remains first, which costs one comparison.
+    fn requeue(&mut self, pool: &Pool<'_>, packet: usize) {
         let key = self.next_stamp(pool, packet);
         let Some(source) = self.sources.get_mut(packet) else { return };
         source.key = key;
@@ -264,7 +312,8 @@ impl Reader {
         }
     }
 
-    /// The stamp of a packet's next record, if it has one that is old enough.
+    /// Returns the timestamp of a packet's next record, unless there is no record or the timestamp
+    /// is later than the cutoff.
     #[inline]
     fn next_stamp(&self, pool: &Pool<'_>, packet: usize) -> Option<u64> {
         let source = self.sources.get(packet).filter(|source| source.at < source.end)?;
@@ -272,42 +321,47 @@ impl Reader {
         (stamp <= self.cutoff).then_some(stamp)
     }
 
+    /// Returns the timestamp of the record at a position of a packet.
     #[inline]
     fn stamp(pool: &Pool<'_>, packet: usize, at: usize) -> u64 {
         let stamp = pool.packet(packet, at + 1, at + 2);
         stamp.first().map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// Takes a packet's next record; `None` where it is not to be given out.
-    fn take_from(&mut self, pool: &Pool<'_>, packet: usize) -> Option<Taken> {
+    /// Takes a packet's next record. Returns `None` if the record is invalid or must be discarded.
+    fn take_from(&mut self, pool: &Pool<'_>, packet: usize) -> Option<Record> {
         let Source { opened, at, end, .. } = *self.sources.get(packet)?;
-        let taken = self.copy(pool, packet, at, end);
-        // Acquire: if a word that was copied is of a later owner, its state is seen here.
+        let record = self.copy(pool, packet, at, end);
+        // Acquire: if a later owner overwrote a word before it was copied, this load sees
+        // the changed state.
         fence(Ordering::Acquire);
         let state = pool.head(packet, head::STATE).load(Ordering::Relaxed);
         let source = self.sources.get_mut(packet)?;
+        // The packet was displaced, so the copy cannot be trusted.
         if Pool::occupied(state).is_none_or(|(now, _)| now != opened) {
             source.end = source.at;
             return None;
         }
-        let Some(taken) = taken else {
+        let Some(record) = record else {
             source.at = end;
             self.damaged += 1;
             return None;
         };
-        source.at = at + taken.head.words();
+        source.at = at + record.head.words();
         if source.at >= end && Pool::occupied(state).is_some_and(|(_, closed)| closed) {
             self.end_of_closed(pool, packet, opened);
         }
         let gone = pool.policy() == StreamPolicy::Loop
             && opened < pool.word(at::GONE_ORDER).load(Ordering::Relaxed)
-            && taken.stamp <= pool.word(at::GONE_STAMP).load(Ordering::Relaxed);
-        (!gone).then_some(taken)
+            && record.stamp <= pool.word(at::GONE_STAMP).load(Ordering::Relaxed);
+        (!gone).then_some(record)
     }
 
-    /// Frees a closed packet, unless more came into it between the last look and its closing.
+    /// Frees a closed packet that was read completely, unless it got more records between the last
+    /// pass and its closing.
     fn end_of_closed(&mut self, pool: &Pool<'_>, packet: usize, opened: u64) {
-        // Acquire: pairs with the closing, whose writer stored its last records before.
+        // Acquire: pairs with the release store that closed the packet, which follows the last
+        // records.
         fence(Ordering::Acquire);
         let committed = pool.head(packet, head::COMMITTED).load(Ordering::Acquire);
         let (words, order) = split(committed);
@@ -317,12 +371,12 @@ impl Reader {
         }
     }
 
-    /// Copies a record with its data; `None` where there is none.
-    fn copy(&mut self, pool: &Pool<'_>, packet: usize, at: usize, end: usize) -> Option<Taken> {
+    /// Copies a record with its data. Returns `None` if there is no complete record.
+    fn copy(&mut self, pool: &Pool<'_>, packet: usize, at: usize, end: usize) -> Option<Record> {
         let load = |word: &crate::stream::sync::AtomicU64| word.load(Ordering::Relaxed);
         let words = pool.packet(packet, at, end);
         let [first, stamp, address, thread, ..] = words else { return None };
-        let mut head = RecordHead::unpack(load(first));
+        let mut head = RecordHeader::unpack(load(first));
         let data = words.get(RECORD_WORDS..head.words())?;
         self.record.clear();
         self.record.extend(data.iter().map(load));
@@ -330,6 +384,6 @@ impl Reader {
             head.process = 0;
         }
         let (stamp, address, thread) = (load(stamp), load(address), load(thread));
-        Some(Taken { head, stamp, address, thread })
+        Some(Record { head, stamp, address, thread })
     }
 }

@@ -1,55 +1,94 @@
-//! Which records pass while the target runs: four tables of bits.
+//! Filters that suppress records while the target runs: four bit tables.
 //!
-//! | table | a bit for each | asked by |
+//! | table | one bit per | applies to |
 //! |---|---|---|
-//! | groups | group of events | every record but symbols, configuration, unit tests and a few more ([`asks`]) |
-//! | events | event, eight of a group in a byte, each group from a byte of its own on | the same |
+//! | groups | group of events | records with [`asks::EVENT`], so no symbols or unit tests |
+//! | events | event, eight per byte; each group starts a new byte | the same records |
 //! | objects | priority of an active object | records about an active object |
-//! | signals | signal | records about a signal; the two reserved signals pass |
+//! | signals | signal | records about a signal; the two reserved signals always pass |
 //!
-//! A record passes if all tables that it asks let it. From 2.4.4 on a set bit lets records through and
-//! a clear one holds them back; until 2.4.3 it is the other way round. Either way all bits are clear
-//! when the target starts, so that the newer versions record nothing that can be filtered until the
-//! program opens filters, assertions among it, and the older ones everything.
+//! A record passes if it passes every table that applies to it. From version 2.4.4 on, a set bit
+//! passes records and a clear bit suppresses them; up to 2.4.3, the meanings are reversed. All bits
+//! are clear when the target starts. As a result, newer versions record nothing that can be
+//! filtered, not even assertions, until the program opens filters; older versions record
+//! everything.
 //!
-//! The verbs are the framework's: a filter that is *on* holds back, one that is *off* lets through.
-//! What the verbs of the older versions did to the bit of a group is taken to be what the newer do.
+//! The names are the framework's: a filter that is *on* suppresses records, and one that is *off*
+//! passes them. We assume that the functions of older versions treat a group's bit as those of
+//! newer versions do.
 //!
-//! Known faults of the framework are not here: numbers past the end of a table change nothing, and no
-//! event stands for all of them.
+//! Known bugs of the framework are not reproduced: numbers beyond the end of a table change
+//! nothing, and no event id stands for all events.
 
 use tracewell_wire::rkh::events::{Event, Table, asks};
 use tracewell_wire::rkh::{Dialect, Settings};
 
-use super::{About, FilterKinds};
+use super::FilterKinds;
 
-/// A filter's state, in the framework's words.
+/// The subject of a record. Filters select records by subject. For example, the signal filter
+/// applies only to records about a signal.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct About {
+    /// Priority of the active object.
+    pub priority: Option<u8>,
+    /// Number of the signal.
+    pub signal: Option<u32>,
+}
+
+impl About {
+    /// A subject with neither active object nor signal.
+    pub const NOTHING: Self = Self { priority: None, signal: None };
+
+    /// Returns a subject that consists of an active object.
+    pub const fn object(priority: u8) -> Self {
+        Self { priority: Some(priority), signal: None }
+    }
+
+    /// Returns a subject that consists of an active object and a signal.
+    pub const fn signal(priority: u8, signal: u32) -> Self {
+        Self { priority: Some(priority), signal: Some(signal) }
+    }
+}
+
+/// The state of a filter, in the framework's terminology.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Filter {
-    /// Records are held back.
+    /// Records are suppressed.
     On,
-    /// Records pass.
+    /// Records pass the filter.
     Off,
 }
 
-/// Signals that pass whatever their filter: the completion signal, and "any".
+/// Number of signals that always pass: the completion signal and the signal "any".
 ///
-/// Counted down from the largest number that a signal can have.
+/// These are the two largest signal numbers.
 pub const RESERVED_SIGNALS: u32 = 2;
 
-/// Bytes of all groups' events in the largest dialect.
+/// Number of bytes in the event table of the dialect with the most events.
 const EVENT_BYTES: usize = 33;
 
-/// The four tables.
+/// The four tables of filters.
+///
+/// ```
+/// use tracewell_record::rkh::{About, Filter, Options, Outcome, StreamBuffer, Trace};
+/// use tracewell_wire::rkh::events::V3_4;
+///
+/// let mut memory = [0; 256];
+/// let mut trace = Trace::new(Options::default(), StreamBuffer::new(&mut memory), &mut [], || 0);
+/// let enter = |trace: &mut Trace<_, _>| trace.record(&V3_4::FWK_EN, About::NOTHING, &[]);
+/// assert_eq!(enter(&mut trace), Outcome::Filtered);
+/// trace.filters().event(&V3_4::FWK_EN, Filter::Off);
+/// assert_eq!(enter(&mut trace), Outcome::Recorded);
+/// ```
 #[derive(Debug)]
 pub struct Filters<'m> {
     table: &'static Table,
     kinds: FilterKinds,
-    /// Whether a set bit lets records through.
+    /// True if a set bit passes records.
     set_passes: bool,
     largest_signal: u32,
     groups: u8,
-    /// Where each group's events begin.
+    /// Index of the first byte of each group in `events`.
     starts: [u8; 8],
     events: [u8; EVENT_BYTES],
     objects: [u8; 8],
@@ -57,7 +96,8 @@ pub struct Filters<'m> {
 }
 
 impl<'m> Filters<'m> {
-    /// All bits clear. There are as many signals as `signals` has bits.
+    /// Creates tables with all bits clear. `signals` is the signal table, with one bit for each
+    /// signal that can be filtered.
     pub(super) fn new(
         table: &'static Table,
         settings: &Settings,
@@ -84,7 +124,7 @@ impl<'m> Filters<'m> {
         }
     }
 
-    /// Whether a record passes.
+    /// Returns true if a record passes. `asked` contains bits of [`asks`].
     #[inline]
     pub fn pass(&self, code: u8, asked: u8, about: About) -> bool {
         if !self.kinds.events || asked & asks::EVENT == 0 {
@@ -111,7 +151,7 @@ impl<'m> Filters<'m> {
         set == self.set_passes
     }
 
-    /// What a bit becomes.
+    /// Returns the bit value that represents a filter state.
     const fn set(&self, filter: Filter) -> bool {
         matches!(filter, Filter::Off) == self.set_passes
     }
@@ -125,8 +165,8 @@ impl<'m> Filters<'m> {
         8 * usize::from(start) + usize::from(number)
     }
 
-    /// A group's own bit (`RKH_FILTER_ON_GROUP`, `RKH_FILTER_OFF_GROUP`). False where the dialect has
-    /// no such group.
+    /// Sets the bit of a group (`RKH_FILTER_ON_GROUP`, `RKH_FILTER_OFF_GROUP`). Returns false if
+    /// the dialect has no such group.
     pub fn group(&mut self, group: u8, filter: Filter) -> bool {
         let known = usize::from(group) < self.table.groups.len();
         if known {
@@ -136,13 +176,13 @@ impl<'m> Filters<'m> {
         known
     }
 
-    /// The bits of all groups; those of events stay (`RKH_TRC_ALL_GROUPS`).
+    /// Sets the bits of all groups but not the bits of events (`RKH_TRC_ALL_GROUPS`).
     pub fn all_groups(&mut self, filter: Filter) {
         self.groups = self.byte(filter);
     }
 
-    /// A group's bit and those of all its events (`RKH_FILTER_ON_GROUP_ALL_EVENTS`,
-    /// `RKH_FILTER_OFF_GROUP_ALL_EVENTS`). False where the dialect has no such group.
+    /// Sets the bits of a group and of all its events (`RKH_FILTER_ON_GROUP_ALL_EVENTS`,
+    /// `RKH_FILTER_OFF_GROUP_ALL_EVENTS`). Returns false if the dialect has no such group.
     pub fn group_all_events(&mut self, group: u8, filter: Filter) -> bool {
         if !self.group(group, filter) {
             return false;
@@ -155,95 +195,98 @@ impl<'m> Filters<'m> {
         true
     }
 
-    /// An event's bit; switching its filter off opens its group as well (`RKH_FILTER_ON_EVENT`,
-    /// `RKH_FILTER_OFF_EVENT`).
+    /// Sets the bit of an event. Switching its filter off also switches off the filter of its group
+    /// (`RKH_FILTER_ON_EVENT`, `RKH_FILTER_OFF_EVENT`). Returns false if the dialect has no such
+    /// event.
     pub fn event(&mut self, event: &Event, filter: Filter) -> bool {
         self.code(event.code, filter)
     }
 
-    /// The same for a code, user events among them. False where the dialect has no such event.
+    /// Sets the bit of an event given by its code, which may be the code of a user event: see
+    /// [`Self::event`].
     pub fn code(&mut self, code: u8, filter: Filter) -> bool {
         let Some((group, number)) = self.table.place(code) else { return false };
-        let (place, set) = (self.event_bit(group, number), self.set(filter));
+        let (event, set) = (self.event_bit(group, number), self.set(filter));
         if filter == Filter::Off {
             self.group(group, filter);
         }
-        put(&mut self.events, place, set)
+        put(&mut self.events, event, set)
     }
 
-    /// All groups and all events (`RKH_TRC_ALL_EVENTS`).
+    /// Sets the bits of all groups and all events (`RKH_TRC_ALL_EVENTS`).
     pub fn all_events(&mut self, filter: Filter) {
         self.all_groups(filter);
         let value = self.byte(filter);
         self.events.fill(value);
     }
 
-    /// An active object, by its priority below 64 (`RKH_FILTER_ON_SMA`, `RKH_FILTER_OFF_SMA`).
-    /// False for one past the table.
+    /// Sets the bit of the active object with a priority (`RKH_FILTER_ON_SMA`,
+    /// `RKH_FILTER_OFF_SMA`). Returns false for a priority above 63.
     pub fn object(&mut self, priority: u8, filter: Filter) -> bool {
         let set = self.set(filter);
         put(&mut self.objects, usize::from(priority), set)
     }
 
-    /// All active objects.
+    /// Sets the bits of all active objects.
     pub fn all_objects(&mut self, filter: Filter) {
         let value = self.byte(filter);
         self.objects.fill(value);
     }
 
-    /// A signal (`RKH_FILTER_ON_SIGNAL`, `RKH_FILTER_OFF_SIGNAL`). False for one past the table; such a
-    /// signal counts as one whose bit is clear.
+    /// Sets the bit of a signal (`RKH_FILTER_ON_SIGNAL`, `RKH_FILTER_OFF_SIGNAL`). Returns false
+    /// for a signal beyond the end of the table, which is treated as if its bit were clear.
     pub fn signal(&mut self, signal: u32, filter: Filter) -> bool {
         let set = self.set(filter);
         usize::try_from(signal).is_ok_and(|signal| put(self.signals, signal, set))
     }
 
-    /// All signals.
+    /// Sets the bits of all signals.
     pub fn all_signals(&mut self, filter: Filter) {
         let value = self.byte(filter);
         self.signals.fill(value);
     }
 
-    /// All four tables.
+    /// Sets the bits of all four tables.
     pub fn all(&mut self, filter: Filter) {
         self.all_events(filter);
         self.all_objects(filter);
         self.all_signals(filter);
     }
 
-    /// The table of groups, bit 0 for group 0.
+    /// Returns the group table, with bit 0 for group 0.
     pub const fn group_table(&self) -> u8 {
         self.groups
     }
 
-    /// The table of events: 17 bytes in 3.x.
+    /// Returns the event table: 17 bytes in 3.x.
     pub fn event_table(&self) -> &[u8] {
         let bytes = self.table.groups.iter().map(|group| usize::from(group.events.div_ceil(8)));
         self.events.get(..bytes.sum()).unwrap_or(&self.events)
     }
 
-    /// Where each group's events begin in [`Filters::event_table`].
+    /// Returns the index of each group's first byte in [`Filters::event_table`].
     pub fn group_map(&self) -> &[u8] {
         self.starts.get(..self.table.groups.len()).unwrap_or(&self.starts)
     }
 
-    /// The table of active objects.
+    /// Returns the table of active objects, with bit 0 for priority 0.
     pub const fn object_table(&self) -> &[u8; 8] {
         &self.objects
     }
 
-    /// The table of signals.
+    /// Returns the signal table, with bit 0 for signal 0.
     pub const fn signal_table(&self) -> &[u8] {
         self.signals
     }
 }
 
-/// A bit of a table; clear past its end.
+/// Returns a bit of a table, or false beyond its end.
 #[inline]
 fn bit(table: &[u8], at: usize) -> bool {
     table.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 != 0)
 }
 
+/// Sets a bit of a table. Returns false beyond the table's end.
 fn put(table: &mut [u8], at: usize, set: bool) -> bool {
     let Some(byte) = table.get_mut(at / 8) else { return false };
     let mask = 1 << (at % 8);

@@ -1,54 +1,58 @@
-//! A frame into a buffer: every byte is added to the sum and escaped as it goes.
+//! Writes a frame into a buffer. Adds every byte to the checksum and escapes the byte if
+//! necessary.
 
 use tracewell_wire::rkh::{ESCAPE, FLAG, turned};
 
-/// Where frames go until the link takes them.
+/// A buffer that stores frames until the link sends them.
 ///
-/// The trait is for buffers of other kinds, too: one that hands each frame on, for example.
+/// Programs can implement other kinds of buffers, for example one that forwards each frame
+/// immediately.
 pub trait Buffer {
-    /// Empties it and sets its counts to 0 (`rkh_trc_init`).
+    /// Empties the buffer and sets its counters to 0 (`rkh_trc_init`).
     fn clear(&mut self);
-    /// A frame begins. One that was begun before and not ended is forgotten or given up.
+    /// Begins a frame. If the previous frame was begun but not ended, it is removed or aborted.
     fn begin(&mut self);
-    /// A byte as it goes over the link.
+    /// Stores a byte in its transmitted (escaped) form.
     fn put(&mut self, byte: u8);
-    /// The frame is whole; false where it was left out.
+    /// Ends the frame. Returns false if the frame was dropped.
     fn end(&mut self) -> bool;
-    /// The frame that was begun is given up.
+    /// Ends the frame so that decoders discard it.
     fn abort(&mut self);
-    /// Bytes that can be taken out.
+    /// Returns the number of bytes that can be removed.
     fn len(&self) -> usize;
-    /// Takes out the oldest bytes, `most` at most; empty if there are none (`rkh_trc_get_block`).
+    /// Removes up to `most` of the oldest bytes and returns them. Returns an empty slice if there
+    /// are none (`rkh_trc_get_block`).
     ///
-    /// The bytes lie together, so there may be more behind them: ask until the answer is empty.
+    /// The returned bytes are contiguous in memory, so more bytes may be waiting: call this until
+    /// the result is empty.
     fn block(&mut self, most: usize) -> &[u8];
 
-    /// Whether nothing can be taken out.
+    /// Returns true if no bytes can be removed.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Takes out the oldest byte (`rkh_trc_get`).
+    /// Removes and returns the oldest byte (`rkh_trc_get`).
     fn get(&mut self) -> Option<u8> {
         self.block(1).first().copied()
     }
 
-    /// Takes out as many bytes as there are and fit; how many (`rkh_trc_getWholeBlock`).
+    /// Moves as many bytes as fit to `out` and returns their number (`rkh_trc_getWholeBlock`).
     fn read(&mut self, out: &mut [u8]) -> usize {
         let mut count = 0;
-        while let Some(room) = out.get_mut(count..).filter(|room| !room.is_empty()) {
-            let block = self.block(room.len());
+        while let Some(free) = out.get_mut(count..).filter(|free| !free.is_empty()) {
+            let block = self.block(free.len());
             if block.is_empty() {
                 break;
             }
             let length = block.len();
-            room[..length].copy_from_slice(block);
+            free[..length].copy_from_slice(block);
             count += length;
         }
         count
     }
 
-    /// Hands everything to the link, block by block (`rkh_trc_flush`).
+    /// Passes all bytes to the link, block by block (`rkh_trc_flush`).
     fn flush(&mut self, mut link: impl FnMut(&[u8]))
     where
         Self: Sized,
@@ -63,7 +67,7 @@ pub trait Buffer {
     }
 }
 
-/// The frame that is being written.
+/// A frame that is being written.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     sum: u8,
@@ -86,14 +90,14 @@ impl Frame {
         bytes.iter().for_each(|byte| self.byte(buffer, *byte));
     }
 
-    /// The low `size` bytes of a number, 4 at most.
+    /// Writes the low `size` bytes of a number; `size` is at most 4.
     #[inline]
     pub(super) fn number(&mut self, buffer: &mut impl Buffer, number: u32, size: u8) {
         let bytes = number.to_le_bytes();
         self.bytes(buffer, bytes.get(..usize::from(size)).unwrap_or(&bytes));
     }
 
-    /// Checksum and flag; false where the buffer left the frame out.
+    /// Writes the checksum and the flag. Returns false if the buffer dropped the frame.
     pub(super) fn end(self, buffer: &mut impl Buffer, with_checksum: bool) -> bool {
         if with_checksum {
             escaped(buffer, self.sum.wrapping_neg());

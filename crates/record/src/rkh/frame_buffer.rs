@@ -1,38 +1,48 @@
-//! A buffer that holds whole frames: one that does not fit is left out and counted.
+//! A buffer of whole frames, which drops and counts frames that do not fit.
 //!
-//! What is in the buffer stays as it is, so every frame that leaves it is whole, however few bytes
-//! are taken at a time. A frame that was left out has used its number, so that the reader finds a gap
-//! of exactly as many frames, in its place.
+//! Stored frames never change, so the link sends only whole frames, even if it removes single
+//! bytes. A dropped frame uses up its sequence number, so the decoder finds a gap of the exact size
+//! at the exact position.
 
 use super::Buffer;
 use super::ring::Ring;
 
-/// A ring of whole frames in memory of the caller.
+/// A ring of whole frames in the caller's memory.
 ///
-/// It must hold the longest record at least; one that is longer never gets in.
+/// The memory must be large enough for the longest record; longer records are always dropped.
+///
+/// ```
+/// use tracewell_record::rkh::{Buffer, FrameBuffer, Options, Outcome, Trace};
+///
+/// let mut memory = [0; 24];
+/// let mut trace = Trace::new(Options::default(), FrameBuffer::new(&mut memory), &mut [], || 0);
+/// assert_eq!(trace.open(), Outcome::Recorded);
+/// assert_eq!(trace.configuration(), Outcome::Dropped);
+/// assert_eq!((trace.buffer().dropped(), trace.buffer().len()), (1, 17));
+/// ```
 #[derive(Debug)]
 pub struct FrameBuffer<'m> {
     ring: Ring<'m>,
-    /// Bytes of the frame that is being written.
+    /// Number of bytes of the current frame stored so far.
     stored: usize,
-    /// Whether the frame that is being written has found no room.
+    /// True if the current frame does not fit.
     full: bool,
     dropped: u32,
 }
 
 impl<'m> FrameBuffer<'m> {
-    /// An empty buffer.
+    /// Creates an empty buffer.
     pub fn new(memory: &'m mut [u8]) -> Self {
         Self { ring: Ring::new(memory), stored: 0, full: false, dropped: 0 }
     }
 
-    /// Frames that were left out, modulo 2^32.
+    /// Returns the number of dropped frames, modulo 2^32.
     pub fn dropped(&self) -> u32 {
         self.dropped
     }
 
-    fn take_back(&mut self) {
-        self.ring.take_back(self.stored);
+    fn discard(&mut self) {
+        self.ring.discard(self.stored);
         (self.stored, self.full) = (0, false);
     }
 }
@@ -44,7 +54,7 @@ impl Buffer for FrameBuffer<'_> {
     }
 
     fn begin(&mut self) {
-        self.take_back();
+        self.discard();
     }
 
     #[inline]
@@ -60,7 +70,7 @@ impl Buffer for FrameBuffer<'_> {
     fn end(&mut self) -> bool {
         if self.full {
             self.dropped = self.dropped.wrapping_add(1);
-            self.take_back();
+            self.discard();
             return false;
         }
         self.ring.commit(self.stored);
@@ -68,7 +78,8 @@ impl Buffer for FrameBuffer<'_> {
         true
     }
 
-    /// Nothing of the frame is ever seen; it counts as left out, for its number is used.
+    /// Removes the current frame. The frame is counted as dropped because it used up a sequence
+    /// number.
     fn abort(&mut self) {
         self.full = true;
         self.end();

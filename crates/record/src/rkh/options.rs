@@ -1,77 +1,88 @@
-//! Widths, switches, and what is compiled in.
+//! Sizes, switches, and the selection of events that are compiled in.
 //!
-//! In the framework these are macros of the program's configuration; each field's text names its
-//! macro. A program that has them as constants pays for none of the questions.
+//! In the framework, these are macros in the program's configuration. The documentation of each
+//! field names its macro. If a program defines the options as constants, the compiler removes the
+//! checks.
 
-use tracewell_wire::rkh::events::{Event, Table, v3_4};
+use tracewell_wire::rkh::events::{Event, Table, V3_4};
 use tracewell_wire::rkh::{Configuration, Settings, ids, switches};
 
-/// What a target's configuration says.
+/// The configuration of a target.
+///
+/// ```
+/// use tracewell_record::rkh::Options;
+/// use tracewell_wire::rkh::Settings;
+///
+/// let settings = Settings { signal: 2, sender: true, ..Settings::default() };
+/// let options = Options { settings, stamps_per_second: 32_768, ..Options::default() };
+/// let announced = options.configuration().expect("3.4 has a configuration record");
+/// assert_eq!((announced.version, announced.stamps_per_second), (0x3400, 32_768));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// The events of the dialect to speak.
+    /// The event table of the dialect to record in.
     pub table: &'static Table,
-    /// Widths and switches of records.
+    /// The sizes and switches that determine the form of records.
     pub settings: Settings,
-    /// RKH's version as `0xMmpp`, which must be one of the dialect; readers choose the table by it.
+    /// RKH's version as `0xMmpp`. It must belong to the dialect, because decoders select the event
+    /// table by version.
     pub version: u16,
-    /// Which records there are at all.
+    /// The records that are compiled in.
     pub compiled: Compiled,
-    /// Which filters there are.
+    /// The filters that are compiled in.
     pub filters: FilterKinds,
-    /// Ticks of the clock per second. The record holds 16 bits of it, as the framework's does: a
-    /// faster clock has to be told to the reader.
+    /// Clock rate in ticks per second. As in the framework, the configuration record has only 16
+    /// bits for the rate; for a faster clock, pass the rate to the decoder.
     pub stamps_per_second: u32,
-    /// The most event pools; at most 15 can be told (`RKH_CFG_FWK_MAX_EVT_POOL`).
-    pub most_pools: u8,
+    /// Maximum number of event pools (`RKH_CFG_FWK_MAX_EVT_POOL`). Numbers above 15 are recorded as
+    /// 15.
+    pub max_pools: u8,
 }
 
-/// Which filters are compiled in. Without the first the others ask nothing.
+/// The filters that are compiled in. Without `events`, the others have no effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FilterKinds {
-    /// Groups and events (`RKH_CFG_TRC_RTFIL_EN`).
+    /// The filters for groups and events (`RKH_CFG_TRC_RTFIL_EN`).
     pub events: bool,
-    /// Active objects (`RKH_CFG_TRC_RTFIL_SMA_EN`), from 2.2 on.
+    /// The filter for active objects (`RKH_CFG_TRC_RTFIL_SMA_EN`), available from 2.2 on.
     pub objects: bool,
-    /// Signals (`RKH_CFG_TRC_RTFIL_SIGNAL_EN`), from 2.4.4 on.
+    /// The filter for signals (`RKH_CFG_TRC_RTFIL_SIGNAL_EN`), available from 2.4.4 on.
     pub signals: bool,
 }
 
 impl FilterKinds {
-    /// All of them.
+    /// All filters are compiled in.
     pub const ALL: Self = Self { events: true, objects: true, signals: true };
-    /// No filter: everything that is compiled in is recorded.
+    /// No filters are compiled in, so every call that is compiled in stores its record.
     pub const NONE: Self = Self { events: false, objects: false, signals: false };
 }
 
-/// Which records are compiled in.
-///
-/// Symbols and the configuration record always are.
+/// The records that are compiled in. Symbols and the configuration record are always compiled in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Compiled {
-    /// Bits of [`switches`]: `ALL_GROUPS`, or those of single groups; `USER_TRACE`; `ASSERT`.
+    /// Bits of [`switches`]: `ALL_GROUPS`, or the bits of single groups; `USER_TRACE`; `ASSERT`.
     pub groups: u32,
-    /// Single events that are not, one bit a code.
+    /// Events that are excluded, one bit per code.
     left_out: [u32; 8],
 }
 
 impl Compiled {
-    /// Everything.
+    /// All records are compiled in.
     pub const ALL: Self =
         Self::groups(switches::ALL_GROUPS | switches::USER_TRACE | switches::ASSERT);
 
-    /// The groups whose bits are set.
+    /// Selects the groups whose bits are set.
     pub const fn groups(groups: u32) -> Self {
         Self { groups, left_out: [0; 8] }
     }
 
-    /// The same without an event: `RKH_CFG_TRC_SM_TRN_EN` and its like.
+    /// Excludes an event, like `RKH_CFG_TRC_SM_TRN_EN` and similar macros.
     pub const fn without(mut self, event: &Event) -> Self {
         self.left_out[(event.code >> 5) as usize] |= 1 << (event.code & 31);
         self
     }
 
-    /// Whether records of this code are.
+    /// Returns true if records with this code are compiled in.
     pub(super) fn has(&self, code: u8, table: &Table) -> bool {
         let left_out = self.left_out.get(usize::from(code >> 5)).copied().unwrap_or(0);
         let asked = match table.place(code) {
@@ -92,22 +103,24 @@ impl Compiled {
 }
 
 impl Default for Options {
-    /// Dialect 3.4 with the settings that Trazer assumes, everything compiled in, a clock of 1 kHz.
+    /// Returns dialect 3.4 with the settings that Trazer assumes, all records compiled in, and a
+    /// clock of 1 kHz.
     fn default() -> Self {
         Self {
-            table: &v3_4::TABLE,
+            table: V3_4::TABLE,
             settings: Settings::default(),
             version: 0x3400,
             compiled: Compiled::ALL,
             filters: FilterKinds::ALL,
             stamps_per_second: 1000,
-            most_pools: 4,
+            max_pools: 4,
         }
     }
 }
 
 impl Options {
-    /// The configuration record that tells these options; `None` in dialects that have none.
+    /// Returns the configuration record that describes these options, or `None` in dialects without
+    /// such a record.
     pub fn configuration(&self) -> Option<Configuration> {
         let form = self.table.dialect.configuration()?;
         Some(Configuration {
@@ -115,9 +128,10 @@ impl Options {
             version: self.version,
             flags: self.flags(),
             settings: self.settings,
-            // A size is announced even where there are no stamps.
+            // The configuration record contains a size of timestamps even if the stream has no
+            // timestamps.
             stamp_size: if self.settings.stamp == 0 { 4 } else { self.settings.stamp },
-            most_pools: self.most_pools.min(15),
+            max_pools: self.max_pools.min(15),
             stamps_per_second: self.stamps_per_second as u16,
         })
     }

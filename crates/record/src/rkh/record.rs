@@ -1,33 +1,36 @@
-//! A record that is being written, and the check of its arguments.
+//! A record that is being written, and the checks of its arguments.
 //!
-//! The table says which argument comes next and how many bytes it has, so that a record cannot
-//! disagree with what a reader expects. An argument that the settings leave out is taken and not
-//! written: the program says the same whatever its switches.
+//! The event table determines the type and size of each argument, so a record always matches what
+//! decoders expect. An argument that the settings omit is accepted but not written, so programs do
+//! not depend on the switches.
 
-use tracewell_wire::rkh::{Field, FieldType, Item};
+use tracewell_wire::rkh::{FieldType, Item};
 
+use super::open::is_half;
 use super::{Buffer, Outcome, Refusal, Trace};
 use crate::clock::Clock;
 
-/// A record between its beginning and its end; exists only where the record passes.
+/// A record that has begun and not yet ended. It exists only if the record passes the filters.
 ///
-/// One that is dropped without [`Record::end`] is given up.
+/// Dropping it without [`Record::end`] aborts the record.
+///
+/// ```
+/// use tracewell_record::rkh::{About, Filter, Options, Outcome, StreamBuffer, Trace};
+/// use tracewell_wire::rkh::events::V3_4;
+///
+/// let mut memory = [0; 256];
+/// let mut trace = Trace::new(Options::default(), StreamBuffer::new(&mut memory), &mut [], || 0);
+/// trace.filters().all(Filter::Off);
+/// let record = trace.begin(&V3_4::FWK_ASSERT, About::NOTHING).unwrap();
+/// assert_eq!(record.text(b"main").arg(42).end(), Outcome::Recorded);
+/// ```
 #[derive(Debug)]
 pub struct Record<'t, 'm, C: Clock, B: Buffer> {
     pub(super) trace: &'t mut Trace<'m, C, B>,
 }
 
-/// What stays of a record between two calls.
-#[derive(Debug)]
-pub(super) struct Open {
-    pub(super) frame: super::frame::Frame,
-    /// Arguments that are still to come.
-    pub(super) fields: &'static [Field],
-    pub(super) fault: Option<Refusal>,
-}
-
 impl<C: Clock, B: Buffer> Record<'_, '_, C, B> {
-    /// The next argument, a number; the high bits that do not fit are cut off.
+    /// Writes the next argument, a number; high bits that do not fit are discarded.
     #[inline]
     pub fn arg(self, value: u32) -> Self {
         let settings = self.trace.options.settings;
@@ -44,7 +47,7 @@ impl<C: Clock, B: Buffer> Record<'_, '_, C, B> {
         self
     }
 
-    /// The next argument, a text, which gets a zero behind it.
+    /// Writes the next argument, a string, followed by a NUL.
     pub fn text(self, text: &[u8]) -> Self {
         if let Some(open) = &mut self.trace.open {
             match open.next().map(|field| field.field_type) {
@@ -59,7 +62,7 @@ impl<C: Clock, B: Buffer> Record<'_, '_, C, B> {
         self
     }
 
-    /// The next item of a user event.
+    /// Writes the next item of a user event.
     #[inline]
     pub fn item(self, item: Item<'_>) -> Self {
         let settings = self.trace.options.settings;
@@ -81,8 +84,8 @@ impl<C: Clock, B: Buffer> Record<'_, '_, C, B> {
         self
     }
 
-    /// Bytes of the last argument where its form is the program's: user events before 2.3, and what
-    /// a unit test expects.
+    /// Writes bytes of an argument whose form the program chooses. Such an argument is always the
+    /// last; it occurs in user events before 2.3 and in expectations of unit tests.
     pub fn bytes(self, bytes: &[u8]) -> Self {
         if let Some(open) = &mut self.trace.open {
             match open.fields.first().map(|field| field.field_type) {
@@ -93,14 +96,14 @@ impl<C: Clock, B: Buffer> Record<'_, '_, C, B> {
         self
     }
 
-    /// Checksum and flag.
+    /// Writes the checksum and the flag.
     #[inline]
     pub fn end(self) -> Outcome {
         self.trace.finish()
     }
 
-    /// Leaves the record open, for [`Trace::resume`]: for programs that begin, write and end a record
-    /// by calls that share nothing but the trace.
+    /// Leaves the record open; [`Trace::resume`] continues it. For programs that begin, write and
+    /// end a record in separate calls that share only the trace.
     pub fn pause(self) {
         core::mem::forget(self);
     }
@@ -108,25 +111,6 @@ impl<C: Clock, B: Buffer> Record<'_, '_, C, B> {
 
 impl<C: Clock, B: Buffer> Drop for Record<'_, '_, C, B> {
     fn drop(&mut self) {
-        self.trace.give_up();
+        self.trace.abort();
     }
-}
-
-impl Open {
-    /// Takes the next field.
-    fn next(&mut self) -> Option<Field> {
-        let (field, rest) = self.fields.split_first()?;
-        self.fields = rest;
-        Some(*field)
-    }
-
-    /// Whether every argument was written.
-    pub(super) fn is_complete(&self) -> bool {
-        matches!(self.fields, [] | [Field { field_type: FieldType::Items | FieldType::Rest, .. }])
-    }
-}
-
-/// Halves of a byte occur in configuration records only, which are not written by argument.
-pub(super) const fn is_half(field: FieldType) -> bool {
-    matches!(field, FieldType::HighHalf | FieldType::LowHalf | FieldType::Number)
 }

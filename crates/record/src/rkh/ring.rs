@@ -1,12 +1,13 @@
-//! Bytes in and out of a ring, oldest first; which bytes go when it is full is its users' matter.
+//! A first-in, first-out ring of bytes. The two buffers determine which bytes are dropped when the
+//! ring is full.
 
-/// A ring of bytes in memory of the caller.
+/// A ring of bytes in the caller's memory.
 #[derive(Debug)]
 pub(super) struct Ring<'m> {
     memory: &'m mut [u8],
-    /// Where the next byte goes.
+    /// Index at which the next byte is stored.
     input: usize,
-    /// Bytes behind the oldest one, itself included, that may be taken out.
+    /// Number of bytes that can be removed.
     length: usize,
 }
 
@@ -27,13 +28,13 @@ impl<'m> Ring<'m> {
         self.length
     }
 
-    /// The place `count` bytes before the next one's.
+    /// Returns the index `count` bytes before the input position.
     fn before_input(&self, count: usize) -> usize {
         let wrap = if self.input < count { self.memory.len() } else { 0 };
         self.input + wrap - count
     }
 
-    /// Stores a byte and counts it; the oldest one is lost where there is no room. Whether one was.
+    /// Stores and counts a byte. Returns true if it overwrote the oldest byte.
     #[inline]
     pub(super) fn push(&mut self, byte: u8) -> bool {
         self.store(byte);
@@ -44,29 +45,30 @@ impl<'m> Ring<'m> {
         full
     }
 
-    /// Stores a byte that [`Ring::commit`] counts.
+    /// Stores a byte without counting it; [`Ring::commit`] counts it.
     #[inline]
     pub(super) fn store(&mut self, byte: u8) {
-        let Some(place) = self.memory.get_mut(self.input) else { return };
-        *place = byte;
+        let Some(next) = self.memory.get_mut(self.input) else { return };
+        *next = byte;
         self.input += 1;
         if self.input == self.memory.len() {
             self.input = 0;
         }
     }
 
-    /// Counts bytes that were stored.
+    /// Counts bytes that were stored but not counted yet.
     pub(super) fn commit(&mut self, count: usize) {
         self.length += count;
     }
 
-    /// Forgets bytes that were stored and not counted.
-    pub(super) fn take_back(&mut self, count: usize) {
+    /// Removes bytes that were stored but not counted.
+    pub(super) fn discard(&mut self, count: usize) {
         self.input = self.before_input(count);
     }
 
-    /// Takes out the oldest bytes, `most` at most, that lie together; empty where there are none.
-    /// `stored` bytes behind the newest are not counted yet.
+    /// Removes and returns up to `most` of the oldest bytes, but only contiguous bytes. Returns an
+    /// empty slice if there are none. `stored` is the number of bytes that were stored but are not
+    /// counted yet.
     #[inline]
     pub(super) fn block(&mut self, most: usize, stored: usize) -> &[u8] {
         let start = self.before_input(stored);

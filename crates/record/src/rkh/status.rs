@@ -1,29 +1,30 @@
-//! What recording calls say.
+//! The results of recording calls.
 
-/// What became of a record.
+/// The result of recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// It is in the buffer.
+    /// The record is in the buffer.
     Recorded,
-    /// A filter held it back. It has no number, and nothing tells the reader.
+    /// A filter suppressed the record. It used no sequence number, so decoders do not report a gap.
     Filtered,
-    /// It is not compiled in.
+    /// The record is not compiled in.
     NotCompiled,
-    /// The buffer left it out; the buffer counts, and the reader finds a gap in the numbers.
+    /// The buffer dropped and counted the record. Decoders find a gap in the sequence numbers.
     Dropped,
-    /// It cannot be recorded.
+    /// The record is invalid.
     Refused(Refusal),
 }
 
-/// Why a record cannot be recorded. Nothing was written unless the text says so.
+/// The reason why a record was refused. Nothing was written unless stated otherwise below.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// The dialect has no such event, or no record of this kind.
+    /// The dialect has no such event or no record of this kind.
     NotInDialect,
-    /// There are more or fewer arguments than the event has, or of other kinds. A record that was
-    /// written in steps was given up: readers of a [`StreamBuffer`](super::StreamBuffer) count it
-    /// as aborted.
+    /// The number or the types of the arguments do not match the event. If the record was being
+    /// written in steps, it was aborted; with a [`StreamBuffer`](super::StreamBuffer), decoders see
+    /// and count the aborted frame.
     Arguments,
-    /// A text with a zero in it, or memory of more than 255 bytes; as [`Refusal::Arguments`].
+    /// A string contains a NUL byte, or a memory argument has more than 255 bytes. If the record
+    /// was being written in steps, it was aborted, as with [`Refusal::Arguments`].
     Text,
 }

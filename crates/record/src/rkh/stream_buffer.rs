@@ -1,19 +1,28 @@
-//! The framework's buffer: a ring of bytes that knows no frames.
+//! The framework's buffer: a ring of bytes that ignores frame boundaries.
 //!
-//! When it is full, each byte that comes overwrites the oldest one. So after an overrun it holds the
-//! newest bytes, and what is taken out next begins anywhere, even between an escape and the byte
-//! behind it. The reader finds one broken frame (the rest of one, or two that were glued together)
-//! and a gap in the numbers, or, where the cut fell between frames, a gap alone.
+//! When the ring is full, each new byte overwrites the oldest byte. After an overrun, the ring
+//! contains the newest bytes, and the link continues at an arbitrary position, possibly between an
+//! escape and the byte after it. The decoder then finds a gap in the sequence numbers. It also
+//! finds one damaged frame, unless the overwritten bytes begin and end between frames.
 
 use tracewell_wire::rkh::{ESCAPE, FLAG};
 
 use super::Buffer;
 use super::ring::Ring;
 
-/// A ring of bytes in memory of the caller, as the framework's (`rkhtrc_stream.c`).
+/// A ring of bytes in the caller's memory, as in the framework (`rkhtrc_stream.c`).
 ///
-/// RKH takes 1 to 2048 bytes (`RKH_CFG_TRC_SIZEOF_STREAM`); here any number does. In an empty one
-/// every byte is lost.
+/// RKH allows 1 to 2048 bytes (`RKH_CFG_TRC_SIZEOF_STREAM`); here, any size is possible. If the
+/// size is 0, every byte is lost.
+///
+/// ```
+/// use tracewell_record::rkh::{Buffer, StreamBuffer};
+///
+/// let mut memory = [0; 4];
+/// let mut buffer = StreamBuffer::new(&mut memory);
+/// (1..=6).for_each(|byte| buffer.put(byte));
+/// assert_eq!((buffer.get(), buffer.overwritten()), (Some(3), 2));
+/// ```
 #[derive(Debug)]
 pub struct StreamBuffer<'m> {
     ring: Ring<'m>,
@@ -21,12 +30,13 @@ pub struct StreamBuffer<'m> {
 }
 
 impl<'m> StreamBuffer<'m> {
-    /// An empty buffer.
+    /// Creates an empty buffer.
     pub fn new(memory: &'m mut [u8]) -> Self {
         Self { ring: Ring::new(memory), overwritten: 0 }
     }
 
-    /// Bytes that were lost because newer ones came, modulo 2^32. The framework does not count them.
+    /// Returns the number of overwritten bytes, modulo 2^32. The framework does not count
+    /// overwritten bytes.
     pub fn overwritten(&self) -> u32 {
         self.overwritten
     }
@@ -49,7 +59,7 @@ impl Buffer for StreamBuffer<'_> {
         true
     }
 
-    /// What was written of the frame may have left already: readers count it as given up.
+    /// Marks the frame as aborted, because the link may already have sent its first bytes.
     fn abort(&mut self) {
         self.put(ESCAPE);
         self.put(FLAG);

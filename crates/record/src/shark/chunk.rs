@@ -1,7 +1,7 @@
-//! One chunk: where its records lie, and which slot is written next.
+//! One chunk: the positions of its records and of the slot to write next.
 //!
-//! What is decided here stands in private fields; the memory is only written, apart from the codes of slots
-//! that are about to be overwritten.
+//! The state of the chunk is in private fields. Its memory is written but not read, apart from
+//! records that are about to be overwritten.
 
 use core::mem;
 
@@ -10,31 +10,36 @@ use tracewell_wire::shark::{ChunkHeader, Record};
 
 use super::{ChunkStatus, ControlError};
 
-/// Sizes of a chunk's areas, and what its image says of its place.
+/// Sizes of a chunk's areas, and the address that its image contains.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Areas {
-    /// Bytes for records, at least 32; what is left over behind the last whole slot is not used.
+    /// Size of the normal area in bytes, at least 32. Bytes after the last whole slot are unused.
     pub normal: u32,
-    /// Bytes for records without which the others cannot be read: 0, or at least 32.
+    /// Size in bytes of the area for essential records, without which other records are unreadable:
+    /// 0, or at least 32.
     pub emergency: u32,
-    /// Address that the image says it lies at; `None` for the low 32 bits of the memory's own.
+    /// The address that the chunk's image contains; `None` if the image contains the low 32 bits
+    /// of the actual address.
     pub base_address: Option<u32>,
 }
 
 impl Areas {
-    /// The same in whole slots.
+    /// Returns the sizes rounded down to whole slots.
+    ///
+    /// # Errors
+    /// [`ControlError::Sizes`] if an area is too small, or the sum of the sizes exceeds 32 bits.
     pub(super) fn rounded(self) -> Result<Self, ControlError> {
-        const LEAST: u32 = 2 * Record::SIZE as u32;
-        let small = self.normal < LEAST || (1..LEAST).contains(&self.emergency);
+        const MIN_SIZE: u32 = 2 * Record::SIZE as u32;
+        let small = self.normal < MIN_SIZE || (1..MIN_SIZE).contains(&self.emergency);
         let round = |size: u32| size & !(Record::SIZE as u32 - 1);
         let rounded = Self { normal: round(self.normal), emergency: round(self.emergency), ..self };
-        // A reader adds the sizes up in 32 bits, as the kernel does.
+        // Decoders and the kernel add the sizes in 32 bits.
         let sum = rounded.normal.checked_add(rounded.emergency);
         let fits = sum.and_then(|sum| sum.checked_add(ChunkHeader::SIZE as u32)).is_some();
         if small || !fits { Err(ControlError::Sizes) } else { Ok(rounded) }
     }
 
-    /// Bytes of the chunk.
+    /// Returns the size of the whole chunk in bytes, or `None` if it overflows.
     pub(super) fn chunk_size(self) -> Option<usize> {
         let normal = usize::try_from(self.normal).ok()?;
         let emergency = usize::try_from(self.emergency).ok()?;
@@ -42,49 +47,49 @@ impl Areas {
     }
 }
 
-/// What became of a record that looked for a slot.
+/// The result of storing a record in the normal area.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stored {
-    /// In the normal area, over what was in the slot before.
+    /// The record was stored and replaced the slot's previous content.
     Over(Before),
-    /// Nowhere: the position is at the end.
+    /// Nothing was stored: the position is at the end.
     AtEnd,
 }
 
-/// What a slot held before.
+/// The previous content of a slot, and whether it is lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Before {
     Nothing,
-    /// A record that is gone.
+    /// A record, which is lost.
     Lost,
-    /// An essential one that is now in the emergency area.
+    /// An essential record, which is now in the emergency area.
     Saved,
-    /// An essential one that is gone.
+    /// An essential record, which is lost.
     EssentialLost,
 }
 
-/// A chunk. Offsets are bytes of its memory; positions within it are multiples of a slot from the start.
+/// A chunk. Offsets count bytes of its memory.
 #[derive(Debug)]
 pub(super) struct Chunk<'m> {
-    /// Descriptor, head, normal area, emergency area; empty while the chunk is being sent.
+    /// Descriptor, head, normal area, emergency area. Empty while the chunk is being sent.
     memory: &'m mut [u8],
-    /// Address and length of the memory, which it has also while it is away.
+    /// Address and length of the memory, available even while the chunk is being sent.
     place: (usize, usize),
     base: u32,
     pub(super) flags: u8,
     pub(super) next: Option<u8>,
     number: u8,
     laps: u32,
-    /// Where the next record goes.
+    /// Offset of the next record.
     position: usize,
     /// End of the normal area, start of the emergency area.
     end: usize,
-    /// Where the next kept record goes.
+    /// Offset of the next record in the emergency area.
     kept: usize,
 }
 
 impl<'m> Chunk<'m> {
-    /// A chunk without records in memory that holds exactly header and areas.
+    /// Creates an empty chunk in memory that has exactly the size of the header and the areas.
     pub(super) fn new(number: u8, memory: &'m mut [u8], areas: Areas, flags: u8) -> Self {
         let base = areas.base_address.unwrap_or(memory.as_ptr().addr() as u32);
         let end = memory.len() - areas.emergency as usize;
@@ -96,8 +101,8 @@ impl<'m> Chunk<'m> {
         chunk
     }
 
-    /// A compressed chunk in memory that has room for a header and then `used` bytes of packed
-    /// records.
+    /// Creates a compressed chunk in memory that holds space for a header, then `used` bytes of
+    /// packed records.
     pub(super) fn packed(number: u8, memory: &'m mut [u8], used: usize, flags: u8) -> Self {
         let base = memory.as_ptr().addr() as u32;
         let end = memory.len();
@@ -106,7 +111,7 @@ impl<'m> Chunk<'m> {
         Self { memory, place, base, flags, next: None, number, laps: 0, position, end, kept: end }
     }
 
-    /// Takes all records out.
+    /// Removes all records.
     pub(super) fn clear(&mut self) {
         self.flags &= !(flag::FULL | flag::COMPRESSED);
         (self.position, self.kept, self.laps) = (ChunkHeader::SIZE, self.end, 0);
@@ -127,11 +132,11 @@ impl<'m> Chunk<'m> {
             recording_flags: u32::from(self.flags),
             next,
         };
-        // Nothing is written while the memory is away.
+        // While the chunk is being sent it has no memory, and nothing is written.
         let _ = header.write(self.memory);
     }
 
-    /// Address of the recording head.
+    /// Returns the address of the recording head.
     pub(super) fn head(&self) -> u32 {
         self.base.wrapping_add(ChunkHeader::HEAD_OFFSET)
     }
@@ -145,7 +150,7 @@ impl<'m> Chunk<'m> {
         self.flags & flag::MODE
     }
 
-    /// Stores a record at the position, if that is not at the end.
+    /// Stores a record at the current position, unless that is the end of the area.
     #[inline]
     pub(super) fn store(&mut self, record: Record) -> Stored {
         let at = self.position;
@@ -161,14 +166,14 @@ impl<'m> Chunk<'m> {
         Stored::Over(before)
     }
 
-    /// The word of the header that changes with every record.
+    /// Writes the position, the only word of the header that changes with every record.
     #[inline]
     fn publish_position(&mut self) {
         let position = self.base.wrapping_add(self.position as u32);
         ChunkHeader::write_position(self.memory, position);
     }
 
-    /// Moves what the slot at `at` holds to the emergency area, if it is essential.
+    /// Copies the record in the slot at `at` to the emergency area, if it is essential.
     #[cold]
     fn save(&mut self, at: usize) -> Before {
         match self.memory.get(at..).and_then(Record::read) {
@@ -180,7 +185,7 @@ impl<'m> Chunk<'m> {
         }
     }
 
-    /// Stores a record in the emergency area; whether there was room.
+    /// Stores a record in the emergency area. Returns false if that is full.
     #[cold]
     pub(super) fn keep(&mut self, record: Record) -> bool {
         let slot = self.memory.get_mut(self.kept..);
@@ -189,23 +194,23 @@ impl<'m> Chunk<'m> {
         written
     }
 
-    /// Goes on at the start.
+    /// Starts the next lap of a cyclic chunk.
     pub(super) fn begin_again(&mut self) {
         self.position = ChunkHeader::SIZE;
         self.laps = self.laps.saturating_add(1);
     }
 
-    /// Header and areas; empty while the chunk is being sent.
+    /// Returns header and areas, or nothing while the chunk is being sent.
     pub(super) fn image(&self) -> &[u8] {
         self.memory
     }
 
-    /// The memory, which leaves the chunk without any.
+    /// Removes the memory from the chunk.
     pub(super) fn take_memory(&mut self) -> &'m mut [u8] {
         mem::take(&mut self.memory)
     }
 
-    /// Whether this is the memory that was taken.
+    /// Returns true if this is the memory that was removed from the chunk.
     pub(super) fn owns(&self, memory: &[u8]) -> bool {
         self.memory.is_empty() && self.place == (memory.as_ptr().addr(), memory.len())
     }

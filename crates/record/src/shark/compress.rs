@@ -1,41 +1,46 @@
-//! Compressing a chunk: the same records in less memory.
+//! Compresses a chunk, to hold the same records in less memory.
 
 use tracewell_wire::shark::ids::flag;
 use tracewell_wire::shark::{ChunkHeader, Record};
 
 use super::chunk::Chunk;
 use super::send::{DumpRecords, records_of};
-use super::{ControlError, Refused, Trace, pack};
+use super::{ControlError, Trace, pack};
+use crate::Refused;
 use crate::clock::Clock;
 
 impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
-    /// Bytes of memory that the chunk takes when it is compressed: whole slots, two at least.
+    /// Returns the size of the chunk in bytes after compression: the header and at least two whole
+    /// slots.
     ///
     /// # Errors
-    /// As [`Trace::compress_chunk`], flags and memory excepted.
+    /// The errors of [`Trace::compress_chunk`], except those for flags and memory.
     pub fn compressed_size(&self, number: u8) -> Result<usize, ControlError> {
         Ok(ChunkHeader::SIZE + area_for(packed_size(self.compressible(number)?)))
     }
 
-    /// Packs a chunk's records into `memory` and returns the memory that it had (`compress_chunk`).
+    /// Packs a chunk's records into `memory` and returns its previous memory (`compress_chunk`).
     ///
-    /// The chunk keeps its number and gets `new_flags` with COMPR and without FREE. Sending it gives
-    /// exactly what it would have given before; its image says COMPR, and the reader unpacks it. Time in proportion
-    /// to its records, twice. The published kernel's compressor is an empty stub.
+    /// The chunk keeps its number and gets `new_flags` with COMPR and without FREE. If the chunk is
+    /// sent, the receiver gets the same records as without compression. The chunk's image has the
+    /// flag COMPR, and the decoder unpacks it. The call packs all records twice; the first pass
+    /// determines the size. The published kernel's compressor is an empty stub.
     ///
-    /// Records are packed as differences in few bytes each; with the feature `lz4` blocks of them are
-    /// compressed by LZ4 as well, on 17 KiB of stack.
+    /// Each record is packed in a few bytes, as the difference to the previous record. With the
+    /// feature `lz4`, blocks of packed records are also compressed with LZ4, which needs 17 KiB of
+    /// stack.
     ///
     /// # Errors
-    /// [`ControlError::NoSuchChunk`], [`ControlError::Flags`], [`ControlError::MemoryTooSmall`]; while it is
-    /// [`Current`](ControlError::Current), [`Busy`](ControlError::Busy), [`Linked`](ControlError::Linked) or
-    /// [`Compressed`](ControlError::Compressed). Nothing was changed then.
+    /// [`ControlError::NoSuchChunk`], [`ControlError::Flags`], [`ControlError::MemoryTooSmall`]; if
+    /// the chunk is [`Current`](ControlError::Current), [`Busy`](ControlError::Busy),
+    /// [`Linked`](ControlError::Linked) or already [`Compressed`](ControlError::Compressed). After
+    /// an error, the chunk is unchanged.
     pub fn compress_chunk(
         &mut self,
         number: u8,
         new_flags: u8,
         memory: &'m mut [u8],
-    ) -> Result<&'m mut [u8], Refused<'m>> {
+    ) -> Result<&'m mut [u8], Refused<'m, ControlError>> {
         let needed = match self.check_compress(number, new_flags, memory.len()) {
             Ok(needed) => needed,
             Err(reason) => return Err(Refused { reason, memory }),
@@ -74,7 +79,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     }
 }
 
-/// Bytes of an area of whole slots, two at least, that holds so many packed ones.
+/// Returns the size in bytes of the smallest area that holds `packed` bytes. An area has at least
+/// two slots, and only whole slots.
 fn area_for(packed: usize) -> usize {
     packed.next_multiple_of(Record::SIZE).max(2 * Record::SIZE)
 }
@@ -85,13 +91,13 @@ fn packed_size(records: DumpRecords<'_>) -> usize {
     size
 }
 
-/// Packs records into an area that holds them; the bytes that they take.
+/// Packs records into an area that is large enough. Returns the number of bytes used.
 fn pack_into(records: DumpRecords<'_>, area: Option<&mut [u8]>) -> usize {
     let area = area.unwrap_or_default();
     let mut used = 0;
     pack::pack(records, |bytes| {
-        if let Some(place) = area.get_mut(used..used + bytes.len()) {
-            place.copy_from_slice(bytes);
+        if let Some(target) = area.get_mut(used..used + bytes.len()) {
+            target.copy_from_slice(bytes);
             used += bytes.len();
         }
     });

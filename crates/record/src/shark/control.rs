@@ -1,24 +1,26 @@
-//! The chunk table: creating, deleting, selecting and linking chunks, their flags; on and off.
+//! The chunk table: creates, deletes, selects and links chunks, changes their flags, and switches
+//! recording on and off.
 
 use tracewell_wire::shark::ids::flag;
 
 use super::chunk::Chunk;
-use super::{Areas, ChunkStatus, ControlError, Drops, Refused};
+use super::{Areas, ChunkStatus, ControlError, Drops};
+use crate::Refused;
 use crate::clock::Clock;
 use crate::ticks::Ticks;
 
-/// The tracer: a table of at most 256 chunks, the current one, filters, on or off.
+/// The tracer: a table of at most 256 chunks, the current chunk, filters, and the on/off state.
 ///
-/// `C` is the clock; its stamps are unwrapped to 64 bits, so that it must be read once in its period at
-/// least. `CHUNKS` is the number of places in the table, at most 256 of which are used; a place takes 72 bytes on
-/// a 64-bit machine and about 50 on a 32-bit one.
+/// `C` is the clock. Its ticks are unwrapped to 64 bits, so it must be read at least once per
+/// period. `CHUNKS` is the size of the table, at most 256 entries of which are used. An entry takes
+/// 72 bytes on a 64-bit machine and about 50 on a 32-bit machine.
 #[derive(Debug)]
 pub struct Trace<'m, C, const CHUNKS: usize = 256> {
     pub(super) chunks: [Option<Chunk<'m>>; CHUNKS],
     /// The chunk that records.
     pub(super) current: Option<u8>,
     pub(super) enabled: bool,
-    /// A bit for each family; set hides it.
+    /// One bit per event family; a set bit suppresses the family.
     pub(super) filter: u16,
     pub(super) drops: Drops,
     pub(super) ticks: Ticks<C>,
@@ -28,11 +30,12 @@ pub struct Trace<'m, C, const CHUNKS: usize = 256> {
 const OWN: u8 = flag::BUSY | flag::COMPRESSED;
 
 impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
-    /// A tracer without chunks, off, with nothing hidden.
+    /// Creates a tracer without chunks, switched off, with no family suppressed.
     ///
-    /// Time stamps have 64 bits. Of a bare closure 32 bits are valid, as for every [`Clock`]: higher bits of what it
-    /// returns are dropped and its wraps are counted, so that a pause of more than one wrap is lost. A counter of
-    /// 64 bits, such as a processor's cycle counter, is [`Masked`](crate::clock::Masked) with the mask `u64::MAX`.
+    /// Timestamps have 64 bits. A bare closure has 32 valid bits (see [`Clock`]): the tracer drops
+    /// higher bits and counts wraps, so a pause longer than one period makes timestamps too small.
+    /// For a 64-bit counter, such as a processor's cycle counter, use
+    /// [`Masked`](crate::clock::Masked) with the mask `u64::MAX`.
     pub fn new(clock: C) -> Self {
         Self {
             chunks: [const { None }; CHUNKS],
@@ -47,52 +50,54 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// Switches recording on (`enable`).
     ///
     /// # Errors
-    /// [`ControlError::NoneSelected`] where no chunk is selected.
+    /// [`ControlError::NoneSelected`] if no chunk is selected.
     pub fn enable(&mut self) -> Result<(), ControlError> {
         self.current.ok_or(ControlError::NoneSelected)?;
         self.enabled = true;
         Ok(())
     }
 
-    /// Switches recording off (`disable`); chunks, positions and filters stay.
+    /// Switches recording off (`disable`). Chunks, positions and filters remain unchanged.
     pub fn disable(&mut self) {
         self.enabled = false;
     }
 
-    /// Whether recording is on.
+    /// Returns true if recording is on.
     pub fn is_on(&self) -> bool {
         self.enabled
     }
 
-    /// The families that are hidden: bit `f` for family `f`.
+    /// Returns the suppressed families: bit `f` for family `f`.
     pub fn filter(&self) -> u16 {
         self.filter
     }
 
-    /// The chunk that records.
+    /// Returns the number of the chunk that records, if one is selected.
     pub fn current(&self) -> Option<u8> {
         self.current
     }
 
-    /// What was not stored since the tracer was made.
+    /// Returns the number of events that were not stored since the tracer was created, by cause.
     pub fn drops(&self) -> Drops {
         self.drops
     }
 
-    /// Makes a chunk and returns its number, the lowest free one (`chunk_create`).
+    /// Creates a chunk and returns its number, the lowest unused number (`chunk_create`).
     ///
-    /// Of `memory` the first 48 bytes and both areas are used and zeroed; FULL among the flags says nothing. A chunk without
-    /// [`flag::FREE`] can be neither selected nor linked until it gets that flag.
+    /// The chunk uses the first 48 bytes of `memory` for its header and the following bytes for
+    /// both areas. This call sets all these bytes to 0. FULL in `flags` has no effect. A chunk
+    /// without [`flag::FREE`] can be neither selected nor linked until it gets that flag.
     ///
     /// # Errors
-    /// [`ControlError::Sizes`], [`ControlError::Flags`] (both mode bits, BUSY, COMPR or unknown bits),
-    /// [`ControlError::MemoryTooSmall`], [`ControlError::TableFull`]. Nothing was changed then.
+    /// [`ControlError::Sizes`], [`ControlError::Flags`] (both mode bits, BUSY, COMPR or unknown
+    /// bits), [`ControlError::MemoryTooSmall`], [`ControlError::TableFull`]. After an error, the
+    /// tracer is unchanged.
     pub fn chunk_create(
         &mut self,
         memory: &'m mut [u8],
         areas: Areas,
         flags: u8,
-    ) -> Result<u8, Refused<'m>> {
+    ) -> Result<u8, Refused<'m, ControlError>> {
         let (place, areas, size) = match self.place_for(memory.len(), areas, flags) {
             Ok(found) => found,
             Err(reason) => return Err(Refused { reason, memory }),
@@ -124,12 +129,12 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         Ok((place.ok_or(ControlError::TableFull)?, areas, needed))
     }
 
-    /// Takes a chunk out of the table and returns its memory, of which the records are still there
-    /// (`chunk_delete`); `None`, and nothing was done, where it has [`flag::NO_DELETE`].
+    /// Removes a chunk from the table and returns its memory, which still contains the records
+    /// (`chunk_delete`). Does nothing and returns `None` if the chunk has [`flag::NO_DELETE`].
     ///
     /// # Errors
-    /// [`ControlError::NoSuchChunk`]; while it is [`Current`](ControlError::Current), [`Busy`](ControlError::Busy) or
-    /// [`Linked`](ControlError::Linked).
+    /// [`ControlError::NoSuchChunk`]; if the chunk is [`Current`](ControlError::Current),
+    /// [`Busy`](ControlError::Busy) or [`Linked`](ControlError::Linked).
     pub fn chunk_delete(&mut self, number: u8) -> Result<Option<&'m mut [u8]>, ControlError> {
         if self.chunk(number)?.has(flag::NO_DELETE) {
             return Ok(None);
@@ -139,13 +144,13 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         Ok(slot.map(|mut chunk| chunk.take_memory()))
     }
 
-    /// Replaces a chunk's flags (`set_chunk_flags`), BUSY and COMPR excepted, which stay as they are.
+    /// Replaces a chunk's flags, except BUSY and COMPR (`set_chunk_flags`).
     ///
-    /// FREE, where it was not set before, takes all records out of the chunk, FULL and COMPR with them.
+    /// Setting FREE removes all records from the chunk and clears FULL and COMPR.
     ///
     /// # Errors
-    /// [`ControlError::NoSuchChunk`], [`ControlError::Flags`], [`ControlError::Busy`]; for FREE also while it is
-    /// [`Current`](ControlError::Current) or [`Linked`](ControlError::Linked).
+    /// [`ControlError::NoSuchChunk`], [`ControlError::Flags`], [`ControlError::Busy`]; for FREE
+    /// also if the chunk is [`Current`](ControlError::Current) or [`Linked`](ControlError::Linked).
     pub fn set_chunk_flags(&mut self, number: u8, flags: u8) -> Result<(), ControlError> {
         let chunk = self.chunk(number)?;
         let frees = flags & flag::FREE != 0 && !chunk.has(flag::FREE);
@@ -162,7 +167,7 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         Ok(())
     }
 
-    /// Replaces flags that were checked.
+    /// Replaces flags that have been checked.
     pub(super) fn replace_flags(&mut self, number: u8, flags: u8, empties: bool) {
         let Ok(chunk) = self.chunk_mut(number) else { return };
         chunk.flags = flags & !OWN | chunk.flags & OWN;
@@ -172,7 +177,7 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         self.publish(number);
     }
 
-    /// A chunk's flags, FULL and BUSY included (`get_chunk_flags`).
+    /// Returns a chunk's flags, including FULL and BUSY (`get_chunk_flags`).
     ///
     /// # Errors
     /// [`ControlError::NoSuchChunk`].
@@ -180,10 +185,11 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         Ok(self.chunk(number)?.flags)
     }
 
-    /// Makes a free chunk the one that records, which uses FREE up (`actual_chunk_select`).
+    /// Makes a free chunk the current chunk and clears its flag FREE (`actual_chunk_select`).
     ///
     /// # Errors
-    /// [`ControlError::NoSuchChunk`], [`ControlError::Busy`], [`ControlError::Compressed`], [`ControlError::NotFree`].
+    /// [`ControlError::NoSuchChunk`], [`ControlError::Busy`], [`ControlError::Compressed`],
+    /// [`ControlError::NotFree`].
     pub fn chunk_select(&mut self, number: u8) -> Result<(), ControlError> {
         self.check_free(number)?;
         self.chunk_mut(number)?.flags &= !flag::FREE;
@@ -192,14 +198,16 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         Ok(())
     }
 
-    /// Lets recording go on in chunk `to` when `from` is full or [`Trace::next_chunk`] is called
-    /// (`chunk_link`). Uses up FREE of `to`; a jump uses the link up.
+    /// Makes chunk `to` the successor of `from` (`chunk_link`): recording continues there when
+    /// `from` is full or [`Trace::next_chunk`] is called. Clears FREE of `to`. A jump removes the
+    /// link.
     ///
-    /// Returns the successor that `from` had before, which is reserved no longer but not FREE again either.
+    /// Returns the previous successor of `from`. That chunk is no longer linked, and is not FREE.
     ///
     /// # Errors
-    /// As [`Trace::chunk_select`] for `to`, [`ControlError::NoSuchChunk`] and [`ControlError::Busy`] for `from`,
-    /// [`ControlError::Circle`] where the successors of `to` lead to `from`: each chunk fills once.
+    /// Those of [`Trace::chunk_select`] for `to`; [`ControlError::NoSuchChunk`] and
+    /// [`ControlError::Busy`] for `from`; [`ControlError::Circle`] if the successors of `to` lead
+    /// back to `from`.
     pub fn chunk_link(&mut self, from: u8, to: u8) -> Result<Option<u8>, ControlError> {
         if self.chunk(from)?.has(flag::BUSY) {
             return Err(ControlError::Busy);
@@ -215,10 +223,10 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         Ok(before)
     }
 
-    /// The first chunk with one of these flags (`get_first_chunk`).
+    /// Returns the first chunk with one of these flags (`get_first_chunk`).
     ///
-    /// Mode bits are compared as a mode, not bit by bit; a mask of 0 finds the first cyclic chunk, one
-    /// without mode bits chunks of every mode.
+    /// Mode bits are compared as a whole, not bit by bit. A mask of 0 finds the first cyclic chunk;
+    /// any other mask without mode bits finds chunks of all modes.
     pub fn get_first_chunk(&self, mask: u8) -> Option<u8> {
         let (mode, others) = (mask & flag::MODE, mask & !flag::MODE);
         let asks_mode = mode != 0 || others == 0;
@@ -229,7 +237,7 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         self.get_chunk_table().find(fits).map(|chunk| chunk.number)
     }
 
-    /// What is in the chunk table, in the order of numbers (`get_chunk_table`).
+    /// Returns the status of each chunk, in the order of their numbers (`get_chunk_table`).
     pub fn get_chunk_table(&self) -> impl Iterator<Item = ChunkStatus> {
         let number = |chunk: &Chunk<'_>| chunk.status(false).number;
         let current = self.current;
@@ -237,7 +245,7 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         present.map(move |chunk| chunk.status(current == Some(number(chunk))))
     }
 
-    /// A chunk's memory as the reader takes it; empty while it is being sent.
+    /// Returns a chunk's memory, which the decoder can read. Empty while the chunk is being sent.
     ///
     /// # Errors
     /// [`ControlError::NoSuchChunk`].
@@ -245,7 +253,7 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         Ok(self.chunk(number)?.image())
     }
 
-    /// The clock.
+    /// Returns the clock, and any other state that the caller keeps in it.
     pub fn clock(&mut self) -> &mut C {
         &mut self.ticks.clock
     }
@@ -275,7 +283,7 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         }
     }
 
-    /// Whether a chunk is neither recording nor reserved nor being sent.
+    /// Returns an error if a chunk is current, linked or being sent.
     pub(super) fn check_unused(&self, number: u8) -> Result<(), ControlError> {
         if self.current == Some(number) {
             return Err(ControlError::Current);
@@ -290,7 +298,7 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         self.chunks.iter().flatten().any(|chunk| chunk.next == Some(number))
     }
 
-    /// Whether `to` is `from` or one of its successors, which never form a circle.
+    /// Returns true if `to` is `from` or one of its successors, which never form a cycle.
     fn leads(&self, from: u8, to: u8) -> bool {
         let next = |number: &u8| self.chunk(*number).ok().and_then(|chunk| chunk.next);
         core::iter::successors(Some(from), next).any(|number| number == to)
@@ -312,7 +320,7 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     }
 }
 
-/// Whether flags are known ones and name a mode.
+/// Returns true if all flags are known and the mode bits are valid.
 pub(super) fn are_settable(flags: u8) -> bool {
     flags & flag::MODE != flag::MODE && flags & 0x80 == 0
 }

@@ -1,4 +1,4 @@
-//! Sending chunks to files, one each.
+//! Writes chunks to files, one file per chunk.
 
 use std::borrow::ToOwned;
 use std::ffi::OsString;
@@ -11,8 +11,9 @@ use super::{Dump, Sender};
 
 /// Writes chunks to files `0NAME`, `1NAME`, … in the order in which they are sent.
 ///
-/// A file appears under its name when all of it is on the disk; until then it is `.NAME.partial` beside
-/// that, which a failure removes. (The kernel writes at its end, each file as often as there are chunks.)
+/// A file gets its name after it is completely on the disk. Until then its name is
+/// `.0NAME.partial`, in the same folder. If writing fails, the file is removed. (The kernel writes
+/// its files at shutdown. With n chunks, it writes all n files n times.)
 #[derive(Debug)]
 pub struct DiskWriter {
     folder: PathBuf,
@@ -21,21 +22,22 @@ pub struct DiskWriter {
 }
 
 impl DiskWriter {
-    /// The most bytes of a file name, digits and all: what common file systems take.
-    const LONGEST: usize = 255;
-    /// What a number and the name of an unfinished file add to a name at most.
+    /// Maximum length of a file name in common file systems, in bytes, including the number.
+    const MAX_LEN: usize = 255;
+    /// Maximum number of bytes that the number and the affixes of `.0NAME.partial` add to a name.
     const ADDED: usize = 20 + ".partial".len() + 1;
 
-    /// Writes files whose names end like `path` does, in its folder.
+    /// Creates a writer for files in the folder of `path`. Their names end with the file name of
+    /// `path`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] where the path has no file name, or too long a one (more than
-    /// 226 bytes); [`io::ErrorKind::NotADirectory`] where its folder is none.
+    /// [`io::ErrorKind::InvalidInput`] if the path has no file name, or a file name of more than
+    /// 226 bytes; [`io::ErrorKind::NotADirectory`] if the parent of `path` is not a folder.
     pub fn new(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         let invalid = |message| io::Error::new(io::ErrorKind::InvalidInput, message);
         let name = path.file_name().ok_or_else(|| invalid("the path has no file name"))?;
-        if name.len() > Self::LONGEST - Self::ADDED {
+        if name.len() > Self::MAX_LEN - Self::ADDED {
             return Err(invalid("the file name is too long"));
         }
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -46,7 +48,7 @@ impl DiskWriter {
         Ok(Self { folder, name: name.to_owned(), sent: 0 })
     }
 
-    /// The file that the next chunk goes to.
+    /// Returns the path of the next chunk's file.
     pub fn next_path(&self) -> PathBuf {
         let mut name = OsString::from(format!("{}", self.sent));
         name.push(&self.name);
@@ -60,10 +62,10 @@ impl DiskWriter {
         self.folder.join(name)
     }
 
-    /// Writes a chunk's records to any writer; how many.
+    /// Writes a chunk's records to any writer and returns their number.
     ///
     /// # Errors
-    /// Of the writer; what it took before stays there.
+    /// The errors of the writer. It may already have written some records.
     pub fn write(dump: &Dump<'_>, to: &mut impl Write) -> io::Result<u64> {
         let mut records = 0;
         for record in dump.records() {
@@ -77,18 +79,19 @@ impl DiskWriter {
 impl Sender for DiskWriter {
     type Error = io::Error;
 
-    /// Writes the next file. After a failure the next chunk, or the same again, gets the same name.
+    /// Writes the next file. After a failure, the next call uses the same name again.
     fn send(&mut self, dump: &Dump<'_>) -> io::Result<()> {
         let partial = self.partial_path();
         let written = write_through(&partial, dump);
         let placed = written.and_then(|()| fs::rename(&partial, self.next_path()));
         if placed.is_err() {
-            // Nothing more can be done where even this fails.
+            // Report the first error, even if removing the file also fails.
             let _ = fs::remove_file(&partial);
             return placed;
         }
         self.sent += 1;
-        // The name is on the disk when its folder is; where folders cannot be synced there is no more to do.
+        // Synchronise the folder, so that the name is on the disk. Some systems cannot synchronise
+        // folders; ignore this, because the file itself is complete.
         File::open(&self.folder).and_then(|folder| folder.sync_all()).or(Ok(()))
     }
 }

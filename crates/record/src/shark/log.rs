@@ -1,4 +1,4 @@
-//! Recording: the safe and the fast path, the command to go to the next chunk, filters.
+//! Recording: the safe and the fast path, the jump to the next chunk, and filters.
 
 use tracewell_wire::shark::Record;
 use tracewell_wire::shark::ids::{self, flag};
@@ -8,14 +8,17 @@ use super::{ControlError, Outcome, Trace};
 use crate::clock::Clock;
 
 impl<C: Clock, const CHUNKS: usize> Trace<'_, C, CHUNKS> {
-    /// Logs an event (`TRACER_LOGEVENT`), if tracing is on, its family is not hidden, and a chunk has room.
+    /// Logs an event (`TRACER_LOGEVENT`) if tracing is on, its family is not suppressed, and the
+    /// current chunk has a free slot.
     ///
-    /// `code` is the event code; 0 is refused, [`ids::NEXT_CHUNK`] is the command [`Trace::next_chunk`]. The clock is read
-    /// only if the event finds a chunk that records. Constant time; never blocks.
+    /// `code` is the event code. The code 0 is refused, and [`ids::NEXT_CHUNK`] is a command that
+    /// does the same as [`Trace::next_chunk`]. The clock is read only if a chunk is selected and
+    /// not being sent. Takes constant time and never blocks.
     ///
-    /// Where the normal area ends, a cyclic chunk goes on at its start; a chunk that jumps becomes full and
-    /// the event is the first of its successor (the published source loses it); a chunk that stops, or has
-    /// no successor, becomes full. A full chunk keeps [essential](ids::is_essential) events in its emergency area.
+    /// At the end of the normal area, a cyclic chunk continues at its start. A chunk in jump mode
+    /// becomes full, and its successor stores the event as its first record (the published source
+    /// loses the event). A chunk in stop mode or without successor becomes full. A full chunk
+    /// stores [essential](ids::is_essential) events in its emergency area.
     #[inline]
     pub fn log(&mut self, code: u8, par1: u16, par2: u32) -> Outcome {
         if !self.enabled {
@@ -33,11 +36,12 @@ impl<C: Clock, const CHUNKS: usize> Trace<'_, C, CHUNKS> {
         }
     }
 
-    /// Logs an event without asking for its family's filter (`FAST_TRACER_LOGEVENT`); its code word is marked.
+    /// Logs an event without testing its family's filter (`FAST_TRACER_LOGEVENT`), and marks its
+    /// code word.
     ///
-    /// A reader takes no second parameter from marked records, because the kernel's fast path writes none: it
-    /// is here for readers of one's own, and 0 gives the kernel's bytes. Unlike there, the fast path asks
-    /// whether tracing is on and never writes beyond an area.
+    /// The kernel's fast path does not write the second parameter, so decoders ignore it in marked
+    /// records. Pass 0 as `par2` to record the same bytes as the kernel. Unlike the kernel's, this
+    /// fast path tests whether tracing is on, and never writes beyond an area.
     #[inline]
     pub fn log_fast(&mut self, code: u8, par1: u16, par2: u32) -> Outcome {
         if !self.enabled {
@@ -77,7 +81,7 @@ impl<C: Clock, const CHUNKS: usize> Trace<'_, C, CHUNKS> {
         }
     }
 
-    /// Counts what a stored record replaced.
+    /// Counts the old record that a new record replaced.
     #[inline]
     fn note(&mut self, before: Before) -> Outcome {
         let lost = matches!(before, Before::Lost | Before::EssentialLost);
@@ -86,7 +90,7 @@ impl<C: Clock, const CHUNKS: usize> Trace<'_, C, CHUNKS> {
         Outcome::Recorded
     }
 
-    /// An event found the position at the end of the normal area.
+    /// Handles an event that arrives while the position is at the end of the normal area.
     #[cold]
     fn at_end(&mut self, record: Record) -> Outcome {
         let Some(chunk) = self.current_chunk() else { return Outcome::NoChunk };
@@ -99,29 +103,32 @@ impl<C: Clock, const CHUNKS: usize> Trace<'_, C, CHUNKS> {
                 return self.overflow(record);
             }
         }
-        // A successor was free when it was linked and is empty, but its flags may have been set since.
-        let takes = self.current_chunk().filter(|chunk| !chunk.has(flag::FULL));
-        match takes.map(|chunk| chunk.store(record)) {
+        // The successor was free when it was linked, and is empty. But the caller may have set its
+        // flag FULL since then.
+        let chunk = self.current_chunk().filter(|chunk| !chunk.has(flag::FULL));
+        match chunk.map(|chunk| chunk.store(record)) {
             Some(Stored::Over(before)) => self.note(before),
             Some(Stored::AtEnd) | None => self.overflow(record),
         }
     }
 
-    /// An event for a full chunk.
+    /// Handles an event for a full chunk.
     #[cold]
     fn overflow(&mut self, record: Record) -> Outcome {
         let essential = ids::is_essential(record.code());
         if essential && self.current_chunk().is_some_and(|chunk| chunk.keep(record)) {
-            return Outcome::Kept;
+            return Outcome::InEmergencyArea;
         }
         self.drops.full += 1;
         Outcome::Full
     }
 
-    /// Makes the current chunk full and goes on in its successor, whatever its mode (`FTrace_EVT_next_chunk`).
+    /// Marks the current chunk as full and continues in its successor, in every mode
+    /// (`FTrace_EVT_next_chunk`).
     ///
-    /// Nothing is stored. Without a successor nothing happens but [`Outcome::NoSuccessor`], where the published
-    /// source goes on to read low memory. The way out of a cyclic chunk. Obeys [`Trace::disable`].
+    /// Stores nothing. Without a successor, does nothing and returns [`Outcome::NoSuccessor`]; the
+    /// published source reads from an invalid address in low memory in this case. Only this call
+    /// follows the link of a cyclic chunk. Does nothing while tracing is off.
     #[cold]
     pub fn next_chunk(&mut self) -> Outcome {
         if !self.enabled {
@@ -144,7 +151,7 @@ impl<C: Clock, const CHUNKS: usize> Trace<'_, C, CHUNKS> {
         }
     }
 
-    /// Fills the current chunk up and goes on in its successor. That uses the link up.
+    /// Marks the current chunk as full, continues in its successor, and removes the link.
     fn jump(&mut self) {
         let Some(chunk) = self.current_chunk() else { return };
         chunk.flags |= flag::FULL;
@@ -153,11 +160,12 @@ impl<C: Clock, const CHUNKS: usize> Trace<'_, C, CHUNKS> {
         self.current = Some(next);
     }
 
-    /// Hides a family (`status` other than 0) or shows it again, and logs that (`set_filter`).
+    /// Suppresses a family (`status` other than 0) or enables it again, and logs the change
+    /// (`set_filter`).
     ///
-    /// Of `family` the low nibble counts; the record's code is 0xF0 with it, its first parameter the status. While
-    /// tracing is off the filter changes and nothing is logged. Filters are kept when tracing is switched off
-    /// and when the chunk changes.
+    /// Uses the low nibble of `family`. The record has the code 0xF0 plus this nibble, and the
+    /// status as its first parameter. While tracing is off, the filter changes but nothing is
+    /// logged. Filters stay the same when tracing is switched off and when the chunk changes.
     ///
     /// # Errors
     /// [`ControlError::NoFilter`] for family 0xF, whose code is a command.

@@ -1,8 +1,8 @@
-//! A recorder with the rules of the S.Ha.R.K. kernel's new tracer (`FTrace`).
+//! A recorder that follows the rules of the S.Ha.R.K. kernel's new tracer (`FTrace`).
 //!
-//! [`Trace`] is the chunk table and the current chunk. A chunk is a block of the caller's memory: descriptor and
-//! head, a normal area, an emergency area. Between two calls each holds a complete image, which the reader
-//! takes; what is sent to a file or as datagrams is the records alone.
+//! [`Trace`] is the chunk table and the current chunk. A chunk is a block of the caller's memory:
+//! descriptor and head, a normal area, an emergency area. Between two calls it always holds a
+//! complete image, which the decoder can read. Files and datagrams contain only the records.
 //!
 //! ```
 //! use tracewell_record::clock::Masked;
@@ -28,31 +28,34 @@
 //! trace.end_send(dump, Some(flag::FREE)).unwrap();
 //! ```
 //!
-//! The calls have the kernel's names without `FTrace_`; each one's documentation says where it differs from the
-//! published source, which lets a caller write past areas, lose the event of a jump, and reach freed memory.
-//! What the differences have in common:
+//! The calls have the kernel's names without `FTrace_`. With the published source, a caller can
+//! write beyond an area, lose the event at a jump, and access freed memory. The documentation of
+//! each call describes the differences. The general differences are:
 //!
-//! * Chunk numbers, sizes, flags and links are checked, and nothing happens to a chunk that is current,
+//! * Chunk numbers, sizes, flags and links are checked. No call changes a chunk that is current,
 //!   linked or being sent.
-//! * Position, FULL and BUSY are kept once, outside the caller's memory; the image is written from
-//!   there and never believed.
-//! * FREE, when it is set, empties the chunk.
+//! * Position, FULL and BUSY are stored outside the caller's memory. The image is written from
+//!   these values and never read back.
+//! * Setting FREE empties the chunk.
 //! * Every event that is not stored is counted by cause: [`Drops`].
-//! * All slots of the normal area are used; the kernel's test for the end leaves the last one free.
-//! * The emergency area, which the kernel never fills on purpose, keeps what the rest cannot be read without
-//!   ([`is_essential`](tracewell_wire::shark::ids::is_essential)): such a record goes there when the
-//!   normal area is full, and before a cyclic chunk overwrites it.
+//! * All slots of the normal area are used. The kernel's test for the end leaves the last slot
+//!   unused.
+//! * The emergency area holds the records that readers need to interpret all others
+//!   ([`is_essential`](tracewell_wire::shark::ids::is_essential)). The tracer stores such a record
+//!   there if the normal area is full, and before a cyclic chunk overwrites the record. The kernel
+//!   has no code that is intended to fill this area.
 //!
-//! What the caller brings: memory, a [`Clock`](crate::clock::Clock) whose ticks are unwrapped to 64 bits (a bare closure
-//! has 32 valid bits, see [`Trace::new`]), and exclusion. Every call takes `&mut Trace` and neither blocks nor locks; it is safe in an interrupt exactly
-//! when nothing else can be inside a call at that time. Sending is split ([`Trace::begin_send`], [`Trace::end_send`]) so
-//! that slow carriers work outside the lock while other chunks record.
+//! The caller supplies memory, a [`Clock`](crate::clock::Clock) whose ticks are unwrapped to 64
+//! bits (a bare closure has 32 valid bits, see [`Trace::new`]), and mutual exclusion. Every call
+//! takes `&mut Trace` and neither blocks nor locks. It is safe in an interrupt if no other call can
+//! be in progress at that time. Sending has two halves ([`Trace::begin_send`],
+//! [`Trace::end_send`]), so that a slow sender can work outside the lock while other chunks record.
 //!
-//! Source of the rules: the public S.Ha.R.K. source tree, `tracer/newtrace/FTrace.c`, `FTrace_OSD_ll.c`, `FTrace_OSD.c`,
-//! `FTrace_disk.c` and `FTrace_udp.c`.
+//! Source of the rules: the public S.Ha.R.K. source tree, `tracer/newtrace/FTrace.c`,
+//! `FTrace_OSD_ll.c`, `FTrace_OSD.c`, `FTrace_disk.c` and `FTrace_udp.c`.
 //!
-//! Not here: what the bytes look like (`tracewell_wire::shark`), what they mean (the reader, in the crate
-//! `tracewell`), when a kernel logs what.
+//! Not in this module: the byte layout (`tracewell_wire::shark`), the meaning of events (the
+//! decoder in the crate `tracewell`), and the kernel's decision which events to log.
 
 mod chunk;
 mod compress;
@@ -73,6 +76,6 @@ pub use control::Trace;
 pub use disk::DiskWriter;
 pub use packets::Packets;
 pub use send::{Dump, DumpRecords, SendError, Sender};
-pub use status::{ChunkStatus, ControlError, Drops, Outcome, Refused};
+pub use status::{ChunkStatus, ControlError, Drops, Outcome};
 #[cfg(feature = "std")]
 pub use udp::UdpSender;

@@ -1,4 +1,4 @@
-//! Records into packed bytes and back, with or without the feature `lz4`.
+//! Packs records into bytes and unpacks them, with or without the feature `lz4`.
 
 #[cfg(feature = "lz4")]
 pub(super) use lz4::{Unpacked, pack, unpack};
@@ -9,13 +9,13 @@ pub(super) use plain::{Unpacked, pack, unpack};
 mod plain {
     use tracewell_wire::shark::{Packer, Record, Unpacker};
 
-    /// Gives the packed bytes of records to `put`, piece by piece.
+    /// Passes the packed bytes of each record to `put`.
     pub(crate) fn pack(records: impl Iterator<Item = Record>, mut put: impl FnMut(&[u8])) {
         let mut packer = Packer::default();
         records.for_each(|record| put(packer.pack(&record).bytes()));
     }
 
-    /// The records of packed bytes.
+    /// Iterator over the records of packed bytes.
     pub(crate) type Unpacked<'a> = Unpacker<'a>;
 
     pub(crate) fn unpack(area: &[u8]) -> Unpacked<'_> {
@@ -30,13 +30,14 @@ mod lz4 {
     use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
     use tracewell_wire::shark::{AreaRecords, PackedBlock, Packer, Record};
 
-    /// Gives the blocks of records to `put`, piece by piece.
+    /// Passes blocks of compressed records to `put`: for each block the header, followed by the
+    /// content.
     pub(crate) fn pack(records: impl Iterator<Item = Record>, mut put: impl FnMut(&[u8])) {
         let mut block = Block::new();
         for record in records {
-            if !block.take(&record) {
+            if !block.add(&record) {
                 block.finish(&mut put);
-                block.take(&record);
+                block.add(&record);
             }
         }
         block.finish(&mut put);
@@ -45,34 +46,36 @@ mod lz4 {
     /// A block that is being filled.
     struct Block {
         packer: Packer,
-        bytes: [u8; PackedBlock::MOST],
+        bytes: [u8; PackedBlock::MAX_LEN],
         used: usize,
     }
 
     impl Block {
         fn new() -> Self {
-            Self { packer: Packer::default(), bytes: [0; PackedBlock::MOST], used: 0 }
+            Self { packer: Packer::default(), bytes: [0; PackedBlock::MAX_LEN], used: 0 }
         }
 
-        /// Takes a record, if it has room.
-        fn take(&mut self, record: &Record) -> bool {
+        /// Adds a record. Returns false if the block is full.
+        fn add(&mut self, record: &Record) -> bool {
+            // The packer stores differences, so it must not advance if the record does not fit.
             let mut packer = self.packer;
             let packed = packer.pack(record);
             let end = self.used + packed.bytes().len();
-            let Some(place) = self.bytes.get_mut(self.used..end) else { return false };
-            place.copy_from_slice(packed.bytes());
+            let Some(target) = self.bytes.get_mut(self.used..end) else { return false };
+            target.copy_from_slice(packed.bytes());
             (self.packer, self.used) = (packer, end);
             true
         }
 
-        /// Gives the block away and is empty again.
+        /// Compresses the block, passes it to `put`, and empties it.
         fn finish(&mut self, put: &mut impl FnMut(&[u8])) {
-            let mut place = [0; get_maximum_output_size(PackedBlock::MOST)];
+            let mut output = [0; get_maximum_output_size(PackedBlock::MAX_LEN)];
             let packed = self.bytes.get(..self.used).unwrap_or_default();
-            let compressed = compress_into(packed, &mut place).ok();
-            let compressed = compressed.and_then(|length| place.get(..length));
+            let compressed = compress_into(packed, &mut output).ok();
+            let compressed = compressed.and_then(|length| output.get(..length));
+            // If LZ4 saves nothing, store the packed records uncompressed.
             let shorter = compressed.filter(|bytes| bytes.len() < packed.len());
-            // None for a block without records.
+            // `new` returns `None` for a block without records.
             if let Some(block) = PackedBlock::new(packed.len(), shorter.unwrap_or(packed)) {
                 put(&block.head());
                 put(block.stored());
@@ -81,11 +84,12 @@ mod lz4 {
         }
     }
 
-    /// The records of packed bytes; those of a recorder are never damaged.
+    /// Iterator over the records of packed bytes. This recorder wrote the bytes, so they are
+    /// undamaged.
     pub(crate) type Unpacked<'a> = Flatten<AreaRecords<'a>>;
 
     pub(crate) fn unpack(area: &[u8]) -> Unpacked<'_> {
-        let expand = |stored: &[u8], place: &mut [u8]| decompress_into(stored, place).ok();
+        let expand = |stored: &[u8], output: &mut [u8]| decompress_into(stored, output).ok();
         AreaRecords::new(area, Some(expand)).flatten()
     }
 }

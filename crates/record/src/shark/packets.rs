@@ -1,20 +1,20 @@
-//! A chunk's records as datagrams, whoever carries them.
+//! Packs a chunk's records into datagrams, for any transport.
 
 use tracewell_wire::shark::{DatagramHeader, Record};
 
 use super::Dump;
 
-/// Bytes of the longest datagram.
-const LONGEST: usize = DatagramHeader::SIZE + DatagramHeader::MOST_EVENTS as usize * Record::SIZE;
+/// Size of the longest datagram in bytes.
+const MAX_LEN: usize = DatagramHeader::SIZE + DatagramHeader::MAX_EVENTS as usize * Record::SIZE;
 
-/// Makes datagrams, whose numbers run on over all chunks from 1 for the first.
+/// Builds datagrams. Their sequence numbers start at 1 and continue over all chunks.
 #[derive(Clone, Debug, Default)]
 pub struct Packets {
     sent: u32,
     begun: Option<Begun>,
 }
 
-/// A chunk of which some datagrams were sent before one failed.
+/// A chunk that was sent only in part, because sending a datagram failed.
 #[derive(Clone, Copy, Debug)]
 struct Begun {
     chunk: u8,
@@ -28,7 +28,7 @@ impl Begun {
         Some(Self { chunk: dump.number(), records, last })
     }
 
-    /// Whether the records that were sent are still the chunk's first ones.
+    /// Returns true if the records that were sent are still the first records of `dump`.
     fn is_of(&self, dump: &Dump<'_>) -> bool {
         let last = || dump.records().nth(self.records.checked_sub(1)?);
         self.chunk == dump.number() && last() == Some(self.last)
@@ -36,18 +36,18 @@ impl Begun {
 }
 
 impl Packets {
-    /// The number of the last datagram that was sent; 0 before the first.
+    /// Returns the sequence number of the last datagram that was sent, or 0 before the first.
     pub fn sent(&self) -> u32 {
         self.sent
     }
 
-    /// Gives a chunk's datagrams to `send`, one after the other: of 60 records, the last of fewer. A chunk without
-    /// records makes one of no bytes and no number.
+    /// Passes a chunk's datagrams to `send`, one at a time. Each contains 60 records, the last
+    /// possibly fewer. For a chunk without records, passes one empty datagram, which has no number.
     ///
     /// # Errors
-    /// The first of `send`. What was sent before it stays sent. The chunk sent once more, unless something else
-    /// was sent or recorded over its first records meanwhile, goes on with the datagram that failed, under the
-    /// same number: no record comes twice.
+    /// The first error of `send`. If the next call sends the same chunk, and the chunk's first
+    /// records have not been overwritten, the call continues with the failed datagram. This
+    /// datagram keeps its number, so that no record is sent twice.
     pub fn send<E>(
         &mut self,
         dump: &Dump<'_>,
@@ -59,7 +59,7 @@ impl Packets {
             return send(&[]);
         }
         while records.peek().is_some() {
-            let mut datagram = [0; LONGEST];
+            let mut datagram = [0; MAX_LEN];
             let number = self.sent.wrapping_add(1);
             let filled = fill(&mut datagram, number, &mut records);
             if let Err(error) = send(filled) {
@@ -73,15 +73,15 @@ impl Packets {
     }
 }
 
-/// Writes a datagram of as many records as it takes.
+/// Fills a datagram with as many records as fit.
 fn fill<'a>(
-    datagram: &'a mut [u8; LONGEST],
+    datagram: &'a mut [u8; MAX_LEN],
     number: u32,
     records: &mut impl Iterator<Item = Record>,
 ) -> &'a [u8] {
     let (_, body) = datagram.split_at_mut(DatagramHeader::SIZE);
     let mut events = 0;
-    // The slots first: taking a record and finding no slot for it would lose it.
+    // `zip` must advance the slots first: otherwise a record without a slot would be lost.
     for (slot, record) in body.as_chunks_mut::<{ Record::SIZE }>().0.iter_mut().zip(records) {
         *slot = record.to_bytes();
         events += 1;

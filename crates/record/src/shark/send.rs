@@ -1,4 +1,4 @@
-//! Sending: a chunk leaves the table for as long as a carrier works on it.
+//! Sends chunks. The table lends a chunk's memory to a sender.
 
 use core::fmt;
 
@@ -8,21 +8,22 @@ use tracewell_wire::shark::{ChunkHeader, Record};
 use super::{ControlError, Trace, pack};
 use crate::clock::Clock;
 
-/// Carries a chunk's records somewhere.
+/// Transmits or stores a chunk's records.
 pub trait Sender {
-    /// Why it could not.
+    /// Error of a failed transmission.
     type Error;
 
-    /// Carries the records; returns when they are there, or as far as the carrier can know.
+    /// Sends the records. Returns after the transmission is complete, as far as the sender can
+    /// determine.
     ///
     /// # Errors
-    /// Where some are not. The chunk keeps them all.
+    /// Returns an error if some records were not sent. The chunk keeps all records.
     fn send(&mut self, dump: &Dump<'_>) -> Result<(), Self::Error>;
 }
 
-/// A chunk that is being sent: its records, until [`Trace::end_send`] takes it back.
+/// The records of a chunk that is being sent. [`Trace::end_send`] returns them to the chunk.
 ///
-/// One that is dropped leaves its chunk BUSY, without memory, for good.
+/// If this value is dropped instead, the chunk remains BUSY and without memory forever.
 #[must_use = "the chunk stays busy until end_send takes this back"]
 pub struct Dump<'m> {
     number: u8,
@@ -41,19 +42,19 @@ impl fmt::Debug for Dump<'_> {
 }
 
 impl Dump<'_> {
-    /// The chunk's number.
+    /// Returns the chunk's number in the table.
     pub fn number(&self) -> u8 {
         self.number
     }
 
-    /// The records in use of both areas, in memory order: what a file and datagrams hold. A compressed
-    /// chunk gives what it gave before.
+    /// Returns the records of both areas in memory order, without empty slots. Files and datagrams
+    /// contain these records. A compressed chunk returns the same records as before compression.
     pub fn records(&self) -> DumpRecords<'_> {
         records_of(self.memory, self.compressed)
     }
 }
 
-/// The records of a chunk's memory.
+/// Returns the records in a chunk's memory.
 pub(super) fn records_of(memory: &[u8], compressed: bool) -> DumpRecords<'_> {
     let areas = memory.get(ChunkHeader::SIZE..).unwrap_or_default();
     DumpRecords(if compressed {
@@ -72,7 +73,7 @@ pub struct DumpRecords<'a>(Source<'a>);
     feature = "lz4",
     expect(
         clippy::large_enum_variant,
-        reason = "an open block; there is no allocator to put it elsewhere"
+        reason = "holds a block that is being unpacked; there is no allocator to box it"
     )
 )]
 enum Source<'a> {
@@ -91,12 +92,12 @@ impl Iterator for DumpRecords<'_> {
     }
 }
 
-/// Why a chunk was not sent.
+/// Error of [`Trace::send_chunk`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendError<E> {
-    /// It cannot be sent, or cannot have these flags then.
+    /// The chunk cannot be sent, or the new flags are invalid.
     Control(ControlError),
-    /// The carrier failed. The chunk is as it was.
+    /// The sender failed. The chunk has not changed.
     Sender(E),
 }
 
@@ -114,11 +115,12 @@ impl<E: fmt::Debug + fmt::Display> core::error::Error for SendError<E> {}
 impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// Sends a chunk and gives it new flags (`send_chunk`).
     ///
-    /// The whole tracer is borrowed until the carrier is done; [`Trace::begin_send`] and [`Trace::end_send`] are
-    /// for carriers that are slow.
+    /// Borrows the whole tracer until the sender is done. For slow senders, use
+    /// [`Trace::begin_send`] and [`Trace::end_send`].
     ///
     /// # Errors
-    /// As [`Trace::begin_send`] and [`Trace::end_send`], before anything is sent; what the carrier says.
+    /// Before it sends anything, returns the errors of [`Trace::begin_send`] and
+    /// [`Trace::end_send`]. After that, returns the errors of the sender.
     pub fn send_chunk<S: Sender>(
         &mut self,
         number: u8,
@@ -133,11 +135,12 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         sent
     }
 
-    /// Marks a chunk BUSY and hands its records out. Until [`Trace::end_send`], events that would go
-    /// to it are dropped and counted.
+    /// Marks a chunk as BUSY and returns its records. Until [`Trace::end_send`], events for this
+    /// chunk are dropped and counted.
     ///
     /// # Errors
-    /// [`ControlError::NoSuchChunk`], [`ControlError::Busy`]; [`ControlError::Linked`], as it may be jumped to.
+    /// [`ControlError::NoSuchChunk`], [`ControlError::Busy`]; [`ControlError::Linked`], because
+    /// recording could jump to the chunk.
     pub fn begin_send(&mut self, number: u8) -> Result<Dump<'m>, ControlError> {
         if self.chunk(number)?.has(flag::BUSY) {
             return Err(ControlError::Busy);
@@ -151,14 +154,16 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         Ok(Dump { number, compressed, memory: chunk.take_memory() })
     }
 
-    /// Takes a chunk back from its carrier: with new flags where all was sent, as it was where not (`None`).
+    /// Returns the memory to a chunk after sending. Pass the new flags if all records were sent, or
+    /// `None` to leave the chunk unchanged.
     ///
-    /// With FREE among the flags the chunk is empty afterwards and, if it was the current one, no
-    /// longer selected. Without it records stay and recording goes on behind them.
+    /// If the flags contain FREE, the chunk is emptied and, if it was the current one, no longer
+    /// selected. Otherwise it keeps its records, and recording continues after them.
     ///
     /// # Errors
-    /// [`ControlError::NotBusy`] for a dump of another tracer; the chunk stays BUSY. [`ControlError::Flags`]; the chunk is taken
-    /// back as it was.
+    /// [`ControlError::NotBusy`] for a dump of another tracer; the chunk remains BUSY.
+    /// [`ControlError::Flags`] for invalid flags; the chunk gets its memory back and is otherwise
+    /// unchanged.
     pub fn end_send(&mut self, dump: Dump<'m>, new_flags: Option<u8>) -> Result<(), ControlError> {
         let chunk = self.chunk_mut(dump.number).map_err(|_| ControlError::NotBusy)?;
         if !chunk.has(flag::BUSY) || !chunk.owns(dump.memory) {

@@ -1,38 +1,39 @@
-//! What recording and controlling calls answer.
+//! The results of recording calls and control calls.
 
 use core::fmt;
 
-/// What became of an event. The kernel's calls return nothing, so ignoring it is fine.
+/// The outcome of logging an event. Callers can ignore it; the kernel's calls return nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// It is in the normal area of the current chunk.
+    /// The event is in the normal area of the current chunk.
     Recorded,
-    /// It is in the emergency area of the current chunk, whose normal area is full.
-    Kept,
-    /// The command was obeyed; nothing is stored for it.
+    /// The event is in the emergency area of the current chunk, whose normal area is full.
+    InEmergencyArea,
+    /// Recording continues in the next chunk. The command itself is not stored.
     Jumped,
-    /// Tracing is off.
+    /// Not stored: tracing is off.
     Disabled,
-    /// Its family is hidden.
+    /// Not stored: the event's family is suppressed.
     Filtered,
-    /// No chunk is selected.
+    /// Not stored: no chunk is selected.
     NoChunk,
-    /// The current chunk takes no more records.
+    /// Not stored: the current chunk is full.
     Full,
-    /// The current chunk is being sent.
+    /// Not stored: the current chunk is being sent.
     Busy,
-    /// The command to go to the next chunk came, and there is none.
+    /// The current chunk has no successor to jump to.
     NoSuccessor,
-    /// Code 0 marks slots that were never written, and the fast path takes no commands.
+    /// Not stored: the code is 0, which marks empty slots. Or the fast path was called with the
+    /// code of a command.
     Refused,
 }
 
-/// How many events were not stored, by cause, and what the ends of areas cost.
+/// Numbers of events that were not stored or were overwritten, by cause.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Drops {
     /// Logged while tracing was off.
     pub disabled: u64,
-    /// Hidden by their family's filter.
+    /// Suppressed by the filter of their family.
     pub filtered: u64,
     /// Logged while no chunk was selected.
     pub no_chunk: u64,
@@ -40,68 +41,69 @@ pub struct Drops {
     pub full: u64,
     /// Logged while the current chunk was being sent.
     pub busy: u64,
-    /// Not to be stored: see [`Outcome::Refused`].
+    /// Logged with a code that cannot be stored: see [`Outcome::Refused`].
     pub refused: u64,
-    /// Commands to go to the next chunk without one. No event is lost by that.
+    /// Commands to jump to the next chunk when there was none. These lose no event.
     pub no_successor: u64,
-    /// Stored, and overwritten by a later lap of a cyclic chunk.
+    /// Stored, but overwritten by a later lap of a cyclic chunk.
     pub overwritten: u64,
-    /// Of those, the essential ones for which the emergency area had no room.
+    /// Essential events that were overwritten while the emergency area was full; `overwritten`
+    /// counts them as well.
     pub essential_overwritten: u64,
 }
 
-/// What the chunk table tells of a chunk.
+/// An entry of the chunk table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChunkStatus {
-    /// Its index in the table.
+    /// Number of the chunk: its index in the table.
     pub number: u8,
-    /// Its flags, see [`tracewell_wire::shark::ids::flag`].
+    /// Flags of the chunk, see [`tracewell_wire::shark::ids::flag`].
     pub flags: u8,
-    /// Bytes of the normal area.
+    /// Size of the normal area in bytes.
     pub normal: u32,
-    /// Bytes of the emergency area.
+    /// Size of the emergency area in bytes.
     pub emergency: u32,
-    /// Bytes behind the start at which the next record, or packed record, goes.
+    /// Offset of the next record, or packed record, from the start of the normal area, in bytes.
     pub position: u32,
-    /// Bytes of the emergency area that are in use.
+    /// Bytes in use in the emergency area.
     pub kept: u32,
-    /// Times that a cyclic chunk began again at its start.
+    /// Number of times that a cyclic chunk continued at its start.
     pub laps: u32,
-    /// The chunk that recording goes on in.
+    /// The successor, in which recording continues after a jump.
     pub next: Option<u8>,
-    /// Whether it is the one that records.
+    /// True for the current chunk, in which events are recorded.
     pub current: bool,
 }
 
-/// Why a controlling call did nothing.
+/// Error of a control call. The call has changed nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ControlError {
-    /// There is no chunk of this number.
+    /// No chunk has this number.
     NoSuchChunk,
-    /// All places of the chunk table are taken.
+    /// All entries of the chunk table are in use.
     TableFull,
     /// An area is smaller than two records, or larger than a 32-bit target's memory.
     Sizes,
-    /// The memory does not hold header and areas.
+    /// The memory is too small for the header and the areas.
     MemoryTooSmall {
-        /// Bytes that do.
+        /// Bytes needed.
         needed: usize,
     },
     /// Both mode bits are set, or flags that only the tracer sets.
     Flags,
     /// The chunk does not have the flag FREE.
     NotFree,
-    /// The chunk is the current one.
+    /// The chunk is the current chunk.
     Current,
-    /// The chunk is the successor of another one.
+    /// The chunk is the successor of another chunk.
     Linked,
     /// The chunk is being sent.
     Busy,
-    /// The chunk is not being sent, or not with this dump.
+    /// The chunk is not being sent, or the dump belongs to another chunk.
     NotBusy,
     /// The chunk's content is compressed.
     Compressed,
-    /// The link would close a circle of chunks.
+    /// The link would create a cycle of chunks.
     Circle,
     /// No chunk was ever selected.
     NoneSelected,
@@ -110,7 +112,7 @@ pub enum ControlError {
 }
 
 impl ControlError {
-    /// What the kernel's call returns for any of them.
+    /// The kernel's return value for every error.
     pub const CODE: i32 = -1;
 }
 
@@ -126,18 +128,18 @@ impl fmt::Display for ControlError {
 impl ControlError {
     const fn text(self) -> &'static str {
         match self {
-            Self::NoSuchChunk => "there is no such chunk",
+            Self::NoSuchChunk => "no chunk has this number",
             Self::TableFull => "the chunk table is full",
-            Self::Sizes => "an area has room for two records at least, and 32-bit addresses",
+            Self::Sizes => "an area must hold at least two records, and have 32-bit addresses",
             Self::MemoryTooSmall { .. } => "the memory is too small",
-            Self::Flags => "the flags exclude each other, or are the tracer's own",
+            Self::Flags => "the flags are mutually exclusive, or only the tracer may set them",
             Self::NotFree => "the chunk is not free",
             Self::Current => "the chunk is the current one",
             Self::Linked => "the chunk is the successor of another one",
             Self::Busy => "the chunk is being sent",
             Self::NotBusy => "the chunk is not being sent, or not with this dump",
             Self::Compressed => "the chunk is compressed",
-            Self::Circle => "the link would close a circle",
+            Self::Circle => "the link would create a cycle",
             Self::NoneSelected => "no chunk is selected",
             Self::NoFilter => "family 0xF has no filter",
         }
@@ -145,30 +147,3 @@ impl ControlError {
 }
 
 impl core::error::Error for ControlError {}
-
-/// A call with memory that was refused: the reason, and the memory back, untouched.
-#[derive(PartialEq, Eq)]
-pub struct Refused<'m> {
-    /// Why.
-    pub reason: ControlError,
-    /// What was passed.
-    pub memory: &'m mut [u8],
-}
-
-impl fmt::Debug for Refused<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The memory's bytes would drown the reason.
-        f.debug_struct("Refused")
-            .field("reason", &self.reason)
-            .field("memory_size", &self.memory.len())
-            .finish()
-    }
-}
-
-impl fmt::Display for Refused<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no chunk made of {} bytes: {}", self.memory.len(), self.reason)
-    }
-}
-
-impl core::error::Error for Refused<'_> {}

@@ -1,4 +1,4 @@
-//! Sending chunks as UDP datagrams, as the kernel does.
+//! Sends chunks as UDP datagrams, as the kernel does.
 
 use std::io;
 use std::net::{ToSocketAddrs, UdpSocket};
@@ -9,7 +9,7 @@ use super::{Dump, Packets, Sender};
 
 /// Sends chunks to a receiver, such as `tracewell collect`.
 ///
-/// Nothing acknowledges a datagram: a success says that the system took it.
+/// Datagrams are not acknowledged: success means that the operating system accepted them.
 #[derive(Debug)]
 pub struct UdpSender {
     socket: UdpSocket,
@@ -18,27 +18,28 @@ pub struct UdpSender {
 }
 
 impl UdpSender {
-    /// The kernel's pause behind each datagram: at most 12,000 records a second.
+    /// The kernel's pause after each datagram, which limits the kernel to 12,000 records per
+    /// second.
     pub const PAUSE: Duration = Duration::from_millis(5);
 
-    /// Sends from the address `local` to `target`; both have [`PORT`](tracewell_wire::shark::PORT) in the
-    /// kernel's own use.
+    /// Creates a sender from the address `local` to `target`. The kernel uses
+    /// [`PORT`](tracewell_wire::shark::PORT) for both.
     ///
     /// # Errors
-    /// Where an address is none, or `local` cannot be taken.
+    /// If an address is invalid, or the socket cannot be bound to `local`.
     pub fn connect(local: impl ToSocketAddrs, target: impl ToSocketAddrs) -> io::Result<Self> {
         let socket = UdpSocket::bind(local)?;
         socket.connect(target)?;
         Ok(Self { socket, packets: Packets::default(), pause: Self::PAUSE })
     }
 
-    /// The same with another pause behind each datagram.
+    /// Sets the pause after each datagram.
     #[must_use]
     pub fn with_pause(self, pause: Duration) -> Self {
         Self { pause, ..self }
     }
 
-    /// The number of the last datagram.
+    /// Returns the sequence number of the last datagram, or 0 before the first.
     pub fn sent(&self) -> u32 {
         self.packets.sent()
     }

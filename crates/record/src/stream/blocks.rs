@@ -1,101 +1,106 @@
-//! Blocks of a log on their way to its sink: sealed, numbered, kept until the sink took them.
+//! The pending blocks of a log: each block is sealed and numbered, and stays in memory until the
+//! sink has accepted it.
 
 use std::io::{self, Write};
 use std::vec::Vec;
 
 use tracewell_wire::native::block::{self, Kind};
-use tracewell_wire::native::{PacketHeader, REBASE, RecordHead, WORD, put_words, word};
+use tracewell_wire::native::{PacketHeader, REBASE, RecordHeader, WORD, put_words, word};
 
-/// Blocks that the sink did not take yet.
+/// Blocks that the sink has not completely accepted yet.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     bytes: Vec<u8>,
-    /// How many of the bytes the sink took.
-    taken: usize,
-    /// Blocks that were ever added: the number of the next one.
+    /// Number of bytes that the sink has accepted.
+    written: usize,
+    /// Number of blocks added so far, which is the number of the next one.
     added: u64,
-    /// Position in the log behind the last of them.
+    /// Position in the log after the last block.
     offset: u64,
 }
 
 impl Blocks {
-    /// Whether the log has no block yet.
+    /// Returns true if the log has no block yet.
     pub(super) const fn none_added(&self) -> bool {
         self.added == 0
     }
 
-    /// Position in the log where the next block begins.
+    /// Returns the position in the log at which the next block begins.
     pub(super) const fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Bytes that are kept, those that the sink took lately among them.
-    pub(super) fn kept(&self) -> usize {
+    /// Returns the number of bytes in memory, including those the sink accepted since the last
+    /// complete write.
+    pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether there is something for the sink.
-    pub(super) fn wait(&self) -> bool {
-        self.bytes.len() > self.taken
+    /// Returns true if the sink has not accepted all bytes.
+    pub(super) fn are_pending(&self) -> bool {
+        self.bytes.len() > self.written
     }
 
-    /// Adds a block whose body is these words and then these words.
+    /// Adds a block whose body consists of the words of `first` followed by those of `second`.
     pub(super) fn add(&mut self, kind: Kind, first: &[u64], second: &[u64]) {
         let start = self.bytes.len();
-        let body = self.room((first.len() + second.len()) * WORD);
+        let body = self.extend((first.len() + second.len()) * WORD);
         let (to_first, to_second) = body.split_at_mut(first.len() * WORD);
         let stored = put_words(to_first, first).and_then(|()| put_words(to_second, second));
-        debug_assert!(stored.is_some(), "the room was made for the words");
+        debug_assert!(stored.is_some(), "the body has room for the words");
         self.seal(kind, start);
     }
 
-    /// Adds a block whose body is a word and then bytes, with zeroes to the end of a word.
+    /// Adds a block whose body consists of the word `head` followed by `bytes`, padded with 0 to a
+    /// whole word.
     pub(super) fn add_text(&mut self, kind: Kind, head: u64, bytes: &[u8]) {
         let start = self.bytes.len();
-        let body = self.room(WORD + bytes.len().next_multiple_of(WORD));
+        let body = self.extend(WORD + bytes.len().next_multiple_of(WORD));
         let stored = put_words(body, &[head]);
-        debug_assert!(stored.is_some(), "the room was made for the word");
+        debug_assert!(stored.is_some(), "the body has room for the word");
         body[WORD..][..bytes.len()].copy_from_slice(bytes);
         self.seal(kind, start);
     }
 
-    fn room(&mut self, body: usize) -> &mut [u8] {
+    /// Appends an empty block and returns its body of `body` bytes.
+    fn extend(&mut self, body: usize) -> &mut [u8] {
         let start = self.bytes.len() + block::HEAD;
         self.bytes.resize(start + body, 0);
         &mut self.bytes[start..]
     }
 
-    /// Ends the block that begins at `start` of what is kept.
+    /// Completes the block that begins at byte `start`: fills in its header.
     fn seal(&mut self, kind: Kind, start: usize) {
         let sealed = block::seal(&mut self.bytes[start..], kind, self.added);
-        debug_assert!(sealed.is_some(), "every block made here has a head and whole words");
+        debug_assert!(sealed.is_some(), "every block built here has a header and whole words");
         self.added += 1;
         self.offset += (self.bytes.len() - start) as u64;
     }
 
-    /// Gives the sink what it did not take yet.
+    /// Writes the pending bytes to the sink.
     pub(super) fn write(&mut self, sink: &mut impl Write) -> io::Result<()> {
-        while let Some(rest) = self.bytes.get(self.taken..).filter(|rest| !rest.is_empty()) {
+        while let Some(rest) = self.bytes.get(self.written..).filter(|rest| !rest.is_empty()) {
             match sink.write(rest) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(written) => self.taken += written,
+                Ok(written) => self.written += written,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
         sink.flush()?;
         self.bytes.clear();
-        self.taken = 0;
+        self.written = 0;
         Ok(())
     }
 
-    /// Events in blocks of which the sink did not take everything.
-    pub(super) fn events_waiting(&self) -> u64 {
+    /// Returns the number of events in blocks that the sink has not completely accepted.
+    pub(super) fn pending_events(&self) -> u64 {
         let (mut at, mut events) = (0, 0);
-        while let block::Found::Block(found) = block::find(self.bytes.get(at..).unwrap_or_default())
+        while let block::Lookup::Block(found) =
+            block::find(self.bytes.get(at..).unwrap_or_default())
         {
             at += block::HEAD + found.body.len();
-            if found.kind == Some(Kind::Packet) && at > self.taken {
+            if found.kind == Some(Kind::Packet) && at > self.written {
                 events += records(found.body);
             }
         }
@@ -103,10 +108,11 @@ impl Blocks {
     }
 }
 
+/// Returns the number of events in the body of a packet block.
 fn records(body: &[u8]) -> u64 {
     let (mut at, mut events) = (PacketHeader::WORDS, 0);
     while let Some(word) = word(body, at) {
-        let head = RecordHead::unpack(word);
+        let head = RecordHeader::unpack(word);
         events += u64::from(head.id != REBASE);
         at += 1 + usize::from(head.words);
     }

@@ -1,11 +1,12 @@
-//! What is said to a stream while it runs: start, stop, filters, event types.
+//! Controls a running stream: start, stop, filters, event types.
 //!
-//! Recording threads look at the *gate*, a word with a bit for each family, and at the event's bit of
-//! the filter. The gate is made from state, family filter and waiters. Whoever changes one of those
-//! makes it again and looks whether its sources are still what they were; so of any number of
-//! controllers, in any number of processes, the last one to store saw every change. That needs one
-//! order of all these accesses, hence `SeqCst`. Recording threads read relaxed: an event that begins
-//! after the change *happened before* it, by whatever the program uses to tell, sees it.
+//! Recording threads check the *gate*, a word with one bit per family, and then the bit of the
+//! event id in the filter. The gate is computed from the state, the family filter and the number of
+//! waiting readers. A thread that changes one of these recomputes the gate, and repeats the
+//! computation until its inputs no longer change. As a result, the controller that stores the gate
+//! last has seen every change, regardless of the number of controllers and processes. This requires
+//! a single total order of all these accesses, hence `SeqCst`. Recording threads use relaxed loads.
+//! An event sees the change if the program ensures that the event begins after the change.
 
 use tracewell_wire::native::image::{BITMAP, State, TYPE_TEXT, TYPE_WORDS, at};
 use tracewell_wire::native::{EVENT_IDS, FAMILIES};
@@ -14,33 +15,37 @@ use super::image::Image;
 use super::slot::Slot;
 use super::sync::Ordering::SeqCst;
 
-/// The bit of the gate that says that more is to be done than to record: somebody waits for events,
-/// or the stream is full and counts them.
-pub(super) const WAITED_FOR: u64 = 1 << FAMILIES;
+/// The gate's bit for the slow path: set while a reader waits for events, or while the stream is
+/// full and must count lost events.
+pub(super) const SLOW_PATH: u64 = 1 << FAMILIES;
 
-/// Ids below this are given only to those who ask for them by number.
+/// Lowest id that is assigned automatically. Lower ids are assigned only on request.
 pub const FIRST_FREE_ID: u16 = 64;
 
-/// An event type has no place in a stream.
+/// Error for an event type that cannot be defined in a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DefineError {
-    /// Its text has more bytes than a slot.
+    /// The type's string is longer than a slot.
     TooLong,
-    /// All ids are taken.
+    /// All ids are in use.
     NoIdLeft,
-    /// Its id means something else in this stream.
+    /// The id already has a different event type in this stream.
     Conflict,
-    /// Its text is no event type's.
+    /// The string is not a valid event type.
     NoEventType,
 }
 
 impl core::fmt::Display for DefineError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::TooLong => write!(f, "an event type has at most {TYPE_TEXT} bytes"),
-            Self::NoIdLeft => write!(f, "a stream has at most {EVENT_IDS} event types"),
-            Self::Conflict => f.write_str("the id means another event in this stream"),
-            Self::NoEventType => f.write_str("expected family/name(field:kind,...)"),
+            Self::TooLong => write!(f, "expected an event type of at most {TYPE_TEXT} bytes"),
+            Self::NoIdLeft => write!(f, "all {EVENT_IDS} event ids of the stream are in use"),
+            Self::Conflict => {
+                f.write_str("the id already has a different event type in this stream")
+            }
+            Self::NoEventType => {
+                f.write_str("expected an event type like family/name(field:kind,...)")
+            }
         }
     }
 }
@@ -48,56 +53,59 @@ impl core::fmt::Display for DefineError {
 impl core::error::Error for DefineError {}
 
 impl Image<'_> {
-    /// Whether the stream records.
+    /// Returns the state of the stream.
     #[inline]
     pub fn state(&self) -> State {
         State::of_code(self.word(at::STATE).load(SeqCst))
     }
 
-    /// Starts or stops recording. Returns what it did before.
+    /// Starts or stops recording. Returns the previous state.
     pub fn set_state(&self, state: State) -> State {
         let before = self.word(at::STATE).swap(state.code(), SeqCst);
         self.make_gate();
         State::of_code(before)
     }
 
-    /// Stops recording because there is no room, as the policy until-full wants it of a thread whose
-    /// writer said so. Wait-free.
+    /// Stops recording because the stream is full. A thread calls this if its writer found no room
+    /// and the policy is until-full. Wait-free.
     pub fn suspend_full(&self) {
         let (running, full) = (State::Running.code(), State::Full.code());
         let _ = self.word(at::STATE).compare_exchange(running, full, SeqCst, SeqCst);
         if self.state() == State::Full {
-            // A controller that makes the gate at this moment may open it once more; the next
-            // event then closes it again.
+            // A controller that computes the gate at this moment may open the gate again; the next
+            // event then closes the gate again.
             self.word(at::GATE).store(u64::MAX, SeqCst);
         }
     }
 
-    /// Families that are not recorded, a bit each.
+    /// Returns the families that are not recorded, one bit each.
     #[inline]
     pub fn family_filter(&self) -> u64 {
         self.word(at::FAMILIES).load(SeqCst)
     }
 
-    /// Sets which families are not recorded. Holds for events that begin after the return.
+    /// Sets the families that are not recorded. Applies to events that begin after this function
+    /// returns.
     pub fn set_family_filter(&self, families: u64) {
-        self.word(at::FAMILIES).store(families & !WAITED_FOR, SeqCst);
+        self.word(at::FAMILIES).store(families & !SLOW_PATH, SeqCst);
         self.make_gate();
     }
 
+    /// Computes the gate from its inputs and stores it.
     pub(super) fn make_gate(&self) {
         let sources = || [at::STATE, at::FAMILIES, at::WAITERS].map(|i| self.word(i).load(SeqCst));
         let mut seen = sources();
         loop {
             let [state, families, waiters] = seen;
-            let waited = if waiters == 0 { 0 } else { WAITED_FOR };
+            let waited = if waiters == 0 { 0 } else { SLOW_PATH };
             let gate = match State::of_code(state) {
                 State::Running => families | waited,
-                State::Suspended => !WAITED_FOR,
-                // Events are to be counted, so they have to ask.
+                State::Suspended => !SLOW_PATH,
+                // Every event must take the slow path, to be counted.
                 State::Full => u64::MAX,
             };
             self.word(at::GATE).store(gate, SeqCst);
+            // An input may have changed after it was read: if so, compute again.
             let now = sources();
             if now == seen {
                 return;
@@ -106,26 +114,27 @@ impl Image<'_> {
         }
     }
 
-    /// Whether the filter stops an event id.
+    /// Returns true if the filter suppresses an event id.
     pub fn is_filtered(&self, id: u16) -> bool {
         self.bit(at::FILTER, id)
     }
 
-    /// Sets whether an event id is recorded. Holds for events that begin after the return.
+    /// Sets whether the filter suppresses an event id. Applies to events that begin after this
+    /// function returns.
     pub fn set_filtered(&self, id: u16, filtered: bool) {
         if usize::from(id) < EVENT_IDS {
             self.set_bit(at::FILTER, id, filtered);
         }
     }
 
-    /// Sets the filter of all ids: a set bit is not recorded.
+    /// Sets the filter for all ids: an id whose bit is set is not recorded.
     pub fn set_filter(&self, filter: &[u64; BITMAP]) {
         for (index, bits) in filter.iter().enumerate() {
             self.word(at::FILTER + index).store(*bits, SeqCst);
         }
     }
 
-    /// The filter of all ids: a set bit is not recorded.
+    /// Returns the filter for all ids: an id whose bit is set is not recorded.
     pub fn filter(&self) -> [u64; BITMAP] {
         core::array::from_fn(|index| self.word(at::FILTER + index).load(SeqCst))
     }
@@ -145,12 +154,13 @@ impl Image<'_> {
         };
     }
 
-    /// Gives an event type an id: the one it has here already, or the first free one. All who define the
-    /// same text get the same id, whenever they do and whatever becomes of one of them. Needs no lock
-    /// and no memory and waits for nobody, so that a signal handler may do it.
+    /// Defines an event type under the id it already has in this stream, or under the first free
+    /// id. All threads that define the same string get the same id, even if they do so at the same
+    /// time, and even if one of them stops halfway. Takes no lock, allocates nothing and never
+    /// waits, so it is safe to call from a signal handler.
     ///
     /// # Errors
-    /// Where there is no room, and where the text is too long, empty, or has a NUL.
+    /// Returns an error if no id is free, or if the string is too long, empty, or contains a NUL.
     pub fn define(&self, family: u16, text: &[u8]) -> Result<u16, DefineError> {
         for id in FIRST_FREE_ID..EVENT_IDS as u16 {
             match self.define_as(id, family, text) {
@@ -161,10 +171,11 @@ impl Image<'_> {
         Err(DefineError::NoIdLeft)
     }
 
-    /// Gives an event type this id.
+    /// Defines an event type under the given id.
     ///
     /// # Errors
-    /// Where the id means something else here, and where the text is too long, empty, or has a NUL.
+    /// Returns an error if the id is out of range or already has a different event type in this
+    /// stream, or if the string is too long, empty, or contains a NUL.
     pub fn define_as(&self, id: u16, family: u16, text: &[u8]) -> Result<(), DefineError> {
         if text.len() > TYPE_TEXT {
             return Err(DefineError::TooLong);
@@ -175,18 +186,19 @@ impl Image<'_> {
         if id == 0 || usize::from(id) >= EVENT_IDS {
             return Err(DefineError::NoIdLeft);
         }
-        if !self.slot(id).give(family, text) {
+        if !self.slot(id).define(family, text) {
             return Err(DefineError::Conflict);
         }
-        // Whoever defined the type may have stopped before it said so, and a log must describe an event's type.
+        // The thread that defined the type may have stopped before it set the bit. Set the bit
+        // here, because a log describes only types whose bit is set.
         if !self.bit(at::DEFINED, id) {
             self.set_bit(at::DEFINED, id, true);
         }
         Ok(())
     }
 
-    /// Copies the text of an event type; its family and how long it is. `None` where the id has
-    /// none.
+    /// Copies the string of an event type, and returns the family and the length of the string in
+    /// bytes. Returns `None` if the id has no event type.
     pub fn event_type(&self, id: u16, text: &mut [u8; TYPE_TEXT]) -> Option<(u16, usize)> {
         if usize::from(id) >= EVENT_IDS {
             return None;

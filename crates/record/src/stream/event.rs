@@ -1,4 +1,4 @@
-//! Event types of a program: name, family and typed fields, known when it is compiled.
+//! Event types of a program: name, family and typed fields, known at compile time.
 
 use core::marker::PhantomData;
 
@@ -10,7 +10,17 @@ use super::image::Image;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 use super::numbers::Number;
 
-/// A group of events that can be switched off together.
+/// A group of events that can be switched on and off together.
+///
+/// ```
+/// use tracewell_record::stream::{Family, Stream, StreamOptions};
+///
+/// const NET: Family = Family::new(3, "net");
+///
+/// let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
+/// stream.image().set_family_filter(NET.bit()); // events of NET are not recorded
+/// assert_eq!(stream.image().family_filter(), 1 << 3);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Family {
     number: u16,
@@ -18,41 +28,50 @@ pub struct Family {
 }
 
 impl Family {
-    /// A family: `number` (0 to 62) is its bit in a stream's family filter, and should be its alone.
+    /// Creates an event family. `number`, 0 to 62, is the family's bit in a stream's family filter.
+    /// Two families with the same number can only be switched together.
     ///
     /// # Panics
-    /// When the number is 63 or more: a mistake that the compiler finds in a constant.
+    /// Panics if the number is 63 or more. In a constant this is a compile-time error.
     pub const fn new(number: u16, name: &'static str) -> Self {
         assert!((number as u32) < FAMILIES, "families are numbered from 0 to 62");
         Self { number, name }
     }
 
-    /// Its bit in a stream's family filter.
+    /// Returns the family's bit in a stream's family filter.
     pub const fn bit(self) -> u64 {
         1 << self.number
     }
 
-    /// Its name.
+    /// Returns the name of the family.
     pub const fn name(self) -> &'static str {
         self.name
     }
 
-    /// Its number.
+    /// Returns the family's number, 0 to 62.
     pub const fn number(self) -> u16 {
         self.number
     }
 }
 
-/// A value that becomes a word of a record.
+/// A value that is stored as one word of a record: integers, floats, `bool` and [`Hex`].
+///
+/// ```
+/// use tracewell_record::stream::Value;
+/// use tracewell_wire::native::FieldKind;
+///
+/// assert_eq!((-1_i32).word(), u64::MAX);
+/// assert_eq!(<f32 as Value>::KIND, FieldKind::Float);
+/// ```
 pub trait Value: Copy {
-    /// How the word is shown.
+    /// How the word is displayed.
     const KIND: FieldKind;
 
-    /// The word.
+    /// Returns the value as the word that is recorded.
     fn word(self) -> u64;
 }
 
-/// A number that is shown in hexadecimal: an address, a register, flags.
+/// A number that is displayed in hexadecimal: an address, a register, flags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hex(pub u64);
 
@@ -86,14 +105,20 @@ values! {
     Hex: Hex, |v| v.0;
 }
 
-/// The fields of an event: a tuple of at most eight values.
+/// The fields of an event: a tuple of up to eight values.
+///
+/// ```
+/// use tracewell_record::stream::{Fields, Hex};
+///
+/// assert_eq!((7_u8, true, Hex(0x40)).words(), [7, 1, 0x40]);
+/// ```
 pub trait Fields: Copy {
-    /// The words, an array.
+    /// The array type that holds the words.
     type Words: AsRef<[u64]>;
-    /// How each is shown.
+    /// How each word is displayed.
     const KINDS: &'static [FieldKind];
 
-    /// The words.
+    /// Returns the words, one per field.
     fn words(self) -> Self::Words;
 }
 
@@ -103,8 +128,8 @@ macro_rules! fields {
             type Words = [u64; $count];
             const KINDS: &'static [FieldKind] = &[$($name::KIND),*];
             #[inline]
-            #[expect(non_snake_case, reason = "a type's name serves for its value")]
-            #[allow(clippy::unused_unit, reason = "of the empty tuple")]
+            #[expect(non_snake_case, reason = "type names double as variable names")]
+            #[allow(clippy::unused_unit, reason = "for the empty tuple")]
             fn words(self) -> [u64; $count] {
                 let ($($name,)*) = self;
                 [$($name.word()),*]
@@ -133,15 +158,15 @@ impl Fields for () {
     }
 }
 
-/// What may follow the fields: nothing, text, or bytes.
+/// Variable-length data after the fields: none, text, or bytes.
 pub trait Tail {
-    /// What is given when an event is recorded.
+    /// The type of the data that a program passes.
     type Value: ?Sized + AsRef<[u8]>;
-    /// How it is shown; `None` for nothing.
+    /// How the data is displayed; `None` if there is none.
     const KIND: Option<FieldKind>;
 }
 
-/// Nothing follows the fields.
+/// No data after the fields.
 #[derive(Clone, Copy, Debug)]
 pub enum NoTail {}
 
@@ -160,7 +185,7 @@ impl Tail for [u8] {
     const KIND: Option<FieldKind> = Some(FieldKind::Bytes);
 }
 
-/// An event type, usually a `static`.
+/// An event type, usually a `static`: fields of type `F`, then data of type `T`.
 ///
 /// ```
 /// use tracewell_record::stream::{EventType, Family, Hex};
@@ -168,6 +193,8 @@ impl Tail for [u8] {
 /// const NET: Family = Family::new(3, "net");
 /// static SENT: EventType<(u32, Hex)> = EventType::new(NET, "sent", &["length", "queue"]);
 /// static FAILED: EventType<(i32,), str> = EventType::new(NET, "failed", &["code", "why"]);
+///
+/// assert_eq!(SENT.family(), NET);
 /// ```
 #[derive(Debug)]
 pub struct EventType<F, T: ?Sized = NoTail> {
@@ -180,10 +207,11 @@ pub struct EventType<F, T: ?Sized = NoTail> {
 }
 
 impl<F: Fields, T: Tail + ?Sized> EventType<F, T> {
-    /// An event type; there is a name for each field, and for the tail where there is one.
+    /// Creates an event type. `fields` contains a name for each field, and a further name if data
+    /// follow the fields.
     ///
     /// # Panics
-    /// When there are not as many names as fields: a mistake that the compiler finds in a `static`.
+    /// Panics if the number of names is wrong. In a `static` this is a compile-time error.
     pub const fn new(family: Family, name: &'static str, fields: &'static [&'static str]) -> Self {
         let count = F::KINDS.len() + T::KIND.is_some() as usize;
         assert!(fields.len() == count, "one name for each field");
@@ -197,31 +225,31 @@ impl<F: Fields, T: Tail + ?Sized> EventType<F, T> {
         }
     }
 
-    /// Its family.
+    /// Returns the family of the events.
     #[inline]
     pub const fn family(&self) -> Family {
         self.family
     }
 
-    /// Its number in this process.
+    /// Returns the number of the type in this process.
     #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
     #[inline]
     pub(super) const fn number(&self) -> &Number {
         &self.number
     }
 
-    /// Defines the type in a stream and returns its id there, which may be another one in each stream. Needs no
-    /// lock and no memory, so that a signal handler may do it.
+    /// Defines the type in a stream and returns its id there. Each stream may assign a different
+    /// id. Takes no lock and allocates nothing, so it is safe to call from a signal handler.
     ///
     /// # Errors
-    /// Where there is no room for it.
+    /// Returns an error if the stream has no free id, or if the type's string is too long.
     pub fn define(&self, image: &Image<'_>) -> Result<u16, DefineError> {
         let mut buffer = [0; TYPE_TEXT];
         let text = self.text(&mut buffer).ok_or(DefineError::TooLong)?;
         image.define(self.family.number, text)
     }
 
-    /// Writes its text as the wire format has it; `None` where it is too long.
+    /// Writes the type's string as the wire format defines it, or returns `None` if it is too long.
     fn text<'b>(&self, buffer: &'b mut [u8; TYPE_TEXT]) -> Option<&'b [u8]> {
         let mut length = 0;
         let mut put = |text: &str| {

@@ -1,4 +1,4 @@
-//! Following a stream: waiting for events, and a thread that flushes them.
+//! Follows a stream: waits for events, and runs a thread that writes them to a log.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use super::stream::Stream;
 use super::sync::Ordering;
 use super::sys;
 
-/// Longest sleep before a waiting reader looks by itself. A thread that reads the gate just before
-/// somebody begins to wait, and commits just after that one looked again, wakes nobody; recording
-/// threads would have to pay a full memory barrier for each event to rule that out.
-const LOOK: Duration = Duration::from_millis(50);
+/// Maximum sleep of a waiting reader. A recording thread may load the gate just before a reader
+/// begins to wait, and commit just after that reader checked again; in that case it does not wake
+/// the reader. Preventing this would cost a full memory barrier for every event.
+const MAX_SLEEP: Duration = Duration::from_millis(50);
 
-/// How long a flusher leaves a sink alone that failed.
-const PAUSE: Duration = Duration::from_millis(20);
+/// Delay before a flusher tries again after its sink failed.
+const RETRY_DELAY: Duration = Duration::from_millis(20);
 
 impl<W: Write> Log<W> {
-    /// As [`Log::drain`], but waits for events if there are none, at most so long. Waiting takes no
-    /// processor time, and costs the thread that records the next event one system call.
+    /// Like [`Log::drain`], but if there are no events, waits up to `time` for an event. Waiting
+    /// uses no CPU time. The thread that records the next event makes one system call.
     ///
     /// # Errors
-    /// As [`Log::drain`].
+    /// Returns an error in the same cases as [`Log::drain`].
     pub fn drain_or_wait(&mut self, stream: &Stream, time: Duration) -> io::Result<u64> {
         let mut result = Ok(0);
         stream.wait(time, || {
-            result = self.drain(&stream.image(), stream.stamp());
+            result = self.drain(stream);
             !matches!(result, Ok(0))
         });
         result
@@ -38,9 +38,9 @@ impl<W: Write> Log<W> {
 }
 
 impl Stream {
-    /// Calls `found` until it says that it found something, and waits for events in between, at most
-    /// so long. Waiting takes no processor time, and costs the thread that records the next event
-    /// one system call. Returns whether something was found.
+    /// Calls `found` until it returns true or until `time` has passed, and waits for events between
+    /// the calls. Returns true if the last call of `found` returned true. Waiting uses no CPU time.
+    /// The thread that records the next event makes one system call.
     pub fn wait(&self, time: Duration, mut found: impl FnMut() -> bool) -> bool {
         let image = self.image();
         let deadline = Instant::now() + time;
@@ -48,6 +48,8 @@ impl Stream {
             let seen = image.word(at::WAKE).load(Ordering::SeqCst) as u32;
             let left = deadline.saturating_duration_since(Instant::now());
             if !left.is_zero() {
+                // Announce the wait before calling `found`: an event recorded after that wakes this
+                // thread.
                 image.word(at::WAITERS).store(1, Ordering::SeqCst);
                 image.make_gate();
             }
@@ -57,12 +59,27 @@ impl Stream {
             if left.is_zero() {
                 return false;
             }
-            sys::wait(image.word(at::WAKE), seen, left.min(LOOK));
+            sys::wait(image.word(at::WAKE), seen, left.min(MAX_SLEEP));
         }
     }
 }
 
-/// A thread that writes a stream to a log until it is told to stop.
+/// A background thread that writes a stream to a log until it is stopped.
+///
+/// ```
+/// use std::sync::Arc;
+/// use tracewell_record::stream::{EventType, Family, Flusher, Log, Stream, StreamOptions, Take};
+///
+/// const DISK: Family = Family::new(4, "disk");
+/// static READ: EventType<(u64,)> = EventType::new(DISK, "read", &["block"]);
+///
+/// let stream = Arc::new(Stream::anonymous(&StreamOptions::default()).unwrap());
+/// stream.start();
+/// let flusher = Flusher::start(Arc::clone(&stream), Log::new(Vec::new(), Take::Out)).unwrap();
+/// stream.record(&READ, (17,));
+/// let log = flusher.stop().unwrap();
+/// assert!(log.starts_with(b"TWB1"));
+/// ```
 #[derive(Debug)]
 pub struct Flusher<W> {
     stream: Arc<Stream>,
@@ -71,26 +88,26 @@ pub struct Flusher<W> {
 }
 
 impl<W: Write + Send + 'static> Flusher<W> {
-    /// Starts the thread. Errors of the sink show in the stream's status; the thread tries again,
-    /// and the stream counts what finds no room meanwhile.
+    /// Starts the background thread. If the sink fails, the stream's status reports the error and
+    /// the thread tries again. Meanwhile the stream counts the events that do not fit.
     ///
     /// # Errors
-    /// Where there can be no more threads.
+    /// Returns an error if the thread cannot be created.
     pub fn start(stream: Arc<Stream>, log: Log<W>) -> io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
-        let (shared, told) = (Arc::clone(&stream), Arc::clone(&stop));
+        let (shared, stop_requested) = (Arc::clone(&stream), Arc::clone(&stop));
         let builder = thread::Builder::new().name("tracewell flush".into());
-        let thread = builder.spawn(move || flush(&shared, log, &told))?;
+        let thread = builder.spawn(move || flush(&shared, log, &stop_requested))?;
         Ok(Self { stream, stop, thread })
     }
 
-    /// Ends the log and the thread.
+    /// Completes the log, ends the thread, and returns the sink.
     ///
     /// # Errors
-    /// Where the log could not be ended.
+    /// Returns an error if the log could not be completed.
     ///
     /// # Panics
-    /// When the sink panicked.
+    /// Panics if the sink panicked.
     pub fn stop(self) -> Result<W, CloseError> {
         self.stop.store(true, Ordering::Release);
         sys::wake(self.stream.image().word(at::WAKE));
@@ -102,14 +119,14 @@ impl<W: Write + Send + 'static> Flusher<W> {
 }
 
 fn flush<W: Write>(stream: &Stream, mut log: Log<W>, stop: &AtomicBool) -> Result<W, CloseError> {
-    // Acquire: pairs with the release store in `stop`; what was recorded before it is flushed.
+    // Acquire: pairs with the release store in `stop`, so all earlier records are flushed.
     while !stop.load(Ordering::Acquire) {
-        match log.drain_or_wait(stream, LOOK) {
+        match log.drain_or_wait(stream, MAX_SLEEP) {
             Ok(_) => {
                 stream.image().resume_if_empty();
             }
-            Err(_) => thread::sleep(PAUSE),
+            Err(_) => thread::sleep(RETRY_DELAY),
         }
     }
-    log.close(&stream.image(), stream.stamp())
+    log.close(stream)
 }

@@ -1,7 +1,7 @@
-//! A stream's memory as a row of atomic words, whoever owns it.
+//! A stream's memory, wherever it is, as a slice of atomic words.
 //!
-//! All words are atomics, because other threads and other processes store to them at any time. Every
-//! index here comes from a geometry whose limits were checked, never from the memory itself.
+//! All words are atomic, because other threads and processes store to them at any time. Every index
+//! is computed from a geometry whose limits were checked, never from values in the memory itself.
 
 use core::ops::Range;
 
@@ -11,6 +11,29 @@ use tracewell_wire::native::{ClockFacts, FullPolicy, PacketHeader};
 use super::sync::{AtomicU64, Ordering};
 
 /// The memory of a stream.
+///
+/// ```
+/// use tracewell_record::stream::{AtomicU64, FullPolicy, Image};
+/// use tracewell_wire::native::image::{Geometry, ImageError, ImageHeader};
+/// use tracewell_wire::native::{ClockFacts, ClockKind};
+///
+/// let geometry = Geometry { lanes: 2, packets: 4, packet_words: 64 };
+/// let memory: Vec<_> = (0..geometry.total()).map(|_| AtomicU64::new(0)).collect();
+/// assert_eq!(Image::open(&memory).unwrap_err(), ImageError::NoImage);
+///
+/// let clock = ClockFacts {
+///     kind: ClockKind::Custom,
+///     ticks_per_second: 1_000_000,
+///     origin: 0,
+///     origin_realtime: 0,
+///     origin_monotonic: 0,
+/// };
+/// let header = ImageHeader { geometry, policy: FullPolicy::Loop, clock, process: 1 };
+/// Image::create(&memory, &header).unwrap();
+///
+/// let (image, found) = Image::open(&memory).unwrap();
+/// assert_eq!((image.geometry(), found), (geometry, header));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Image<'a> {
     words: &'a [AtomicU64],
@@ -19,9 +42,11 @@ pub struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Prepares zeroed memory; `None` where it is too small or the sizes are beyond their limits.
+    /// Creates an image in zeroed memory. Returns `None` if the memory is too small or a size is
+    /// out of range.
     ///
-    /// The magic is stored last, so that who opens the memory too early finds no image in it.
+    /// The magic number is stored last, so that a process that opens the memory too early does not
+    /// mistake it for a complete image.
     pub fn create(words: &'a [AtomicU64], header: &ImageHeader) -> Option<Self> {
         let geometry = header.geometry.checked()?;
         let words = words.get(..geometry.total())?;
@@ -29,16 +54,18 @@ impl<'a> Image<'a> {
         for (index, word) in header.words().into_iter().enumerate().skip(1) {
             image.word(index).store(word, Ordering::Relaxed);
         }
+        // A new stream is suspended, so the gate stops all families.
         image.word(at::GATE).store(u64::MAX >> 1, Ordering::Relaxed);
         // Release: an acquire load of the magic in `open` sees the header.
         image.word(at::MAGIC).store(header.words()[0], Ordering::Release);
         Some(image)
     }
 
-    /// Finds the image that somebody else made; its words may say anything.
+    /// Opens an image that was created elsewhere. Its words are not trusted: every value is checked
+    /// before use.
     ///
     /// # Errors
-    /// Where there is none, or it is larger than the memory.
+    /// Returns an error if there is no valid image, or if the image is larger than the memory.
     pub fn open(words: &'a [AtomicU64]) -> Result<(Self, ImageHeader), ImageError> {
         let mut header = [0; ImageHeader::WORDS];
         // Acquire: pairs with the release store of the magic in `create`.
@@ -52,20 +79,21 @@ impl<'a> Image<'a> {
         Ok((Self { words, geometry: header.geometry, policy: header.policy }, header))
     }
 
-    /// An image whose header was judged before.
+    /// Opens an image whose header was already checked.
     #[cfg(all(feature = "std", not(loom)))]
     #[inline]
-    pub(super) fn known(words: &'a [AtomicU64], geometry: Geometry, policy: FullPolicy) -> Self {
+    pub(super) fn trusted(words: &'a [AtomicU64], geometry: Geometry, policy: FullPolicy) -> Self {
         Self { words, geometry, policy }
     }
 
-    /// One lane's head and packets without anything else, for models that must stay small.
+    /// Creates an image that contains only one lane's header and packets, for models, which must be
+    /// small.
     #[cfg(all(loom, test))]
     pub(super) fn of_lane(words: &'a [AtomicU64], geometry: Geometry, policy: FullPolicy) -> Self {
         Self { words, geometry, policy }
     }
 
-    /// Where a word lies in the memory.
+    /// Returns the index of a word in `words`. A model omits the other parts of the image.
     #[inline(always)]
     fn place(&self, index: usize) -> usize {
         #[cfg(all(loom, test))]
@@ -76,47 +104,47 @@ impl<'a> Image<'a> {
         index
     }
 
-    /// How large its parts are.
+    /// Returns the sizes of the image's parts.
     pub const fn geometry(&self) -> Geometry {
         self.geometry
     }
 
-    /// What happens when it is full.
+    /// Returns the policy that applies when the stream is full.
     pub const fn policy(&self) -> FullPolicy {
         self.policy
     }
 
-    /// The clock as the header has it.
+    /// Returns the description of the clock from the header.
     pub fn clock(&self) -> ClockFacts {
         let words = at::CLOCK.map(|index| self.word(index).load(Ordering::Relaxed));
         ClockFacts::of_words(words)
     }
 
-    /// A word of the image.
+    /// Returns a word of the image.
     #[inline]
     pub(super) fn word(&self, index: usize) -> &'a AtomicU64 {
         &self.words[self.place(index)]
     }
 
-    /// Some words of the image.
+    /// Returns a range of words of the image.
     #[inline]
     pub(super) fn words(&self, range: Range<usize>) -> &'a [AtomicU64] {
         self.words.get(self.place(range.start)..self.place(range.end)).unwrap_or_default()
     }
 
-    /// A word of a lane's head.
+    /// Returns a word of a lane's header.
     #[inline]
     pub(super) fn head(&self, lane: usize, word: usize) -> &'a AtomicU64 {
         self.word(self.geometry.head(lane) + word)
     }
 
-    /// Where the word at a position of a lane lies.
+    /// Returns the index of the word at a position of a lane.
     #[inline]
     pub(super) fn index_of(&self, lane: usize, position: u64) -> usize {
         self.geometry.lane(lane) + (position % self.geometry.lane_words()) as usize
     }
 
-    /// Copies words of a lane, which must lie within one packet.
+    /// Copies words of a lane; they must all be in one packet.
     pub(super) fn copy(&self, lane: usize, from: u64, words: usize, to: &mut [u64]) {
         let start = self.index_of(lane, from);
         for (to, word) in to.iter_mut().zip(self.words(start..start + words)) {
@@ -124,20 +152,20 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Words of a packet, as positions count.
+    /// Returns the number of words per packet, as the type used for positions.
     #[inline]
     pub(super) fn packet_words(&self) -> u64 {
         u64::from(self.geometry.packet_words)
     }
 
-    /// Adds one to a counter that any thread may count up.
+    /// Increments a counter that several threads may increment at the same time.
     #[cfg(all(feature = "std", not(loom)))]
     pub(super) fn count(&self, index: usize) {
-        // Relaxed: nothing is published by the count.
+        // Relaxed: the count publishes no other data.
         self.word(index).fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The header of the packet at `position`, as it is now.
+    /// Returns the current header of the packet at `position`.
     pub(super) fn packet_header(&self, lane: usize, position: u64) -> PacketHeader {
         let mut words = [0; PacketHeader::WORDS];
         self.copy(lane, position, PacketHeader::WORDS, &mut words);

@@ -1,37 +1,57 @@
-//! Taking records out of a stream into a log: a file, a pipe, a socket, memory.
+//! Moves records from a stream into a log: a file, a pipe, a socket, memory.
 //!
-//! What was read from a lane is given free only when the writer took it. A writer that fails (a full
-//! disk) keeps what is pending; the next attempt goes on at the very byte. Meanwhile the stream fills
-//! up, and what finds no room is counted in its lane, in its place.
+//! Records are removed from the stream only after the sink has accepted them. If the sink fails (a
+//! full disk), the pending bytes are kept and the next attempt continues at the first byte that was
+//! not written. Meanwhile the stream can become full; events that do not fit are counted in their
+//! lane.
 
 use std::io::{self, Write};
 use std::vec::Vec;
 
 use tracewell_wire::native::block::{Kind, Start, StatusWords};
-use tracewell_wire::native::image::{TYPE_TEXT, TypeHead, at, lane};
+use tracewell_wire::native::image::{TYPE_TEXT, TypeHeader, at, lane};
 use tracewell_wire::native::{EVENT_IDS, IndexEntry};
 
 use super::blocks::Blocks;
 use super::image::Image;
 use super::reader::LaneReader;
+use super::stream::Stream;
 use super::sync::Ordering;
 
-/// Bytes that are gathered before the writer gets them.
-const PIECE: usize = 256 * 1024;
+/// Number of pending bytes at which they are written to the sink.
+const FLUSH_SIZE: usize = 256 * 1024;
 
-/// Entries of an index block.
-const ENTRIES: usize = 4096;
+/// Maximum number of entries in an index block.
+const INDEX_ENTRIES: usize = 4096;
 
-/// Whether what goes into the log leaves the stream.
+/// Specifies if a log removes records from the stream after it has written them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Take {
-    /// It leaves the stream; there may be one such reader at a time.
+    /// Records are removed from the stream. A stream may have only one such reader at a time.
     Out,
-    /// It stays; any number of readers may do this.
+    /// Records remain in the stream. Any number of readers may do this at the same time.
     Copy,
 }
 
-/// Writes a stream's records as a log.
+/// Writes a stream's records to a sink in the log format.
+///
+/// ```
+/// use tracewell_record::stream::{EventType, Family, Log, Stream, StreamOptions, Take};
+///
+/// const DISK: Family = Family::new(4, "disk");
+/// static READ: EventType<(u64,)> = EventType::new(DISK, "read", &["block"]);
+///
+/// let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
+/// stream.start();
+/// stream.record(&READ, (17,));
+/// stream.record(&READ, (18,));
+///
+/// let mut log = Log::new(Vec::new(), Take::Out);
+/// assert_eq!(log.drain(&stream).unwrap(), 2);
+/// stream.record(&READ, (19,));
+/// let bytes = log.close(&stream).unwrap();
+/// assert!(bytes.starts_with(b"TWB1"));
+/// ```
 #[derive(Debug)]
 pub struct Log<W> {
     sink: W,
@@ -47,7 +67,7 @@ pub struct Log<W> {
 }
 
 impl<W: Write> Log<W> {
-    /// A log of everything that is in the stream and comes into it.
+    /// Creates a log for all records that are in the stream now or are recorded later.
     pub fn new(sink: W, take: Take) -> Self {
         Self {
             sink,
@@ -63,35 +83,43 @@ impl<W: Write> Log<W> {
         }
     }
 
-    /// Events in the blocks so far.
+    /// Returns the number of events in the log so far.
     pub const fn events(&self) -> u64 {
         self.events
     }
 
-    /// How often the sink failed.
+    /// Returns how many times the sink has failed.
     pub const fn errors(&self) -> u64 {
         self.errors
     }
 
-    /// The sink.
+    /// Returns the sink that the log writes to.
     pub const fn sink(&self) -> &W {
         &self.sink
     }
 
-    /// Writes what came into the stream since the last time; `stamp` is the stream's clock now.
-    /// Returns how many events that were.
+    /// Writes the records that were added since the last call, and returns the number of events.
     ///
     /// # Errors
-    /// The sink's. Nothing is lost by that: what it did not take is kept, and is what the next call
-    /// begins with.
-    pub fn drain(&mut self, image: &Image<'_>, stamp: u64) -> io::Result<u64> {
+    /// Returns an error if the sink fails. Nothing is lost: the next call continues with the bytes
+    /// that the sink did not accept.
+    pub fn drain(&mut self, stream: &Stream) -> io::Result<u64> {
+        self.drain_image(&stream.image(), stream.stamp())
+    }
+
+    /// Does the same as [`Log::drain`] for memory that is not in a [`Stream`]. `stamp` is the
+    /// current reading of the clock that gives events their timestamps.
+    ///
+    /// # Errors
+    /// Returns an error in the same cases as [`Log::drain`].
+    pub fn drain_image(&mut self, image: &Image<'_>, stamp: u64) -> io::Result<u64> {
         self.note(image, at::FLUSHING, 1);
-        let result = self.round(image, stamp);
+        let result = self.drain_once(image, stamp);
         if let Err(error) = &result {
             self.errors += 1;
             if self.take == Take::Out {
                 let code = error.raw_os_error().unwrap_or(libc::EIO) as u64;
-                // The first error stays until somebody asks for it.
+                // The first error is kept until `take_flush_error` reads it.
                 let word = image.word(at::FLUSH_ERROR);
                 let _ = word.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
             }
@@ -100,79 +128,85 @@ impl<W: Write> Log<W> {
         result
     }
 
+    /// Stores a word of the stream's status, unless this log only copies records.
     fn note(&self, image: &Image<'_>, word: usize, value: u64) {
         if self.take == Take::Out {
             image.word(word).store(value, Ordering::Relaxed);
         }
     }
 
-    fn round(&mut self, image: &Image<'_>, stamp: u64) -> io::Result<u64> {
+    fn drain_once(&mut self, image: &Image<'_>, stamp: u64) -> io::Result<u64> {
         let before = self.events;
         if self.blocks.none_added() {
             let (policy, clock) = (image.policy(), image.clock());
             let start = Start { version: 1, policy, clock, process: image.process() };
             self.blocks.add(Kind::Start, &start.words(), &[]);
         }
+        // First write the bytes that are pending since an earlier failure.
         self.flush(image)?;
         for lane in 0..image.geometry().lanes as usize {
             if image.head(lane, lane::COMMITTED).load(Ordering::Relaxed) == 0 {
                 continue;
             }
-            self.reach(image, lane);
-            while self.piece(image, lane) {
-                if self.blocks.kept() >= PIECE {
+            self.ensure_reader(image, lane);
+            while self.add_records(image, lane) {
+                if self.blocks.len() >= FLUSH_SIZE {
                     self.flush(image)?;
                 }
             }
         }
-        // Types that were defined and not recorded yet are worth knowing, too.
+        // Also describe types that are defined but have not been recorded yet.
         self.described.add_new(image, &mut self.blocks);
         self.status(image, stamp);
         self.flush(image)?;
         Ok(self.events - before)
     }
 
-    /// Sees to it that there is a reader of this lane.
-    fn reach(&mut self, image: &Image<'_>, lane: usize) {
+    /// Creates the readers for all lanes up to `lane`, if they do not exist yet.
+    fn ensure_reader(&mut self, image: &Image<'_>, lane: usize) {
         while self.lanes.len() <= lane {
             self.lanes.push(LaneReader::new(image, self.lanes.len()));
         }
     }
 
-    /// Adds the next records of a lane; false where there are none.
-    fn piece(&mut self, image: &Image<'_>, lane: usize) -> bool {
+    /// Adds a block with the next records of a lane. Returns false if there are none.
+    fn add_records(&mut self, image: &Image<'_>, lane: usize) -> bool {
         let Some(reader) = self.lanes.get_mut(lane) else { return false };
         if self.take == Take::Out {
-            // A clear gives free what was not read yet.
-            reader.pass_over(image.head(lane, lane::CONSUMED).load(Ordering::Relaxed));
+            // If the stream was cleared, skip the records that were cleared.
+            reader.skip_to(image.head(lane, lane::CONSUMED).load(Ordering::Relaxed));
         }
-        let Some(piece) = reader.next(image) else { return false };
-        // Only now: what the piece has the types of is defined.
+        let Some(part) = reader.next(image) else { return false };
+        // Add the types after the records were read: a type is defined before its first record is
+        // stored, so no type is missing.
         self.described.add_new(image, &mut self.blocks);
         self.index.push(IndexEntry {
             offset: self.blocks.offset(),
-            first: piece.first,
-            last: piece.header.last,
+            first: part.first,
+            last: part.header.last,
             lane: lane as u32,
-            events: piece.events as u32,
+            events: part.events as u32,
         });
-        self.blocks.add(Kind::Packet, &piece.header.words(), piece.records);
-        self.events += piece.events;
-        if self.index.len() == ENTRIES {
+        self.blocks.add(Kind::Packet, &part.header.words(), part.records);
+        self.events += part.events;
+        if self.index.len() == INDEX_ENTRIES {
             self.index_block();
         }
         true
     }
 
+    /// Adds a status block if the status changed or other blocks are pending.
     fn status(&mut self, image: &Image<'_>, stamp: u64) {
         let status = image.status_words(stamp);
+        // If only the timestamp changed, do not add a status block.
         let known = self.status.map(|known| StatusWords { complete_before: stamp, ..known });
-        if known != Some(status) || self.blocks.wait() {
+        if known != Some(status) || self.blocks.are_pending() {
             self.blocks.add(Kind::Status, &status.words(), &[]);
             self.status = Some(status);
         }
     }
 
+    /// Adds an index block with the entries so far.
     fn index_block(&mut self) {
         let entries = std::mem::take(&mut self.index);
         let mut words = std::vec![self.last_index];
@@ -181,7 +215,7 @@ impl<W: Write> Log<W> {
         self.blocks.add(Kind::Index, &words, &[]);
     }
 
-    /// Gives the sink what is pending, and then the stream what was taken out.
+    /// Writes all pending bytes to the sink, then releases their records in the stream.
     fn flush(&mut self, image: &Image<'_>) -> io::Result<()> {
         self.blocks.write(&mut self.sink)?;
         if self.take == Take::Out {
@@ -192,12 +226,21 @@ impl<W: Write> Log<W> {
         Ok(())
     }
 
-    /// Ends the log: what is left, the index, the end block. What cannot be written is counted.
+    /// Completes the log: writes the remaining records, the index and the end block.
     ///
     /// # Errors
-    /// The sink's; what is in the file until then can be read all the same.
-    pub fn close(mut self, image: &Image<'_>, stamp: u64) -> Result<W, CloseError> {
-        let result = self.drain(image, stamp).and_then(|_| {
+    /// Returns an error if the sink fails. The error contains the number of events that did not
+    /// reach the log. The part of the log that was written is readable.
+    pub fn close(self, stream: &Stream) -> Result<W, CloseError> {
+        self.close_image(&stream.image(), stream.stamp())
+    }
+
+    /// Does the same as [`Log::close`] for memory that is not in a [`Stream`].
+    ///
+    /// # Errors
+    /// Returns an error in the same cases as [`Log::close`].
+    pub fn close_image(mut self, image: &Image<'_>, stamp: u64) -> Result<W, CloseError> {
+        let result = self.drain_image(image, stamp).and_then(|_| {
             if !self.index.is_empty() {
                 self.index_block();
             }
@@ -210,13 +253,13 @@ impl<W: Write> Log<W> {
         }
     }
 
-    /// Events that are pending or still in the stream.
+    /// Counts the events that are pending or still in the stream, and records them as lost.
     fn unwritten(&mut self, image: &Image<'_>) -> u64 {
-        let mut lost = self.blocks.events_waiting();
-        self.reach(image, image.geometry().lanes as usize - 1);
+        let mut lost = self.blocks.pending_events();
+        self.ensure_reader(image, image.geometry().lanes as usize - 1);
         for reader in &mut self.lanes {
-            while let Some(piece) = reader.next(image) {
-                lost += piece.events;
+            while let Some(part) = reader.next(image) {
+                lost += part.events;
             }
         }
         if self.take == Take::Out {
@@ -226,13 +269,38 @@ impl<W: Write> Log<W> {
     }
 }
 
-/// Event types that have their block.
+impl Stream {
+    /// Removes all records from the stream and writes them to `writer` as a complete log.
+    ///
+    /// ```
+    /// use tracewell_record::stream::{EventType, Family, Stream, StreamOptions};
+    ///
+    /// const DISK: Family = Family::new(4, "disk");
+    /// static READ: EventType<(u64,)> = EventType::new(DISK, "read", &["block"]);
+    ///
+    /// let stream = Stream::anonymous(&StreamOptions::default())?;
+    /// stream.start();
+    /// stream.record(&READ, (17,));
+    /// let log = stream.save(Vec::new())?;
+    /// assert!(log.starts_with(b"TWB1"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if writing fails. The error contains the number of events that did not
+    /// reach the log.
+    pub fn save<W: Write>(&self, writer: W) -> io::Result<W> {
+        Ok(Log::new(writer, Take::Out).close(self)?)
+    }
+}
+
+/// Ids whose event type the log already describes, one bit each.
 #[derive(Debug, Default)]
 struct Described([u64; EVENT_IDS / 64]);
 
 impl Described {
-    /// Adds the event types that were defined meanwhile. A record's type is defined before it is
-    /// recorded, and so is seen by whoever asks after the record was read.
+    /// Adds the event types that were defined since the last call. A type is defined before its
+    /// first record is stored, so once a record was read, its type is in the bitmap.
     fn add_new(&mut self, image: &Image<'_>, blocks: &mut Blocks) {
         for (index, described) in self.0.iter_mut().enumerate() {
             let defined = image.word(at::DEFINED + index).load(Ordering::Acquire);
@@ -250,22 +318,28 @@ impl Described {
 fn add_type(image: &Image<'_>, id: u16, blocks: &mut Blocks) {
     let mut text = [0; TYPE_TEXT];
     let Some((family, length)) = image.event_type(id, &mut text) else { return };
-    let head = TypeHead { state: id, family, length: length as u32 };
+    let head = TypeHeader { state: id, family, length: length as u32 };
     blocks.add_text(Kind::Type, head.pack(), &text[..length]);
 }
 
-/// A log could not be ended.
+/// Error for a log that could not be completed.
 #[derive(Debug)]
 pub struct CloseError {
-    /// What the sink said.
+    /// The sink's error.
     pub error: io::Error,
-    /// Events that were in the stream and are not in the log.
+    /// Number of events that were in the stream and are not in the log.
     pub lost: u64,
 }
 
 impl std::fmt::Display for CloseError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} events did not reach the log: {}", self.lost, self.error)
+    }
+}
+
+impl From<CloseError> for io::Error {
+    fn from(error: CloseError) -> Self {
+        Self::new(error.error.kind(), error)
     }
 }
 

@@ -1,6 +1,6 @@
-//! Memory of streams: anonymous or a file, shared with whoever maps it, too.
+//! Memory for streams: anonymous pages or a file, shared with every process that maps it.
 //!
-//! The module holds `unsafe` code because mapping is a foreign function whose result is a raw pointer.
+//! This module uses unsafe code because `mmap` is a foreign function that returns a raw pointer.
 #![allow(unsafe_code)]
 
 use std::fs::{File, OpenOptions};
@@ -12,7 +12,9 @@ use std::ptr::NonNull;
 use std::slice;
 use std::sync::atomic::AtomicU64;
 
-/// Pages that are mapped shared.
+use super::sys;
+
+/// The shared pages of a stream.
 #[derive(Debug)]
 pub(super) struct Mapping {
     start: NonNull<AtomicU64>,
@@ -20,29 +22,32 @@ pub(super) struct Mapping {
     file: Option<File>,
 }
 
-// SAFETY: the pages are reached only as atomics, and they stay mapped as long as the value lives.
+// SAFETY: the pages are accessed only as atomics, and remain mapped as long as this value lives.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Zeroed memory without a file. Children of a fork share it.
+    /// Maps zeroed memory without a file, shared with children of a fork.
     pub(super) fn anonymous(words: usize) -> io::Result<Self> {
         Self::map(words, None)
     }
 
-    /// A new file of zeros, which only its owner may open. Its pages are not reserved yet.
+    /// Creates a file of zeros that only its owner may open, and maps it. Its pages are not
+    /// reserved yet. Other processes can see that the file is in use as long as it is mapped here.
     pub(super) fn create(path: &Path, words: usize) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create_new(true).mode(0o600);
         let file = options.custom_flags(libc::O_NOFOLLOW).open(path)?;
+        sys::lock_for_recorder(&file);
         file.set_len(words as u64 * 8)?;
         Self::map(words, Some(file))
     }
 
-    /// The whole words of a file that is there.
+    /// Maps the whole words of an existing file, which is in use as long as it is mapped here.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
+        sys::lock_for_recorder(&file);
         let metadata = file.metadata()?;
         let words = usize::try_from(metadata.len() / 8).unwrap_or(usize::MAX);
         if !metadata.is_file() || words == 0 {
@@ -58,7 +63,7 @@ impl Mapping {
             None => (-1, libc::MAP_ANONYMOUS | libc::MAP_NORESERVE),
         };
         let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | backing);
-        // SAFETY: the kernel chooses the place, so no memory of ours is replaced.
+        // SAFETY: the kernel chooses the address, so the call replaces no existing mapping.
         let start =
             unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, descriptor, 0) };
         if start == libc::MAP_FAILED {
@@ -68,28 +73,30 @@ impl Mapping {
         Ok(Self { start, words, file })
     }
 
-    /// The memory.
+    /// Returns the memory as words.
     #[inline]
     pub(super) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: `start` is the page-aligned start of that many readable and writable words, which
-        // stay mapped until `drop`. Every value is a valid `AtomicU64`; other processes change them
-        // at any time, as atomics allow. A process that cuts the file off makes later accesses end
-        // this process with SIGBUS, which is no access to memory that is not ours.
+        // SAFETY: `start` is the page-aligned start of `words` readable and writable words, which
+        // remain mapped until `drop`. Every value is a valid `AtomicU64`. Other processes may
+        // change the words at any time; the words are atomics, so this is allowed. If a process
+        // truncates the file, later accesses end this process with SIGBUS; they do not reach memory
+        // outside the mapping.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.words) }
     }
 
-    /// Sees to it that some words of a file have pages, so that storing there cannot fail for want
-    /// of room. Makes system calls only; a signal handler may do it.
+    /// Reserves file blocks for a range of words, so that a store there cannot fail on a full disk.
+    /// Returns false if the disk is full. Makes only system calls, so it is safe to call from a
+    /// signal handler.
     pub(super) fn reserve(&self, start: usize, words: usize) -> bool {
         let Some(file) = &self.file else { return true };
         let (start, length) = ((start * 8) as libc::off_t, (words * 8) as libc::off_t);
-        // SAFETY: the call takes numbers only; the descriptor is open as long as the value lives.
+        // SAFETY: the call takes only numbers; the descriptor is open as long as this value lives.
         let result = unsafe { libc::posix_fallocate(file.as_raw_fd(), start, length) };
-        // Where the file system cannot reserve, pages come when they are touched.
+        // A file system that cannot reserve blocks allocates them on the first access.
         result == 0 || result == libc::EOPNOTSUPP || result == libc::EINVAL
     }
 
-    /// Whether the file still has all its words.
+    /// Returns true if the file still has its full size.
     pub(super) fn is_whole(&self) -> bool {
         let whole = |file: &File| {
             let last = self.words as u64 * 8 - 1;
@@ -101,8 +108,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the pages were mapped by `map` with this length, and no reference to them
-        // outlives the value.
+        // SAFETY: `map` mapped the pages with this length, and no reference to them outlives this
+        // value.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.words * 8) };
     }
 }

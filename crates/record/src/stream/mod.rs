@@ -1,8 +1,9 @@
 //! Tracewell's own recorder: streams in memory that threads and processes share.
 //!
-//! An event costs little more than reading the clock. No call of `Stream::record` waits, allocates
-//! or takes a lock, so that signal handlers may record, also in the middle of a record of their own
-//! thread. What was committed survives the process, and what was not recorded is counted.
+//! Recording an event costs little more than reading the clock. `Stream::record` never waits,
+//! allocates or takes a lock. So a signal handler may record too, even if it interrupts a thread
+//! that is recording. Committed events survive a crash of the process. Events that cannot be
+//! recorded are counted.
 //!
 //! ```
 //! # #[cfg(all(feature = "std", target_os = "linux"))] {
@@ -16,49 +17,52 @@
 //! stream.record(&SENT, (1500, Hex(0x7F00)));
 //!
 //! let mut log = Log::new(Vec::new(), Take::Out);
-//! assert_eq!(log.drain(&stream.image(), stream.stamp()).unwrap(), 1);
+//! assert_eq!(log.drain(&stream).unwrap(), 1);
 //! # }
 //! ```
 //!
 //! # How it works
 //!
-//! A stream has **lanes**. A lane is a ring of **packets** and has one writer at a time: a thread, or
-//! the signal handlers that interrupt it in the middle of a record (`threads` says how a handler
-//! notices). The writer stores a record's words behind the last one and then, with release,
-//! the new end, `committed`. That store is what makes the record exist: for a reader in another
-//! thread, in another process, or after the writer was killed.
+//! A stream has **lanes**. A lane is a ring of **packets** and has one writer at a time: a thread,
+//! or a signal handler that interrupts the thread while it stores a record (see `threads`). The
+//! writer stores a record's words after the previous record and then stores the new end,
+//! `committed`, with release ordering. From that store on, readers in all threads and processes see
+//! the record, even if the writer is killed.
 //!
-//! When a packet is full the next one is opened. With the policy *loop* that takes the room of the
-//! oldest one, which the writer announces in `oldest` before it overwrites the first word. A reader
-//! copies, then looks at `oldest`, and believes its copy only if it is not older. With the other
-//! policies the room is taken only when `consumed` says that somebody took the records out;
-//! otherwise the event is lost, counted in the lane, and the count stands in the header of the
-//! packet that follows the gap.
+//! When a packet is full, the writer opens the next one. With the policy *loop*, the writer reuses
+//! the oldest packet, and updates `oldest` before it overwrites the first word. A reader copies
+//! first, then loads `oldest`, and trusts its copy only if the packet has not been reused. With the
+//! other policies, a packet is reused only after `consumed` shows that its records were removed.
+//! Otherwise the event is lost and counted in the lane, and the header of the next packet contains
+//! the count, so that the loss is reported at the right position.
 //!
-//! Every access to shared words is atomic. The table in `writer` says for each word who stores it,
-//! who loads it, and which release an acquire pairs with; `model` has a model checker try them.
+//! Every access to shared words is atomic. The table in `writer` lists for each word which side
+//! stores it, which side loads it, and which release each acquire pairs with; `model` checks these
+//! orderings with a model checker.
 //!
-//! Without the feature `std`, [`Image`] and [`Writer`] are there for memory that the caller owns. Targets
-//! without 64-bit atomics, all Cortex-M among them, need the feature `critical-section` for that.
+//! Without the feature `std`, [`Image`] and [`Writer`] operate on memory that the caller owns. On
+//! targets without 64-bit atomics, including all Cortex-M, this requires the feature
+//! `critical-section`.
 //!
-//! Streams are little-endian, so the feature `std` is for little-endian targets.
+//! Streams are little-endian, so the feature `std` supports little-endian targets only.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
 //! | `image` | the memory as atomic words |
 //! | `writer` | the writing side of a lane, and the table of memory orderings |
 //! | `reader` | the reading side of a lane |
 //! | `control` | start, stop, filters, event types |
-//! | `slot` | giving one event type's slot a meaning, without waiting |
-//! | `event` | event types of a program |
-//! | `numbers` | numbers of a program's event types, the same for all streams |
-//! | `status` | how a stream stands; clear |
-//! | `log`, `blocks` | taking records out into a log; its blocks on their way |
-//! | `follow` | waiting for events; a thread that flushes |
-//! | `threads` | which lane a thread writes |
-//! | `stream`, `recording` | a stream as a program holds it; recording into it |
-//! | `model` | the lane protocol under a model checker |
-//! | `sys`, `map` | what is asked of the operating system |
+//! | `slot` | defines one event type without waiting |
+//! | `event` | the event types of a program |
+//! | `numbers` | process-wide numbers of event types |
+//! | `status` | the state and counts of a stream; clears a stream |
+//! | `log`, `blocks` | moves records from a stream into a log; the pending blocks |
+//! | `follow` | waits for events; a thread that writes a log |
+//! | `threads` | the writers of a thread |
+//! | `stream`, `recording` | the stream as programs use it; records into it |
+//! | `rotate`, `named` | creates a stream and keeps those of earlier runs; errors with a path |
+//! | `model` | checks the protocols of lanes and event types with a model checker |
+//! | `sys`, `map` | system calls, mapped memory |
 
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod blocks;
@@ -81,9 +85,13 @@ mod follow;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod map;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
+mod named;
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod numbers;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod recording;
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
+mod rotate;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 #[expect(clippy::module_inception, reason = "the module's main type has the module's name")]
 mod stream;
@@ -100,11 +108,12 @@ pub use image::Image;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 pub use log::{CloseError, Log, Take};
 #[cfg(feature = "std")]
-pub use reader::{LaneReader, Piece};
+pub use reader::{LaneReader, PacketPart};
 pub use status::Status;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 pub use stream::{STREAM_VARIABLE, Stream, StreamOptions};
-/// A word of a stream's memory: that of `core`, or of `portable-atomic` with the feature `critical-section`.
+/// A word of a stream's memory: `core`'s type, or `portable-atomic`'s with the feature
+/// `critical-section`.
 pub use sync::AtomicU64;
 pub use tracewell_wire::native::FullPolicy;
 pub use writer::{Full, Identity, Writer};

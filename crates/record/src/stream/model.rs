@@ -1,19 +1,19 @@
-//! The protocols of lanes and of event types under a model checker, which tries the orders in which threads may run and
-//! the values that weakly ordered loads may see:
+//! Checks the protocols of lanes and event types with a model checker. It tries all orders in which
+//! threads can run, and all values that loads with weak ordering can return:
 //!
 //! ```sh
 //! RUSTFLAGS="--cfg loom" cargo test --release -p tracewell-record --features std --lib model
 //! ```
 //!
-//! Everything is as small as it can be: two packets of two events. What happened before the threads
-//! start is no choice, so each model begins just before what it is about.
+//! The models are as small as possible: two packets of two events. Before the threads start, each
+//! model records events in order, up to the step under test. These steps add no orders to try.
 
 use std::sync::Arc;
 use std::vec::Vec;
 
 use loom::thread;
 use tracewell_wire::native::image::{Geometry, LANE_WORDS, TYPE_TEXT};
-use tracewell_wire::native::{FullPolicy, RecordHead};
+use tracewell_wire::native::{FullPolicy, RecordHeader};
 
 use super::image::Image;
 use super::reader::LaneReader;
@@ -32,7 +32,7 @@ fn image(words: &[AtomicU64], policy: FullPolicy) -> Image<'_> {
     Image::of_lane(words, GEOMETRY, policy)
 }
 
-/// A writer that has recorded events 0 to `events`.
+/// Returns a writer that has recorded `events` events, numbered from 0.
 fn writer(image: &Image<'_>, events: u64) -> Writer {
     let writer = Writer::new();
     writer.take(image, 0, Identity::default());
@@ -40,21 +40,22 @@ fn writer(image: &Image<'_>, events: u64) -> Writer {
     writer
 }
 
-/// Number and stamp of an event belong together.
+/// Records an event whose timestamp follows from its number.
 fn push(writer: &Writer, image: &Image<'_>, number: u64) {
     let _ = writer.push(image, 1, 100 + number, &[number], &[]);
 }
 
-/// The numbers of the events that a reader finds; each with its stamp and in its place.
-fn read(reader: &mut LaneReader, image: &Image<'_>, looks: usize) -> Vec<u64> {
+/// Returns the numbers of the events that a reader finds, and checks their timestamps and
+/// positions.
+fn read(reader: &mut LaneReader, image: &Image<'_>, calls: usize) -> Vec<u64> {
     let mut numbers = Vec::new();
-    for _ in 0..looks {
-        let Some(piece) = reader.next(image) else { break };
-        let mut expected = piece.header.first_event;
-        for record in piece.records.chunks(2) {
-            let head = RecordHead::unpack(record[0]);
+    for _ in 0..calls {
+        let Some(part) = reader.next(image) else { break };
+        let mut expected = part.header.first_event;
+        for record in part.records.chunks(2) {
+            let head = RecordHeader::unpack(record[0]);
             assert_eq!((head.id, head.words), (1, 1));
-            assert_eq!(piece.header.base + u64::from(head.delta), 100 + record[1]);
+            assert_eq!(part.header.base + u64::from(head.delta), 100 + record[1]);
             assert_eq!(record[1], expected);
             numbers.push(record[1]);
             expected += 1;
@@ -66,7 +67,7 @@ fn read(reader: &mut LaneReader, image: &Image<'_>, looks: usize) -> Vec<u64> {
 }
 
 #[test]
-fn what_is_committed_is_there() {
+fn committed_records_are_visible() {
     check(|| {
         let words = memory();
         let reading = Arc::clone(&words);
@@ -91,12 +92,12 @@ fn what_is_committed_is_there() {
 }
 
 #[test]
-fn what_is_overwritten_is_not_believed() {
+fn overwritten_words_are_not_trusted() {
     check(|| {
         let words = memory();
         let image = image(&words, FullPolicy::Loop);
         let writer = writer(&image, 1);
-        // The reader has the header already, so that it copies two words only.
+        // The reader already has the header, so it copies only two words.
         let mut reader = LaneReader::new(&image, 0);
         assert_eq!(read(&mut reader, &image, 1), [0]);
         (1..4).for_each(|number| push(&writer, &image, number));
@@ -106,7 +107,7 @@ fn what_is_overwritten_is_not_believed() {
             let words = read(&mut reader, &image, 1);
             assert!(words == [1] || words == [2, 3] || words == [4], "{words:?}");
         });
-        // The second of these lies where the reader copies.
+        // The second of these events overwrites the words that the reader copies.
         push(&writer, &image, 4);
         push(&writer, &image, 5);
         thread.join().unwrap();
@@ -114,7 +115,7 @@ fn what_is_overwritten_is_not_believed() {
 }
 
 #[test]
-fn what_is_not_consumed_is_not_overwritten() {
+fn unconsumed_records_are_not_overwritten() {
     check(|| {
         let words = memory();
         let image = image(&words, FullPolicy::Flush);
@@ -126,7 +127,7 @@ fn what_is_not_consumed_is_not_overwritten() {
             assert_eq!(read(&mut reader, &image, 1), [0, 1]);
             image.consume(0, reader.position());
         });
-        // Stored if the reader was faster, else counted.
+        // Stored if the reader is fast enough, otherwise counted as lost.
         push(&writer, &image, 4);
         thread.join().unwrap();
         let mut reader = LaneReader::new(&image, 0);
@@ -140,15 +141,16 @@ fn what_is_not_consumed_is_not_overwritten() {
     });
 }
 
-/// Names that begin alike compete for a slot: it gets one of them, every thread is told which, and who gets the answer
-/// "this one" finds the whole text. What is left of a definition at any step is what another one meets.
+/// Two strings with the same beginning compete for a slot. The slot accepts one of them, and all
+/// threads agree on which. A thread whose string was accepted reads it completely. The reader can
+/// see the definition after any of its steps.
 #[test]
 fn a_slot_gets_one_text_whole_and_all_who_define_it_agree() {
     check(|| {
         let words: Arc<Vec<_>> = Arc::new((0..3).map(|_| AtomicU64::new(0)).collect());
         let define = |words: &[AtomicU64], text: &[u8; 16]| {
             let slot = Slot(words);
-            let given = slot.give(1, text);
+            let given = slot.define(1, text);
             let mut found = [0; TYPE_TEXT];
             let read = slot.read(&mut found);
             if given {

@@ -1,18 +1,18 @@
-//! Numbers of a program's event types, the same for all streams of the process.
+//! Process-wide numbers for a program's event types, the same in all streams.
 //!
-//! An event type has an id in each stream, which depends on who defined what in it before. A stream finds it by the
-//! type's number, in a table of its own (`Stream::ids`), so that no order of definitions in one stream says
-//! anything about another.
+//! An event type's id in a stream depends on the types defined in that stream earlier. Each stream
+//! has a table that maps the type's number to its id (`Stream::ids`). So the order of definitions
+//! in one stream does not affect another stream.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use tracewell_wire::native::EVENT_IDS;
 
-/// The number of an event type: 1 to `EVENT_IDS` - 1, 0 before it was first asked for.
+/// The number of an event type: 1 to `EVENT_IDS` - 1, or 0 if none is assigned yet.
 #[derive(Debug)]
 pub(super) struct Number(AtomicU32);
 
-/// A bit for each number that is given; 0 is no number.
+/// One bit for each number in use. Bit 0 is set, because 0 is not a valid number.
 static TAKEN: [AtomicU32; EVENT_IDS / 32] = {
     let mut taken = [const { AtomicU32::new(0) }; EVENT_IDS / 32];
     taken[0] = AtomicU32::new(1);
@@ -24,19 +24,21 @@ impl Number {
         Self(AtomicU32::new(0))
     }
 
-    /// The number, or 0 if there is none yet; below `EVENT_IDS`.
+    /// Returns the number, or 0 if none is assigned yet. The result is always less than
+    /// `EVENT_IDS`.
     #[inline(always)]
     pub(super) fn get(&self) -> usize {
-        // Relaxed, as everywhere here: a number is all there is to it.
+        // Relaxed, as everywhere in this file: the number publishes no other data.
         self.0.load(Relaxed) as usize % EVENT_IDS
     }
 
-    /// The number, which it gets now if it has none; `None` if all are given. For signal handlers.
-    pub(super) fn settle(&self) -> Option<usize> {
+    /// Returns the number, assigning one first if necessary. Returns `None` if all numbers are in
+    /// use. Safe in signal handlers.
+    pub(super) fn get_or_assign(&self) -> Option<usize> {
         if self.get() == 0 {
             let number = take()?;
             if self.0.compare_exchange(0, number, Relaxed, Relaxed).is_err() {
-                // Another thread was faster. Nobody has seen this number.
+                // Another thread was faster. No thread has seen this number, so release it.
                 TAKEN[number as usize / 32].fetch_and(!(1 << (number % 32)), Relaxed);
             }
         }
@@ -44,7 +46,9 @@ impl Number {
     }
 }
 
+/// Reserves the lowest free number.
 fn take() -> Option<u32> {
+    // Sets the lowest zero bit: adding 1 carries into it.
     let first_free = |bits: u32| (bits != u32::MAX).then_some(bits | bits.wrapping_add(1));
     TAKEN.iter().zip(0..).find_map(|(word, index)| {
         let before = word.fetch_update(Relaxed, Relaxed, first_free).ok()?;
@@ -59,11 +63,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_that_ask_at_once_get_one_number_for_each_type_and_lose_none() {
+    fn concurrent_threads_agree_on_one_number_per_type_and_leak_none() {
         let types: Vec<_> = (0..100).map(|_| Number::new()).collect();
-        let settle = || types.iter().map(|number| number.settle().unwrap()).collect::<Vec<_>>();
+        let assign =
+            || types.iter().map(|number| number.get_or_assign().unwrap()).collect::<Vec<_>>();
         let seen: Vec<_> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..4).map(|_| scope.spawn(settle)).collect();
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(assign)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert!(seen.iter().all(|numbers| *numbers == seen[0]));

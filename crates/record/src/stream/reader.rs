@@ -1,55 +1,77 @@
-//! The reading side of a lane: copies what was committed, never holds a writer up.
+//! The reading side of a lane: copies committed records without ever delaying a writer.
 //!
-//! Words are copied first and judged afterwards, and nothing that was copied is believed before
-//! `oldest` says that it was not overwritten meanwhile. What a reader keeps from one look to the next
-//! comes from judged copies. The memory orderings stand at the head of `writer`.
+//! The reader first copies words and then checks them. It trusts no copy until `oldest` shows that
+//! the words were not overwritten in the meantime. All state that a reader keeps between two calls
+//! comes from checked copies. The head comment of `writer` lists the memory orderings.
 
 use std::vec::Vec;
 
 use tracewell_wire::native::image::{Committed, lane};
-use tracewell_wire::native::{PacketHeader, REBASE, RecordHead, split};
+use tracewell_wire::native::{PacketHeader, REBASE, RecordHeader, split};
 
 use super::image::Image;
 use super::sync::{Ordering, fence};
 
-/// Records of a lane that were not read before: all of one packet, or a part of it.
+/// The unread records of one packet, or some of them.
 #[derive(Clone, Copy, Debug)]
-pub struct Piece<'a> {
-    /// A header for these records alone: its base, its first event and its lengths are theirs.
+pub struct PacketPart<'a> {
+    /// A packet header whose base, first event and lengths describe only these records.
     pub header: PacketHeader,
-    /// The records, word by word.
+    /// The words of the records.
     pub records: &'a [u64],
-    /// How many events they are.
+    /// Number of events in the records.
     pub events: u64,
-    /// Stamp of the first of them.
+    /// Timestamp of the first event.
     pub first: u64,
 }
 
-/// Reads one lane from its oldest record on.
+/// Reads one lane, starting at its oldest record.
+///
+/// ```
+/// use tracewell_record::stream::{EventType, Family, LaneReader, Stream, StreamOptions};
+///
+/// const DISK: Family = Family::new(4, "disk");
+/// static READ: EventType<(u64,)> = EventType::new(DISK, "read", &["block"]);
+///
+/// # #[cfg(target_os = "linux")] {
+/// let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
+/// stream.start();
+/// stream.record(&READ, (17,));
+///
+/// let mut reader = LaneReader::new(&stream.image(), 0);
+/// let image = stream.image();
+/// let part = reader.next(&image).unwrap();
+/// assert_eq!((part.events, part.records[1]), (1, 17));
+/// assert!(reader.next(&image).is_none());
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct LaneReader {
     lane: usize,
-    /// Position of the first record that was not read.
+    /// Position of the first unread record.
     position: u64,
-    /// Records before this position were taken out by others and are passed over.
+    /// Another reader has removed the records before this position; they are skipped.
     floor: u64,
-    /// The header of the packet that `position` lies in, with the base and the first event of the
-    /// record there; none at the start of a packet.
+    /// Header of the packet at `position`, with the base and the event number of the record at that
+    /// position; `None` at the start of a packet.
     packet: Option<PacketHeader>,
-    /// Events lost in this lane before the last clear.
+    /// Number of events lost in this lane before the last clear.
     cleared: u64,
-    /// Number of the first event that is to be read; known when the first piece was.
+    /// Number of the first event to be read, if at least one part was read.
     from: Option<u64>,
-    /// Packets whose words could not be what a writer stores.
+    /// Number of packets with invalid contents, which no writer can have stored.
     damaged: u64,
+    /// Buffer for the copied words.
     words: Vec<u64>,
 }
 
 impl LaneReader {
-    /// A reader that begins with what is there and not yet consumed.
+    /// Creates a reader that starts at the oldest record not yet consumed.
     pub fn new(image: &Image<'_>, lane: usize) -> Self {
+        // Acquire: pairs with the release store in `consume`.
         let floor = image.head(lane, lane::CONSUMED).load(Ordering::Acquire);
         let words = image.packet_words();
+        // Start at the packet's header, which is needed even if some of its records are skipped.
         let position = floor / words * words;
         let cleared = image.head(lane, lane::LOST_CLEARED).load(Ordering::Relaxed);
         let from = (floor == 0).then_some(0);
@@ -57,45 +79,49 @@ impl LaneReader {
         Self { lane, position, floor, packet: None, cleared, from, damaged: 0, words }
     }
 
-    /// Position behind what was read.
+    /// Returns the position after the last record that was read.
     pub const fn position(&self) -> u64 {
         self.position
     }
 
-    /// Packets that were passed over because their words made no sense.
+    /// Returns the number of packets that were skipped because they were damaged.
     pub const fn damaged(&self) -> u64 {
         self.damaged
     }
 
-    /// Passes over everything before this position.
-    pub fn pass_over(&mut self, floor: u64) {
+    /// Skips all records before this position.
+    pub fn skip_to(&mut self, floor: u64) {
         self.floor = self.floor.max(floor);
     }
 
-    /// The next records, at most those of one packet; `None` where everything was read.
-    pub fn next(&mut self, image: &Image<'_>) -> Option<Piece<'_>> {
-        // Each round goes one packet on or catches up with the writer; a writer that laps the
-        // reader again and again cannot hold it for more rounds than this.
+    /// Returns the next records, at most those of one packet, or `None` if all were read.
+    pub fn next(&mut self, image: &Image<'_>) -> Option<PacketPart<'_>> {
+        // Each iteration advances by one packet or catches up with the writer. The limit stops a
+        // reader that a fast writer overtakes repeatedly.
         for _ in 0..image.geometry().packets.saturating_add(4) {
-            let end = self.end_of_piece(image)?;
+            let end = self.end_of_part(image)?;
             if let Some((header, events, first, start)) = self.copy(image, end) {
                 if events == 0 {
                     continue;
                 }
                 let records = self.words.get(start..).unwrap_or_default();
-                return Some(Piece { header, records, events, first });
+                return Some(PacketPart { header, records, events, first });
             }
         }
         None
     }
 
-    /// Where the next piece ends; brings `position` to where it begins.
-    fn end_of_piece(&mut self, image: &Image<'_>) -> Option<u64> {
+    /// Moves `position` to the start of the next part, and returns the position at which that part
+    /// ends. Returns `None` if all records were read.
+    fn end_of_part(&mut self, image: &Image<'_>) -> Option<u64> {
         let words = image.packet_words();
         loop {
-            // Acquire: pairs with the writer's commit; the words before this position are there.
+            // Acquire: pairs with the writer's commit, so the words before this position are
+            // visible.
             let committed = image.head(self.lane, lane::COMMITTED).load(Ordering::Acquire);
             let committed = Committed(committed).position();
+            // `oldest` may be slightly out of date, so the newest packet and the ring's size limit
+            // the position too.
             let oldest = image.head(self.lane, lane::OLDEST).load(Ordering::Relaxed);
             let oldest = oldest.max(
                 (committed.saturating_sub(1) / words * words + words)
@@ -108,9 +134,11 @@ impl LaneReader {
                 return None;
             }
             let packet = self.position / words * words;
+            // The writer is still in this packet: read to the last committed record.
             if committed - packet <= words {
                 return Some(committed);
             }
+            // The header of a completed packet contains the length that is in use.
             let used = image.word(image.index_of(self.lane, packet) + PacketHeader::USED);
             let used = u64::from(split(used.load(Ordering::Relaxed)).0);
             if used <= words && packet + used > self.position {
@@ -125,8 +153,9 @@ impl LaneReader {
         self.packet = None;
     }
 
-    /// Copies up to `end` and judges it: header of the piece, events in it, stamp of the first, and
-    /// where in the copy it begins. `None` where it was overwritten or made no sense.
+    /// Copies the records before `end` and checks them. Returns the part's header, its number of
+    /// events, the timestamp of the first, and the index in the copy at which it begins. Returns
+    /// `None` if the words were overwritten or are damaged.
     fn copy(&mut self, image: &Image<'_>, end: u64) -> Option<(PacketHeader, u64, u64, usize)> {
         let words = image.packet_words();
         let packet = self.position / words * words;
@@ -135,6 +164,7 @@ impl LaneReader {
         self.words.clear();
         self.words.resize(length, 0);
         image.copy(self.lane, from, length, &mut self.words);
+        // From here on, the copy contains what a writer stored, unless the memory is damaged.
         if overwritten(image, self.lane, packet) {
             return None;
         }
@@ -142,26 +172,28 @@ impl LaneReader {
             Some(header) => (header, 0),
             None => match self.words.first_chunk() {
                 Some(header) => (PacketHeader::of_words(header), PacketHeader::WORDS),
-                None => return self.give_up(packet + words),
+                None => return self.skip_damaged(packet + words),
             },
         };
         if header.number != packet / words {
-            return self.give_up(packet + words);
+            return self.skip_damaged(packet + words);
         }
+        // First pass: skips the records that were already removed, counts them, and finds the base
+        // of the next record.
         let mut walk = Walk { base: header.base, ..Walk::default() };
         let skipped = (self.floor.saturating_sub(from) as usize).clamp(start, self.words.len());
         let Some(begin) = walk.pass(&self.words, start, skipped) else {
-            return self.give_up(packet + words);
+            return self.skip_damaged(packet + words);
         };
         let base = walk.base;
         let passed = std::mem::take(&mut walk.events);
         walk.first = None;
         if walk.pass(&self.words, begin, self.words.len()).is_none() {
-            return self.give_up(packet + words);
+            return self.skip_damaged(packet + words);
         }
         let first_event = header.first_event.wrapping_add(passed);
         let used = (PacketHeader::WORDS + self.words.len() - begin) as u32;
-        let piece = PacketHeader {
+        let part = PacketHeader {
             base,
             first_event,
             used,
@@ -178,40 +210,45 @@ impl LaneReader {
         };
         self.position = end;
         self.packet = (!end.is_multiple_of(words)).then_some(next);
-        Some((piece, walk.events, walk.first.unwrap_or(0), begin))
+        Some((part, walk.events, walk.first.unwrap_or(0), begin))
     }
 
-    fn give_up<T>(&mut self, next: u64) -> Option<T> {
+    /// Counts a damaged packet and continues with the next one.
+    fn skip_damaged<T>(&mut self, next: u64) -> Option<T> {
         self.damaged += 1;
         self.go_to(next);
         None
     }
 }
 
-/// Whether what was copied from `position` on may have been overwritten meanwhile.
+/// Returns true if words copied from `position` onwards may have been overwritten during the copy.
 fn overwritten(image: &Image<'_>, lane: usize, position: u64) -> bool {
-    // A copied word that the writer had already overwritten makes this fence synchronise with the
-    // writer's release fence before that store, so the load below sees the `oldest` that was stored
-    // before that fence.
+    // If one of the copied words was stored after the writer's release fence, this fence
+    // synchronises with the writer's fence. The load below therefore sees the `oldest` that was
+    // stored before it.
     fence(Ordering::Acquire);
     image.head(lane, lane::OLDEST).load(Ordering::Relaxed) > position
 }
 
-/// A walk over records.
+/// The state of a pass over records.
 #[derive(Default)]
 struct Walk {
+    /// Timestamp that the next record's delta is relative to.
     base: u64,
+    /// Number of events passed so far.
     events: u64,
+    /// Timestamp of the first event passed.
     first: Option<u64>,
+    /// Timestamp of the last event passed.
     last: u64,
 }
 
 impl Walk {
-    /// Walks from `at` to the first record that begins at `end` or behind it, and says where that
-    /// is; `None` where a record reaches beyond the words.
+    /// Walks from `at` to the first record that begins at or after `end`, and returns its index.
+    /// Returns `None` if a record extends beyond the words.
     fn pass(&mut self, words: &[u64], mut at: usize, end: usize) -> Option<usize> {
         while at < end {
-            let head = RecordHead::unpack(*words.get(at)?);
+            let head = RecordHeader::unpack(*words.get(at)?);
             let next = at + 1 + usize::from(head.words);
             let fields = words.get(at + 1..next)?;
             if head.id == REBASE {

@@ -1,29 +1,33 @@
-//! The slot of one event type: a head and a text, which any number of threads may give a meaning at a time.
+//! The slot of one event type: a header word and a string, which any number of threads may define
+//! at once.
 //!
-//! A slot gets one meaning and keeps it. Nobody waits for the thread that began: it may be preempted by the
-//! caller, interrupted by it, stopped, or dead. Whoever finds a definition in the middle completes it:
+//! Once defined, a slot keeps its definition. No thread waits for the thread that started the
+//! definition. That thread may be preempted, stopped or dead, or the waiting code may be a signal
+//! handler that interrupted it. Instead, a thread that finds an incomplete definition completes it:
 //!
-//! 1. The head changes from 0 to a claim, which says the length of the text. From then on no text of another
-//!    length can be in the slot.
-//! 2. Each word of the text changes from 0, in order. A thread goes on to the next word only if the one before is
-//!    that of its own text, no matter who stored it; otherwise the slot has another text, and it leaves.
-//!    So the words that are there are always the beginning of one text, that of the thread that stored the
-//!    last of them.
-//! 3. A thread that has seen all words of its own text makes the head ready.
+//! 1. The header changes from 0 to a claim, which contains the length of the string. From then on,
+//!    the slot accepts only strings of this length.
+//! 2. The words of the string change from 0, in order. A thread continues with the next word only
+//!    if the slot's previous word equals the word of the thread's own string. It does not matter
+//!    which thread stored the slot's word. Otherwise the slot contains a different string, and the
+//!    thread abandons this slot. So the words that are set always form the beginning of a single
+//!    string: that of the thread that stored the last of them.
+//! 3. A thread that has seen all words of its own string sets the header to ready.
 //!
-//! Every change is one from 0, or the same store by all who make it, so a thread that stops between two of them
-//! loses nothing and holds nobody up. Every thread that defines a text gets the same answer from a slot: this one
-//! or not. So threads that try slots in the same order give a text the same id. A text has no NUL, so that none of
-//! its words is 0.
+//! A thread either replaces the value 0, or stores the value that every other thread stores there
+//! too. So a thread that stops between two changes loses no data and delays no other thread. Every
+//! thread that defines the same string gets the same result from a slot: accepted or rejected. So
+//! threads that try slots in the same order assign the same id to a string. A string contains no
+//! NUL, so none of its words is 0.
 //!
 //! | access | ordering | why |
 //! |---|---|---|
-//! | head, from 0 to a claim | relaxed | the claim says all by itself |
-//! | words of the text | relaxed | each changes once; the head publishes them |
-//! | head, to ready | release | pairs with the acquire load of a reader: the thread has seen every word |
-//! | head, by a reader | acquire | a word that a thread saw before its release store is there for the reader |
+//! | header, from 0 to a claim | relaxed | the claim is complete in itself |
+//! | words of the string | relaxed | each changes once; the header publishes them |
+//! | header, to ready | release | pairs with a reader's acquire load; all words were seen |
+//! | header, by a reader | acquire | sees all words that a thread saw before its release store |
 
-use tracewell_wire::native::image::{TYPE_TEXT, TypeHead};
+use tracewell_wire::native::image::{TYPE_TEXT, TypeHeader};
 
 use super::sync::AtomicU64;
 use super::sync::Ordering::{Acquire, Relaxed, Release};
@@ -32,33 +36,38 @@ use super::sync::Ordering::{Acquire, Relaxed, Release};
 pub(super) struct Slot<'a>(pub(super) &'a [AtomicU64]);
 
 impl Slot<'_> {
-    /// Gives the slot a text of 1 to `TYPE_TEXT` bytes without NUL; false if it has another one.
-    pub(super) fn give(&self, family: u16, text: &[u8]) -> bool {
+    /// Defines the slot with a string of 1 to `TYPE_TEXT` bytes without NUL. Returns false if the
+    /// slot contains a different string.
+    pub(super) fn define(&self, family: u16, text: &[u8]) -> bool {
         let Some((head, words)) = self.0.split_first() else { return false };
         let length = text.len() as u32;
-        let claim = TypeHead { state: TypeHead::CLAIMED, family, length };
-        let found = became(head, claim.pack());
-        let found = TypeHead::unpack(found);
+        let claim = TypeHeader { state: TypeHeader::CLAIMED, family, length };
+        let found = set_if_zero(head, claim.pack());
+        let found = TypeHeader::unpack(found);
+        // Step 1: the slot can contain only a string of the claimed length.
         if found.length != length {
             return false;
         }
         let same = |(word, piece): (&AtomicU64, &[u8])| {
             let own = word_of(piece);
-            became(word, own) == own
+            set_if_zero(word, own) == own
         };
+        // Step 2: `all` stops at the first word of a different string.
         if !words.iter().zip(text.chunks(8)).all(same) {
             return false;
         }
-        // The family is that of the claim, so all who come here store the same.
-        head.store(TypeHead { state: TypeHead::READY, ..found }.pack(), Release);
+        // Step 3. The family comes from the claim, so all threads that get here store the same
+        // header.
+        head.store(TypeHeader { state: TypeHeader::READY, ..found }.pack(), Release);
         true
     }
 
-    /// Copies the text; its family and its length. `None` if the slot has no meaning yet.
+    /// Copies the string, and returns the family and the length in bytes, or `None` if the slot is
+    /// not defined yet.
     pub(super) fn read(&self, text: &mut [u8; TYPE_TEXT]) -> Option<(u16, usize)> {
         let (head, words) = self.0.split_first()?;
-        let head = TypeHead::unpack(head.load(Acquire));
-        if head.state != TypeHead::READY {
+        let head = TypeHeader::unpack(head.load(Acquire));
+        if head.state != TypeHeader::READY {
             return None;
         }
         for (word, to) in words.iter().zip(text.as_chunks_mut::<8>().0) {
@@ -68,9 +77,9 @@ impl Slot<'_> {
     }
 }
 
-/// Changes a word from 0; what it is then, by whomever.
-fn became(word: &AtomicU64, value: u64) -> u64 {
-    // Most slots that a thread looks at have a meaning already: a load costs less than an exchange.
+/// Stores `value` if the word is 0, and returns the word's resulting value.
+fn set_if_zero(word: &AtomicU64, value: u64) -> u64 {
+    // Most slots are already defined: a load is cheaper than an exchange.
     match word.load(Relaxed) {
         0 => {
             word.compare_exchange(0, value, Relaxed, Relaxed).map_or_else(|found| found, |_| value)

@@ -1,4 +1,5 @@
-//! How a stream stands, in numbers that only grow; who wants to know what is new subtracts.
+//! The state and counts of a stream. Counts never decrease while events are recorded, so a caller
+//! can subtract two readings.
 
 use tracewell_wire::native::FullPolicy;
 use tracewell_wire::native::block::StatusWords;
@@ -6,33 +7,55 @@ use tracewell_wire::native::image::{Committed, State, at, lane};
 
 use super::image::Image;
 use super::sync::Ordering::{Acquire, Relaxed, Release};
+use super::sync::fence;
 
-/// How a stream stands. Counts are since it was made, or since the last clear where they say so.
+/// Maximum number of attempts to read the header of a packet that is being overwritten.
+const MAX_ATTEMPTS: u32 = 16;
+
+/// The state and counts of a stream. Counts start at 0 when the stream is created or cleared.
+///
+/// ```
+/// use tracewell_record::stream::{EventType, Family, Stream, StreamOptions};
+///
+/// const DISK: Family = Family::new(4, "disk");
+/// static READ: EventType<(u64,)> = EventType::new(DISK, "read", &["block"]);
+///
+/// # #[cfg(target_os = "linux")] {
+/// let stream = Stream::anonymous(&StreamOptions { lanes: 1, ..Default::default() }).unwrap();
+/// stream.start();
+/// stream.record(&READ, (17,));
+/// // The only lane belongs to this thread.
+/// std::thread::scope(|scope| scope.spawn(|| stream.record(&READ, (18,))).join().unwrap());
+/// assert_eq!(stream.image().status().lost_unplaced, 1);
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Status {
-    /// Whether it records.
+    /// State of the stream.
     pub state: State,
-    /// Whether the next event of some thread displaces another one, or has no room.
+    /// True if the next event of some thread would overwrite older events, or would be lost.
     pub full: bool,
-    /// Events lost for want of room, since the last clear.
+    /// Number of events lost because their lane was full.
     pub lost: u64,
-    /// Events lost because no lane was free, signal handlers interrupted each other too deeply, or
-    /// the event type had no place.
+    /// Number of events lost because no lane was free, because signal handlers were nested too
+    /// deeply, or because the event type could not be defined.
     pub lost_unplaced: u64,
-    /// Events lost while a full stream was suspended.
+    /// Number of events lost while a full stream was suspended.
     pub lost_suspended: u64,
-    /// Events that were in the stream and never reached its log.
+    /// Number of events that were in the stream but never reached its log.
     pub lost_log: u64,
-    /// Error number of the first flush that failed and was not asked for yet; 0 for none.
+    /// Error number of the first flush that failed since the last [`Image::take_flush_error`]; 0 if
+    /// none failed.
     pub flush_error: i32,
-    /// Whether a flush is under way.
+    /// True if a flush is in progress.
     pub flushing: bool,
-    /// Lanes that have an owner.
+    /// Number of lanes that have an owner.
     pub lanes: u32,
 }
 
 impl Image<'_> {
-    /// How the stream stands. The numbers are read one after the other while others count.
+    /// Returns the status. The fields are not read at a single moment: other threads can record in
+    /// between.
     pub fn status(&self) -> Status {
         let words = self.status_words(0);
         let lanes = 0..self.geometry().lanes as usize;
@@ -50,16 +73,68 @@ impl Image<'_> {
         }
     }
 
-    /// The first error of the flushes since this was asked for last; 0 for none.
+    /// Returns the number of events that were recorded since the stream was created, including
+    /// events that were removed or overwritten. Lost events are not included.
+    ///
+    /// Reads a few words of each lane and stores nothing, so it does not disturb writers. Events
+    /// that are recorded during the call may be missing in the result.
+    ///
+    /// ```
+    /// use tracewell_record::stream::{EventType, Family, Stream, StreamOptions};
+    ///
+    /// const DISK: Family = Family::new(4, "disk");
+    /// static READ: EventType<(u64,)> = EventType::new(DISK, "read", &["block"]);
+    ///
+    /// # #[cfg(target_os = "linux")] {
+    /// let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
+    /// stream.start();
+    /// stream.record(&READ, (17,));
+    /// stream.record(&READ, (18,));
+    /// assert_eq!(stream.image().recorded(), 2);
+    /// # }
+    /// ```
+    pub fn recorded(&self) -> u64 {
+        let lanes = 0..self.geometry().lanes as usize;
+        lanes.map(|lane| self.recorded_in(lane)).fold(0, u64::wrapping_add)
+    }
+
+    /// Returns the number of events that were recorded in a lane.
+    fn recorded_in(&self, lane: usize) -> u64 {
+        let words = self.packet_words();
+        let mut recorded = 0;
+        // A writer that overwrites the packet during the copy makes the copy invalid. The writer
+        // must fill the whole lane during the copy to reach this packet again, so a second attempt
+        // is rare.
+        for _ in 0..MAX_ATTEMPTS {
+            let committed = Committed(self.head(lane, lane::COMMITTED).load(Acquire));
+            if committed.position() == 0 {
+                return 0;
+            }
+            // The position after a full packet is the start of the next packet.
+            let packet = (committed.position() - 1) / words * words;
+            let header = self.packet_header(lane, packet);
+            recorded = header.first_event.wrapping_add(committed.events_since(header.first_event));
+            // Acquire: pairs with the writer's fence before it overwrites a packet.
+            fence(Acquire);
+            if self.head(lane, lane::OLDEST).load(Relaxed) <= packet {
+                break;
+            }
+        }
+        recorded
+    }
+
+    /// Returns the error number of the first flush that failed since the last call; 0 if none
+    /// failed.
     pub fn take_flush_error(&self) -> i32 {
         self.word(at::FLUSH_ERROR).swap(0, Relaxed) as i32
     }
 
-    /// The process that made the stream.
+    /// Returns the id of the process that created the stream.
     pub fn process(&self) -> u32 {
         self.word(at::PROCESS).load(Relaxed) as u32
     }
 
+    /// Returns the status in the form that a log stores.
     pub(super) fn status_words(&self, complete_before: u64) -> StatusWords {
         let word = |index| self.word(index).load(Relaxed);
         let lost = (0..self.geometry().lanes as usize).map(|lane| {
@@ -77,25 +152,27 @@ impl Image<'_> {
         }
     }
 
-    /// Whether the packet behind the open one holds records that nobody took out.
+    /// Returns true if the packet after the open one contains records that have not been removed.
     fn is_full(&self, lane: usize) -> bool {
         let committed = Committed(self.head(lane, lane::COMMITTED).load(Acquire)).position();
-        let behind = committed.div_ceil(self.packet_words()) * self.packet_words();
-        let end = behind + self.packet_words();
+        let next = committed.div_ceil(self.packet_words()) * self.packet_words();
+        let end = next + self.packet_words();
         let consumed = self.head(lane, lane::CONSUMED).load(Relaxed);
         end.checked_sub(self.geometry().lane_words()).is_some_and(|gone| consumed < gone)
     }
 
-    /// Gives the room before a position of a lane free: the position of a reader that has copied
-    /// everything before it. There may be one at a time who does this.
+    /// Releases the words of a lane before `position`; a reader must have copied all their records.
+    /// Only one reader at a time may call this.
     pub fn consume(&self, lane: usize, position: u64) {
         let word = self.head(lane, lane::CONSUMED);
         if word.load(Relaxed) < position {
-            // Release: the copies are made before the writer, who acquires this, stores there.
+            // Release: the writer loads this with acquire, so it stores there only after the copies
+            // are complete.
             word.store(position, Release);
         }
     }
 
+    /// Returns true if all records were removed.
     fn is_empty(&self) -> bool {
         (0..self.geometry().lanes as usize).all(|lane| {
             let committed = Committed(self.head(lane, lane::COMMITTED).load(Acquire)).position();
@@ -103,8 +180,8 @@ impl Image<'_> {
         })
     }
 
-    /// Lets an until-full stream that stopped itself record again, if everything was taken out.
-    /// Returns whether it does.
+    /// Restarts an until-full stream that suspended itself, if all records were removed. Returns
+    /// true if the stream records again.
     pub fn resume_if_empty(&self) -> bool {
         if self.policy() != FullPolicy::UntilFull || !self.is_empty() {
             return false;
@@ -118,7 +195,7 @@ impl Image<'_> {
         resumed
     }
 
-    /// Forgets all records. The writers go on where they are and take no notice.
+    /// Discards all records and resets the counts. Does not disturb writers.
     pub fn clear(&self) {
         for lane in 0..self.geometry().lanes as usize {
             let committed = Committed(self.head(lane, lane::COMMITTED).load(Acquire)).position();

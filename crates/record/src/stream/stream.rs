@@ -1,4 +1,5 @@
-//! A stream as a program holds it: making one, its clock, control. `recording` records into it.
+//! The stream as programs use it: creation, clock and control. See `recording` for the recording
+//! functions.
 
 use std::io;
 use std::path::Path;
@@ -11,30 +12,40 @@ use tracewell_wire::native::{ClockFacts, ClockKind, EVENT_IDS, EventTypeText, Fu
 use super::event::{EventType, Family, Fields, Tail};
 use super::image::Image;
 use super::map::Mapping;
+use super::named::at;
 use super::sync::{AtomicU64, Ordering};
 use super::threads;
 use super::{DefineError, sys};
 use crate::clock::counter;
 
-/// The environment variable that names the file of the stream to record into.
+/// Name of the environment variable that contains the path of the stream to record into.
 pub const STREAM_VARIABLE: &str = "TRACEWELL_STREAM";
 
-/// What a new stream is to be.
+/// Options for a new stream.
+///
+/// ```
+/// use tracewell_record::stream::{FullPolicy, Stream, StreamOptions};
+///
+/// let options = StreamOptions { policy: FullPolicy::UntilFull, lanes: 8, ..Default::default() };
+/// let stream = Stream::anonymous(&options).unwrap();
+/// assert_eq!(stream.image().geometry().lanes, 8);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamOptions {
-    /// What happens when it is full. Default: loop.
+    /// Policy that applies when the stream is full. Default: loop.
     pub policy: FullPolicy,
-    /// Lanes: threads that can record at a time, and one more for each whose signal handlers record
-    /// as well. Memory is used only for lanes that were. Default: 64.
+    /// Number of lanes. Each recording thread uses one lane. A signal handler that interrupts a
+    /// record, and itself records, uses another lane. Unused lanes occupy no memory. Default: 64.
     pub lanes: u32,
-    /// Packets of a lane, at least 2; with one of them being written, the others are what a loop
-    /// keeps at least. Default: 16.
+    /// Packets per lane, at least 2. With the policy loop, one packet is being written and the
+    /// others keep their events. Default: 16.
     pub packets: u32,
-    /// Bytes of a packet, 512 to 1 MiB, a multiple of 8. Default: 64 KiB.
+    /// Length of a packet in bytes: a multiple of 8 from 512 to 1 MiB. Default: 64 KiB.
     pub packet_size: u32,
-    /// Whether children of a fork record into the stream as well. Default: no.
+    /// True if child processes created by `fork` also record into the stream. Default: false.
     pub inherited: bool,
-    /// The clock; `None` for the processor's counter where it is a good one, else the monotonic one.
+    /// The clock; `None` selects the processor's counter if it is invariant, otherwise the
+    /// monotonic clock. Default: `None`.
     pub clock: Option<ClockKind>,
 }
 
@@ -52,87 +63,133 @@ impl Default for StreamOptions {
 }
 
 /// A stream that this process records into.
+///
+/// ```
+/// use tracewell_record::stream::{EventType, Family, Stream, StreamOptions};
+///
+/// const DISK: Family = Family::new(4, "disk");
+/// static READ: EventType<(u64, u32)> = EventType::new(DISK, "read", &["block", "length"]);
+///
+/// let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
+/// stream.start();
+/// stream.record(&READ, (17, 4096));
+/// stream.stop();
+/// stream.record(&READ, (18, 4096)); // not recorded
+///
+/// let status = stream.image().status();
+/// assert_eq!((status.lanes, status.lost), (1, 0));
+/// ```
 #[derive(Debug)]
 pub struct Stream {
     pub(super) memory: Mapping,
     pub(super) geometry: Geometry,
     pub(super) policy: FullPolicy,
+    /// True if the clock is the processor's counter.
     pub(super) counter: bool,
+    /// Index of the stream in each thread's memory.
     pub(super) slot: usize,
+    /// Number of this stream in the process. With it, a thread detects that a slot was reused.
     pub(super) generation: u64,
+    /// Process that created this value; a child of a fork has another id.
     pub(super) process: u32,
     pub(super) inherited: bool,
-    /// Ids that `define_text` has returned, for types that are known only at run time.
+    /// Ids that `define_text` has returned, for types that are known only at run time: one bit
+    /// each.
     pub(super) known: [AtomicU64; BITMAP],
-    /// The id here of each event type of the program, by its number; 0 if it was not defined here.
+    /// The id in this stream of each of the program's event types, indexed by type number; 0 if the
+    /// type is not defined here.
     pub(super) ids: [AtomicU16; EVENT_IDS],
 }
 
 impl Stream {
-    /// A stream in memory of this process and the children of its forks.
+    /// Creates a stream in memory that this process shares with the children of its forks.
     ///
     /// # Errors
-    /// Where there is no memory, or a size is beyond its limits.
+    /// Returns an error if there is not enough memory, or if a size is out of range.
     pub fn anonymous(options: &StreamOptions) -> io::Result<Self> {
         Self::make(options, Mapping::anonymous)
     }
 
-    /// A stream in a new file, under `/dev/shm` say: other processes can attach, and after a crash
-    /// the events are still there.
+    /// Creates a stream in a new file, preferably under `/dev/shm`. Other processes can attach to
+    /// it, and the events survive a crash.
     ///
     /// # Errors
-    /// Where the file is there already or cannot be made, and where a size is beyond its limits.
+    /// Returns an error that names the file if it already exists or cannot be created, or if a size
+    /// is out of range. [`Stream::create_or_rotate`] accepts a file that an ended process left.
+    ///
+    /// ```
+    /// use tracewell_record::stream::{Stream, StreamOptions};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("demo.stream");
+    /// let stream = Stream::create(&path, &StreamOptions::default())?;
+    /// let other = Stream::open(&path)?;
+    /// stream.start();
+    /// assert_eq!(other.image().state(), stream.image().state());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn create(path: &Path, options: &StreamOptions) -> io::Result<Self> {
-        Self::make(options, |words| Mapping::create(path, words))
+        Self::create_as(path, path, options)
+    }
+
+    /// Creates a stream in the new file `file`. Errors name `path`.
+    pub(super) fn create_as(file: &Path, path: &Path, options: &StreamOptions) -> io::Result<Self> {
+        // Check the sizes first: an error about a size does not name the file.
+        geometry(options)?;
+        Self::make(options, |words| Mapping::create(file, words)).map_err(|error| at(path, error))
     }
 
     fn make(
         options: &StreamOptions,
         map: impl FnOnce(usize) -> io::Result<Mapping>,
     ) -> io::Result<Self> {
-        let invalid = || io::Error::new(io::ErrorKind::InvalidInput, "a size beyond its limits");
-        let StreamOptions { policy, lanes, packets, packet_size, .. } = *options;
-        let geometry = Geometry { lanes, packets, packet_words: packet_size / 8 };
-        let geometry = geometry.checked().filter(|_| packet_size % 8 == 0).ok_or_else(invalid)?;
+        let geometry = geometry(options)?;
         let memory = map(geometry.total())?;
         if !memory.reserve(0, geometry.data()) {
             return Err(io::ErrorKind::StorageFull.into());
         }
         let header = ImageHeader {
             geometry,
-            policy,
+            policy: options.policy,
             clock: clock_facts(options.clock),
             process: sys::ids().0,
         };
-        Image::create(memory.words(), &header).ok_or_else(invalid)?;
+        Image::create(memory.words(), &header).ok_or_else(out_of_range)?;
         Self::of(memory, &header, options.inherited)
     }
 
-    /// Records into a stream that another process made in a file.
+    /// Opens a stream that another process created in a file, to record into it.
     ///
     /// # Errors
-    /// Where the file cannot be opened or is no stream's.
+    /// Returns an error that names the file if it cannot be opened or contains no stream.
     pub fn open(path: &Path) -> io::Result<Self> {
+        Self::open_file(path).map_err(|error| at(path, error))
+    }
+
+    fn open_file(path: &Path) -> io::Result<Self> {
         let memory = Mapping::open(path)?;
         let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
         let (_, header) = Image::open(memory.words()).map_err(invalid)?;
         Self::of(memory, &header, false)
     }
 
-    /// Records into the stream whose file the environment names: the one that `tracewell record` made
-    /// and started. `None` where nobody records, which is no error: a program then goes on without.
+    /// Opens the stream whose path is in the environment variable [`STREAM_VARIABLE`], which
+    /// `tracewell record` sets for the program that it runs. Returns `None` if the variable is not
+    /// set. This is not an error: the program runs without being recorded.
     ///
-    /// The variable is [`STREAM_VARIABLE`]. A program that has more rights than its caller (`AT_SECURE`: set-user-ID
-    /// and the like) does not look at it.
+    /// The variable is ignored if the program has more privileges than its caller (`AT_SECURE`:
+    /// set-user-ID and similar).
     ///
     /// # Errors
-    /// As [`Stream::open`].
+    /// Returns an error in the same cases as [`Stream::open`].
     pub fn from_environment() -> io::Result<Option<Self>> {
         let named = std::env::var_os(STREAM_VARIABLE);
         let named = named.filter(|name| !name.is_empty() && !sys::is_privileged_program());
         named.map(|name| Self::open(Path::new(&name))).transpose()
     }
 
+    /// Reserves one of the process's slots for the stream in `memory`. The caller has checked the
+    /// stream's header.
     fn of(memory: Mapping, header: &ImageHeader, inherited: bool) -> io::Result<Self> {
         static FORGET: Once = Once::new();
         FORGET.call_once(|| sys::at_fork_in_child(threads::forget));
@@ -152,60 +209,63 @@ impl Stream {
         })
     }
 
-    /// The stream's memory, for control and for readers.
+    /// Returns the stream's memory, for controlling and reading it.
     #[inline]
     pub fn image(&self) -> Image<'_> {
-        Image::known(self.memory.words(), self.geometry, self.policy)
+        Image::trusted(self.memory.words(), self.geometry, self.policy)
     }
 
-    /// Whether the file of the stream still has its size. Who cuts it off makes every process that
-    /// goes on using it end with SIGBUS; a careful reader asks now and then.
+    /// Returns true if the stream's file still has its full size. If a process truncates the file,
+    /// every process that continues to use it ends with SIGBUS, so a careful reader checks
+    /// regularly.
     pub fn is_whole(&self) -> bool {
         self.memory.is_whole()
     }
 
-    /// Starts recording.
+    /// Starts recording. A new stream is suspended.
     pub fn start(&self) {
         self.image().set_state(State::Running);
     }
 
-    /// Stops recording. Events that begin after the return are not recorded.
+    /// Stops recording. Events that begin after this function returns are not recorded.
     pub fn stop(&self) {
         self.image().set_state(State::Suspended);
     }
 
-    /// Sets which events are not recorded: a bit an id.
+    /// Sets the filter: event ids whose bit is set are not recorded.
     pub fn set_filter(&self, filter: &[u64; BITMAP]) {
         self.image().set_filter(filter);
     }
 
-    /// The present stamp of the stream's clock.
+    /// Returns the current timestamp of the stream's clock.
     #[inline]
     pub fn stamp(&self) -> u64 {
         if self.counter { counter::read() } else { sys::monotonic() }
     }
 
-    /// Defines an event type, so that its first event need not; returns its id in this stream.
+    /// Defines an event type and returns its id in this stream. Calling this is optional: the first
+    /// event of a type also defines it.
     ///
     /// # Errors
-    /// Where there is no room for it, in the stream or among the 2047 event types of a process.
+    /// Returns an error if the stream has no free id, or if the process already has 2047 event
+    /// types.
     pub fn define<F: Fields, T: Tail + ?Sized>(
         &self,
         event: &EventType<F, T>,
     ) -> Result<u16, DefineError> {
-        let number = event.number().settle().ok_or(DefineError::NoIdLeft)?;
+        let number = event.number().get_or_assign().ok_or(DefineError::NoIdLeft)?;
         let id = event.define(&self.image())?;
-        // Relaxed: the id says only that nothing is left to be done for the type.
+        // Relaxed: a thread that sees the id only learns that it need not define the type again.
         self.ids[number].store(id, Ordering::Relaxed);
         Ok(id)
     }
 
-    /// Defines an event type that is known only now, by its text
-    /// ([`EventTypeText`]): under this id, or the next free one.
+    /// Defines an event type that is known only at run time, given as a string ([`EventTypeText`]).
+    /// The type gets the given id, or the next free one.
     ///
     /// # Errors
-    /// Where the text is no event type's or too long, the id has another meaning in this stream, or
-    /// all ids are taken.
+    /// Returns an error if the string is not a valid event type or too long, if the id already has
+    /// a different event type in this stream, or if all ids are in use.
     pub fn define_text(
         &self,
         id: Option<u16>,
@@ -218,12 +278,12 @@ impl Stream {
             None => image.define(family, text)?,
             Some(id) => image.define_as(id, family, text).map(|()| id)?,
         };
-        self.know(id);
+        self.mark_known(id);
         Ok(id)
     }
 
-    fn know(&self, id: u16) {
-        // Relaxed: the bit says only that nothing is left to be done for the id.
+    fn mark_known(&self, id: u16) {
+        // Relaxed: a thread that sees the bit only learns that it need not check the id again.
         self.known[usize::from(id) / 64 % BITMAP].fetch_or(1 << (id % 64), Ordering::Relaxed);
     }
 }
@@ -232,6 +292,17 @@ impl Drop for Stream {
     fn drop(&mut self) {
         threads::free_slot(self.slot);
     }
+}
+
+/// Returns the sizes of a stream with these options.
+fn geometry(options: &StreamOptions) -> io::Result<Geometry> {
+    let StreamOptions { lanes, packets, packet_size, .. } = *options;
+    let geometry = Geometry { lanes, packets, packet_words: packet_size / 8 };
+    geometry.checked().filter(|_| packet_size % 8 == 0).ok_or_else(out_of_range)
+}
+
+fn out_of_range() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "stream size out of range")
 }
 
 fn clock_facts(wanted: Option<ClockKind>) -> ClockFacts {

@@ -1,54 +1,80 @@
-//! The writing side of a lane: one thread, plain stores, one release store an event.
+//! The writing side of a lane: one thread, plain stores, and one release store per event.
 //!
-//! What decides where the next store goes is private to the writer ([`Writer`]); the shared words are
-//! only ever told. So another process that scribbles over the image can spoil what is read from it,
-//! but not where its writers write.
+//! The state that determines the address of the next store is private to the writer ([`Writer`]);
+//! the shared words are only copies of it. So a process that overwrites the image can corrupt the
+//! data that readers see, but not the addresses that writers store to.
 //!
 //! | shared word | stored by | ordering | read by |
 //! |---|---|---|---|
-//! | packet words | writer | relaxed | readers, relaxed; believed after `overwritten` said no |
-//! | committed | writer | release, after the record's words | readers, acquire: they see the record |
-//! | oldest | writer | relaxed, then a release fence, before it overwrites a packet | readers, relaxed behind an acquire fence, after they copied |
+//! | packet words | writer | relaxed | readers, relaxed; trusted if not `overwritten` |
+//! | committed | writer | release, after the record | readers, acquire: they see the record |
+//! | oldest | writer | relaxed, release fence (1) | readers, acquire fence (2), relaxed |
 //! | lost | writer | relaxed: a count, publishes nothing | readers |
-//! | consumed | one reader | release, after it copied | writer, acquire, before it overwrites what was consumed |
+//! | consumed | one reader | release, after its copy | writer, acquire, before it overwrites |
+//!
+//! 1. Before the writer overwrites a packet.
+//! 2. After the reader has copied words.
 
 use core::cell::Cell;
 
 use tracewell_wire::native::image::{Committed, lane};
-use tracewell_wire::native::{FullPolicy, PacketHeader, REBASE, RecordHead, join};
+use tracewell_wire::native::{FullPolicy, PacketHeader, REBASE, RecordHeader, join};
 
 use super::image::Image;
 use super::sync::{Ordering, fence};
 
-/// An event does not fit and may not displace another.
+/// Error for an event that does not fit and must not overwrite older events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Full;
 
-/// Who writes a lane; stands in the header of each of its packets.
+/// Identifies the thread that writes a lane, as stored in the header of each of its packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Identity {
-    /// Process id.
+    /// Id of the process.
     pub process: u32,
-    /// Thread id.
+    /// Id of the thread.
     pub thread: u32,
-    /// Name of the thread, the rest 0.
+    /// Thread name, padded with 0.
     pub name: [u8; 16],
 }
 
-/// What the writer of a lane knows and shares with nobody.
+/// The writer of a lane, including its private state.
+///
+/// ```
+/// use tracewell_record::stream::{AtomicU64, FullPolicy, Identity, Image, Writer};
+/// use tracewell_wire::native::image::{Geometry, ImageHeader};
+/// use tracewell_wire::native::{ClockFacts, ClockKind};
+///
+/// let geometry = Geometry { lanes: 1, packets: 4, packet_words: 128 };
+/// let memory: Vec<_> = (0..geometry.total()).map(|_| AtomicU64::new(0)).collect();
+/// let clock = ClockFacts {
+///     kind: ClockKind::Custom,
+///     ticks_per_second: 1_000_000,
+///     origin: 0,
+///     origin_realtime: 0,
+///     origin_monotonic: 0,
+/// };
+/// let header = ImageHeader { geometry, policy: FullPolicy::Loop, clock, process: 1 };
+/// let image = Image::create(&memory, &header).unwrap();
+/// let id = image.define(0, b"net/sent(length:u64)").unwrap();
+///
+/// let writer = Writer::new();
+/// writer.take(&image, 0, Identity { process: 1, thread: 1, name: [0; 16] });
+/// writer.push(&image, id, 1_000, &[1500], &[]).unwrap();
+/// ```
 #[derive(Debug)]
 pub struct Writer {
-    /// Index of the word that is written next.
+    /// Index of the next word to be written.
     next: Cell<usize>,
-    /// Index of the word behind the packet.
+    /// Index of the first word after the open packet; 0 if no packet is open.
     end: Cell<usize>,
-    /// The stamp from which the next record counts.
+    /// Timestamp that the next record's delta is relative to.
     base: Cell<u64>,
-    /// The shared word `committed` as it was stored last.
+    /// Last value stored to the shared word `committed`.
     committed: Cell<u64>,
-    /// Position of the packet that is open.
+    /// Position of the open packet.
     packet: Cell<u64>,
-    /// Number of that packet's first event.
+    /// Number of the first event in the open packet.
     first_event: Cell<u64>,
     lost: Cell<u64>,
     lane: Cell<usize>,
@@ -56,7 +82,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A writer without a lane: every event finds it full.
+    /// Creates a writer without a lane. It must [`take`](Self::take) one before it stores a record.
     pub const fn new() -> Self {
         let identity = Identity { process: 0, thread: 0, name: [0; 16] };
         Self {
@@ -72,17 +98,18 @@ impl Writer {
         }
     }
 
-    /// Takes over a lane that nobody else writes to. The first event opens a packet behind what
-    /// was committed there before.
+    /// Takes over a lane that no other writer uses. The first event opens a new packet after the
+    /// existing records.
     ///
     /// # Panics
-    /// When the image has no such lane.
+    /// Panics if the image has no such lane.
     pub fn take(&self, image: &Image<'_>, lane: usize, identity: Identity) {
-        // Acquire: pairs with the last release store of the writer before, whose packet this one
-        // is about to complete.
+        // Acquire: pairs with the last release store of the previous writer, whose packet this
+        // writer completes.
         let committed = Committed(image.head(lane, lane::COMMITTED).load(Ordering::Acquire));
         let packet_words = image.packet_words();
-        // A packet that is full to its last word ends where the next one will begin.
+        // The position after a full packet is the start of the next packet, so subtract one to get
+        // the packet itself.
         let packet = committed.position().saturating_sub(1) / packet_words * packet_words;
         let begun = committed.position() > packet;
         let first = if begun { image.packet_header(lane, packet).first_event } else { 0 };
@@ -92,23 +119,23 @@ impl Writer {
         self.packet.set(packet);
         self.first_event.set(first);
         self.lost.set(image.head(lane, lane::LOST).load(Ordering::Relaxed));
-        // No room here: whatever comes first opens a packet.
+        // `end` is 0, so the first record does not fit and a new packet is opened.
         self.next.set(image.index_of(lane, committed.position()));
         self.end.set(0);
         self.base.set(0);
     }
 
-    /// Takes its lane over from itself: after a record that was left in the middle.
+    /// Takes over its own lane again after an abandoned record.
     #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
-    pub(super) fn begin_again(&self, image: &Image<'_>) {
+    pub(super) fn take_again(&self, image: &Image<'_>) {
         self.take(image, self.lane.get(), self.identity.get());
     }
 
-    /// Stores a record: fields of a word each, then bytes, filled up to a whole word. The number of
-    /// bytes is not stored; who wants it back stores it as the last field.
+    /// Stores a record: one word per field, then bytes, padded to a whole word. The number of bytes
+    /// is not stored; if it is needed, the caller must store it as the last field.
     ///
     /// # Errors
-    /// Where there is no room for it; it was counted as lost.
+    /// Returns an error if there is no room for the record. The event is counted as lost.
     #[inline]
     pub fn push(
         &self,
@@ -121,6 +148,8 @@ impl Writer {
         let next = self.next.get();
         let delta = stamp.wrapping_sub(self.base.get());
         let words = fields.len() + bytes.len().div_ceil(8);
+        // The comparison is `<` because the record needs one word more than `words`, for its
+        // header.
         if next + words < self.end.get() && delta <= u64::from(u32::MAX) {
             self.store(image, next, id, delta as u32, fields, bytes);
             return Ok(());
@@ -128,6 +157,7 @@ impl Writer {
         self.push_slowly(image, id, stamp, fields, bytes)
     }
 
+    /// Stores a record at `next` and commits it. The caller has checked that there is room.
     #[inline]
     fn store(
         &self,
@@ -140,7 +170,7 @@ impl Writer {
     ) {
         let words = fields.len() + bytes.len().div_ceil(8);
         let Some((head, rest)) = image.words(next..next + 1 + words).split_first() else { return };
-        head.store(RecordHead { delta, id, words: words as u16 }.pack(), Ordering::Relaxed);
+        head.store(RecordHeader { delta, id, words: words as u16 }.pack(), Ordering::Relaxed);
         for (to, field) in rest.iter().zip(fields) {
             to.store(*field, Ordering::Relaxed);
         }
@@ -153,14 +183,17 @@ impl Writer {
         self.commit(image, 1 + words as u64 + Committed::EVENT);
     }
 
+    /// Makes stored words visible to readers, and increments the event count if `step` includes an
+    /// event.
     #[inline]
     fn commit(&self, image: &Image<'_>, step: u64) {
         let committed = self.committed.get().wrapping_add(step);
         self.committed.set(committed);
-        // Release: a reader that acquires this value sees the words stored before.
+        // Release: a reader that loads this value with acquire sees the words stored before it.
         image.head(self.lane.get(), lane::COMMITTED).store(committed, Ordering::Release);
     }
 
+    /// Stores a record that needs a new packet or a new base.
     #[cold]
     #[inline(never)]
     fn push_slowly(
@@ -172,7 +205,7 @@ impl Writer {
         bytes: &[u8],
     ) -> Result<(), Full> {
         let words = fields.len() + bytes.len().div_ceil(8);
-        let fits = words < image.geometry().longest_record();
+        let fits = words < image.geometry().max_record_words();
         if !fits || self.make_room(image, stamp, 1 + words).is_err() {
             self.lose(image);
             return Err(Full);
@@ -182,23 +215,25 @@ impl Writer {
         Ok(())
     }
 
+    /// Counts an event as lost.
     fn lose(&self, image: &Image<'_>) {
         self.lost.set(self.lost.get().wrapping_add(1));
         image.head(self.lane.get(), lane::LOST).store(self.lost.get(), Ordering::Relaxed);
-        // What comes next goes into a packet of its own, whose header counts the loss in its place.
+        // The next record opens a new packet, whose header reports the loss at the right position.
         self.end.set(0);
     }
 
-    /// Sees to it that `words` words can be written, and that `stamp` is near enough to the base.
+    /// Prepares for a record of `words` words at `stamp`: stores a new base, or opens a packet if
+    /// the current one has too little room.
     fn make_room(&self, image: &Image<'_>, stamp: u64, words: usize) -> Result<(), Full> {
-        // Two more words for a base.
+        // A new base is a record of two words.
         if self.next.get() + 2 + words > self.end.get() {
             return self.open(image, stamp);
         }
         let next = self.next.get();
         image
             .word(next)
-            .store(RecordHead { delta: 0, id: REBASE, words: 1 }.pack(), Ordering::Relaxed);
+            .store(RecordHeader { delta: 0, id: REBASE, words: 1 }.pack(), Ordering::Relaxed);
         image.word(next + 1).store(stamp, Ordering::Relaxed);
         self.base.set(stamp);
         self.next.set(next + 2);
@@ -206,16 +241,20 @@ impl Writer {
         Ok(())
     }
 
-    /// Completes the open packet and opens the next.
+    /// Completes the open packet, if any, and opens the next one.
     fn open(&self, image: &Image<'_>, stamp: u64) -> Result<(), Full> {
         let committed = Committed(self.committed.get());
         let packet_words = image.packet_words();
+        // If a packet was opened but contains no words yet, it is reopened in place.
         let begun = committed.position() > self.packet.get();
         let position = if begun { self.packet.get() + packet_words } else { self.packet.get() };
+        // First make sure that there is room: a failure must leave the open packet unchanged.
         self.displace(image, position)?;
         if begun {
             self.close(image, committed.position());
         }
+        // The shared word counts events modulo 2^20; the full number is derived from the old
+        // packet.
         let before = self.first_event.get();
         let first_event = before.wrapping_add(committed.events_since(before));
         let Identity { process, thread, name } = self.identity.get();
@@ -232,6 +271,7 @@ impl Writer {
             name,
             covered_from: 0,
         };
+        // Readers may copy these words immediately, but do not trust them before the commit below.
         let start = image.index_of(self.lane.get(), position);
         for (to, word) in image.words(start..start + PacketHeader::WORDS).iter().zip(header.words())
         {
@@ -247,7 +287,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Stores how much of the open packet is used; the next commit publishes it.
+    /// Stores the final length of the open packet. The next commit publishes it.
     fn close(&self, image: &Image<'_>, end: u64) {
         let lane = self.lane.get();
         let used = (end - self.packet.get()) as u32;
@@ -255,20 +295,25 @@ impl Writer {
         image.word(word).store(join(used, lane as u32), Ordering::Relaxed);
     }
 
-    /// Gives up the packet that lies where the one at `position` will, if there is one.
+    /// Discards the packet whose words the packet at `position` will use, if there is one.
+    ///
+    /// # Errors
+    /// Returns an error if the policy is not *loop* and some records of the packet have not been
+    /// read yet.
     fn displace(&self, image: &Image<'_>, position: u64) -> Result<(), Full> {
         let lane = self.lane.get();
         let end = position + image.packet_words();
         let Some(gone) = end.checked_sub(image.geometry().lane_words()) else { return Ok(()) };
         if image.policy() != FullPolicy::Loop {
-            // Acquire: pairs with the reader's release store; its copies are made.
+            // Acquire: pairs with the reader's release store. The reader has finished its copies.
             let consumed = image.head(lane, lane::CONSUMED).load(Ordering::Acquire);
             if consumed < gone {
                 return Err(Full);
             }
         }
         image.head(lane, lane::OLDEST).store(gone, Ordering::Relaxed);
-        // Release: whoever sees a word stored behind this fence, and fences, sees `oldest`, too.
+        // Release: a reader that sees a word stored after this fence, and then executes its own
+        // fence, also sees `oldest`.
         fence(Ordering::Release);
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! Who records an event: the first two words of it, and the core.
+//! The context of an event: its first two words, and the core.
 //!
-//! The words are computed when the context is made, not when an event is recorded, so that a
-//! kernel may keep its running thread's context and pay nothing per event.
+//! The words are computed when the context is created, not when an event is recorded. So a kernel
+//! can keep the context of its running thread, at no cost per event.
 //!
 //! Source: the insert macro of `tx_trace.h`, public Eclipse ThreadX repository.
 
@@ -16,25 +16,26 @@ pub struct Context {
 }
 
 impl Context {
-    /// Before the scheduler started (system state 0xF0F0F0F0 and above).
+    /// Initialization, before the scheduler starts (system state 0xF0F0F0F0 and above).
     pub const INITIALIZATION: Self = Self { word0: context::INITIALIZATION, word1: 0, core: 0 };
 
-    /// A thread's own code or a service it called.
+    /// A thread, running its own code or a service that it called.
     ///
-    /// `address` is that of its control block: not 0, which marks an unused slot. `priority` is the
-    /// current, possibly inherited one; both it and the preemption `threshold` range over
-    /// `0..=1023`. A thread without threshold passes its priority twice.
+    /// `address` is the address of its control block. It must not be 0, which marks an unused slot.
+    /// `priority` is the current priority, possibly an inherited one. `threshold` is the preemption
+    /// threshold. Both are in `0..=1023`. For a thread without threshold, pass the priority twice.
     pub const fn thread(address: u64, priority: u16, threshold: u16) -> Self {
         Self { word0: address, word1: PriorityWord::of_thread(priority, threshold), core: 0 }
     }
 
-    /// An interrupt service routine that interrupted the thread at this address; 0 where the
-    /// system, or on several cores this core, was idle.
+    /// An interrupt service routine. `interrupted` is the address of the interrupted thread, or 0
+    /// if the core was idle.
     pub const fn interrupt(interrupted: u64) -> Self {
         Self { word0: context::INTERRUPT, word1: interrupted, core: 0 }
     }
 
-    /// The same context on a core other than 0; goes to bits 24-31 of the event's id word.
+    /// Returns the same context on the given core; the default is core 0. Events store the core in
+    /// bits 24-31 of their id word.
     ///
     /// ```
     /// use tracewell_record::threadx::Context;

@@ -1,50 +1,38 @@
-//! Recording: the general call, and the events that have rules of their own.
+//! Recording: the general call, and the events with special rules.
 //!
-//! Not here: when kernel services record what (that is the kernel's business; the ids and their
-//! arguments are in the event table of the reader).
+//! The kernel decides which events its services record, and when. `schemas/threadx.toml` lists the
+//! ids and their arguments.
 
 use tracewell_wire::threadx::ids::{self, class};
 
-use super::ring::{Entry, Ring};
+use super::ring::{Entry, Info, Ring};
 use super::{Context, Status, Target, Trace};
 use crate::clock::Clock;
 
-/// Which information word of an event.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Info {
-    /// Information 1.
-    One = 0,
-    /// Information 2.
-    Two = 1,
-    /// Information 3.
-    Three = 2,
-    /// Information 4.
-    Four = 3,
-}
-
-/// What the events around an interrupt service routine say.
+/// The information words of the events at the start and the end of an interrupt service routine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Isr {
-    /// The number that the application gave the routine.
+    /// Number of the routine, chosen by the application.
     pub number: u64,
-    /// Address on the stack that the routine uses.
+    /// Current address on the stack that the routine uses.
     pub stack: u64,
-    /// The kernel's system state: the nesting depth on most ports, 1 in a plain interrupt.
+    /// The kernel's system state: on most ports the nesting depth, 1 in an interrupt that is not
+    /// nested.
     pub system_state: u64,
-    /// The kernel's count of reasons not to preempt.
+    /// The kernel's preemption counter; it preempts only at 0.
     pub preempt_disable: u64,
 }
 
 impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// Records an event, if tracing is on and one of its classes is not filtered out.
     ///
-    /// `id` is stored as it is, with the context's core in bits 24-31; `class` is a bit of
-    /// [`tracewell_wire::threadx::ids::class`]. Where words have 32 bits, the upper halves of
-    /// `info` are cut off. The clock is read only if the event is recorded. Returns where it was
-    /// recorded, for [`Trace::patch`]; `None` where it was not.
+    /// Stores `id` unchanged, with the context's core in bits 24-31. `class` is a bit of
+    /// [`tracewell_wire::threadx::ids::class`]. Targets with 32-bit words store the low halves of
+    /// `info`. The clock is read only if the event is recorded. Returns the recorded entry for
+    /// [`Trace::patch`], or `None` if nothing was recorded.
     ///
-    /// Cost: one test if it is not recorded, else the clock and nine stores. Never blocks; calls
-    /// the notification after the last slot.
+    /// Costs one test if the event is not recorded, otherwise a clock read and nine stores. Never
+    /// blocks. Calls the notification after filling the last slot.
     #[inline]
     pub fn insert(
         &mut self,
@@ -74,20 +62,21 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         }
     }
 
-    /// Replaces one information word of a recorded event, if its slot still holds it; whether it
-    /// did.
+    /// Replaces one information word of a recorded event. Returns false if its slot no longer holds
+    /// the event: if the timestamps differ, or if tracing was switched off after the event.
     ///
-    /// Services whose result is known only later record first and patch then: a block or byte
-    /// allocation records address 0 in information 2 and patches it if it succeeds at once.
-    /// The slot "still holds" the event if it has the same stamp and tracing was not switched off
-    /// since.
+    /// A service that does not have its result yet records the event, and patches it later. For
+    /// example, a block or byte allocation records address 0 in information 2, and patches it if it
+    /// succeeds immediately.
     pub fn patch(&mut self, entry: Entry, info: Info, value: u64) -> bool {
         Ring::patch::<T>(self.memory, entry, info, value).is_some()
     }
 
-    /// Records that a thread becomes ready. `previous_state` is the state it leaves, `stack` an
-    /// address on the recording context's stack, `next` the thread that would run next as things
-    /// stand: [`Trace::set_next_thread`] corrects it once the kernel has decided.
+    /// Records that a thread becomes ready.
+    ///
+    /// `previous_state` is the state that the thread leaves, `stack` is an address on the recording
+    /// context's stack, and `next` is the thread that would run next. [`Trace::set_next_thread`]
+    /// corrects `next` after the kernel has decided.
     pub fn thread_resume(
         &mut self,
         context: Context,
@@ -100,8 +89,10 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         self.insert(context, u32::from(ids::THREAD_RESUME), info, class::INTERNAL)
     }
 
-    /// Records that a thread stops being ready. `new_state` is the state it enters, the others are
-    /// as for [`Trace::thread_resume`]; a `next` of 0 says that the system becomes idle.
+    /// Records that a thread is no longer ready.
+    ///
+    /// `new_state` is the state that the thread enters. The other arguments are those of
+    /// [`Trace::thread_resume`]. A `next` of 0 means that the system becomes idle.
     pub fn thread_suspend(
         &mut self,
         context: Context,
@@ -114,8 +105,8 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         self.insert(context, u32::from(ids::THREAD_SUSPEND), info, class::INTERNAL)
     }
 
-    /// Completes a resume or suspend with the thread that runs next, 0 for none; whether the event
-    /// was still there. An event that was not recorded is not there.
+    /// Stores the thread that runs next, or 0 for none, in a resume or suspend event. Returns false
+    /// if the event was not recorded or was overwritten.
     pub fn set_next_thread(&mut self, entry: Option<Entry>, next: u64) -> bool {
         entry.is_some_and(|entry| self.patch(entry, Info::Four, next))
     }
@@ -132,10 +123,11 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
 
     /// Records an event of the application (`tx_trace_user_event_insert`).
     ///
-    /// Ids from 4096 to 65535 are meant for it; as in the kernel, any 32-bit value is stored.
+    /// Ids from 4096 to 65535 are reserved for applications. Like the kernel, this function stores
+    /// any 32-bit value.
     ///
     /// # Errors
-    /// [`Status::NotDone`] where tracing is off. An event that is filtered out is a success.
+    /// [`Status::NotDone`] if tracing is off. An event that is filtered out is not an error.
     #[inline]
     pub fn user_event(&mut self, context: Context, id: u32, info: [u64; 4]) -> Result<(), Status> {
         if !self.is_on() {
@@ -145,9 +137,9 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         Ok(())
     }
 
-    /// Records a change of the interrupt posture, then makes it and returns what `change` returns:
-    /// the previous posture (`tx_trace_interrupt_control`). The change is made also while tracing
-    /// is off.
+    /// Records a change of the interrupt posture, then calls `change` to make it
+    /// (`tx_trace_interrupt_control`). Returns the result of `change`, the previous posture. Calls
+    /// `change` even if tracing is off.
     pub fn interrupt_control(
         &mut self,
         context: Context,

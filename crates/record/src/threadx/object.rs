@@ -1,29 +1,29 @@
-//! Kernel objects as the registry stores them.
+//! Kernel objects, in the form that the registry stores.
 //!
-//! Not here: which slot an object gets (`registry.rs`).
+//! `registry.rs` chooses the slot of an object.
 
 use tracewell_wire::threadx::ids::object;
 
-/// An object with a control block: what the registry keeps to give an address a name.
+/// A kernel object. The registry stores its name, so that readers can name its address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Object<'a> {
-    /// Type code, see [`tracewell_wire::threadx::ids::object`]; FileX, NetX and USBX have theirs
+    /// Type code, see [`tracewell_wire::threadx::ids::object`]. FileX, NetX and USBX use codes
     /// above 8.
     pub kind: u8,
-    /// Address of the control block; events name the object by it.
+    /// Address of the control block, by which events refer to the object.
     pub pointer: u64,
-    /// Name, any encoding, empty for none. Kept up to the first NUL, and at most one byte less
-    /// than the name field has.
+    /// Name in any encoding; empty for none. Stored up to the first NUL, and at most one byte less
+    /// than the size of the name field.
     pub name: &'a [u8],
-    /// First parameter, by type.
+    /// First parameter; its meaning depends on the type.
     pub parameter1: u64,
-    /// Second parameter, by type.
+    /// Second parameter; its meaning depends on the type.
     pub parameter2: u64,
-    /// Priority of a thread, `0..=1023`; not stored for other types.
+    /// Priority of a thread, `0..=1023`. Not stored for other types.
     pub priority: u16,
 }
 
-/// The types that enabling looks for, in its order.
+/// The types that `enable` registers, in this order.
 const ENABLE_ORDER: [u8; 8] = [
     object::THREAD,
     object::TIMER,
@@ -36,13 +36,13 @@ const ENABLE_ORDER: [u8; 8] = [
 ];
 
 impl<'a> Object<'a> {
-    /// An object of any type, with the two parameters that its creation stores.
+    /// Creates an object of any type, with the two parameters that its creation stores.
     pub const fn new(kind: u8, pointer: u64, name: &'a [u8], parameters: [u64; 2]) -> Self {
         let [parameter1, parameter2] = parameters;
         Self { kind, pointer, name, parameter1, parameter2, priority: 0 }
     }
 
-    /// A thread; stack start is an address, its size in bytes.
+    /// Creates a thread. `stack_start` is an address, `stack_size` a number of bytes.
     pub const fn thread(
         pointer: u64,
         name: &'a [u8],
@@ -54,49 +54,49 @@ impl<'a> Object<'a> {
         Self { priority, ..thread }
     }
 
-    /// An application timer; both times in kernel ticks.
+    /// Creates an application timer. Both times are in kernel ticks.
     pub const fn timer(pointer: u64, name: &'a [u8], initial: u64, reschedule: u64) -> Self {
         Self::new(object::TIMER, pointer, name, [initial, reschedule])
     }
 
-    /// A queue; its size in bytes, the size of one message in words of the target.
+    /// Creates a queue of `size` bytes, with messages of `message_words` words of the target.
     pub const fn queue(pointer: u64, name: &'a [u8], size: u64, message_words: u64) -> Self {
         Self::new(object::QUEUE, pointer, name, [size, message_words])
     }
 
-    /// A semaphore.
+    /// Creates a semaphore with its initial count.
     pub const fn semaphore(pointer: u64, name: &'a [u8], initial_count: u64) -> Self {
         Self::new(object::SEMAPHORE, pointer, name, [initial_count, 0])
     }
 
-    /// A mutex, with or without priority inheritance.
+    /// Creates a mutex, with or without priority inheritance.
     pub const fn mutex(pointer: u64, name: &'a [u8], inherits: bool) -> Self {
         Self::new(object::MUTEX, pointer, name, [inherits as u64, 0])
     }
 
-    /// An event flags group.
+    /// Creates an event flags group; its parameters are 0.
     pub const fn event_flags(pointer: u64, name: &'a [u8]) -> Self {
         Self::new(object::EVENT_FLAGS, pointer, name, [0, 0])
     }
 
-    /// A block pool; both sizes in bytes. (Documents of TraceX call the first a number of blocks;
-    /// the kernel stores the pool's size.)
+    /// Creates a block pool. Both sizes are in bytes. (The documentation of TraceX calls the first
+    /// a number of blocks, but the kernel stores the size of the pool.)
     pub const fn block_pool(pointer: u64, name: &'a [u8], size: u64, block_size: u64) -> Self {
         Self::new(object::BLOCK_POOL, pointer, name, [size, block_size])
     }
 
-    /// A byte pool; its size in bytes.
+    /// Creates a byte pool of `size` bytes.
     pub const fn byte_pool(pointer: u64, name: &'a [u8], size: u64) -> Self {
         Self::new(object::BYTE_POOL, pointer, name, [size, 0])
     }
 
-    /// What enabling stores for an object that exists already.
+    /// Returns the object in the form that `enable` stores for objects that already exist.
     ///
-    /// The kernel takes the parameters from what it finds in the control blocks then, which for
-    /// four types is not what their creation stored: a timer's initial ticks are gone, a queue
-    /// gives its capacity times the size of one word, a semaphore's initial count and a block
-    /// pool's block size are not looked up.
-    pub(super) fn as_enable_finds_it(self, word_bytes: u64) -> Self {
+    /// For such objects, the kernel reads the parameters from the control block. For four types
+    /// they differ from the parameters that creation stores. A timer's initial ticks, a semaphore's
+    /// initial count and a block pool's block size become 0. A queue's size becomes its capacity in
+    /// messages times the size of one word, and its message size becomes 0.
+    pub(super) fn as_enable_stores_it(self, word_bytes: u64) -> Self {
         let (parameter1, parameter2) = match self.kind {
             object::TIMER => (0, self.parameter2),
             // Size in bytes = capacity in messages * words per message * bytes per word.
@@ -111,14 +111,14 @@ impl<'a> Object<'a> {
         Self { parameter1, parameter2, ..self }
     }
 
-    /// The name as far as the kernel copies it: up to its NUL.
+    /// Returns the part of the name that the kernel copies, up to the first NUL.
     pub(super) fn name_before_nul(&self) -> &'a [u8] {
         self.name.split(|&byte| byte == 0).next().unwrap_or_default()
     }
 }
 
-/// The objects that enabling registers, in its order: by type, and as they come within a type.
-/// Types beyond the kernel's own are left out.
+/// Returns the objects that `enable` registers, ordered by type. Objects of one type keep their
+/// order. Omits types that the kernel does not define.
 pub(super) fn in_enable_order<'a, I>(objects: I) -> impl Iterator<Item = Object<'a>>
 where
     I: Iterator<Item = Object<'a>> + Clone,
@@ -132,12 +132,12 @@ mod tests {
     use super::*;
 
     fn late(object: Object<'_>) -> [u64; 2] {
-        let late = object.as_enable_finds_it(4);
+        let late = object.as_enable_stores_it(4);
         [late.parameter1, late.parameter2]
     }
 
     #[test]
-    fn objects_found_by_enable_lose_what_the_kernel_does_not_look_up() {
+    fn existing_objects_lose_parameters_that_the_kernel_does_not_read() {
         assert_eq!(late(Object::timer(1, b"", 3, 5)), [0, 5]);
         assert_eq!(late(Object::queue(1, b"", 128, 4)), [8 * 4, 0]);
         assert_eq!(late(Object::queue(1, b"", 128, 0)), [128 * 4, 0], "no division by zero");
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn enable_goes_by_type_and_keeps_creation_order_within_one() {
+    fn enable_orders_by_type_and_keeps_the_order_within_a_type() {
         let kinds = [8, 7, 5, 4, 3, 6, 2, 1, 9, 21, 1];
         let objects = kinds.iter().zip(1..).map(|(&kind, at)| Object::new(kind, at, b"", [0; 2]));
         let mut order = [(0, 0); 9];

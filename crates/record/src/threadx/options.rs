@@ -1,17 +1,17 @@
-//! What a kernel fixes at build time and its address space, as values; and the sizes that follow.
+//! Options that are fixed when a kernel is built, and the offsets that result from them.
 
 use tracewell_wire::threadx::Layout;
 
 use super::{Status, Target};
 
-/// How an image is laid out, apart from byte order and width (see [`Target`]).
+/// The layout of an image, apart from byte order and word size (see [`Target`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Bytes of the name field of a registry slot (`TX_TRACE_OBJECT_REGISTRY_NAME`). One is
-    /// taken by the NUL. Default 32; TraceX refuses 64 and more.
+    /// Size of the name field of a registry slot, in bytes (`TX_TRACE_OBJECT_REGISTRY_NAME`),
+    /// including the final NUL. Default 32; TraceX rejects 64 and more.
     pub name_size: u16,
-    /// What the header says the address of the first byte is. Default `None`: where the memory
-    /// really lies. Readers subtract it from all other addresses, in arithmetic that wraps.
+    /// Address of the image's first byte, which the header contains. Default `None`: the actual
+    /// address of the memory. Readers subtract it from all other addresses, with wrapping.
     pub base_address: Option<u64>,
 }
 
@@ -30,9 +30,11 @@ pub(super) struct Sections {
 }
 
 impl Sections {
-    /// Fits the sections into `size` bytes; at least one event must fit.
+    /// Fits the sections into `size` bytes.
     ///
-    /// The kernel multiplies without looking for an overflow; here that is a size error.
+    /// # Errors
+    /// [`Status::SizeError`] if not even one event fits, or if the size of the registry overflows.
+    /// The kernel does not check for this overflow.
     pub(super) fn fit(size: usize, layout: Layout, registry_slots: usize) -> Result<Self, Status> {
         let registry = layout.header_size();
         let events = registry_slots
@@ -47,7 +49,7 @@ impl Sections {
     }
 }
 
-/// The layout of an image for a target.
+/// Returns the layout of an image for a target.
 pub(super) const fn layout_of<T: Target>(name_size: u16) -> Layout {
     Layout { order: T::ORDER, width: T::WIDTH, name_size }
 }
@@ -58,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_event_is_the_least_and_slack_is_left_over() {
+    fn one_event_must_fit_and_a_partial_slot_is_unused() {
         let layout = layout_of::<Little32>(32);
         let least = 48 + 2 * 48 + 32;
         assert_eq!(Sections::fit(least - 1, layout, 2), Err(Status::SizeError));

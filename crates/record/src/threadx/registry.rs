@@ -1,20 +1,22 @@
-//! Which registry slot an object gets.
+//! The registry: chooses a slot for each object.
 //!
 //! ```text
-//! start a round at the moving index; for each slot:
-//!     pointer 0 or the object's own pointer -> take it, stop
-//!     available -> remember it, if nothing is remembered or what is remembered has a type
-//! nothing stopped the round -> take the remembered one, if any
-//! the next round starts behind the slot taken, or at the slot that was freed last
+//! for each slot, from the search index on, wrapping at the last slot:
+//!     pointer 0 or the object's own pointer -> use this slot, stop
+//!     available -> remember this slot, if no slot is remembered or the remembered slot has a type
+//! if the search did not stop -> use the remembered slot, if any
+//! the next search starts after the slot used, or at the slot that was freed last
 //! ```
 //!
-//! A slot that was never used has no pointer and stops the round, so what is remembered has a type
-//! unless somebody registered an object of type 0: in effect the *last* available slot of the round
-//! is taken.
+//! A slot that was never used has pointer 0 and ends the search. So every remembered slot once
+//! held an object, and normally has a type. Each later available slot therefore replaces the
+//! remembered one, and the search chooses the *last* available slot. Only an object of type 0
+//! changes this.
 //!
-//! The count of available slots falls on every registration, even when an object takes the slot
-//! that it has already, and grows on every unregistration; at 0 nothing is registered. It may
-//! therefore be lower than the number of available slots: objects missing in an image are normal.
+//! Every registration decrements the count of available slots, even if an object gets the slot that
+//! it already has. Every unregistration increments it. At 0, nothing is registered. The count can
+//! be lower than the actual number of available slots, so an image can lack some objects even
+//! without an error.
 //!
 //! Source: `tx_trace_object_register.c`, `tx_trace_object_unregister.c`, public Eclipse ThreadX
 //! repository.
@@ -24,7 +26,7 @@ use tracewell_wire::threadx::{Layout, RegistrySlot};
 
 use super::Object;
 
-/// Place and search state of the registry inside an image.
+/// Offset and search state of the registry in an image.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Registry {
     layout: Layout,
@@ -35,8 +37,8 @@ pub(super) struct Registry {
 }
 
 impl Registry {
-    /// Marks all slots never used: flag, type, reserved bytes and pointer. Parameters and names
-    /// keep what was in memory.
+    /// Marks all slots as never used, by their flag, type, reserved bytes and pointer. Parameters
+    /// and names keep the bytes that were in memory.
     pub(super) fn initialise(
         memory: &mut [u8],
         layout: Layout,
@@ -56,8 +58,8 @@ impl Registry {
         self.layout.put_word(slot, self.layout.width.bytes(), 0)
     }
 
-    /// Puts an object into the slot that the rule gives it, and says which; `None` where it gives
-    /// none.
+    /// Writes an object into the slot that the search chooses. Returns the slot's index, or `None`
+    /// if there is no slot for it.
     pub(super) fn register(&mut self, memory: &mut [u8], object: &Object<'_>) -> Option<usize> {
         if self.available == 0 {
             return None;
@@ -102,14 +104,14 @@ impl Registry {
         slot.write(self.layout, self.bytes_mut(memory, index)?)
     }
 
-    /// Marks the first slot with this pointer available and keeps everything else in it, so that
-    /// older events can still be named. Which slot it was, or `None` where no slot has the pointer.
+    /// Marks the first slot with this pointer as available, and returns its index, or `None` if no
+    /// slot has the pointer. The slot keeps its content, so that older events still have a name.
     pub(super) fn unregister(&mut self, memory: &mut [u8], pointer: u64) -> Option<usize> {
         let pointer = pointer & self.layout.width.max();
         let holds = |index: &usize| self.slot(memory, *index).is_some_and(|s| s.pointer == pointer);
         let index = (0..self.slots).find(holds)?;
         *self.bytes_mut(memory, index)?.first_mut()? = 1;
-        // Counted even when the slot was available before, as the kernel does.
+        // Like the kernel, count the slot even if it was already available.
         self.available = self.available.saturating_add(1);
         self.search_start = index;
         Some(index)

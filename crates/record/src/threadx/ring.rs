@@ -1,18 +1,18 @@
-//! The ring of event slots: which is next, and the few stores that fill it.
+//! The ring of event slots: the next slot, and the stores that fill it.
 //!
-//! Not here: whether an event is recorded at all, and what happens after a wrap (`insert.rs`).
+//! `insert.rs` contains the filters and the notification after a wrap.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::{Header, Width};
 
+use super::Target;
 use super::options::{Sections, layout_of};
-use super::{Info, Target};
 
-/// An event that was recorded, for patching it later.
+/// A recorded event, for patching it later.
 ///
-/// Holds the slot's place and the stamp. When the ring has come round and the slot holds another
-/// event, the stamps differ and patching does nothing; two events with equal stamps in one slot
-/// cannot be told apart, here as in the kernel.
+/// Holds the offset of the slot and the timestamp. If the slot has been overwritten, the timestamps
+/// differ and patching does nothing. Two events with the same timestamp in the same slot cannot be
+/// distinguished; the kernel has the same limitation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
     at: usize,
@@ -20,16 +20,31 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// As two numbers, for callers that cannot keep the type itself.
+    /// Returns the entry as two numbers, for callers that cannot store this type, such as C code.
     pub const fn words(self) -> [u64; 2] {
         [self.at as u64, self.stamp]
     }
 
-    /// What [`Entry::words`] gave. Other numbers make an entry that no slot holds, or whichever
-    /// event is in the slot that they happen to name; patching stays inside the image.
+    /// Returns the entry for the numbers that [`Entry::words`] returned.
+    ///
+    /// Other numbers result in an entry that no slot holds, or in an entry of another event.
+    /// Patching never writes outside the image.
     pub const fn from_words([at, stamp]: [u64; 2]) -> Self {
         Self { at: at as usize, stamp }
     }
+}
+
+/// One of the four information words of an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Info {
+    /// Information 1.
+    One = 0,
+    /// Information 2.
+    Two = 1,
+    /// Information 3.
+    Three = 2,
+    /// Information 4.
+    Four = 3,
 }
 
 /// Byte offsets of the ring inside an image.
@@ -42,10 +57,11 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// The ring of memory without trace: nothing fits.
+    /// The ring while tracing is off; it has no slots.
     pub(super) const NONE: Self = Self { first: 0, end: 0, next: 0, base_address: 0 };
 
-    /// Marks all slots unused. Only the first word says so; the rest keeps what was in memory.
+    /// Marks all slots as unused by clearing their first word. The other words keep the bytes that
+    /// were in memory.
     pub(super) fn initialise<T: Target>(
         memory: &mut [u8],
         sections: Sections,
@@ -59,7 +75,7 @@ impl Ring {
         Self { first, end, next: first, base_address }
     }
 
-    /// Stores an event in the next slot and advances; the flag tells that the ring wrapped.
+    /// Stores an event in the next slot and advances. The flag is true if the ring wrapped.
     #[inline(always)]
     pub(super) fn store<T: Target>(
         &mut self,
@@ -68,14 +84,14 @@ impl Ring {
     ) -> Option<(Entry, bool)> {
         let at = self.next;
         put_event::<T>(memory.get_mut(at..)?, &words)?;
-        let behind = at + 8 * T::WIDTH.bytes();
-        let wrapped = behind >= self.end;
-        self.next = if wrapped { self.first } else { behind };
+        let after = at + 8 * T::WIDTH.bytes();
+        let wrapped = after >= self.end;
+        self.next = if wrapped { self.first } else { after };
         self.publish::<T>(memory)?;
         Some((Entry { at, stamp: words[3] }, wrapped))
     }
 
-    /// Writes `buffer_current`, the only word of the header that ever changes.
+    /// Writes `buffer_current`, the only word of the header that changes while recording.
     #[inline(always)]
     fn publish<T: Target>(&self, memory: &mut [u8]) -> Option<()> {
         let layout = const { layout_of::<T>(0) };
@@ -83,7 +99,7 @@ impl Ring {
         layout.put_word(memory, Header::buffer_current_offset(layout), current)
     }
 
-    /// Replaces one information word, if the slot still has the entry's stamp.
+    /// Replaces one information word, if the slot still has the entry's timestamp.
     #[inline]
     pub(super) fn patch<T: Target>(
         memory: &mut [u8],
@@ -101,7 +117,8 @@ impl Ring {
     }
 }
 
-/// The eight words at the start of `slot`. A fixed array per width leaves one bounds check.
+/// Writes eight words to the start of `slot`. The slot is converted to an array of fixed size, so
+/// that the stores need only one bounds check.
 #[inline(always)]
 fn put_event<T: Target>(slot: &mut [u8], words: &[u64; 8]) -> Option<()> {
     match T::WIDTH {
@@ -121,8 +138,8 @@ fn put_words<const SLOT: usize, const WORD: usize>(
     words: &[u64; 8],
     bytes_of: impl Fn(u64) -> [u8; WORD],
 ) {
-    let (places, _) = slot.as_chunks_mut::<WORD>();
-    for (place, &word) in places.iter_mut().zip(words) {
-        *place = bytes_of(word);
+    let (fields, _) = slot.as_chunks_mut::<WORD>();
+    for (field, &word) in fields.iter_mut().zip(words) {
+        *field = bytes_of(word);
     }
 }

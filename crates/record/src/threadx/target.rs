@@ -1,16 +1,16 @@
-//! The kind of target an image is made for: byte order and size of `ULONG`.
+//! The target of an image: its byte order and the size of `ULONG`.
 //!
-//! A type, not a value, so that recording an event has no branch for it.
+//! The target is a type, not a value, so that recording an event needs no branch on the target.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::Width;
 
-/// Byte order and width of the target; sealed, there are four.
+/// Byte order and word size of a target. Sealed: the four types of this module implement it.
 pub trait Target: sealed::Sealed {
     /// Byte order of every number in the image.
     const ORDER: ByteOrder;
-    /// Size of a word. Where it is [`Width::Bits32`], addresses and values are cut to their low 32
-    /// bits, as the ports do that keep `ULONG` at 32 bits on a 64-bit machine.
+    /// Size of a word. With [`Width::Bits32`], addresses and values are truncated to their low 32
+    /// bits, as in ports that keep `ULONG` at 32 bits on a 64-bit machine.
     const WIDTH: Width;
 }
 
@@ -34,7 +34,7 @@ macro_rules! target {
 }
 
 target!(
-    /// Little endian, 32-bit words: nearly every target.
+    /// Little endian, 32-bit words, as on nearly every target.
     Little32, Little, Bits32
 );
 target!(

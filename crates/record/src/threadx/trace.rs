@@ -1,6 +1,6 @@
-//! The trace control block: on, off, filters and the notification of a full buffer.
+//! The trace control block: enabling, disabling, filters, and the notification of a full buffer.
 //!
-//! Not here: recording (`insert.rs`), the choice of registry slots (`registry.rs`).
+//! `insert.rs` records events, and `registry.rs` chooses registry slots.
 
 use core::mem;
 
@@ -11,24 +11,26 @@ use super::object::in_enable_order;
 use super::options::{Sections, layout_of};
 use super::registry::Registry;
 use super::ring::Ring;
-use super::{Context, Native32, Object, Options, Refused, Status, Target};
+use super::{Context, Native32, Object, Options, Status, Target};
+use crate::Refused;
 use crate::clock::Clock;
 
-/// Called after each wrap of the ring, from inside the recording call: see
+/// A function that is called after each wrap of the ring, from within the recording call. See
 /// [`Trace::buffer_full_notify`].
 pub type FullNotify<'m, C, T = Native32> = fn(&mut Trace<'m, C, T>);
 
-/// A ThreadX event trace: on between [`Trace::enable`] and [`Trace::disable`].
+/// A ThreadX event trace, which records between [`Trace::enable`] and [`Trace::disable`].
 ///
-/// `C` is the clock; the caller may keep other state in it, which a [`FullNotify`] reaches by
-/// [`Trace::clock`]. `T` says for which kind of target the image is made.
+/// `C` is the clock. The caller can keep other state in it, which a [`FullNotify`] accesses with
+/// [`Trace::clock`]. `T` is the target, which determines the byte order and word size of the image.
 ///
-/// No call allocates or blocks. [`Trace::enable`] touches every slot once; [`Trace::register`] and
-/// [`Trace::unregister`] look at every registry slot at worst; everything else takes constant time.
+/// No call allocates or blocks. [`Trace::enable`] writes to every slot once. [`Trace::register`]
+/// and [`Trace::unregister`] examine every registry slot in the worst case. All other calls take
+/// constant time.
 pub struct Trace<'m, C, T: Target = Native32> {
     /// Empty while tracing is off.
     pub(super) memory: &'m mut [u8],
-    /// The enable word while tracing is on, 0 while it is off: recording asks one question.
+    /// The classes that are recorded; 0 while tracing is off, so that recording needs one test.
     pub(super) enabled: u32,
     pub(super) ring: Ring,
     pub(super) registry: Option<Registry>,
@@ -37,7 +39,7 @@ pub struct Trace<'m, C, T: Target = Native32> {
 }
 
 impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
-    /// A control block for the target `T`, off and without notification.
+    /// Creates a control block for the target `T`, with tracing off and without notification.
     ///
     /// ```
     /// use tracewell_record::clock::EventCounter;
@@ -59,21 +61,21 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
 
     /// Switches tracing on in `memory` and records two RUNNING events (`tx_trace_enable`).
     ///
-    /// The memory is initialised as a whole; every class is recorded from now on. The `existing`
-    /// objects are registered by type (threads, timers, event flags, queues, semaphores, mutexes,
-    /// block pools, byte pools), those of one type in the order given, which should be that of
-    /// their creation; other types are left out. As in the kernel, some of their parameters are
-    /// not those of their creation: a timer's initial ticks become 0, a queue's parameters its
-    /// capacity in messages times the size of a word and 0, a semaphore's initial count 0, a block
-    /// pool's block size 0.
+    /// Initialises the whole memory. Recording starts with all classes. Registers the `existing`
+    /// objects by type: threads, timers, event flags, queues, semaphores, mutexes, block pools,
+    /// byte pools. Omits other types. Within a type the objects keep their order, which should be
+    /// the order of their creation. As in the kernel, some parameters differ from the parameters at
+    /// creation: a timer's initial ticks, a semaphore's initial count and a block pool's block size
+    /// become 0; a queue's size becomes its capacity in messages times the size of a word, and its
+    /// message size becomes 0.
     ///
-    /// With one event slot the second RUNNING replaces the first, and the notification comes
-    /// twice. A registry of no slots is allowed here and refused by TraceX.
+    /// With a single event slot, the second RUNNING event replaces the first, and the notification
+    /// is called twice. A registry without slots is allowed here, but TraceX rejects it.
     ///
     /// # Errors
-    /// In this order: [`Status::SizeError`] where `memory` does not hold the header,
-    /// `registry_slots` slots and one event; [`Status::NotDone`] where tracing is on already.
-    /// Nothing was changed then.
+    /// In this order: [`Status::SizeError`] if `memory` is too small for the header,
+    /// `registry_slots` slots and one event; [`Status::NotDone`] if tracing is already on. After an
+    /// error, the trace is unchanged.
     pub fn enable<'o, I>(
         &mut self,
         memory: &'m mut [u8],
@@ -81,24 +83,24 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         options: &Options,
         existing: I,
         context: Context,
-    ) -> Result<(), Refused<'m>>
+    ) -> Result<(), Refused<'m, Status>>
     where
         I: IntoIterator<Item = Object<'o>, IntoIter: Clone>,
     {
         let layout = layout_of::<T>(options.name_size);
         let sections = match Sections::fit(memory.len(), layout, registry_slots) {
             Ok(sections) => sections,
-            Err(status) => return Err(Refused { status, memory }),
+            Err(reason) => return Err(Refused { reason, memory }),
         };
         if self.is_on() {
-            return Err(Refused { status: Status::NotDone, memory });
+            return Err(Refused { reason: Status::NotDone, memory });
         }
         let base = options.base_address.unwrap_or(memory.as_ptr().addr() as u64);
         let mut registry = Registry::initialise(memory, layout, sections.registry, registry_slots);
         self.ring = Ring::initialise::<T>(memory, sections, base);
         let _ = header_of(sections, base, self.clock.valid_mask()).write(layout, memory);
         for object in in_enable_order(existing.into_iter()) {
-            let object = object.as_enable_finds_it(T::WIDTH.bytes() as u64);
+            let object = object.as_enable_stores_it(T::WIDTH.bytes() as u64);
             registry.register(memory, &object);
         }
         self.registry = Some(registry);
@@ -110,13 +112,14 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         Ok(())
     }
 
-    /// Switches tracing off and gives the memory back, a complete image (`tx_trace_disable`).
+    /// Switches tracing off and returns the memory, which holds a complete image
+    /// (`tx_trace_disable`).
     ///
-    /// The notification stays set. Tracing may be enabled again, in this memory or another, even
-    /// from inside the notification.
+    /// The notification remains set. The caller can enable tracing again, in this memory or
+    /// another, even from within the notification.
     ///
     /// # Errors
-    /// [`Status::NotDone`] where tracing is off.
+    /// [`Status::NotDone`] if tracing is off.
     pub fn disable(&mut self) -> Result<&'m mut [u8], Status> {
         if !self.is_on() {
             return Err(Status::NotDone);
@@ -127,31 +130,32 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         Ok(mem::take(&mut self.memory))
     }
 
-    /// Whether tracing is on.
+    /// Returns true if tracing is on.
     #[inline]
     pub fn is_on(&self) -> bool {
         !self.memory.is_empty()
     }
 
-    /// The image while tracing is on, empty while it is off.
+    /// Returns the image, which is empty while tracing is off.
     pub fn image(&self) -> &[u8] {
         self.memory
     }
 
-    /// The clock, and what else the caller keeps with it.
+    /// Returns the clock, and any other state that the caller keeps in it.
     pub fn clock(&mut self) -> &mut C {
         &mut self.clock
     }
 
-    /// Sets or removes what is called after each wrap (`tx_trace_buffer_full_notify`).
+    /// Sets or removes the function that is called after each wrap
+    /// (`tx_trace_buffer_full_notify`).
     ///
-    /// It is called every time an event filled the last slot, not only the first time; after
-    /// `buffer_current` was set back to slot 0; from inside the call that recorded the event, so
-    /// in its context, which may be an interrupt. It may read the image, record events, which go to
-    /// slot 0 and on, and disable or re-enable the trace. Recording goes on unless it does. One
-    /// that records as many events as there are slots calls itself without end, as in the kernel.
+    /// The trace calls it whenever an event has filled the last slot, after resetting
+    /// `buffer_current` to slot 0. It runs within the call that recorded the event, possibly in an
+    /// interrupt. It can read the image, record events (into slot 0 and the following slots), and
+    /// disable or re-enable the trace. Recording continues unless it disables the trace. If it
+    /// records as many events as there are slots, it recurses without end, as in the kernel.
     ///
-    /// Allowed while tracing is on and while it is off.
+    /// This function works regardless of whether tracing is on.
     pub fn buffer_full_notify(&mut self, notify: Option<FullNotify<'m, C, T>>) {
         self.full_notify = notify;
     }
@@ -159,8 +163,9 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// Stops recording the classes whose bits are set (`tx_trace_event_filter`); see
     /// [`tracewell_wire::threadx::ids::class`].
     ///
-    /// Holds until the next [`Trace::enable`], which starts with all classes; so it has no effect
-    /// while tracing is off. Filtering [`class::INTERNAL`] takes away what tells which thread ran.
+    /// The filter remains in effect until the next [`Trace::enable`], which starts with all
+    /// classes. It has no effect while tracing is off. Without [`class::INTERNAL`], the trace does
+    /// not show which thread ran.
     pub fn event_filter(&mut self, classes: u32) {
         self.enabled &= !classes;
     }
@@ -172,24 +177,26 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         }
     }
 
-    /// Gives an object's address a name (`tx_trace_object_register`); which registry slot it got.
+    /// Registers the name of an object's address (`tx_trace_object_register`). Returns the index of
+    /// its registry slot.
     ///
-    /// `None` where tracing is off or the registry has no slot to give; the trace goes on with an
-    /// address that has no name. Looks at every slot at worst.
+    /// Returns `None` if tracing is off or no slot is available; the address then has no name.
+    /// Examines every slot in the worst case.
     pub fn register(&mut self, object: &Object<'_>) -> Option<usize> {
         self.registry.as_mut()?.register(self.memory, object)
     }
 
-    /// Says that an object was deleted (`tx_trace_object_unregister`): the first slot with its
-    /// address may be taken by another, but keeps its name until then. Which slot that was.
+    /// Marks an object as deleted (`tx_trace_object_unregister`). The first slot with its address
+    /// becomes available, but keeps its name until another object gets it. Returns the index of
+    /// that slot.
     pub fn unregister(&mut self, pointer: u64) -> Option<usize> {
         self.registry.as_mut()?.unregister(self.memory, pointer)
     }
 }
 
 impl<C: Clock> Trace<'_, C> {
-    /// A control block for 32-bit words in this machine's byte order, off and without
-    /// notification.
+    /// Creates a control block for 32-bit words in this machine's byte order, with tracing off and
+    /// without notification.
     pub fn new(clock: C) -> Self {
         Self::for_target(clock)
     }

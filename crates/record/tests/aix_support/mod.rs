@@ -1,18 +1,20 @@
-//! Reads logs and buffers back with `tracewell-wire`, by the rules of the format and not by the
-//! recorder's: what the recorder wrote is judged by what a reader gets.
+//! Decodes logs and buffers with `tracewell-wire`, independently of the recorder, so that tests
+//! check the data that a reader gets.
 
-// Each test file compiles this module for itself and uses its own part of it.
+// Each test file compiles this module separately and uses only a part of it.
 #![allow(dead_code, unreachable_pub)]
 
 use tracewell_record::aix::{Chunk, Context, Trace};
 use tracewell_record::clock::{Clock, Masked};
 use tracewell_wire::ByteOrder;
-use tracewell_wire::aix::{Entry, FileHeader, Frame, FrameHead, HookId, HookWord, TimeConversion};
+use tracewell_wire::aix::{
+    Entry, FileHeader, Frame, FrameHeader, HookId, HookWord, TimeConversion,
+};
 
-/// The context that records where a test does not care which.
+/// The context for tests that do not depend on it.
 pub const THREAD: Context = Context::thread(1, 4242, 70_001);
 
-/// A clock of 64 bits that counts 1, 2, 3, …
+/// Returns a 64-bit clock that counts 1, 2, 3, …
 pub fn counting() -> impl Clock {
     let mut ticks = 0;
     let clock = move || {
@@ -22,10 +24,10 @@ pub fn counting() -> impl Clock {
     Masked { clock, mask: u64::MAX }
 }
 
-/// An entry and what is beside it, owned.
+/// An owned entry with the header of its frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Event {
-    pub head: FrameHead,
+    pub head: FrameHeader,
     pub id: HookId,
     pub hook: HookWord,
     pub generic: bool,
@@ -49,13 +51,13 @@ impl Event {
         }
     }
 
-    /// The time conversion in it, if it is hook 00A with one.
+    /// Returns the time conversion, if this is a hook 00A that contains one.
     pub fn conversion(&self) -> Option<TimeConversion> {
         TimeConversion::of_entry(&Entry::read(self.head.env, &self.bytes).unwrap())
     }
 }
 
-/// All events of frames that must be whole.
+/// Decodes the events of frames. All frames must be complete.
 pub fn events(order: ByteOrder, mut frames: &[u8]) -> Vec<Event> {
     let mut events = Vec::new();
     while !frames.is_empty() {
@@ -66,7 +68,7 @@ pub fn events(order: ByteOrder, mut frames: &[u8]) -> Vec<Event> {
     events
 }
 
-/// A log file, taken apart.
+/// A decoded log file.
 pub struct Log {
     pub per_cpu: bool,
     pub conversion: TimeConversion,
@@ -85,12 +87,12 @@ impl Log {
     }
 }
 
-/// Ids as people write them.
+/// Returns ids in their usual notation.
 pub fn short_ids(events: &[Event]) -> Vec<String> {
     events.iter().map(|event| event.id.to_string()).collect()
 }
 
-/// Drains what is waiting; a chunk that starts the log over takes away what is in `log`.
+/// Drains the waiting entries into `log`. Clears `log` first if the log starts over.
 pub fn drain<C>(trace: &mut Trace<'_, C>, channel: u32, log: &mut Vec<Event>) {
     let order = trace.header(channel).expect("the channel is started").order;
     while let Some(Chunk { bytes, starts_over }) = trace.waiting(channel) {
@@ -102,7 +104,7 @@ pub fn drain<C>(trace: &mut Trace<'_, C>, channel: u32, log: &mut Vec<Event>) {
     }
 }
 
-/// Stops a channel and returns all that was not drained before.
+/// Stops a channel and returns everything that was not drained before.
 pub fn stopped<C: Clock>(trace: &mut Trace<'_, C>, channel: u32) -> Vec<Event> {
     trace.trcstop(THREAD, channel).expect("the channel is started");
     let mut log = Vec::new();

@@ -1,7 +1,7 @@
-//! Counts what the calling thread asks of the allocator. A test that says `mod allocations;` has this
+//! Counts the calling thread's allocations. A test file with `mod allocations;` uses this
 //! allocator.
 //!
-//! The file holds `unsafe` code because an allocator is an unsafe trait.
+//! This module uses unsafe code because `GlobalAlloc` is an unsafe trait.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -17,7 +17,7 @@ fn count() {
     let _ = COUNT.try_with(|count| count.set(count.get() + 1));
 }
 
-// SAFETY: every call goes to the system's allocator as it came.
+// SAFETY: every call goes unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often this thread has allocated and freed.
+/// Returns the number of allocations and deallocations of this thread.
 pub(crate) fn counted() -> u64 {
     COUNT.with(Cell::get)
 }

@@ -1,17 +1,17 @@
-//! Reads an image back with `tracewell-wire`, by the rules of the format and not by the
-//! recorder's: what the recorder wrote is judged by what a reader gets.
+//! Decodes images with `tracewell-wire`, independently of the recorder, so that tests check the
+//! data that a decoder gets.
 
-// Each test file compiles this module for itself and uses its own part of it.
+// Each test file compiles this module separately and uses only a part of it.
 #![allow(dead_code, unreachable_pub)]
 
 use tracewell_record::clock::Clock;
 use tracewell_record::threadx::{Context, Object, Options, Target, Trace};
 use tracewell_wire::threadx::{Event, Header, Layout, RegistrySlot};
 
-/// Address of the thread that records where a test does not care who does.
+/// Address of the recording thread, for tests that do not depend on it.
 pub const MAIN: u64 = 0x2000_0400;
 
-/// The context that records where a test does not care which.
+/// The recording context, for tests that do not depend on it.
 pub fn main_thread() -> Context {
     Context::thread(MAIN, 8, 8)
 }
@@ -25,7 +25,7 @@ pub fn counting() -> impl Clock {
     }
 }
 
-/// Bytes that an image of these slots needs for the target, names of 32 bytes.
+/// Returns the size of an image with these numbers of slots and with names of 32 bytes.
 pub fn size_for<T: Target>(registry_slots: usize, events: usize) -> usize {
     let layout = Layout { order: T::ORDER, width: T::WIDTH, name_size: 32 };
     layout.header_size()
@@ -33,7 +33,7 @@ pub fn size_for<T: Target>(registry_slots: usize, events: usize) -> usize {
         + events * layout.event_size()
 }
 
-/// Enables a trace without existing objects; the image says that it lies at 0x2000_8000.
+/// Enables a trace without existing objects, with the base address 0x2000_8000.
 pub fn enable<'m, C: Clock, T: Target>(
     trace: &mut Trace<'m, C, T>,
     memory: &'m mut [u8],
@@ -43,7 +43,7 @@ pub fn enable<'m, C: Clock, T: Target>(
     trace.enable(memory, slots, &options, [], main_thread()).unwrap();
 }
 
-/// An image, taken apart.
+/// A decoded image.
 pub struct Image<'a> {
     pub layout: Layout,
     pub header: Header,
@@ -72,7 +72,7 @@ impl<'a> Image<'a> {
         usize::try_from(offset & self.layout.width.max()).unwrap()
     }
 
-    /// All registry slots, in their order.
+    /// All registry slots, in memory order.
     pub fn slots(&self) -> Vec<Slot> {
         let start = self.offset(self.header.registry_start);
         let end = self.offset(self.header.registry_end);
@@ -86,7 +86,7 @@ impl<'a> Image<'a> {
         used.map(|slot| (slot.kind, slot.pointer)).collect()
     }
 
-    /// All event slots as they lie, used or not.
+    /// All event slots in memory order, used or not.
     pub fn event_slots(&self) -> Vec<Event> {
         let start = self.offset(self.header.buffer_start);
         let end = self.offset(self.header.buffer_end);
@@ -94,7 +94,7 @@ impl<'a> Image<'a> {
         slots.map(|bytes| Event::read(self.layout, bytes).unwrap()).collect()
     }
 
-    /// Number of the slot that is written next.
+    /// Number of the slot to write next.
     pub fn current(&self) -> usize {
         let start = self.offset(self.header.buffer_start);
         (self.offset(self.header.buffer_current) - start) / self.layout.event_size()

@@ -1,11 +1,11 @@
-//! What the scheduler did: one file a question.
+//! Derives figures about the scheduler and about state machines.
 //!
-//! Nothing here names a format or prints. [`tracex`] answers exactly as TraceX does, for people who
-//! compare; other analyses go by meanings, so that each works for every dialect.
+//! No analysis names a format or prints. All analyses use the meanings of events
+//! ([`crate::model::schema`]), so each works for every dialect.
 
 pub mod machines;
 mod range;
 pub mod scheduling;
-pub mod tracex;
+pub mod tracks;
 
 pub use range::Range;

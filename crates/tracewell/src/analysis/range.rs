@@ -1,13 +1,20 @@
-//! What many durations come down to.
+//! Count, minimum, maximum and mean of durations.
 
-/// The smallest and the largest of some numbers, and what their mean is made of.
+/// Count, minimum, maximum and mean of numbers, usually durations in ticks.
+///
+/// ```
+/// use tracewell::analysis::Range;
+///
+/// let none = Range::default();
+/// assert_eq!((none.count, none.mean(), none.width()), (0, 0, 0));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Range {
-    /// How many.
+    /// Number of added values.
     pub count: u64,
-    /// The smallest; 0 where there is none.
+    /// Minimum, or 0 if there are no values.
     pub min: u64,
-    /// The largest.
+    /// Maximum, or 0 if there are no values.
     pub max: u64,
     sum: u128,
 }
@@ -20,18 +27,18 @@ impl Range {
         self.sum += u128::from(number);
     }
 
-    /// The mean, rounded down; 0 where there are no numbers.
+    /// Returns the mean, rounded down, or 0 if there are no values.
     pub fn mean(&self) -> u64 {
         let mean = self.sum.checked_div(u128::from(self.count)).unwrap_or(0);
         u64::try_from(mean).unwrap_or(u64::MAX)
     }
 
-    /// All of them together.
+    /// Returns the sum of all values, or `u64::MAX` if it is larger.
     pub fn sum(&self) -> u64 {
         u64::try_from(self.sum).unwrap_or(u64::MAX)
     }
 
-    /// Between the smallest and the largest: jitter.
+    /// Returns the jitter, which is maximum minus minimum.
     pub fn width(&self) -> u64 {
         self.max - self.min
     }

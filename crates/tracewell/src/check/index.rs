@@ -1,7 +1,9 @@
-//! Which rules an event may concern, by its id: so an event costs what can match it, however many rules there are.
+//! Finds the rules that an event may affect, by its id. The cost of an event therefore depends on
+//! the rules that name it, not on the number of rules.
 //!
-//! A part of a rule is one of its statements (`never`, `count`, `whenever`) or its steps. A part is looked at if one of its
-//! patterns names the event, if its steps are awake, or if its alarm is over: see [`Index::due`].
+//! A part of a rule is one of its statements (`never`, `count`, `whenever`) or its steps. A part
+//! processes an event in three cases: one of the part's patterns names the event, the part's steps
+//! currently process every event, or the part's alarm has expired. See [`Index::due`].
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -13,36 +15,37 @@ use super::shapes::Shapes;
 use super::syntax::{Pattern, Rules};
 use crate::model::Trace;
 
-/// A part of a rule. They are looked at in this order.
+/// A part of a rule. Parts are processed in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Part {
-    /// Position of the rule.
+    /// Index of the rule.
     pub(super) rule: u32,
     pub(super) of: PartOf,
 }
 
-/// What part of a rule it is; statements come before steps.
+/// The kind of a part. Statements come before steps.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum PartOf {
-    /// The statement of this position.
+    /// The statement with this index.
     Statement(u32),
     Steps,
 }
 
-/// Parts that are remembered over all ids; a trace of nothing but different ids must not fill memory.
+/// Maximum number of cached parts over all ids, so that a trace with many ids cannot fill the
+/// memory.
 const MAX_REMEMBERED: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
-/// The parts of all rules by the ids that their patterns name.
+/// The parts of all rules, by the ids that their patterns name.
 #[derive(Debug)]
 pub(super) struct Index<'r> {
     shapes: Arc<Shapes<'r>>,
-    /// The parts that name a shape, by the shape.
+    /// For each shape, the parts that name it.
     parts: Vec<Vec<Part>>,
     by_id: HashMap<u32, Arc<[Part]>, RandomState>,
     remembered: usize,
-    /// Steps that look at every event, in order.
+    /// Steps that process every event, in order.
     awake: Vec<Part>,
-    /// When statements must be looked at, whatever the event is.
+    /// Times at which statements must process the next event, whatever its id.
     alarms: BinaryHeap<Reverse<(u64, Part)>>,
 }
 
@@ -52,6 +55,8 @@ impl<'r> Index<'r> {
         let mut note = |part: Part, pattern: &Pattern| {
             for alternative in &pattern.alternatives {
                 let Some(parts) = parts.get_mut(alternative.shape as usize) else { continue };
+                // All patterns of a part are added before those of the next part, so a duplicate
+                // can only be the last entry.
                 if parts.last() != Some(&part) {
                     parts.push(part);
                 }
@@ -71,7 +76,7 @@ impl<'r> Index<'r> {
         Self { shapes, parts, by_id, remembered: 0, awake, alarms }
     }
 
-    /// Sets `due` to the parts that an event may concern, in order.
+    /// Sets `due` to the parts that an event may affect, in order.
     pub(super) fn due(&mut self, trace: &Trace, id: u32, now: u64, due: &mut Vec<Part>) {
         due.clear();
         due.extend_from_slice(&self.named(trace, id));
@@ -83,13 +88,14 @@ impl<'r> Index<'r> {
             self.alarms.pop();
             due.push(part);
         }
+        // Usually the list has only parts from `named`, which are sorted.
         if due.len() > named {
             due.sort_unstable();
             due.dedup();
         }
     }
 
-    /// The parts with a pattern that names an id.
+    /// Returns the parts with a pattern that names an id.
     fn named(&mut self, trace: &Trace, id: u32) -> Arc<[Part]> {
         if let Some(parts) = self.by_id.get(&id) {
             return Arc::clone(parts);
@@ -99,7 +105,7 @@ impl<'r> Index<'r> {
         let mut parts: Vec<Part> = parts.flatten().copied().collect();
         parts.sort_unstable();
         parts.dedup();
-        // An id without any costs room, too.
+        // Add 1, because an id without parts also needs an entry.
         self.remembered += parts.len() + 1;
         if self.remembered > MAX_REMEMBERED {
             self.by_id.clear();
@@ -110,16 +116,17 @@ impl<'r> Index<'r> {
         parts
     }
 
-    /// Lets steps look at every event, or only at those that their patterns name.
+    /// Sets steps to process every event, or only the events that their patterns name.
     pub(super) fn set_awake(&mut self, part: Part, awake: bool) {
         match (self.awake.binary_search(&part), awake) {
+            // The list stays sorted, so that parts are processed in the order of the rules.
             (Ok(at), false) => drop(self.awake.remove(at)),
             (Err(at), true) => self.awake.insert(at, part),
             _ => {}
         }
     }
 
-    /// Lets a statement look at the first event at these ticks or later.
+    /// Sets a statement to process the first event at or after this tick.
     pub(super) fn set_alarm(&mut self, part: Part, ticks: u64) {
         self.alarms.push(Reverse((ticks, part)));
     }
@@ -130,27 +137,31 @@ mod tests {
     use std::fmt::Write;
 
     use super::*;
-    use crate::model::schema::Schema;
     use crate::model::{Clock, PayloadLayout};
     use crate::source::Source;
 
     fn trace() -> Trace {
         let payload = PayloadLayout::Words { order: tracewell_wire::ByteOrder::Little, bytes: 4 };
-        Trace::new("threadx", Schema::threadx(), payload, Clock::of_64_bits(None))
+        Trace::new("threadx", crate::format::threadx::schema(), payload, Clock::of_64_bits(None))
     }
 
     #[test]
     fn an_event_is_looked_at_by_the_parts_that_name_it_and_those_that_are_awake() {
         let mut text = "running; tx_mutex_get\nnever tx_mutex_*\n".to_owned();
-        for name in Schema::threadx().events() {
+        for name in crate::format::threadx::schema().events() {
             writeln!(text, "never {}", name.name).unwrap();
         }
         let rules = Rules::parse(&Source::new("many.rules", text)).rules.unwrap();
         let (trace, mut due) = (trace(), Vec::new());
         let mut index = Index::new(&rules, Arc::new(Shapes::new(&rules)));
-        let get = Schema::threadx().events().iter().find(|e| e.label == "tx_mutex_get").unwrap().id;
+        let get = crate::format::threadx::schema()
+            .events()
+            .iter()
+            .find(|e| e.label == "tx_mutex_get")
+            .unwrap()
+            .id;
         index.due(&trace, get, 0, &mut due);
-        assert_eq!(due.len(), 3, "its own, the one with a star, and the steps: {due:?}");
+        assert_eq!(due.len(), 3, "two statements and the steps: {due:?}");
         assert!(due.is_sorted() && due[0].of == PartOf::Statement(0) && due[2].of == PartOf::Steps);
         index.set_awake(due[2], false);
         index.due(&trace, get + 1, 0, &mut due);

@@ -1,47 +1,55 @@
-//! What holds at any time: events that never come, or so often, and events that are always answered.
+//! Checks statements about the whole trace: events that never occur, occur a number of times, or
+//! are always answered.
 
 use std::collections::VecDeque;
 
-use super::matching::{Event, Matcher, Value};
+use super::matching::{Matcher, Value};
 use super::steps::is_longer;
 use super::syntax::{Invariant, InvariantKind, Limit, Pattern};
-use super::verdict::{FailureKind, Kept, spoken};
+use super::verdict::{EventCopy, FailureKind, RuleKind, RuleResult, spoken};
 use crate::model::Clock;
+use crate::model::Event;
 use crate::select::Bound;
 use crate::text::times;
 
-/// Triggers with different values that may wait for their answers at a time.
-const MOST_WAITING: usize = 4096;
+/// Maximum number of triggers with different values that wait for their answers.
+const MAX_WAITING: usize = 4096;
 
-/// Follows one invariant.
+/// The progress of one statement (`never`, `count`, `eventually`, `whenever`) through a trace.
 #[derive(Debug)]
 pub(super) struct Watch<'r> {
     pub(super) invariant: &'r Invariant,
-    /// Whether it holds now.
+    /// True if the statement applies to the current event.
     on: bool,
-    /// Events counted since it holds.
+    /// Number of events counted in the current range.
     count: u64,
     bindings: Vec<Option<Value>>,
-    /// Triggers that were not answered yet, oldest first.
+    /// Triggers that wait for an answer, oldest first.
     waiting: VecDeque<Waiting>,
-    /// Whether it is broken: it was told, and nothing more is.
+    /// True after the statement was broken and reported. The statement is then ignored.
     pub(super) is_broken: bool,
-    /// Ticks of the last alarm that was asked for.
+    /// Tick of the last requested alarm.
     alarm: Option<u64>,
+    /// Number of times that the statement held: answered triggers for `whenever`, otherwise ranges.
+    held: u64,
+    /// Number of ranges whose `until` event did not occur before the end of the trace.
+    open: u64,
+    /// Number of events that matched its patterns.
+    matched: u64,
 }
 
 #[derive(Debug)]
 struct Waiting {
     bindings: Vec<Option<Value>>,
-    since: Kept,
+    since: EventCopy,
 }
 
-/// How an invariant was broken.
+/// The way in which a statement was broken.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) kind: FailureKind,
     pub(super) message: String,
-    pub(super) since: Option<Kept>,
+    pub(super) since: Option<EventCopy>,
 }
 
 impl Broken {
@@ -60,11 +68,32 @@ impl<'r> Watch<'r> {
             waiting: VecDeque::new(),
             is_broken: false,
             alarm: None,
+            held: 0,
+            open: 0,
+            matched: 0,
         }
     }
 
-    /// The first ticks at which a trigger may have waited too long: then an event of any name must be looked at. `None`
-    /// if nothing waits with a limit, or an alarm that was asked for before comes first.
+    /// Returns the result after the end of the trace. `rule` is the name of its rule.
+    pub(super) fn result(&self, rule: Option<&String>) -> RuleResult {
+        RuleResult {
+            rule: rule.cloned(),
+            kind: match self.invariant.kind {
+                InvariantKind::Never(_) => RuleKind::Never,
+                InvariantKind::Count { .. } => RuleKind::Count,
+                InvariantKind::Whenever { .. } => RuleKind::Whenever,
+            },
+            span: self.invariant.span,
+            held: self.held,
+            failed: self.is_broken.into(),
+            open: self.open,
+            matched: self.matched,
+        }
+    }
+
+    /// Returns the first tick at which a trigger may have waited too long. The statement must
+    /// process the first event at or after this tick, whatever its name. Returns `None` if no
+    /// trigger with a limit waits, or if an earlier alarm has already been requested.
     pub(super) fn new_alarm(&mut self, clock: &Clock, now: u64) -> Option<u64> {
         let InvariantKind::Whenever { within: Some(limit), .. } = self.invariant.kind else {
             return None;
@@ -76,10 +105,12 @@ impl<'r> Watch<'r> {
                 let change = clock.changes.last().map(|change| change.rate);
                 let rate = change.or(clock.rate)?;
                 let took = clock.nanoseconds(now)?.saturating_sub(clock.nanoseconds(since)?);
-                // Rounded down: if nothing is late then, it is looked at again.
+                // The tick is rounded down. If the trigger is not late yet, a new alarm is
+                // requested.
                 now.saturating_add(rate.ticks(ns.saturating_sub(took)).saturating_sub(2))
             }
         };
+        // An answer exactly at the limit is in time. One tick later is late.
         let alarm = alarm.max(now).saturating_add(1);
         let comes_first = self.alarm.is_some_and(|asked| asked > now && asked <= alarm);
         if !comes_first {
@@ -88,7 +119,7 @@ impl<'r> Watch<'r> {
         (!comes_first).then_some(alarm)
     }
 
-    /// Takes an event.
+    /// Processes an event. Fails if the event breaks the statement.
     pub(super) fn event(
         &mut self,
         matcher: &mut Matcher<'_>,
@@ -96,6 +127,7 @@ impl<'r> Watch<'r> {
     ) -> Result<(), Broken> {
         let Invariant { kind, from, until, .. } = self.invariant;
         if !self.on {
+            // The event that begins the range does not belong to it.
             let begins = |from: &Pattern| matcher.matches(from, event, &mut self.bindings).is_ok();
             self.on = from.as_ref().is_some_and(begins);
             return Ok(());
@@ -104,18 +136,23 @@ impl<'r> Watch<'r> {
             && matcher.matches(until, event, &mut self.bindings).is_ok()
         {
             let ended = self.end(true);
-            // Without a beginning it ends once.
+            // Without a `from`, the statement applies to only one range.
             self.on = false;
             self.bindings.fill(None);
             return ended;
         }
         match kind {
             InvariantKind::Never(pattern) => match self.is(matcher, pattern, event) {
-                true => Err(Broken::new(FailureKind::Never, "this event must not come")),
+                true => {
+                    self.matched += 1;
+                    Err(Broken::new(FailureKind::Never, "forbidden event"))
+                }
                 false => Ok(()),
             },
             InvariantKind::Count { most, pattern, .. } => {
-                self.count += u64::from(self.is(matcher, pattern, event));
+                let counts = u64::from(self.is(matcher, pattern, event));
+                self.count += counts;
+                self.matched += counts;
                 if self.count > *most { Err(too_many(*most)) } else { Ok(()) }
             }
             InvariantKind::Whenever { trigger, answer, within } => {
@@ -124,7 +161,7 @@ impl<'r> Watch<'r> {
         }
     }
 
-    /// Whether an event is as a pattern says; variables keep the values that they have.
+    /// Returns true if an event matches a pattern. Variables keep their values.
     fn is(&self, matcher: &mut Matcher<'_>, pattern: &Pattern, event: Event<'_>) -> bool {
         matcher.is_named(pattern, event)
             && matcher.matches(pattern, event, &mut self.bindings.clone()).is_ok()
@@ -136,71 +173,96 @@ impl<'r> Watch<'r> {
         event: Event<'_>,
         (trigger, answer, within): (&Pattern, &Pattern, Option<Limit>),
     ) -> Result<(), Broken> {
-        let (clock, now) = (&event.trace.clock, event.event.ticks);
+        let (clock, now) = (&event.trace.clock, event.ticks());
         let is_late = |waiting: &Waiting| {
             let since = waiting.since.event().ticks;
             within.is_some_and(|limit| is_longer(clock, since, now, limit.bound, false))
         };
+        // Check only the oldest trigger, because all have the same limit. Check it before the
+        // answer, because an answer after the limit does not count.
         if let Some(late) = self.waiting.front().filter(|waiting| is_late(waiting)) {
             return Err(Broken {
                 kind: FailureKind::Late,
                 message: match within {
-                    Some(limit) => format!("no answer came within {}", spoken(limit.bound)),
-                    None => "no answer came".to_owned(),
+                    Some(limit) => format!("no answer within {}", spoken(limit.bound)),
+                    None => "no answer".to_owned(),
                 },
                 since: Some(late.since.clone()),
             });
         }
         if !self.waiting.is_empty() && matcher.is_named(answer, event) {
+            let waiting = self.waiting.len();
             self.waiting.retain(|waiting| {
+                // One event may answer several triggers. Match the event with a copy of the
+                // trigger's variables: if the event does not match, it must not set variables for
+                // the next event.
                 matcher.matches(answer, event, &mut waiting.bindings.clone()).is_err()
             });
+            let answered = waiting - self.waiting.len();
+            self.held += answered as u64;
+            self.matched += u64::from(answered > 0);
         }
         if !matcher.is_named(trigger, event) {
             return Ok(());
         }
+        // Each trigger has its own values, because its answer must name the same objects.
         let mut bindings = self.bindings.clone();
         if matcher.matches(trigger, event, &mut bindings).is_ok() {
+            self.matched += 1;
             self.wait(bindings, event)?;
         }
         Ok(())
     }
 
-    /// A trigger begins to wait, unless an older one with the same values does.
+    /// Adds a trigger that waits for its answer, unless an older trigger with the same values
+    /// waits.
     fn wait(&mut self, bindings: Vec<Option<Value>>, event: Event<'_>) -> Result<(), Broken> {
         if self.waiting.iter().any(|waiting| waiting.bindings == bindings) {
             return Ok(());
         }
-        if self.waiting.len() >= MOST_WAITING {
-            let message = format!("more than {MOST_WAITING} events wait for their answers");
+        if self.waiting.len() >= MAX_WAITING {
+            let message = format!("more than {MAX_WAITING} events wait for answers");
             return Err(Broken::new(FailureKind::Unanswered, message));
         }
-        self.waiting.push_back(Waiting { bindings, since: Kept::of(event.event) });
+        self.waiting.push_back(Waiting { bindings, since: EventCopy::of(event.row) });
         Ok(())
     }
 
-    /// The trace has ended.
+    /// Processes the end of the trace.
     pub(super) fn finish(&mut self) -> Result<(), Broken> {
-        // An end that never came says nothing about what might have come before it.
+        // If the `until` event never occurs, nothing is known about the time before it.
         if self.on { self.end(self.invariant.until.is_none()) } else { Ok(()) }
     }
 
-    /// It ceases to hold; `whole` if nothing can come any more that would count.
+    /// Ends the statement's range. `whole` is true if the range is complete, and false if the trace
+    /// ended before its `until` event.
     fn end(&mut self, whole: bool) -> Result<(), Broken> {
+        let ended = self.judge(whole);
+        match &self.invariant.kind {
+            // Each answer was counted when it occurred.
+            InvariantKind::Whenever { .. } => {}
+            _ if !whole => self.open += 1,
+            _ => self.held += u64::from(ended.is_ok()),
+        }
+        ended
+    }
+
+    /// Fails if the range that ends breaks the statement.
+    fn judge(&mut self, whole: bool) -> Result<(), Broken> {
         let count = std::mem::take(&mut self.count);
         let waiting = std::mem::take(&mut self.waiting);
         match &self.invariant.kind {
             InvariantKind::Count { least, .. } if whole && count < *least => {
                 let message = match (count, least) {
-                    (0, 1) => "this event never came".to_owned(),
-                    _ => format!("this event came {}, at least {least} are expected", times(count)),
+                    (0, 1) => "this event did not occur".to_owned(),
+                    _ => format!("this event occurred {}, expected at least {least}", times(count)),
                 };
                 Err(Broken::new(FailureKind::Count, message))
             }
             InvariantKind::Whenever { .. } => match waiting.front() {
                 Some(first) => Err(Broken {
                     kind: FailureKind::Unanswered,
-                    message: "no answer came".to_owned(),
+                    message: "no answer".to_owned(),
                     since: Some(first.since.clone()),
                 }),
                 None => Ok(()),
@@ -211,6 +273,6 @@ impl<'r> Watch<'r> {
 }
 
 fn too_many(most: u64) -> Broken {
-    let message = format!("this event came more often than {}", times(most));
+    let message = format!("this event occurred more than {}", times(most));
     Broken::new(FailureKind::Count, message)
 }

@@ -1,52 +1,43 @@
-//! Whether an event is as a pattern says.
+//! Compares events with patterns.
 //!
-//! What a pattern's name and fields are for an event id is worked out once for each shape and id; an
-//! event of another name costs one look into a table.
+//! A plan for each shape and event id contains the positions of the fields. Plans are cached, so an
+//! event with another name costs one table lookup.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::shapes::Shapes;
-use super::syntax::{Comparison, Condition, Field, Item, Pattern, Property, Shape, Text, Wanted};
-use crate::model::schema::{Argument, ArgumentKind};
-use crate::model::{EventRef, Trace};
-use crate::select::{self, is_event, like};
+use super::shapes::{Shapes, is_named};
+use super::syntax::{Item, Pattern, Shape};
+use crate::model::{Event, Trace};
+use crate::select::expression::fields::{FieldPosition, Fields, Number, any_object, number};
+use crate::select::expression::syntax::{Comparison, Condition, Field, Property, Wanted};
 use crate::source::Span;
-use crate::text::{Describer, TextBuffer};
 
-/// Ids whose plans are remembered for each shape on average; a trace of nothing but different ids
-/// must not fill memory.
+/// Average number of ids whose plans are cached for each shape. The limit prevents a trace with
+/// many ids from filling the memory.
 const REMEMBERED: usize = 1 << 16;
 
-/// Items of blocks that are remembered over all ids.
+/// Maximum number of cached block items over all ids.
 const MAX_BRANCHES: usize = 1 << 20;
 
-/// An event with the trace that describes it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Event<'a> {
-    pub(super) trace: &'a Trace,
-    pub(super) event: &'a EventRef<'a>,
-}
-
-/// Values that variables have.
+/// The values of variables.
 pub(super) type Bindings = [Option<Value>];
 
 /// The value of a field.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Value {
-    /// As recorded; `None` for texts and lists.
+    /// The recorded number; `None` for strings and lists.
     number: Option<i128>,
-    /// The key of the object that it names.
+    /// The key of the object that the field refers to.
     key: Option<u64>,
-    /// As output shows it.
+    /// The value in the form that output shows.
     pub(super) text: String,
 }
 
 impl Value {
-    /// Whether two fields, perhaps of different events, say the same.
+    /// Returns true if two fields, possibly of different events, have the same value.
     fn same(&self, other: &Self) -> bool {
         match (self.key, other.key, self.number, other.number) {
             (Some(a), Some(b), ..) => a == b,
@@ -56,66 +47,60 @@ impl Value {
     }
 }
 
-/// Why an event is not what a pattern says.
+/// The reason why an event does not match a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Miss {
-    /// It has another name.
+    /// The event has another name.
     Name,
-    /// It has the name, and a field that is not as the condition of these numbers, alternative and
-    /// condition, says.
+    /// The event has the name, but its field does not meet a condition. Contains the index of the
+    /// alternative and of the condition.
     Condition(usize, usize),
-}
-
-/// Where the fields of a shape are in events of an id.
-#[derive(Clone, Debug)]
-enum Place {
-    Argument(usize),
-    Property(Property),
-    Nowhere,
 }
 
 /// Compares events with patterns.
 #[derive(Debug)]
 pub(super) struct Matcher<'r> {
     shapes: Arc<Shapes<'r>>,
-    /// By shape and event id; `None` for events of other names.
-    plans: HashMap<(u32, u32), Option<Arc<[Place]>>, RandomState>,
-    /// The positions of a block's items by the shapes in them, by where the block begins in the rules.
+    /// Plans by shape and event id; `None` for events with other names.
+    plans: HashMap<(u32, u32), Option<Arc<[FieldPosition]>>, RandomState>,
+    /// For each block (by its position in the rules) and each shape, the items that contain the
+    /// shape.
     blocks: HashMap<u32, HashMap<u32, Vec<usize>, RandomState>, RandomState>,
-    /// The items of a block that name an event id, by where the block begins in the rules and the id.
+    /// For each block and event id, the items that name the event.
     branches: HashMap<(u32, u32), Arc<[usize]>, RandomState>,
-    /// Items in `branches`.
+    /// Number of items in `branches`.
     remembered: usize,
-    describer: Describer,
-    text: TextBuffer,
+    fields: Fields,
 }
 
 impl<'r> Matcher<'r> {
     pub(super) fn new(shapes: Arc<Shapes<'r>>) -> Self {
-        let (describer, text) = (Describer::default(), TextBuffer::default());
         let (plans, blocks, branches) = Default::default();
-        Self { shapes, plans, blocks, branches, remembered: 0, describer, text }
+        Self { shapes, plans, blocks, branches, remembered: 0, fields: Fields::default() }
     }
 
-    /// The items of a block with a pattern that names an event, by their positions. Of all others an event takes
-    /// nothing.
+    /// Returns the indices of the items in a block that name an event. No other item can accept it.
     pub(super) fn named_items(
         &mut self,
         block: Span,
         items: &[Item],
         event: Event<'_>,
     ) -> Arc<[usize]> {
-        let key = (block.start, event.event.id);
+        let key = (block.start, event.id());
         if let Some(known) = self.branches.get(&key) {
             return Arc::clone(known);
         }
         let positions = self.blocks.entry(block.start).or_insert_with(|| positions(items));
-        let shapes = self.shapes.naming(event.trace, event.event.id).into_iter();
+        let shapes = self.shapes.naming(event.trace, event.id()).into_iter();
         let named = shapes.filter_map(|shape| positions.get(&shape)).flatten();
         let mut named: Vec<usize> = named.copied().collect();
+        // Sort the items, because the event is offered to them in the order of the text. Remove
+        // duplicates, because several shapes of an item can name the event.
         named.sort_unstable();
         named.dedup();
         self.remembered += named.len() + 1;
+        // Clearing the whole cache is simpler than choosing entries to drop. Real traces never
+        // reach the limit.
         if self.remembered > MAX_BRANCHES {
             self.branches.clear();
             self.remembered = named.len() + 1;
@@ -125,8 +110,9 @@ impl<'r> Matcher<'r> {
         named
     }
 
-    /// Whether an event is one of the alternatives. Variables without a value take theirs from the
-    /// first that it is, and stay as they are where it is none.
+    /// Compares an event with the alternatives of a pattern. The first alternative that matches
+    /// sets its variables that have no value yet. If no alternative matches, variables do not
+    /// change.
     pub(super) fn matches(
         &mut self,
         pattern: &Pattern,
@@ -135,27 +121,30 @@ impl<'r> Matcher<'r> {
     ) -> Result<(), Miss> {
         let mut miss = Miss::Name;
         for (number, alternative) in pattern.alternatives.iter().enumerate() {
-            let Some(places) = self.places(alternative.shape, event) else { continue };
+            let Some(positions) = self.positions(alternative.shape, event) else { continue };
+            // An alternative that fails must not set variables for the next one.
             let before = self.bound(&alternative.conditions, bindings);
             let failed = alternative
                 .conditions
                 .iter()
-                .zip(places.iter())
-                .position(|(condition, place)| !self.holds(condition, place, event, bindings));
+                .zip(positions.iter())
+                .position(|(condition, place)| !self.holds(condition, *place, event, bindings));
             let Some(condition) = failed else { return Ok(()) };
             before.into_iter().for_each(|slot| bindings[slot] = None);
+            // The last alternative with the right name explains the miss best.
             miss = Miss::Condition(number, condition);
         }
         Err(miss)
     }
 
-    /// Whether an event has a name of the pattern: most events have not, and need no further look.
+    /// Returns true if the pattern names the event. Most events fail this test, so no further test
+    /// is needed for them.
     pub(super) fn is_named(&mut self, pattern: &Pattern, event: Event<'_>) -> bool {
         let mut alternatives = pattern.alternatives.iter();
-        alternatives.any(|alternative| self.places(alternative.shape, event).is_some())
+        alternatives.any(|alternative| self.positions(alternative.shape, event).is_some())
     }
 
-    /// The variables of conditions that have no value yet.
+    /// Returns the variables in the conditions that have no value yet.
     fn bound(&self, conditions: &[Condition], bindings: &Bindings) -> Vec<usize> {
         let values = conditions.iter().flat_map(|condition| &condition.values);
         let slots = values.filter_map(|value| match value {
@@ -165,60 +154,48 @@ impl<'r> Matcher<'r> {
         slots.filter(|slot| bindings.get(*slot).is_some_and(Option::is_none)).collect()
     }
 
-    /// Where the fields of a shape are in this event; `None` where it has another name.
-    fn places(&mut self, shape: u32, event: Event<'_>) -> Option<Arc<[Place]>> {
-        let id = event.event.id;
+    /// Returns the positions of a shape's fields in this event, or `None` if it has another name.
+    fn positions(&mut self, shape: u32, event: Event<'_>) -> Option<Arc<[FieldPosition]>> {
+        let id = event.id();
         let known = self.plans.get(&(shape, id));
-        if let Some(places) = known {
-            return places.clone();
+        if let Some(positions) = known {
+            return positions.clone();
         }
         if self.plans.len() > REMEMBERED {
             self.plans.clear();
         }
-        let places = self.shapes.get(shape).and_then(|shape| plan(shape, event.trace, id));
-        self.plans.insert((shape, id), places.clone());
-        places
+        let positions = self.shapes.get(shape).and_then(|shape| plan(shape, event.trace, id));
+        self.plans.insert((shape, id), positions.clone());
+        positions
     }
 
     fn holds(
         &mut self,
         condition: &Condition,
-        place: &Place,
+        position: FieldPosition,
         event: Event<'_>,
         bindings: &mut Bindings,
     ) -> bool {
-        match place {
-            Place::Nowhere => false,
-            Place::Property(Property::Object) => self.any_object(condition, event, bindings),
-            _ => {
-                let value = self.value(place, event);
-                value.is_some_and(|value| compares(condition, value, bindings))
-            }
-        }
-    }
-
-    fn any_object(
-        &mut self,
-        condition: &Condition,
-        event: Event<'_>,
-        bindings: &mut Bindings,
-    ) -> bool {
-        let args = &event.trace.schema.event(event.event.id).args;
-        let objects = args.iter().enumerate();
-        let mut objects = objects.filter(|(_, arg)| matches!(arg.kind, ArgumentKind::Object(_)));
-        let mut compare = |(index, _): (usize, &Argument)| {
-            let value = self.value(&Place::Argument(index), event);
-            value.is_some_and(|value| compares(condition, value, bindings))
+        // A condition has either one variable or a list of values without variables.
+        let [Wanted::Variable(slot)] = condition.values[..] else {
+            return self.fields.meet(condition, position, event);
         };
-        match condition.comparison {
-            // None of them.
-            Comparison::Different => objects.all(&mut compare),
-            _ => objects.any(&mut compare),
+        let mut holds = |position| {
+            let value = self.value(position, event);
+            value.is_some_and(|value| {
+                compares_to_variable(condition.comparison, slot, value, bindings)
+            })
+        };
+        match position {
+            FieldPosition::Property(Property::Object) => {
+                any_object(condition, event, |index| holds(FieldPosition::Argument(index)))
+            }
+            _ => holds(position),
         }
     }
 
-    /// What a condition of a pattern found in an event, as output shows it; `None` where the event
-    /// has no such field.
+    /// Returns the value that a condition was compared with, as output shows it, or `None` if the
+    /// event has no such field.
     pub(super) fn found(
         &mut self,
         pattern: &Pattern,
@@ -226,11 +203,11 @@ impl<'r> Matcher<'r> {
         event: Event<'_>,
     ) -> Option<String> {
         let shape = pattern.alternatives.get(alternative)?.shape;
-        let places = self.places(shape, event)?;
-        Some(self.value(places.get(condition)?, event)?.text)
+        let positions = self.positions(shape, event)?;
+        Some(self.value(*positions.get(condition)?, event)?.text)
     }
 
-    /// The field of a condition, as it is written.
+    /// Returns the field of a condition as it is written in rules.
     pub(super) fn field(
         &self,
         pattern: &Pattern,
@@ -245,74 +222,10 @@ impl<'r> Matcher<'r> {
         }
     }
 
-    fn value(&mut self, place: &Place, event: Event<'_>) -> Option<Value> {
-        match place {
-            Place::Argument(index) => self.argument(*index, event),
-            Place::Property(property) => Some(self.property(*property, event)),
-            Place::Nowhere => None,
-        }
-    }
-
-    /// The value of an argument.
-    pub(super) fn argument(&mut self, index: usize, event: Event<'_>) -> Option<Value> {
-        let Event { trace, event } = event;
-        self.text.truncate(0);
-        if !self.describer.put_value(&mut self.text, trace, event, index) {
-            return None;
-        }
-        let text = String::from_utf8_lossy(self.text.as_bytes()).into_owned();
-        let raw = trace.payload.argument(event.payload, index)?;
-        let kind = trace.schema.event(event.id).args.get(index).map(|argument| argument.kind);
-        let (number, key) = match kind.unwrap_or(ArgumentKind::Unnamed) {
-            ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::List | ArgumentKind::Float => {
-                (None, None)
-            }
-            ArgumentKind::Signed if trace.payload.digits() == 8 => {
-                (Some(i128::from(raw as u32 as i32)), None)
-            }
-            ArgumentKind::Signed => (Some(i128::from(raw.cast_signed())), None),
-            ArgumentKind::Object(kind) => {
-                (Some(i128::from(raw)), Some(trace.schema.key(kind, raw)))
-            }
-            _ => (Some(i128::from(raw)), None),
-        };
+    fn value(&mut self, position: FieldPosition, event: Event<'_>) -> Option<Value> {
+        let Number { number, key } = number(position, event)?;
+        let text = self.fields.text(position, event)?.into_owned();
         Some(Value { number, key, text })
-    }
-
-    fn property(&mut self, property: Property, event: Event<'_>) -> Value {
-        let Event { trace, event } = event;
-        let schema = &trace.schema;
-        let text = |text: &str| Value { text: text.to_owned(), ..Value::default() };
-        let number = |number: u64| Value {
-            number: Some(number.into()),
-            key: None,
-            text: number.to_string(),
-        };
-        match property {
-            Property::Name => text(&schema.event(event.id).name),
-            Property::Label => text(&schema.label(event.id)),
-            Property::Family => text(&schema.event(event.id).family),
-            Property::Id => number(event.id.into()),
-            Property::Cpu => number(event.cpu.into()),
-            Property::Ticks => number(event.ticks),
-            Property::Priority => event.priority.map_or(text(""), |p| number(p.into())),
-            Property::Context => {
-                trace.contexts.get(event.context).map_or(text(""), |context| Value {
-                    number: Some(context.key.into()),
-                    key: Some(context.key),
-                    text: context.name.clone(),
-                })
-            }
-            Property::Text => self.arguments(trace, event),
-            Property::Object => text(""),
-        }
-    }
-
-    fn arguments(&mut self, trace: &Trace, event: &EventRef<'_>) -> Value {
-        self.text.truncate(0);
-        self.describer.put(&mut self.text, trace, event);
-        let text = String::from_utf8_lossy(self.text.as_bytes()).into_owned();
-        Value { text, ..Value::default() }
     }
 }
 
@@ -321,7 +234,7 @@ pub(super) fn property_name(property: Property) -> String {
     known.map_or_else(String::new, |(name, _)| format!("@{name}"))
 }
 
-/// The positions of items by the shapes of the patterns in them.
+/// Returns, for each shape, the indices of the items that contain it.
 fn positions(items: &[Item]) -> HashMap<u32, Vec<usize>, RandomState> {
     let mut positions: HashMap<u32, Vec<usize>, RandomState> = HashMap::default();
     for (position, item) in items.iter().enumerate() {
@@ -334,50 +247,9 @@ fn positions(items: &[Item]) -> HashMap<u32, Vec<usize>, RandomState> {
     positions
 }
 
-/// Whether a pattern's name is one of an event id's: in quotation marks as it is, otherwise as in selections.
-pub(super) fn is_named(name: &Text, trace: &Trace, id: u32) -> bool {
-    match name {
-        Text::Exactly(name) => {
-            *name == trace.schema.event(id).name || trace.schema.is_called(id, name)
-        }
-        Text::Like(name) => is_event(name, &trace.schema, id),
-    }
-}
-
-fn plan(shape: &Shape, trace: &Trace, id: u32) -> Option<Arc<[Place]>> {
-    let args = &trace.schema.event(id).args;
-    let place = |field: &Field| match field {
-        Field::Property(property) => Place::Property(*property),
-        Field::Argument(name) => {
-            let position = select::argument(name, args);
-            position.map_or(Place::Nowhere, Place::Argument)
-        }
-    };
-    is_named(&shape.name, trace, id).then(|| shape.fields.iter().map(place).collect())
-}
-
-fn compares(condition: &Condition, found: Value, bindings: &mut Bindings) -> bool {
-    if let [Wanted::Variable(slot)] = condition.values[..] {
-        return compares_to_variable(condition.comparison, slot, found, bindings);
-    }
-    let is = |wanted: &Wanted, comparison: Comparison| match wanted {
-        Wanted::Number(number, written) => match found.number {
-            Some(value) => comparison.holds(value.cmp(number)),
-            None => comparison.holds(found.text.as_str().cmp(written)),
-        },
-        Wanted::Text(Text::Like(pattern)) => comparison.holds(equality(like(pattern, &found.text))),
-        Wanted::Text(Text::Exactly(text)) => comparison.holds(equality(*text == found.text)),
-        Wanted::Variable(_) => false,
-    };
-    let wanted = &condition.values;
-    match condition.comparison {
-        Comparison::Different => wanted.iter().all(|wanted| is(wanted, Comparison::Different)),
-        comparison => wanted.iter().any(|wanted| is(wanted, comparison)),
-    }
-}
-
-fn equality(equal: bool) -> Ordering {
-    if equal { Ordering::Equal } else { Ordering::Less }
+fn plan(shape: &Shape, trace: &Trace, id: u32) -> Option<Arc<[FieldPosition]>> {
+    let position = |field: &Field| FieldPosition::of(field, trace, id);
+    is_named(&shape.name, trace, id).then(|| shape.fields.iter().map(position).collect())
 }
 
 fn compares_to_variable(
@@ -388,7 +260,7 @@ fn compares_to_variable(
 ) -> bool {
     let Some(binding) = bindings.get_mut(slot) else { return false };
     let Some(known) = binding else {
-        // Only equality gives a variable its value.
+        // Only `=` sets a variable.
         let equal = comparison == Comparison::Equal;
         if equal {
             *binding = Some(found);
@@ -398,6 +270,7 @@ fn compares_to_variable(
     match (comparison, found.number, known.number) {
         (Comparison::Equal, ..) => found.same(known),
         (Comparison::Different, ..) => !found.same(known),
+        // Only numbers can be smaller or larger.
         (_, Some(found), Some(known)) => comparison.holds(found.cmp(&known)),
         _ => false,
     }

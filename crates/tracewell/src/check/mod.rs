@@ -1,30 +1,30 @@
-//! Rules: what the events of a run must be, as a text that people write; and whether a trace is so.
+//! Rules about the events of a run, and a sink that checks if a trace follows them.
 //!
 //! ```text
-//! text ──> lexer ──> parser ──> Rules ──> Check, a sink: one automaton a rule ──> Verdict
+//! text ──> tokens ──> parser ──> Rules ──> Check, a sink: one automaton per rule ──> Verdict
 //!                                  ^
 //!                 trace ──> Writer ┘ rules that the trace itself passes
 //! ```
 //!
-//! | file | what |
+//! |file | content |
 //! |---|---|
-//! | `lexer`, `parser` | text to rules; what is wrong with it |
-//! | `syntax` | what rules are |
-//! | `shapes` | which names of the rules an event has |
-//! | `index` | which rules an event may concern |
-//! | `matching` | whether an event is as a pattern says |
-//! | `steps` | events in their order: where a run stands, what may come |
-//! | `invariants` | what holds at any time: never, count, whenever |
-//! | `doubts` | names that no event of a format has |
-//! | `run` | the sink |
-//! | `verdict` | what came out: the first difference of each rule, with the events around it |
-//! | `write` | rules from a trace |
+//! |`parser` | text to rules, with errors and warnings; tokens and conditions are in [`crate::select::Expression`] |
+//! |`syntax` | the rules as data |
+//! |`shapes` | finds the names of the rules that an event has |
+//! |`index` | finds the rules that an event may affect |
+//! |`matching` | compares events with patterns |
+//! |`steps` | events in order: the state of a run, the events that may come next |
+//! |`invariants` | statements about the whole trace: never, count, whenever |
+//! |`unknown_names` | warns of names that no event of a format has |
+//! |`run` | the sink |
+//! |`verdict` | the result: the first difference of each rule, with the events around it |
+//! |`write` | writes rules from a trace |
 //!
-//! A trace is read once. An event is offered to the steps that may come now, in the order written,
-//! and the first that takes it has it: nothing is tried twice, so an event costs at most one look
-//! at each step that names it, and memory does not grow with the trace. Rules name events, contexts
-//! and arguments as output shows them, so they know no dialect. The language is described in the
-//! guide.
+//! A trace is read once. Each event is offered to the steps that may come next, in the order of the
+//! text. The first step that accepts the event gets it, and this is final. So an event costs at
+//! most one test for each step that names it, and memory does not grow with the trace. Rules name
+//! events, contexts and arguments as output shows them, so this module knows no dialect. The guide
+//! describes the language.
 //!
 //! ```
 //! use tracewell::check::{Check, Rules};
@@ -39,26 +39,27 @@
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx").as_ref();
 //! let mut check = Check::new(&rules);
 //! let trace = Input::open(path, Settings::default())?.read(&mut check)?;
-//! let verdict = check.finish(&trace);
+//! let verdict = check.verdict(&trace);
 //! assert_eq!((verdict.events, verdict.gaps), (trace.events, 0));
 //! # Ok::<(), tracewell::input::InputError>(())
 //! ```
 
-mod doubts;
 mod index;
 mod invariants;
-mod lexer;
 mod matching;
 mod parser;
 mod run;
 mod shapes;
 mod steps;
 mod syntax;
+mod unknown_names;
 mod verdict;
 mod write;
 
 pub use parser::Parsed;
 pub use run::Check;
 pub use syntax::Rules;
-pub use verdict::{Failure, FailureKind, Line, NearMiss, Verdict};
+pub use verdict::{
+    Failure, FailureKind, Line, NearMiss, RuleKind, RuleOutcome, RuleResult, Verdict,
+};
 pub use write::{MAX_STEPS, RulesWriter, WriteOptions};

@@ -4,57 +4,61 @@ use std::sync::Arc;
 
 use super::index::{Index, Part, PartOf};
 use super::invariants::{Broken, Watch};
-use super::matching::{Event, Matcher};
+use super::matching::Matcher;
 use super::shapes::Shapes;
-use super::steps::{Doom, MOST_EXPECTED, Near, Offer, Run, Shared, State, View};
+use super::steps::{DeadEnd, MAX_EXPECTED, Near, Offer, Run, Shared, State, View};
 use super::syntax::{Item, ItemKind, Pattern, Rule, Rules};
-use super::verdict::{Failure, FailureKind, Kept, Line, NearMiss, Verdict, spoken};
-use crate::model::{Batch, Clock, EventRef, Flow, Rate, Sink, Trace};
+use super::verdict::{
+    EventCopy, Failure, FailureKind, Line, NearMiss, RuleKind, RuleResult, Verdict, spoken,
+};
+use crate::model::{Batch, Clock, Event, EventRef, Flow, Rate, Sink, Trace};
 use crate::select::Bound;
 use crate::source::Span;
 use crate::text::{missing, spoken_time};
 
-/// Events shown before the place of a failure, itself among them.
+/// Number of events shown up to a failure, including the event of the failure.
 const BEFORE: usize = 6;
-/// Events shown behind it.
+/// Number of events shown after the failure.
 const BEHIND: usize = 2;
 
-/// A sink that compares a trace with rules; [`Check::finish`] has the verdict.
+/// A sink that compares a trace with rules. [`Check::verdict`] returns the verdict.
 #[derive(Debug)]
 pub struct Check<'r> {
     matcher: Matcher<'r>,
     index: Index<'r>,
-    /// The parts that an event concerns, to be used again.
+    /// The parts that an event affects. The list is kept to reuse its memory.
     due: Vec<Part>,
     runs: Vec<RuleRun<'r>>,
-    /// What the clock said last: alarms are made by it.
+    /// The clock's last rate, which was used to compute the alarms.
     clock: (Option<Rate>, usize),
-    /// Failures before this have all their events.
+    /// Failures before this index have all their context.
     whole: usize,
-    /// The last events, at most [`BEFORE`], oldest first from `oldest` on.
-    recent: Vec<Kept>,
+    /// The last events, at most [`BEFORE`], starting with the oldest at `oldest`.
+    recent: Vec<EventCopy>,
     oldest: usize,
     verdict: Verdict,
 }
 
-/// A rule and where it stands.
+/// A rule and its state.
 #[derive(Debug)]
 struct RuleRun<'r> {
     rule: &'r Rule,
     state: State,
     shared: Shared,
-    /// Whether the last step was done, or nothing more can be.
+    /// True if the last step is complete, or can no longer be completed.
     over: bool,
-    /// The event that was taken last, and the step that took it.
-    since: Option<(Kept, Span)>,
-    /// The first events behind it.
-    behind: Vec<Kept>,
+    /// The last accepted event, and the step that accepted it.
+    since: Option<(EventCopy, Span)>,
+    /// The first events after the last accepted event.
+    later: Vec<EventCopy>,
     steps_met: u64,
+    /// True if the steps cannot be met or were not met.
+    failed: bool,
     watches: Vec<Watch<'r>>,
 }
 
 impl<'r> Check<'r> {
-    /// Prepares for a trace.
+    /// Creates a check for one trace.
     pub fn new(rules: &'r Rules) -> Self {
         let shapes = Arc::new(Shapes::new(rules));
         Self {
@@ -70,54 +74,65 @@ impl<'r> Check<'r> {
         }
     }
 
-    /// The verdict, once all events were taken; `trace` is what reading them returned.
-    pub fn finish(mut self, trace: &Trace) -> Verdict {
+    /// Returns the verdict after all events were read. `trace` is the result of reading them.
+    pub fn verdict(mut self, trace: &Trace) -> Verdict {
         for run in &mut self.runs {
             self.verdict.failures.extend(run.finish(trace));
             self.verdict.steps += run.steps_met;
+            self.verdict.rules.extend(run.results(trace));
         }
+        self.verdict.rules.sort_by_key(|result| result.span.start);
         self.verdict.note_losses(&trace.losses);
         self.verdict.failures.sort_by_key(Failure::place);
         self.verdict
     }
 
-    /// The failures so far, in the order in which they were found. The last ones may get more events around them.
+    /// Returns the failures so far, in the order in which they were found. The last ones may still
+    /// get more context.
     pub fn failures(&self) -> &[Failure] {
         &self.verdict.failures
     }
 
-    fn event(&mut self, trace: &Trace, event: &EventRef<'_>) {
+    fn event(&mut self, event: Event<'_>) {
+        let Event { trace, row } = event;
         self.verdict.events += 1;
-        self.keep(event);
+        self.keep(row);
+        // An earlier failure may still need events after it as context: add this event.
         for failure in self.verdict.failures.iter_mut().skip(self.whole) {
             failure.more = failure.more.saturating_sub(1);
-            failure.context.push(Line::of(trace, event));
+            failure.context.push(Line::of(event));
         }
+        // Failures become complete in order. Later events skip the complete failures at the start
+        // of the list.
         let growing = |failure: &Failure| failure.more > 0;
         self.whole +=
             self.verdict.failures[self.whole..].iter().take_while(|f| !growing(f)).count();
-        self.heed_clock(trace, event.ticks);
+        // Alarms are ticks that were computed with the old rate, so correct them before parts are
+        // selected.
+        self.heed_clock(trace, row.ticks);
         let before = self.verdict.failures.len();
+        // Move the list out of `self`, because the parts also change `self`.
         let mut due = std::mem::take(&mut self.due);
-        self.index.due(trace, event.id, event.ticks, &mut due);
+        self.index.due(trace, row.id, row.ticks, &mut due);
         for part in &due {
-            self.part(*part, Event { trace, event });
+            self.part(*part, event);
         }
         self.due = due;
         for failure in self.verdict.failures.iter_mut().skip(before) {
+            // `recent` is a ring that begins at `oldest`.
             let (newer, older) = self.recent.split_at(self.oldest);
             failure.context = older.iter().chain(newer).map(|kept| kept.line(trace)).collect();
             failure.more = BEHIND;
         }
     }
 
-    /// Lets a part of a rule look at an event.
+    /// Lets a part of a rule process an event.
     fn part(&mut self, part: Part, event: Event<'_>) {
         let Some(run) = self.runs.get_mut(part.rule as usize) else { return };
         match part.of {
             PartOf::Statement(position) => {
                 self.verdict.failures.extend(run.statement(position, &mut self.matcher, event));
-                let alarm = run.new_alarm(position, &event.trace.clock, event.event.ticks);
+                let alarm = run.new_alarm(position, &event.trace.clock, event.ticks());
                 alarm.into_iter().for_each(|ticks| self.index.set_alarm(part, ticks));
             }
             PartOf::Steps => {
@@ -127,7 +142,7 @@ impl<'r> Check<'r> {
         }
     }
 
-    /// Makes all alarms anew if the clock has changed its rate.
+    /// Updates all alarms if the rate of the clock has changed.
     fn heed_clock(&mut self, trace: &Trace, now: u64) {
         let clock = (trace.clock.rate, trace.clock.changes.len());
         if std::mem::replace(&mut self.clock, clock) == clock {
@@ -136,6 +151,7 @@ impl<'r> Check<'r> {
         for (rule, run) in self.runs.iter().enumerate() {
             for statement in 0..run.watches.len() {
                 let (rule, of) = (rule as u32, PartOf::Statement(statement as u32));
+                // Make the alarm due now. The statement then requests the correct alarm itself.
                 self.index.set_alarm(Part { rule, of }, now);
             }
         }
@@ -143,7 +159,7 @@ impl<'r> Check<'r> {
 
     fn keep(&mut self, event: &EventRef<'_>) {
         if self.recent.len() < BEFORE {
-            return self.recent.push(Kept::of(event));
+            return self.recent.push(EventCopy::of(event));
         }
         if let Some(oldest) = self.recent.get_mut(self.oldest) {
             oldest.set(event);
@@ -154,8 +170,8 @@ impl<'r> Check<'r> {
 
 impl Sink for Check<'_> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        for event in batch.events() {
-            self.event(trace, &event);
+        for row in batch.events() {
+            self.event(Event::new(trace, &row));
         }
         Flow::Continue(())
     }
@@ -169,13 +185,14 @@ impl<'r> RuleRun<'r> {
             shared: Shared::new(rule.slots, rule.marks),
             over: !rule.has_steps(),
             since: None,
-            behind: Vec::new(),
+            later: Vec::new(),
             steps_met: 0,
+            failed: false,
             watches: rule.invariants.iter().map(Watch::new).collect(),
         }
     }
 
-    /// A statement looks at an event; once it is broken it does so no more.
+    /// Lets a statement process an event. A broken statement is never processed again.
     fn statement(
         &mut self,
         position: u32,
@@ -185,7 +202,7 @@ impl<'r> RuleRun<'r> {
         let watch = self.watches.get_mut(position as usize).filter(|watch| !watch.is_broken)?;
         let broken = watch.event(matcher, event).err()?;
         watch.is_broken = true;
-        let at = Some(Line::of(event.trace, event.event));
+        let at = Some(Line::of(event));
         Some(broken_failure(self.rule, watch, broken, event.trace, at))
     }
 
@@ -194,21 +211,22 @@ impl<'r> RuleRun<'r> {
         watch.new_alarm(clock, now)
     }
 
-    /// The steps look at an event.
+    /// Lets the steps process an event.
     fn steps(&mut self, matcher: &mut Matcher<'r>, event: Event<'_>) -> Option<Failure> {
+        // Ignored events are treated as if they were not in the trace.
         if self.over || !self.is_visible(matcher, event) {
             return None;
         }
         self.step(matcher, event)
     }
 
-    /// Whether events that no step names change anything: what is shown of those behind the last step, or that a
-    /// step cannot be met any more.
+    /// Returns true if events that no step names have an effect. They may be context after the last
+    /// accepted event, or make a step impossible.
     fn is_awake(&self) -> bool {
-        !self.over && (!self.shared.gap || self.behind.len() < BEFORE || self.rule.steps.risks.time)
+        !self.over && (!self.shared.gap || self.later.len() < BEFORE || self.rule.steps.risks.time)
     }
 
-    /// Whether the steps look at this event.
+    /// Returns true if the steps process this event.
     fn is_visible(&self, matcher: &mut Matcher<'r>, event: Event<'_>) -> bool {
         let mut is = |pattern: &Pattern| matcher.matches(pattern, event, &mut []).is_ok();
         let Rule { ignored, only, .. } = self.rule;
@@ -217,18 +235,20 @@ impl<'r> RuleRun<'r> {
 
     fn step(&mut self, matcher: &mut Matcher<'r>, event: Event<'_>) -> Option<Failure> {
         let mut run = Run { shared: &mut self.shared, matcher, event };
+        // An event that no step accepts is allowed unless it makes the rule impossible.
+        // `difference` decides this below.
         match run.offer(&self.rule.steps, &mut self.state) {
             Offer::No => {
                 self.shared.gap = true;
-                if self.behind.len() < BEFORE {
-                    self.behind.push(Kept::of(event.event));
+                if self.later.len() < BEFORE {
+                    self.later.push(EventCopy::of(event.row));
                 }
             }
             offer => self.taken(event, offer),
         }
         let (kind, span, message) = self.difference(event)?;
-        self.over = true;
-        let at = Line::of(event.trace, event.event);
+        (self.over, self.failed) = (true, true);
+        let at = Line::of(event);
         Some(self.failure(event.trace, kind, span, message, Some(at)))
     }
 
@@ -236,32 +256,36 @@ impl<'r> RuleRun<'r> {
         self.steps_met += 1;
         self.shared.gap = false;
         self.shared.near = None;
-        self.behind.clear();
-        self.since = Some((Kept::of(event.event), self.shared.taken));
+        self.later.clear();
+        self.since = Some((EventCopy::of(event.row), self.shared.taken));
+        // A strict rule forbids events after its last step, so it must process the rest of the
+        // trace.
         self.over = offer == Offer::Done && !self.rule.ends;
     }
 
-    /// Why the rule cannot be met any more, if so: what kind of thing, where, and in words.
+    /// If the rule can no longer be met, returns the reason: kind, span and message.
     fn difference(&self, event: Event<'_>) -> Option<(FailureKind, Span, String)> {
-        let Event { trace, event } = event;
+        let Event { trace, row } = event;
+        // An early event is the direct cause, so it is reported before its consequences.
         if let Some((span, since)) = self.shared.early {
-            let took = elapsed(trace, since, event.ticks);
-            return Some((FailureKind::Early, span, format!("this came too early, after {took}")));
+            let took = elapsed(trace, since, row.ticks);
+            return Some((FailureKind::Early, span, format!("too early: after {took}")));
         }
-        let found = trace.schema.label(event.id);
+        let found = trace.schema.label(row.id);
         let (shared, clock, gap) = (&self.shared, &trace.clock, self.shared.gap);
-        let view = View { shared, clock, now: event.ticks, gap };
-        match self.state.doom(&self.rule.steps, view) {
-            Some(Doom::NotNext(span)) => {
+        let view = View { shared, clock, now: row.ticks, gap };
+        match self.state.dead_end(&self.rule.steps, view) {
+            Some(DeadEnd::NotNext(span)) => {
                 let message = format!("expected this next, found {found}");
                 Some((FailureKind::Unexpected, span, message))
             }
-            Some(Doom::Late(span, _, bound)) => {
-                let message = format!("this did not come within {}", spoken(bound));
+            Some(DeadEnd::Late(span, _, bound)) => {
+                let message = format!("did not occur within {}", spoken(bound));
                 Some((FailureKind::Late, span, message))
             }
+            // All steps are met, and this event comes after the last one of a strict rule.
             None if self.rule.ends && gap && self.state.can_end(&self.rule.steps) => {
-                let message = format!("expected nothing behind this, found {found}");
+                let message = format!("expected no further events, found {found}");
                 Some((FailureKind::Unexpected, last_span(&self.rule.steps), message))
             }
             None => None,
@@ -293,10 +317,12 @@ impl<'r> RuleRun<'r> {
     fn finish(&mut self, trace: &Trace) -> Vec<Failure> {
         let mut failures = Vec::new();
         if !self.over && !self.state.can_end(&self.rule.steps) {
+            self.failed = true;
             failures.push(self.missing(trace));
         }
         for watch in self.watches.iter_mut().filter(|watch| !watch.is_broken) {
             if let Err(broken) = watch.finish() {
+                watch.is_broken = true;
                 failures.push(broken_failure(self.rule, watch, broken, trace, None));
             }
         }
@@ -310,21 +336,45 @@ impl<'r> RuleRun<'r> {
         failures
     }
 
-    /// The trace ended before the steps did.
+    /// Returns the results after [`RuleRun::finish`].
+    fn results(&self, trace: &Trace) -> Vec<RuleResult> {
+        let name = self.rule.name.as_ref();
+        let result = |kind, span, failed: bool, matched| RuleResult {
+            rule: name.cloned(),
+            kind,
+            span,
+            held: (!failed).into(),
+            failed: failed.into(),
+            open: 0,
+            matched,
+        };
+        let steps = self
+            .rule
+            .has_steps()
+            .then(|| result(RuleKind::Steps, self.rule.steps.span, self.failed, self.steps_met));
+        let complete = self
+            .rule
+            .complete
+            .map(|span| result(RuleKind::Complete, span, !trace.losses.is_empty(), 0));
+        let watches = self.watches.iter().map(|watch| watch.result(name));
+        steps.into_iter().chain(watches).chain(complete).collect()
+    }
+
+    /// Returns the failure of a trace that ended before all steps were complete.
     fn missing(&mut self, trace: &Trace) -> Failure {
         let mut expected = Vec::new();
         self.state.expected(&self.rule.steps, &mut expected);
-        let more = expected.len().saturating_sub(1).min(MOST_EXPECTED);
+        // The first pattern is marked in the rules file, so only the others are counted.
+        let more = expected.len().saturating_sub(1).min(MAX_EXPECTED);
         let span = expected.first().map_or(self.rule.steps.span, |pattern| pattern.span);
         let message = match more {
-            0 => "this did not come before the trace ended".to_owned(),
-            _ => format!(
-                "neither this nor {more} others that may come now came before the trace ended"
-            ),
+            0 => "the trace ended before this event".to_owned(),
+            _ => format!("the trace ended before this event or any of {more} alternatives"),
         };
-        let behind = std::mem::take(&mut self.behind);
+        // No event caused the failure. Show the events after the last step.
+        let later = std::mem::take(&mut self.later);
         let mut failure = self.failure(trace, FailureKind::Missing, span, message, None);
-        failure.context = behind.iter().map(|kept| kept.line(trace)).collect();
+        failure.context = later.iter().map(|kept| kept.line(trace)).collect();
         failure
     }
 }

@@ -1,13 +1,13 @@
-//! Which shapes of the rules name an event id, found by name and not by a walk over all of them.
+//! Finds the shapes that name an event id through a table of names, without searching all shapes.
 //!
-//! What an event's fields have to be is not asked here: that is `matching`.
+//! `matching` compares the fields.
 
-use super::matching::is_named;
-use super::syntax::{Rules, Shape, Text};
+use super::syntax::{Rules, Shape};
 use crate::model::Trace;
-use crate::select::EventNames;
+use crate::select::expression::syntax::Text;
+use crate::select::{EventNames, is_event};
 
-/// The shapes of all rules, by their names.
+/// The shapes of all rules, by name.
 #[derive(Debug)]
 pub(super) struct Shapes<'r> {
     list: &'r [Shape],
@@ -18,23 +18,36 @@ impl<'r> Shapes<'r> {
     pub(super) fn new(rules: &'r Rules) -> Self {
         let mut names = EventNames::default();
         for (number, shape) in rules.shapes.iter().enumerate() {
+            // The index may return too many shapes. `is_named` tests each of them, including
+            // wildcards and case.
             let (Text::Like(name) | Text::Exactly(name)) = &shape.name;
             names.add(name, number as u32);
         }
         Self { list: &rules.shapes, names }
     }
 
-    /// The shape of this number.
+    /// Returns the shape with this index.
     pub(super) fn get(&self, number: u32) -> Option<&'r Shape> {
         self.list.get(number as usize)
     }
 
-    /// The numbers of the shapes that name an id, in order.
+    /// Returns the indices of the shapes that name an id, in order.
     pub(super) fn naming(&self, trace: &Trace, id: u32) -> Vec<u32> {
         let names = |number: &u32| self.get(*number).is_some_and(|s| is_named(&s.name, trace, id));
         let mut numbers: Vec<u32> = self.names.of(&trace.schema, id).filter(names).collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers
+    }
+}
+
+/// Returns true if a pattern's name is one of an event id's names. Names in quotation marks are
+/// compared literally, others as in selections.
+pub(super) fn is_named(name: &Text, trace: &Trace, id: u32) -> bool {
+    match name {
+        Text::Exactly(name) => {
+            *name == trace.schema.event(id).name || trace.schema.is_called(id, name)
+        }
+        Text::Like(name) => is_event(name, &trace.schema, id),
     }
 }

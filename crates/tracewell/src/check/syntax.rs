@@ -1,26 +1,38 @@
-//! What rules are, after their text was read.
+//! The data structures for the rules of a file.
 
 use crate::model::Trace;
+use crate::select::expression::syntax::{Condition, Field, Text};
 use crate::select::{Bound, SelectionError};
 use crate::source::Span;
 
 /// The rules of a file.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::check::Rules;
+/// use tracewell::source::Source;
+///
+/// let parsed = Rules::parse(&Source::new("my.rules", "SM_DCH(sig = ONE) within"));
+/// assert!(parsed.rules.is_none());
+/// assert!(parsed.findings[0].message.starts_with("expected a time such as 2 ms"));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    /// The file's own first, then those that have names.
+    /// The unnamed rule of the file, followed by the named rules.
     pub(super) rules: Vec<Rule>,
-    /// Names with the fields that are asked of them; patterns of the same shape share what is worked
-    /// out for an event id.
+    /// The shapes: names, each with the fields that conditions use. Patterns of the same shape
+    /// share a plan for each event id.
     pub(super) shapes: Vec<Shape>,
-    /// Whether a limit is given in seconds.
+    /// True if a limit is given in seconds.
     pub(super) timed: bool,
 }
 
 impl Rules {
-    /// Whether these rules can be applied to this trace.
+    /// Checks that these rules can be applied to this trace.
     ///
     /// # Errors
-    /// Where they have times and the trace's clock has no rate.
+    /// Returns an error if a rule has a time in seconds and the trace's clock has no known rate.
     pub fn check(&self, trace: &Trace) -> Result<(), SelectionError> {
         match self.timed && trace.clock.rate.is_none() {
             true => Err(SelectionError::NoRate),
@@ -29,106 +41,107 @@ impl Rules {
     }
 }
 
-/// Events in order, and what holds at any time.
+/// Events in order, and statements about the whole trace.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
-    /// `None` for what stands in the file outside of all named rules.
+    /// The name; `None` for the rule that consists of the statements outside of named rules.
     pub(super) name: Option<String>,
     pub(super) steps: Item,
     pub(super) invariants: Vec<Invariant>,
     pub(super) ignored: Vec<Pattern>,
     pub(super) only: Vec<Pattern>,
-    /// Where it is said that nothing may be lost.
+    /// The span of `complete` if the rule has this word.
     pub(super) complete: Option<Span>,
-    /// Whether nothing may follow the last step.
+    /// True if no event may follow the last step.
     pub(super) ends: bool,
-    /// Variables of the steps.
+    /// The variables of the steps.
     pub(super) slots: usize,
-    /// Events that have names.
+    /// Names given by `as`.
     pub(super) marks: usize,
 }
 
 impl Rule {
-    /// Whether it has steps: where there are none, there is no order that could be wrong.
+    /// Returns true if the rule has steps.
     pub(super) fn has_steps(&self) -> bool {
         !matches!(&self.steps.kind, ItemKind::Sequence(steps) if steps.is_empty())
     }
 
-    /// Whether every trace meets it, for it asks for nothing.
+    /// Returns true if the rule requires nothing. Then every trace meets it.
     pub(super) fn is_empty(&self) -> bool {
         !self.has_steps() && self.invariants.is_empty() && self.complete.is_none()
     }
 }
 
-/// A step, or several as one.
+/// A step or a combination of steps.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     pub(super) kind: ItemKind,
     pub(super) span: Span,
-    /// Whether it must begin with the very next event.
+    /// True for `next`: the next event must begin the item.
     pub(super) next: bool,
-    /// Whether `...` stands before it: anything may come first, whatever `next` says inside.
+    /// True if `...` precedes the item. Then any events may come first, even if the item contains
+    /// `next`.
     pub(super) loose: bool,
     pub(super) within: Option<Limit>,
     pub(super) after: Option<Limit>,
-    /// The name that the event's time is given.
+    /// Index of the name given by `as`.
     pub(super) mark: Option<usize>,
-    /// Whether it may be left out.
+    /// True if the item is optional.
     pub(super) optional: bool,
-    /// What can make it impossible to complete, it or a step in it.
+    /// The reasons for which the item or a step in it may become impossible.
     pub(super) risks: Risks,
 }
 
-/// What can make an item impossible to complete.
+/// The reasons for which an item may become impossible.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Risks {
-    /// A limit of time.
+    /// A time limit that can expire.
     pub(super) time: bool,
-    /// An event that comes where another must come next.
+    /// A `next` that another event can violate.
     pub(super) gap: bool,
 }
 
-/// What an item is.
+/// The kinds of items.
 #[derive(Clone, Debug)]
 pub(super) enum ItemKind {
     Event(Pattern),
-    /// One after the other.
+    /// All items in order.
     Sequence(Vec<Item>),
-    /// All of them, their events mixed in any way.
+    /// All items, with their events interleaved in any order.
     AnyOrder(Vec<Item>),
-    /// One of them: the first that takes an event.
+    /// One of the items: the first that accepts an event.
     Either(Vec<Item>),
     Repeat {
         least: u64,
         most: u64,
         body: Box<Item>,
-        /// Variables that are forgotten before each round.
+        /// Variables that are cleared before each repetition.
         slots: std::ops::Range<usize>,
     },
 }
 
-/// A time since the step before, or since a named event.
+/// A time limit from the previous step, or from an event named by `as`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limit {
     pub(super) bound: Bound,
     pub(super) of: Option<usize>,
 }
 
-/// What holds at any time.
+/// A statement about the whole trace.
 #[derive(Clone, Debug)]
 pub(super) struct Invariant {
     pub(super) kind: InvariantKind,
     pub(super) span: Span,
-    /// Where it begins to hold; from the start of the trace if nothing is said.
+    /// The event after which the statement applies; `None` for the start of the trace.
     pub(super) from: Option<Pattern>,
-    /// Where it ceases to hold.
+    /// The event that ends the range of the statement.
     pub(super) until: Option<Pattern>,
-    /// Variables of its patterns.
+    /// The variables of the patterns.
     pub(super) slots: usize,
 }
 
 impl Invariant {
-    /// All its patterns.
+    /// Returns all patterns of the statement.
     pub(super) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
         let (first, second) = match &self.kind {
             InvariantKind::Never(pattern) | InvariantKind::Count { pattern, .. } => (pattern, None),
@@ -138,7 +151,7 @@ impl Invariant {
     }
 }
 
-/// What kind of thing holds.
+/// The kind of a statement.
 #[derive(Clone, Debug)]
 pub(super) enum InvariantKind {
     Never(Pattern),
@@ -147,7 +160,7 @@ pub(super) enum InvariantKind {
         most: u64,
         pattern: Pattern,
     },
-    /// The first is followed by the second.
+    /// A second event must follow each first event.
     Whenever {
         trigger: Pattern,
         answer: Pattern,
@@ -155,17 +168,17 @@ pub(super) enum InvariantKind {
     },
 }
 
-/// An event, described; any of the alternatives will do.
+/// Alternatives, one of which an event must match.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     pub(super) alternatives: Vec<EventPattern>,
     pub(super) span: Span,
 }
 
-/// A name, and what its fields must be.
+/// A name, and conditions on fields.
 #[derive(Clone, Debug)]
 pub(super) struct EventPattern {
-    /// Position among the shapes; a condition's field has the condition's position there.
+    /// Index of the shape, which has the fields of the conditions in the same order.
     pub(super) shape: u32,
     pub(super) conditions: Box<[Condition]>,
 }
@@ -175,101 +188,6 @@ pub(super) struct EventPattern {
 pub(super) struct Shape {
     pub(super) name: Text,
     pub(super) fields: Vec<Field>,
-}
-
-/// A text to compare with.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Text {
-    /// With wildcards; case does not count.
-    Like(String),
-    /// As it is.
-    Exactly(String),
-}
-
-impl Default for Text {
-    fn default() -> Self {
-        Self::Exactly(String::new())
-    }
-}
-
-/// What a condition is about.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Field {
-    Argument(String),
-    Property(Property),
-}
-
-/// What every event has, whatever its arguments are.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Property {
-    Name,
-    Label,
-    Family,
-    Id,
-    Context,
-    Cpu,
-    Priority,
-    Ticks,
-    /// All decoded arguments, as a report shows them.
-    Text,
-    /// Any argument that refers to an object.
-    Object,
-}
-
-impl Property {
-    pub(super) const ALL: [(&'static str, Self); 10] = [
-        ("name", Self::Name),
-        ("label", Self::Label),
-        ("family", Self::Family),
-        ("id", Self::Id),
-        ("context", Self::Context),
-        ("cpu", Self::Cpu),
-        ("priority", Self::Priority),
-        ("ticks", Self::Ticks),
-        ("text", Self::Text),
-        ("object", Self::Object),
-    ];
-}
-
-/// A field compared with values.
-#[derive(Clone, Debug)]
-pub(super) struct Condition {
-    pub(super) comparison: Comparison,
-    /// Any of them, for `=`; none of them, for `!=`.
-    pub(super) values: Vec<Wanted>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Comparison {
-    Equal,
-    Different,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-}
-
-impl Comparison {
-    pub(super) fn holds(self, order: std::cmp::Ordering) -> bool {
-        match self {
-            Self::Equal => order.is_eq(),
-            Self::Different => order.is_ne(),
-            Self::Less => order.is_lt(),
-            Self::LessOrEqual => order.is_le(),
-            Self::Greater => order.is_gt(),
-            Self::GreaterOrEqual => order.is_ge(),
-        }
-    }
-}
-
-/// A value to compare with.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Wanted {
-    /// A number, and how it was written.
-    Number(i128, String),
-    Text(Text),
-    /// A variable: takes the value where it has none yet.
-    Variable(usize),
 }
 
 impl Item {
@@ -284,17 +202,18 @@ impl Item {
         };
         let (next, loose, within, after, mark) = (false, false, None, None, None);
         let mut risks = Risks::default();
+        // A block can become impossible for the same reasons as its steps.
         kind.parts().iter().for_each(|part| risks.add(part.risks));
         Self { kind, span, next, loose, within, after, mark, optional, risks }
     }
 
-    /// Notes what stands around the item: `next`, `within`.
+    /// Sets the properties from the item's modifiers: `next`, `within`.
     pub(super) fn decorate(&mut self, next: bool, within: Option<Limit>) {
         (self.next, self.within) = (self.next || next, within.or(self.within));
         self.risks.add(Risks { time: self.within.is_some(), gap: self.next });
     }
 
-    /// Calls `note` for each pattern in it.
+    /// Calls `note` for each pattern of the item.
     pub(super) fn patterns<'i>(&'i self, note: &mut dyn FnMut(&'i Pattern)) {
         match &self.kind {
             ItemKind::Event(pattern) => note(pattern),
@@ -304,7 +223,7 @@ impl Item {
 }
 
 impl ItemKind {
-    /// The items that it consists of.
+    /// Returns the items in this item.
     fn parts(&self) -> &[Item] {
         match self {
             Self::Event(_) => &[],

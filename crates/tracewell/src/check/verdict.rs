@@ -1,27 +1,39 @@
-//! What came out: which rules were not met, where first, and the events around that place.
+//! The result of a check. For each rule that is not met, it contains the first difference and the
+//! events around it.
 
-use crate::model::{EventRef, Losses, Trace};
+use crate::model::{Event, EventRef, Losses, Priority, Trace};
 use crate::select::Bound;
 use crate::source::Span;
 use crate::text::{Describer, TextBuffer, counted, spoken_time};
 
-/// What became of a trace under rules.
+/// The result of checking a trace.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::check::Verdict;
+///
+/// let verdict = Verdict::default();
+/// assert!(verdict.passed() && verdict.failures.is_empty());
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
     /// The first difference of each rule that is not met, in the order of the trace.
     pub failures: Vec<Failure>,
-    /// Events that were looked at.
+    /// The results of all rules, in the order in which they are written.
+    pub rules: Vec<RuleResult>,
+    /// Number of events that were read.
     pub events: u64,
-    /// Steps that were met, over all rules.
+    /// Number of steps that were completed, over all rules.
     pub steps: u64,
-    /// Places where events are missing; what was there could not be looked at.
+    /// Number of gaps in the trace. Missing events are not checked.
     pub gaps: u64,
-    /// Events that are missing, where that is known.
+    /// Number of missing events, if known.
     pub lost: Option<u64>,
 }
 
 impl Verdict {
-    /// Whether all rules are met.
+    /// Returns true if all rules are met.
     pub fn passed(&self) -> bool {
         self.failures.is_empty()
     }
@@ -32,20 +44,126 @@ impl Verdict {
     }
 }
 
-/// Why a rule is not met.
+/// The result of the steps of a rule, or of one statement about the whole trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RuleResult {
+    /// The name of the rule; `None` outside of all named rules.
+    pub rule: Option<String>,
+    /// The kind of statement.
+    pub kind: RuleKind,
+    /// The steps or the statement in the file of rules.
+    pub span: Span,
+    /// Number of times that it held: 1 for steps, the number of ranges for `never`, `count` and
+    /// `eventually`, the number of answered events for `whenever`.
+    pub held: u64,
+    /// Number of times that it failed, at most 1: a failed statement is not checked further.
+    pub failed: u64,
+    /// Number of ranges whose `until` event did not occur before the end of the trace.
+    pub open: u64,
+    /// Number of events that matched its patterns.
+    pub matched: u64,
+}
+
+impl RuleResult {
+    /// Returns the outcome of the rule: failed, held, or open if the trace shows neither.
+    pub fn outcome(&self) -> RuleOutcome {
+        match self {
+            Self { failed: 1.., .. } => RuleOutcome::Failed,
+            Self { held: 1.., .. } => RuleOutcome::Held,
+            _ => RuleOutcome::Open,
+        }
+    }
+}
+
+/// The result of a rule in a word.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::check::RuleOutcome;
+///
+/// assert_eq!(RuleOutcome::Open.as_str(), "open");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RuleOutcome {
+    /// The rule held each time.
+    Held,
+    /// The rule failed.
+    Failed,
+    /// The trace does not show if the rule is met. Either the event that begins the rule's range
+    /// did not occur, or the event after `until` did not.
+    Open,
+}
+
+impl RuleOutcome {
+    /// Returns the word for the result in output.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Failed => "failed",
+            Self::Open => "open",
+        }
+    }
+}
+
+/// The kind of a statement.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::check::RuleKind;
+///
+/// assert_eq!(RuleKind::Steps.as_str(), "steps");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RuleKind {
+    /// Events in order.
+    Steps,
+    /// An event does not occur.
+    Never,
+    /// An event occurs a number of times.
+    Count,
+    /// Each event is followed by another.
+    Whenever,
+    /// No event is missing.
+    Complete,
+}
+
+impl RuleKind {
+    /// Returns the word for the kind in output.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Steps => "steps",
+            Self::Never => "never",
+            Self::Count => "count",
+            Self::Whenever => "whenever",
+            Self::Complete => "complete",
+        }
+    }
+}
+
+/// The reason why a rule is not met.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::check::FailureKind;
+///
+/// assert_eq!(FailureKind::Late.as_str(), "late");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FailureKind {
-    /// The trace ended before an expected event came.
+    /// The trace ended before an expected event.
     Missing,
-    /// Another event came where one was expected next.
+    /// Another event occurred although a certain event was expected next.
     Unexpected,
-    /// An event did not come in its time.
+    /// An event did not occur in time.
     Late,
-    /// An event came before its time.
+    /// An event occurred too early.
     Early,
-    /// An event came that must not.
+    /// A forbidden event occurred.
     Never,
-    /// An event came too often or not often enough.
+    /// An event occurred too often or too rarely.
     Count,
     /// An event was not followed by its answer.
     Unanswered,
@@ -54,7 +172,7 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// The word for it in output.
+    /// Returns the word for the kind in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -72,41 +190,40 @@ impl FailureKind {
 /// The first difference between a rule and a trace.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The rule's name; `None` for the steps of the file itself.
+    /// The name of the rule; `None` for the steps outside all named rules.
     pub rule: Option<String>,
-    /// What kind of difference it is.
+    /// The kind of difference.
     pub kind: FailureKind,
     /// The step or statement that is not met.
     pub span: Span,
-    /// What was expected and what was found.
+    /// The expected and the found event.
     pub message: String,
-    /// The event since which this was waited for, and where in the rules it was expected; `None` for
-    /// the start of the trace.
+    /// The last accepted event, and the step that accepted it. `None` if no event was accepted.
     pub since: Option<(Line, Span)>,
-    /// The event at which it was clear; `None` for the end of the trace.
+    /// The event that showed the difference; `None` for the end of the trace.
     pub at: Option<Line>,
-    /// An event that was nearly the expected one.
+    /// An event that almost matched.
     pub near: Option<NearMiss>,
-    /// Events before and behind `at`, itself among them; at the end of the trace those behind
-    /// `since`.
+    /// The events around `at`. If `at` is `None`, the events after `since`.
     pub context: Vec<Line>,
-    /// Events that are still to be added to `context`.
+    /// Number of events still to be added to `context`.
     pub(super) more: usize,
 }
 
 impl Failure {
-    /// Number of the event at which it was clear; the end of the trace is behind all events.
+    /// Returns the number of the event that showed the difference. The end of the trace is after
+    /// all events.
     pub(super) fn place(&self) -> u64 {
         self.at.as_ref().map_or(u64::MAX, |line| line.seq)
     }
 }
 
-/// An event with the name that was expected, that was not taken.
+/// An event with the expected name that did not match.
 #[derive(Clone, Debug)]
 pub struct NearMiss {
-    /// The event.
+    /// The event that did not match.
     pub event: Line,
-    /// Why it was not taken.
+    /// The reason why it did not match.
     pub why: String,
 }
 
@@ -117,54 +234,53 @@ pub struct Line {
     pub seq: u64,
     /// Ticks since the first event.
     pub ticks: u64,
-    /// Nanoseconds since the first event, where the clock's rate is known.
+    /// Nanoseconds since the first event, if the clock's rate is known.
     pub time_ns: Option<u64>,
     /// Name of the context.
     pub context: String,
-    /// What a report calls the event.
+    /// The name that reports show.
     pub label: String,
-    /// Its decoded arguments.
+    /// The decoded arguments, as in reports.
     pub text: String,
 }
 
 impl Line {
-    pub(super) fn of(trace: &Trace, event: &EventRef<'_>) -> Self {
+    pub(super) fn of(event: Event<'_>) -> Self {
         let (mut describer, mut text) = (Describer::default(), TextBuffer::default());
-        describer.put(&mut text, trace, event);
-        let context = trace.contexts.get(event.context);
+        describer.put(&mut text, event);
         Self {
-            seq: event.seq,
-            ticks: event.ticks,
-            time_ns: trace.clock.nanoseconds(event.ticks),
-            context: context.map_or_else(String::new, |context| context.name.clone()),
-            label: trace.schema.label(event.id),
-            text: String::from_utf8_lossy(text.as_bytes()).into_owned(),
+            seq: event.seq(),
+            ticks: event.ticks(),
+            time_ns: event.nanoseconds(),
+            context: event.context().map_or_else(String::new, |context| context.name.clone()),
+            label: event.label().to_string(),
+            text: text.as_text().into_owned(),
         }
     }
 }
 
 /// A copy of an event that outlives its batch.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct EventCopy {
     seq: u64,
     ticks: u64,
     cpu: u16,
     context: crate::model::ContextId,
     id: u32,
-    priority: Option<u16>,
+    priority: Priority,
     payload: Vec<u8>,
 }
 
-/// Bytes of a payload that are kept: texts that are longer are cut.
-const LONGEST: usize = 4096;
+/// Maximum number of payload bytes in a copy. Longer strings are truncated.
+const MAX_PAYLOAD: usize = 4096;
 
-impl Kept {
-    /// Becomes a copy of another event.
+impl EventCopy {
+    /// Copies another event, reusing the memory.
     pub(super) fn set(&mut self, event: &EventRef<'_>) {
         let EventRef { seq, ticks, cpu, context, id, priority, payload, record: _ } = *event;
         let mut kept = std::mem::take(&mut self.payload);
         kept.clear();
-        kept.extend_from_slice(payload.get(..LONGEST).unwrap_or(payload));
+        kept.extend_from_slice(payload.get(..MAX_PAYLOAD).unwrap_or(payload));
         *self = Self { seq, ticks, cpu, context, id, priority, payload: kept };
     }
 
@@ -180,11 +296,11 @@ impl Kept {
     }
 
     pub(super) fn line(&self, trace: &Trace) -> Line {
-        Line::of(trace, &self.event())
+        Line::of(Event::new(trace, &self.event()))
     }
 }
 
-/// A time as people write it.
+/// Returns a time in readable form.
 pub(super) fn spoken(bound: Bound) -> String {
     match bound {
         Bound::Ticks(ticks) => counted(ticks, "tick"),

@@ -1,28 +1,41 @@
-//! Rules from a trace: every selected event, in its order, with all its arguments. The trace passes
-//! them; one in which an event is missing, added, changed or elsewhere does not.
+//! Writes rules that a trace passes. The rules contain each selected event, in order, with all its
+//! arguments. A trace in which an event is missing, added, changed or moved does not pass.
 
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 
-use super::lexer::is_word;
 use super::parser::is_keyword;
 use crate::model::schema::{Argument, ArgumentKind};
-use crate::model::{Batch, EventRef, Flow, Loss, Severity, Sink, Trace};
+use crate::model::{Batch, Event, Flow, Loss, Severity, Sink, SinkError, Stop, Trace};
+use crate::select::expression::lexer::is_word;
 use crate::select::{Selection, Selector, did_you_mean, is_argument, nearest};
 use crate::text::{Describer, LineWriter, TextBuffer, missing};
 
-/// What is written of a trace.
+/// Selects the events and arguments to write.
 #[derive(Clone, Debug, Default)]
 pub struct WriteOptions {
-    /// Patterns of the events that are written; all where there are none.
+    /// Patterns of events; empty for all events.
     pub events: Vec<String>,
-    /// Names of the contexts whose events are written; all where there are none.
+    /// Names of contexts; empty for all contexts.
     pub contexts: Vec<String>,
-    /// Names of arguments that are left out, for they differ from run to run.
+    /// Names of arguments to omit, because they differ from run to run.
     pub without: Vec<String>,
 }
 
 /// A sink that writes rules.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::check::{RulesWriter, WriteOptions};
+/// use tracewell::input::{Input, Settings};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx").as_ref();
+/// let mut writer = RulesWriter::new(Vec::new(), "tiny.trx", WriteOptions::default())?;
+/// Input::open(path, Settings::default())?.read(&mut writer)?;
+/// let rules = String::from_utf8(writer.into_inner()?).expect("rules are text");
+/// assert!(rules.contains("strict"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct RulesWriter<W> {
     lines: LineWriter<W>,
@@ -30,18 +43,21 @@ pub struct RulesWriter<W> {
     options: WriteOptions,
     describer: Describer,
     value: TextBuffer,
-    /// The step that was made last, and how often in a row.
+    /// The last step, and the number of consecutive equal steps.
     step: (String, u64),
-    /// Steps that were written.
+    /// Number of steps written.
     written: u64,
 }
 
-/// Steps that are written at most: rules need some ten times the room of their text when they are read.
+/// Maximum number of steps. Parsed rules need about ten times the memory of their text.
 pub const MAX_STEPS: u64 = if cfg!(test) { 1000 } else { 1_000_000 };
 
 impl<W: Write> RulesWriter<W> {
-    /// Begins the rules of a trace of this name.
-    pub fn new(out: W, name: &str, options: WriteOptions) -> Self {
+    /// Writes the start of the rules for a trace with this name.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    pub fn new(out: W, name: &str, options: WriteOptions) -> io::Result<Self> {
         let WriteOptions { events, contexts, .. } = &options;
         let (events, contexts) = (events.clone(), contexts.clone());
         let selection = Selection { events, contexts, ..Selection::default() };
@@ -49,39 +65,40 @@ impl<W: Write> RulesWriter<W> {
         let (lines, selector) = (LineWriter::new(out), Selector::new(selection));
         let step = (String::new(), 0);
         let mut writer = Self { lines, selector, options, describer, value, step, written: 0 };
-        writer.line(&format!("# What happened in {}.", name.escape_debug()));
-        writer.line("strict");
+        writer.line(&format!("# The events of {}.", name.escape_debug()))?;
+        writer.line("strict")?;
         if let Some(only) = writer.options.only() {
-            writer.line(&only);
+            writer.line(&only)?;
         }
-        writer.line("");
-        writer
+        writer.line("")?;
+        Ok(writer)
     }
 
-    fn line(&mut self, text: &str) {
+    fn line(&mut self, text: &str) -> io::Result<()> {
         self.lines.buffer().text(text);
-        self.lines.line_end();
+        self.lines.line_end()
     }
 
-    /// Returns true if the trace has more steps than [`MAX_STEPS`]: what was written ends before the trace does.
+    /// Returns true if the trace has more than [`MAX_STEPS`] steps, so that the rules are
+    /// incomplete.
     pub fn is_full(&self) -> bool {
         self.written > MAX_STEPS
     }
 
-    /// Writes the step that was made last; equal ones in a row are one that is repeated.
-    fn put_step(&mut self) -> bool {
+    /// Writes the last step. Consecutive equal steps become one repeated step.
+    fn put_step(&mut self) -> io::Result<()> {
         let (step, times) = std::mem::take(&mut self.step);
         self.written += u64::from(times > 0);
         let out = self.lines.buffer();
         match times {
-            0 => return true,
+            0 => return Ok(()),
             1 => out.text(&step),
             _ => out.text(format!("repeat {times} {step}")),
         };
-        self.lines.line_end() && !self.is_full()
+        self.lines.line_end()
     }
 
-    /// Adds a warning to a trace that was read for each name in the options that nothing in it has.
+    /// Adds a warning to the trace for each name in the options that does not occur in it.
     pub fn remark(&self, trace: &mut Trace) {
         let WriteOptions { events, contexts, without } = &self.options;
         let (events, contexts) = (events.clone(), contexts.clone());
@@ -97,60 +114,62 @@ impl<W: Write> RulesWriter<W> {
         }
     }
 
-    /// Writes what is left and gives the writer back.
+    /// Returns the output that the rules were written to.
     ///
     /// # Errors
-    /// The first error of the writer, whenever it came.
-    pub fn finish(mut self) -> io::Result<W> {
-        self.put_step();
-        self.lines.finish()
+    /// Returns an error if writing fails.
+    pub fn into_inner(self) -> io::Result<W> {
+        self.lines.into_inner()
     }
 
-    fn event(&mut self, trace: &Trace, event: &EventRef<'_>) -> bool {
-        let kind = trace.schema.event(event.id);
+    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+        let (trace, kind) = (event.trace, event.kind());
         let mut step = name(&kind.name);
         let mut conditions = Vec::new();
-        if !trace.schema.defines(event.id) {
-            conditions.push(format!("@id = {}", event.id));
+        if !trace.schema.defines(event.id()) {
+            // All unknown events share one name, so only the id distinguishes them.
+            conditions.push(format!("@id = {}", event.id()));
         }
         let without = &self.options.without;
         let named = |argument: &Argument| without.iter().any(|name| is_argument(name, argument));
         let args = kind.args.iter().enumerate().filter(|(_, argument)| !named(argument));
         for (index, argument) in args {
             self.value.truncate(0);
-            if !self.describer.put_value(&mut self.value, trace, event, index) {
+            if !self.describer.put_value(&mut self.value, event, index) {
                 continue;
             }
-            let raw = trace.payload.argument(event.payload, index).unwrap_or(0);
-            let shown = String::from_utf8_lossy(self.value.as_bytes());
+            let raw = event.argument(index).unwrap_or(0);
+            let shown = self.value.as_text();
             conditions.push(format!("{} = {}", name(&argument.name), value(argument, raw, &shown)));
         }
-        conditions.extend(recorded_by(trace, event));
+        conditions.extend(recorded_by(event));
+        // With one core, this condition holds for every event.
         if trace.cpus > 1 {
-            conditions.push(format!("@cpu = {}", event.cpu));
+            conditions.push(format!("@cpu = {}", event.cpu()));
         }
         if !conditions.is_empty() {
             step += &format!("({})", conditions.join(", "));
         }
+        // A step is written only when a different step follows, so that equal steps can be counted.
         if step == self.step.0 {
             self.step.1 += 1;
-            return true;
+            return Ok(());
         }
-        let goes_on = self.put_step();
+        self.put_step()?;
         self.step = (step, 1);
-        goes_on
+        Ok(())
     }
 }
 
 impl<W: Write> Sink for RulesWriter<W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        for event in batch.events() {
-            match self.selector.takes(trace, &event) {
-                ControlFlow::Continue(true) if !self.event(trace, &event) => {
-                    return Flow::Break(());
-                }
-                ControlFlow::Continue(_) => {}
-                ControlFlow::Break(()) => return Flow::Break(()),
+        for row in batch.events() {
+            let event = Event::new(trace, &row);
+            if self.selector.takes(event)? {
+                Stop::on_error(self.event(event))?;
+            }
+            if self.is_full() {
+                return Flow::Break(Stop::Complete);
             }
         }
         Flow::Continue(())
@@ -158,21 +177,29 @@ impl<W: Write> Sink for RulesWriter<W> {
 
     fn loss(&mut self, _: &Trace, loss: &Loss) -> Flow {
         let some = || "some events are missing".to_owned();
-        self.put_step();
+        Stop::on_error(self.put_step())?;
         let lost = loss.events.map_or_else(some, |events| missing(events, "event"));
-        self.line(&format!("# {lost} here: {}", loss.cause.as_str()));
-        Flow::Continue(())
+        Stop::on_error(self.line(&format!("# {lost} here: {}", loss.cause.as_str())))
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        Ok(self.lines.flush()?)
+    }
+
+    fn finish(&mut self, _: &Trace) -> Result<(), SinkError> {
+        self.put_step()?;
+        self.flush()
     }
 }
 
 impl WriteOptions {
-    /// The statement that selects what was selected.
+    /// Returns the statement of rules that selects the same events.
     fn only(&self) -> Option<String> {
         if self.events.is_empty() && self.contexts.is_empty() {
             return None;
         }
         let context = |context: &String| match context.contains(['*', '?']) {
-            true => context.replace(|c| !is_word(c), "?"),
+            true => context.replace(|c| !is_word(c) || c == '&', "?"),
             false => name(context),
         };
         let contexts: Vec<_> = self.contexts.iter().map(context).collect();
@@ -192,10 +219,12 @@ impl WriteOptions {
     }
 }
 
-/// A pattern of a selection as one of rules, in which `_` stands for a blank.
+/// Converts a pattern of a selection to a pattern of rules, in which `_` replaces spaces.
 fn wildcard(pattern: &str) -> String {
     let word = |c: char| match c {
         ' ' => '_',
+        // Two adjacent `&` would be the operator `&&`.
+        '&' => '?',
         _ if is_word(c) => c,
         _ => '?',
     };
@@ -203,18 +232,20 @@ fn wildcard(pattern: &str) -> String {
     if is_keyword(&pattern) || pattern.contains("..") { quoted(&pattern) } else { pattern }
 }
 
-/// Who recorded an event, where no argument says so.
-fn recorded_by(trace: &Trace, event: &EventRef<'_>) -> Option<String> {
-    let context = trace.contexts.get(event.context)?;
-    let args = 0..trace.schema.event(event.id).args.len();
-    let mut values = args.filter_map(|index| trace.payload.argument(event.payload, index));
-    let told = values.any(|value| value == context.key);
-    (!told).then(|| format!("@context = {}", name(&context.name)))
+/// Returns a condition on the context of an event, or `None` if an argument of the event already
+/// has the key of the context.
+fn recorded_by(event: Event<'_>) -> Option<String> {
+    let context = event.context()?;
+    let args = 0..event.kind().args.len();
+    let mut values = args.filter_map(|index| event.argument(index));
+    let has_key = values.any(|value| value == context.key);
+    (!has_key).then(|| format!("@context = {}", name(&context.name)))
 }
 
-/// A name as rules have it: in quotation marks where it is no plain word.
+/// Returns a name as written in rules, quoted if it is not a plain word.
 fn name(name: &str) -> String {
     let plain = |c: char| is_word(c) && !"*?.+-%&".contains(c);
+    // A word of digits would be read as a number.
     let number = name.starts_with(|c: char| c.is_ascii_digit());
     if name.is_empty() || number || !name.chars().all(plain) || is_keyword(name) {
         quoted(name)
@@ -241,6 +272,7 @@ fn quoted(text: &str) -> String {
 fn value(argument: &Argument, raw: u64, shown: &str) -> String {
     match argument.kind {
         ArgumentKind::Unsigned | ArgumentKind::Signed => shown.to_owned(),
+        // Rules compare the number, so leading zeros are omitted.
         ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed => format!("0x{raw:X}"),
         _ => name(shown),
     }
@@ -252,12 +284,15 @@ mod tests {
 
     #[test]
     fn steps_are_not_written_without_end() {
-        let mut writer = RulesWriter::new(Vec::new(), "long", WriteOptions::default());
+        let options = WriteOptions::default();
+        let mut writer = RulesWriter::new(Vec::new(), "long", options).unwrap();
         for step in 0..MAX_STEPS {
             writer.step = (format!("A(n = {step})"), 1);
-            assert!(writer.put_step() && !writer.is_full(), "{step}");
+            writer.put_step().unwrap();
+            assert!(!writer.is_full(), "{step}");
         }
         writer.step = ("B".to_owned(), 1);
-        assert!(!writer.put_step() && writer.is_full());
+        writer.put_step().unwrap();
+        assert!(writer.is_full());
     }
 }

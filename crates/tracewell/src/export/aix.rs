@@ -1,17 +1,17 @@
-//! Writes AIX trace entries into one container (TWX1), in the order of the trace: the files of several
-//! processors become one. Entries stay as recorded; only traces of such entries can be written.
+//! Writes AIX trace entries into one container (TWX1), in the order of the trace, so the files of
+//! several processors become one. Entries stay as recorded. Traces of other formats cannot be
+//! written.
 
 use std::io::{self, Write};
 
-use tracewell_wire::ByteOrder;
-use tracewell_wire::aix::{Env, FileHeader, TimeConversion};
+use tracewell_wire::aix::FileHeader;
 
 use super::{Export, ExportError, ExportNames};
 use crate::format::{Options, aix};
 use crate::input::Input;
-use crate::model::{Batch, Flow, Sink, Trace};
+use crate::model::{Batch, Flow, Sink, SinkError, Stop, Trace};
 
-/// The export's entry in the list.
+/// The export `aix`, for traces of the dialect `aix` only.
 pub static EXPORT: Export = Export {
     name: "aix",
     description: "AIX trace entries in Tracewell's container TWX1",
@@ -30,73 +30,51 @@ fn write(
     if input.format().name != aix::FORMAT.name {
         let format = input.format().name;
         let message =
-            format!("traces of format {format} have no hook words; only aix traces can be written");
+            format!("a trace of format {format} has no hook words: only aix traces can be written");
         return Err(ExportError::NotPossible(message));
     }
-    let mut log = Log { out, begun: false, error: None };
-    let trace = input.read(&mut log)?;
-    log.begin(&trace);
-    match log.error {
-        Some(error) => Err(ExportError::Write(error)),
-        None => Ok(trace),
-    }
+    Ok(input.read(&mut Log { out, begun: false })?)
 }
 
 struct Log<'a> {
     out: &'a mut dyn Write,
     begun: bool,
-    error: Option<io::Error>,
 }
 
 impl Log<'_> {
-    fn put(&mut self, bytes: &[u8]) {
-        if self.error.is_none() {
-            self.error = self.out.write_all(bytes).err();
-        }
-    }
-
     /// Writes the header before the first frame.
-    fn begin(&mut self, trace: &Trace) {
+    fn begin(&mut self, trace: &Trace) -> io::Result<()> {
+        // The header is written with the first batch, because its values are known only after the
+        // reader has seen the input's headers.
         if std::mem::replace(&mut self.begun, true) {
-            return;
+            return Ok(());
         }
-        let fact = |name| trace.fact(name).unwrap_or(0);
-        let narrow = |name| u32::try_from(fact(name)).unwrap_or(u32::MAX);
-        let text = |name| trace.text(name).as_bytes();
-        let header = FileHeader {
-            order: if fact("byte_order") == 1 { ByteOrder::Little } else { ByteOrder::Big },
-            env: if fact("environment") == 64 { Env::Bits64 } else { Env::Bits32 },
-            per_cpu: false,
-            circular: fact("circular") != 0,
-            wall_clock_ns: fact("wall_clock_ns"),
-            start_tick: fact("start_tick"),
-            conversion: TimeConversion { multiplier: fact("multiplier"), divisor: fact("divisor") },
-            cpus: narrow("cpus"),
-            cpus_traced: narrow("cpus_traced"),
-            channel: narrow("channel"),
-            texts: tracewell_wire::aix::Texts {
-                system: text("system"),
-                node: text("node"),
-                machine: text("machine"),
-                address: text("address"),
-                command: text("command"),
-                buffering: text("buffering"),
-            },
-        };
+        // A trace without a header has no frames.
+        let Some(header) = aix::Header::of(trace) else { return Ok(()) };
+        let header = FileHeader { per_cpu: false, ..header.file_header() };
         let mut bytes = vec![0; header.length()];
         let length = header.write(&mut bytes).unwrap_or(0);
-        self.put(bytes.get(..length).unwrap_or_default());
+        self.out.write_all(bytes.get(..length).unwrap_or_default())
+    }
+
+    /// Writes a frame, padded to a multiple of 8 bytes.
+    fn frame(&mut self, frame: &[u8]) -> io::Result<()> {
+        let padding = frame.len().next_multiple_of(8) - frame.len();
+        self.out.write_all(frame)?;
+        self.out.write_all(&[0; 8][..padding])
     }
 }
 
 impl Sink for Log<'_> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        self.begin(trace);
+        Stop::on_error(self.begin(trace))?;
         for event in batch.events() {
-            self.put(event.record);
-            let padding = event.record.len().next_multiple_of(8) - event.record.len();
-            self.put(&[0; 8][..padding]);
+            Stop::on_error(self.frame(event.record))?;
         }
-        if self.error.is_some() { Flow::Break(()) } else { Flow::Continue(()) }
+        Flow::Continue(())
+    }
+
+    fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
+        Ok(self.begin(trace)?)
     }
 }

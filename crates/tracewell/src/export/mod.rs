@@ -1,38 +1,56 @@
-//! Writing a trace in another format, one file a format, and the list of them.
+//! Writes traces in other formats, and lists these formats.
 //!
-//! An export reads an input and writes bytes; it may read the input twice. What people read by
-//! themselves is a report ([`crate::report`]).
+//! An export reads an input, possibly twice, and writes bytes. Text for people is written by
+//! [`crate::report`].
 //!
-//! To add a format, add a file here with an [`Export`] in it and put that into [`EXPORTS`].
+//! To add a format, add a file with an [`Export`] to this folder, and list the export in
+//! [`EXPORTS`].
+//!
+//! ```
+//! use tracewell::export::{ExportNames, by_name};
+//! use tracewell::format::Options;
+//! use tracewell::input::{Input, Settings};
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx").as_ref();
+//! let mut input = Input::open(path, Settings::default())?;
+//! let mut csv = Vec::new();
+//! let export = by_name("csv").expect("csv is in the list");
+//! (export.write)(&mut input, &Options::default(), &ExportNames::default(), &mut csv)?;
+//! assert!(csv.starts_with(b"seq,ticks,time_ns,cpu,context,"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod aix;
 pub mod diagram;
 pub mod events;
+pub mod list;
+pub mod page;
 pub mod threadx;
-pub mod tracex_dump;
+pub mod tracex;
 
 use std::io::{self, Write};
 
 use crate::format::{OptionError, OptionHelp, Options};
 use crate::input::{Input, InputError};
-use crate::model::Trace;
+use crate::model::{SinkError, Trace};
 
 /// A format that can be written.
 #[derive(Debug)]
 pub struct Export {
     /// Name on the command line.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// Description in one line.
     pub description: &'static str,
-    /// The extension of a file name that asks for it.
+    /// The file name extension that selects the format, without the dot.
     pub extension: Option<&'static str>,
-    /// What can be chosen.
+    /// The options of `-T`.
     pub options: &'static [OptionHelp],
-    /// Reads the input and writes it.
+    /// Reads the input and writes it in this format.
     pub write: fn(&mut Input, &Options, &ExportNames, &mut dyn Write) -> Result<Trace, ExportError>,
 }
 
-/// File names that some formats tell inside.
+/// Names of the input and output files. Some formats contain them, for example `tracex-dump` in
+/// its heading.
 #[derive(Clone, Debug, Default)]
 pub struct ExportNames {
     /// Name of the input.
@@ -41,16 +59,16 @@ pub struct ExportNames {
     pub output: String,
 }
 
-/// Why an export failed.
+/// Error of an export.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The input cannot be read.
     #[error(transparent)]
-    Input(#[from] InputError),
-    /// An option does not fit.
+    Input(InputError),
+    /// An option is unknown or has an invalid value.
     #[error(transparent)]
-    Option(#[from] OptionError),
-    /// The trace does not have what the format needs.
+    Option(OptionError),
+    /// The trace lacks data that the format requires.
     #[error("{0}")]
     NotPossible(String),
     /// The output cannot be written.
@@ -58,28 +76,78 @@ pub enum ExportError {
     Write(io::Error),
 }
 
-/// Every format that can be written.
+impl From<OptionError> for ExportError {
+    /// Returns an error that names the option with `-T`, the flag for options of outputs.
+    fn from(error: OptionError) -> Self {
+        Self::Option(error.of_output())
+    }
+}
+
+impl From<InputError> for ExportError {
+    fn from(error: InputError) -> Self {
+        match error {
+            InputError::Sink(SinkError::Write(error)) => Self::Write(error),
+            InputError::Sink(SinkError::NotPossible(error)) => Self::NotPossible(error.to_string()),
+            error => Self::Input(error),
+        }
+    }
+}
+
+/// All formats that can be written.
 pub static EXPORTS: &[&Export] = &[
     &threadx::EXPORT,
     &aix::EXPORT,
-    &tracex_dump::EXPORT,
+    &tracex::EXPORT,
     &events::JSON_LINES,
     &events::TSV,
     &events::CSV,
     &diagram::MERMAID,
     &diagram::PLANTUML,
     &diagram::SVG,
+    &page::HTML,
 ];
 
-/// The format of this name.
+/// Returns the format with this name.
+///
+/// ```
+/// use tracewell::export::by_name;
+///
+/// assert_eq!(by_name("threadx").and_then(|export| export.extension), Some("trx"));
+/// assert!(by_name("word").is_none());
+/// ```
 pub fn by_name(name: &str) -> Option<&'static Export> {
     EXPORTS.iter().copied().find(|export| export.name == name)
 }
 
-/// The format that a file name with this extension asks for.
+/// Returns the format that a file name extension selects. Case is ignored.
+///
+/// ```
+/// use tracewell::export::by_extension;
+///
+/// assert_eq!(by_extension("SVG").map(|export| export.name), Some("svg"));
+/// ```
 pub fn by_extension(extension: &str) -> Option<&'static Export> {
     let asks = |export: &Export| {
         export.extension.is_some_and(|known| known.eq_ignore_ascii_case(extension))
     };
     EXPORTS.iter().copied().find(|export| asks(export))
+}
+
+/// Escapes text for XML and HTML. Special characters become entities, and characters that XML
+/// cannot contain become U+FFFD.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            '\u{FFFE}' | '\u{FFFF}' => escaped.push('\u{FFFD}'),
+            _ if c.is_control() => escaped.push('\u{FFFD}'),
+            _ => escaped.push(c),
+        }
+    }
+    escaped
 }

@@ -1,13 +1,14 @@
-//! Writes a ThreadX dump (`.trx`) from any trace that has what one needs.
+//! Writes a ThreadX dump (`.trx`).
 //!
-//! The input is read twice: its registry, which comes first in a dump, is complete only after the
-//! last event. Events lie oldest first; where the source had overwritten older ones, its newest
-//! event is put into slot 0, so that the dump still says that it wrapped. Otherwise the last slot is unused, which says
-//! that nothing was overwritten.
+//! The input is read twice, because the registry is at the start of a dump but is complete only
+//! after the last event. Events are written oldest first. If the source has overwritten events, its
+//! newest event goes into slot 0, which shows that the ring wrapped. Otherwise the last slot is
+//! unused, which shows that nothing was overwritten.
 //!
-//! A ThreadX source keeps its words: only byte order and width change. From another dialect, a
-//! context becomes a thread address, an interrupt or initialization; the first four arguments
-//! become the information words; ticks become stamps of the source's counter, cut to 32 bits.
+//! The words of a ThreadX source are kept, and only byte order and width change. For other
+//! dialects, a context becomes a thread address, an interrupt or initialization. The first four
+//! arguments become the information words, and ticks become timestamps of the source's counter,
+//! truncated to 32 bits.
 
 use std::io::{self, Write};
 
@@ -20,10 +21,10 @@ use super::{Export, ExportError, ExportNames};
 use crate::format::{OptionError, OptionHelp, Options, threadx};
 use crate::input::Input;
 use crate::model::{
-    Batch, ContextKind, Counter, EventRef, Flow, Loss, LossCause, Object, Sink, Trace,
+    self, Batch, ContextKind, Counter, Flow, Loss, LossCause, Object, Sink, SinkError, Stop, Trace,
 };
 
-/// The export's entry in the list.
+/// The export `threadx`, for traces of every dialect whose events fit into ThreadX's slots.
 pub static EXPORT: Export = Export {
     name: "threadx",
     description: "ThreadX event trace buffer, as TraceX reads it",
@@ -43,7 +44,7 @@ pub static EXPORT: Export = Export {
     write,
 };
 
-/// Where a dump claims to have lain when its source says nothing.
+/// Address of the dump in target memory if the source has no address.
 const BASE: u64 = 0x2000_0000;
 
 fn write(
@@ -53,45 +54,43 @@ fn write(
     out: &mut dyn Write,
 ) -> Result<Trace, ExportError> {
     options.check(EXPORT.options)?;
+    // The input is read twice, so a stream must be held in memory.
     input.load()?;
     let mut survey = Survey::default();
     let trace = input.read(&mut survey)?;
-    if let Some(message) = survey.refused {
-        return Err(ExportError::NotPossible(message));
-    }
     let target = Target::new(&trace, options)?;
     let slots = target.registry(&trace)?;
-    let mut writer = EventSlots { target, out, error: None, skip: None, written: 0 };
+    let mut writer = EventSlots { target, out, skip: None, written: 0 };
     let head = writer.target.head(&trace, &survey, &slots);
     let written = writer.out.write_all(&head);
     written.map_err(ExportError::Write)?;
     if survey.wrapped()
         && let Some(newest) = survey.newest
     {
-        writer.put(&newest);
-        writer.skip = Some(survey.events - 1);
+        writer.put(&newest).map_err(ExportError::Write)?;
+        // The newest event is already in slot 0, so the second pass omits it.
+        writer.skip = survey.newest_seq;
     }
     input.read(&mut writer)?;
     if !survey.wrapped() {
-        writer.put(&Event::UNUSED);
+        // A slot with context 0 shows a reader that the ring has not wrapped.
+        writer.put(&Event::UNUSED).map_err(ExportError::Write)?;
     }
-    match writer.error {
-        Some(error) => Err(ExportError::Write(error)),
-        None => Ok(trace),
-    }
+    Ok(trace)
 }
 
-/// What has to be known before the first byte.
+/// The facts that must be known before the first byte is written.
 #[derive(Debug, Default)]
 struct Survey {
     events: u64,
     newest: Option<Event>,
+    /// Number of the newest event.
+    newest_seq: Option<u64>,
     overwritten: bool,
-    refused: Option<String>,
 }
 
 impl Survey {
-    /// Whether the dump has to say that older events were overwritten.
+    /// Returns true if the dump must show that older events were overwritten.
     fn wrapped(&self) -> bool {
         self.overwritten && self.events > 0
     }
@@ -100,12 +99,13 @@ impl Survey {
 impl Sink for Survey {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         let source = Source::of(trace);
-        for event in batch.events() {
-            match source.event(trace, &event) {
+        for row in batch.events() {
+            self.newest_seq = Some(row.seq);
+            match source.event(model::Event::new(trace, &row)) {
                 Ok(event) => self.newest = Some(event),
                 Err(message) => {
-                    self.refused = Some(format!("event {}: {message}", event.seq));
-                    return Flow::Break(());
+                    let message = format!("event {}: {message}", row.seq);
+                    return Flow::Break(SinkError::not_possible(message).into());
                 }
             }
         }
@@ -119,42 +119,47 @@ impl Sink for Survey {
     }
 }
 
-/// How the words of the source are read.
+/// The conversion of records to event slots.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     /// The records are event slots of this layout.
     Threadx(Layout),
-    /// Another dialect: stamps are made with this counter.
+    /// The source has another dialect, and its ticks become timestamps of this counter.
     Other(Counter),
 }
 
 impl Source {
     fn of(trace: &Trace) -> Self {
         if trace.format != threadx::FORMAT.name {
+            // ThreadX timestamps have 32 bits. A wider counter is truncated, a narrower one is
+            // kept.
             let mask = trace.clock.counter.mask & u64::from(u32::MAX);
             return Self::Other(Counter::of_mask(mask, trace.clock.counter.direction));
         }
         Self::Threadx(threadx::layout(trace))
     }
 
-    fn event(self, trace: &Trace, event: &EventRef<'_>) -> Result<Event, String> {
+    fn event(self, event: model::Event<'_>) -> Result<Event, String> {
         match self {
-            Self::Threadx(layout) => Event::read(layout, event.record)
+            Self::Threadx(layout) => Event::read(layout, event.row.record)
                 .ok_or_else(|| "the record is not a whole event slot".to_owned()),
-            Self::Other(counter) => other_event(trace, event, counter),
+            Self::Other(counter) => other_event(event, counter),
         }
     }
 }
 
-/// The event slot for an event of another dialect.
-fn other_event(trace: &Trace, event: &EventRef<'_>, counter: Counter) -> Result<Event, String> {
-    let id = u16::try_from(event.id)
-        .map_err(|_| format!("a ThreadX event id has 16 bits, found {}", event.id))?;
-    let core = u8::try_from(event.cpu)
-        .map_err(|_| format!("a ThreadX core number has 8 bits, found {}", event.cpu))?;
-    let found = trace.contexts.get(event.context);
+/// Returns the event slot for an event of another dialect.
+fn other_event(event: model::Event<'_>, counter: Counter) -> Result<Event, String> {
+    let model::Event { trace, row } = event;
+    let id = u16::try_from(row.id)
+        .map_err(|_| format!("a ThreadX event id has 16 bits, found {}", row.id))?;
+    let core = u8::try_from(row.cpu)
+        .map_err(|_| format!("a ThreadX core number has 8 bits, found {}", row.cpu))?;
+    let found = trace.contexts.get(row.context);
     let (context, priority_word) = match found.map(|context| (context.kind, context.key)) {
         None => return Err("the event has no context".to_owned()),
+        // The priority word of an interrupt is the interrupted thread, which other dialects do not
+        // record.
         Some((ContextKind::Interrupt, _)) => (context::INTERRUPT, 0),
         Some((ContextKind::Initialization | ContextKind::Unknown | ContextKind::System, _)) => {
             (context::INITIALIZATION, 0)
@@ -163,21 +168,23 @@ fn other_event(trace: &Trace, event: &EventRef<'_>, counter: Counter) -> Result<
             return Err("a thread with key 0 would mark its slot as unused".to_owned());
         }
         Some((ContextKind::Thread, key)) => {
-            let priority = event.priority.unwrap_or(0).min(0x3FF);
+            // The priority word has 10 bits for the priority.
+            let priority = row.priority.get().unwrap_or(0).min(0x3FF);
             (key, PriorityWord::of_thread(priority, priority))
         }
     };
-    let argument = |index| trace.payload.argument(event.payload, index).unwrap_or(0);
+    let argument = |index| event.argument(index).unwrap_or(0);
     Ok(Event {
         context,
         priority_word,
+        // ThreadX SMP records the core in the upper byte.
         id_word: (u64::from(core) << 24) | u64::from(id),
-        stamp: counter.stamp_after(trace.clock.first_stamp, event.ticks),
+        stamp: counter.stamp_after(trace.clock.first_stamp, row.ticks),
         info: [0, 1, 2, 3].map(argument),
     })
 }
 
-/// What the dump is to look like.
+/// The layout of the dump.
 #[derive(Clone, Copy, Debug)]
 struct Target {
     layout: Layout,
@@ -205,12 +212,12 @@ impl Target {
             Some("64") => Width::Bits64,
             Some(other) => return Err(wrong("ulong", "32 or 64", other)),
         };
-        // TraceX refuses names of 64 bytes and more.
+        // TraceX rejects name fields of 64 bytes and more.
         let name_size = from.name_size;
         Ok(Self { layout: Layout { order, width, name_size }, source })
     }
 
-    /// The registry: every object of a ThreadX source, every thread of another one.
+    /// Returns the registry: all objects of a ThreadX source, or all threads of another source.
     fn registry(&self, trace: &Trace) -> Result<Vec<u8>, ExportError> {
         let size = self.layout.registry_slot_size();
         let mut registry = Vec::new();
@@ -224,7 +231,7 @@ impl Target {
             let at = registry.len();
             if let Some(slot) = self.registry_slot(trace, object) {
                 registry.resize(at + size, 0);
-                // The bytes are as many as the layout says.
+                // Cannot fail: the slice has the length of the layout.
                 let _ = slot.write(self.layout, &mut registry[at..]);
             }
         }
@@ -238,7 +245,7 @@ impl Target {
 
     fn registry_slot<'a>(&self, trace: &Trace, object: &'a Object) -> Option<RegistrySlot<'a>> {
         match self.source {
-            // Threads that were made up for unregistered contexts stay unregistered.
+            // Omit threads that the decoder added for unregistered contexts.
             Source::Threadx(layout) => RegistrySlot::read(layout, &object.record),
             Source::Other(_) => {
                 let kind = trace.schema.object_kind(object.kind)?;
@@ -259,11 +266,14 @@ impl Target {
         }
     }
 
-    /// Header and registry.
+    /// Returns header and registry.
     fn head(&self, trace: &Trace, survey: &Survey, registry: &[u8]) -> Vec<u8> {
-        let base = trace.fact("trace_base_address").unwrap_or(BASE);
+        let dump = threadx::DumpHeader::of(trace).map(|dump| dump.header);
+        let base = dump.map_or(BASE, |header| header.trace_base_address);
         let mask = match self.source {
-            Source::Threadx(_) => trace.fact("timer_valid_mask").unwrap_or(u64::from(u32::MAX)),
+            Source::Threadx(_) => {
+                dump.map_or(u64::from(u32::MAX), |header| header.timer_valid_mask)
+            }
             Source::Other(counter) => counter.mask,
         };
         let registry_start = base.wrapping_add(self.layout.header_size() as u64);
@@ -287,7 +297,7 @@ impl Target {
             reserved: Header::RESERVED,
         };
         let mut bytes = vec![0; self.layout.header_size()];
-        // The bytes are as many as the layout says.
+        // Cannot fail: the slice has the length of the layout.
         let _ = header.write(self.layout, &mut bytes);
         bytes.extend_from_slice(registry);
         bytes
@@ -310,54 +320,50 @@ fn object_type(label: &str) -> Option<u8> {
 }
 
 fn wrong(key: &str, expected: &str, found: &str) -> ExportError {
-    ExportError::Option(OptionError::new(key, format!("expected {expected}, found '{found}'")))
+    OptionError::new(key, format!("expected {expected}, found '{found}'")).into()
 }
 
-/// Writes event slots one after the other.
+/// A sink that writes event slots.
 struct EventSlots<'a> {
     target: Target,
     out: &'a mut dyn Write,
-    error: Option<io::Error>,
-    /// Number of the event that was written already.
+    /// Sequence number of the event that is already in slot 0.
     skip: Option<u64>,
     written: u64,
 }
 
 impl EventSlots<'_> {
-    fn put(&mut self, event: &Event) {
+    fn put(&mut self, event: &Event) -> io::Result<()> {
         let mut bytes = [0; 64];
         let slot = &mut bytes[..self.target.layout.event_size()];
-        // The bytes are as many as the layout says.
+        // Cannot fail: the slice has the length of the layout.
         let _ = event.write(self.target.layout, slot);
-        if let Err(error) = self.out.write_all(slot) {
-            self.error.get_or_insert(error);
-        }
         self.written += 1;
+        self.out.write_all(slot)
     }
 }
 
 impl Sink for EventSlots<'_> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        for event in batch.events() {
-            if self.skip != Some(event.seq)
-                && let Ok(slot) = self.target.source.event(trace, &event)
+        for row in batch.events() {
+            if self.skip != Some(row.seq)
+                && let Ok(slot) = self.target.source.event(model::Event::new(trace, &row))
             {
-                self.put(&slot);
+                Stop::on_error(self.put(&slot))?;
             }
         }
-        if self.error.is_some() { Flow::Break(()) } else { Flow::Continue(()) }
+        Flow::Continue(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::schema::Schema;
     use crate::model::{Clock, Direction, PayloadLayout};
 
     #[test]
     fn every_type_of_objects_of_the_kernel_has_its_code() {
-        let schema = Schema::threadx();
+        let schema = crate::format::threadx::schema();
         for code in 1..=8 {
             let kind = schema.object_kind(code).expect("the kernel has eight types");
             assert_eq!(object_type(&kind.label).map(u32::from), Some(code), "{}", kind.label);
@@ -371,7 +377,7 @@ mod tests {
             let counter = Counter::of_mask(mask, Direction::Down);
             let payload = PayloadLayout::Values { digits: 8 };
             let clock = Clock::new(None, counter);
-            let trace = Trace::new("other", Schema::shark(), payload, clock);
+            let trace = Trace::new("other", crate::format::shark::schema(), payload, clock);
             match Source::of(&trace) {
                 Source::Other(counter) => (counter.mask, counter.direction),
                 Source::Threadx(_) => panic!("no dump was read"),

@@ -1,41 +1,42 @@
-//! Where the reading of a log's blocks stands, for the logs whose blocks have the frame of `wire::frame`: how it goes
-//! on behind a block, behind damage, and behind the end. What blocks mean, the logs know.
+//! Tracks the position in a log whose blocks are framed as in `wire::frame`. Handles intact blocks,
+//! damage, and bytes after the log. The formats interpret the content of blocks.
 
 use tracewell_wire::frame::HEAD;
 use tracewell_wire::native::WORD;
 
 use crate::format::{Input, Progress};
-use crate::model::{Flow, Loss, LossCause, Severity, Sink, Trace};
+use crate::model::{Emitter, Flow, LossCause, Severity, Trace};
 use crate::text::counted;
 
-/// A place in a log, and whether there was damage before it.
+/// A position in a log, and the damage before it.
 #[derive(Debug, Default)]
 pub(super) struct BlockPlace {
-    /// Where the next block lies in the source.
+    /// Offset of the next block in the source.
     pub(super) at: u64,
-    /// Damage that nothing missing accounts for yet.
+    /// True if there was damage that no reported loss covers yet.
     pub(super) damaged: bool,
-    /// Whether the bytes just before were damaged, too: they are one damage, told once.
+    /// True if the preceding bytes are also damaged. Adjacent damage is reported once.
     in_damage: bool,
 }
 
 impl BlockPlace {
-    /// A log whose next block lies here.
+    /// Returns the position of a log whose next block is at this offset.
     pub(super) fn new(at: u64) -> Self {
         Self { at, ..Self::default() }
     }
 
-    /// Goes behind a block with so many bytes of body; where the body lies.
+    /// Moves past a block with a body of `body` bytes. Returns the offset of the body.
     pub(super) fn pass(&mut self, body: usize) -> u64 {
         let body_at = self.at + HEAD as u64;
         (self.at, self.in_damage) = (body_at + body as u64, false);
         body_at
     }
 
-    /// A block is damaged, or cut off: the next one begins at a later multiple of 8.
+    /// Moves past a damaged word. Blocks begin at multiples of 8 bytes, so the next block can begin
+    /// after any word.
     pub(super) fn look_further(&mut self, trace: &mut Trace) {
         if !self.in_damage {
-            let message = "expected a block of a log with the right checksum";
+            let message = "expected a block of a log with a valid checksum";
             trace.diagnostics.add(Severity::Damage, self.at, message);
         }
         (self.in_damage, self.damaged) = (true, true);
@@ -43,42 +44,38 @@ impl BlockPlace {
     }
 }
 
-/// Bytes behind the end of a log: of a page that was not filled, of a file that was put behind it, of nothing known.
+/// The bytes after the end of a log. They may be the rest of a page or another file.
 #[derive(Debug)]
 pub(super) struct Behind {
-    /// Where the log ends.
+    /// Offset of the end of the log.
     end: u64,
-    /// The magic number of another log.
+    /// The magic number with which another log would begin.
     magic: u32,
     bytes: u64,
-    /// True if any of them is not 0.
+    /// True if at least one of the bytes is not 0.
     says_something: bool,
     begins_with: Option<u32>,
 }
 
 impl Behind {
-    /// What lies behind a log whose blocks have this magic number.
+    /// Returns the state at the end of a log, before any byte after it is read. The blocks of the
+    /// log have this magic number.
     pub(super) fn new(end: u64, magic: u32) -> Self {
         Self { end, magic, bytes: 0, says_something: false, begins_with: None }
     }
 
-    /// Takes what is shown of it, and tells of it when nothing more comes.
-    pub(super) fn read(
-        &mut self,
-        input: &Input<'_>,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
-    ) -> Progress {
+    /// Counts the bytes of the input. At the end of the input, reports them.
+    pub(super) fn read(&mut self, input: &Input<'_>, out: &mut Emitter<'_>) -> Progress {
         let consumed = self.skip(input);
         if !input.last {
             return Progress::More { consumed, wanted: size_of::<u32>() };
         }
-        // Nothing follows that a sink could want or not.
-        let _ = self.tell(trace, sink);
+        // No later event follows, so the sink's result does not matter.
+        let _ = self.report(out);
         Progress::Done
     }
 
-    /// How many bytes of the input are done with.
+    /// Counts the bytes of the input. Returns the number of bytes consumed.
     fn skip(&mut self, input: &Input<'_>) -> usize {
         let from = self.end.saturating_sub(input.offset) as usize;
         let rest = input.bytes.get(from..).unwrap_or_default();
@@ -86,6 +83,7 @@ impl Behind {
             && let Some(word) = rest.first_chunk()
         {
             self.begins_with = Some(u32::from_le_bytes(*word));
+        // Until four bytes after the log have arrived, consume none of them.
         } else if self.begins_with.is_none() && !input.last {
             return from.min(input.bytes.len());
         }
@@ -94,8 +92,8 @@ impl Behind {
         input.bytes.len()
     }
 
-    /// Says what was left out; nothing about zeros.
-    fn tell(&self, trace: &mut Trace, sink: &mut dyn Sink) -> Flow {
+    /// Reports the undecoded bytes, unless all of them are zero.
+    fn report(&self, out: &mut Emitter<'_>) -> Flow {
         if !self.says_something {
             return Flow::Continue(());
         }
@@ -106,10 +104,6 @@ impl Behind {
             }
             _ => format!("{bytes} follow the end of the log; they are not read"),
         };
-        trace.diagnostics.add(Severity::Damage, self.end, message);
-        let cause = LossCause::Damaged;
-        let loss = Loss { before: trace.events, events: None, cause, offset: self.end };
-        trace.losses.add(&loss);
-        sink.loss(trace, &loss)
+        out.damage(message, (None, LossCause::Damaged), self.end)
     }
 }

@@ -1,17 +1,18 @@
-//! Room for the copy of a stream's memory, whose header says how large it is.
+//! Allocates memory for the copy of a stream. The stream's header contains the size.
 //!
-//! A file may say much and have little: a hole in it reads as zeros and takes no room. So the room is asked for
-//! in a way that may fail, and no more is copied than the file has, but for a gibibyte that may be holes.
+//! A file with holes can be large and have few blocks, because holes read as zeros and occupy no
+//! disk space. So the size of the stream may exceed the memory of the machine. The number of copied
+//! bytes is limited to the size of the file's blocks or 1 GiB, whichever is larger.
 
 use std::fs::Metadata;
 use std::io;
 
-/// Largest memory of a stream that is copied, in bytes.
+/// Maximum size of a stream that is copied, in bytes: 32 GiB.
 const MAX_BYTES: u64 = 1 << 35;
-/// Bytes that may be copied though the file has no blocks for them.
+/// Number of bytes that can be copied even if the blocks of the file are smaller: 1 GiB.
 const MAX_HOLES: u64 = 1 << 30;
 
-/// Zeros that a stream is copied into; those that are not touched take no room.
+/// Zeroed memory for the copy of a stream. Untouched pages occupy no memory.
 #[derive(Debug)]
 pub(super) struct Room {
     pub(super) bytes: Vec<u8>,
@@ -19,14 +20,14 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Room for so many bytes of a file.
+    /// Allocates `total` bytes for a file.
     ///
     /// # Errors
-    /// InvalidData where there is not so much room.
+    /// Returns `InvalidData` if the stream is larger than 32 GiB or the allocation fails.
     pub(super) fn new(total: usize, file: &Metadata) -> io::Result<Self> {
         let refused = || {
             let message = format!(
-                "at byte 0: expected a stream that fits into memory, found the header of one of {total} bytes"
+                "at byte 0: expected a stream that fits into memory, found the header of a stream of {total} bytes"
             );
             io::Error::new(io::ErrorKind::InvalidData, message)
         };
@@ -36,28 +37,28 @@ impl Room {
         Ok(Self { bytes: vec![0; total], left: allocated(file).max(MAX_HOLES) })
     }
 
-    /// Notes that so many bytes are about to be copied.
+    /// Counts bytes that are about to be copied.
     ///
     /// # Errors
-    /// InvalidData where the file has less.
+    /// Returns `InvalidData` if the limit is exceeded, because most of these bytes are then holes.
     pub(super) fn spend(&mut self, bytes: usize) -> io::Result<()> {
         self.left = self.left.checked_sub(bytes as u64).ok_or_else(|| {
             let message =
-                "expected records, found holes in the file where its heads say that some are";
+                "expected records, found holes in the file at positions that its heads mark as used";
             io::Error::new(io::ErrorKind::InvalidData, message)
         })?;
         Ok(())
     }
 }
 
-/// Bytes that a file really has.
+/// Returns the total size of the blocks of a file in bytes.
 #[cfg(unix)]
 fn allocated(file: &Metadata) -> u64 {
     use std::os::unix::fs::MetadataExt;
     file.blocks().saturating_mul(512)
 }
 
-/// Bytes that a file says it has.
+/// Returns the length of a file in bytes, on systems that do not report its blocks.
 #[cfg(not(unix))]
 fn allocated(file: &Metadata) -> u64 {
     file.len()

@@ -1,41 +1,49 @@
-//! The one trait of all readers.
+//! The trait of all decoders.
 
 use std::fmt;
 
-use crate::model::{Sink, Trace};
+use crate::model::{Emitter, EventBuffer, Sink, Trace, Window};
 
-/// The bytes of a source that a decoder has not consumed yet, as far as they have arrived.
+/// The bytes of a source that have arrived and have not been consumed yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// Position of `bytes` in the source.
+    /// Offset of `bytes` in the source.
     pub offset: u64,
-    /// What has arrived. A mapped file is here as a whole from the first call on.
+    /// The bytes that have arrived. The bytes of a mapped file are complete at the first call.
     pub bytes: &'a [u8],
-    /// Whether nothing will follow.
+    /// True if the source ends after these bytes.
     pub last: bool,
 }
 
-/// What a decoder did with its input.
+impl<'a> Input<'a> {
+    /// Returns the bytes with their offset.
+    pub const fn window(&self) -> Window<'a> {
+        Window { bytes: self.bytes, offset: self.offset }
+    }
+}
+
+/// The result of a call of a decoder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
-    /// It is done with the first `consumed` bytes and wants to be called again when at least
-    /// `wanted` bytes follow them, or when no more will come.
+    /// The decoder has finished with the first `consumed` bytes. Call again when at least `wanted`
+    /// bytes follow them, or when the input has ended.
     More {
-        /// Bytes that need not be shown again.
+        /// Number of bytes that the caller need not pass again.
         consumed: usize,
-        /// Bytes that must be there for the next call to get further; more may be given.
+        /// Minimum number of bytes that the next call needs.
         wanted: usize,
     },
-    /// It wants nothing more: the trace ended, or its sink did.
+    /// The decoder needs no more bytes, because the trace ended or the sink needs no further
+    /// events.
     Done,
 }
 
-/// An input cannot be read at all.
+/// Error for an input that cannot be decoded at all.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReadError {
-    /// Where in the source, in bytes.
+    /// Offset in the source, in bytes.
     pub offset: u64,
-    /// What was expected and what was found.
+    /// The message: what was expected, and what was found.
     pub message: String,
 }
 
@@ -47,28 +55,44 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// Turns bytes into events.
+/// Decodes bytes to events.
 ///
-/// The caller shows a window of the source that only grows at its end and shrinks at its start, as
-/// the decoder allows; see [`Input`]. So a decoder of a framed stream consumes frame by frame and
-/// a decoder of a ring that must be seen whole consumes nothing until it is; neither keeps bytes
-/// of its own, and batches borrow from the window.
+/// The caller passes a window of the source. Bytes are appended at its end, and consumed bytes are
+/// dropped at its start; see [`Input`]. A decoder of a framed stream consumes frame by frame. A
+/// decoder of a ring consumes bytes only after it has the whole ring. Decoders do not buffer bytes,
+/// and batches borrow from the window.
 ///
-/// No input makes a decoder panic, or allocate more than in proportion to the bytes it was shown.
+/// Decoders never panic, whatever the input. Allocated memory is proportional to the size of the
+/// window.
 pub trait Decoder: Send {
-    /// The trace before the first byte: format, schema, what the options say.
+    /// Returns the trace before the first byte is decoded. It has the format, the schema, and the
+    /// facts that options specify.
     fn trace(&self) -> Trace;
 
-    /// Decodes what it can of `input` into `sink`, keeping `trace` up to date. With `input.last`
-    /// set, everything readable is delivered and the answer is [`Progress::Done`].
+    /// Decodes as much of `input` as possible into `out`, and updates the trace of `out`. If
+    /// `input.last` is set, delivers everything readable and returns [`Progress::Done`]. Also
+    /// returns [`Progress::Done`] if the sink needs no further events. The caller must flush the
+    /// emitter afterwards, or the events in it are lost.
     ///
     /// # Errors
-    /// Where the input is not of this format at all. Damage behind a readable start is no error:
-    /// it goes into the trace as losses and diagnostics.
+    /// Returns an error if the input does not have this format. Damage after a readable start is
+    /// not an error: the trace gets losses and diagnostics.
+    fn decode_to(&mut self, input: Input<'_>, out: &mut Emitter<'_>)
+    -> Result<Progress, ReadError>;
+
+    /// Decodes as much of `input` as possible into `sink`, and updates `trace`, like
+    /// [`Decoder::decode_to`]. Callers that decode many small windows should keep an
+    /// [`EventBuffer`] and call `decode_to`, which saves allocations.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Decoder::decode_to`].
     fn decode(
         &mut self,
         input: Input<'_>,
         trace: &mut Trace,
         sink: &mut dyn Sink,
-    ) -> Result<Progress, ReadError>;
+    ) -> Result<Progress, ReadError> {
+        let mut buffer = EventBuffer::default();
+        self.decode_to(input, &mut Emitter::new(&mut buffer, input.window(), trace, sink))
+    }
 }

@@ -1,11 +1,11 @@
-//! Readers, one folder a dialect, and the list of all formats.
+//! Decoders, one folder per dialect, and the list of all formats.
 //!
-//! A reader is given bytes and owns no input: the same code serves a mapped file, a pipe and the
-//! fuzzer. It knows its dialect's options, clock, names and gaps; byte layouts come from
-//! `tracewell-wire`, names of events from the schema. Readers know nothing of what happens to the
-//! events: no analysis, report or export is named here.
+//! A decoder receives bytes and does not open inputs, so the same code decodes mapped files, pipes
+//! and fuzzer inputs. Each decoder handles the options, clock, names and gaps of one dialect.
+//! `tracewell-wire` defines the byte layouts, and the schema defines the names of events. Decoders
+//! are independent of analyses, reports and exports.
 //!
-//! To add a dialect, add a folder here with a [`Format`] in it and put that into [`FORMATS`].
+//! To add a dialect, add a folder with a [`Format`] and list the format in [`FORMATS`].
 
 pub mod aix;
 pub mod arrivals;
@@ -18,42 +18,238 @@ mod options;
 mod order;
 pub mod posix;
 pub mod rkh;
+mod settings;
 pub mod shark;
 pub mod threadx;
 
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::model::Diagnostics;
+use crate::model::schema::{Extension, Rules, Schema, SchemaError};
+use crate::select::{did_you_mean, nearest};
+use crate::source::Source;
+
 pub use decoder::{Decoder, Input, Progress, ReadError};
 use names::Names;
-use options::parts_of;
 pub use options::{OptionError, OptionHelp, Options};
+pub use settings::{DefaultNames, DefaultOption, Defaults, NamesFile, Settings};
 
-/// How sure a format is that bytes are its own.
+/// The confidence that an input has a certain format.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Confidence {
-    /// They could be: no magic number says so.
+    /// The input may have the format, but has no magic number.
     Possible,
-    /// A magic number or a checksum says so.
+    /// A magic number or a checksum identifies the format.
     Certain,
 }
 
-/// A format that can be read.
+/// The form in which `report` prints events unless the user chooses another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReportStyle {
+    /// One aligned line per event.
+    Lines,
+    /// Lines printed by templates, in the form of AIX's `trcrpt`.
+    Trcrpt,
+}
+
+/// A file next to a trace, with further data about this trace.
+#[derive(Clone, Copy, Debug)]
+pub struct Sidecar {
+    /// Suffix that is appended to the file name of the trace.
+    pub suffix: &'static str,
+    /// Adds the data of the sidecar to the trace. The arguments are the content and path of the
+    /// sidecar, and the length of the trace's file.
+    pub describe: fn(&[u8], &Path, u64, &mut Diagnostics),
+}
+
+/// Copies a stream's memory, if a file contains this memory or refers to it. Otherwise returns
+/// `None`.
+pub type Snapshot = fn(&Path, &File) -> io::Result<Option<Vec<u8>>>;
+
+/// A readable format, with all dialect-specific data and functions that the rest of the program
+/// uses.
+///
+/// A dialect sets the fields that it needs and takes the others from [`Format::new`].
 #[derive(Debug)]
 pub struct Format {
     /// Name on the command line and in output.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// Description for `tracewell formats`, at most one line.
     pub description: &'static str,
-    /// By what it is recognised, in a line.
+    /// Description of the bytes that identify the format, for `tracewell formats`, at most one
+    /// line.
     pub recognised_by: &'static str,
-    /// Whether a trace may name contexts and objects after events that are about them.
+    /// Returns the event types. If the format has several versions, these are the event types of
+    /// the newest version.
+    pub schema: fn() -> Arc<Schema>,
+    /// The rules for schema files of users.
+    pub rules: Rules,
+    /// Content of the shipped template file, `templates/NAME.fmt`.
+    pub template: Option<&'static str>,
+    /// The form in which `report` prints events unless the user chooses another.
+    pub report: ReportStyle,
+    /// True if the names of contexts and objects can follow the events that refer to them.
     pub names_follow: bool,
-    /// Returns true if the input that these bytes begin is memory, or was: it is read as a whole and does not grow.
+    /// Returns true if the input that begins with these bytes is decoded as a whole and does not
+    /// grow.
     pub is_whole: fn(&[u8]) -> bool,
-    /// What can be said about an input that its bytes do not tell.
+    /// Options for facts that the bytes do not contain.
     pub options: &'static [OptionHelp],
-    /// Looks at the first bytes of an input (64 KiB, or all of it where it is shorter).
+    /// True if several files of one run can be read as one trace ([`Settings::parts`]).
+    pub joins: bool,
+    /// The command-line flag for files with names ([`Settings::names`]).
+    pub names: Option<&'static str>,
+    /// True if the target's datagrams have sequence numbers. In other formats, datagrams are parts
+    /// of a stream.
+    pub orders_datagrams: bool,
+    /// Copies memory that is being written, so that the bytes cannot change during decoding.
+    pub snapshot: Option<Snapshot>,
+    /// Returns a note about an input that begins with these bytes, in addition to the decoder's
+    /// diagnostics.
+    pub note: fn(&[u8]) -> Option<String>,
+    /// The kind of sidecar whose files have this format. Such a file can be next to a trace of any
+    /// format.
+    pub sidecar: Option<Sidecar>,
+    /// Examines the first 64 KiB of an input, or all of a shorter one, and returns the confidence
+    /// that the input has this format.
     pub recognise: fn(&[u8]) -> Option<Confidence>,
-    /// Makes a reader.
-    pub decoder: fn(&Options) -> Result<Box<dyn Decoder>, OptionError>,
+    /// Returns a decoder. The caller has checked that the format has all the options. This function
+    /// checks their values.
+    pub make: fn(&Settings) -> Result<Box<dyn Decoder>, OptionError>,
+}
+
+impl Format {
+    /// Returns a format with a name, a function to recognise it, and a decoder. The format has no
+    /// predefined events and no options, and its input can grow.
+    pub const fn new(
+        name: &'static str,
+        recognise: fn(&[u8]) -> Option<Confidence>,
+        make: fn(&Settings) -> Result<Box<dyn Decoder>, OptionError>,
+    ) -> Self {
+        Self {
+            name,
+            description: "",
+            recognised_by: "",
+            schema: Schema::empty,
+            rules: Rules::WORDS,
+            template: None,
+            report: ReportStyle::Lines,
+            names_follow: false,
+            is_whole: |_| false,
+            options: &[],
+            joins: false,
+            names: None,
+            orders_datagrams: false,
+            snapshot: None,
+            note: |_| None,
+            sidecar: None,
+            recognise,
+            make,
+        }
+    }
+
+    /// Returns the shipped template file, if the format has one.
+    ///
+    /// ```
+    /// let source = tracewell::format::by_name("rkh").unwrap().shipped_template().unwrap();
+    /// assert_eq!(source.name, "templates/rkh.fmt");
+    /// ```
+    pub fn shipped_template(&self) -> Option<Source> {
+        self.template.map(|text| Source::new(format!("templates/{}.fmt", self.name), text))
+    }
+
+    /// Returns a decoder with these settings.
+    ///
+    /// ```
+    /// use tracewell::format::{Settings, by_name};
+    ///
+    /// let format = by_name("rkh").unwrap();
+    /// let mut settings = Settings::default();
+    /// settings.options.add("oldest=3")?;
+    /// let error = format.decoder(&settings).err().unwrap();
+    /// assert!(error.is_unknown());
+    /// assert!(error.to_string().starts_with("-O oldest: unknown option; this format has "));
+    /// # Ok::<(), tracewell::format::OptionError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the format does not have one of the options or the value of an option is
+    /// invalid. Also returns an error if there are name files that the format cannot read, a schema
+    /// file that does not fit the format's schema, or several input files that it cannot join.
+    pub fn decoder(&self, settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
+        let decoder = self.decoder_with(&settings.of_format(self.name));
+        decoder.map_err(|error| settings.placed(self.name, error))
+    }
+
+    fn decoder_with(&self, settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
+        settings.options.check(self.options)?;
+        if !settings.parts.is_empty() && !self.joins {
+            let message = format!("traces of format {} cannot be joined", self.name);
+            return Err(OptionError::of_flag("--join", message));
+        }
+        if let Some(file) = settings.names.iter().find(|file| self.names != Some(file.flag)) {
+            let readers = FORMATS.iter().filter(|format| format.names == Some(file.flag));
+            let readers: Vec<_> = readers.map(|format| format.name).collect();
+            let hint = self.names.map_or(String::new(), |flag| format!("; try {flag}"));
+            let message = format!(
+                "this flag is for traces of format {}, and this is a trace of {}{hint}",
+                readers.join(" or "),
+                self.name
+            );
+            return Err(OptionError::of_flag(file.flag, message));
+        }
+        // The decoder applies the files to the schema that it uses. If the format has several
+        // versions, errors are those for the newest one.
+        self.with_schemas((self.schema)(), settings)?;
+        (self.make)(settings)
+    }
+
+    /// Returns a schema of this format with the schema files of the user. Skips files for other
+    /// formats. Returns the schema itself if there are no files.
+    ///
+    /// # Errors
+    /// Returns an error if a file names no format, or does not fit the schema.
+    pub fn extended(
+        &self,
+        schema: Arc<Schema>,
+        files: &[Arc<Extension>],
+    ) -> Result<Arc<Schema>, SchemaError> {
+        if files.is_empty() {
+            return Ok(schema);
+        }
+        let mut schema = Schema::clone(&schema);
+        for file in files {
+            if file.format() == self.name {
+                schema.extend(file, self.rules)?;
+            } else if by_name(file.format()).is_none() {
+                return Err(no_format(file));
+            }
+        }
+        Ok(Arc::new(schema))
+    }
+
+    /// Returns the schema of a decoder with these settings.
+    fn with_schemas(
+        &self,
+        schema: Arc<Schema>,
+        settings: &Settings,
+    ) -> Result<Arc<Schema>, OptionError> {
+        let extended = self.extended(schema, &settings.all_schemas(self.name));
+        let flag = if settings.schemas.is_empty() { "schemas" } else { "--schema" };
+        extended.map_err(|error| OptionError::of_flag(flag, error.to_string()))
+    }
+}
+
+/// Returns the error for a schema file for a format that does not exist.
+fn no_format(file: &Extension) -> SchemaError {
+    let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
+    let meant = did_you_mean(nearest(file.format(), names.iter()));
+    let known = names.join(", ");
+    let message = format!("no format named '{}'{meant}; expected one of {known}", file.format());
+    file.format_error(message)
 }
 
 /// Every format that can be read.
@@ -67,17 +263,28 @@ pub static FORMATS: &[&Format] = &[
     &arrivals::FORMAT,
 ];
 
-/// The format of this name.
+/// Returns the format with this name.
+///
+/// ```
+/// assert!(tracewell::format::by_name("threadx").is_some_and(|format| format.joins));
+/// assert!(tracewell::format::by_name("nothing").is_none());
+/// ```
 pub fn by_name(name: &str) -> Option<&'static Format> {
     FORMATS.iter().copied().find(|format| format.name == name)
 }
 
-/// The format that is most sure of these first bytes.
+/// Returns the format with the highest confidence for these first bytes of an input.
+///
+/// ```
+/// let format = tracewell::format::recognise(b"TWARRIVE\0\0\0\0\0\0\0\0").unwrap();
+/// assert_eq!(format.name, "arrivals");
+/// ```
 pub fn recognise(start: &[u8]) -> Option<&'static Format> {
     recognise_with(start, Confidence::Possible)
 }
 
-/// The format that is most sure of these first bytes, and at least so sure.
+/// Returns the format with the highest confidence for these first bytes, if that is at least
+/// `least`.
 pub fn recognise_with(start: &[u8], least: Confidence) -> Option<&'static Format> {
     FORMATS
         .iter()

@@ -1,40 +1,77 @@
-//! Names for numbers from outside, where a trace has numbers only: tasks of S.Ha.R.K. by pid, system calls of AIX.
+//! Reads names that users supply for numbers in a trace: pids of S.Ha.R.K. tasks, and system calls
+//! of AIX.
 //!
-//! A list has an entry a line, or entries with commas between: `5=tau1`, `0x5 tau1`. A format may have a prefix that can
-//! stand before the number (`name_pid_5`, a tab and the name). Other lines that begin with no number are left to whoever
-//! they are for. Names are kept as they may be shown.
+//! A list has one entry per line, or entries separated by commas, such as `5=tau1` or `0x5 tau1`. A
+//! format can define a prefix that may precede the number, such as `name_pid_` in `name_pid_5`.
+//! Other lines that do not begin with a number are ignored, because other readers can use the same
+//! file. Names are stored with unsafe characters escaped.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use crate::text::shown;
+use crate::model::{Diagnostics, Severity};
+use crate::text::{counted, shown};
 
-/// Names by number.
+/// The names that users assigned to numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     by_number: HashMap<u64, String, RandomState>,
+    /// True if a number with a name occurred in the trace, or if none has to.
+    used: Cell<bool>,
 }
 
 impl Names {
-    /// Reads a list of what the numbers stand for: `a pid`, say.
+    /// Creates a list for many traces. It is not reported if a trace has none of the numbers.
+    pub(super) fn of_many_traces() -> Self {
+        Self { used: Cell::new(true), ..Self::default() }
+    }
+
+    /// Adds the entries of a list. `prefix` can precede a number. `what` is the kind of the
+    /// numbers, such as `a pid`.
     ///
     /// # Errors
-    /// At the first entry that begins with a number and is no number with a name.
-    pub(super) fn parse(text: &str, prefix: &str, what: &str) -> Result<Self, String> {
-        let lines = if text.contains('\n') { '\n' } else { ',' };
-        let entries = text.split(lines).map(str::trim).filter(|entry| !entry.is_empty());
-        let named: Result<Vec<_>, _> =
-            entries.filter_map(|text| entry(text, prefix, what)).collect();
-        Ok(Self { by_number: named?.into_iter().collect() })
+    /// Returns an error for the first entry that begins with a number but has no name.
+    pub(super) fn add(
+        &mut self,
+        text: &str,
+        separator: char,
+        prefix: &str,
+        what: &str,
+    ) -> Result<(), String> {
+        let entries = text.split(separator).map(str::trim).filter(|entry| !entry.is_empty());
+        for named in entries.filter_map(|text| entry(text, prefix, what)) {
+            let (number, name) = named?;
+            self.by_number.insert(number, name);
+        }
+        Ok(())
     }
 
-    /// The name of a number.
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_number.is_empty()
+    }
+
+    /// Returns the name of a number that occurs in the trace.
     pub(super) fn of(&self, number: u64) -> Option<&str> {
-        self.by_number.get(&number).map(String::as_str)
+        let name = self.by_number.get(&number)?;
+        self.used.set(true);
+        Some(name)
     }
 
-    /// All numbers with their names.
+    /// Adds a warning to the diagnostics if there are names, but [`Names::of`] found none. Call
+    /// this after the last event. `what` is the kind of the numbers, such as `pid`.
+    pub(super) fn remark(&self, what: &str, diagnostics: &mut Diagnostics) {
+        if self.is_empty() || self.used.get() {
+            return;
+        }
+        let numbers = counted(self.by_number.len() as u64, "number");
+        let message =
+            format!("names are given for {numbers}, but none of them is a {what} of this trace");
+        diagnostics.add(Severity::Warning, None, message);
+    }
+
+    /// Returns all numbers with their names.
     pub(super) fn all(self) -> impl Iterator<Item = (u64, String)> {
         self.by_number.into_iter()
     }
@@ -42,6 +79,7 @@ impl Names {
 
 fn entry(text: &str, prefix: &str, what: &str) -> Option<Result<(u64, String), String>> {
     let entry = text.strip_prefix(prefix).unwrap_or(text);
+    // Other lines are for other readers of the same file.
     if !entry.starts_with(|first: char| first.is_ascii_digit()) {
         return None;
     }
@@ -49,6 +87,7 @@ fn entry(text: &str, prefix: &str, what: &str) -> Option<Result<(u64, String), S
     let parts = entry.split_once(|c: char| c == '=' || c.is_whitespace());
     let named = parts.and_then(|(digits, name)| {
         let name = name.trim();
+        // A number without a name is an error; do not ignore it.
         (!name.is_empty()).then_some(())?;
         let number = match digits.strip_prefix("0x") {
             Some(digits) => u64::from_str_radix(digits, 16).ok()?,
@@ -63,20 +102,22 @@ fn entry(text: &str, prefix: &str, what: &str) -> Option<Result<(u64, String), S
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> Result<Names, String> {
-        Names::parse(text, "name_pid_", "a pid")
+    fn parsed(text: &str, separator: char) -> Result<Names, String> {
+        let mut names = Names::default();
+        names.add(text, separator, "name_pid_", "a pid").map(|()| names)
     }
 
     #[test]
     fn names_come_by_line_or_by_comma() {
-        for text in ["3=tau1,0x4=tau2", "key\tvalue\nname_pid_3\ttau1\n4  tau2\n"] {
-            let names = parsed(text).unwrap();
+        let lines = "key\tvalue\nname_pid_3\ttau1\n4  tau2\n";
+        for (text, separator) in [("3=tau1,0x4=tau2", ','), (lines, '\n')] {
+            let names = parsed(text, separator).unwrap();
             assert_eq!((names.of(3), names.of(4), names.of(5)), (Some("tau1"), Some("tau2"), None));
         }
         assert_eq!(
-            parsed("0=").unwrap_err(),
+            parsed("0=", ',').unwrap_err(),
             "expected a pid and a name such as 5=tau1, found '0='"
         );
-        assert!(parsed("99999999999999999999=a").is_err());
+        assert!(parsed("99999999999999999999=a", ',').is_err());
     }
 }

@@ -1,4 +1,5 @@
-//! What a user says about an input that its bytes do not tell: `-O key=value`.
+//! Options in the form `-O key=value`. They specify facts that the bytes of an input do not
+//! contain.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -6,37 +7,80 @@ use std::str::FromStr;
 /// An option of a format, for help texts.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionHelp {
-    /// The key.
+    /// The key that the user types before `=`.
     pub key: &'static str,
-    /// What the value looks like.
+    /// The form of the value, such as `up|down`.
     pub value: &'static str,
-    /// What it says, in a line.
+    /// The effect of the option, in at most one line.
     pub help: &'static str,
 }
 
-/// An option that a format does not have, or whose value it cannot use.
+/// Error for an option that a format does not have, or whose value it cannot use.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}: {message}", self.typed())]
 pub struct OptionError {
     key: String,
     message: String,
     is_unknown: bool,
-    /// What the user typed, where that is not the key.
-    flag: Option<&'static str>,
+    /// The command-line flag before the key.
+    flag: Flag,
+    /// The place in a file from which the option comes, instead of the command line.
+    place: Option<String>,
+}
+
+/// The command-line flag with which the user typed an option.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Flag {
+    /// `-O KEY=VALUE`, an option of an input.
+    Input,
+    /// `-T KEY=VALUE`, an option of an output.
+    Output,
+    /// Another flag that takes a value, such as `--names`.
+    Named(&'static str),
 }
 
 impl OptionError {
-    /// An error about the option `key`; the message says what was expected and found.
+    /// Returns an error about the option `key`. The message contains what was expected and what was
+    /// found.
     pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { key: key.into(), message: message.into(), is_unknown: false, flag: None }
+        let (key, message) = (key.into(), message.into());
+        Self { key, message, is_unknown: false, flag: Flag::Input, place: None }
     }
 
-    /// The key of the option.
+    /// Returns an error about the value of a command-line flag.
+    pub fn of_flag(flag: &'static str, message: impl Into<String>) -> Self {
+        Self { flag: Flag::Named(flag), ..Self::new(flag, message) }
+    }
+
+    /// Returns the same error about an option of an output.
+    ///
+    /// ```
+    /// use tracewell::format::OptionError;
+    ///
+    /// let error = OptionError::new("order", "expected little or big, found 'middle'");
+    /// assert!(error.to_string().starts_with("-O order: "));
+    /// assert!(error.of_output().to_string().starts_with("-T order: "));
+    /// ```
+    pub fn of_output(self) -> Self {
+        Self { flag: Flag::Output, ..self }
+    }
+
+    /// Returns the same error about an option that comes from this place in a file.
+    pub(super) fn at(self, place: &str) -> Self {
+        Self { place: Some(place.to_owned()), ..self }
+    }
+
+    /// Returns true if this is an error about the value of this flag.
+    pub(super) fn is_of_flag(&self, flag: &str) -> bool {
+        matches!(self.flag, Flag::Named(named) if named == flag)
+    }
+
+    /// Returns the key of the option.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// What was expected and found.
+    /// Returns the message: what was expected, and what was found.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -47,33 +91,40 @@ impl OptionError {
     }
 
     fn typed(&self) -> String {
+        if let Some(place) = &self.place {
+            return format!("{place}: {}", self.key.trim_start_matches('-'));
+        }
         match self.flag {
-            Some(flag) => flag.to_owned(),
-            None => format!("option '{}'", self.key),
+            Flag::Input => format!("-O {}", self.key),
+            Flag::Output => format!("-T {}", self.key),
+            Flag::Named(flag) => flag.to_owned(),
         }
     }
 }
 
-/// Options as typed, in order; a later one of the same key wins.
+/// Options in the order and form that the user typed. If the user typed a key several times, its
+/// last value applies.
+///
+/// ```
+/// use tracewell::format::Options;
+///
+/// let mut options = Options::default();
+/// options.add("oldest=0x10")?;
+/// options.add("oldest=17")?;
+/// assert_eq!(options.number("oldest")?, Some(17));
+/// assert!(options.add("oldest").is_err());
+/// # Ok::<(), tracewell::format::OptionError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    list: Vec<Given>,
-}
-
-/// One option.
-#[derive(Clone, Debug)]
-struct Given {
-    key: String,
-    value: String,
-    /// The flag of the command line that stands for it.
-    flag: Option<&'static str>,
+    list: Vec<(String, String)>,
 }
 
 impl Options {
     /// Adds `key=value`.
     ///
     /// # Errors
-    /// Where there is no `=`.
+    /// Returns an error if there is no `=`.
     pub fn add(&mut self, text: &str) -> Result<(), OptionError> {
         let Some((key, value)) = text.split_once('=') else {
             return Err(OptionError::new(text, "expected key=value"));
@@ -82,61 +133,47 @@ impl Options {
         Ok(())
     }
 
-    /// Adds a key with a value that is taken as it is.
+    /// Adds a key with a value, without changing the value.
     pub fn set(&mut self, key: &str, value: impl Into<String>) {
-        self.list.push(Given { key: key.to_owned(), value: value.into(), flag: None });
+        self.list.push((key.to_owned(), value.into()));
     }
 
-    /// Adds what a flag of the command line says; an error about it names the flag.
-    pub fn set_by(&mut self, flag: &'static str, key: &str, value: impl Into<String>) {
-        self.list.push(Given { key: key.to_owned(), value: value.into(), flag: Some(flag) });
-    }
-
-    /// An error about one of these options, in the words that the user typed.
-    pub(crate) fn as_typed(&self, error: OptionError) -> OptionError {
-        let given = self.list.iter().rev().find(|given| given.key == error.key);
-        OptionError { flag: given.and_then(|given| given.flag), ..error }
-    }
-
-    /// Fails on the first key that is not among `known`.
-    pub fn check(&self, known: &[OptionHelp]) -> Result<(), OptionError> {
-        let unknown = |key: &str| known.iter().all(|option| option.key != key);
-        match self.list.iter().find(|given| unknown(&given.key)) {
-            None => Ok(()),
-            Some(Given { key, flag: Some(_), .. }) => {
-                let message = "traces of this format cannot be read with it";
-                Err(self.as_typed(OptionError::new(key, message)))
-            }
-            Some(Given { key, .. }) => {
-                let keys: Vec<_> = known.iter().map(|option| option.key).collect();
-                let message = if keys.is_empty() {
-                    "this format has no options".to_owned()
-                } else {
-                    format!("no such option here; there are {}", keys.join(", "))
-                };
-                Err(OptionError { is_unknown: true, ..OptionError::new(key, message) })
-            }
-        }
-    }
-
-    /// The value of `key` as typed.
-    pub fn get(&self, key: &str) -> Option<&str> {
-        self.list.iter().rev().find(|given| given.key == key).map(|given| given.value.as_str())
-    }
-
-    /// The value of `key`, parsed.
+    /// Checks that all keys are among `known`.
     ///
     /// # Errors
-    /// Where the value does not parse; the message is that of its type.
+    /// Returns an error for the first unknown key.
+    pub fn check(&self, known: &[OptionHelp]) -> Result<(), OptionError> {
+        let unknown = |key: &str| known.iter().all(|option| option.key != key);
+        let Some((key, _)) = self.list.iter().find(|(key, _)| unknown(key)) else {
+            return Ok(());
+        };
+        let keys: Vec<_> = known.iter().map(|option| option.key).collect();
+        let message = match keys.is_empty() {
+            true => "this format has no options".to_owned(),
+            false => format!("unknown option; this format has {}", keys.join(", ")),
+        };
+        Err(OptionError { is_unknown: true, ..OptionError::new(key, message) })
+    }
+
+    /// Returns the value of `key` as typed.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.list.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the parsed value of `key`.
+    ///
+    /// # Errors
+    /// Returns an error if the value does not parse. The message is the one that `T` returns as its
+    /// parse error.
     pub fn parse<T: FromStr<Err: Display>>(&self, key: &str) -> Result<Option<T>, OptionError> {
         let value = self.get(key).map(str::parse).transpose();
         value.map_err(|error: T::Err| OptionError::new(key, error.to_string()))
     }
 
-    /// The value of `key` as a number: decimal, or hexadecimal with `0x`.
+    /// Returns the value of `key` as a number: decimal, or hexadecimal with `0x`.
     ///
     /// # Errors
-    /// Where the value is no number of 64 bits.
+    /// Returns an error if the value is not a number of at most 64 bits.
     pub fn number(&self, key: &str) -> Result<Option<u64>, OptionError> {
         let Some(text) = self.get(key) else { return Ok(None) };
         let digits = text.replace('_', "");
@@ -147,18 +184,4 @@ impl Options {
         let message = || format!("expected a number, decimal or with 0x, found '{text}'");
         number.map(Some).map_err(|_| OptionError::new(key, message()))
     }
-}
-
-/// Where the further files of a run begin in the input, in order: the option `parts`, which is made by
-/// [`crate::input::Input::open_run`].
-///
-/// # Errors
-/// Where the value is no list of positions in order.
-pub(super) fn parts_of(options: &Options) -> Result<Vec<usize>, OptionError> {
-    let Some(text) = options.get("parts") else { return Ok(Vec::new()) };
-    let message = || format!("expected byte positions in order such as 4000,8000, found '{text}'");
-    let error = || OptionError::new("parts", message());
-    let parts: Result<Vec<usize>, _> = text.split(',').map(|part| part.trim().parse()).collect();
-    let parts = parts.map_err(|_| error())?;
-    if parts.is_sorted() { Ok(parts) } else { Err(error()) }
 }

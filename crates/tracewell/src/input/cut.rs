@@ -1,9 +1,10 @@
-//! Files that are cut while they are mapped: what a reader touches behind their new end reads as zeros, and the
-//! mapping says so afterwards.
+//! Keeps a process alive if a file that it maps is truncated. Bytes after the new end read as
+//! zeros, and the mapping reports the truncation.
 //!
-//! The system answers such a touch with SIGBUS, which would end the process without a word. The handler here puts pages
-//! of zeros in the place of those that are gone, if they belong to a mapping that is guarded. It leaves every other SIGBUS
-//! to whoever handled it before.
+//! Without this module, reading a byte after the new end would raise SIGBUS and end the process
+//! without a message. The signal handler of this module replaces the missing pages of a guarded
+//! mapping with pages of zeros. It passes every other SIGBUS to the handler that was installed
+//! before.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_void};
@@ -11,7 +12,7 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// A guarded mapping; dropped before the mapping is.
+/// A guarded mapping. Drop it before the mapping itself.
 #[derive(Debug)]
 pub(super) struct Guard(&'static Slot);
 
@@ -19,38 +20,39 @@ pub(super) struct Guard(&'static Slot);
 struct Slot {
     /// Address of the first byte; 0 if the slot is free.
     start: AtomicUsize,
-    /// Address behind the last byte; 0 while nothing is guarded.
+    /// Address after the last byte; 0 if nothing is guarded.
     end: AtomicUsize,
     was_cut: AtomicBool,
 }
 
-/// Mappings that can be guarded at a time.
+/// Number of mappings that can be guarded at the same time.
 const MAX_MAPPINGS: usize = 64;
 
 static SLOTS: [Slot; MAX_MAPPINGS] = [const {
     Slot { start: AtomicUsize::new(0), end: AtomicUsize::new(0), was_cut: AtomicBool::new(false) }
 }; MAX_MAPPINGS];
 
-/// What handled the signal before, and the size of a page.
+/// The previous handler of the signal, and the page size in bytes.
 static BEFORE: OnceLock<(libc::sigaction, usize)> = OnceLock::new();
 
 impl Guard {
-    /// Guards a mapping; `None` if there are too many, or the system refuses.
+    /// Guards a mapping. Returns `None` if there are too many guarded mappings, or if the system
+    /// refuses.
     pub(super) fn new(bytes: &[u8]) -> Option<Self> {
         install()?;
         let start = bytes.as_ptr().addr();
-        // Acquire: pairs with the release store that freed the slot.
+        // Acquire pairs with the release store that freed the slot.
         let take = |slot: &&Slot| {
             slot.start.compare_exchange(0, start, Ordering::Acquire, Ordering::Relaxed).is_ok()
         };
         let slot = SLOTS.iter().find(take)?;
         slot.was_cut.store(false, Ordering::Relaxed);
-        // Release: a handler that sees the end sees the start.
+        // Release, so that a handler that sees the end also sees the start.
         slot.end.store(start + bytes.len(), Ordering::Release);
         Some(Self(slot))
     }
 
-    /// Returns true if something was read that is no longer in the file.
+    /// Returns true if bytes were read that are no longer in the file.
     pub(super) fn was_cut(&self) -> bool {
         self.0.was_cut.load(Ordering::Relaxed)
     }
@@ -58,6 +60,8 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
+        // Clear the end first. If the end is 0, the handler finds no address in this slot, so the
+        // slot can be reused safely.
         self.0.end.store(0, Ordering::Relaxed);
         self.0.start.store(0, Ordering::Release);
     }
@@ -72,8 +76,8 @@ fn install() -> Option<()> {
         ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
         // SAFETY: as above.
         let mut before: libc::sigaction = unsafe { std::mem::zeroed() };
-        // SAFETY: `handle` has the signature that SA_SIGINFO asks for, it calls only what may be called in a
-        // handler, and both pointers lead to values of this frame.
+        // SAFETY: `handle` has the signature that SA_SIGINFO requires and calls only
+        // async-signal-safe functions; both pointers refer to local variables of this function.
         let result = unsafe { libc::sigaction(libc::SIGBUS, &raw const ours, &raw mut before) };
         // SAFETY: the call has no preconditions.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
@@ -84,7 +88,8 @@ fn install() -> Option<()> {
 }
 
 extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // Set before the signal can come for a mapping of ours; until then it goes where it went before.
+    // `BEFORE` is set before a mapping is guarded; until then every signal goes to the previous
+    // handler.
     let Some((before, page)) = BEFORE.get() else { return };
     // SAFETY: with SA_SIGINFO the system passes a valid pointer, and SIGBUS has an address.
     let address = unsafe { (*info).si_addr() }.addr();
@@ -96,9 +101,10 @@ extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
         let from = address - address % page;
         let length = slot.end.load(Ordering::Relaxed).next_multiple_of(*page) - from;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-        // SAFETY: the pages from here to the end of the mapping are ours: the slot is free before it is unmapped.
-        // They are behind the end of the file, so that nothing could be read there; now they are zeros,
-        // which are valid bytes. The call may be made in a handler.
+        // SAFETY: the pages from here to the end of the mapping are still mapped, because a guard
+        // frees its slot before its pages are unmapped. These pages are after the end of the file,
+        // so they have no content at present. After the call they contain zeros, which are valid
+        // bytes. It is safe to call `mmap` from a signal handler.
         let zeros = unsafe {
             libc::mmap(
                 ptr::with_exposed_provenance_mut(from),
@@ -117,7 +123,7 @@ extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
     pass_on(before, signal, info, context);
 }
 
-/// Does what was done with the signal before.
+/// Calls the previous handler of the signal.
 fn pass_on(
     before: &libc::sigaction,
     signal: c_int,
@@ -126,14 +132,16 @@ fn pass_on(
 ) {
     match before.sa_sigaction {
         libc::SIG_DFL | libc::SIG_IGN => {
-            // SAFETY: as in `install`. The instruction that failed is tried again, and ends the process.
+            // SAFETY: as in `install`. The instruction that failed is executed again and ends the
+            // process.
             unsafe {
                 let default: libc::sigaction = std::mem::zeroed();
                 libc::sigaction(signal, &raw const default, ptr::null_mut());
             }
         }
         handler if before.sa_flags & libc::SA_SIGINFO != 0 => {
-            // SAFETY: the system had this address as a handler of this signature.
+            // SAFETY: `sigaction` returned this address and the flag SA_SIGINFO, so the handler has
+            // this signature.
             let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
                 unsafe { std::mem::transmute(handler) };
             handler(signal, info, context);

@@ -1,51 +1,71 @@
-//! Why an input cannot be read.
+//! Errors of inputs.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::foreign;
+use crate::compressed::reader::Fault;
 use crate::format::{FORMATS, OptionError, ReadError};
-use crate::model::Diagnostics;
+use crate::model::{Diagnostics, SinkError};
 use crate::select::{did_you_mean, nearest};
 use crate::text::{counted, shown_path};
 
-/// Remarks that an error repeats: what encoding a text was taken for, and its first faults.
+/// Number of remarks in an error: the encoding that was detected, and the first faults of the text.
 const REMARKS: usize = 3;
 
-/// Why an input cannot be read.
+/// Error for an input that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
-    /// The operating system says so.
+    /// The operating system refused to open or read the input.
     #[error("{}: {source}", shown_path(path))]
     Io {
-        /// The input.
+        /// Path of the input.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// Its format cannot read it.
+    /// The bytes are not a trace of the format.
     #[error("{}: {source}", shown_path(path))]
     Read {
-        /// The input.
+        /// Path of the input.
         path: PathBuf,
-        /// Where and why.
+        /// Byte offset and message.
         source: ReadError,
     },
-    /// No known format is recognised in it.
+    /// No known format was recognised.
     #[error("{}: at byte 0: expected one of the formats {known}, found {found}", shown_path(path))]
     Unrecognised {
-        /// The input.
+        /// Path of the input.
         path: PathBuf,
         /// Names of the known formats.
         known: String,
-        /// Its first bytes, and what was said of the text that they come from.
+        /// The kind of file if it is known, the first bytes, the faults of the text that encodes
+        /// them, and a hint.
         found: String,
     },
-    /// There is no format of this name.
+    /// The input is compressed in a format that Tracewell does not decompress.
+    #[error(
+        "{path}: at byte 0: expected a trace, or one compressed with gzip, zstd or compress; found \
+         {compression} data; try: {command} {path} | tracewell info -",
+        path = shown_path(path)
+    )]
+    Compressed {
+        /// Path of the input.
+        path: PathBuf,
+        /// Name of the compression.
+        compression: &'static str,
+        /// Command that decompresses a file to standard output.
+        command: &'static str,
+    },
+    /// The settings name a format that does not exist.
     #[error("there is no format '{0}'; `tracewell formats` lists them{meant}", meant = meant(.0))]
     NoSuchFormat(String),
-    /// An option does not fit the format.
+    /// The format has no such option, or the option has no such value.
     #[error(transparent)]
     Option(#[from] OptionError),
+    /// The sink could not write, or cannot use this trace.
+    #[error(transparent)]
+    Sink(SinkError),
     /// Standard input is a terminal.
     #[error("standard input is a terminal: give it a trace, as in `tracewell info - <FILE`")]
     Terminal,
@@ -56,17 +76,25 @@ impl InputError {
         Self::Io { path: path.to_owned(), source }
     }
 
-    /// A file was cut while it was read.
+    /// Returns the error of a file that was truncated from `from` to `to` bytes while it was read.
     pub(super) fn cut(path: &Path, from: u64, to: u64) -> Self {
         let from = counted(from, "byte");
         let message = format!(
-            "it was cut from {from} to {to} while it was read: what was shown is not to be trusted"
+            "the file was truncated from {from} to {to} while it was read: do not trust the output"
         );
         Self::io(path, io::Error::other(message))
     }
 
     pub(super) fn read(path: &Path, source: ReadError) -> Self {
         Self::Read { path: path.to_owned(), source }
+    }
+
+    /// Returns the error of bytes that are not a trace, perhaps because of faults in the compressed
+    /// data.
+    pub(super) fn unreadable(path: &Path, source: ReadError, faults: &[Fault]) -> Self {
+        let Some(fault) = faults.first() else { return Self::read(path, source) };
+        let message = format!("{source}; {fault}");
+        Self::io(path, io::Error::new(io::ErrorKind::InvalidData, message))
     }
 
     pub(super) fn unrecognised(path: &Path, start: &[u8], remarks: &Diagnostics) -> Self {
@@ -77,33 +105,20 @@ impl InputError {
             length if length < 4 => {
                 format!("only {length} bytes (too short): {}", shown.join(" "))
             }
-            _ => format!("bytes {}", shown.join(" ")),
+            _ => match foreign::kind(start) {
+                Some(kind) => format!("{kind}: bytes {}", shown.join(" ")),
+                None => format!("bytes {}", shown.join(" ")),
+            },
         };
+        // A damaged text image is often the reason, so also show its first faults.
         let said = remarks.iter().take(REMARKS).map(|remark| format!("; {}", remark.message));
-        let found = found + &said.collect::<String>();
+        let hint = foreign::hint(path).map_or_else(String::new, |hint| format!("; {hint}"));
+        let found = found + &said.collect::<String>() + &hint;
         Self::Unrecognised { path: path.to_owned(), known: known.join(", "), found }
     }
 }
 
-/// The format that was meant, if a name is nearly its own.
+/// Returns a suggestion if a name resembles the name of a format.
 fn meant(name: &str) -> String {
     did_you_mean(nearest(name, FORMATS.iter().map(|format| format.name)))
-}
-
-/// Why a stream cannot be read, before its name is added.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum StreamError {
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    #[error(transparent)]
-    Read(#[from] ReadError),
-}
-
-impl StreamError {
-    pub(super) fn at(self, path: &Path) -> InputError {
-        match self {
-            Self::Io(source) => InputError::io(path, source),
-            Self::Read(source) => InputError::read(path, source),
-        }
-    }
 }

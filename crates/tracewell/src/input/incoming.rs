@@ -1,4 +1,4 @@
-//! The bytes of a stream, to its end or until a flag says that its reading is to end.
+//! Reads a stream to its end or until a flag is set.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,12 +10,13 @@ use std::time::Duration;
 #[cfg(unix)]
 use super::poll::is_readable;
 
-/// Time between two looks at the flag while nothing comes.
+/// Interval in which the flag is checked while no bytes arrive.
 #[cfg(unix)]
 const TICK: Duration = Duration::from_millis(100);
 
-/// Bytes that are still read after the flag is set, if they are there: as many as a pipe can hold. What a writer had
-/// written before the signal is read then, and a fast writer cannot keep the reader.
+/// Number of available bytes that are still read after the flag is set. A pipe holds at most this
+/// number of bytes, so the reader gets all bytes that were written before the signal, and a fast
+/// writer cannot keep the reader busy.
 const MAX_AFTER_END: usize = 1 << 20;
 
 #[cfg(unix)]
@@ -26,39 +27,40 @@ type Source = Box<dyn Read + Send>;
 /// The bytes of a stream.
 pub(super) struct Incoming {
     from: Source,
-    /// Ends the reading when it is set.
+    /// The flag that ends the stream when it is set.
     ended: Option<Arc<AtomicBool>>,
-    /// Bytes that may still be read after that.
+    /// Number of bytes that may still be read after the flag is set.
     left: usize,
 }
 
 impl Incoming {
-    /// The bytes of a file that is no regular one.
+    /// Returns the bytes of a pipe, a device or another file that cannot be mapped.
     pub(super) fn of_file(file: File) -> Self {
         #[cfg(not(unix))]
         let file = Box::new(file);
         Self { from: file, ended: None, left: MAX_AFTER_END }
     }
 
-    /// The bytes of standard input.
+    /// Returns the bytes of standard input.
     #[cfg(unix)]
     pub(super) fn of_stdin() -> io::Result<Self> {
         use std::os::fd::AsFd;
         Ok(Self::of_file(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
     }
 
-    /// The bytes of standard input.
+    /// Returns the bytes of standard input.
     #[cfg(not(unix))]
     pub(super) fn of_stdin() -> io::Result<Self> {
         Ok(Self { from: Box::new(io::stdin()), ended: None, left: MAX_AFTER_END })
     }
 
-    /// Lets the stream end when the flag is set.
+    /// Ends the stream when the flag is set.
     pub(super) fn end_with(&mut self, flag: Arc<AtomicBool>) {
         self.ended = Some(flag);
     }
 
-    /// Returns true if there is something to read before the stream is to end.
+    /// Waits for bytes. Returns true if there are bytes to read. Returns false if the flag is set
+    /// and no bytes are available.
     #[cfg(unix)]
     fn waits(&self, ended: &AtomicBool) -> io::Result<bool> {
         loop {
@@ -68,13 +70,14 @@ impl Incoming {
                 Ok(true) => return Ok(true),
                 Ok(false) if is_ended => return Ok(false),
                 Ok(false) => {}
+                // The signal that sets the flag also interrupts the wait.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Without waiting with a time limit, the flag is seen with the next bytes.
+    /// This version waits without a time limit, so it notices the flag only after the next bytes.
     #[cfg(not(unix))]
     fn waits(&self, ended: &AtomicBool) -> io::Result<bool> {
         Ok(!ended.load(Ordering::Relaxed))

@@ -1,6 +1,7 @@
-//! A whole input in memory: mapped from a file, or owned.
+//! Holds a whole input in memory, either mapped from a file or owned.
 //!
-//! The call that maps a file is unsafe; so is what happens when the file is cut meanwhile ([`super::cut`]).
+//! Mapping a file is unsafe, and so is reading the mapping if the file is truncated in the meantime
+//! ([`super::cut`]).
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -15,16 +16,16 @@ use super::cut::Guard;
 /// The bytes of a whole input.
 #[derive(Debug)]
 pub enum Bytes {
-    /// Pages of a file.
+    /// Mapped pages of a file.
     Mapped(Mapping),
-    /// Bytes read or made in memory.
+    /// Bytes that were read or computed.
     Owned(Vec<u8>),
 }
 
-/// Pages of a file.
+/// The mapped pages of a file.
 #[derive(Debug)]
 pub struct Mapping {
-    /// Dropped before the pages are.
+    /// First field, so that it is dropped before the pages.
     #[cfg(unix)]
     guard: Guard,
     map: Mmap,
@@ -34,22 +35,23 @@ pub struct Mapping {
 impl Bytes {
     /// Maps a regular file.
     ///
-    /// If another program shortens it while it is read, the rest reads as zeros, and [`Bytes::is_cut`] says so; one that is
-    /// rewritten in place shows a mixture.
+    /// If another program truncates the file while this program reads it, the missing bytes read as
+    /// zeros, and [`Bytes::is_cut`] reports the truncation. A file that is rewritten in place shows
+    /// a mixture of old and new bytes.
     ///
     /// # Errors
-    /// If the operating system refuses.
+    /// Returns an error if the operating system refuses.
     pub fn map(file: File) -> io::Result<Self> {
         if file.metadata()?.len() == 0 {
             // An empty mapping is an error on most systems.
             return Ok(Self::Owned(Vec::new()));
         }
-        // SAFETY: the mapping is private to this process and read-only. The bytes are only ever
-        // read as `u8`, for which every value is valid; readers copy what they check before they
-        // use it, so bytes that change under them make wrong figures, not undefined behaviour of
-        // safe code: no length is read twice.
+        // SAFETY: the mapping is private to this process and read-only. The bytes are only read as
+        // `u8`, for which every value is valid. Readers copy a value before they check and use it,
+        // and read no length twice. So bytes that change in the meantime can cause wrong figures,
+        // but no undefined behaviour.
         let map = unsafe { Mmap::map(&file) }?;
-        // Advice is for speed only; a system without it reads all the same.
+        // The advice only affects speed, so its failure is ignored.
         #[cfg(unix)]
         let _ = map.advise(memmap2::Advice::Sequential);
         #[cfg(unix)]
@@ -62,8 +64,8 @@ impl Bytes {
         }))
     }
 
-    /// Returns the length that the file has now if that is shorter than when it was mapped: what was read behind it
-    /// may be none of its bytes.
+    /// Returns the file's current length if the file is shorter than when it was mapped. Bytes
+    /// beyond this length may not be from the file.
     pub fn is_cut(&self) -> Option<u64> {
         let Self::Mapped(Mapping { map, file, .. }) = self else { return None };
         let length = file.metadata().ok()?.len();
@@ -73,14 +75,14 @@ impl Bytes {
         is_shorter.then_some(length)
     }
 
-    /// Whether it was shorter for some time, and its reader met that.
+    /// Returns true if a reader noticed that the file was shorter for some time.
     #[cfg(unix)]
     fn was_cut(&self) -> bool {
         matches!(self, Self::Mapped(Mapping { guard, .. }) if guard.was_cut())
     }
 }
 
-/// Reads a file that cannot be guarded while it is mapped.
+/// Reads a file into memory, because its mapping cannot be guarded.
 #[cfg(unix)]
 fn read(mut file: File) -> io::Result<Bytes> {
     let mut bytes = Vec::new();

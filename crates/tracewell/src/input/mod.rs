@@ -1,47 +1,54 @@
-//! Inputs: opening, mapping, recognising, and feeding a reader.
+//! Opens and maps inputs, recognises their format, and passes their bytes to the decoder.
 //!
-//! A regular file is mapped and shown to its reader as a whole; anything else (a pipe, a terminal,
-//! a device, a file in `/proc`) is read in pieces. A text that encodes a memory image is turned into that image first.
-//! What the bytes mean is the reader's business ([`crate::format`]).
+//! A regular file is mapped and decoded as a whole. Anything else (a pipe, a terminal, a device, a
+//! file in `/proc`) is read in chunks. A compressed file is decompressed, and a text that encodes a
+//! memory image is decoded. [`crate::format`] interprets the bytes.
 
-mod beside;
+mod content;
 #[cfg(unix)]
 mod cut;
+mod decompressed;
 mod error;
+mod foreign;
 pub mod image;
 mod incoming;
 mod map;
 mod named;
+mod naming;
 #[cfg(unix)]
 mod poll;
+mod reading;
 mod run;
-mod settings;
+mod selecting;
 mod text;
+mod watch;
 mod window;
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Seek};
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-pub use beside::ARRIVALS;
+pub use crate::format::Settings;
+pub use content::RECOGNISED_BY;
 pub use error::InputError;
 pub use map::{Bytes, Mapping};
-#[cfg(unix)]
-pub(crate) use poll::is_readable;
-pub use settings::Settings;
-pub(crate) use window::Window;
+pub use reading::{Reading, State};
+pub use watch::Advance;
 
+use content::{Content, Faulty, open, stream};
 use incoming::Incoming;
+use watch::{Watch, Watching};
 
-use crate::format::{self, Confidence, Format};
-use crate::model::{Diagnostics, Severity, Sink, Trace};
+use crate::compressed;
+use crate::compressed::reader::Decompressor;
+use crate::format::{self, Confidence, FORMATS, Format};
+use crate::model::{Batch, Diagnostics, Event, Flow, IntoFlow, Rate, Severity, Sink, Stop, Trace};
+use crate::select::Selection;
+use crate::text::shown_path;
 
-/// How much of an input is looked at to recognise its format.
-pub(crate) const RECOGNISED_BY: usize = 64 * 1024;
-
-/// An input whose format is known, ready to be read.
+/// An opened input whose format is known.
 #[derive(Debug)]
 pub struct Input {
     path: PathBuf,
@@ -49,28 +56,25 @@ pub struct Input {
     format: &'static Format,
     settings: Settings,
     remarks: Diagnostics,
-}
-
-enum Content {
-    Whole(Bytes),
-    Stream { start: Vec<u8>, rest: Incoming },
-}
-
-impl std::fmt::Debug for Content {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Whole(bytes) => write!(f, "Whole({} bytes)", bytes.len()),
-            Self::Stream { start, .. } => write!(f, "Stream({} bytes so far)", start.len()),
-        }
-    }
+    selection: Selection,
+    watch: Option<Watch>,
 }
 
 impl Input {
-    /// Opens a file, or standard input for `-`, and recognises what it is.
+    /// Opens a file, or standard input for `-`, and recognises its format.
+    ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use tracewell::input::{Input, InputError, Settings};
+    ///
+    /// let error = Input::open(Path::new("no such file"), Settings::default()).unwrap_err();
+    /// assert!(matches!(error, InputError::Io { .. }));
+    /// ```
     ///
     /// # Errors
-    /// Where it cannot be opened or read, where nothing known is recognised in it, and where the
-    /// settings name a format or an option that is not there.
+    /// Returns an error if the file cannot be opened or read, if no known format is recognised, or
+    /// if the settings name a format that does not exist.
     pub fn open(path: &Path, settings: Settings) -> Result<Self, InputError> {
         let content = if path == Path::new("-") {
             if io::stdin().is_terminal() {
@@ -82,27 +86,43 @@ impl Input {
         };
         let content = content.map_err(|source| InputError::io(path, source))?;
         let mut input = Self::recognise(path.to_owned(), content, settings)?;
-        if let Some(remark) = format::native::snapshot::remark(input.content.start()) {
-            input.remarks.add(Severity::Note, None, remark);
+        // Each format may add a note about these bytes, even if they are decoded as another format.
+        for note in FORMATS.iter().filter_map(|format| (format.note)(input.content.start())) {
+            input.remarks.add(Severity::Note, None, note);
         }
         if let Some(length) = input.size() {
-            beside::remark(path, length, &mut input.remarks);
+            sidecars(path, length, &mut input.remarks);
         }
         Ok(input)
     }
 
-    /// Takes bytes that are in memory already; `name` stands for a path in messages.
+    /// Opens bytes in memory. Messages show `name` in place of a path.
+    ///
+    /// ```
+    /// use tracewell::input::{Input, Settings};
+    ///
+    /// let error = Input::from_bytes("memory", b"12345678".to_vec(), Settings::default());
+    /// assert!(error.unwrap_err().to_string().starts_with("memory: at byte 0: expected one of"));
+    /// ```
     ///
     /// # Errors
-    /// As [`Input::open`], but for input and output.
+    /// Returns the errors of [`Input::open`], except errors of opening or reading a file.
     pub fn from_bytes(name: &str, bytes: Vec<u8>, settings: Settings) -> Result<Self, InputError> {
         Self::recognise(name.into(), Content::Whole(Bytes::Owned(bytes)), settings)
     }
 
     fn recognise(path: PathBuf, content: Content, settings: Settings) -> Result<Self, InputError> {
         let mut remarks = Diagnostics::default();
+        let content = decompressed::decompressed(&path, content, &mut remarks)?;
         let content = text::decoded(&path, content, &mut remarks)?;
         let start = content.start();
+        let is_certain = format::recognise_with(start, Confidence::Certain).is_some();
+        if settings.format.is_none()
+            && !is_certain
+            && let Some((compression, command)) = compressed::other(start)
+        {
+            return Err(InputError::Compressed { path, compression, command });
+        }
         let format = match &settings.format {
             Some(name) => {
                 format::by_name(name).ok_or_else(|| InputError::NoSuchFormat(name.clone()))?
@@ -110,141 +130,255 @@ impl Input {
             None => format::recognise(start)
                 .ok_or_else(|| InputError::unrecognised(&path, content.start(), &remarks))?,
         };
-        Ok(Self { path, content, format, settings, remarks })
+        let selection = Selection::default();
+        Ok(Self { path, content, format, settings, remarks, selection, watch: None })
     }
 
-    /// The path as given.
+    /// Sets the rate of the trace's clock, for formats that do not record it.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+    /// let mut input = tracewell::open(path)?.rate("80MHz".parse()?);
+    /// let trace = input.for_each(|_| ())?;
+    /// assert_eq!(trace.clock.nanoseconds(80), Some(1000));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn rate(self, rate: Rate) -> Self {
+        self.option("rate", rate.to_string())
+    }
+
+    /// Sets an option of the format; [`Format::options`] lists them. A wrong name or value is an
+    /// error when the input is read.
+    #[must_use]
+    pub fn option(mut self, key: &str, value: impl Into<String>) -> Self {
+        self.settings.options.set(key, value);
+        self
+    }
+
+    /// Calls `work` for each event and returns the trace that describes the events.
+    ///
+    /// `work` returns nothing, a [`Flow`] to stop early, or a `Result`.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow::{Break, Continue};
+    ///
+    /// use tracewell::model::Stop;
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+    /// let mut first = None;
+    /// tracewell::open(path)?.for_each(|event| {
+    ///     if event.context_name() != "low" {
+    ///         return Continue(());
+    ///     }
+    ///     first = Some(event.ticks());
+    ///     Break(Stop::Complete)
+    /// })?;
+    /// assert!(first.is_some());
+    /// # Ok::<(), tracewell::input::InputError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`Input::read`], and an error if `work` fails.
+    pub fn for_each<R: IntoFlow>(
+        &mut self,
+        work: impl FnMut(Event<'_>) -> R,
+    ) -> Result<Trace, InputError> {
+        self.read(&mut ForEach(work))
+    }
+
+    /// Returns the path as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The format that was recognised or asked for.
+    /// Returns the format that the settings name, or the detected format if the settings name none.
     pub fn format(&self) -> &'static Format {
         self.format
     }
 
-    /// Reads with the names of events that the format has, whatever the settings say.
-    pub fn forget_schema(&mut self) {
-        self.settings.schema = None;
-    }
-
-    /// Size in bytes, where it is known before reading.
+    /// Returns the size in bytes, or `None` for a stream or a compressed file, whose size is not
+    /// known before its end.
     pub fn size(&self) -> Option<u64> {
         match &self.content {
             Content::Whole(bytes) => Some(bytes.len() as u64),
-            Content::Stream { .. } => None,
+            Content::Stream { .. } | Content::Compressed { .. } => None,
         }
     }
 
-    /// Lets a stream end when the flag is set, as if nothing followed what came until then. A file is read to its end
-    /// in any case.
+    /// Calls `watch` after each batch of events that is read, for example to show progress. The
+    /// counts start again with each reading of the input.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+    /// let events = Arc::new(AtomicU64::new(0));
+    /// let seen = Arc::clone(&events);
+    /// let mut input = tracewell::open(path)?;
+    /// input.watch(move |advance| seen.store(advance.events, Ordering::Relaxed));
+    /// input.for_each(|_| ())?;
+    /// assert_eq!(events.load(Ordering::Relaxed), 197);
+    /// # Ok::<(), tracewell::input::InputError>(())
+    /// ```
+    pub fn watch(&mut self, watch: impl FnMut(Advance) + Send + 'static) {
+        self.watch = Some(Watch(Box::new(watch)));
+    }
+
+    /// Returns true for a stream: it can be read once, and may send bytes for a long time.
+    pub fn is_stream(&self) -> bool {
+        matches!(self.content, Content::Stream { .. })
+    }
+
+    /// Ends a stream when the flag is set, as if no more bytes followed. Files are always read to
+    /// their end.
     pub fn end_with(&mut self, flag: Arc<AtomicBool>) {
         if let Content::Stream { rest, .. } = &mut self.content {
             rest.end_with(flag);
         }
     }
 
-    /// Takes a stream into memory, so that it can be read more than once.
+    /// Reads a stream into memory, so that it can be decoded more than once.
     ///
     /// # Errors
-    /// Where reading fails.
+    /// Returns an error if reading fails.
     pub fn load(&mut self) -> Result<(), InputError> {
         let Content::Stream { start, rest } = &mut self.content else { return Ok(()) };
+        // If compressed data is damaged, the bytes end before the damage, and the trace gets a
+        // remark about the damage.
         let mut bytes = std::mem::take(start);
         rest.read_to_end(&mut bytes).map_err(|source| InputError::io(&self.path, source))?;
+        for fault in rest.faults() {
+            self.remarks.add(Severity::Damage, bytes.len() as u64, fault.to_string());
+        }
         self.content = Content::Whole(Bytes::Owned(bytes));
         Ok(())
     }
 
-    /// Reads the events into a sink and returns what describes them. A stream can be read once, a
-    /// file or a stream after [`Input::load`] as often as wanted.
+    /// Reads all events into a sink, or only the selected events if [`Input::select`] was called.
+    /// Finishes the sink, and returns the trace that describes the events. A file can be read
+    /// again. A stream can be read only once, unless [`Input::load`] was called.
     ///
     /// # Errors
-    /// Where reading fails and where nothing of the format is there. Damage is no error; it is
-    /// told in the trace.
+    /// Returns an error if reading fails, if the input does not have the format, if the sink fails,
+    /// or if the trace lacks data that the selection needs. Damage is not an error: the trace lists
+    /// it as losses and diagnostics.
     pub fn read(&mut self, sink: &mut dyn Sink) -> Result<Trace, InputError> {
-        let options = &self.settings.options;
-        let mut decoder =
-            (self.format.decoder)(options).map_err(|error| options.as_typed(error))?;
-        let mut trace = decoder.trace();
-        if let Some(schema) = &self.settings.schema {
-            trace.schema = schema.clone();
-        }
-        match &mut self.content {
+        if self.selection.is_all() { self.read_all(sink) } else { self.read_selected(sink, false) }
+    }
+
+    /// Reads all events into a sink, and reports them to the watch.
+    fn read_all(&mut self, sink: &mut dyn Sink) -> Result<Trace, InputError> {
+        // Remove the watch from the input during the call, because `read_whole` borrows the whole
+        // input.
+        let Some(mut watch) = self.watch.take() else { return self.read_whole(sink) };
+        let trace = self.read_whole(&mut Watching { sink, watch: &mut watch, bytes: 0 });
+        self.watch = Some(watch);
+        trace
+    }
+
+    fn read_whole(&mut self, sink: &mut dyn Sink) -> Result<Trace, InputError> {
+        let mut reading = Reading::begin(self.format, &self.settings)?;
+        let state = match &mut self.content {
             Content::Whole(bytes) => {
-                let input = format::Input { offset: 0, bytes, last: true };
-                let decoded = decoder.decode(input, &mut trace, sink);
+                let decoded = reading.whole(bytes, sink);
+                // Check for a truncated file first: its missing bytes read as zeros, which may be
+                // the true cause of an error in `decoded`.
                 if let Some(length) = bytes.is_cut() {
                     return Err(InputError::cut(&self.path, bytes.len() as u64, length));
                 }
-                decoded.map_err(|error| InputError::read(&self.path, error))?;
+                decoded.map_err(|error| InputError::read(&self.path, error))?
             }
             Content::Stream { start, rest } => {
-                let stream = io::Cursor::new(std::mem::take(start)).chain(rest);
-                window::drive(stream, decoder.as_mut(), &mut trace, sink)
-                    .map_err(|error| error.at(&self.path))?;
+                read_stream(&mut reading, &std::mem::take(start), rest, sink, &self.path)?
             }
+            Content::Compressed { compression, file, .. } => {
+                let mut stream = Decompressor::new(*compression, &**file);
+                let state = read_stream(&mut reading, &[], &mut stream, sink, &self.path);
+                if let Some(length) = file.is_cut() {
+                    return Err(InputError::cut(&self.path, file.len() as u64, length));
+                }
+                state?
+            }
+        };
+        // It is not an error if a sink stopped because it needs no more events.
+        if let State::Stopped(Stop::Failed(error)) = state {
+            return Err(InputError::Sink(*error));
         }
+        let mut trace = reading.into_trace();
+        // Remarks about the whole input precede remarks about its bytes.
         trace.diagnostics.prepend(&self.remarks);
+        sink.finish(&trace).map_err(InputError::Sink)?;
         Ok(trace)
     }
 }
 
-impl Content {
-    fn start(&self) -> &[u8] {
-        match self {
-            Self::Whole(bytes) => bytes.get(..RECOGNISED_BY).unwrap_or(bytes),
-            Self::Stream { start, .. } => start,
+/// Calls a closure for each event.
+struct ForEach<W>(W);
+
+impl<R: IntoFlow, W: FnMut(Event<'_>) -> R> Sink for ForEach<W> {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        batch.events().try_for_each(|row| (self.0)(Event::new(trace, &row)).into_flow())
+    }
+}
+
+/// Reads a stream to its end, or until the decoder or the sink needs no more.
+fn read_stream(
+    reading: &mut Reading,
+    start: &[u8],
+    stream: &mut impl Faulty,
+    sink: &mut dyn Sink,
+    path: &Path,
+) -> Result<State, InputError> {
+    reading.window().append(start);
+    let mut state = reading.show(sink, false);
+    loop {
+        // Bytes that were decompressed before a fault are decoded first, so their events precede
+        // the report of the fault.
+        let faults = stream.faults();
+        let found = state.map_err(|error| InputError::unreadable(path, error, &faults))?;
+        for fault in &faults {
+            if !matches!(found, State::Stopped(_))
+                && let Flow::Break(stop) = reading.fault(fault, sink)
+            {
+                return Ok(State::Stopped(stop));
+            }
+        }
+        let State::Wanting = found else { return Ok(found) };
+        let more = reading.window().append_from(stream);
+        let more = more.map_err(|source| InputError::io(path, source))?;
+        state = reading.show(sink, !more);
+    }
+}
+
+/// Adds the data of the sidecars of a trace of `length` bytes. Most traces have no sidecar. A
+/// sidecar that exists and cannot be read causes a warning.
+fn sidecars(path: &Path, length: u64, diagnostics: &mut Diagnostics) {
+    for sidecar in FORMATS.iter().filter_map(|format| format.sidecar) {
+        let mut name = path.as_os_str().to_owned();
+        name.push(sidecar.suffix);
+        let path = Path::new(&name);
+        match sidecar_bytes(path) {
+            Ok(Some(content)) => (sidecar.describe)(&content, path, length, diagnostics),
+            Ok(None) => {}
+            Err(error) => {
+                let message = format!("cannot read {}: {error}", shown_path(path));
+                diagnostics.add(Severity::Warning, None, message);
+            }
         }
     }
 }
 
-fn open(path: &Path) -> io::Result<Content> {
-    let mut file = File::open(path)?;
-    let kind = file.metadata()?.file_type();
-    if kind.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
+/// Maps a sidecar file. Returns `None` if this file does not exist, or if its name would be too
+/// long.
+fn sidecar_bytes(path: &Path) -> io::Result<Option<Bytes>> {
+    let absent = [io::ErrorKind::NotFound, io::ErrorKind::InvalidFilename];
+    match path.metadata() {
+        Err(error) if absent.contains(&error.kind()) => Ok(None),
+        Err(error) => Err(error),
+        // Do not open a pipe, because that would wait for its writer.
+        Ok(data) if !data.is_file() => Err(io::Error::other("expected a regular file")),
+        Ok(_) => File::open(path).and_then(Bytes::map).map(Some),
     }
-    if !kind.is_file() {
-        return stream(Incoming::of_file(file));
-    }
-    // A stream's memory may be written at this moment; a mapping of it would change under the reader.
-    let copied = match format::native::snapshot::take(&file)? {
-        None => format::posix::snapshot::take(path, &file)?,
-        copied => copied,
-    };
-    if let Some(bytes) = copied {
-        return Ok(Content::Whole(Bytes::Owned(bytes)));
-    }
-    if file.metadata()?.len() > 0 {
-        return Ok(Content::Whole(Bytes::map(file)?));
-    }
-    // What the system makes while it is read (`/proc`) has no length beforehand; a file that is really empty has none, too.
-    file.rewind()?;
-    match stream(Incoming::of_file(file))? {
-        Content::Stream { start, .. } if start.is_empty() => {
-            Ok(Content::Whole(Bytes::Owned(start)))
-        }
-        stream => Ok(stream),
-    }
-}
-
-/// Reads enough of a stream to recognise it: as much as may be looked at, its end, or what is certain. A running
-/// stream may not bring more for long.
-fn stream(mut rest: Incoming) -> io::Result<Content> {
-    let mut start = Vec::new();
-    let is_certain = |start: &[u8]| format::recognise_with(start, Confidence::Certain).is_some();
-    while start.len() < RECOGNISED_BY && !is_certain(&start) {
-        let before = start.len();
-        start.resize(RECOGNISED_BY, 0);
-        let read = match rest.read(&mut start[before..]) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
-            read => read.map(Some),
-        };
-        start.truncate(before + read.as_ref().map_or(0, |read| read.unwrap_or(0)));
-        if read? == Some(0) {
-            break;
-        }
-    }
-    Ok(Content::Stream { start, rest })
 }

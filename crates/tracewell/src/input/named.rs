@@ -1,36 +1,47 @@
-//! Reading with the names of the whole input: for who compares names with what a user typed.
+//! Reads an input so that all its names are known at the first event.
 //!
-//! A trace may name a context or an object after events that are about it. A file is read twice then: the sink gets the events of
-//! the second reading with the trace of the first. A stream can be read once only.
+//! A trace may name a context or an object after the events that refer to it. So a command reads a
+//! file twice if it compares names with names that a user typed. The sink receives the events of
+//! the second pass, together with the trace from the first pass.
 
 use super::{Input, InputError};
-use crate::model::{Batch, Flow, Loss, Severity, Sink, Trace};
+use crate::model::{Batch, Flow, Loss, Severity, Sink, SinkError, Trace};
 
 impl Input {
-    /// Does [`Input::read`] with the names that the whole input has, from its first event on. A stream is read once: if
-    /// a context was named after its first events, the trace that is returned says so.
+    /// Does the same as [`Input::read`], but all names of the input are known at the first event. A
+    /// stream can be read only once. If a stream names a context after the first events of this
+    /// context, the trace gets a warning.
     ///
     /// # Errors
     /// As [`Input::read`].
     pub fn read_named(&mut self, sink: &mut dyn Sink) -> Result<Trace, InputError> {
-        if !self.format().names_follow {
-            return self.read(sink);
+        if self.selection.is_all() {
+            self.read_all_named(sink)
+        } else {
+            self.read_selected(sink, true)
         }
-        if self.size().is_none() {
-            let mut trace = self.read(sink)?;
+    }
+
+    /// Reads all events into a sink, with all names known.
+    pub(super) fn read_all_named(&mut self, sink: &mut dyn Sink) -> Result<Trace, InputError> {
+        if !self.format().names_follow {
+            return self.read_all(sink);
+        }
+        if self.is_stream() {
+            let mut trace = self.read_all(sink)?;
             if trace.contexts.has_late_names() {
-                let message = "names came after events that they belong to, which were compared without \
-                               them: a file, unlike a stream, is read twice";
+                let message = "names arrived after events that they belong to, and were not compared with them; \
+                               read a file instead of a stream";
                 trace.diagnostics.add(Severity::Warning, None, message);
             }
             return Ok(trace);
         }
-        let known = self.read(&mut Nothing)?;
-        self.read(&mut Named { known: &known, sink })
+        let known = self.read_all(&mut Nothing)?;
+        self.read_all(&mut Named { known: &known, sink })
     }
 }
 
-/// Wants all events, and nothing of them.
+/// A sink that ignores all events, because only the names in the trace are needed.
 struct Nothing;
 
 impl Sink for Nothing {
@@ -39,7 +50,7 @@ impl Sink for Nothing {
     }
 }
 
-/// Passes events on with the trace of an earlier reading.
+/// Passes events to a sink with the trace of an earlier pass.
 struct Named<'a> {
     known: &'a Trace,
     sink: &'a mut dyn Sink,
@@ -52,5 +63,13 @@ impl Sink for Named<'_> {
 
     fn loss(&mut self, _: &Trace, loss: &Loss) -> Flow {
         self.sink.loss(self.known, loss)
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        self.sink.flush()
+    }
+
+    fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
+        self.sink.finish(trace)
     }
 }

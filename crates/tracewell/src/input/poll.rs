@@ -1,4 +1,4 @@
-//! Waiting for bytes with a time limit.
+//! Waits for bytes with a time limit.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Returns true if a read of the file descriptor does not wait; false if that is not so within `limit`.
-pub(crate) fn is_readable(from: &impl AsFd, limit: Duration) -> io::Result<bool> {
+/// Waits until a read of the file descriptor would not block. Returns false if that takes longer
+/// than `limit`.
+pub(super) fn is_readable(from: &impl AsFd, limit: Duration) -> io::Result<bool> {
     let mut fds = [PollFd::new(from, PollFlags::IN)];
-    // A limit that the system cannot express is as good as none.
+    // If the system cannot express the limit, wait without a limit.
     let limit = Timespec::try_from(limit).ok();
     Ok(poll(&mut fds, limit.as_ref())? > 0)
 }

@@ -1,16 +1,22 @@
-//! Several files that hold parts of one run, read as one trace: laid end to end in memory. Where the
-//! parts begin, the format is told by its option `parts`; what order their events have is its business.
+//! Reads several files with parts of one run as one trace. The files are joined in memory.
+//! `Settings::parts` contains the offsets at which the files begin, and the decoder sorts the
+//! events of all files.
 
 use std::path::{Path, PathBuf};
 
-use super::{Bytes, Content, Input, InputError, Settings};
+use super::content::Content;
+use super::decompressed::part;
+use super::{Bytes, Input, InputError, Settings};
+use crate::model::Diagnostics;
 use crate::text::shown_path;
 
 impl Input {
-    /// Opens files that hold parts of one run, in the order given; one file as [`Input::open`].
+    /// Opens files with parts of one run, in the given order. If there is only one file, does the
+    /// same as [`Input::open`]. If there is no file, opens standard input.
     ///
     /// # Errors
-    /// As [`Input::open`]; also where the format knows no parts, when it is read.
+    /// Returns the errors of [`Input::open`]. If the format cannot join files, reading the input
+    /// returns an error.
     pub fn open_run(files: &[PathBuf], mut settings: Settings) -> Result<Self, InputError> {
         let [first, others @ ..] = files else {
             return Self::open(Path::new("-"), settings);
@@ -18,18 +24,22 @@ impl Input {
         if others.is_empty() {
             return Self::open(first, settings);
         }
-        let mut bytes = read(first)?;
-        let mut parts = Vec::new();
+        // The parts are copied into one buffer, because a decoder reads only one input.
+        let mut remarks = Diagnostics::default();
+        let mut bytes = read(first, &mut remarks)?;
         for file in others {
-            parts.push(bytes.len().to_string());
-            bytes.extend(read(file)?);
+            settings.parts.push(bytes.len());
+            bytes.extend(read(file, &mut remarks)?);
         }
-        settings.options.set_by("--join", "parts", parts.join(","));
         let name = format!("{} and {} more", shown_path(first), others.len());
-        Self::recognise(name.into(), Content::Whole(Bytes::Owned(bytes)), settings)
+        let content = Content::Whole(Bytes::Owned(bytes));
+        let mut input = Self::recognise(name.into(), content, settings)?;
+        input.remarks.prepend(&remarks);
+        Ok(input)
     }
 }
 
-fn read(file: &Path) -> Result<Vec<u8>, InputError> {
-    std::fs::read(file).map_err(|source| InputError::io(file, source))
+fn read(file: &Path, remarks: &mut Diagnostics) -> Result<Vec<u8>, InputError> {
+    let bytes = std::fs::read(file).map_err(|source| InputError::io(file, source))?;
+    part(file, bytes, remarks)
 }

@@ -1,49 +1,40 @@
-//! From a text that encodes a memory image to the bytes of the trace in it.
+//! Converts a text that encodes a memory image to the bytes of the trace in the image.
 //!
-//! How each encoding is written down is told in [`super::image`]; here is what of it is handed on,
-//! and what is said about it.
+//! [`super::image`] decodes the text. This module selects the segment with the trace and reports
+//! the faults that the decoder found.
 
-use std::io::Read;
 use std::path::Path;
 
+use super::content::{Content, RECOGNISED_BY};
 use super::error::InputError;
+use super::image;
 use super::map::Bytes;
-use super::{Content, RECOGNISED_BY, image};
 use crate::format;
 use crate::model::{Diagnostics, Severity};
 
-/// The memory image that a text encodes; anything else comes back as it was.
+/// Returns the memory image that a text encodes. Returns other content unchanged.
 pub(super) fn decoded(
     path: &Path,
     content: Content,
     remarks: &mut Diagnostics,
 ) -> Result<Content, InputError> {
-    // A dump whose first bytes are a known binary format is never taken for text.
+    // A file that begins with a known binary format is never treated as text.
     if format::recognise(content.start()).is_some() {
         return Ok(content);
     }
     let Some(encoding) = image::recognise(content.start()) else { return Ok(content) };
-    let text = match content {
-        Content::Whole(bytes) => bytes,
-        Content::Stream { mut start, mut rest } => {
-            rest.read_to_end(&mut start).map_err(|source| InputError::io(path, source))?;
-            Bytes::Owned(start)
-        }
-    };
+    let text = content.into_bytes(path, remarks)?;
+    // The faults of a damaged text are listed, but the bytes that could be decoded are read as a
+    // trace.
     let decoded = encoding.decode(&text);
     remarks.add(Severity::Note, None, format!("decoded from {}", encoding.name()));
-    for fault in decoded.diagnostics.listed() {
-        let severity = match fault.severity() {
-            image::Severity::Warning => Severity::Warning,
-            image::Severity::Error => Severity::Damage,
-        };
-        remarks.add(severity, None, fault.to_string());
-    }
+    remarks.append(decoded.diagnostics);
     let segment = trace_segment(decoded.image, remarks);
     Ok(Content::Whole(Bytes::Owned(segment)))
 }
 
-/// The bytes of the segment that a format recognises, of the first one where none is.
+/// Returns the first segment in which a format is recognised, or the first segment if there is
+/// none.
 fn trace_segment(image: image::MemoryImage, remarks: &mut Diagnostics) -> Vec<u8> {
     let mut segments = image.into_segments();
     let known = |segment: &image::Segment| {
@@ -62,6 +53,7 @@ fn trace_segment(image: image::MemoryImage, remarks: &mut Diagnostics) -> Vec<u8
     if segments.is_empty() {
         return Vec::new();
     }
+    // The other segments are not needed, so their order does not matter.
     let segment = segments.swap_remove(found);
     for gap in segment.filled() {
         let message = format!(

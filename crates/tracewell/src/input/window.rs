@@ -1,57 +1,94 @@
-//! Feeding a reader from a stream: a window of bytes that have arrived and are not consumed yet.
+//! The window of a stream, which contains the bytes that have arrived and that the decoder has not
+//! consumed yet.
 
 use std::io::{self, Read};
 
-use super::error::StreamError;
 use crate::format::{Decoder, Input, Progress, ReadError};
-use crate::model::{Sink, Trace};
+use crate::model::{self, Emitter, EventBuffer, Sink, Trace};
 
-/// How much is asked of a stream at a time.
-const PIECE: usize = 256 * 1024;
+/// Number of bytes requested from a stream in one read.
+const READ_BYTES: usize = 256 * 1024;
 
-/// Bytes of a stream that have arrived and are not consumed yet.
+/// Bytes of a stream that the decoder has not consumed yet.
 #[derive(Debug)]
-pub(crate) struct Window {
+pub(super) struct Window {
     bytes: Vec<u8>,
-    /// Position of the first of them in the stream.
+    /// Position of the first byte in the stream.
     offset: u64,
-    /// How many the decoder wants to see.
+    /// The decoder waits until the window has this many bytes.
     wanted: usize,
+    /// A buffer that is kept so that its memory is allocated only once. Empty between calls.
+    buffer: EventBuffer,
 }
 
 impl Default for Window {
     fn default() -> Self {
-        Self { bytes: Vec::new(), offset: 0, wanted: 1 }
+        Self { bytes: Vec::new(), offset: 0, wanted: 1, buffer: EventBuffer::default() }
     }
 }
 
 impl Window {
-    /// The bytes, to add those that have arrived to.
-    pub(crate) fn bytes(&mut self) -> &mut Vec<u8> {
-        &mut self.bytes
+    /// Returns the bytes that have not been consumed.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
-    /// Position in the stream behind the last byte.
-    pub(crate) fn end(&self) -> u64 {
+    /// Appends bytes that have arrived.
+    pub(super) fn append(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Appends the bytes that one read of a stream returns. Returns false at the end of the stream.
+    pub(super) fn append_from(&mut self, stream: &mut impl Read) -> io::Result<bool> {
+        let before = self.bytes.len();
+        self.bytes.resize(before + READ_BYTES, 0);
+        let read = loop {
+            match stream.read(&mut self.bytes[before..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => break result,
+            }
+        };
+        self.bytes.truncate(before + *read.as_ref().unwrap_or(&0));
+        Ok(read? > 0)
+    }
+
+    /// Returns an emitter for bytes outside the window. The emitter uses the window's buffer for
+    /// events.
+    pub(super) fn emitter<'a>(
+        &'a mut self,
+        bytes: model::Window<'a>,
+        trace: &'a mut Trace,
+        sink: &'a mut dyn Sink,
+    ) -> Emitter<'a> {
+        Emitter::new(&mut self.buffer, bytes, trace, sink)
+    }
+
+    /// Returns the position in the stream after the last byte.
+    pub(super) fn end(&self) -> u64 {
         self.offset + self.bytes.len() as u64
     }
 
-    /// Lets a decoder consume what it can; whether it wants nothing more. With `last`, nothing follows.
-    pub(crate) fn show(
+    /// Passes the bytes of the window to the decoder. Returns true when the decoder is done. With
+    /// `last`, no bytes follow.
+    pub(super) fn show(
         &mut self,
         decoder: &mut dyn Decoder,
         trace: &mut Trace,
         sink: &mut dyn Sink,
         last: bool,
     ) -> Result<bool, ReadError> {
+        // At the end of the stream, the decoder gets the remaining bytes even if it requested more.
         while last || self.bytes.len() >= self.wanted {
             let input = Input { offset: self.offset, bytes: &self.bytes, last };
-            match decoder.decode(input, trace, sink)? {
+            let mut out = Emitter::new(&mut self.buffer, input.window(), trace, sink);
+            match decoder.decode_to(input, &mut out)? {
                 Progress::Done => return Ok(true),
                 Progress::More { consumed, wanted } => {
+                    // Decoders consume most of the window, so few bytes move.
                     self.bytes.drain(..consumed.min(self.bytes.len()));
                     self.offset += consumed as u64;
-                    // A decoder that wants no more than it has would be called for ever.
+                    // Pass at least one new byte next time. Otherwise a decoder that consumes
+                    // nothing and requests nothing would be called forever.
                     self.wanted = wanted.max(if consumed == 0 { self.bytes.len() + 1 } else { 1 });
                 }
             }
@@ -61,36 +98,4 @@ impl Window {
         }
         Ok(false)
     }
-}
-
-/// Reads a stream to its end, or until the decoder wants no more.
-///
-/// # Errors
-/// Where the stream fails and where the decoder does.
-pub(super) fn drive(
-    mut stream: impl Read,
-    decoder: &mut dyn Decoder,
-    trace: &mut Trace,
-    sink: &mut dyn Sink,
-) -> Result<(), StreamError> {
-    let mut window = Window::default();
-    loop {
-        let last = read_piece(&mut stream, window.bytes())? == 0;
-        if window.show(decoder, trace, sink, last)? {
-            return Ok(());
-        }
-    }
-}
-
-fn read_piece(stream: &mut impl Read, window: &mut Vec<u8>) -> io::Result<usize> {
-    let before = window.len();
-    window.resize(before + PIECE, 0);
-    let read = loop {
-        match stream.read(&mut window[before..]) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => break result,
-        }
-    };
-    window.truncate(before + *read.as_ref().unwrap_or(&0));
-    read
 }

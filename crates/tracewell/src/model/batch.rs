@@ -1,58 +1,130 @@
 //! Events as columns, with the bytes they came from.
 //!
-//! A decoder fills one [`Columns`] again and again and lends it out as a [`Batch`] together with a
-//! view of the source bytes, so that nothing is copied and nothing is allocated for an event.
+//! A decoder reuses one [`Columns`]. The decoder lends these columns to the sink as a [`Batch`],
+//! together with a view of the source bytes. No event is copied, and no event needs an allocation.
+
+use std::fmt;
+use std::ops::Range;
 
 use super::ContextId;
 
-/// The value of the priority column where an event carries none.
-pub const NO_PRIORITY: u16 = u16::MAX;
+/// Priority of the context that recorded an event, or none. A value of this type occupies two
+/// bytes, so a column of priorities has two bytes per event.
+///
+/// ```
+/// use tracewell::model::Priority;
+///
+/// assert_eq!(Priority::new(31).get(), Some(31));
+/// assert_eq!(Priority::NONE.get(), None);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Priority(u16);
+
+impl Priority {
+    /// No priority, because the record has none.
+    pub const NONE: Self = Self(u16::MAX);
+
+    /// Creates a priority from the traced system's number. 65,535 means none; no dialect uses it as
+    /// a priority.
+    #[inline]
+    pub const fn new(priority: u16) -> Self {
+        Self(priority)
+    }
+
+    /// Returns the number, or `None` if the record has no priority.
+    #[inline]
+    pub const fn get(self) -> Option<u16> {
+        if self.0 == Self::NONE.0 { None } else { Some(self.0) }
+    }
+}
+
+impl Default for Priority {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl fmt::Debug for Priority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
 
 /// The columns of a batch; all have the same length.
+///
+/// ```
+/// use tracewell::model::{Columns, Priority};
+///
+/// let mut columns = Columns::default();
+/// columns.resize(2);
+/// assert_eq!(columns.priority, [Priority::NONE, Priority::NONE]);
+/// ```
 #[derive(Debug, Default)]
 pub struct Columns {
-    /// Ticks since the first event of the trace, unwrapped to 64 bits; never decreasing within a
-    /// source unless its clock did.
+    /// Ticks since the first event of the trace, unwrapped to 64 bits. Within a source, ticks never
+    /// decrease, unless the clock of the source went backwards.
     pub ticks: Vec<u64>,
-    /// The core that recorded the event, 0 where there is one core.
+    /// The core that recorded the event; 0 if there is only one.
     pub cpu: Vec<u16>,
-    /// Who was running.
+    /// The context that recorded the event.
     pub context: Vec<ContextId>,
-    /// Event id, to be looked up in the schema.
+    /// Event id, an entry of the schema.
     pub id: Vec<u32>,
-    /// Priority of the context at that moment, or [`NO_PRIORITY`].
-    pub priority: Vec<u16>,
+    /// Priority of the context when it recorded the event.
+    pub priority: Vec<Priority>,
 }
 
 impl Columns {
-    /// Gives every column this many rows. Old values stay in rows that were there before.
+    /// Replaces all rows by the given rows of other columns.
+    fn copy_rows(&mut self, from: &Self, rows: Range<usize>) {
+        fn copy<T: Copy>(to: &mut Vec<T>, from: &[T], rows: &Range<usize>) {
+            to.clear();
+            to.extend_from_slice(from.get(rows.clone()).unwrap_or_default());
+        }
+        copy(&mut self.ticks, &from.ticks, &rows);
+        copy(&mut self.cpu, &from.cpu, &rows);
+        copy(&mut self.context, &from.context, &rows);
+        copy(&mut self.id, &from.id, &rows);
+        copy(&mut self.priority, &from.priority, &rows);
+    }
+
+    /// Resizes every column to this number of rows. Existing rows keep their values.
     pub fn resize(&mut self, rows: usize) {
         self.ticks.resize(rows, 0);
         self.cpu.resize(rows, 0);
         self.context.resize(rows, ContextId::default());
         self.id.resize(rows, 0);
-        self.priority.resize(rows, NO_PRIORITY);
+        self.priority.resize(rows, Priority::NONE);
     }
 }
 
-/// Where one record of variable length lies: byte positions within the bytes of [`Records`].
+/// Bounds of one record of variable length, as offsets in the bytes of [`Records`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
     /// First byte of the record.
     pub start: u32,
     /// First byte of its payload.
     pub payload: u32,
-    /// Byte after its last one.
+    /// First byte after the record.
     pub end: u32,
 }
 
-/// The source bytes of a batch's events.
+/// The bytes that the events of a batch were decoded from.
+///
+/// ```
+/// use tracewell::model::Records;
+///
+/// // Records of 4 bytes with a head of 1 byte, from offset 100 of the source.
+/// let records = Records::fixed(b"abcdefgh", 100, 4, 1);
+/// assert_eq!((records.record(1), records.payload(1)), (&b"efgh"[..], &b"fgh"[..]));
+/// assert_eq!(records.offset(1), 104);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Records<'a> {
     bytes: &'a [u8],
     offset: u64,
     shape: Shape<'a>,
-    /// Where each record is in the source, where they were put together from several places.
+    /// Offset of each record in the source; empty if the records are contiguous.
     offsets: &'a [u64],
 }
 
@@ -64,39 +136,59 @@ enum Shape<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Records of `size` bytes, one after the other; the payload of each begins at byte `payload`
-    /// of the record and goes to its end. `offset` is the position of `bytes` in the source.
+    /// Creates contiguous records of `size` bytes. The payload of each record extends from byte
+    /// `payload` to the end of the record. `offset` is the offset of `bytes` in the source.
     pub fn fixed(bytes: &'a [u8], offset: u64, size: usize, payload: usize) -> Self {
         Self { bytes, offset, shape: Shape::Fixed { size, payload }, offsets: &[] }
     }
 
-    /// Records of different lengths, one span each.
+    /// Creates records of different lengths, with one span each.
     pub fn variable(bytes: &'a [u8], offset: u64, spans: &'a [Span]) -> Self {
         Self { bytes, offset, shape: Shape::Variable(spans), offsets: &[] }
     }
 
-    /// Records of different lengths whose payloads the decoder has made: one span each, in which
-    /// `payload` is a position in `payloads`. A payload goes to the beginning of the next one.
+    /// Creates records of different lengths with decoded payloads, with one span each. The field
+    /// `payload` of a span is an offset in `payloads`. A payload ends where the next payload
+    /// begins.
     pub fn decoded(bytes: &'a [u8], offset: u64, spans: &'a [Span], payloads: &'a [u8]) -> Self {
         Self { bytes, offset, shape: Shape::Decoded { spans, payloads }, offsets: &[] }
     }
 
-    /// The same records, which come from these places of the source.
+    /// Sets the offset of each record in the source.
     #[must_use]
     pub fn from_places(self, offsets: &'a [u64]) -> Self {
         Self { offsets, ..self }
     }
 
-    /// The whole record of event `row` as it lies in the source; empty where there is no such row.
+    /// Returns the records from row `row` on.
+    fn starting_at(self, row: usize) -> Self {
+        let offsets = self.offsets.get(row..).unwrap_or_default();
+        let shape = match self.shape {
+            Shape::Fixed { size, payload } => {
+                let bytes = self.bytes.get(row.saturating_mul(size)..).unwrap_or_default();
+                let offset = self.offset + (self.bytes.len() - bytes.len()) as u64;
+                return Self { bytes, offset, shape: Shape::Fixed { size, payload }, offsets };
+            }
+            Shape::Variable(spans) => Shape::Variable(spans.get(row..).unwrap_or_default()),
+            Shape::Decoded { spans, payloads } => {
+                Shape::Decoded { spans: spans.get(row..).unwrap_or_default(), payloads }
+            }
+        };
+        Self { shape, offsets, ..self }
+    }
+
+    /// Returns the whole record of event `row` in the source; empty if there is no such row.
     #[inline]
     pub fn record(&self, row: usize) -> &'a [u8] {
         let (start, _, end) = self.bounds(row);
         self.bytes.get(start..end).unwrap_or_default()
     }
 
-    /// The payload of event `row`: the bytes that the schema's arguments describe.
+    /// Returns the payload of event `row`: the bytes that the schema's arguments describe.
     #[inline]
     pub fn payload(&self, row: usize) -> &'a [u8] {
+        // A decoded payload has no length of its own: it ends where the payload of the next event
+        // begins.
         if let Shape::Decoded { spans, payloads } = self.shape {
             let start = |row: usize| spans.get(row).map(|span| span.payload as usize);
             let Some(payload) = start(row) else { return &[] };
@@ -107,7 +199,7 @@ impl<'a> Records<'a> {
         self.bytes.get(payload..end).unwrap_or_default()
     }
 
-    /// Position of the record of event `row` in the source, in bytes.
+    /// Returns the offset of the record of event `row` in the source, in bytes.
     #[inline]
     pub fn offset(&self, row: usize) -> u64 {
         if let Some(offset) = self.offsets.get(row) {
@@ -132,12 +224,12 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Some thousands of events, borrowed from a decoder for the time of one call.
+/// Up to some thousands of events, borrowed from a decoder for one call.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     /// Number of the first event, counted from 0 over the whole trace.
     pub first: u64,
-    /// One row an event.
+    /// One row per event.
     pub columns: &'a Columns,
     /// The bytes that the events were decoded from.
     pub records: Records<'a>,
@@ -150,49 +242,72 @@ pub struct EventRef<'a> {
     pub seq: u64,
     /// Ticks since the first event.
     pub ticks: u64,
-    /// The core that recorded it.
+    /// The core that recorded the event.
     pub cpu: u16,
-    /// Who was running.
+    /// The context that recorded the event.
     pub context: ContextId,
-    /// Event id.
+    /// Event id, an entry of the schema.
     pub id: u32,
-    /// Priority of the context, where the event carries one.
-    pub priority: Option<u16>,
+    /// Priority of the context when it recorded the event.
+    pub priority: Priority,
     /// The bytes that the schema's arguments describe.
     pub payload: &'a [u8],
-    /// The whole record as it lies in the source.
+    /// The bytes of the whole record in the source.
     pub record: &'a [u8],
 }
 
 impl<'a> Batch<'a> {
-    /// Number of events.
+    /// Returns the number of events.
     pub fn len(&self) -> usize {
         self.columns.ticks.len()
     }
 
-    /// Whether there is no event.
+    /// Returns true if there are no events.
     pub fn is_empty(&self) -> bool {
         self.columns.ticks.is_empty()
     }
 
-    /// The event in row `row`, or `None` behind the last one.
+    /// Returns some consecutive events as a separate batch. The events keep their numbers. This
+    /// function copies the columns of the events to `columns`.
+    ///
+    /// ```
+    /// use tracewell::model::{Batch, Columns, Records};
+    ///
+    /// let columns = Columns { ticks: vec![10, 20, 30], ..Columns::default() };
+    /// let records = Records::fixed(b"abcdef", 0, 2, 1);
+    /// let batch = Batch { first: 7, columns: &columns, records };
+    /// let mut copy = Columns::default();
+    /// let part = batch.part(1..3, &mut copy);
+    /// assert_eq!((part.first, part.columns.ticks.as_slice()), (8, &[20, 30][..]));
+    /// assert_eq!(part.records.record(0), b"cd");
+    /// ```
+    pub fn part<'b>(&self, rows: Range<usize>, columns: &'b mut Columns) -> Batch<'b>
+    where
+        'a: 'b,
+    {
+        let (first, records) =
+            (self.first + rows.start as u64, self.records.starting_at(rows.start));
+        columns.copy_rows(self.columns, rows);
+        Batch { first, columns, records }
+    }
+
+    /// Returns the event in row `row`, or `None` if the batch has no such row.
     #[inline(always)]
     pub fn event(&self, row: usize) -> Option<EventRef<'a>> {
         let columns = self.columns;
-        let priority = *columns.priority.get(row)?;
         Some(EventRef {
             seq: self.first + row as u64,
             ticks: *columns.ticks.get(row)?,
             cpu: *columns.cpu.get(row)?,
             context: *columns.context.get(row)?,
             id: *columns.id.get(row)?,
-            priority: (priority != NO_PRIORITY).then_some(priority),
+            priority: *columns.priority.get(row)?,
             payload: self.records.payload(row),
             record: self.records.record(row),
         })
     }
 
-    /// All events, in order.
+    /// Returns all events in order.
     pub fn events(&self) -> Events<'a> {
         Events { batch: *self, row: 0 }
     }
@@ -208,8 +323,8 @@ pub struct Events<'a> {
 impl<'a> Iterator for Events<'a> {
     type Item = EventRef<'a>;
 
-    /// Always inlined: what a loop does not look at of an event is then not looked up for it, and the rest stays in
-    /// registers.
+    /// Always inlined, so that a loop does not load columns that it never uses, and the other
+    /// values remain in registers.
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let event = self.batch.event(self.row)?;
@@ -239,6 +354,31 @@ mod tests {
         assert_eq!((records.record(0), records.payload(0)), (&b"bc"[..], &b"12"[..]));
         assert_eq!((records.record(1), records.payload(1)), (&b"d"[..], &b"345"[..]));
         assert_eq!((records.offset(1), records.payload(2)), (103, &b""[..]));
+    }
+
+    #[test]
+    fn a_part_of_a_batch_has_the_records_of_its_rows() {
+        let spans = [
+            Span { start: 1, payload: 0, end: 3 },
+            Span { start: 3, payload: 2, end: 4 },
+            Span { start: 4, payload: 3, end: 6 },
+        ];
+        let plain = spans.map(|span| Span { payload: span.start, ..span });
+        let all = [
+            Records::fixed(b"abcdef", 7, 2, 1),
+            Records::fixed(b"abcdef", 7, 2, 1).from_places(&[90, 80, 70]),
+            Records::variable(b"abcdef", 100, &plain),
+            Records::decoded(b"abcdef", 100, &spans, b"12345"),
+        ];
+        for records in all {
+            let columns = Columns { ticks: vec![0, 1, 2], ..Columns::default() };
+            let mut copy = Columns::default();
+            let part = Batch { first: 5, columns: &columns, records }.part(1..2, &mut copy);
+            assert_eq!((part.first, part.len(), part.columns.ticks[0]), (6, 1, 1));
+            assert_eq!(part.records.record(0), records.record(1), "{records:?}");
+            assert_eq!(part.records.payload(0), records.payload(1), "{records:?}");
+            assert_eq!(part.records.offset(0), records.offset(1), "{records:?}");
+        }
     }
 
     #[test]

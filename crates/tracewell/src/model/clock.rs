@@ -1,13 +1,45 @@
-//! Clocks: how a counter's stamps become ticks, and ticks become time.
+//! Clocks, which convert timestamps to ticks and ticks to time.
 //!
-//! Ticks stay ticks until they are shown. The conversion to nanoseconds is exact: a rational rate,
-//! a 128-bit intermediate, rounded down once.
+//! Ticks are converted only for output. The conversion to nanoseconds is exact: it uses a rational
+//! rate and a 128-bit intermediate value, and rounds down once.
 
 use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
-/// Whether a counter's stamps grow or shrink with time.
+/// A moment as wall-clock time and as a timestamp of the trace's clock.
+///
+/// ```
+/// use tracewell::model::WallClock;
+///
+/// let started = WallClock::at_start(1_700_000_000_000_000_000, 250).expect("not 0");
+/// assert_eq!((started.stamp, started.is_start), (250, true));
+/// assert_eq!(WallClock::at_start(0, 250), None);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WallClock {
+    /// Nanoseconds since 1970 UTC.
+    pub ns: u64,
+    /// Timestamp at the same moment, in ticks of the trace's clock.
+    pub stamp: u64,
+    /// True if recording began at this moment.
+    pub is_start: bool,
+}
+
+impl WallClock {
+    /// Returns the moment when recording began, or `None` if `ns` is 0. Sources without a wall
+    /// clock record 0.
+    pub fn at_start(ns: u64, stamp: u64) -> Option<Self> {
+        (ns > 0).then_some(Self { ns, stamp, is_start: true })
+    }
+
+    /// Returns a moment other than the beginning of recording, or `None` if `ns` is 0.
+    pub fn at(ns: u64, stamp: u64) -> Option<Self> {
+        (ns > 0).then_some(Self { ns, stamp, is_start: false })
+    }
+}
+
+/// The direction in which a counter's timestamps change with time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// Later stamps are larger.
@@ -25,44 +57,63 @@ impl fmt::Display for Direction {
     }
 }
 
-/// A counter that goes round: its range and its direction.
+/// A counter that wraps: its range and its direction.
+///
+/// ```
+/// use tracewell::model::{Counter, Direction};
+///
+/// let counter = Counter::of_mask(0xFFFF, Direction::Up);
+/// assert_eq!(counter.elapsed(0xFFFE, 0x0003), 5);
+/// let timer = Counter::of_mask(0xFFFF, Direction::Down);
+/// assert_eq!(timer.elapsed(0x0003, 0xFFFE), 5);
+/// assert_eq!(timer.stamp_after(0x0003, 5), 0xFFFE);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Counter {
-    /// Bits of a raw stamp that count.
+    /// Valid bits of a raw timestamp.
     pub mask: u64,
-    /// The largest value; after it (or, counting down, before 0) the counter starts again. For a
-    /// counter of n bits this is 2^n - 1.
+    /// The largest value, at which the counter wraps to 0. A counter that counts down wraps from 0
+    /// to this value. For a counter of n bits this is 2^n - 1.
     pub last: u64,
-    /// Which way it counts.
+    /// The direction in which the counter counts.
     pub direction: Direction,
 }
 
 impl Counter {
-    /// A counter of all bits of `mask`, with modulus `mask + 1`.
+    /// Returns a counter that uses all bits of `mask`, with modulus `mask + 1`.
     pub const fn of_mask(mask: u64, direction: Direction) -> Self {
         Self { mask, last: mask, direction }
     }
 
-    /// The part of a raw stamp that counts: masked, and brought below the modulus.
+    /// Returns the mask if it selects the n lowest bits and the modulus is 2^n. The ticks between
+    /// two stamps are then their difference under this mask.
+    pub(crate) const fn low_bits(&self) -> Option<u64> {
+        let low = self.mask & self.mask.wrapping_add(1) == 0 && self.last == self.mask;
+        if low { Some(self.mask) } else { None }
+    }
+
+    /// Returns the valid part of a raw timestamp, masked and reduced below the modulus.
     #[inline]
     pub const fn stamp(&self, raw: u64) -> u64 {
         let masked = raw & self.mask;
         if masked <= self.last { masked } else { masked % self.last.wrapping_add(1) }
     }
 
-    /// Ticks from one stamp to the next, less than one modulus: longer gaps cannot be told from
-    /// shorter ones. Both stamps come from [`Counter::stamp`].
+    /// Returns the ticks from one timestamp to the next, modulo the modulus. If the real number of
+    /// ticks is not below the modulus, the result is too small by a multiple of the modulus. Both
+    /// timestamps come from [`Counter::stamp`].
     #[inline]
     pub const fn elapsed(&self, earlier: u64, later: u64) -> u64 {
         let (from, to) = match self.direction {
             Direction::Up => (earlier, later),
             Direction::Down => (later, earlier),
         };
+        // The counter wrapped once between the two timestamps. Further wraps are not detectable.
         let round = if to < from { self.last.wrapping_add(1) } else { 0 };
         to.wrapping_sub(from).wrapping_add(round)
     }
 
-    /// The stamp that this counter shows `ticks` after it showed `origin`.
+    /// Returns the timestamp of this counter `ticks` after `origin`.
     pub fn stamp_after(&self, origin: u64, ticks: u64) -> u64 {
         let modulus = u128::from(self.last) + 1;
         let advance = u128::from(ticks) % modulus;
@@ -71,7 +122,7 @@ impl Counter {
             Direction::Up => (origin + advance) % modulus,
             Direction::Down => (origin + modulus - advance) % modulus,
         };
-        // A remainder of a modulus of at most 2^64 fits.
+        // The modulus is at most 2^64, so the remainder fits.
         stamp as u64
     }
 }
@@ -81,15 +132,17 @@ impl Counter {
 pub struct Rate {
     ticks: NonZeroU64,
     seconds: NonZeroU64,
-    /// Nanoseconds of a tick where that is a whole number, else 0.
+    /// Nanoseconds per tick if this is a whole number, otherwise 0.
     whole: u64,
 }
 
 impl Rate {
-    /// `ticks` in every `seconds` seconds; `None` where one of them is 0.
+    /// Returns a rate of `ticks` per `seconds` seconds, or `None` if one of them is 0.
     pub fn new(ticks: u64, seconds: u64) -> Option<Self> {
         let (ticks, seconds) = (NonZeroU64::new(ticks)?, NonZeroU64::new(seconds)?);
         let nanoseconds = u128::from(seconds.get()) * 1_000_000_000;
+        // For rates such as 1 MHz, a tick is a whole number of nanoseconds, so one multiplication
+        // converts ticks.
         let whole = match nanoseconds % u128::from(ticks.get()) {
             0 => u64::try_from(nanoseconds / u128::from(ticks.get())).unwrap_or(0),
             _ => 0,
@@ -97,13 +150,13 @@ impl Rate {
         Some(Self { ticks, seconds, whole })
     }
 
-    /// The ratio as (ticks, seconds).
+    /// Returns the ratio as (ticks, seconds).
     pub const fn ratio(self) -> (u64, u64) {
         (self.ticks.get(), self.seconds.get())
     }
 
-    /// Nanoseconds that so many ticks last, rounded down; `u64::MAX` where that is more than
-    /// 584 years.
+    /// Returns the duration of `ticks` in nanoseconds, rounded down; `u64::MAX` if it exceeds 584
+    /// years.
     #[inline]
     pub fn nanoseconds(self, ticks: u64) -> u64 {
         if self.whole > 0
@@ -114,9 +167,10 @@ impl Rate {
         self.divided(ticks)
     }
 
-    /// [`Rate::nanoseconds`] for rates that are no whole number of nanoseconds.
+    /// Like [`Rate::nanoseconds`], if a tick is not a whole number of nanoseconds.
     fn divided(self, ticks: u64) -> u64 {
-        // Where nothing overflows, divisions of 64 bits: those of 128 take most of a line's time.
+        // Use 64-bit divisions if nothing overflows, because 128-bit divisions would take most of
+        // the time needed to write a line.
         if let Some(product) = ticks.checked_mul(self.seconds.get())
             && self.ticks.get() <= u64::MAX / 1_000_000_000
             && let Some(whole) = (product / self.ticks).checked_mul(1_000_000_000)
@@ -126,12 +180,14 @@ impl Rate {
         }
         let (ticks, denominator) = (u128::from(ticks), u128::from(self.ticks.get()));
         let product = ticks * u128::from(self.seconds.get());
+        // Whole seconds and the remainder are converted separately: their product would exceed 128
+        // bits.
         let whole = (product / denominator).saturating_mul(1_000_000_000);
         let rest = product % denominator * 1_000_000_000 / denominator;
         u64::try_from(whole.saturating_add(rest)).unwrap_or(u64::MAX)
     }
 
-    /// Nanoseconds that so many ticks last, rounded up; `u64::MAX` where that is more than 584
+    /// Returns the duration of `ticks` in nanoseconds, rounded up; `u64::MAX` if it exceeds 584
     /// years.
     fn nanoseconds_up(self, ticks: u64) -> u64 {
         let (ticks, denominator) = (u128::from(ticks), u128::from(self.ticks.get()));
@@ -141,8 +197,8 @@ impl Rate {
         u64::try_from(whole.saturating_add(rest)).unwrap_or(u64::MAX)
     }
 
-    /// Ticks that pass in so many nanoseconds, rounded up, so that `nanoseconds` of the result is
-    /// not before the given time.
+    /// Converts nanoseconds to ticks, rounded up. [`Rate::nanoseconds`] of the result is at least
+    /// the given number of nanoseconds.
     pub fn ticks(self, nanoseconds: u64) -> u64 {
         let denominator = u128::from(self.seconds.get()) * 1_000_000_000;
         let product = u128::from(nanoseconds).checked_mul(u128::from(self.ticks.get()));
@@ -160,7 +216,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// A text is not a rate.
+/// Error for text that is not a valid rate.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "expected ticks per second such as 1000000, 80MHz, 32.768kHz or 1000000/3, found '{found}'"
@@ -172,7 +228,7 @@ pub struct RateError {
 impl FromStr for Rate {
     type Err = RateError;
 
-    /// Reads ticks per second: `1000000`, `32.768kHz`, `80MHz`, `1 GHz`, or a ratio `1000000/3`.
+    /// Parses ticks per second: `1000000`, `32.768kHz`, `80MHz`, `1 GHz`, or a ratio `1000000/3`.
     fn from_str(text: &str) -> Result<Self, RateError> {
         rate(text.trim()).ok_or_else(|| RateError { found: text.to_owned() })
     }
@@ -195,28 +251,30 @@ fn rate(text: &str) -> Option<Rate> {
     }
     let ticks = digits.parse::<u64>().ok()?.checked_mul(10_u64.pow(power))?;
     let seconds = 10_u64.pow(u32::try_from(fraction.len()).ok()?);
+    // Decimal fractions become whole ticks per 10^n seconds, so no rate is rounded.
     let divisor = greatest_common_divisor(ticks, seconds);
     Rate::new(ticks.checked_div(divisor)?, seconds / divisor)
 }
 
-/// The greatest number that divides both; the other one where one is 0.
+/// Returns the greatest common divisor. If one number is 0, returns the other.
 pub(crate) fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-/// From when on a clock has a rate.
+/// A change of a clock's rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RateChange {
     /// Ticks since the first event.
     pub ticks: u64,
     /// Nanoseconds since the first event at that moment.
     pub nanoseconds: u64,
-    /// The rate from there on.
+    /// The rate after that moment.
     pub rate: Rate,
 }
 
 impl RateChange {
-    /// Nanoseconds since the first event, rounded down; before this change, too.
+    /// Returns nanoseconds since the first event, rounded down. The result is also valid for ticks
+    /// before this change.
     fn nanoseconds(&self, ticks: u64) -> u64 {
         match ticks.checked_sub(self.ticks) {
             Some(after) => self.nanoseconds.saturating_add(self.rate.nanoseconds(after)),
@@ -225,33 +283,44 @@ impl RateChange {
     }
 }
 
-/// The clock of a trace.
+/// The clock of a trace, which converts timestamps to ticks, and ticks to nanoseconds.
+///
+/// ```
+/// use tracewell::model::{Clock, Rate};
+///
+/// let mut clock = Clock::of_64_bits(Rate::new(1_000_000, 1));
+/// assert_eq!(clock.nanoseconds(5), Some(5_000));
+/// // From tick 1000 on, the clock runs twice as fast.
+/// clock.change_rate(1_000, Rate::new(2_000_000, 1).unwrap());
+/// assert_eq!(clock.nanoseconds(1_004), Some(1_002_000));
+/// assert_eq!(Clock::of_64_bits(None).nanoseconds(5), None);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Clock {
-    /// Ticks per second, where anything says so; at first, where the rate changes.
+    /// Ticks per second, if known. If the rate changes, this is the first rate.
     pub rate: Option<Rate>,
-    /// From when on which rate holds, in order of time; empty where `rate` holds for ever. Times are
-    /// rounded down at each of these, the first included, so that its moment has a whole number
+    /// All rates in time order, each with its start; empty if `rate` never changes. Times are
+    /// rounded down at each change, including the first, so that each rate begins at a whole number
     /// of nanoseconds.
     pub changes: Vec<RateChange>,
-    /// The counter behind the stamps.
+    /// The counter that produced the timestamps.
     pub counter: Counter,
-    /// Stamp of the first event, as the counter showed it.
+    /// The counter's timestamp of the first event.
     pub first_stamp: u64,
 }
 
 impl Clock {
-    /// A clock that keeps its rate, if that is known, and of which no stamp was seen yet.
+    /// Creates a clock without a first timestamp, with a constant rate if the rate is known.
     pub const fn new(rate: Option<Rate>, counter: Counter) -> Self {
         Self { rate, changes: Vec::new(), counter, first_stamp: 0 }
     }
 
-    /// The same of a counter of 64 bits that counts up.
+    /// Returns a clock with a counter of 64 bits that counts up.
     pub fn of_64_bits(rate: Option<Rate>) -> Self {
         Self::new(rate, Counter::of_mask(u64::MAX, Direction::Up))
     }
 
-    /// Nanoseconds since the first event, where the rate is known.
+    /// Returns nanoseconds since the first event, or `None` if the rate is unknown.
     #[inline]
     pub fn nanoseconds(&self, ticks: u64) -> Option<u64> {
         if !self.changes.is_empty() {
@@ -261,11 +330,12 @@ impl Clock {
     }
 
     fn piecewise(&self, ticks: u64) -> Option<u64> {
+        // Ticks before the first change use the same rate.
         let after = self.changes.partition_point(|change| change.ticks <= ticks);
         Some(self.changes.get(after.saturating_sub(1))?.nanoseconds(ticks))
     }
 
-    /// Makes a rate hold from a moment on, which is not before any that was given earlier.
+    /// Sets the rate from `ticks` on. `ticks` must not be less than the ticks of an earlier change.
     pub fn change_rate(&mut self, ticks: u64, rate: Rate) {
         let nanoseconds = match self.nanoseconds(ticks) {
             Some(nanoseconds) => nanoseconds,
@@ -325,7 +395,10 @@ mod tests {
     proptest! {
         #[test]
         fn nanoseconds_are_exact_for_every_rate(
-            ticks in 0_u64..1 << 60, per in 1_u64..=u64::MAX, seconds in 1_u64..1 << 30, shift in 0..64_u32,
+            ticks in 0_u64..1 << 60,
+            per in 1_u64..=u64::MAX,
+            seconds in 1_u64..1 << 30,
+            shift in 0..64_u32,
         ) {
             let rate = Rate::new((per >> shift).max(1), seconds).unwrap();
             let nanoseconds = u128::from(ticks) * u128::from(seconds) * 1_000_000_000;
@@ -339,7 +412,8 @@ mod tests {
         let counter = Counter::of_mask(u64::MAX, Direction::Up);
         let mut clock = Clock::new(None, counter);
         assert_eq!(clock.nanoseconds(5), None);
-        // Three ticks a microsecond: tick 10 is 3333.3 ns after the first, taken as 3334.
+        // At three ticks per microsecond, tick 10 is 3333.3 ns after the first event, rounded up to
+        // 3334.
         clock.change_rate(10, Rate::new(3_000_000, 1).unwrap());
         assert_eq!(
             [0, 1, 9, 10, 11].map(|t| clock.nanoseconds(t).unwrap()),

@@ -1,4 +1,4 @@
-//! Contexts: who was running when an event was recorded.
+//! Contexts: the threads, interrupts and other parties that record events.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,11 @@ use foldhash::fast::RandomState;
 
 use super::ObjectId;
 
-/// What kind of thing was running.
+/// Kind of a context.
+///
+/// ```
+/// assert_eq!(tracewell::model::ContextKind::Interrupt.as_str(), "interrupt");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ContextKind {
     /// A thread or task.
@@ -15,14 +19,14 @@ pub enum ContextKind {
     Interrupt,
     /// The system before its scheduler started.
     Initialization,
-    /// The trace does not tell who it was.
+    /// The trace does not identify the context.
     Unknown,
-    /// The system itself, where nobody else is named: idle loop, scheduler, interrupts.
+    /// The system itself: idle loop, scheduler, and interrupts without a context of their own.
     System,
 }
 
 impl ContextKind {
-    /// The word for it in output.
+    /// Returns the word for output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Thread => "thread",
@@ -34,12 +38,12 @@ impl ContextKind {
     }
 }
 
-/// Position of a context in [`Contexts`]: dense, from 0, in order of first mention.
+/// Index of a context in [`Contexts`]. Indices are contiguous from 0, in order of first mention.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct ContextId(pub u32);
 
 impl ContextId {
-    /// As an index of a table with one entry a context.
+    /// Returns the index into a table with one entry per context.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -49,49 +53,70 @@ impl ContextId {
 /// A context of a trace.
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// The key as recorded: an address, or the dialect's value for an interrupt.
+    /// The recorded key: an address, or the dialect's value for an interrupt.
     pub key: u64,
-    /// The key as output shows it, `0x` and upper-case hexadecimal digits where it is an address.
+    /// The key in the form of the output: `0x` and upper-case hexadecimal digits if it is an
+    /// address.
     pub key_text: String,
-    /// What kind of thing it is.
+    /// Kind of the context.
     pub kind: ContextKind,
-    /// Name for people; never empty.
+    /// Name for output; never empty.
     pub name: String,
-    /// The object that describes it, where the trace has one.
+    /// The object that describes the context, if the trace has one.
     pub object: Option<ObjectId>,
 }
 
-/// How far a reader of [`Contexts`] has followed what became known of them.
+/// The names in [`Contexts`] that a reader has already processed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SeenContexts {
     renamed: usize,
 }
 
-/// All contexts of a trace, by number and by key.
+/// The contexts of a trace, by number and by key.
+///
+/// ```
+/// use tracewell::model::{Context, ContextId, ContextKind, Contexts};
+///
+/// let mut contexts = Contexts::default();
+/// let context = |name: &str| Context {
+///     key: 0x2000_0100,
+///     key_text: "0x20000100".to_owned(),
+///     kind: ContextKind::Thread,
+///     name: name.to_owned(),
+///     object: None,
+/// };
+/// assert_eq!(contexts.add(context("worker")), ContextId(0));
+/// // A key that is known keeps its context.
+/// assert_eq!(contexts.add(context("other")), ContextId(0));
+/// let id = contexts.find(0x2000_0100).unwrap();
+/// assert_eq!(contexts.get(id).unwrap().name, "worker");
+/// ```
 #[derive(Debug, Default)]
 pub struct Contexts {
     list: Vec<Context>,
     by_key: HashMap<u64, ContextId, RandomState>,
-    /// Contexts that were known already when they were renamed, each time.
+    /// The known contexts that were renamed, one entry per change.
     renamed: Vec<ContextId>,
 }
 
 impl Contexts {
-    /// The context of this number.
+    /// Returns the context with this number.
     #[inline]
     pub fn get(&self, id: ContextId) -> Option<&Context> {
         self.list.get(id.index())
     }
 
-    /// The context with this key, if one was seen; the latest where keys are used again.
+    /// Returns the context with this key; the latest if the key was reused.
     #[inline]
     pub fn find(&self, key: u64) -> Option<ContextId> {
         self.by_key.get(&key).copied()
     }
 
-    /// Adds a context; where its key is known already, that one stays and is returned.
+    /// Adds a context and returns its number. If the key is known, returns the number of the
+    /// existing context, which does not change.
     pub fn add(&mut self, context: Context) -> ContextId {
-        // 2^32 contexts would need a trace of 128 GiB in which no two events share one.
+        // A trace with 2^32 contexts would have at least 128 GiB, with a different context in each
+        // event.
         let next = ContextId(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
         *self.by_key.entry(context.key).or_insert_with(|| {
             self.list.push(context);
@@ -99,15 +124,16 @@ impl Contexts {
         })
     }
 
-    /// Adds a context whose key may have named another one before, which ends there. A batch never
-    /// has events of both sides: [`Contexts::find`] answers for all of its events.
+    /// Adds a context. If another context has the same key, that context ends. A batch never
+    /// contains events from before and after this change, so [`Contexts::find`] is valid for all of
+    /// its events.
     pub fn replace(&mut self, context: Context) -> ContextId {
         self.by_key.remove(&context.key);
         self.add(context)
     }
 
-    /// From the next batch on a key names this context, or none that is known. Which contexts an earlier batch names
-    /// does not change.
+    /// From the next batch on, makes a key name this context. If `context` is `None`, makes the key
+    /// name no known context. Contexts of earlier batches do not change.
     pub fn turn(&mut self, key: u64, context: Option<ContextId>) {
         match context {
             Some(id) => self.by_key.insert(key, id),
@@ -115,7 +141,7 @@ impl Contexts {
         };
     }
 
-    /// A context turns out to have this name and to be described by this object.
+    /// Sets the name of a context and the object that describes it, if these become known later.
     pub fn rename(&mut self, id: ContextId, name: &str, object: Option<ObjectId>) {
         let Some(context) = self.list.get_mut(id.index()) else { return };
         if context.name != name || context.object != object {
@@ -125,13 +151,13 @@ impl Contexts {
         }
     }
 
-    /// Returns true if a context was renamed after events had named it.
+    /// Returns true if a context was renamed after events referred to it.
     pub fn has_late_names(&self) -> bool {
         !self.renamed.is_empty()
     }
 
-    /// Brings a table with a row for each context up to date: rows of contexts that were added or renamed since the
-    /// last call with this `Seen` are made by `row`.
+    /// Updates a table with one row per context. Calls `row` for each context that was added or
+    /// renamed since the last call with this `seen`.
     #[inline]
     pub fn update<T>(
         &self,
@@ -152,17 +178,17 @@ impl Contexts {
         table.extend(new.map(|(id, context)| row(id, context)));
     }
 
-    /// All of them, in order of their numbers.
+    /// Returns all contexts, in order of their numbers.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (ContextId, &Context)> {
         self.list.iter().enumerate().map(|(index, context)| (ContextId(index as u32), context))
     }
 
-    /// How many there are.
+    /// Returns the number of contexts.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether none was seen yet.
+    /// Returns true if no context is known yet.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -1,20 +1,27 @@
-//! What a reader has to say about its input beside the events.
+//! Diagnostics: a decoder's messages about its input.
 
 use std::fmt;
 
-/// How bad it is.
+/// How serious a diagnostic is.
+///
+/// ```
+/// use tracewell::model::Severity;
+///
+/// assert!(Severity::Damage > Severity::Warning);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// Unusual, harmless: nothing is lost.
+    /// Unusual, but without effect on the events.
     Note,
-    /// Figures may be wrong (a clock that goes both ways, say); all events are there.
+    /// All events are decoded, but figures may be wrong. For example, the clock runs in both
+    /// directions.
     Warning,
-    /// The input is damaged: something that should be there could not be read.
+    /// Part of the input is damaged and was not decoded.
     Damage,
 }
 
 impl Severity {
-    /// The word for it in output.
+    /// Returns the word for output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Note => "note",
@@ -24,14 +31,22 @@ impl Severity {
     }
 }
 
-/// One remark about the input.
+/// A diagnostic about the input.
+///
+/// ```
+/// use tracewell::model::{Diagnostic, Severity};
+///
+/// let message = "expected a record, found 3 bytes".to_owned();
+/// let diagnostic = Diagnostic { severity: Severity::Damage, offset: Some(64), message };
+/// assert_eq!(diagnostic.to_string(), "damaged: at byte 64: expected a record, found 3 bytes");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// How serious it is.
     pub severity: Severity,
-    /// Where in the source, in bytes, if it is about a place.
+    /// Offset in the source in bytes, if the diagnostic concerns one position.
     pub offset: Option<u64>,
-    /// What was expected and what was found, in words.
+    /// The message with the expected and the found value.
     pub message: String,
 }
 
@@ -45,8 +60,20 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The remarks about one input: the first of them in full, all of them counted.
-#[derive(Clone, Debug, Default)]
+/// The diagnostics about one input. Only the first [`Diagnostics::KEPT`] diagnostics are kept; the
+/// others are only counted.
+///
+/// ```
+/// use tracewell::model::{Diagnostics, Severity};
+///
+/// let mut diagnostics = Diagnostics::default();
+/// for record in 0..150 {
+///     diagnostics.add(Severity::Note, record * 16, "empty record");
+/// }
+/// assert_eq!((diagnostics.iter().len(), diagnostics.more()), (100, 50));
+/// assert_eq!(diagnostics.worst(), Some(Severity::Note));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
     more: u64,
@@ -54,26 +81,45 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// How many remarks are kept in full, so that hostile input cannot fill memory with them.
+    /// Number of diagnostics that are kept, so that hostile input cannot fill memory.
     pub const KEPT: usize = 100;
 
-    /// Adds a remark.
+    /// Adds a diagnostic. `offset` is `None` if it concerns the whole input.
     pub fn add(
         &mut self,
         severity: Severity,
         offset: impl Into<Option<u64>>,
         message: impl Into<String>,
     ) {
+        // The severity also includes diagnostics that are not kept.
+        self.add_with(severity, offset, || message.into());
+    }
+
+    /// Adds a diagnostic. `message` is called only if the diagnostic is kept.
+    pub fn add_with(
+        &mut self,
+        severity: Severity,
+        offset: impl Into<Option<u64>>,
+        message: impl FnOnce() -> String,
+    ) {
         self.worst = self.worst.max(Some(severity));
         if self.list.len() < Self::KEPT {
-            let (offset, message) = (offset.into(), message.into());
-            self.list.push(Diagnostic { severity, offset, message });
+            self.list.push(Diagnostic { severity, offset: offset.into(), message: message() });
         } else {
             self.more += 1;
         }
     }
 
-    /// Puts the remarks of an earlier step before these.
+    /// Appends the diagnostics of a later step to the diagnostics of this step.
+    pub fn append(&mut self, later: Self) {
+        for Diagnostic { severity, offset, message } in later.list {
+            self.add(severity, offset, message);
+        }
+        self.worst = self.worst.max(later.worst);
+        self.more += later.more;
+    }
+
+    /// Inserts the diagnostics of an earlier step before the diagnostics of this step.
     pub fn prepend(&mut self, earlier: &Self) {
         self.worst = self.worst.max(earlier.worst);
         self.more += earlier.more;
@@ -82,17 +128,17 @@ impl Diagnostics {
         self.list = list;
     }
 
-    /// The remarks that were kept, in the order made.
+    /// Returns the kept diagnostics in the order in which they were added.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()
     }
 
-    /// How many were made beyond those that were kept.
+    /// Returns the number of diagnostics that were not kept.
     pub const fn more(&self) -> u64 {
         self.more
     }
 
-    /// The worst severity so far.
+    /// Returns the worst severity so far.
     pub const fn worst(&self) -> Option<Severity> {
         self.worst
     }

@@ -1,10 +1,10 @@
-//! From when to when objects lived, as far as creations and deletions are in the trace.
-//!
-//! A key may name several objects one after the other: a control block whose memory was used again. Creations and
-//! deletions are noted before the events are delivered, so that an event that comes before a creation is not given
-//! the name of what was created later. Each creation begins a life. The lives of a key and a kind are given to the
-//! objects that the source names, the last life first, for a source keeps the latest names. An object whose parameters
-//! are not those of a creation does not have the life that it began. A life that no object is left for has no name.
+//! The lifetimes of objects, derived from the creations and deletions in a trace. A key can name
+//! several objects in turn, because the memory of a control block is reused. Creations and
+//! deletions are collected before the events are delivered, so that an event before a creation does
+//! not get the name of the later object. Each creation begins a life. The lives of a key and kind
+//! are assigned to the objects that the source names. The last life of a key is assigned first,
+//! because a source keeps the latest names. A life is never assigned to an object whose parameters
+//! differ from those of the creation. A life without an object has no name.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use super::{Lifetime, Meaning, Object, ObjectId, Objects, PayloadLayout};
 /// A key of one kind of objects.
 type Named = (u64, u32);
 
-/// Creations and deletions that were noted, by what they are about.
+/// The collected creations and deletions, by key and kind.
 #[derive(Debug, Default)]
 pub struct Lifetimes {
     lives: HashMap<Named, Vec<Life>, RandomState>,
@@ -38,22 +38,24 @@ struct Creation {
     arguments: Vec<u64>,
 }
 
-/// An object that begins to be named by its key at a place, or nothing that is known does.
+/// A change of the object that a key names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LifeTurn {
-    /// The place that the caller noted; `None` for the state before the first event.
+    /// The position that the caller passed to `note`, or `None` for the state before the first
+    /// event.
     pub place: Option<usize>,
-    /// Ticks of that place.
+    /// Ticks of that position since the first event.
     pub ticks: u64,
-    /// The key.
+    /// The key of the object, as in [`Object::key`].
     pub key: u64,
-    /// The kind.
+    /// The type code of the object.
     pub kind: u32,
-    /// The object.
+    /// The object that the key names from this position on, or `None` if this object is unknown.
     pub object: Option<ObjectId>,
 }
 
-/// Returns true for each event id that is a creation or a deletion, up to the last one that is.
+/// Returns, for each event id up to the last creation or deletion, true if the id is a creation or
+/// a deletion.
 pub fn births_and_deaths(schema: &Schema) -> Vec<bool> {
     let mut relevant = Vec::new();
     for event in schema.events().iter().filter(|event| subject(event).is_some()) {
@@ -64,7 +66,8 @@ pub fn births_and_deaths(schema: &Schema) -> Vec<bool> {
     relevant
 }
 
-/// What a creation or deletion is about: the position of the argument, and the kind.
+/// Returns the meaning of a creation or deletion, the index of the argument with the key, and the
+/// type code.
 fn subject(event: &EventType) -> Option<(Meaning, usize, u32)> {
     let means = event.means?;
     let index = means.object?;
@@ -77,7 +80,8 @@ fn subject(event: &EventType) -> Option<(Meaning, usize, u32)> {
 }
 
 impl Lifetimes {
-    /// Notes an event; `place` is the caller's own word for where it is. Places are noted in the order of time.
+    /// Collects an event. `place` is an opaque position that the caller defines. Call this in time
+    /// order.
     pub fn note(
         &mut self,
         (schema, layout): (&Schema, PayloadLayout),
@@ -95,14 +99,16 @@ impl Lifetimes {
             lives.push(Life { created, deleted: None });
             return;
         }
+        // A deletion without a creation ends a life that began before the trace.
         match lives.last_mut() {
             Some(life) => life.deleted = Some(ticks),
             None => lives.push(Life { created: None, deleted: Some(ticks) }),
         }
     }
 
-    /// Gives the lives to the objects that the source names, in its order, and lets keys name them from then on.
-    /// Objects of the kind `made_up` are made for lives without a name. `from` are the ticks of the first place.
+    /// Assigns the lives to the objects that the source names, in the order of the source. From the
+    /// beginning of each life, its key names the assigned object. For lives without a name, creates
+    /// objects of the kind `made_up`. `from` is the tick of the first position.
     pub fn settle(
         mut self,
         schema: &Schema,
@@ -120,6 +126,8 @@ impl Lifetimes {
             });
             known.push(*id);
         }
+        // Keys that the source does not name come last, sorted, because the order of a hash map
+        // would change the output from run to run.
         let mut others: Vec<_> =
             self.lives.keys().filter(|named| !slots.contains_key(*named)).copied().collect();
         others.sort_unstable();
@@ -140,7 +148,9 @@ impl Lifetimes {
                 turns.push((LifeTurn { place, ticks, key, kind, object }, life.deleted));
             }
         }
-        // At the beginning an object that is alive is the last to take its key, and of several the first of the source.
+        // If several objects have the same key at the beginning, the last turn of this key applies.
+        // So the turn of a living object comes last. If several objects are alive, the turn of the
+        // source's first living object comes last.
         let rank = |(turn, _): &(LifeTurn, Option<u64>)| {
             let object = turn.object.filter(|_| turn.place.is_none());
             let alive =
@@ -162,28 +172,31 @@ impl Lifetimes {
     }
 }
 
-/// The objects of one key and kind, to be given to its lives.
+/// The objects of one key and kind, before they are assigned to its lives.
 struct Given<'a> {
     schema: &'a Schema,
     objects: &'a Objects,
-    /// In the order of the source.
+    /// The unassigned objects, in the order of the source.
     slots: Vec<ObjectId>,
-    /// The object that the key named up to here.
+    /// The object that the key named before the first of these lives.
     before: Option<ObjectId>,
-    /// Whether the source no longer names that one.
+    /// True if the source no longer names this object.
     is_gone: bool,
 }
 
 impl Given<'_> {
-    /// The lives in the order of time, each with its object.
-    ///
-    /// Slots of a key were first filled in their order. If there are as many as lives, or more, the last ones are of
-    /// these lives; if there are fewer, some lives shared a slot, and the first ones are given away first.
+    /// Returns the lives in time order, each with its object. At first, the source filled the slots
+    /// of a key in order. If there are at least as many slots as lives, the last slots belong to
+    /// these lives. If there are fewer slots than lives, some lives shared a slot, and the first
+    /// slots are assigned first.
     fn give(mut self, lives: &[Life]) -> Vec<(Life, Option<ObjectId>)> {
         let first = lives.first().filter(|life| life.created.is_none()).cloned();
         let begun: Vec<_> = lives.iter().filter(|life| life.created.is_some()).cloned().collect();
+        // The object `before` belongs to the life that began before the trace; `first` assigns this
+        // object.
         self.slots.retain(|id| Some(*id) != self.before);
         let mut objects = vec![None; begun.len()];
+        // The last life is the one that the source describes best: assign it before the others.
         if let Some((last, object)) = begun.last().zip(objects.last_mut()) {
             *object = self.take_last(last);
         }
@@ -206,7 +219,8 @@ impl Given<'_> {
         self.objects.get(id).is_some_and(|object| object.alive == Some(true))
     }
 
-    /// The object of the last life. While it goes on, the object is alive.
+    /// Removes and returns the object of the last life. If no deletion ended this life, the object
+    /// is alive.
     fn take_last(&mut self, life: &Life) -> Option<ObjectId> {
         if life.deleted.is_some() {
             return self.take(life, false);
@@ -216,12 +230,15 @@ impl Given<'_> {
         let position = self.slots.iter().rposition(|id| alive(id) && fits(id));
         let position = position.or_else(|| self.slots.iter().rposition(alive));
         match position {
+            // If an object's parameters changed after its creation, the object does not fit the
+            // recorded creation. So for a life that has not ended, take an object that is alive,
+            // even if it does not fit.
             Some(position) => Some(self.slots.remove(position)),
             None => self.take(life, false),
         }
     }
 
-    /// The first or the last object that a life can be of.
+    /// Removes and returns the first or the last object that fits a life.
     fn take(&mut self, life: &Life, first: bool) -> Option<ObjectId> {
         let fits = |id: &ObjectId| self.fits(*id, life);
         let mut slots = self.slots.iter();
@@ -229,11 +246,13 @@ impl Given<'_> {
         position.map(|position| self.slots.remove(position))
     }
 
-    /// The object of the life that was going on at the beginning; `alone` if no other follows.
+    /// Returns the object whose life was in progress at the beginning of the trace; `alone` is true
+    /// if no other life follows.
     fn first(&self, alone: bool) -> Option<ObjectId> {
         let alive = || self.slots.iter().copied().find(|id| self.is_alive(*id));
         match self.before {
-            // Its successor was created where nothing was recorded.
+            // The object `before` no longer exists, so its successor was created while recording
+            // was off.
             Some(before) if alone && self.is_gone => {
                 alive().or_else(|| self.slots.first().copied()).or(Some(before))
             }
@@ -244,7 +263,7 @@ impl Given<'_> {
         }
     }
 
-    /// Returns true if nothing in the event that created it speaks against an object.
+    /// Returns true if no parameter of an object contradicts the event that created it.
     fn fits(&self, id: ObjectId, life: &Life) -> bool {
         let Some((object, created)) = self.objects.get(id).zip(life.created.as_ref()) else {
             return false;
@@ -260,6 +279,7 @@ impl Given<'_> {
         parameters
             .map(|(name, value)| (argument(name), Some(*value)))
             .chain([(argument("priority"), priority)])
+            // A parameter that only the event or only the object has is not a contradiction.
             .all(|(said, is)| said.is_none() || is.is_none() || said == is)
     }
 }

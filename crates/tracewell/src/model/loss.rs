@@ -1,24 +1,29 @@
-//! Losses: events that were recorded, or should have been, and are not in the trace.
+//! Losses: events that are missing from the trace, because they were not recorded or were lost
+//! later.
 
 use std::collections::BTreeMap;
 
 /// Why events are missing.
+///
+/// ```
+/// assert_eq!(tracewell::model::LossCause::NoRoom.as_str(), "no room");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LossCause {
-    /// A ring went round: older events were overwritten by newer ones.
+    /// A ring wrapped: newer events overwrote older ones.
     Overwritten,
     /// The input ends before its records do.
     Truncated,
-    /// A record is there but cannot be what the dialect allows.
+    /// A record exists but is not valid in its dialect.
     Damaged,
-    /// The recorder had no room for them, and counted them.
+    /// The recorder had no room for the events and counted them.
     NoRoom,
-    /// The numbers of the records before and after leave some out.
+    /// The sequence numbers of two successive records are not consecutive.
     Missing,
 }
 
 impl LossCause {
-    /// The word for it in output.
+    /// Returns the word for output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Overwritten => "overwritten",
@@ -35,16 +40,27 @@ impl LossCause {
 pub struct Loss {
     /// Number of the event that follows the gap.
     pub before: u64,
-    /// How many events are missing, where that can be known. 0 where another loss counts them: a
-    /// damaged record of a stream whose records are numbered.
+    /// Number of missing events, if known. The number is 0 if another loss counts these events: in
+    /// a stream with numbered records, a gap in the numbers also counts a damaged record.
     pub events: Option<u64>,
     /// Why they are missing.
     pub cause: LossCause,
-    /// Where in the source, in bytes.
+    /// Offset in the source, in bytes.
     pub offset: u64,
 }
 
-/// All losses of a trace, summed up.
+/// The losses of a trace, summed by cause.
+///
+/// ```
+/// use tracewell::model::{Loss, LossCause, Losses};
+///
+/// let mut losses = Losses::default();
+/// losses.add(&Loss { before: 7, events: Some(3), cause: LossCause::NoRoom, offset: 100 });
+/// assert_eq!(losses.events(), Some(3));
+/// // Once the size of one gap is unknown, so is the sum.
+/// losses.add(&Loss { before: 9, events: None, cause: LossCause::Damaged, offset: 160 });
+/// assert_eq!((losses.events(), losses.damaged()), (None, 1));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Losses {
     by_cause: BTreeMap<LossCause, LossCount>,
@@ -53,16 +69,16 @@ pub struct Losses {
 /// The losses of one cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LossCount {
-    /// Number of gaps.
+    /// Number of gaps with this cause.
     pub gaps: u64,
-    /// Missing events over the gaps whose size is known.
+    /// Number of events that are missing in all gaps of known size.
     pub events: u64,
-    /// Number of gaps whose size is not known.
+    /// Number of gaps of unknown size.
     pub unknown: u64,
 }
 
 impl Losses {
-    /// Counts one loss.
+    /// Counts a loss under its cause.
     pub fn add(&mut self, loss: &Loss) {
         let count = self.by_cause.entry(loss.cause).or_default();
         count.gaps += 1;
@@ -72,24 +88,25 @@ impl Losses {
         }
     }
 
-    /// Whether nothing was lost.
+    /// Returns true if nothing was lost.
     pub fn is_empty(&self) -> bool {
         self.by_cause.is_empty()
     }
 
-    /// The counts, by cause.
+    /// Returns the counts by cause.
     pub fn iter(&self) -> impl Iterator<Item = (LossCause, LossCount)> + '_ {
         self.by_cause.iter().map(|(cause, count)| (*cause, *count))
     }
 
-    /// Missing events over all causes; `None` where the size of a gap is not known.
+    /// Returns the number of missing events over all causes, or `None` if the size of a gap is
+    /// unknown.
     pub fn events(&self) -> Option<u64> {
         self.iter().try_fold(0_u64, |sum, (_, count)| {
             (count.unknown == 0).then(|| sum.saturating_add(count.events))
         })
     }
 
-    /// Records that were there but could not be used.
+    /// Returns the number of invalid records.
     pub fn damaged(&self) -> u64 {
         let damaged = self.by_cause.get(&LossCause::Damaged);
         damaged.map_or(0, |count| count.events.max(count.gaps))

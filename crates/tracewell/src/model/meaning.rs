@@ -1,10 +1,21 @@
-//! The shared vocabulary: what an event asserts about scheduling, whatever system recorded it.
+//! The meanings of events for scheduling, independent of the traced system.
 //!
-//! Analyses and the timeline use meanings only, so each works for every dialect. An event that says
-//! nothing about scheduling has no meaning here, which does not make it less of an event.
+//! Analyses use only meanings, so each works for every dialect. Events that are unrelated to
+//! scheduling have no meaning.
 
-/// What an event asserts. "Subject" is the context it is about: the recording one unless the
-/// schema names an argument; "object" and "next" are arguments, too.
+/// The meaning of an event for scheduling.
+///
+/// The *subject* is the context that the event concerns: the context that the schema's argument
+/// names, or by default the context that recorded the event. The *object*, *next* and *value* are
+/// arguments.
+///
+/// ```
+/// use tracewell::model::Meaning;
+///
+/// let schema = tracewell::format::threadx::schema();
+/// let means = schema.event(52).means.unwrap();
+/// assert_eq!((means.meaning, means.object), (Meaning::Lock, Some(0)));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Meaning {
@@ -12,122 +23,124 @@ pub enum Meaning {
     Runs,
     /// The subject became ready to run.
     Ready,
-    /// The subject stopped being ready; the value says why.
+    /// The subject stopped being ready; the value is the reason.
     Blocks,
     /// The subject's time slice expired.
     SliceExpired,
-    /// The subject gave way to others of its priority.
+    /// The subject yielded to others of its priority.
     Yields,
     /// An interrupt service routine began; the value is its number.
     InterruptEnter,
     /// An interrupt service routine ended; the value is its number.
     InterruptExit,
-    /// The subject asks for exclusive ownership of the object. That it got it is said by no event:
-    /// it goes on, or blocks.
+    /// The subject requests exclusive ownership of the object. No event reports that the ownership
+    /// was granted: the subject continues or blocks.
     Lock,
-    /// The subject gives up ownership of the object.
+    /// The subject releases the object.
     Unlock,
     /// The subject waits for the object: a count, flags, a message, memory.
     Wait,
-    /// The subject makes available what others wait for at the object.
+    /// The subject signals the object that others wait for.
     Post,
     /// The subject puts a message into the object.
     Send,
-    /// The subject puts a message into the object, before all that are there.
+    /// The subject puts a message at the front of the object.
     SendFirst,
-    /// The subject asks for a message from the object.
+    /// The subject requests a message from the object.
     Receive,
-    /// The object could not take a message that was offered.
+    /// The object rejected a message.
     Refuse,
-    /// All messages of the object are thrown away.
+    /// All messages of the object are discarded.
     Flush,
-    /// The subject puts a message, the value, aside in the object, to be sent again later.
+    /// The subject stores a message (the value) in the object to send it again later.
     Defer,
-    /// A message, the value, that was put aside is sent again to the object.
+    /// A deferred message (the value) is sent to the object again.
     Recall,
-    /// The subject asks for memory from the object.
+    /// The subject requests memory from the object.
     Allocate,
-    /// The subject gives memory back to the object.
+    /// The subject returns memory to the object.
     Free,
-    /// The object begins to live.
+    /// The object is created.
     Create,
-    /// The object ceases to live.
+    /// The object is deleted.
     Delete,
-    /// The subject sleeps for a time, the value.
+    /// The subject sleeps for a time (the value).
     Sleeps,
     /// The subject's priority is changed to the value.
     PriorityChange,
-    /// The scheduler chose the subject; the next context runs on its behalf: the subject itself, or
-    /// who holds what it waits for.
+    /// The scheduler chose the subject. The *next* context runs on behalf of the subject. It is the
+    /// subject itself, or the owner of the resource for which the subject waits.
     Schedule,
-    /// The subject runs with the urgency of another.
+    /// The subject runs with the urgency of another context.
     Inherit,
-    /// The system starts: what was going on before has ended.
+    /// The system starts. All earlier activity has ended.
     Boot,
     /// The trace begins while the subject runs.
     TraceStart,
-    /// The trace ends.
+    /// The trace ends. Later events are not recorded.
     TraceStop,
-    /// The subject exists.
+    /// The subject exists when the trace begins.
     Exists,
-    /// A job of the subject was released: its period or its event has come.
+    /// A job of the subject was released by its period or its event.
     Release,
-    /// A job of the subject was asked for. A release of the same job may be told beside it.
+    /// A job of the subject was requested. Its release may be a separate event.
     Activate,
-    /// The subject's job is done.
+    /// The subject's job completed.
     Complete,
-    /// The subject's deadline passed before its job was done.
+    /// The subject's deadline passed before its job completed.
     DeadlineMissed,
-    /// The subject's job took longer than it was said to at most.
+    /// The subject's job exceeded its declared worst-case execution time.
     WcetExceeded,
-    /// The budget of the object, a server, is used up.
+    /// The budget of a server (the object) is exhausted.
     BudgetExhausted,
-    /// The object, a server, has its budget again.
+    /// The budget of a server (the object) was replenished.
     BudgetReplenished,
-    /// The object, a server, takes over budget that others leave.
+    /// A server (the object) takes over unused budget of other servers.
     BudgetReclaimed,
-    /// The object, a server, used reclaimed budget, the value.
+    /// A server (the object) used an amount (the value) of reclaimed budget.
     ReclaimedUsed,
-    /// The object, a server, has something to serve: the subject, where it is told.
+    /// A server (the object) has work. The subject, if recorded, is the source of the work.
     ServerActive,
     /// A timer of the kernel was set.
     TimerSet,
     /// A timer of the kernel was cancelled.
     TimerCancelled,
-    /// The subject, a state machine, entered a state, the value.
+    /// A state machine (the subject) entered a state (the value).
     StateEntered,
-    /// The subject, a state machine, left a state, the value.
+    /// A state machine (the subject) left a state (the value).
     StateLeft,
-    /// The subject, a state machine, is in a state, the value, when its step is done.
+    /// A state machine (the subject) completed its step and is in a state (the value).
     StateReached,
-    /// The subject, a state machine, comes through a vertex, the value, on its way to another state.
+    /// A state machine (the subject) passes a vertex (the value) on its way to another state.
     Vertex,
-    /// A function, the object, of the subject, a state machine, runs; the value says what for.
+    /// A state machine (the subject) runs a function (the object); the value is the purpose of the
+    /// function.
     Action,
-    /// The subject, a state machine, changes from one state, the object, to another, the value.
+    /// A state machine (the subject) changes from one state (the object) to another (the value).
     Transition,
-    /// An event, the value, is handed to the subject, a state machine: its step begins, to end with
-    /// `Complete` or `Unhandled`.
+    /// A state machine (the subject) receives an event (the value) and begins a step. The step ends
+    /// with `Complete` or `Unhandled`.
     Dispatch,
-    /// The subject, a state machine, did not take the event it was handed.
+    /// A state machine (the subject) did not handle its event.
     Unhandled,
-    /// A timer, the object, begins to count for the subject; the value is the first delay.
+    /// A timer (the object) starts for the subject; the value is the first delay.
     TimerStart,
-    /// A timer, the object, stops counting.
+    /// A timer (the object) was stopped.
     TimerStop,
-    /// A timer, the object, has run out.
+    /// A timer (the object) expired.
     TimerExpired,
-    /// A condition that the program takes for granted does not hold; the value is the place.
+    /// An assertion of the program failed; the value is its location.
     AssertionFailed,
-    /// The subject enters a service of the system, the value.
+    /// The subject enters a service of the system (the value).
     Call,
-    /// The subject comes back from a service of the system, the value.
+    /// The subject returns from a service of the system (the value).
     Return,
     /// A mark of the application.
     Mark,
-    /// A number of the application, the value.
+    /// The application recorded a number (the value).
     Value,
-    /// Events of a kind are recorded no more, or again where the value is 0: a filter was set.
+    /// A filter was set. If the value is 0, the events of some kind are recorded again; otherwise
+    /// these events are no longer recorded.
     Hides,
     /// Events are missing from here on.
     Lost,

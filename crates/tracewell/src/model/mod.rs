@@ -1,35 +1,43 @@
-//! The model in the middle: what every reader produces and every sink consumes.
+//! The model that every reader produces and every sink consumes.
 //!
-//! Events travel as columnar [`Batch`]es; what describes them (clock, contexts, objects, schema,
-//! losses) is the [`Trace`], which grows while the events arrive. Nothing here knows a dialect,
-//! opens a file or prints.
+//! Events are delivered in columnar [`Batch`]es. The [`Trace`] describes the events (clock,
+//! contexts, objects, schema, losses), and grows while the events arrive. The model is independent
+//! of dialects, opens no files and prints nothing.
 
 mod batch;
 mod clock;
 mod context;
 mod diagnostic;
+mod emitter;
+mod event;
 mod lifetime;
 mod loss;
 mod meaning;
 mod object;
+mod one_or_many;
 mod running;
 pub mod schema;
 mod sink;
+mod spelling;
 mod trace;
 pub mod values;
 
-pub use batch::{Batch, Columns, EventRef, Events, NO_PRIORITY, Records, Span};
+pub use batch::{Batch, Columns, EventRef, Events, Priority, Records, Span};
 pub(crate) use clock::greatest_common_divisor;
-pub use clock::{Clock, Counter, Direction, Rate, RateChange, RateError};
+pub use clock::{Clock, Counter, Direction, Rate, RateChange, RateError, WallClock};
 pub use context::{Context, ContextId, ContextKind, Contexts, SeenContexts};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use emitter::{Emitter, EventBuffer, NewEvent, Window};
+pub use event::{Args, ArgumentValue, Event, Label, Time};
 pub use lifetime::{LifeTurn, Lifetimes, births_and_deaths};
 pub use loss::{Loss, LossCause, LossCount, Losses};
 pub use meaning::Meaning;
 pub use object::{Lifetime, NamedAt, Object, ObjectId, Objects};
 pub use running::{Choice, MaybeContext, OnBehalf, Running};
-pub use sink::{Flow, Sink};
+pub use sink::{Flow, IntoFlow, Sink, SinkError, Stop};
+pub(crate) use spelling::folded;
+pub use spelling::{did_you_mean, nearest};
 pub use trace::{
-    ContextDetails, Fact, FactForm, Field, PayloadLayout, Processor, RecordedArguments,
+    ContextDetail, Fact, FactForm, Field, NoDates, PayloadLayout, Processor, RecordedArguments,
     RecordedDetails, Trace,
 };

@@ -1,18 +1,19 @@
-//! Objects: what events act on. An address may name several, one after the other.
-//!
-//! What a key names is kept as turns: from which tick on it names which object, for each kind of object and
-//! for all kinds together. So a name is found in logarithmic time in the number of lives of its key, however
-//! often memory was used again.
+//! Objects that events act on. An address can name several objects in turn. Each key has a list of
+//! turns: a turn is an object and the tick from which the key names it. A key has one list for each
+//! kind of object, and one list for all kinds together. A lookup takes logarithmic time in the
+//! number of lives of the key.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-/// Position of an object in [`Objects`]: dense, from 0, in the order of the source.
+use super::one_or_many::OneOrMany;
+
+/// Index of an object in [`Objects`]. Indices are contiguous from 0, in the order of the source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct ObjectId(pub u32);
 
-/// From when to when an object lived, in ticks; `None` where the trace does not show it.
+/// Creation and deletion of an object, in ticks; `None` if the trace does not contain it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Lifetime {
     /// Ticks of its creation.
@@ -24,48 +25,50 @@ pub struct Lifetime {
 /// An object of a trace.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// Address or other key as recorded.
+    /// The recorded address or other key.
     pub key: u64,
-    /// Type code of the dialect, to be looked up in the schema.
+    /// Type code of the dialect, an entry of the schema.
     pub kind: u32,
-    /// Name as recorded; bytes of no declared encoding, possibly empty.
+    /// The recorded name, in an unspecified encoding; possibly empty.
     pub name: Vec<u8>,
-    /// Name for people: the recorded one with unprintable bytes escaped, or made from kind and key.
+    /// Name for output: the recorded name with unprintable bytes escaped, or a name derived from
+    /// kind and key.
     pub label: String,
     /// Parameters as recorded, by kind.
     pub parameters: Vec<u64>,
     /// Priority at registration, for threads of kernels that record it.
     pub priority: Option<u16>,
-    /// Whether it was alive when the trace was saved, where the dialect says so.
+    /// True if the object was alive when the trace was saved; `None` if the dialect does not record
+    /// this.
     pub alive: Option<bool>,
-    /// Creation and deletion as far as the trace shows them.
+    /// Creation and deletion, if the trace contains them.
     pub lifetime: Lifetime,
-    /// The source's own record of it; empty for an object that was made up for an unregistered
+    /// The source's record of the object; empty for an object that was created for an unregistered
     /// context.
     pub record: Vec<u8>,
 }
 
-/// A tick from which on a key names something else than before.
+/// A change of the object that a key names, with the tick of this change.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     from: u64,
-    /// `None`: nothing that is known.
+    /// `None` if the key names no known object.
     object: Option<ObjectId>,
-    /// How often the key had come to name something of another name by then.
+    /// Number of times that the key was renamed up to this turn.
     renamed: usize,
 }
 
-/// What a key names, in the order of events. A turn is never earlier than the one before, also if the clock went
+/// The objects that a key names, in event order. Ticks never decrease, even if the clock was set
 /// back.
 #[derive(Debug, Default)]
-struct Turns(Vec<Turn>);
+struct Turns(OneOrMany<Turn>);
 
 impl Turns {
-    /// Number of turns at or before a tick.
+    /// Returns the number of turns at or before a tick.
     #[inline]
     fn until(&self, ticks: u64) -> usize {
         match self.0.last() {
-            // Most questions are about now.
+            // Nearly all lookups are for the current time.
             Some(last) if last.from <= ticks => self.0.len(),
             _ => self.0.partition_point(|turn| {
                 #[cfg(test)]
@@ -75,12 +78,13 @@ impl Turns {
         }
     }
 
-    /// The last turn at or before a tick.
+    /// Returns the last turn at or before a tick.
     fn at(&self, ticks: u64) -> Option<&Turn> {
         self.0.get(self.until(ticks).checked_sub(1)?)
     }
 
     fn named(&self, ticks: u64) -> NamedAt {
+        // `until` is the number of turns up to the tick, so it is also the index of the next turn.
         let behind = self.until(ticks);
         let turn = behind.checked_sub(1).and_then(|turn| self.0.get(turn));
         NamedAt {
@@ -94,33 +98,39 @@ impl Turns {
         self.0.iter().rev().find_map(|turn| turn.object)
     }
 
-    /// The key names an object from a tick on.
+    /// Lets the key name an object from a tick on.
     fn begin(&mut self, from: u64, object: ObjectId, list: &[Object]) {
-        // An end holds from the tick behind it; a successor at the same tick is meant.
+        // If an object ends at a tick, the key names no object from the next tick on. If another
+        // object begins at the same tick, its turn replaces this later turn.
         while self.0.last().is_some_and(|last| last.object.is_none() && last.from > from) {
             self.0.pop();
         }
         let label = |id: ObjectId| list.get(id.0 as usize).map(|object| object.label.as_str());
+        // Recorders can register an object repeatedly under the same name. Such a repetition does
+        // not count as a new name.
         let renamed = self.last_named().is_some_and(|before| label(before) != label(object));
         self.add(from, Some(object), renamed);
     }
 
     fn add(&mut self, from: u64, object: Option<ObjectId>, renamed: bool) {
+        // If the clock was set back, use the tick of the last turn, so that the list remains
+        // sorted.
         let last = self.0.last().map_or((0, 0), |last| (last.from, last.renamed));
         let renamed = last.1 + usize::from(renamed);
         self.0.push(Turn { from: from.max(last.0), object, renamed });
     }
 
-    /// The key names nothing from a tick on, if an object is what it names now.
+    /// If the key names this object, makes the key name no object from a tick on.
     fn end(&mut self, from: u64, object: ObjectId) {
         if self.0.last().is_some_and(|last| last.object == Some(object)) {
             self.add(from, None, false);
         }
     }
 
-    /// Another object takes the place of the last one, from a tick on.
+    /// From a tick on, makes the key name another object in place of the last object.
     fn replace(&mut self, from: u64, object: ObjectId) {
         let is_its = |turn: &Turn| turn.object.is_none_or(|named| named == object);
+        // Remove all last turns that name the replaced object or no object.
         let mut renamed = self.0.last().map_or(0, |last| last.renamed);
         while self.0.last().is_some_and(is_its) {
             self.0.pop();
@@ -131,43 +141,69 @@ impl Turns {
     }
 }
 
-/// What a key names at a tick, and for how long.
+/// The object that a key names at a tick, and the time span in which this holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NamedAt {
-    /// The object, if there is one that is known.
+    /// The object, or `None` if no known object has the key.
     pub object: Option<ObjectId>,
-    /// First tick at which the key names it.
+    /// First tick at which the key names the object.
     pub from: u64,
-    /// Last one.
+    /// Last tick at which the key names the object; `u64::MAX` if there is no end.
     pub until: u64,
 }
 
 /// All objects that ever had one key.
 #[derive(Debug, Default)]
 struct Lives {
-    /// In the order of the source.
-    ids: Vec<ObjectId>,
-    /// Whatever their kinds.
+    /// The objects, in the order of the source.
+    ids: OneOrMany<ObjectId>,
+    /// The objects that the key names over time, of any kind.
     turns: Turns,
 }
 
-/// All objects of a trace, by number and by key.
+/// The objects of a trace, by number and by key.
+///
+/// Memory is reused, so an address names different objects at different times:
+///
+/// ```
+/// use tracewell::model::{Lifetime, Object, Objects};
+///
+/// let object = |label: &str, from| Object {
+///     key: 0x2000_0100,
+///     kind: 3,
+///     name: label.as_bytes().to_vec(),
+///     label: label.to_owned(),
+///     parameters: Vec::new(),
+///     priority: None,
+///     alive: None,
+///     lifetime: Lifetime { from, until: None },
+///     record: Vec::new(),
+/// };
+/// let mut objects = Objects::default();
+/// objects.add(object("first", None));
+/// objects.add(object("second", Some(500)));
+/// let label_at = |ticks| objects.at(0x2000_0100, ticks, None).map(|(_, o)| o.label.as_str());
+/// assert_eq!((label_at(499), label_at(500)), (Some("first"), Some("second")));
+/// ```
 #[derive(Debug, Default)]
 pub struct Objects {
     list: Vec<Object>,
     by_key: HashMap<u64, Lives, RandomState>,
     by_kind: HashMap<(u64, u32), Turns, RandomState>,
-    /// Set by dialects whose symbols name something by its key, whatever the kind of the symbol.
+    /// True for dialects in which a symbol names a key for all kinds of objects.
     kinds_share_names: bool,
     changes: u64,
 }
 
 impl Objects {
-    /// Adds an object. Its key names it from its creation on; the first object of a key and a kind also before, for
-    /// what mentions it then means it. One whose creation is not known takes its key from no other.
+    /// Adds an object. Its key refers to it after its creation. If this is the first object with
+    /// its key and kind, the key also refers to it before the creation, because
+    /// earlier events can only refer to this object. An object with unknown creation does not
+    /// displace another object from its key.
     pub fn add(&mut self, object: Object) -> ObjectId {
         let (key, kind, from) = (object.key, object.kind, object.lifetime.from);
         let id = self.add_unnamed(object);
+        // Before the first object of this key, events can only refer to this object.
         let is_first = self.by_kind.get(&(key, kind)).is_none_or(|turns| turns.0.is_empty());
         if from.is_some() || is_first {
             self.turn(id, from.filter(|_| !is_first).unwrap_or(0));
@@ -175,7 +211,8 @@ impl Objects {
         id
     }
 
-    /// Adds an object that its key does not name until [`Objects::begin`] says so.
+    /// Adds an object. The object's key does not name the object before a call of
+    /// [`Objects::begin`].
     pub fn add_unnamed(&mut self, object: Object) -> ObjectId {
         let id = ObjectId(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
         self.by_key.entry(object.key).or_default().ids.push(id);
@@ -183,23 +220,26 @@ impl Objects {
         id
     }
 
-    /// The object of this number.
+    /// Returns the object with this number.
     #[inline]
     pub fn get(&self, id: ObjectId) -> Option<&Object> {
         self.list.get(id.0 as usize)
     }
 
-    /// The life of an object begins; `None` if nothing tells when. From then on its key names it.
+    /// Begins the life of an object. From this time on, the object's key names the object. `ticks`
+    /// is `None` if the time is unknown.
     pub fn begin(&mut self, id: ObjectId, ticks: Option<u64>) {
         let Some(object) = self.list.get_mut(id.0 as usize) else { return };
         object.lifetime = Lifetime { from: ticks, until: None };
         self.turn(id, ticks.unwrap_or(0));
     }
 
-    /// From a tick on its key names an object; nothing tells when its life began.
+    /// Makes the key of an object name this object from a tick on, but does not change the object's
+    /// lifetime.
     pub fn turn(&mut self, id: ObjectId, ticks: u64) {
         let Some(Object { key, kind, .. }) = self.list.get(id.0 as usize) else { return };
         let turns = self.by_kind.entry((*key, *kind)).or_default();
+        // A repeated record of the same object is no change.
         if turns.0.last().is_some_and(|last| last.object == Some(id)) {
             return;
         }
@@ -210,21 +250,22 @@ impl Objects {
         self.changes += 1;
     }
 
-    /// The life of an object ends. Its key goes on naming it until it names another one.
+    /// Ends the life of an object. The object's key still names this object, until the key names
+    /// another object.
     pub fn delete(&mut self, id: ObjectId, ticks: u64) {
         if let Some(object) = self.list.get_mut(id.0 as usize) {
             object.lifetime.until = Some(ticks);
         }
     }
 
-    /// Ends the life of an object for good: from here on its key means nothing, or something else.
+    /// Ends the life of an object. From the next tick on, the key of this object names no object.
     pub fn end(&mut self, id: ObjectId, ticks: u64) {
         self.delete(id, ticks);
         let Some(object) = self.get(id) else { return };
         self.name_nothing(object.key, object.kind, ticks.saturating_add(1));
     }
 
-    /// From a tick on a key names no object of this kind that is known.
+    /// Removes a key's object of this kind from a tick on.
     pub fn name_nothing(&mut self, key: u64, kind: u32, ticks: u64) {
         let turns = self.by_kind.entry((key, kind)).or_default();
         match turns.0.last().map(|last| last.object) {
@@ -240,7 +281,7 @@ impl Objects {
         self.changes += 1;
     }
 
-    /// Puts an object in the place of the latest of its key and kind, which is forgotten.
+    /// Replaces and discards the latest object of a key and kind.
     pub fn replace(&mut self, id: ObjectId, object: Object) {
         let from = object.lifetime.from.unwrap_or(0);
         if let Some(turns) = self.by_kind.get_mut(&(object.key, object.kind)) {
@@ -255,7 +296,7 @@ impl Objects {
         self.changes += 1;
     }
 
-    /// The object turns out to have this name and these parameters.
+    /// Sets the name and the parameters of an object, if these become known later.
     pub fn describe(&mut self, id: ObjectId, label: &str, parameters: Vec<u64>) {
         if let Some(object) = self.list.get_mut(id.0 as usize) {
             label.clone_into(&mut object.label);
@@ -264,37 +305,40 @@ impl Objects {
         }
     }
 
-    /// A later record of an object's source says this of it.
+    /// Updates an object from a later record of the source.
     pub fn recorded_again(&mut self, id: ObjectId, alive: Option<bool>, record: Vec<u8>) {
         if let Some(object) = self.list.get_mut(id.0 as usize) {
             (object.alive, object.record) = (alive, record);
         }
     }
 
-    /// Lets a key name something of one kind for arguments of all kinds that it names nothing of.
+    /// Lets kinds of objects share names: if a key names no object of the wanted kind, but an
+    /// object of another kind, lookups return this object.
     pub fn share_names_among_kinds(&mut self) {
         self.kinds_share_names = true;
     }
 
-    /// Grows whenever a key may mean something else than before.
+    /// Returns a number that increases whenever the object of a key may change. Cached names are
+    /// valid as long as this number does not change.
     pub fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// All objects that ever had this key, in the order of the source.
+    /// Returns all objects that ever had this key, in the order of the source.
     #[inline]
     pub fn with_key(&self, key: u64) -> &[ObjectId] {
-        self.by_key.get(&key).map_or(&[], |lives| lives.ids.as_slice())
+        self.by_key.get(&key).map_or(&[], |lives| &lives.ids)
     }
 
-    /// The object that a key named at a time: the one of the wanted kind (if a kind is wanted) that came to have the key
-    /// last. An object that was deleted keeps its key until another one has it, unless it was ended for good.
+    /// Returns the latest object that a key named at a time. If `kind` is given, considers only
+    /// objects of this kind. The key of a deleted object names this object until it names another
+    /// object, unless [`Objects::end`] ended the life of the object.
     pub fn at(&self, key: u64, ticks: u64, kind: Option<u32>) -> Option<(ObjectId, &Object)> {
         let id = self.named(key, ticks, kind).object?;
         Some((id, self.get(id)?))
     }
 
-    /// The object that a key names at a time, as [`Objects::at`], and for how long it does.
+    /// Like [`Objects::at`], but also returns the time span for which the result is valid.
     pub fn named(&self, key: u64, ticks: u64, kind: Option<u32>) -> NamedAt {
         let nothing = NamedAt { object: None, from: 0, until: u64::MAX };
         let of_kind = kind
@@ -305,31 +349,34 @@ impl Objects {
             Some(named) if named.object.is_some() || !self.kinds_share_names => named,
             Some(named) => {
                 let any = of_any();
+                // The name from another kind is valid only while no object of the wanted kind has
+                // the key.
                 let (from, until) = (any.from.max(named.from), any.until.min(named.until));
                 NamedAt { from, until, ..any }
             }
         }
     }
 
-    /// How often up to a time a key came to name something of another name (of the wanted kind, if it ever names
-    /// one): what it named before is something else then.
+    /// Returns the number of times that a key was renamed up to a time. If the key has objects of
+    /// the given kind, counts only the names of these objects. Two events refer to the same object
+    /// only if this number is equal.
     pub fn renamed(&self, key: u64, ticks: u64, kind: Option<u32>) -> usize {
         let of_kind = kind.and_then(|kind| self.by_kind.get(&(key, kind)));
         let turns = of_kind.or_else(|| Some(&self.by_key.get(&key)?.turns));
         turns.and_then(|turns| turns.at(ticks)).map_or(0, |turn| turn.renamed)
     }
 
-    /// All of them, in order of their numbers.
+    /// Returns all objects, in order of their numbers.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (ObjectId, &Object)> {
         self.list.iter().enumerate().map(|(index, object)| (ObjectId(index as u32), object))
     }
 
-    /// How many there are.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no objects.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -342,7 +389,7 @@ mod tests {
     use super::*;
 
     thread_local! {
-        /// How many turns were looked at.
+        /// Number of turns that lookups examined.
         pub(super) static LOOKS: Cell<u64> = const { Cell::new(0) };
     }
 
@@ -388,7 +435,8 @@ mod tests {
         objects.end(first, 10);
         assert_eq!(label(&objects, 10, Some(1)), Some("first"));
         assert_eq!(label(&objects, 11, Some(1)), None);
-        // A target that starts anew names it at the very tick of the end.
+        // A restarting target can give the key to another object at the tick at which the first one
+        // ended.
         objects.add(object(7, 1, "second", Some(10)));
         assert_eq!(label(&objects, 10, Some(1)), Some("second"));
         assert_eq!(label(&objects, 9, Some(1)), Some("first"));

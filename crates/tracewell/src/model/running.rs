@@ -1,39 +1,33 @@
-//! Who runs, where events do not say who recorded them: followed from the scheduler's choices and the
-//! brackets of interrupts.
+//! Determines which context has the processor, for systems whose events do not identify their
+//! context. Uses the scheduler's choices and the begin and end events of interrupts.
 //!
-//! | told | effect |
+//! | event | effect |
 //! |---|---|
-//! | start of the trace | who runs then, if nobody is known to |
-//! | interrupt begins | nobody runs until the outermost one ends |
-//! | scheduler chose | at once; within an interrupt, when the outermost one ends |
-//! | interrupt ends | the last choice within it; else whom the end itself names; else as before |
-//! | end without a beginning | whom it names, if nobody is known to run |
-//! | context was loaded | only where choices are not told: systems log it for some switches only |
-//! | the system's own context was loaded | at once: no scheduler chooses it |
+//! | start of the trace | its subject runs, unless another is known to run |
+//! | interrupt begins | no task runs until the outermost interrupt ends |
+//! | scheduler chose | the choice applies at once, or when the outermost interrupt ends |
+//! | interrupt ends | the last choice within it; if none, the task it names; if none, as before |
+//! | end without a beginning | the named task runs, unless another is known to run |
+//! | context was loaded | it runs if choices are not recorded: some loads are not logged |
+//! | the system's own context was loaded | it runs at once: no scheduler chooses it |
 
 use super::ContextId;
 
-/// A context or none in 32 bits, so that hot loops compare and choose with one instruction.
+/// An optional context in 32 bits, so that hot loops compare and select with one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MaybeContext(u32);
 
 impl MaybeContext {
-    /// No context.
+    /// The value for no context, and for an unknown context.
     pub const NONE: Self = Self(0);
 
-    /// The context, if it is one.
+    /// Returns the context, or `None` if there is none.
     #[inline]
     pub fn get(self) -> Option<ContextId> {
         self.0.checked_sub(1).map(ContextId)
     }
 
-    /// The context; the first one of all where this is none.
-    #[inline]
-    pub fn or_first(self) -> ContextId {
-        ContextId(self.0.saturating_sub(1))
-    }
-
-    /// This one, or the other where this is none.
+    /// Returns this context, or `other` if this is no context.
     #[inline]
     fn or(self, other: Self) -> Self {
         if self == Self::NONE { other } else { self }
@@ -43,7 +37,7 @@ impl MaybeContext {
 impl From<ContextId> for MaybeContext {
     #[inline]
     fn from(context: ContextId) -> Self {
-        // There are fewer contexts than events, and those are counted in the tables of contexts.
+        // The sum fits, because a trace has fewer contexts than events.
         Self(context.0.saturating_add(1))
     }
 }
@@ -55,12 +49,13 @@ impl From<Option<ContextId>> for MaybeContext {
     }
 }
 
-/// What is followed of a choice: who runs, or more.
+/// A scheduler's choice: the context that runs. Some types that implement this trait contain
+/// further data.
 pub trait Choice: Copy + PartialEq + Default {
-    /// A task that runs for itself.
+    /// Returns the choice of a task that runs on its own behalf.
     fn of(task: MaybeContext) -> Self;
 
-    /// Who runs; the default of the type is nobody.
+    /// Returns the context that runs. The default choice of the type has no context.
     fn runs(self) -> MaybeContext;
 }
 
@@ -76,12 +71,13 @@ impl Choice for MaybeContext {
     }
 }
 
-/// Who runs, and on whose behalf: itself, or who waits for something that it holds.
+/// The context that runs, and the context on whose behalf it runs. The two are the same context,
+/// unless the first one holds a resource for which the second one waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OnBehalf {
-    /// Who runs.
+    /// The context that runs.
     pub runs: MaybeContext,
-    /// On whose behalf.
+    /// The context on whose behalf it runs; the same context if it runs on its own behalf.
     pub of: MaybeContext,
 }
 
@@ -97,69 +93,82 @@ impl Choice for OnBehalf {
     }
 }
 
-/// Who runs, as far as events tell.
+/// The context that runs, derived from events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Running<C> {
-    /// The choice that holds when no interrupt is being served.
+    /// The choice that applies while no interrupt is being served.
     pub(crate) now: C,
     /// The last choice within the interrupt that is being served.
     pub(crate) chosen: C,
-    /// Interrupts that are being served; wide enough for every event to begin one.
+    /// Number of interrupts that are being served; wide enough even if every event begins one.
     pub(crate) depth: u64,
-    /// Whether the scheduler's choices are told.
-    pub(crate) choices_told: bool,
+    /// True if the trace records the scheduler's choices.
+    pub(crate) choices_recorded: bool,
 }
 
 impl<C: Choice> Running<C> {
-    /// The choice that holds when no interrupt is being served.
+    /// Returns the choice that applies while no interrupt is being served.
     #[inline]
     pub fn now(&self) -> C {
         self.now
     }
 
-    /// Who has the processor when no interrupt does; `None` where that is not known.
+    /// Returns the task that has the processor while no interrupt is being served, or `None` if it
+    /// is unknown.
     #[inline]
     pub fn task(&self) -> Option<ContextId> {
         self.now.runs().get()
     }
 
-    /// Who will run next as far as was chosen: within an interrupt the choice made there.
+    /// Returns the task that will run next: the task that the scheduler chose within the current
+    /// interrupt, or, without such a choice, the running task.
     pub fn coming(&self) -> Option<ContextId> {
         self.chosen.runs().or(self.now.runs()).get()
     }
 
-    /// Whether an interrupt is being served.
+    /// Returns the number of interrupts that are being served.
+    pub fn depth(&self) -> u64 {
+        self.depth
+    }
+
+    /// Returns true if an interrupt is being served.
     #[inline]
     pub fn in_interrupt(&self) -> bool {
         self.depth > 0
     }
 
-    /// The trace starts while this one runs.
+    /// Handles the start of the trace while this task runs.
     pub fn start(&mut self, task: ContextId) {
         if self.task().is_none() {
             self.now = C::of(task.into());
         }
     }
 
-    /// The scheduler chose.
+    /// Handles a choice of the scheduler.
     pub fn choose(&mut self, choice: C) {
-        self.choices_told = true;
+        self.choices_recorded = true;
         if self.in_interrupt() { self.chosen = choice } else { self.now = choice }
     }
 
-    /// An interrupt begins.
+    /// Handles the beginning of an interrupt.
     pub fn enter(&mut self) {
+        // A choice from before the interrupt is already in `now`.
         if !self.in_interrupt() {
             self.chosen = C::default();
         }
         self.depth += 1;
     }
 
-    /// An interrupt ends; it may name who continues.
+    /// Handles the end of an interrupt, which may name the task that continues.
     pub fn exit(&mut self, continues: Option<ContextId>) {
         match (self.depth, continues) {
+            // The interrupt began before the trace. Its end shows the running context, unless the
+            // context is already known.
             (0, Some(task)) => self.start(task),
+            // The scheduler chose a task during an interrupt. The chosen task runs from the end of
+            // the outermost interrupt.
             (1, _) if self.chosen.runs() != MaybeContext::NONE => self.now = self.chosen,
+            // If the same task continues, it keeps the context on whose behalf it runs.
             (1, Some(task)) if self.task() != Some(task) => self.now = C::of(task.into()),
             _ => {}
         }
@@ -169,23 +178,26 @@ impl<C: Choice> Running<C> {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// This one was loaded.
+    /// Handles the load of a task's context.
     #[inline]
     pub fn load(&mut self, task: ContextId) {
-        let changes = self.task().is_none() || (!self.choices_told && self.depth == 0);
+        // Trust the scheduler's choices more than loads of contexts, because some systems record
+        // loads only for some switches.
+        let changes = self.task().is_none() || (!self.choices_recorded && self.depth == 0);
         if changes && self.task() != Some(task) {
             self.now = C::of(task.into());
         }
     }
 
-    /// The system's own context was loaded, such as the kernel's that shuts down.
+    /// Handles the load of the system's own context, for example by a kernel that is shutting down.
     pub fn load_system(&mut self, system: ContextId) {
         if !self.in_interrupt() {
             self.now = C::of(system.into());
         }
     }
 
-    /// This one recorded an event outside interrupts: those that were being served have ended.
+    /// Handles an event that this task recorded outside of interrupts. All interrupts that were
+    /// being served have ended.
     #[inline]
     pub fn record(&mut self, task: ContextId) {
         if self.task() != Some(task) {
@@ -194,7 +206,7 @@ impl<C: Choice> Running<C> {
         (self.depth, self.chosen) = (0, C::default());
     }
 
-    /// Nobody is ready any more.
+    /// Handles an event that reports that no task is ready.
     pub fn idle(&mut self) {
         if self.depth == 0 {
             self.now = C::default();
@@ -248,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_count_only_where_choices_are_not_told() {
+    fn loads_count_only_if_choices_are_not_recorded() {
         let mut running = Running::<OnBehalf>::default();
         running.load(A);
         running.load(B);

@@ -1,27 +1,28 @@
-//! What describes the events of a trace.
+//! The trace: everything that describes its events.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use tracewell_wire::ByteOrder;
 
 use super::schema::Schema;
-use super::{Clock, Context, Contexts, Diagnostics, Losses, Objects, values};
+use super::{Clock, Context, Contexts, Diagnostics, Losses, Objects, WallClock, values};
 
-/// How a fact is shown.
+/// The display form of a fact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FactForm {
     /// As a decimal number.
     Decimal,
     /// As a hexadecimal number with `0x`.
     Hexadecimal,
-    /// As the text that comes with it.
+    /// As the accompanying text.
     Text(&'static str),
 }
 
-/// A property of the source that is the dialect's own: an address, a width, a byte order.
+/// A dialect-specific property of the source, such as an address, a width or a byte order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fact {
-    /// Name in the dialect's words.
+    /// The dialect's own name.
     pub name: &'static str,
     /// Value as a number.
     pub value: u64,
@@ -29,7 +30,17 @@ pub struct Fact {
     pub form: FactForm,
 }
 
-/// How the payload of an event divides into arguments.
+/// The layout of arguments in the payload of an event.
+///
+/// ```
+/// use tracewell::model::PayloadLayout;
+/// use tracewell_wire::ByteOrder;
+///
+/// let words = PayloadLayout::Words { order: ByteOrder::Big, bytes: 4 };
+/// let payload = [0, 0, 0, 7, 0, 0, 1, 0];
+/// assert_eq!((words.arguments(&payload), words.argument(&payload, 1)), (2, Some(256)));
+/// assert_eq!(words.argument(&payload, 2), None);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PayloadLayout {
     /// A row of words of the same size.
@@ -39,11 +50,11 @@ pub enum PayloadLayout {
         /// Bytes of a word: 4 or 8.
         bytes: u8,
     },
-    /// Little-endian numbers at fixed places of the payload, of at most 32 bits.
+    /// Little-endian numbers of at most 32 bits at fixed offsets of the payload.
     Fields(&'static [Field]),
-    /// A row of values that the decoder made: [`values`].
+    /// A row of values that the decoder wrote; see [`values`].
     Values {
-        /// Hexadecimal digits to show an address with: 8 or 16.
+        /// Number of hexadecimal digits of an address: 8 or 16.
         digits: u8,
     },
 }
@@ -51,12 +62,12 @@ pub enum PayloadLayout {
 /// A number within a payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Field {
-    /// Its first byte.
+    /// Offset of its first byte in the payload.
     pub offset: usize,
     /// Its length in bytes: 2, or 4.
     pub bytes: u8,
-    /// A byte of the payload and the bits in it that say, if one is set, that the number was not
-    /// written.
+    /// A byte of the payload and a mask of its bits. If any of these bits is set, the recorder did
+    /// not write the number.
     pub absent: Option<(usize, u8)>,
 }
 
@@ -76,8 +87,8 @@ impl Field {
 }
 
 impl PayloadLayout {
-    /// Argument number `index` (from 0) of a payload; `None` where it has fewer, and where this
-    /// argument is not recorded with the source's settings.
+    /// Returns argument number `index` (from 0) of a payload, or `None` if the payload has fewer
+    /// arguments or the source's settings exclude this argument.
     #[inline]
     pub fn argument(self, payload: &[u8], index: usize) -> Option<u64> {
         match self {
@@ -92,8 +103,9 @@ impl PayloadLayout {
         }
     }
 
-    /// The bytes of argument number `index`, a text, bytes or a list: where a row of words has them,
-    /// they are behind the argument, as many as it says and the payload has.
+    /// Returns the bytes of argument number `index`, which is a string, bytes or a list. In a row
+    /// of words, the argument is the number of bytes. The bytes follow this number and fill the
+    /// rest of the payload.
     pub fn bytes(self, payload: &[u8], index: usize) -> &[u8] {
         match self {
             Self::Words { bytes, .. } => {
@@ -108,7 +120,13 @@ impl PayloadLayout {
         }
     }
 
-    /// Number of arguments of a payload.
+    /// Returns an argument as a signed number with the width of a word.
+    #[inline]
+    pub const fn signed(self, argument: u64) -> i64 {
+        if self.digits() == 8 { argument as u32 as i32 as i64 } else { argument as i64 }
+    }
+
+    /// Returns the number of arguments of a payload.
     #[inline]
     pub fn arguments(self, payload: &[u8]) -> usize {
         match self {
@@ -120,7 +138,7 @@ impl PayloadLayout {
         }
     }
 
-    /// Hexadecimal digits of a whole word, or of an address: 8 or 16.
+    /// Returns the number of hexadecimal digits of a whole word or an address: 8 or 16.
     #[inline]
     pub const fn digits(self) -> usize {
         match self {
@@ -131,83 +149,109 @@ impl PayloadLayout {
     }
 }
 
-/// Finds the bytes of an event's arguments as they were recorded, for dialects whose payloads are not
-/// those bytes.
+/// Finds the recorded bytes of an event's arguments, for dialects whose payloads contain decoded
+/// values instead.
 pub trait RecordedArguments: std::fmt::Debug + Send + Sync {
-    /// Appends the bytes of the arguments of a record as it lies in the source.
+    /// Appends the bytes of the arguments of a record. `record` contains the bytes of the source.
     fn append(&self, record: &[u8], out: &mut Vec<u8>);
 
-    /// Whether the arguments are packed into those bytes, so that their words are not to be found there.
+    /// Returns true if the arguments are packed. The bytes of packed arguments do not consist of
+    /// words.
     fn are_packed(&self) -> bool;
 }
 
-/// What a record says of the context that recorded it, beside its priority.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct ContextDetails {
-    /// Preemption threshold of a thread, if it differs from its priority: only more urgent threads preempt it.
-    pub preemption_threshold: Option<u16>,
+/// A property of the context that recorded an event, besides its priority.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ContextDetail {
+    /// Preemption threshold of a thread, if it differs from its priority: only threads more urgent
+    /// than this preempt it.
+    PreemptionThreshold(u16),
     /// Key of the thread that an interrupt interrupted.
-    pub interrupted: Option<u64>,
+    Interrupted(u64),
 }
 
-/// Finds [`ContextDetails`] in the records of a dialect that records them.
+/// Finds the [`ContextDetail`] of records, for dialects that record details.
 pub trait RecordedDetails: std::fmt::Debug + Send + Sync {
-    /// The details in a record as it lies in the source.
-    fn details(&self, record: &[u8]) -> ContextDetails;
+    /// Returns the detail in a record of the source. Text outputs call this for every event.
+    fn detail(&self, record: &[u8]) -> Option<ContextDetail>;
 }
 
-/// What a trace tells of who has the processor.
+/// The information of a trace about the use of the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Processor {
-    /// When each task gets it and loses it.
+    /// The trace shows when each task gets and loses the processor.
     Switches,
-    /// Only who recorded an event: whether that one had it until its next event, nothing says.
+    /// The trace shows only which context recorded an event. The contexts that ran between events
+    /// are unknown.
     Recorders {
-        /// What a trace would have to record for that to be known, to stand behind "needs".
+        /// The events that the trace would have to record to show the use of the processor.
+        /// Messages contain this text.
         needed: &'static str,
     },
 }
 
-/// What describes the events of a trace; grows while they are read.
+/// Error for dates of events that are not known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NoDates {
+    /// The trace does not contain a wall-clock time.
+    #[error(
+        "dates need a trace that contains its date of recording; this {format} trace does not: \
+         use times since the first event"
+    )]
+    WallClock {
+        /// Name of the trace's format.
+        format: &'static str,
+    },
+    /// The rate of the trace's clock is not known.
+    #[error("dates need a clock of known rate: give it with -O rate=TICKS_PER_SECOND")]
+    Rate,
+}
+
+/// The trace: all data that describe its events. It grows while events are decoded.
 #[derive(Debug)]
 pub struct Trace {
-    /// Name of the format it was read from.
+    /// Name of the source's format.
     pub format: &'static str,
     /// The source's own properties, in the order of the source.
     pub facts: Vec<Fact>,
     /// The source's own texts, such as the name of the system, in the order of the source.
     pub texts: Vec<(&'static str, String)>,
-    /// What event ids mean.
+    /// The dialect's own header. The dialect's folder in `format` defines its type and gives access
+    /// to it. The fields `facts` and `texts` repeat the content of the header for output.
+    pub dialect: Option<Box<dyn Any + Send + Sync>>,
+    /// The names, arguments and meanings of event ids.
     pub schema: Arc<Schema>,
-    /// How payloads divide into arguments.
+    /// The layout of arguments in payloads.
     pub payload: PayloadLayout,
-    /// How to find the bytes of arguments in a record, where the payload is not them; may change
-    /// with each batch.
+    /// Finds the recorded bytes of arguments, if payloads are decoded. It can change with each
+    /// batch.
     pub recorded: Option<Box<dyn RecordedArguments>>,
-    /// How to find what a record says of its context beside the priority, where the dialect records that.
+    /// Finds details of a record's context, besides the priority, if the dialect records them.
     pub details: Option<Box<dyn RecordedDetails>>,
-    /// How stamps become ticks and ticks become time.
+    /// The clock, which converts timestamps to ticks and ticks to time.
     pub clock: Clock,
-    /// Who ran.
+    /// A wall-clock time, if the source records one.
+    pub wall_clock: Option<WallClock>,
+    /// The contexts that recorded events.
     pub contexts: Contexts,
-    /// What is told of who has the processor; [`Processor::Recorders`] until a format knows better.
+    /// The information about the use of the processor. A decoder can refine it while reading.
     pub processor: Processor,
-    /// What was acted on.
+    /// The objects that events act on.
     pub objects: Objects,
-    /// What is missing.
+    /// The losses so far.
     pub losses: Losses,
-    /// What the reader had to say.
+    /// The diagnostics of the decoder.
     pub diagnostics: Diagnostics,
-    /// The highest core number seen so far, plus one; may grow with each batch.
+    /// The highest core number so far, plus one. It can grow with each batch.
     pub cpus: u16,
     /// Events read so far.
     pub events: u64,
-    /// Ticks of the last event read so far; the first one has 0.
+    /// Ticks of the last event so far; the first event has 0.
     pub span: u64,
 }
 
 impl Trace {
-    /// A trace of a format, before its first byte.
+    /// Creates the trace of a format, in its state before the first byte.
     pub fn new(
         format: &'static str,
         schema: Arc<Schema>,
@@ -218,11 +262,13 @@ impl Trace {
             format,
             facts: Vec::new(),
             texts: Vec::new(),
+            dialect: None,
             schema,
             payload,
             recorded: None,
             details: None,
             clock,
+            wall_clock: None,
             contexts: Contexts::default(),
             processor: Processor::Recorders { needed: "events of task switches" },
             objects: Objects::default(),
@@ -234,40 +280,45 @@ impl Trace {
         }
     }
 
-    /// A text of the source; empty where it has none of this name.
+    /// Returns the source's own text with this name, or an empty string if the source has no such
+    /// text.
     pub fn text(&self, name: &str) -> &str {
         let text = self.texts.iter().find(|(known, _)| *known == name);
         text.map_or("", |(_, text)| text)
     }
 
-    /// The id of a context's process, where its system has processes and the trace tells: the
-    /// parameter `pid` of the object that describes it.
+    /// Returns the number of a context's process, if the trace contains it. The number is a
+    /// parameter of the object that describes the context.
     pub fn process_of(&self, context: &Context) -> Option<u64> {
         let object = self.objects.get(context.object?)?;
-        let names = &self.schema.object_kind(object.kind)?.parameters;
-        object.parameters.get(names.iter().position(|name| name == "pid")?).copied()
+        let process = self.schema.object_kind(object.kind)?.process?;
+        object.parameters.get(process).copied()
     }
 
-    /// Nanoseconds since 1970 of an event, if the trace says when it was recorded and how long a tick is.
+    /// Returns the nanoseconds since 1970 of an event, if the trace contains a wall-clock time and
+    /// the clock's rate.
     pub fn wall_clock_ns(&self, ticks: u64) -> Option<u64> {
-        let (wall, tick) = self.wall_clock()?;
-        let stamp = self.clock.first_stamp.checked_add(ticks)?;
-        match stamp.checked_sub(tick) {
-            Some(since) => wall.checked_add(self.clock.nanoseconds(since)?),
-            None => wall.checked_sub(self.clock.nanoseconds(tick - stamp)?),
+        let WallClock { ns, stamp, .. } = self.wall_clock?;
+        let of_event = self.clock.first_stamp.checked_add(ticks)?;
+        match of_event.checked_sub(stamp) {
+            Some(since) => ns.checked_add(self.clock.nanoseconds(since)?),
+            None => ns.checked_sub(self.clock.nanoseconds(stamp - of_event)?),
         }
     }
 
-    /// A moment that the trace gives by the wall clock, in nanoseconds since 1970, and as a stamp. A source that has no
-    /// wall clock writes 0 there, which is none.
-    pub fn wall_clock(&self) -> Option<(u64, u64)> {
-        const FACTS: [(&str, &str); 2] =
-            [("wall_clock_ns", "start_tick"), ("origin_realtime_ns", "clock_origin")];
-        let moment = |(wall, tick)| Some((self.fact(wall)?, self.fact(tick)?));
-        FACTS.into_iter().find_map(moment).filter(|(wall, _)| *wall > 0)
+    /// Checks that the dates of events are known.
+    ///
+    /// # Errors
+    /// Returns an error if the trace has no wall clock, or if its clock has no known rate.
+    pub fn check_dates(&self) -> Result<(), NoDates> {
+        match self.wall_clock {
+            None => Err(NoDates::WallClock { format: self.format }),
+            Some(_) if self.clock.rate.is_none() => Err(NoDates::Rate),
+            Some(_) => Ok(()),
+        }
     }
 
-    /// The value of one of the source's own properties.
+    /// Returns the value of one of the source's own properties.
     pub fn fact(&self, name: &str) -> Option<u64> {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value)
     }

@@ -1,52 +1,52 @@
-//! Payloads made by a decoder: decoded values in a row, with the bytes behind them.
+//! Decoded payloads: a row of values, followed by their bytes.
 //!
-//! Where a dialect's records are packed (sizes that settings choose, escapes, texts in the middle),
-//! its decoder writes each event's arguments in this form once, and everybody else finds argument
-//! `i` without knowing the dialect.
+//! Some dialects pack their records: settings determine sizes, bytes are escaped, or strings
+//! precede other arguments. The decoders of such dialects write each event's arguments in this form
+//! once. So consumers can find argument `i` independently of the dialect.
 //!
 //! | offset | bytes | content |
 //! |---|---|---|
-//! | 0 | 4 | bit `i` is set where value `i` is there |
+//! | 0 | 4 | bit `i` is set if value `i` is present |
 //! | 4 | 4 | number of slots, at most 32 |
-//! | 8 | 8 each | slots: a number, or for a text, bytes or a list their place: [`place`] |
+//! | 8 | 8 each | slots: a number; for a string, bytes or a list, its offset and length ([`place`]) |
 //! | | | the bytes of texts and lists |
 //!
-//! All numbers are little-endian. It is a form in memory only; nothing of it is ever stored.
+//! All numbers are little-endian. The form exists only in memory and is never stored.
 
 /// Bytes before the first slot.
 pub const HEAD: usize = 8;
 
-/// The most slots of a row.
-pub const MOST_SLOTS: usize = 32;
+/// Maximum number of slots of a row. Each slot has one bit in the header.
+pub const MAX_SLOTS: usize = 32;
 
-/// The first word of a row: which slots are filled, and how many there are.
+/// Returns the first word of a row: the bits of filled slots, and the number of slots.
 #[inline]
 pub const fn head(present: u32, slots: u32) -> u64 {
     present as u64 | (slots as u64) << 32
 }
 
-/// The slot of a text, of bytes, or of a list: where they begin in the row, and how many there are.
+/// Returns the slot of a string, of bytes, or of a list: the start in the row, and the length.
 #[inline]
 pub const fn place(start: u32, length: u32) -> u64 {
     start as u64 | (length as u64) << 32
 }
 
-/// The value in a slot; `None` where it is not there.
+/// Returns the value in a slot, or `None` if it is not present.
 #[inline]
 pub(super) fn value(row: &[u8], index: usize) -> Option<u64> {
-    if index >= MOST_SLOTS || word(row, 0)? >> index & 1 == 0 {
+    if index >= MAX_SLOTS || word(row, 0)? >> index & 1 == 0 {
         return None;
     }
     word(row, HEAD + 8 * index)
 }
 
-/// Number of slots, filled or not.
+/// Returns the number of slots, filled or not.
 #[inline]
 pub(super) fn slots(row: &[u8]) -> usize {
     word(row, 0).map_or(0, |head| (head >> 32) as usize)
 }
 
-/// The bytes that a slot names.
+/// Returns the bytes that a slot refers to.
 #[inline]
 pub fn bytes(row: &[u8], slot: u64) -> &[u8] {
     let (start, length) = (slot as u32 as usize, (slot >> 32) as usize);
@@ -58,20 +58,30 @@ fn word(row: &[u8], at: usize) -> Option<u64> {
     row.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
-/// A value that says itself what it is: an item of a list.
+/// An item of a list: a value with its type.
+///
+/// ```
+/// use tracewell::model::values::{ListItem, list_items};
+///
+/// let mut list = Vec::new();
+/// ListItem::Text(b"left").write(&mut list);
+/// ListItem::Signed(-3, 0).write(&mut list);
+/// let items: Vec<_> = list_items(&list).collect();
+/// assert_eq!(items, [ListItem::Text(b"left"), ListItem::Signed(-3, 0)]);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ListItem<'a> {
-    /// A number to be shown in decimal, with at least so many characters, its sign among them.
+    /// A number shown in decimal, with this minimum number of characters, including the sign.
     Signed(i64, u8),
-    /// A number to be shown in decimal, with at least so many digits.
+    /// A number shown in decimal, with this minimum number of digits.
     Unsigned(u64, u8),
-    /// Bits to be shown in hexadecimal, with at least so many digits.
+    /// Bits shown in hexadecimal, with this minimum number of digits.
     Hex(u64, u8),
-    /// Text of no declared encoding.
+    /// Text in an unspecified encoding.
     Text(&'a [u8]),
-    /// Bytes.
+    /// Bytes, shown in hexadecimal.
     Bytes(&'a [u8]),
-    /// The key of an object of this type code; of any type where it is 0.
+    /// The key of an object, and its type code; 0 for any type.
     Object(u64, u8),
 }
 
@@ -92,13 +102,15 @@ impl ListItem<'_> {
     }
 }
 
-/// The items of a list's bytes; ends early where they are no list.
+/// Iterates over the items of a list. Stops at bytes that are not an item.
 pub fn list_items(bytes: &[u8]) -> impl Iterator<Item = ListItem<'_>> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         let ([kind, detail], after) = rest.split_first_chunk()?;
         let (value, after) = after.split_first_chunk()?;
         let value = u64::from_le_bytes(*value);
+        // Only strings and bytes have content after their value. The value is the length of the
+        // content.
         let inline = if matches!(kind, 3 | 4) { usize::try_from(value).ok()? } else { 0 };
         let (inline, after) = after.split_at_checked(inline)?;
         rest = after;

@@ -1,127 +1,121 @@
-//! What figures of all analyses have in common: tables, durations, what is not known.
+//! Turns figures into cells of tables, and shares of a whole that add up to 100 %. `table` draws
+//! the cells.
 
+use super::table::Cell;
 use crate::analysis::Range;
 use crate::model::Trace;
+use crate::text::{counted, spoken_time};
 
-/// The unit of durations in text: milliseconds where a tick of the clock is 100 microseconds or more.
-pub(super) fn unit(trace: &Trace) -> &'static str {
-    match (has_time(trace), is_coarse(trace)) {
-        (false, _) => "ticks",
-        (true, false) => "microseconds",
-        (true, true) => "milliseconds",
-    }
-}
-
-fn is_coarse(trace: &Trace) -> bool {
-    trace.clock.rate.is_some_and(|rate| rate.nanoseconds(1) >= 100_000)
-}
-
-/// Ticks of different lengths make no time.
-pub(super) fn has_time(trace: &Trace) -> bool {
+/// Returns true if the clock has one known rate, so that durations can be shown in time units and
+/// not in ticks.
+fn has_time(trace: &Trace) -> bool {
+    // With several rates, the same number of ticks may have different durations.
     trace.clock.rate.is_some() && trace.clock.changes.len() < 2
 }
 
-/// A duration in the unit of the trace: with three decimals, but for ticks.
-pub(super) fn duration(trace: &Trace, ticks: u64) -> String {
+/// Returns a duration as time, or as ticks if the clock's rate is unknown or changes.
+pub(super) fn duration(trace: &Trace, ticks: u64) -> Cell {
     match trace.clock.rate {
-        Some(rate) if has_time(trace) => in_unit(trace, rate.nanoseconds(ticks)),
-        _ => ticks.to_string(),
+        Some(rate) if has_time(trace) => Cell::Time(rate.nanoseconds(ticks)),
+        _ => Cell::Ticks(ticks),
     }
 }
 
-/// Nanoseconds in the unit of the trace.
-pub(super) fn in_unit(trace: &Trace, nanoseconds: u64) -> String {
-    let thousandths = if is_coarse(trace) { nanoseconds / 1000 } else { nanoseconds };
-    format!("{}.{:03}", thousandths / 1000, thousandths % 1000)
+/// Returns a duration with its unit, for a sentence.
+pub(super) fn spoken(trace: &Trace, ticks: u64) -> String {
+    match duration(trace, ticks) {
+        Cell::Time(nanoseconds) => spoken_time(nanoseconds),
+        _ => counted(ticks, "tick"),
+    }
 }
 
-pub(super) fn optional(trace: &Trace, range: Range, figure: u64) -> String {
-    or_dash(some(range, figure).map(|ticks| duration(trace, ticks)))
+/// Returns a time since the first event.
+pub(super) fn moment(trace: &Trace, ticks: u64) -> Cell {
+    match trace.clock.nanoseconds(ticks) {
+        Some(nanoseconds) if has_time(trace) => Cell::Time(nanoseconds),
+        _ => Cell::Ticks(ticks),
+    }
 }
 
-/// What is not known, as text.
-pub(super) fn or_dash(shown: Option<String>) -> String {
-    shown.unwrap_or_else(|| "-".to_owned())
+/// Returns a duration of a range, or an unknown value if the range is empty.
+pub(super) fn optional(trace: &Trace, range: Range, figure: u64) -> Cell {
+    some(range, figure).map(|ticks| duration(trace, ticks)).into()
 }
 
-pub(super) fn some(range: Range, figure: u64) -> Option<u64> {
+pub(super) fn some<T>(range: Range, figure: T) -> Option<T> {
     (range.count > 0).then_some(figure)
 }
 
-/// A number of nanoseconds, where the clock's rate is known.
+/// Returns the nanoseconds if the clock's rate is known.
 pub(super) fn timed(trace: &Trace, nanoseconds: u64) -> Option<u64> {
     trace.clock.rate.map(|_| nanoseconds)
 }
 
-/// No cell makes its column wider than this; a longer one pushes the rest of its line to the right.
-const MAX_WIDTH: usize = 100;
-
-/// Appends a table, a blank line before it; nothing where it has no rows. Numbers stand right.
-pub(super) fn section<const N: usize>(
-    lines: &mut Vec<String>,
-    names: &[&str; N],
-    rows: Vec<[String; N]>,
-) {
-    let mut text = String::new();
-    table(&mut text, names, rows.iter().cloned());
-    lines.extend(text.lines().map(str::to_owned));
+/// Returns the share of a part, rounded down.
+pub(super) fn share(part: u64, whole: u64) -> Cell {
+    // Use 128 bits, because ticks times 10000 may exceed 64 bits.
+    let hundredths = (u128::from(part) * WHOLE).checked_div(u128::from(whole)).unwrap_or(0);
+    Cell::Share(u64::try_from(hundredths).unwrap_or(u64::MAX))
 }
 
-/// Appends a table as [`section`] does, as lines of a text. The rows are asked for twice, for their widths and
-/// for themselves, so that a table of a million rows is never in memory but as text.
-pub(super) fn table<const N: usize>(
-    text: &mut String,
-    names: &[&str; N],
-    rows: impl Iterator<Item = [String; N]> + Clone,
-) {
-    let mut widths = names.map(width);
-    let mut some = false;
-    for row in rows.clone() {
-        some = true;
-        for (most, cell) in widths.iter_mut().zip(&row) {
-            *most = width(cell).min(MAX_WIDTH).max(*most);
-        }
-    }
-    if !some {
-        return;
-    }
-    text.push('\n');
-    line(text, &names.map(str::to_owned), &widths);
-    rows.for_each(|row| line(text, &row, &widths));
-}
+/// Hundredths of a percent in a whole.
+const WHOLE: u128 = 10_000;
 
-fn width(cell: &str) -> usize {
-    cell.chars().count()
-}
-
-/// Appends a line of cells: the first one stands left, the others right.
-fn line<const N: usize>(text: &mut String, row: &[String; N], widths: &[usize; N]) {
-    let start = text.len();
-    for (column, (cell, most)) in row.iter().zip(widths).enumerate() {
-        let blanks = most.saturating_sub(width(cell));
-        let (left, right) = if column == 0 { (0, blanks) } else { (2 + blanks, 0) };
-        text.extend(std::iter::repeat_n(' ', left));
-        text.push_str(cell);
-        text.extend(std::iter::repeat_n(' ', right));
+/// Returns the shares of parts that make up a whole. They are rounded so that they add up to
+/// exactly 100 %: the parts with the largest remainders are rounded up.
+pub(super) fn shares(parts: &[u64]) -> Vec<Cell> {
+    let whole = parts.iter().map(|part| u128::from(*part)).sum::<u128>();
+    if whole == 0 {
+        return vec![Cell::Share(0); parts.len()];
     }
-    let end = start + text.get(start..).unwrap_or_default().trim_end().len();
-    text.truncate(end);
-    text.push('\n');
+    let exact = parts.iter().map(|part| u128::from(*part) * WHOLE);
+    let mut rounded: Vec<_> = exact.clone().map(|part| part / whole).collect();
+    let remainders: Vec<_> = exact.map(|part| part % whole).collect();
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|index| std::cmp::Reverse(remainders[*index]));
+    let missing = WHOLE - rounded.iter().sum::<u128>();
+    // Rounding down took less than one unit from each part, so fewer units are missing than there
+    // are parts.
+    order.into_iter().zip(0..missing).for_each(|(index, _)| rounded[index] += 1);
+    rounded.into_iter().map(|share| Cell::Share(share as u64)).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
+    fn hundredths(parts: &[u64]) -> Vec<u64> {
+        let share = |cell| match cell {
+            Cell::Share(share) => share,
+            other => panic!("{other:?}"),
+        };
+        shares(parts).into_iter().map(share).collect()
+    }
+
     #[test]
-    fn a_name_of_any_length_makes_no_column_wide() {
-        let long = "x".repeat(usize::from(u16::MAX) + 1);
-        let rows = [[long.clone(), "1".to_owned()], ["short".to_owned(), "22".to_owned()]];
-        let mut text = String::new();
-        table(&mut text, &["NAME", "N"], rows.iter().cloned());
-        let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines[1], format!("{:<100}   N", "NAME"));
-        assert_eq!(lines[2], format!("{long}   1"));
-        assert_eq!(lines[3], format!("{:<100}  22", "short"));
+    fn the_largest_remainders_are_rounded_up() {
+        assert_eq!(hundredths(&[1, 1, 1]), [3334, 3333, 3333]);
+        assert_eq!(hundredths(&[0, 2, 1]), [0, 6667, 3333]);
+        assert_eq!(hundredths(&[u64::MAX, u64::MAX, 0]), [5000, 5000, 0]);
+        assert_eq!(hundredths(&[0, 0]), [0, 0]);
+        assert_eq!(hundredths(&[]), [0; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn shares_add_up_to_the_whole_and_are_off_by_less_than_a_unit(
+            parts in prop::collection::vec(any::<u64>(), 1..40),
+        ) {
+            let whole: u128 = parts.iter().map(|part| u128::from(*part)).sum();
+            prop_assume!(whole > 0);
+            let shares = hundredths(&parts);
+            prop_assert_eq!(shares.iter().sum::<u64>(), 10_000);
+            for (part, share) in parts.iter().zip(shares) {
+                let exact = u128::from(*part) * WHOLE / whole;
+                prop_assert!(u128::from(share) == exact || u128::from(share) == exact + 1);
+            }
+        }
     }
 }

@@ -1,27 +1,39 @@
-//! Text for people: one aligned line an event, marks where events are missing, a summary.
+//! Writes reports for people: one aligned line per event, marks at the positions of missing events,
+//! and a summary.
 //!
 //! | column | content |
 //! |---|---|
 //! | SEQ | number of the event in the trace |
-//! | TIME or TICKS | since the first event: seconds where the clock's rate is known, else ticks |
-//! | DELTA | since the line before: microseconds or ticks |
-//! | CPU | only where more than one core recorded |
-//! | CONTEXT | who was running; `>` before it where it took over the core |
+//! | TIME or TICKS | since the first event: seconds if the clock's rate is known, else ticks; or a date ([`TimeForm`]) |
+//! | DELTA | since the previous line: microseconds or ticks |
+//! | CPU | only if more than one core recorded |
+//! | CONTEXT | the context that recorded the event; `>` marks a context that took over the core |
 //! | PRI | priority of the context |
-//! | EVENT | what it did |
-//! | ARGUMENTS | with decoded values |
+//! | EVENT | label of the event |
+//! | ARGUMENTS | decoded arguments |
 //!
-//! Where a message is taken from a queue, `rt` is the time that it waited there in ticks and `nseq` its number among those
-//! posted to the same receiver.
+//! If an event takes a message from a queue, `rt` is the time in ticks that the message waited
+//! there, and `nseq` its number among the messages to the same receiver.
 //!
-//! What programs read is an export ([`crate::export`]).
+//! For a screen ([`Layout::width`]), columns are narrow, columns without content are left
+//! out, and arguments that do not fit continue below their event.
+//!
+//! Exports for programs are in [`crate::export`].
 
+pub mod analyses;
+pub mod chart;
 pub mod check;
 mod columns;
+pub mod document;
 mod figures;
 pub mod info;
+mod layout;
 pub mod machines;
 pub mod scheduling;
+mod screen;
+mod sections;
+mod summary;
+mod table;
 mod times;
 pub mod trcrpt;
 
@@ -29,25 +41,47 @@ use std::io::{self, Write};
 
 use crate::analysis::machines::{Response, Responses};
 use crate::model::{
-    Batch, ContextId, EventRef, Flow, Loss, LossCause, Losses, SeenContexts, Sink, Trace,
+    Batch, ContextId, Event, EventRef, Flow, Loss, LossCause, Losses, SeenContexts, Sink,
+    SinkError, Stop, Trace,
 };
-use crate::select::Selection;
-use crate::text::{Describer, Listing, Literal, PerEvent, Room, counted};
-use columns::Columns;
+use crate::select::{Listing, Selection};
+use crate::text::calendar::Dates;
+use crate::text::style::{HEADING, LOSS, of_context, styled};
+use crate::text::{
+    Describer, Literal, PerEvent, Reservation, TimeForm, counted, display_width, padded, shortened,
+};
+use columns::{Columns, GAP};
+pub use layout::Layout;
+use screen::Screen;
 use times::Times;
 
-/// What a report looks like and what is in it.
+/// Layout and content of a report.
 #[derive(Clone, Debug, Default)]
 pub struct ReportOptions {
-    /// Whether contexts that take over and losses are coloured (ANSI escapes).
-    pub color: bool,
-    /// A line to begin with: the input's name, say.
+    /// Width and colours. Without a width, the columns of every trace of a format have the same
+    /// width.
+    pub layout: Layout,
+    /// First line, for example the name of the input.
     pub title: Option<String>,
-    /// Which events are shown.
+    /// The events to show.
     pub selection: Selection,
+    /// The form of times.
+    pub times: TimeForm,
 }
 
 /// A sink that writes a line for each selected event.
+///
+/// ```
+/// use tracewell::report::{Report, ReportOptions};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+/// let mut report = Report::new(Vec::new(), ReportOptions::default());
+/// tracewell::open(path)?.rate("1MHz".parse()?).read(&mut report)?;
+/// let text = String::from_utf8(report.into_inner()?)?;
+/// assert!(text.contains("tx_mutex_create             mutex=plain mutex, inheritance=none"));
+/// assert!(text.contains("events  197 read, 197 selected"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Report<W> {
     lines: Listing<W>,
@@ -57,27 +91,29 @@ pub struct Report<W> {
     seen_contexts: SeenContexts,
     labels: PerEvent<Literal>,
     describer: Describer,
-    /// `None` where the trace tells of no messages.
+    /// The response times; `None` if the dialect does not record messages.
     responses: Option<Responses>,
     shown: Shown,
-    /// Whether the selection ended before the trace did.
+    screen: Option<Screen>,
+    /// True if reading stopped before the end of the trace, because no later event can be selected.
     broke_off: bool,
 }
 
-/// What was shown so far.
+/// The lines that the report has shown so far.
 #[derive(Debug, Default)]
 struct Shown {
     events: u64,
     by_context: Vec<u64>,
-    /// Context of the line before of each core.
+    /// Context of the previous event on each core.
     running: Vec<Option<ContextId>>,
 }
 
-/// Bytes that the columns of a line take at most, but for names: five numbers with blanks before them, and marks.
-const ROOM: usize = 5 * 2 * Room::NUMBER;
+/// Maximum length in bytes of the columns of a line, without the names: five numbers with spaces, a
+/// date, and marks.
+const COLUMN_BYTES: usize = 5 * 2 * Reservation::NUMBER + Dates::ROOM;
 
 impl<W: Write> Report<W> {
-    /// Makes a report; nothing is written before the first event.
+    /// Prepares a report. Nothing is written before the first event.
     pub fn new(out: W, options: ReportOptions) -> Self {
         Self {
             lines: Listing::new(out, options.selection.clone()),
@@ -89,141 +125,173 @@ impl<W: Write> Report<W> {
             describer: Describer::default(),
             responses: None,
             shown: Shown::default(),
+            screen: None,
             broke_off: false,
         }
     }
 
-    /// Gives out the lines so far, for somebody who watches.
+    /// Returns the writer.
     ///
     /// # Errors
-    /// Where writing has failed.
-    pub fn show(&mut self) -> io::Result<()> {
-        self.lines.show()
+    /// Returns an error if writing fails.
+    pub fn into_inner(self) -> io::Result<W> {
+        self.lines.into_inner()
     }
 
-    /// Writes the summary and gives the writer back.
-    ///
-    /// # Errors
-    /// The first error of the writer, whenever it came.
-    pub fn finish(mut self, trace: &Trace) -> io::Result<W> {
-        self.begin(trace);
-        self.lines.end();
-        self.summary(trace);
-        self.lines.finish()
+    /// Checks that the trace has the data that the report shows and selects by.
+    fn check(&self, trace: &Trace) -> Result<(), SinkError> {
+        self.options.times.check(trace).map_err(SinkError::not_possible)?;
+        self.lines.check(trace)
     }
 
-    /// Writes title and column names once.
-    fn begin(&mut self, trace: &Trace) {
+    /// Writes title and column names if they have not been written yet. `batch` has the first
+    /// events.
+    fn begin(&mut self, trace: &Trace, batch: Option<&Batch<'_>>) -> io::Result<()> {
         if self.columns.is_some() {
-            return;
+            return Ok(());
         }
-        let columns = Columns::of(trace);
+        let mut columns = match self.options.layout.width {
+            Some(_) => Columns::of_screen(trace, batch),
+            None => Columns::of(trace),
+        };
+        columns.show_times(&self.options.times);
         let title = self.options.title.take();
-        for line in title.into_iter().chain([heading(trace), String::new(), columns.names()]) {
-            self.lines.line(line);
+        for line in title.into_iter().chain([heading(trace), String::new()]) {
+            self.line_of_text(&line)?;
         }
-        self.columns = Some((columns, Times::new(columns)));
-        self.responses = Responses::are_told(&trace.schema).then(Responses::default);
+        self.columns = Some((columns, Times::new(columns, &self.options.times)));
+        self.responses = Responses::are_recorded(&trace.schema).then(Responses::default);
+        self.names()
     }
 
-    /// Writes the column names again, with one for cores, where a second core turns up late.
-    fn widen(&mut self, trace: &Trace) {
-        if let Some((before, _)) = &mut self.columns
-            && before.cpu < Columns::of_cpu(trace)
-        {
-            before.cpu = Columns::of_cpu(trace);
-            let names = before.names();
-            self.lines.line(names);
+    /// Writes the column names again if this batch needs additional columns.
+    fn widen(&mut self, trace: &Trace, batch: &Batch<'_>) -> io::Result<()> {
+        let columns = self.columns.as_mut().map(|(columns, _)| columns);
+        if columns.is_some_and(|columns| columns.widen(trace, batch)) {
+            return self.names();
         }
+        Ok(())
+    }
+
+    /// Writes the column names.
+    fn names(&mut self) -> io::Result<()> {
+        let Some((columns, _)) = &self.columns else { return Ok(()) };
+        let screen = self.options.layout.width.map(|width| Screen::new(width, columns));
+        let names = styled(&columns.names(), HEADING, self.options.layout.color);
+        // The escape sequence before the names has bytes, but no width.
+        let style = names.find('m').filter(|_| self.options.layout.color).map_or(0, |end| end + 1);
+        let event = style + columns.before_event();
+        let out = self.lines.buffer();
+        let start = out.len();
+        out.text(&names);
+        if let Some(screen) = &screen {
+            screen.fold(out, start, start + event);
+        }
+        self.screen = screen;
+        self.lines.line("")
+    }
+
+    /// Writes a line that is not an event.
+    fn line_of_text(&mut self, line: &str) -> io::Result<()> {
+        self.lines.line(self.options.layout.fold(line, 2).as_bytes())
     }
 
     #[inline]
-    fn line(&mut self, trace: &Trace, event: &EventRef<'_>, response: Option<Response>) -> Flow {
+    fn line(&mut self, event: Event<'_>, response: Option<Response>) -> Flow {
+        let Event { trace, row } = event;
         let Some((columns, times)) = &mut self.columns else { return Flow::Continue(()) };
-        let changed = self.shown.note(event);
-        let context = self.contexts.get(event.context.index());
-        let label = self.labels.get(event.id, || label(trace, event.id, *columns));
-        let bold = self.options.color && changed;
+        let changed = self.shown.note(row);
+        let context = self.contexts.get(row.context.index());
+        let label = self.labels.get(row.id, || label(trace, row.id, *columns));
         let out = self.lines.buffer();
         let start = out.len();
-        let room = out.room(ROOM + context.map_or(0, Literal::len) + label.len());
-        let mut room = times.put(room.right(event.seq, columns.seq), &trace.clock, event.ticks);
+        // The columns before the arguments are written without further checks of the capacity.
+        let room = out.room(COLUMN_BYTES + context.map_or(0, Literal::len) + label.len());
+        let mut room = times.put(room.right(row.seq, columns.seq), trace, row.ticks);
         if columns.cpu > 0 {
-            room = room.right(u64::from(event.cpu), columns.cpu);
+            room = room.right(u64::from(row.cpu), columns.cpu);
         }
         room = room.text(if changed { b"  >" } else { b"   " });
-        if bold {
-            room = room.text(b"\x1b[1m");
-        }
         if let Some(context) = context {
             room = room.literal(context);
         }
-        if bold {
-            room = room.text(b"\x1b[0m");
-        }
-        room = match event.priority {
+        room = match row.priority.get() {
             Some(priority) => room.right(u64::from(priority), columns.priority),
-            None => room.text(b"    -"),
+            None => room.text(columns.no_priority()),
         };
         room.literal(label).done();
-        self.describer.put(out, trace, event);
+        let labelled = out.len();
+        self.describer.put(out, event);
         if let Some(Response { waited, number }) = response {
-            let mut room = out.room(4 * Room::NUMBER);
+            let mut room = out.room(4 * Reservation::NUMBER);
             if let Some(waited) = waited {
                 room = room.text(b", rt=").decimal(waited);
             }
             room.text(b", nseq=").decimal(number).done();
         }
         out.trim_end();
+        if let Some(screen) = &self.screen {
+            // Fold before the blanks that precede the label.
+            screen.fold(out, start, labelled - label.len() + GAP);
+        }
         self.lines.end_line(start)
     }
 
-    fn summary(&mut self, trace: &Trace) {
+    fn summary(&mut self, trace: &Trace) -> io::Result<()> {
+        let layout = self.options.layout;
+        let number = |count| layout.count(count);
         let mut lines = vec![String::new()];
+        let ticks = if trace.span == 1 { "tick" } else { "ticks" };
         let span = match trace.clock.nanoseconds(trace.span) {
-            Some(ns) => format!("{} ({} s)", counted(trace.span, "tick"), seconds(ns)),
-            None => counted(trace.span, "tick"),
+            Some(ns) => format!("{} {ticks} ({} s)", number(trace.span), seconds(ns)),
+            None => format!("{} {ticks}", number(trace.span)),
         };
-        let selected = self.shown.events;
+        let selected = number(self.shown.events);
         let shown = match self.options.selection.tail {
-            Some(tail) if (tail as u64) < selected => format!(", the last {tail} shown"),
+            Some(tail) if (tail as u64) < self.shown.events => format!(", the last {tail} shown"),
             _ => String::new(),
         };
         if self.broke_off {
-            // What follows was not read: nothing is said of the trace as a whole.
+            // The rest of the trace was not read, so facts about the whole trace are unknown.
             lines.push(format!("events  {selected} selected{shown}; the rest was not read"));
         } else {
-            lines.push(format!("events  {} read, {selected} selected{shown}", trace.events));
+            let read = number(trace.events);
+            lines.push(format!("events  {read} read, {selected} selected{shown}"));
             lines.push(format!("span    {span}"));
-            lines.push(format!("lost    {}", lost(&trace.losses)));
+            let lost = lost(&trace.losses);
+            let color = layout.color && trace.losses.iter().next().is_some();
+            lines.push(styled(&format!("lost    {lost}"), LOSS, color));
         }
         lines.push(String::new());
-        lines.extend(self.shown.contexts(trace));
-        for line in lines {
-            self.lines.line(line);
-        }
+        lines.extend(self.shown.contexts(trace, number));
+        lines.iter().try_for_each(|line| self.line_of_text(line))
     }
 }
 
 impl<W: Write> Sink for Report<W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        self.lines.begin(trace)?;
-        self.begin(trace);
-        self.widen(trace);
+        Stop::on_error(self.check(trace))?;
+        Stop::on_error(self.begin(trace, Some(batch)))?;
+        Stop::on_error(self.widen(trace, batch))?;
         let width = self.columns.as_ref().map_or(0, |(columns, _)| columns.context);
+        let (color, is_screen) = (self.options.layout.color, self.options.layout.width.is_some());
         trace.contexts.update(&mut self.contexts, &mut self.seen_contexts, |_, context| {
-            Literal::padded(&context.name, width)
+            let shown =
+                if is_screen { shortened(&context.name, width) } else { (&context.name).into() };
+            Literal::new(styled(&padded(&shown, width), of_context(&context.name), color))
         });
         self.columns.iter_mut().for_each(|(_, times)| times.begin(&trace.clock));
-        for event in batch.events() {
+        for row in batch.events() {
+            let event = Event::new(trace, &row);
+            // Process events outside of the selection, too, because they may post messages.
             let responses = self.responses.as_mut();
-            let response = responses.and_then(|responses| responses.take(trace, &event));
-            match self.lines.takes(trace, &event) {
-                Flow::Continue(true) => self.line(trace, &event, response)?,
+            let response = responses.and_then(|responses| responses.take(event));
+            match self.lines.takes(event) {
+                Flow::Continue(true) => self.line(event, response)?,
                 Flow::Continue(false) => {}
-                Flow::Break(()) => {
+                Flow::Break(stop) => {
                     self.broke_off = true;
-                    return Flow::Break(());
+                    return Flow::Break(stop);
                 }
             }
         }
@@ -231,21 +299,38 @@ impl<W: Write> Sink for Report<W> {
     }
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        // The missing events may have taken messages, so the content of queues is unknown after
+        // them.
         self.responses.iter_mut().for_each(Responses::gap);
-        self.begin(trace);
-        let line = loss_line(loss);
-        let (before, after) = if self.options.color { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
+        Stop::on_error(self.begin(trace, None))?;
+        let line = styled(&loss_line(loss), LOSS, self.options.layout.color);
         let start = self.lines.buffer().len();
-        self.lines.buffer().text(format!("{before}{line}{after}"));
+        self.lines.buffer().text(line);
+        if let Some(screen) = &self.screen {
+            screen.fold(self.lines.buffer(), start, start);
+        }
         self.lines.end_mark(start)
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        Ok(self.lines.flush()?)
+    }
+
+    fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
+        self.check(trace)?;
+        self.begin(trace, None)?;
+        self.lines.end()?;
+        self.summary(trace)?;
+        self.flush()
     }
 }
 
 impl Shown {
-    /// Counts an event; whether its context took over its core.
+    /// Counts an event. Returns true if the event's context took over the core.
     #[inline]
     fn note(&mut self, event: &EventRef<'_>) -> bool {
         let (context, cpu) = (event.context.index(), usize::from(event.cpu));
+        // Contexts appear while reading, so the tables grow on demand.
         if context >= self.by_context.len() || cpu >= self.running.len() {
             self.widen(context, cpu);
         }
@@ -260,8 +345,8 @@ impl Shown {
         self.running.resize(self.running.len().max(cpu + 1), None);
     }
 
-    /// Lines of a table of contexts and their events, most events first.
-    fn contexts(&self, trace: &Trace) -> Vec<String> {
+    /// Returns the table of contexts and their events, most events first.
+    fn contexts(&self, trace: &Trace, number: impl Fn(u64) -> String) -> Vec<String> {
         let mut rows: Vec<_> = trace
             .contexts
             .iter()
@@ -275,22 +360,29 @@ impl Shown {
         let width = key_width(trace);
         let heading = format!("{:>9}  {:<width$}  CONTEXT", "EVENTS", "KEY");
         let row = |(events, context): &(u64, &crate::model::Context)| {
-            format!("{events:>9}  {:<width$}  {}", context.key_text, context.name)
+            format!("{:>9}  {:<width$}  {}", number(*events), context.key_text, context.name)
         };
         std::iter::once(heading).chain(rows.iter().map(row)).collect()
     }
 }
 
-/// Columns of a context's key: of an address, or of the longest key where those are no addresses alone.
+/// Returns the key of an object as events and reports spell it: in hexadecimal, with the digits of
+/// an address of the target.
+pub(super) fn key_text(trace: &Trace, key: u64) -> String {
+    format!("0x{key:0digits$X}", digits = trace.payload.digits())
+}
+
+/// Returns the width of the column of context keys. It is the width of an address, or of the
+/// longest key if that is wider.
 fn key_width(trace: &Trace) -> usize {
     let keys = trace.contexts.iter().map(|(_, context)| context.key_text.len());
     keys.fold(trace.payload.digits() + 2, usize::max)
 }
 
-/// The mark of a gap.
+/// Returns the mark of a loss.
 fn loss_line(loss: &Loss) -> String {
     let how_many = match (loss.events, loss.cause) {
-        // The numbers around it count what it was.
+        // The sequence numbers of the source already count these missing events.
         (Some(0), _) => "a record".to_owned(),
         (Some(events), _) => counted(events, "event"),
         (None, LossCause::Overwritten) => "earlier events".to_owned(),
@@ -300,18 +392,18 @@ fn loss_line(loss: &Loss) -> String {
     format!("-------- lost here: {how_many}, {cause}, at byte {offset} --------")
 }
 
-/// The column of an event's name; one that is too long still ends before the arguments.
+/// Returns the column of an event's label. A label that is too long is followed by two spaces.
 fn label(trace: &Trace, id: u32, columns: Columns) -> Literal {
     let label = trace.schema.label(id);
-    let behind = if label.chars().count() < columns.event { "" } else { "  " };
-    Literal::new(format!("  {label:<width$}{behind}", width = columns.event))
+    let gap = if display_width(&label) < columns.event { "" } else { "  " };
+    Literal::new(format!("{:GAP$}{}{gap}", "", padded(&label, columns.event)))
 }
 
 fn seconds(nanoseconds: u64) -> String {
     format!("{}.{:09}", nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000)
 }
 
-/// A line on the format and its clock.
+/// Returns the line about format and clock.
 fn heading(trace: &Trace) -> String {
     format!("{} trace, {}", trace.format, heading_of_clock(trace))
 }
@@ -325,7 +417,7 @@ fn heading_of_clock(trace: &Trace) -> String {
     format!("counter 0..{} counting {}, {rate}", clock.counter.last, clock.counter.direction)
 }
 
-/// What is missing, in a line.
+/// Returns the line about losses.
 fn lost(losses: &Losses) -> String {
     let causes = losses.iter().map(|(cause, count)| {
         let known = count.events;

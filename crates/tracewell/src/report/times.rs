@@ -1,49 +1,92 @@
-//! The columns of time of a line: since the first event, and since the line before.
+//! Writes the time columns of a line: the time since the first event or the date, and the time
+//! since the previous line.
 
 use super::columns::Columns;
-use crate::model::Clock;
-use crate::text::{Room, Seconds};
+use crate::model::{Clock, Trace};
+use crate::text::calendar::Dates;
+use crate::text::{Reservation, Seconds, TimeForm};
 
-/// Appends the columns of time, line by line. A number too long for its column keeps a blank before it.
+/// Appends the time columns, line by line. There is a space before a number even if it is too long
+/// for its column.
 #[derive(Debug)]
 pub(super) struct Times {
-    /// Ticks and nanoseconds of the line before.
+    /// Ticks and nanoseconds of the previous line.
     before: Option<(u64, Option<u64>)>,
-    seconds: Seconds,
+    first: FirstColumn,
     widths: (usize, usize),
 }
 
+/// The column before the time since the previous line.
+#[derive(Debug)]
+enum FirstColumn {
+    /// The time since the first event.
+    Since(Seconds),
+    Date(Box<Dates>),
+    Absent,
+}
+
 impl Times {
-    pub(super) fn new(columns: Columns) -> Self {
-        // Behind a blank.
-        let widths = (columns.time - 1, columns.delta - 1);
-        Self { before: None, seconds: Seconds::new(columns.time - 1), widths }
+    pub(super) fn new(columns: Columns, form: &TimeForm) -> Self {
+        // The widths of the columns include the space before them.
+        let widths = (columns.time.saturating_sub(1), columns.delta - 1);
+        let first = match form {
+            TimeForm::Relative => FirstColumn::Since(Seconds::new(widths.0)),
+            TimeForm::Delta => FirstColumn::Absent,
+            TimeForm::Absolute(zone) => FirstColumn::Date(Box::new(Dates::new(zone.clone()))),
+        };
+        Self { before: None, first, widths }
     }
 
-    /// Looks at the clock again: from one batch to the next it may be known better.
+    /// Converts the previous line's time again, because the clock's rate may become known between
+    /// batches.
     pub(super) fn begin(&mut self, clock: &Clock) {
         if let Some((ticks, time)) = &mut self.before {
             *time = clock.nanoseconds(*ticks);
         }
     }
 
-    /// Appends both columns, of a line with an event of these ticks.
+    /// Appends both columns of an event with these ticks.
     #[inline(always)]
-    pub(super) fn put<'a>(&mut self, room: Room<'a>, clock: &Clock, ticks: u64) -> Room<'a> {
+    pub(super) fn put<'a>(
+        &mut self,
+        room: Reservation<'a>,
+        trace: &Trace,
+        ticks: u64,
+    ) -> Reservation<'a> {
         let (width, delta_width) = self.widths;
-        let time = clock.nanoseconds(ticks);
-        // A clock that goes back within a source makes no negative time; the line before stands.
+        let time = trace.clock.nanoseconds(ticks);
+        // A clock that runs backwards within a source causes a difference of 0, not a negative one.
         let (before, time_before) = self.before.replace((ticks, time)).unwrap_or((ticks, time));
         match time {
             None => {
                 let elapsed = ticks.saturating_sub(before);
-                room.byte(b' ').right(ticks, width).byte(b' ').right(elapsed, delta_width)
+                let room = match self.first {
+                    FirstColumn::Since(_) => room.byte(b' ').right(ticks, width),
+                    _ => self.other(room, trace, ticks),
+                };
+                room.byte(b' ').right(elapsed, delta_width)
             }
             Some(time) => {
                 let delta = time.saturating_sub(time_before.unwrap_or(time));
-                let room = self.seconds.put(room.byte(b' '), time).byte(b' ');
+                let room = match &mut self.first {
+                    FirstColumn::Since(seconds) => seconds.put(room.byte(b' '), time),
+                    _ => self.other(room, trace, ticks),
+                };
+                let room = room.byte(b' ');
+                // The point and three decimals are part of the column's width.
                 room.right(delta / 1000, delta_width - 4).thousandths(delta % 1000)
             }
+        }
+    }
+
+    /// Appends the first column if it is not the time since the first event.
+    #[inline(never)]
+    fn other<'a>(&mut self, room: Reservation<'a>, trace: &Trace, ticks: u64) -> Reservation<'a> {
+        match (&mut self.first, trace.wall_clock_ns(ticks)) {
+            (FirstColumn::Date(dates), Some(ns)) => dates.put(room.text(b"  "), ns),
+            // The date is out of the range of 64 bits.
+            (FirstColumn::Date(_), None) => room.blanks(self.widths.0).byte(b'-'),
+            (FirstColumn::Since(_) | FirstColumn::Absent, _) => room,
         }
     }
 }

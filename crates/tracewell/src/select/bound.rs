@@ -1,23 +1,99 @@
-//! Points of time as people type them.
+//! Parses times that users type.
 
 use std::str::FromStr;
 
-/// A point of time as typed: `12345` ticks, or `1.5s`, `20ms`, `7us`, `300ns`.
+use crate::model::Trace;
+use crate::text::calendar::{DateError, Zone};
+
+/// A time that a user typed, such as `12345` (ticks), `1.5s`, `20ms`, `7us` or `300ns`, or a date
+/// ([`Bound::parse_in`]).
+///
+/// ```
+/// use tracewell::select::Bound;
+///
+/// assert_eq!("12345".parse(), Ok(Bound::Ticks(12_345)));
+/// assert_eq!("1.5ms".parse(), Ok(Bound::Nanoseconds(1_500_000)));
+/// assert!("soon".parse::<Bound>().is_err());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
     /// Ticks since the first event.
     Ticks(u64),
-    /// Nanoseconds since the first event; needs a clock of known rate.
+    /// Nanoseconds since the first event. Needs a clock of known rate.
     Nanoseconds(u64),
-    /// Nanoseconds since 1970; needs a trace that knows when it was recorded. Not typed this way.
+    /// Nanoseconds since 1970. Needs a trace with a wall clock.
     WallClock(u64),
 }
 
-/// A text is not a point of time.
+impl Bound {
+    /// Parses a time or a date. A date of ISO 8601 without a difference from UTC is a date of
+    /// `zone`.
+    ///
+    /// ```
+    /// use tracewell::select::Bound;
+    /// use tracewell::text::calendar::Zone;
+    ///
+    /// let utc = Zone::utc();
+    /// let date = Bound::parse_in("1970-01-01T00:00:01", &utc);
+    /// assert_eq!(date, Ok(Bound::WallClock(1_000_000_000)));
+    /// assert_eq!(Bound::parse_in("20ms", &utc), Ok(Bound::Nanoseconds(20_000_000)));
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the text is neither a time nor a date, or if the date is not one moment.
+    pub fn parse_in(text: &str, zone: &Zone) -> Result<Self, MomentError> {
+        if let Ok(time) = text.parse() {
+            return Ok(time);
+        }
+        zone.parse(text).map(Self::WallClock).map_err(|error| match error {
+            DateError::NotADate { found } => MomentError::Neither { found },
+            error => MomentError::Date(error),
+        })
+    }
+
+    /// Returns true if this time is before a tick of the trace.
+    #[inline]
+    pub(crate) fn is_before(self, trace: &Trace, tick: u64) -> bool {
+        match self {
+            Self::Ticks(ticks) => tick > ticks,
+            Self::Nanoseconds(ns) => trace.clock.nanoseconds(tick) > Some(ns),
+            Self::WallClock(ns) => trace.wall_clock_ns(tick) > Some(ns),
+        }
+    }
+
+    /// Returns true if this time is after a tick of the trace.
+    #[inline]
+    pub(crate) fn is_after(self, trace: &Trace, tick: u64) -> bool {
+        match self {
+            Self::Ticks(ticks) => tick < ticks,
+            Self::Nanoseconds(ns) => trace.clock.nanoseconds(tick) < Some(ns),
+            Self::WallClock(ns) => trace.wall_clock_ns(tick) < Some(ns),
+        }
+    }
+}
+
+/// Error for text that is not a valid time.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("expected ticks such as 12345 or a time such as 1.5s, 20ms, 7us, 300ns, found '{found}'")]
 pub struct BoundError {
     found: String,
+}
+
+/// Error for text that is neither a valid time nor a valid date.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum MomentError {
+    /// The text is neither a time nor a date.
+    #[error(
+        "expected ticks such as 12345, a time such as 1.5s, 20ms, 7us, 300ns, or a date such as \
+         2026-03-02T09:00:00.5Z, found '{found}'"
+    )]
+    Neither {
+        /// The text.
+        found: String,
+    },
+    /// The date is not one moment.
+    #[error(transparent)]
+    Date(#[from] DateError),
 }
 
 impl FromStr for Bound {
@@ -36,12 +112,13 @@ impl FromStr for Bound {
     }
 }
 
-/// A decimal number times a power of ten, exactly.
+/// Returns a decimal number times a power of ten, if that is an integer.
 fn scaled(number: &str, power: usize) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if fraction.len() > power || whole.is_empty() {
         return None;
     }
+    // Moving the decimal point in the string is exact. A floating-point number would be rounded.
     let digits = format!("{whole}{fraction:0<power$}");
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }

@@ -1,21 +1,29 @@
-//! Ids of events as AIX's commands take them, and named groups of them.
+//! Event ids in the notation of AIX's commands, and named groups of ids.
 
 use std::str::FromStr;
 
 use super::names::is_event;
 use crate::model::schema::Schema;
 
-/// An id of three or four hexadecimal digits, or the ids that begin with some: `134`, `1340`, `1*`, `13`.
+/// An id of three or four hexadecimal digits, or a prefix of ids: `134`, `1340`, `1*`, `13`.
 ///
-/// Three digits are four with a zero behind them, as everywhere in AIX trace. Two digits are the ids that three digits
-/// can begin with: `13` is `130` to `13F`, as AIX's trcrpt takes it.
+/// As in all of AIX trace, three digits stand for four digits with a zero at the end. Two digits
+/// mean the sixteen ids that begin with them: `13` is `130` to `13F`, as in AIX's trcrpt.
+///
+/// ```
+/// use tracewell::select::IdPattern;
+///
+/// let pattern: IdPattern = "13".parse()?;
+/// assert!(pattern.matches(0x1340) && !pattern.matches(0x1400));
+/// # Ok::<(), tracewell::select::IdError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IdPattern {
     value: u32,
     mask: u32,
 }
 
-/// A text is no id.
+/// Error for text that is not a valid id.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "expected an id of 3 or 4 hexadecimal digits, two for the sixteen ids that begin with them, or the first ones and '*', found '{found}'"
@@ -25,7 +33,7 @@ pub struct IdError {
 }
 
 impl IdPattern {
-    /// Whether an id is one of these.
+    /// Returns true if the pattern covers an id.
     pub const fn matches(self, id: u32) -> bool {
         id & self.mask == self.value
     }
@@ -44,9 +52,11 @@ impl FromStr for IdPattern {
         if !long_enough || digits.len() > 4 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
             return Err(error());
         }
+        // Ids are 16 bits, left-aligned: `134` is 0x1340.
         let missing = 4 * (4 - digits.len() as u32);
         let value = u32::from_str_radix(digits, 16).map_err(|_| error())? << missing;
         let mask = match digits.len() {
+            // Two digits match any third digit. The fourth digit is 0.
             2 if !open => !0xF0,
             _ if open => u32::MAX << missing,
             _ => u32::MAX,
@@ -71,7 +81,7 @@ impl std::fmt::Display for IdPattern {
     }
 }
 
-/// An element of a list of events: an id of AIX, or what `--event` takes.
+/// An element of a list of events: an id in AIX's notation, or a name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum IdOrName {
     /// Ids in AIX's notation.
@@ -81,11 +91,18 @@ pub enum IdOrName {
 }
 
 impl IdOrName {
-    /// Returns true if the events of an id are meant.
+    /// Returns true if this element refers to the events with an id.
     pub fn matches(&self, schema: &Schema, id: u32) -> bool {
         match self {
             Self::Id(pattern) => pattern.matches(id),
             Self::Name(name) => is_event(name, schema, id),
+        }
+    }
+
+    pub(super) fn id(&self) -> Option<IdPattern> {
+        match self {
+            Self::Id(pattern) => Some(*pattern),
+            Self::Name(_) => None,
         }
     }
 
@@ -112,16 +129,24 @@ impl From<&str> for IdOrName {
 /// A named group of ids.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
-    /// Its name.
+    /// Name of the group.
     pub name: String,
-    /// What it is, for people.
+    /// Description of the group, as lists show it.
     pub description: String,
-    /// Its ids.
+    /// Ids of the group.
     pub ids: Vec<IdPattern>,
 }
 
-/// Reads groups, one a line: `name: description: id,id,...`; `#` begins a comment line. What is wrong
-/// comes back beside them, with the number of its line.
+/// Parses groups, one per line: `name: description: id,id,...`. A line that begins with `#` is a
+/// comment. Errors are returned with their line numbers.
+///
+/// ```
+/// use tracewell::select::groups;
+///
+/// let (groups, errors) = groups("tidhk: scheduling: 106,10C\n");
+/// assert_eq!((groups[0].name.as_str(), groups[0].ids.len()), ("tidhk", 2));
+/// assert!(errors.is_empty());
+/// ```
 pub fn groups(text: &str) -> (Vec<Group>, Vec<(usize, String)>) {
     let (mut groups, mut errors) = (Vec::new(), Vec::new());
     for (number, line) in text.lines().enumerate() {
@@ -140,6 +165,7 @@ pub fn groups(text: &str) -> (Vec<Group>, Vec<(usize, String)>) {
 fn group(line: &str) -> Result<Group, String> {
     let expected = || format!("expected 'name: description: id,id', found '{line}'");
     let (name, rest) = line.split_once(':').ok_or_else(expected)?;
+    // Split at the last colon, because a description may contain colons.
     let (description, ids) = rest.rsplit_once(':').ok_or_else(expected)?;
     let separated = ids.split([',', ' ', '\t']).filter(|id| !id.is_empty());
     let ids: Result<Vec<IdPattern>, IdError> = separated.map(str::parse).collect();

@@ -1,100 +1,153 @@
-//! Which events to show: by context, event, object, time and place in the list.
+//! Selects events by context, event, object, argument, time and number.
 //!
-//! A [`Selection`] is what a user typed. A [`Selector`] applies it and remembers its answers, so
-//! that a context or an event id costs one comparison of text for the whole trace.
+//! A [`Selection`] contains the conditions that a user typed. A [`Selector`] applies them. It
+//! caches the results, so it compares each context and each event id only once.
 
 mod bound;
-mod doubts;
+pub(crate) mod expression;
 mod ids;
+mod listing;
 mod names;
 mod pattern;
+mod ranged;
+mod selected;
+mod unknown_names;
 
 use std::collections::HashSet;
-use std::ops::{ControlFlow, RangeInclusive};
+use std::ops::RangeInclusive;
 
 use foldhash::fast::RandomState;
 
 use crate::model::schema::ArgumentKind;
-use crate::model::{Context, EventRef, SeenContexts, Trace};
-pub use bound::{Bound, BoundError};
-pub use doubts::did_you_mean;
-pub(crate) use doubts::{has_event, nearest_event};
+use crate::model::{Context, Event, Flow, NoDates, SeenContexts, Stop, Trace};
+pub use crate::model::{did_you_mean, nearest};
+pub use bound::{Bound, BoundError, MomentError};
+pub use expression::Expression;
+use expression::Filter;
 pub use ids::{Group, IdError, IdOrName, IdPattern, groups};
-pub use names::nearest;
+pub use listing::Listing;
 pub(crate) use names::{EventNames, argument, is_argument, is_context, is_event, is_object};
 use pattern::is_key;
 pub(crate) use pattern::like;
+pub use ranged::{CountsInRange, Covered, Ranged};
+pub use selected::Selected;
+pub(crate) use unknown_names::{has_event, nearest_event, trailing_number};
 
-/// Which events to show. Empty lists and absent bounds select everything.
+/// The events that a user wants. Empty lists and absent bounds select everything.
+///
+/// ```
+/// use tracewell::report::{Report, ReportOptions};
+/// use tracewell::select::Selection;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+/// let events = vec!["tx_mutex_*".to_owned()];
+/// let selection = Selection { events, head: Some(2), ..Selection::default() };
+/// let mut report = Report::new(Vec::new(), ReportOptions { selection, ..Default::default() });
+/// tracewell::open(path)?.read(&mut report)?;
+/// let text = String::from_utf8(report.into_inner()?)?;
+/// assert_eq!(text.matches("tx_mutex_create").count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Names (with `*` for any text) or keys of contexts.
+    /// Names (`*` matches any text) or keys of contexts.
     pub contexts: Vec<String>,
     /// Names or labels (with `*`) or ids of events.
     pub events: Vec<String>,
     /// Names (with `*`) or keys of objects that an argument refers to.
     pub objects: Vec<String>,
-    /// Ids or names of events; if any are given, only these.
+    /// Ids or names of events. If the list is not empty, only the listed events are selected.
     pub ids: Vec<IdOrName>,
-    /// Ids or names of events that are left out.
+    /// Ids or names of events that are excluded.
     pub without_ids: Vec<IdOrName>,
-    /// Processors, from and to.
+    /// Ranges of processors, inclusive.
     pub cpus: Vec<RangeInclusive<u16>>,
     /// Names (with `*`) or keys of threads.
     pub threads: Vec<String>,
-    /// Ids of processes, or names (with `*`) of what runs.
+    /// Ids of processes, or names (with `*`) of their programs.
     pub processes: Vec<String>,
-    /// Not before this time.
+    /// Expressions about the fields of an event. The event must meet all of them.
+    pub expressions: Vec<Expression>,
+    /// Time of the first event to select.
     pub from: Option<Bound>,
-    /// Not after this time.
+    /// Time of the last event to select.
     pub to: Option<Bound>,
-    /// At most so many of the selected events, the first ones.
+    /// Maximum number of events, counted from the first selected event.
     pub head: Option<u64>,
-    /// At most so many of the selected events, the last ones.
+    /// Maximum number of events, counted back from the last selected event. A [`Selector`] ignores
+    /// this limit, because the last events are known only at the end; see
+    /// [`Input::select`](crate::input::Input::select).
     pub tail: Option<usize>,
+    /// Number of events to skip at the start. Only events that meet all other conditions count.
+    pub skip: u64,
 }
 
-/// A selection cannot be applied to a trace.
+/// Error for a selection that needs data that the trace does not have.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SelectionError {
-    /// A time was given and the trace does not know how long a tick is.
+    /// The selection has times, but the trace's clock has no known rate.
     #[error(
         "times need a clock of known rate: give ticks, or the rate with -O rate=TICKS_PER_SECOND"
     )]
     NoRate,
-    /// A date was given and the trace does not know when it was recorded.
-    #[error("dates need a trace that says when it was recorded, which this one does not")]
-    NoWallClock,
+    /// The selection has dates, but the dates of events are not known.
+    #[error(transparent)]
+    NoDates(#[from] NoDates),
+    /// The selection of a chart has processors, but the trace does not show what ran on them.
+    #[error("processors need a trace that records what runs on them; this one does not")]
+    NoCores,
 }
 
 impl Selection {
-    /// Whether contexts or objects are named, so that it matters when a trace tells their names.
-    pub fn has_names(&self) -> bool {
-        let lists = [&self.contexts, &self.objects, &self.threads, &self.processes];
-        lists.iter().any(|list| !list.is_empty())
+    /// Returns true if everything is selected.
+    pub fn is_all(&self) -> bool {
+        let Self { contexts, events, objects, ids, without_ids, .. } = self;
+        let Self { cpus, threads, processes, expressions, from, to, head, tail, skip, .. } = self;
+        let lists = [contexts, events, objects, threads, processes];
+        lists.iter().all(|list| list.is_empty())
+            && ids.is_empty()
+            && without_ids.is_empty()
+            && cpus.is_empty()
+            && expressions.is_empty()
+            && from.is_none()
+            && to.is_none()
+            && head.is_none()
+            && tail.is_none()
+            && *skip == 0
     }
 
-    /// Whether this selection can be applied to this trace.
+    /// Returns true if the selection refers to contexts or objects by name. To apply such a
+    /// selection, a reader must know all names before the first event; see
+    /// [`Input::read_named`](crate::input::Input::read_named).
+    pub fn has_names(&self) -> bool {
+        let lists = [&self.contexts, &self.objects, &self.threads, &self.processes];
+        lists.iter().any(|list| !list.is_empty()) || !self.expressions.is_empty()
+    }
+
+    /// Checks that a trace has the data that the selection needs.
     ///
     /// # Errors
-    /// Where it names times and the trace's clock has no rate.
+    /// Returns an error if the selection has times but the clock has no known rate, or if it has
+    /// dates but the trace has no wall clock.
     pub fn check(&self, trace: &Trace) -> Result<(), SelectionError> {
         let timed = |bound: Option<Bound>| matches!(bound, Some(Bound::Nanoseconds(_)));
         if trace.clock.rate.is_none() && (timed(self.from) || timed(self.to)) {
             return Err(SelectionError::NoRate);
         }
         let dated = |bound: Option<Bound>| matches!(bound, Some(Bound::WallClock(_)));
-        if trace.wall_clock_ns(0).is_none() && (dated(self.from) || dated(self.to)) {
-            return Err(SelectionError::NoWallClock);
+        if dated(self.from) || dated(self.to) {
+            trace.check_dates()?;
         }
         Ok(())
     }
 }
 
-/// Applies a selection.
+/// Decides for each event of a trace if it is selected. Caches the results per event id and
+/// context.
 #[derive(Debug)]
 pub struct Selector {
     selection: Selection,
+    filter: Filter,
     contexts: Vec<bool>,
     seen_contexts: SeenContexts,
     events: Vec<Option<bool>>,
@@ -104,54 +157,44 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// Makes a selector that has answered nothing yet.
+    /// Returns a selector with an empty cache.
     pub fn new(selection: Selection) -> Self {
         let objects = HashSet::default();
         let (contexts, events) = (Vec::new(), Vec::new());
         let seen_contexts = SeenContexts::default();
-        Self { selection, contexts, seen_contexts, events, objects, objects_seen: 0, taken: 0 }
+        let filter = Filter::new(&selection.expressions);
+        Self {
+            selection,
+            filter,
+            contexts,
+            seen_contexts,
+            events,
+            objects,
+            objects_seen: 0,
+            taken: 0,
+        }
     }
 
-    /// Whether everything is selected, so that nothing needs to be asked.
-    pub fn takes_all(&self) -> bool {
-        let Selection { contexts, events, objects, ids, without_ids, .. } = &self.selection;
-        let Selection { cpus, threads, processes, from, to, head, .. } = &self.selection;
-        let lists = [contexts, events, objects, threads, processes];
-        lists.iter().all(|list| list.is_empty())
-            && ids.is_empty()
-            && without_ids.is_empty()
-            && cpus.is_empty()
-            && from.is_none()
-            && to.is_none()
-            && head.is_none()
-    }
-
-    /// Whether to show this event; breaks when no later one will be shown.
+    /// Returns true if the event is selected. Breaks if no later event can be selected.
     #[inline]
-    pub fn takes(&mut self, trace: &Trace, event: &EventRef<'_>) -> ControlFlow<(), bool> {
+    pub fn takes(&mut self, event: Event<'_>) -> Flow<bool> {
+        let Event { trace, row } = event;
         if self.selection.head.is_some_and(|head| self.taken >= head) {
-            return ControlFlow::Break(());
+            return Flow::Break(Stop::Complete);
         }
-        let before = |bound| match bound {
-            Bound::Ticks(ticks) => event.ticks < ticks,
-            Bound::Nanoseconds(ns) => trace.clock.nanoseconds(event.ticks) < Some(ns),
-            Bound::WallClock(ns) => trace.wall_clock_ns(event.ticks) < Some(ns),
-        };
-        let after = |bound| match bound {
-            Bound::Ticks(ticks) => event.ticks > ticks,
-            Bound::Nanoseconds(ns) => trace.clock.nanoseconds(event.ticks) > Some(ns),
-            Bound::WallClock(ns) => trace.wall_clock_ns(event.ticks) > Some(ns),
-        };
-        if self.selection.to.is_some_and(after) {
-            return ControlFlow::Break(());
+        // Events are in order of time, so no later event can be selected.
+        if self.selection.to.is_some_and(|to| to.is_before(trace, row.ticks)) {
+            return Flow::Break(Stop::Complete);
         }
-        let takes = !self.selection.from.is_some_and(before)
-            && self.takes_cpu(event.cpu)
-            && self.takes_context(trace, event)
-            && self.takes_event(trace, event.id)
-            && self.takes_object(trace, event);
+        let takes = !self.selection.from.is_some_and(|from| from.is_after(trace, row.ticks))
+            && self.takes_cpu(row.cpu)
+            && self.takes_context(event)
+            && self.takes_event(trace, row.id)
+            && self.takes_object(event)
+            && (self.selection.expressions.is_empty() || self.filter.takes(event));
+        // `head` counts selected events, not all events.
         self.taken += u64::from(takes);
-        ControlFlow::Continue(takes)
+        Flow::Continue(takes && self.taken > self.selection.skip)
     }
 
     fn takes_cpu(&self, cpu: u16) -> bool {
@@ -159,7 +202,7 @@ impl Selector {
         wanted.is_empty() || wanted.iter().any(|range| range.contains(&cpu))
     }
 
-    fn takes_context(&mut self, trace: &Trace, event: &EventRef<'_>) -> bool {
+    fn takes_context(&mut self, Event { trace, row }: Event<'_>) -> bool {
         let Selection { contexts, threads, processes, .. } = &self.selection;
         if contexts.is_empty() && threads.is_empty() && processes.is_empty() {
             return true;
@@ -173,8 +216,9 @@ impl Selector {
                 && any(processes, &|wanted| is_process(wanted, trace, context))
         };
         let seen = &mut self.seen_contexts;
+        // Compare only contexts that are new or have a new name.
         trace.contexts.update(&mut self.contexts, seen, |_, context| takes(context));
-        self.contexts.get(event.context.index()).is_some_and(|takes| *takes)
+        self.contexts.get(row.context.index()).is_some_and(|takes| *takes)
     }
 
     fn takes_event(&mut self, trace: &Trace, id: u32) -> bool {
@@ -190,7 +234,8 @@ impl Selector {
                 && !listed(without_ids)
         };
         let index = id as usize;
-        if index >= REMEMBERED_IDS {
+        // Ids may have 32 bits, so a table with an entry for every id could fill the memory.
+        if index >= MAX_CACHED_IDS {
             return matches();
         }
         if index >= self.events.len() {
@@ -199,11 +244,13 @@ impl Selector {
         *self.events[index].get_or_insert_with(matches)
     }
 
-    fn takes_object(&mut self, trace: &Trace, event: &EventRef<'_>) -> bool {
+    fn takes_object(&mut self, event: Event<'_>) -> bool {
+        let trace = event.trace;
         let wanted = &self.selection.objects;
         if wanted.is_empty() {
             return true;
         }
+        // Objects are only added, so each object is compared once.
         for (_, object) in trace.objects.iter().skip(self.objects_seen) {
             if wanted.iter().any(|wanted| is_object(wanted, object)) {
                 self.objects.insert(object.key);
@@ -211,11 +258,12 @@ impl Selector {
         }
         self.objects_seen = trace.objects.len();
         let named = |index: usize, kind: Option<u32>| {
-            let Some(value) = trace.payload.argument(event.payload, index) else { return false };
+            let Some(value) = event.argument(index) else { return false };
             let key = trace.schema.key(kind, value);
+            // An address selects events even if no object is registered there.
             self.objects.contains(&key) || wanted.iter().any(|w| is_key(w, value))
         };
-        let args = &trace.schema.event(event.id).args;
+        let args = &event.kind().args;
         args.iter().enumerate().any(|(index, arg)| match arg.kind {
             ArgumentKind::Object(kind) => named(index, kind),
             _ => false,
@@ -223,12 +271,12 @@ impl Selector {
     }
 }
 
-/// Returns true if a user may call the process of a context so: by its id, by the name of what runs, and by the
-/// key of the context in traces that know no processes.
+/// Returns true if a word identifies the process of a context. The word can be the process id or
+/// the name of the program. In traces without processes, it can be the key of the context.
 fn is_process(wanted: &str, trace: &Trace, context: &Context) -> bool {
     let id = trace.process_of(context).unwrap_or(context.key);
     like(wanted, &context.name) || is_key(wanted, id)
 }
 
-/// Ids up to here are remembered; larger ones are looked at each time they come.
-const REMEMBERED_IDS: usize = 1 << 16;
+/// Results for ids below this number are cached. Larger ids are compared each time.
+const MAX_CACHED_IDS: usize = 1 << 16;

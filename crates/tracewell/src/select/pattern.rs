@@ -1,12 +1,14 @@
-//! Names with `*` and `?`, and keys as numbers.
+//! Matches patterns with `*` and `?`, and parses keys as numbers.
 
 use std::str::Chars;
 
-/// Whether a text is like a pattern in which `*` stands for any text and `?` for any character; case
-/// does not count, and a blank and `_` are the same. Takes time in proportion to the product of both lengths at most, and no memory.
+/// Returns true if a text matches a pattern in which `*` matches any text and `?` any character.
+/// Case is ignored, and a space equals `_`. The time is at most proportional to the product of both
+/// lengths. Nothing is allocated.
 pub(crate) fn like(pattern: &str, text: &str) -> bool {
     let (mut pattern, mut text) = (pattern.chars(), text.chars());
-    // Behind the last star, and how much of the text it stands for so far.
+    // The pattern after the last `*`, and the text after the characters that this `*` matches so
+    // far.
     let mut star: Option<(Chars<'_>, Chars<'_>)> = None;
     loop {
         let before = text.clone();
@@ -18,6 +20,9 @@ pub(crate) fn like(pattern: &str, text: &str) -> bool {
             (Some(wanted), Some(found)) if wanted == '?' || same(wanted, found) => {}
             (None, None) => return true,
             _ => {
+                // On a mismatch, let the last `*` match one more character. Earlier stars need no
+                // retry: if the pattern matches at all, it also matches when each of them matches
+                // as few characters as possible.
                 let Some((behind, rest)) = &mut star else { return false };
                 if rest.next().is_none() {
                     return false;
@@ -28,18 +33,13 @@ pub(crate) fn like(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// Whether two characters are the same in names.
+/// Returns true if two characters are equal in names.
 pub(super) fn same(a: char, b: char) -> bool {
     let is_blank = |c: char| c == ' ' || c == '_';
     a == b || (is_blank(a) && is_blank(b)) || a.to_lowercase().eq(b.to_lowercase())
 }
 
-/// A form of a name that is the same for all names that [`like`] takes for it.
-pub(super) fn folded(name: &str) -> String {
-    name.chars().map(|c| if c == '_' { ' ' } else { c }).flat_map(char::to_lowercase).collect()
-}
-
-/// The number that a pattern is, decimal or hexadecimal with `0x`.
+/// Parses a pattern as a number, decimal or hexadecimal with `0x`.
 pub(super) fn key(pattern: &str) -> Option<u64> {
     match pattern.strip_prefix("0x").or_else(|| pattern.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -47,7 +47,7 @@ pub(super) fn key(pattern: &str) -> Option<u64> {
     }
 }
 
-/// Whether a pattern is this number, decimal or hexadecimal with `0x`.
+/// Returns true if a pattern is this number, decimal or hexadecimal with `0x`.
 pub(crate) fn is_key(pattern: &str, key: u64) -> bool {
     self::key(pattern) == Some(key)
 }

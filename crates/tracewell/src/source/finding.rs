@@ -1,113 +1,149 @@
-//! What is wrong with a text, shown as its author needs it: file, line, column, the line itself
-//! with the place marked, what was expected and what was found.
+//! Errors and warnings about a source text. They are shown with file, line, column, a message, and
+//! the line itself with a marker under the position.
 
 use super::{Source, Span};
-use crate::text::{is_plain, shown};
+use crate::text::{display_width, fold, is_plain, shown};
 
-/// How bad it is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Severity {
-    /// It can be used and is probably not meant so.
-    Warning,
-    /// It cannot be used; what it is part of is left out.
-    Error,
-}
-
-impl Severity {
-    /// In a word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
-
-/// Findings of a text that are kept. A text with more is not read on: what is in it is likely no text of this kind, and a
-/// finding takes more memory than the byte that it is about.
+/// Maximum number of findings per text. Reading stops at this number, because the text is then
+/// probably not of the expected kind, and each finding needs more memory than the byte that causes
+/// it.
 pub const MAX_FINDINGS: usize = 10_000;
 
-/// Something wrong at a place.
+/// An error or a warning at a position in a text.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::source::{Finding, Source, Span};
+///
+/// let source = Source::new("my.fmt", "0AA 1.0 X99");
+/// let finding = Finding::error(Span { start: 8, end: 11 }, "X takes 1 to 16 bytes");
+/// assert_eq!(
+///     finding.show(&source),
+///     "my.fmt:1:9: error: X takes 1 to 16 bytes\n1 | 0AA 1.0 X99\n  |         ^^^"
+/// );
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
-    /// How bad it is.
-    pub severity: Severity,
-    /// Where.
+    /// True for an error: the program ignores the marked text. False for a warning.
+    pub is_error: bool,
+    /// The marked span of the text.
     pub span: Span,
-    /// What was expected and what was found.
+    /// The message: what was expected, and what was found. Lower case, no full stop.
     pub message: String,
 }
 
 impl Finding {
-    /// An error at a place.
+    /// Creates an error. The marked text is ignored.
     pub fn error(span: Span, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, span, message: message.into() }
+        Self { is_error: true, span, message: message.into() }
     }
 
-    /// A warning at a place.
+    /// Creates a warning. The marked text is still used.
     pub fn warning(span: Span, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, span, message: message.into() }
+        Self { is_error: false, span, message: message.into() }
     }
 
-    /// Three lines of text: place and message, the line, a mark under the place.
+    /// Returns three lines: position and message, the source line, and a marker under the position.
     pub fn show(&self, source: &Source) -> String {
+        self.show_within(source, None)
+    }
+
+    /// Returns the lines of [`Finding::show`] for a screen of `width` cells. Folds the message, and
+    /// shortens the source line around the position. `None` stands for any width.
+    pub fn show_within(&self, source: &Source, width: Option<usize>) -> String {
         let place = source.position(self.span.start);
-        let Excerpt { line, before, room } =
-            Excerpt::of(source.line(self.span.start), place.column - 1);
-        let marked = source.slice(self.span).lines().next().unwrap_or_default().chars().count();
-        let number = place.line.to_string();
-        format!(
-            "{}:{}:{}: {}: {}\n{number} | {line}\n{:width$} | {:before$}{}",
+        let (line, number) = (source.line(self.span.start), place.line.to_string());
+        let margin = number.len() + " | ".len();
+        let most = width.map(|width| width.saturating_sub(margin));
+        let Excerpt { line, before, room } = Excerpt::of(line, place.column - 1, most);
+        let marked = source.slice(self.span).lines().next().unwrap_or_default();
+        let marked = Excerpt::cells(marked).clamp(1, room.max(1));
+        let message = format!(
+            "{}:{}:{}: {}: {}",
             source.name,
             place.line,
             place.column,
-            self.severity.as_str(),
+            if self.is_error { "error" } else { "warning" },
             shown(&self.message),
-            "",
-            "",
-            "^".repeat(marked.clamp(1, room.max(1))),
-            width = number.len(),
-        )
+        );
+        let message = width.map_or(message.as_str().into(), |width| fold(&message, width, 4));
+        let digits = number.len();
+        let marks = "^".repeat(marked);
+        format!("{message}\n{number} | {line}\n{:digits$} | {:before$}{marks}", "", "")
     }
 }
 
-/// As much of a line as is worth showing.
+/// The part of a line that is shown.
 struct Excerpt {
-    /// The text; tabs and what cannot be shown are blanks, `…` stands where the line was cut.
+    /// The text. Tabs and unprintable characters are replaced by spaces; `…` marks omitted text.
     line: String,
-    /// Characters of it before the place.
+    /// Cells before the position.
     before: usize,
-    /// Characters of the source line in it from the place on.
+    /// Cells of the text from the position on.
     room: usize,
 }
 
 impl Excerpt {
-    /// The longest line that is shown whole, in characters: a file that is no text at all may be one line.
-    const LONGEST: usize = 200;
-    /// Characters that are shown on each side of the place in a longer one.
+    /// Maximum width in cells of a line that is shown completely. A file that is not text can be a
+    /// single line.
+    const MAX_LEN: usize = 200;
+    /// Cells shown on each side of the position in a longer line.
     const AROUND: usize = 80;
 
-    /// What is around the place `column` characters into a line.
-    fn of(line: &str, column: usize) -> Self {
-        let length = line.chars().count();
-        let (start, end) = match length {
-            0..=Self::LONGEST => (0, length),
-            _ => (column.saturating_sub(Self::AROUND), length.min(column + Self::AROUND)),
-        };
+    /// Returns the part of `line` around the character number `column`, in at most `most` cells.
+    fn of(line: &str, column: usize, most: Option<usize>) -> Self {
         let plain = |c: char| if is_plain(c) { c } else { ' ' };
-        let cut = |is_cut: bool| is_cut.then_some('…');
-        let shown = line.chars().skip(start).take(end - start).map(plain);
+        let line: Vec<char> = line.chars().map(plain).collect();
+        let (head, tail) = line.split_at(column.min(line.len()));
+        let (head, tail): (String, String) = (head.iter().collect(), tail.iter().collect());
+        let whole = most.map_or(Self::MAX_LEN, |most| most.min(Self::MAX_LEN));
+        let length = display_width(&head) + display_width(&tail);
+        let around = match length <= whole {
+            true => whole,
+            // Each side may need a cell for `…`.
+            false => Self::AROUND.min((whole / 2).saturating_sub(1)),
+        };
+        let before: String =
+            head.chars().rev().scan(0, |filled, c| taken(filled, c, around)).collect();
+        let after: String = tail.chars().scan(0, |filled, c| taken(filled, c, around)).collect();
+        let cut = |is_cut: bool| if is_cut { "…" } else { "" };
+        let (cut_before, cut_after) =
+            (cut(before.len() < head.len()), cut(after.len() < tail.len()));
+        let shown: String = before.chars().rev().collect();
         Self {
-            line: cut(start > 0).into_iter().chain(shown).chain(cut(end < length)).collect(),
-            before: column - start + usize::from(start > 0),
-            room: end.saturating_sub(column),
+            line: format!("{cut_before}{shown}{after}{cut_after}"),
+            before: display_width(cut_before) + display_width(&shown),
+            room: display_width(&after),
         }
     }
+
+    /// Returns the width of a marked text in cells, as the excerpt shows it.
+    fn cells(marked: &str) -> usize {
+        let plain = |c: char| if is_plain(c) { c } else { ' ' };
+        display_width(&marked.chars().map(plain).collect::<String>())
+    }
+}
+
+/// Returns the character if it still fits into `most` cells.
+fn taken(filled: &mut usize, c: char, most: usize) -> Option<char> {
+    *filled += display_width(c.encode_utf8(&mut [0; 4]));
+    (*filled <= most).then_some(c)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wide_characters_and_narrow_screens_keep_the_mark_under_the_place() {
+        let source = Source::new("my.fmt", "任务 X99 \"a long text that follows the error\"");
+        let finding = Finding::error(Span { start: 7, end: 10 }, "X takes 0 to 16 bytes");
+        let shown = finding.show_within(&source, Some(30));
+        let lines: Vec<_> = shown.lines().collect();
+        assert_eq!(lines[..2], ["my.fmt:1:4: error: X takes 0", "    to 16 bytes"]);
+        assert_eq!(lines[2..], ["1 | 任务 X99 \"a long …", "  |      ^^^"]);
+    }
 
     #[test]
     fn the_mark_is_under_the_place() {
@@ -126,7 +162,8 @@ mod tests {
         assert!(shown.ends_with("1 | 0AA 1.0 {\n  |          ^"), "{shown}");
     }
 
-    /// The line and the marks of an error at `at` characters into a line of `length`, the `marked` ones being `x`.
+    /// Returns the line and the marks for an error at character `at` of a line of `length`
+    /// characters. The `marked` characters are `x`.
     fn excerpt(length: usize, at: usize, marked: usize) -> (String, String) {
         let text = "a".repeat(at) + &"x".repeat(marked) + &"b".repeat(length - at - marked);
         let span = Span { start: at as u32, end: (at + marked) as u32 };
@@ -153,10 +190,10 @@ mod tests {
         let (line, mark) = excerpt(1000, 990, 3);
         assert_eq!(line, format!("…{}xxx{}", "a".repeat(80), "b".repeat(7)));
         assert_eq!(mark, " ".repeat(81) + "^^^");
-        // What is marked goes on behind the cut: the marks do not.
+        // The marked span extends past the shown text. The marks end with the shown text.
         let (line, mark) = excerpt(1000, 0, 900);
         assert_eq!((line, mark), ("x".repeat(80) + "…", "^".repeat(80)));
-        // Behind the last character.
+        // The position is after the last character.
         let (line, mark) = excerpt(1000, 1000, 0);
         assert_eq!((line, mark), ("…".to_owned() + &"a".repeat(80), " ".repeat(81) + "^"));
     }

@@ -1,33 +1,43 @@
-//! Refuses bytes that are no text: a picture or a program that is given as a template is told so once, and not taken for
-//! a text with an error in each byte.
+//! Rejects bytes that are not text. If a user passes a picture or a program as a template, one
+//! message appears instead of many.
 
-/// Bytes are no text.
+/// Error for bytes that are not text.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NotText {
-    /// They begin as UTF-16 does.
-    #[error("expected a text in UTF-8, found one in UTF-16: save it as UTF-8")]
+    /// The bytes begin with the byte order mark of UTF-16.
+    #[error("expected UTF-8, found UTF-16: save the file as UTF-8")]
     Utf16,
-    /// There are bytes that no text has.
+    /// The bytes include some that do not occur in text.
     #[error("not a text file: at byte {offset}: found byte {byte:02X}")]
     Binary {
-        /// Where the first of them is.
+        /// Offset of the first such byte.
         offset: usize,
-        /// What it is.
+        /// Value of that byte.
         byte: u8,
     },
 }
 
-/// How much of a file is looked at for more than zeros.
+/// Number of bytes that are checked for control bytes. The whole file is checked for zeros.
 const LOOKED_AT: usize = 64 * 1024;
 
-/// One in so many bytes may be a control byte: old files have a few of them.
+/// A text may have at most one control byte per this number of bytes, because old files contain a
+/// few.
 const MAX_CONTROL_SHARE: usize = 16;
 
-/// Returns an error if bytes are no text: a zero is in them, or many control bytes. Other encodings of letters than UTF-8
-/// pass, for old files have them.
+/// Returns an error if the bytes contain a zero or many control bytes. Accepts encodings other than
+/// UTF-8, because old files use them.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::source::{NotText, check_text};
+///
+/// assert_eq!(check_text(b"never QUE_FULL\n"), Ok(()));
+/// assert_eq!(check_text(b"\x89PNG\x00"), Err(NotText::Binary { offset: 4, byte: 0 }));
+/// ```
 ///
 /// # Errors
-/// Where the first such byte is.
+/// Returns the offset and value of the first such byte.
 pub fn check_text(bytes: &[u8]) -> Result<(), NotText> {
     if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
         return Err(NotText::Utf16);
@@ -53,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_pass_and_others_are_told_once() {
+    fn text_passes_and_other_bytes_are_reported_once() {
         for text in [&b""[..], b"0AA 1.0 \"a\"\r\n", b"caf\xE9\n", "gr\u{f6}\u{df}e".as_bytes()] {
             assert_eq!(check_text(text), Ok(()), "{text:?}");
         }

@@ -1,4 +1,13 @@
-//! Texts that people write (templates, rules), places in them, and what is wrong there.
+//! Source texts that users write (templates, rules), positions in them, and errors and warnings
+//! about them.
+//!
+//! ```
+//! use tracewell::source::{Position, Source};
+//!
+//! let source = Source::new("my.rules", "never QUE_FULL\nSM_TRN\n");
+//! assert_eq!(source.position(15), Position { line: 2, column: 1 });
+//! assert_eq!(source.line(15), "SM_TRN");
+//! ```
 
 mod finding;
 mod kind;
@@ -6,71 +15,83 @@ mod kind;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-pub use finding::{Finding, MAX_FINDINGS, Severity};
+pub use finding::{Finding, MAX_FINDINGS};
 pub use kind::{NotText, check_text};
 
-/// A stretch of a text, in bytes.
+/// A range of bytes in a text.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::source::{Source, Span};
+///
+/// let source = Source::new("my.rules", "never QUE_FULL");
+/// let (keyword, name) = (Span { start: 0, end: 5 }, Span { start: 6, end: 14 });
+/// assert_eq!(source.slice(name), "QUE_FULL");
+/// assert_eq!(source.slice(keyword.to(name)), "never QUE_FULL");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Span {
-    /// Where it starts.
+    /// Offset of the first byte.
     pub start: u32,
-    /// Where the text behind it starts.
+    /// Offset after the last byte.
     pub end: u32,
 }
 
 impl Span {
-    /// The stretch from the start of this one to the end of another.
+    /// Returns the span from the start of this span to the end of `last`.
     #[must_use]
     pub const fn to(self, last: Self) -> Self {
         Self { start: self.start, end: last.end }
     }
 
-    /// As a range of bytes.
+    /// Returns the span as a range of byte offsets.
     pub const fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// A place as people count: the first line and the first column are 1.
+/// A position in a text. As in editors, lines and columns are counted from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Position {
-    /// Line of the file.
+    /// Line number, from 1.
     pub line: usize,
-    /// Column in characters.
+    /// Column in characters, from 1.
     pub column: usize,
 }
 
-/// A named text.
+/// A text with a name.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// What to call it in messages: a path.
+    /// The name shown in messages, usually a path.
     pub name: String,
-    /// The text.
+    /// The complete text of the file.
     pub text: String,
-    /// Where its lines begin, found when the first place in it is asked for.
+    /// Offsets of the line starts, computed when the first position is requested.
     lines: OnceLock<Vec<u32>>,
 }
 
 impl Source {
-    /// The longest text that is taken, in bytes: places are counted in 32 bits.
-    pub const LONGEST: usize = u32::MAX as usize;
+    /// Maximum length of a source text in bytes, because positions are 32-bit.
+    pub const MAX_LEN: usize = u32::MAX as usize;
 
-    /// Names a text.
+    /// Creates a source from a name and a text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self { name: name.into(), text: text.into(), lines: OnceLock::new() }
     }
 
-    /// Names bytes; what is no UTF-8 becomes U+FFFD (old template files are in other encodings).
+    /// Creates a source from bytes. Bytes that are not UTF-8 become U+FFFD, because old template
+    /// files use other encodings.
     pub fn from_bytes(name: impl Into<String>, bytes: &[u8]) -> Self {
         Self::new(name, String::from_utf8_lossy(bytes))
     }
 
-    /// The text of a stretch.
+    /// Returns the text of a span, or an empty string if the span is out of range.
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or_default()
     }
 
-    /// Where a byte is.
+    /// Returns the line and the column of a byte offset.
     pub fn position(&self, offset: u32) -> Position {
         let (number, start) = self.line_start(offset);
         let before = self.text.get(start as usize..offset as usize);
@@ -78,14 +99,15 @@ impl Source {
         Position { line: number + 1, column }
     }
 
-    /// The line that a byte is in, without its end.
+    /// Returns the line that contains a byte, without its line end.
     pub fn line(&self, offset: u32) -> &str {
         let (_, start) = self.line_start(offset);
         let rest = self.text.get(start as usize..).unwrap_or_default();
         rest.lines().next().unwrap_or_default()
     }
 
-    /// The number of the line that a byte is in, from 0, and where that line begins.
+    /// Returns the number, from 0, of the line that contains a byte, and the offset of the line's
+    /// start.
     fn line_start(&self, offset: u32) -> (usize, u32) {
         let lines = self.lines.get_or_init(|| {
             let ends = self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');

@@ -1,43 +1,54 @@
-//! From syntax trees to a program.
+//! Compiles syntax trees to a program.
 
 use std::collections::HashMap;
 
 use super::parser::each_stanza;
 use super::program::{
-    Action, Callee, Case, Field, FieldRow, Flag, Function, Number, Operation, Pattern, Place,
-    Printed, Program, Quantity, Row, Source as NumberSource, SwitchRow, Template, TemplateId, Then,
+    Action, Callee, Case, Field, FieldRow, Flag, Function, Number, Operation, Pattern, Printed,
+    Program, Quantity, Row, Source as NumberSource, SwitchRow, Target, Template, TemplateId, Then,
 };
 use super::syntax::{
     self, Body, Call, Code, Expr, FlagTest, Item, ItemKind, Key, Macro, Operator, Stanza, Switch,
     Value, ValueKind,
 };
-use crate::source::{Finding, Severity, Source};
-use crate::text::{Literal, Room, ShortText, shown_lines};
+use crate::source::{Finding, Source};
+use crate::text::{Literal, Reservation, ShortText, shown_lines};
 
-/// A program, and what was wrong with its files.
+/// A program, and the errors and warnings of its files.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::template::{Program, Source};
+///
+/// let compiled = Program::of(&[Source::new("my.fmt", "0AA 1.0 X99\n0AB 1.0 X1")]);
+/// assert!(!compiled.is_valid());
+/// assert_eq!(compiled.findings[0].1.message, "X99: X takes 1 to 16 bytes, found 99");
+/// assert!(compiled.program.of_id(0x0AA0).is_none() && compiled.program.of_id(0x0AB0).is_some());
+/// ```
 #[derive(Debug)]
 pub struct Compiled {
-    /// All stanzas without an error; of those for the same event the last one.
+    /// All stanzas without errors. If several stanzas are for the same event, the last one is used.
     pub program: Program,
-    /// Errors and warnings, by number of the file.
+    /// Errors and warnings, each with the index of its file.
     pub findings: Vec<(usize, Finding)>,
 }
 
 impl Compiled {
-    /// Whether nothing is wrong.
+    /// Returns true if there are no errors. Warnings are allowed.
     pub fn is_valid(&self) -> bool {
-        self.findings.iter().all(|(_, finding)| finding.severity < Severity::Error)
+        self.findings.iter().all(|(_, finding)| !finding.is_error)
     }
 }
 
 impl Program {
-    /// Compiles template files together. Stanzas with errors are left out, so that their events
-    /// format as those without a template.
+    /// Compiles template files together. Stanzas with errors are omitted, so their events are
+    /// formatted as if they had no template.
     pub fn of(sources: &[Source]) -> Compiled {
         let mut compiler = Compiler::default();
         let mut findings = Vec::new();
         for (number, source) in sources.iter().enumerate() {
-            // A stanza's tree is gone before the next one is read: memory stays small and near.
+            // Drop each tree before the next stanza is read, so that memory holds only one tree.
             let (_, found) = each_stanza(source, &mut |stanza| {
                 if stanza.valid {
                     compiler.stanza(&stanza);
@@ -55,36 +66,38 @@ struct Compiler {
     slots: HashMap<String, u16, foldhash::fast::RandomState>,
     functions: HashMap<String, u32, foldhash::fast::RandomState>,
     texts: HashMap<String, u32, foldhash::fast::RandomState>,
-    /// Text that is printed before the next operation.
+    /// Text to be printed before the next operation.
     pending: String,
-    /// Bytes that the fields of the step under way take at most.
+    /// Maximum number of bytes that the fields of the current step print.
     room: usize,
 }
 
-/// The built-in function that prints the name of an object (an extension).
+/// The built-in function that prints the name of an object. It is an extension of AIX's language.
 pub(super) const OBJECT: &str = "OBJECT";
 
 impl Compiler {
-    /// The number of a function, which may be defined later or not at all.
+    /// Returns the number of a function. The function may be defined later or not at all.
     fn function(&mut self, name: &str) -> u32 {
         if let Some(number) = self.functions.get(name) {
             return *number;
         }
         let number = self.program.functions.len() as u32;
         self.functions.insert(name.to_owned(), number);
-        let what = if name == OBJECT { Callee::Object } else { Callee::Missing(self.string(name)) };
-        self.program.functions.push(Function { what, parameters: Vec::new() });
+        let callee =
+            if name == OBJECT { Callee::Object } else { Callee::Missing(self.string(name)) };
+        // A call may precede the definition, which then replaces this entry.
+        self.program.functions.push(Function { callee, parameters: Vec::new() });
         number
     }
 
-    /// Compiles a definition; the last one of a name wins.
+    /// Compiles a definition. The last definition of a name is used.
     fn define(&mut self, function: &syntax::Function) {
         let number = self.function(&function.name) as usize;
         let parameters = function.parameters.iter().map(|name| self.slot(name)).collect();
-        let what = Callee::Defined(self.here());
+        let callee = Callee::Defined(self.here());
         self.items(&function.body);
         self.emit(Operation::Return);
-        self.program.functions[number] = Function { what, parameters };
+        self.program.functions[number] = Function { callee, parameters };
     }
 
     fn stanza(&mut self, stanza: &Stanza) {
@@ -93,12 +106,14 @@ impl Compiler {
         if let Some(label) = &stanza.label
             && !label.value.starts_with('@')
         {
+            // A label with `@` is only shown in lists.
             self.pending = format!("{} ", shown_lines(&label.value));
         }
+        // Templates that call this one begin here, after the label.
         let body = self.here();
         self.items(&stanza.body);
         self.emit(Operation::Return);
-        // Functions lie behind the template that defines them.
+        // The code of functions follows that of the template that defines them.
         each_definition(&stanza.body, &mut |function| self.define(function));
         match &stanza.key {
             Key::Id(hook) => self.program.by_id.insert(*hook, id),
@@ -114,7 +129,8 @@ impl Compiler {
         });
     }
 
-    /// Where the next operation goes. Texts do not move over this place.
+    /// Returns the index of the next operation. First emits pending text, so that no text moves
+    /// across a jump target.
     fn here(&mut self) -> u32 {
         self.end_fields();
         if !self.pending.is_empty() {
@@ -125,21 +141,22 @@ impl Compiler {
         self.program.operations.len() as u32
     }
 
-    /// Takes a number with the text before it as a field; false where it is none.
+    /// Adds a number, with the text before it, as a field. Returns false if the code does not print
+    /// a number of a common kind.
     fn field(&mut self, source: NumberSource, code: Code) -> bool {
         let Some(number) = Number::of(source, code) else { return false };
         let text = self.short_pending().unwrap_or_else(|| {
             self.here();
             ShortText::EMPTY
         });
-        self.room += ShortText::MOST + Room::NUMBER;
+        self.room += ShortText::MAX_LEN + Reservation::NUMBER;
         self.program.fields.push(Field { text, number });
-        // Behind every number there is a blank; it goes out with what follows.
+        // A space follows every number. It is printed together with the next text.
         self.pending.push(' ');
         true
     }
 
-    /// Takes the pending text where it is short and in one line.
+    /// Takes the pending text if it is short and on one line.
     fn short_pending(&mut self) -> Option<ShortText> {
         if self.pending.contains(['\n', '\t']) {
             return None;
@@ -149,16 +166,18 @@ impl Compiler {
         Some(text)
     }
 
-    /// Makes the fields so far a step; text that is pending begins with the blank behind the last one.
+    /// Combines the collected fields into one step. The last field ends with a space, which becomes
+    /// the start of the text after the step.
     fn end_fields(&mut self) {
         let start = self.program.field_rows.last().map_or(0, |row| row.fields.end);
         let end = self.program.fields.len() as u32;
+        // The fields collected since the last row become one step.
         if start < end {
             let tail = self.short_pending().unwrap_or_else(|| {
                 self.pending.remove(0);
                 ShortText::BLANK
             });
-            let room = (std::mem::take(&mut self.room) + ShortText::MOST) as u32;
+            let room = (std::mem::take(&mut self.room) + ShortText::MAX_LEN) as u32;
             self.program.field_rows.push(FieldRow { fields: Row { start, end }, tail, room });
             let row = self.program.field_rows.len() as u32 - 1;
             self.program.operations.push(Operation::Fields(row));
@@ -172,7 +191,7 @@ impl Compiler {
     }
 
     fn text(&mut self, text: &str) -> u32 {
-        // The same words come again and again.
+        // Reports repeat the same words, so equal texts share an entry.
         if let Some(number) = self.texts.get(text) {
             return *number;
         }
@@ -192,7 +211,9 @@ impl Compiler {
             return *slot;
         }
         let slots = &mut self.program.slots;
-        // Names beyond the last slot share it: no real file has a tenth of so many.
+        // Slot numbers have 16 bits, to keep operations small. If there are more names than slots,
+        // the remaining names share the last slot. No real file has even a tenth of this number of
+        // names.
         let number = u16::try_from(slots.len()).unwrap_or(u16::MAX);
         if slots.len() <= usize::from(number) {
             slots.push(name.to_owned());
@@ -218,9 +239,9 @@ impl Compiler {
                 for assignment in assignments {
                     self.expression(&assignment.value);
                     let place = match assignment.name.as_str() {
-                        "DATAPOINTER" => Place::DataPointer,
-                        "BASEPOINTER" => Place::BasePointer,
-                        name => Place::User(self.slot(name)),
+                        "DATAPOINTER" => Target::DataPointer,
+                        "BASEPOINTER" => Target::BasePointer,
+                        name => Target::User(self.slot(name)),
                     };
                     self.emit(Operation::Store(place));
                 }
@@ -237,6 +258,8 @@ impl Compiler {
     fn print(&mut self, value: &Value) {
         let operation = match &value.kind {
             ValueKind::Code(code) => {
+                // Most values are common numbers. The machine prints many common numbers in one
+                // step.
                 if self.field(NumberSource::Pointer, *code) {
                     return;
                 }
@@ -252,6 +275,7 @@ impl Compiler {
             ValueKind::Macro(Macro { name, code: None }) => {
                 match (action(name), Key::from_digits(name)) {
                     (Some(action), _) => Operation::Act(action),
+                    // `$0AB` may be a macro or a template. This is known only at run time.
                     (None, Some(id)) => Operation::PrintOrCall(self.slot(name), id),
                     (None, None) => Operation::PrintQuantity(self.quantity(name)),
                 }
@@ -260,7 +284,7 @@ impl Compiler {
         self.emit(operation);
     }
 
-    /// Puts a value on the stack.
+    /// Emits the operation that pushes a value.
     fn load(&mut self, value: &Value) {
         let operation = match &value.kind {
             ValueKind::Code(code) => Operation::Read(*code),
@@ -297,7 +321,8 @@ impl Compiler {
             }
         };
         self.emit(operation);
-        // The rows of switches within this one come behind; so the cases are kept until its end.
+        // Nested switches add their cases to the table first, so collect the cases of this switch
+        // until its end.
         self.program.switches.push(SwitchRow::default());
         let (mut cases, mut ends) = (Vec::new(), Vec::new());
         for case in &switch.cases {
@@ -316,10 +341,13 @@ impl Compiler {
                 }
                 Body::Block(items) => items,
             };
+            // Each block ends with a jump past the switch, whose target is set after the last
+            // block.
             cases.push(Case { pattern, then: Then::Go(self.here()) });
             self.items(items);
             ends.push(self.emit(Operation::Jump(0)));
         }
+        // All blocks are compiled, so the operation after the switch is known.
         let otherwise = self.here();
         for end in ends {
             self.program.operations[end as usize] = Operation::Jump(otherwise);
@@ -331,6 +359,7 @@ impl Compiler {
 
     fn repetition(&mut self, value: &Value, body: &[Item]) {
         self.load(value);
+        // The target is the operation after the loop. It is set below, when it is known.
         let first = self.emit(Operation::Loop(0));
         self.items(body);
         let last = self.emit(Operation::Again(first + 1));
@@ -342,7 +371,8 @@ impl Compiler {
         let start = self.program.flags.len() as u32;
         for flag in &flags.flags {
             let (mask, field) = match &flag.test {
-                // All bits are compared for the flag that stands for none.
+                // A flag with bits 0 is true only if the whole value is 0, so all bits are
+                // compared.
                 FlagTest::Bits(bits) if bits.value == 0 => (u64::MAX, 0),
                 FlagTest::Bits(bits) => (bits.value, bits.value),
                 FlagTest::Field(mask, field) => (mask.value, field.value),
@@ -360,7 +390,7 @@ impl Compiler {
     fn call(&mut self, call: &Call) {
         call.arguments.iter().for_each(|argument| self.expression(argument));
         let function = self.function(&call.name);
-        // The parser takes no more arguments than this.
+        // The parser allows fewer arguments than this.
         let count = u8::try_from(call.arguments.len()).unwrap_or(u8::MAX);
         self.emit(Operation::Call(function, count));
     }
@@ -386,17 +416,17 @@ impl Compiler {
     }
 }
 
-/// Adds a stretch to a table.
+/// Appends rows to a table and returns their range.
 fn added<T>(table: &mut Vec<T>, stretch: Vec<T>) -> Row {
     let start = table.len() as u32;
     table.extend(stretch);
     Row { start, end: table.len() as u32 }
 }
 
-/// What is done for the values 0, 1, 2, ..., and in the last place for all others; empty where that
-/// would be much longer than the cases.
+/// Returns a table of results for the values 0, 1, 2, …; its last entry is for all other values.
+/// Returns an empty table if it would be much longer than the list of cases.
 fn choices(cases: &[Case]) -> Vec<Then> {
-    // Behind a case for all values none is reached.
+    // Cases after one that matches everything are never reached.
     let any = cases.iter().position(|case| case.pattern == Pattern::Any);
     let (numbers, others) = cases.split_at(any.unwrap_or(cases.len()));
     let otherwise = others.first().map_or(Then::Nothing, |case| case.then);
@@ -405,20 +435,22 @@ fn choices(cases: &[Case]) -> Vec<Then> {
         _ => None,
     };
     let values: Option<Vec<_>> = numbers.iter().map(value).collect();
+    // The table has entries for 0 to the largest value of a case, and one for all other values.
     let length = values.iter().flatten().max().map_or(0, |most| most.saturating_add(1));
-    // A value has 8 bits at least where it is compared by this table.
+    // The machine uses this table only for values of at least 8 bits.
     let Some(values) = values.filter(|_| length <= (2 * numbers.len() + 8).min(128)) else {
         return Vec::new();
     };
     let mut choices = vec![otherwise; length + 1];
-    // Of two cases with the same value the first one holds.
+    // Of two cases with the same value, the first one is used.
     for (value, case) in values.into_iter().zip(numbers).rev() {
+        // Go through the cases in reverse order, so that the first one is written last.
         choices[value] = case.then;
     }
     choices
 }
 
-/// Calls `visit` for every function that is defined in a description.
+/// Calls `visit` for each function that is defined in a description.
 pub(super) fn each_definition<'a>(items: &'a [Item], visit: &mut dyn FnMut(&'a syntax::Function)) {
     for item in items {
         match &item.kind {
@@ -439,7 +471,7 @@ pub(super) fn each_definition<'a>(items: &'a [Item], visit: &mut dyn FnMut(&'a s
     }
 }
 
-/// The action of a macro that has no value.
+/// Returns the action of a macro that has no value.
 pub(super) fn action(name: &str) -> Option<Action> {
     Some(match name {
         "BREAK" => Action::Break,
@@ -451,10 +483,10 @@ pub(super) fn action(name: &str) -> Option<Action> {
     })
 }
 
-/// The built-in value of this name.
+/// Returns the built-in value of this name.
 pub(super) fn builtin(name: &str) -> Option<Quantity> {
     Some(match name {
-        // AIX has five; events of other systems have more arguments.
+        // AIX has five of these values. Events of other systems have more arguments.
         "D1" | "D2" | "D3" | "D4" | "D5" | "D6" | "D7" | "D8" | "D9" => {
             Quantity::Word(name.as_bytes()[1] - b'1')
         }

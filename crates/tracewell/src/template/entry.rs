@@ -1,20 +1,29 @@
-//! The event that a template runs over: its bytes, what its hook word says, and what is known
-//! of it from elsewhere.
+//! The event that a template formats: its bytes, the content of its hook word, and other facts
+//! about it.
 
 use tracewell_wire::ByteOrder;
 
-/// Words of which size a program or kernel has.
+/// Word size of a program or kernel.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::template::Environment;
+///
+/// assert_eq!(Environment::Bits32.word(), 4);
+/// assert_eq!(Environment::Bits64.bits(), 64);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Environment {
-    /// 4 bytes.
+    /// Words of 4 bytes.
     #[default]
     Bits32,
-    /// 8 bytes.
+    /// Words of 8 bytes.
     Bits64,
 }
 
 impl Environment {
-    /// Bytes of a word, and of a hook word.
+    /// Returns the number of bytes in a word and in a hook word.
     pub const fn word(self) -> usize {
         match self {
             Self::Bits32 => 4,
@@ -22,22 +31,33 @@ impl Environment {
         }
     }
 
-    /// Bits of a word: what `$HOOKENV` is.
+    /// Returns the number of bits in a word, which is the value of `$HOOKENV`.
     pub const fn bits(self) -> u8 {
         8 * self.word() as u8
     }
 }
 
-/// The bytes of one event, and what its hook word says.
+/// The bytes of one event, and the content of its hook word.
 ///
-/// The bytes are the *format buffer*: hook word and data, without time stamp, processor and thread.
-/// The events of systems without hook words get one: see [`Entry::of_event`].
+/// The bytes are the *format buffer*: hook word and data, without timestamp, processor and thread.
+/// For events of systems without hook words, [`Entry::of_event`] expects a placeholder word.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::template::Entry;
+///
+/// let entry = Entry::hook32(&[0x0A, 0xA1, 0x00, 0x0F])?;
+/// assert_eq!(entry.id(), 0x0AA0);
+/// # Ok::<(), tracewell::template::EntryError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
     pub(super) bytes: &'a [u8],
-    /// The same and what lies behind them: where that is eight bytes, any number is one load.
+    /// The entry and the bytes after it. If at least eight bytes follow, any number can be read
+    /// with one load.
     padded: &'a [u8],
-    /// What `$D1`, `$D2`, ... are, a word each.
+    /// The words `$D1`, `$D2`, ...
     words: &'a [u8],
     pub(super) order: ByteOrder,
     pub(super) environment: Environment,
@@ -45,41 +65,43 @@ pub struct Entry<'a> {
     pub(super) generic: bool,
     pub(super) hook_type: u16,
     pub(super) hook_data: u16,
-    /// `$HL`: bytes of variable data, or of the data words.
+    /// `$HL`: number of bytes of variable data, or of the data words.
     pub(super) data_length: u32,
-    /// Where the data pointer starts.
+    /// Initial byte offset of the data pointer.
     pub(super) start: u8,
-    /// Whether the id has three digits: `$TRACEID` is without the fourth.
+    /// True if the id has three digits, so that `$TRACEID` omits the fourth.
     pub(super) has_short_id: bool,
 }
 
-/// Bytes are too short for a hook word.
+/// Error for bytes that are too short for a hook word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("expected a hook word of {expected} bytes, found {found} bytes")]
 pub struct EntryError {
-    /// Bytes of a hook word.
+    /// Length of a hook word in bytes.
     pub expected: usize,
-    /// Bytes that are there.
+    /// Length of the given bytes.
     pub found: usize,
 }
 
-/// Flags of a 64-bit hook word.
+/// Flag of a 64-bit hook word: the entry is generic.
 const GENERIC_64: u16 = 0x4000;
-/// The type of a 32-bit hook word says that a time stamp follows.
+/// Bit in the type of a 32-bit hook word: a timestamp follows.
 const STAMPED_32: u16 = 8;
 
 impl<'a> Entry<'a> {
-    /// An entry that begins with a 32-bit hook word: 12 bits of hook id, 4 of type, 16 of data or
-    /// length, big-endian.
+    /// Creates an entry from bytes that begin with a 32-bit hook word: 12 bits of hook id, 4 of
+    /// type, 16 of data or length, big-endian.
     ///
     /// # Errors
-    /// Where there are less than 4 bytes.
+    /// Returns an error if there are fewer than 4 bytes.
     pub fn hook32(bytes: &'a [u8]) -> Result<Self, EntryError> {
         let short = EntryError { expected: 4, found: bytes.len() };
         let (word, words) = bytes.split_first_chunk().ok_or(short)?;
         let word = u32::from_be_bytes(*word);
         let (hook_type, hook_data) = ((word >> 16) as u16 & 0xF, word as u16);
+        // Type 0 is a generic entry. Its data has a variable length, which is in the hook word.
         let generic = hook_type & !STAMPED_32 == 0;
+        // Type 2 has one word of data, and type 6 has five words.
         let data_length = match hook_type & !STAMPED_32 {
             0 => u32::from(hook_data),
             2 => 4,
@@ -102,17 +124,18 @@ impl<'a> Entry<'a> {
         })
     }
 
-    /// An entry that begins with a 64-bit hook word: 16 bits each of flags, length, hook id and
-    /// sub-hook, big-endian.
+    /// Creates an entry from bytes that begin with a 64-bit hook word: 16 bits each of flags,
+    /// length, hook id and sub-hook, big-endian.
     ///
     /// # Errors
-    /// Where there are less than 8 bytes.
+    /// Returns an error if there are fewer than 8 bytes.
     pub fn hook64(bytes: &'a [u8]) -> Result<Self, EntryError> {
         let short = EntryError { expected: 8, found: bytes.len() };
         let (word, words) = bytes.split_first_chunk().ok_or(short)?;
         let word = u64::from_be_bytes(*word);
         let (flags, length) = ((word >> 48) as u16, (word >> 32) as u16);
         let generic = flags & GENERIC_64 != 0;
+        // The length of a generic entry includes the hook word.
         let data_length = if generic { length.saturating_sub(8) } else { length };
         Ok(Self {
             bytes,
@@ -130,10 +153,10 @@ impl<'a> Entry<'a> {
         })
     }
 
-    /// An entry of this environment.
+    /// Creates an entry from bytes that begin with a hook word of this environment.
     ///
     /// # Errors
-    /// Where the bytes are too short for its hook word.
+    /// Returns an error if the bytes are too short for a hook word.
     pub fn hook(environment: Environment, bytes: &'a [u8]) -> Result<Self, EntryError> {
         match environment {
             Environment::Bits32 => Self::hook32(bytes),
@@ -141,9 +164,9 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The event of a system without hook words: a word of the environment in front of its own
-    /// bytes, in its own byte order. The data pointer starts at those bytes, and `$D1` is the first
-    /// word of them.
+    /// Creates an entry from an event of a system without hook words. `bytes` are a placeholder
+    /// word, followed by the event's data in its own byte order. The data pointer starts at the
+    /// data, and `$D1` is its first word.
     pub fn of_event(id: u16, environment: Environment, order: ByteOrder, bytes: &'a [u8]) -> Self {
         let words = bytes.get(environment.word()..).unwrap_or_default();
         let data = words.len();
@@ -163,21 +186,22 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The same event with these words as `$D1`, `$D2`, ...: the arguments of a system that packs them
-    /// into fewer bytes than a word each.
+    /// Replaces `$D1`, `$D2`, ... by these words. This is for systems whose arguments are shorter
+    /// than a word.
     #[must_use]
     pub fn with_words(self, words: &'a [u8]) -> Self {
         Self { words, ..self }
     }
 
-    /// The same event in a buffer that it is the beginning of.
+    /// Returns the same event, with a copy of its bytes that is at the start of a longer buffer.
     #[must_use]
     pub(crate) fn padded(self, buffer: &'a [u8]) -> Self {
         debug_assert!(buffer.starts_with(self.bytes));
         Self { padded: buffer, ..self }
     }
 
-    /// The same event, whose last bytes are not its data: the NUL behind a text, say.
+    /// Returns the same event with its last bytes excluded from the data, for example the NUL after
+    /// a string.
     #[must_use]
     pub fn without_last(mut self, bytes: usize) -> Self {
         let data = (self.data_length as usize).saturating_sub(bytes);
@@ -186,7 +210,7 @@ impl<'a> Entry<'a> {
         self
     }
 
-    /// The same entry, taken as written by trcgen or not, whatever its hook word says.
+    /// Returns the same entry, treated as generic (trcgen) or not, regardless of its hook word.
     #[must_use]
     pub fn taken_as_generic(mut self, generic: bool) -> Self {
         self.generic = generic;
@@ -196,36 +220,36 @@ impl<'a> Entry<'a> {
         self
     }
 
-    /// The hook id; three digits `hhh` are `hhh0`.
+    /// Returns the hook id. Three digits `hhh` become `hhh0`.
     pub const fn id(&self) -> u16 {
         self.id
     }
 
-    /// The hook word's size, its value and its digits in hexadecimal.
+    /// Returns the value of the hook word, and its number of hexadecimal digits.
     pub(super) fn hook_word(&self) -> (u64, usize) {
         let size = self.environment.word();
         (self.number(0, size).unwrap_or(0), 2 * size)
     }
 
-    /// `$HB`: bytes of the generic buffer, 0 for other entries.
+    /// Returns `$HB`: the number of bytes in the generic buffer, 0 for other entries.
     pub(super) fn buffer_length(&self) -> u32 {
         if self.generic { self.data_length } else { 0 }
     }
 
-    /// Bytes at a place; `None` where not all of them are there.
+    /// Returns `size` bytes at a byte offset, or `None` if the entry does not have all of them.
     #[inline]
     pub(super) fn slice(&self, at: i64, length: usize) -> Option<&'a [u8]> {
         let at = usize::try_from(at).ok()?;
         self.bytes.get(at..at.checked_add(length)?)
     }
 
-    /// An unsigned number of at most 8 bytes at a place.
+    /// Returns an unsigned number of at most 8 bytes at a byte offset.
     #[inline(always)]
     pub(super) fn number(&self, at: i64, size: usize) -> Option<u64> {
         number(self.slice(at, size)?, self.order)
     }
 
-    /// `$D1`, `$D2`, ... from 0; `None` where there are fewer.
+    /// Returns a data word, or `None` if there are too few. Index 0 is `$D1`.
     #[inline(always)]
     pub(super) fn word(&self, index: u8) -> Option<u64> {
         let index = usize::from(index);
@@ -239,15 +263,18 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// An unsigned number of 1 to 8 bytes at a place, for the hot path.
+    /// Returns an unsigned number of 1 to 8 bytes at a byte offset. This version is for the hot
+    /// path.
     #[inline(always)]
     pub(super) fn short_number(&self, at: usize, size: usize) -> Option<u64> {
+        // The padding after the entry is readable, but not part of it.
         if at.saturating_add(size) > self.bytes.len() {
             return None;
         }
         let Some(eight) = self.padded.get(at..)?.first_chunk() else {
             return number(self.bytes.get(at..at + size)?, self.order);
         };
+        // Load eight bytes at once, and shift out the bytes after the number.
         let unused = 64 - 8 * size as u32;
         Some(match self.order {
             ByteOrder::Big => u64::from_be_bytes(*eight) >> unused,
@@ -256,10 +283,10 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// An unsigned number of at most 8 bytes.
+/// Decodes an unsigned number of at most 8 bytes.
 #[inline]
 fn number(bytes: &[u8], order: ByteOrder) -> Option<u64> {
-    // Comparisons are foreseen better than a jump through a table of sizes.
+    // The branch predictor handles comparisons better than a jump table.
     if bytes.len() == 4 {
         return Some(u64::from(order.u32(*bytes.first_chunk()?)));
     }
@@ -273,51 +300,64 @@ fn number(bytes: &[u8], order: ByteOrder) -> Option<u64> {
     })
 }
 
-/// Names that numbers stand for.
+/// Resolves numbers to names.
 pub trait Names {
-    /// The executable of a process.
+    /// Returns the executable of a process.
     fn process(&self, _pid: u64) -> Option<&str> {
         None
     }
 
-    /// The object of this address or key.
+    /// Returns the object with this address or key.
     fn object(&self, _key: u64) -> Option<&str> {
         None
     }
 }
 
-/// No names.
+/// A resolver without names. Processes and objects are shown as numbers.
 #[derive(Debug)]
 pub struct NoNames;
 
 impl Names for NoNames {}
 
-/// What is known of an event beside its bytes.
+/// The facts about an event that are not in its bytes.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::template::{Entry, EventContext, Machine, Program, Source};
+///
+/// let text = "0AA 1.0 \"@id\" $TID%U8 $SVC";
+/// let program = Program::of(&[Source::new("id.fmt", text)]).program;
+/// let context = EventContext { tid: 77, system_call: "read", ..EventContext::default() };
+/// let entry = Entry::hook32(&[0x0A, 0xA1, 0x00, 0x00])?;
+/// assert_eq!(Machine::default().format(&program, &entry, &context).text(), "77 read");
+/// # Ok::<(), tracewell::template::EntryError>(())
+/// ```
 #[derive(Clone, Copy)]
-pub struct Around<'a> {
-    /// Thread that was running: `$TID`.
+pub struct EventContext<'a> {
+    /// `$TID`: the running thread.
     pub tid: u64,
-    /// Its process: `$PID`.
+    /// `$PID`: the process of the running thread.
     pub pid: u64,
-    /// Processor: `$CPUID`.
+    /// `$CPUID`: the processor that recorded the event, from 0.
     pub cpu: u32,
-    /// Path of the process's executable, or the name of what was running: `$EXECPATH`.
+    /// `$EXECPATH`: path of the process's executable, or the name of the context.
     pub executable: &'a str,
-    /// System call that the thread is in: `$SVC`.
+    /// `$SVC`: the thread's current system call.
     pub system_call: &'a str,
-    /// Words of the system that was traced: `$TRACEENV`.
+    /// `$TRACEENV`: word size of the traced system.
     pub system: Environment,
-    /// Name of the trace: `$LOGFILE`.
+    /// `$LOGFILE`: name of the trace.
     pub log: &'a str,
-    /// Where in it the event starts, in bytes: `$LOGID0`.
+    /// `$LOGID0`: byte offset of the event in the trace.
     pub offset: u64,
     /// Nanoseconds since the first event, for timers.
     pub time_ns: u64,
-    /// What numbers stand for.
+    /// Resolves numbers to names.
     pub names: &'a dyn Names,
 }
 
-impl Default for Around<'_> {
+impl Default for EventContext<'_> {
     fn default() -> Self {
         Self {
             tid: 0,
@@ -334,7 +374,7 @@ impl Default for Around<'_> {
     }
 }
 
-impl std::fmt::Debug for Around<'_> {
+impl std::fmt::Debug for EventContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { tid, pid, cpu, executable, offset, .. } = self;
         write!(f, "tid {tid} pid {pid} cpu {cpu} {executable} at byte {offset}")

@@ -1,6 +1,6 @@
-//! Names of AIX's error numbers, as its `<errno.h>` has them (from memory: not checked on a system).
+//! Names of AIX's error numbers, as in its `<errno.h>`. The list was not checked on an AIX system.
 
-/// The name of an error number; `None` for 0 and what is no error.
+/// Returns the name of an error number, or `None` for numbers without a name, such as 0.
 pub(super) fn name(number: u64) -> Option<&'static str> {
     let index = usize::try_from(number).ok()?;
     NAMES
@@ -9,7 +9,7 @@ pub(super) fn name(number: u64) -> Option<&'static str> {
         .and_then(|(first, names)| names.get(index - first).copied())
 }
 
-/// Rows of names without gaps, each with its first number.
+/// Names of consecutive error numbers, each list with its first number.
 static NAMES: &[(usize, &[&str])] = &[
     (
         1,

@@ -1,32 +1,32 @@
-//! Templates: text files that say how the bytes of an event become lines of a report.
+//! Templates: text files that define how events are printed in a report.
 //!
-//! The language is that of AIX's trace format files, complete and on every dialect:
+//! The language is that of AIX's trace format files, implemented completely and for every dialect:
 //!
 //! ```text
 //! text ──> lexer ──> parser ──> syntax tree ──> compiler ──> Program ──> Machine ──> lines
-//!                                    ├ lint: what compiles and is still wrong
+//!                                    ├ lint: parts that compile but are probably wrong
 //!                                    └ layout: the canonical form
 //! ```
 //!
-//! A file compiles once; running its [`Program`] on an event follows no names and allocates
-//! nothing. Where an event comes from is not known here: an [`Entry`] is the bytes of one event and
-//! what its hook word says, [`Around`] what else is known of it.
+//! A file is compiled once. Running its [`Program`] on an event looks up no names and allocates
+//! nothing. This module does not depend on the source of events. An [`Entry`] has the bytes of one
+//! event and the content of its hook word. [`EventContext`] has the other facts about the event.
 //!
 //! ```
-//! use tracewell::template::{Around, Entry, Machine, Program, Source};
+//! use tracewell::template::{EventContext, Entry, Machine, Program, Source};
 //!
 //! let text = r#"0AA 1.0 L=SVC "disk op" "unit=" U1 "dir=" X1, 00 "read" , 01 "write""#;
 //! let program = Program::of(&[Source::new("disk.fmt", text)]).program;
 //! let entry = Entry::hook32(&[0x0A, 0xA1, 0x03, 0x01])?;
 //! let mut machine = Machine::default();
-//! let lines = machine.format(&program, &entry, &Around::default());
+//! let lines = machine.format(&program, &entry, &EventContext::default());
 //! assert_eq!(lines.text(), "disk op unit=3 dir=write");
 //! # Ok::<(), tracewell::template::EntryError>(())
 //! ```
 //!
-//! Facts about the language are IBM's, from the public manual pages *trcfmt File Format*, *Syntax for
-//! stanzas in the trace format file* and *trcupdate Command*, and from published templates. What the
-//! manuals do not say is decided here and told in the language reference of the guide.
+//! Facts about the language come from IBM's public manual pages *trcfmt File Format*, *Syntax for
+//! stanzas in the trace format file* and *trcupdate Command*, and from published templates. The
+//! language reference in the guide marks rules that are our own decisions.
 
 mod compile;
 mod entry;
@@ -36,16 +36,14 @@ mod lint;
 mod machine;
 mod parser;
 mod program;
-mod shipped;
 pub mod syntax;
 pub mod update;
 
-pub use crate::source::{Finding, Position, Severity, Source, Span};
+pub use crate::source::{Finding, Position, Source, Span};
 pub use compile::Compiled;
-pub use entry::{Around, Entry, EntryError, Environment, Names, NoNames};
+pub use entry::{Entry, EntryError, Environment, EventContext, Names, NoNames};
 pub use layout::layout;
 pub use lint::{System, lint};
 pub use machine::{Lines, Machine, Marks, Outcome};
 pub use parser::{parse, parse_line};
 pub use program::{Program, Template, TemplateId};
-pub use shipped::shipped;

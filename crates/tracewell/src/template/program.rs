@@ -1,5 +1,5 @@
-//! What a template compiles to: a row of operations over tables of texts, cases and flags. Nothing in
-//! it refers to anything by name.
+//! The compiled form of templates: a sequence of operations, and tables of strings, cases and
+//! flags. At run time, nothing is looked up by name.
 
 use std::collections::HashMap;
 
@@ -9,6 +9,22 @@ use super::syntax::{Code, Key, Level, Move, Size, Version};
 use crate::text::{Literal, ShortText};
 
 /// Template files, compiled together.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::template::{Program, Source};
+///
+/// let source = Source::new("my.fmt", "0AA 1.0 L=SVC \"disk op\" X2\nSM_TRN 1.1 \"transition\"");
+/// let compiled = Program::of(&[source]);
+/// assert!(compiled.is_valid());
+///
+/// let program = compiled.program;
+/// let template = program.of_id(0x0AA0).and_then(|id| program.template(id)).expect("hook 0AA");
+/// assert_eq!(template.label, "disk op");
+/// assert_eq!(template.version.to_string(), "1.0");
+/// assert!(program.of_name("SM_TRN").is_some());
+/// ```
 #[derive(Debug, Default)]
 pub struct Program {
     pub(super) operations: Vec<Operation>,
@@ -16,7 +32,7 @@ pub struct Program {
     pub(super) strings: Vec<String>,
     pub(super) switches: Vec<SwitchRow>,
     pub(super) cases: Vec<Case>,
-    /// What switches do for small values.
+    /// Results for small values, so that switches over them need no search.
     pub(super) choices: Vec<Then>,
     pub(super) flag_rows: Vec<Row>,
     pub(super) flags: Vec<Flag>,
@@ -26,33 +42,33 @@ pub struct Program {
     pub(super) templates: Vec<Template>,
     pub(super) by_id: HashMap<u16, TemplateId, RandomState>,
     pub(super) by_name: HashMap<String, TemplateId, RandomState>,
-    /// Names of the macros that templates assign, by slot.
+    /// Names of assigned macros, by slot number.
     pub(super) slots: Vec<String>,
 }
 
-/// A template in a program.
+/// Identifies a template within its [`Program`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TemplateId(pub(super) u32);
 
-/// What a program has of a stanza.
+/// A template of a program.
 #[derive(Debug)]
 pub struct Template {
-    /// Which events it is for.
+    /// The events that the template is for.
     pub key: Key,
-    /// Its version.
+    /// Version and release of the template.
     pub version: Version,
-    /// Its column.
+    /// The column of the report.
     pub level: Level,
-    /// Its label, without the `@` that keeps it out of reports.
+    /// The label, without the `@` that hides it from reports.
     pub label: String,
-    /// Where it begins, with its label.
+    /// First operation, which prints the label.
     pub(super) start: u32,
-    /// Where it begins for those that call it.
+    /// First operation after the label, for templates that call this one.
     pub(super) body: u32,
 }
 
 impl Template {
-    /// What it prints before its body, where that is within a line.
+    /// Returns the label that the template prints first, if it is on one line.
     pub(crate) fn head(&self) -> Option<String> {
         if self.start == self.body {
             return Some(String::new());
@@ -62,18 +78,18 @@ impl Template {
 }
 
 impl Program {
-    /// The template of a hook id or event id.
+    /// Returns the template of a hook id or event id.
     #[inline]
     pub fn of_id(&self, id: u16) -> Option<TemplateId> {
         self.by_id.get(&id).copied()
     }
 
-    /// The template of an event name.
+    /// Returns the template of an event name.
     pub fn of_name(&self, name: &str) -> Option<TemplateId> {
         self.by_name.get(name).copied()
     }
 
-    /// The names of events that there are templates for, in the order of the files.
+    /// Returns the event names that have templates, in the order of the files.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.templates.iter().filter_map(|template| match &template.key {
             Key::Name(name) => Some(name.as_str()),
@@ -81,18 +97,18 @@ impl Program {
         })
     }
 
-    /// The facts of a template.
+    /// Returns the facts about a template.
     pub fn template(&self, id: TemplateId) -> Option<&Template> {
         self.templates.get(id.0 as usize)
     }
 
-    /// All templates, in the order of the files.
+    /// Returns all templates, in the order of the files.
     pub fn templates(&self) -> impl ExactSizeIterator<Item = &Template> {
         self.templates.iter()
     }
 
-    /// Whether it remembers something from one event to the next, or ends the report: then events
-    /// must be formatted in order.
+    /// Returns true if events must be formatted in order, because the program uses timers, omits
+    /// events, or ends the report.
     pub fn remembers(&self) -> bool {
         let remembers = |operation: &Operation| {
             matches!(
@@ -103,17 +119,17 @@ impl Program {
         self.skips() || self.operations.iter().any(remembers)
     }
 
-    /// Whether it leaves events out.
+    /// Returns true if the program omits events.
     pub fn skips(&self) -> bool {
         self.operations.contains(&Operation::Act(Action::Skip))
     }
 
-    /// Whether it prints which system call an event is in.
+    /// Returns true if the program prints the current system call of an event.
     pub fn asks_for_calls(&self) -> bool {
         self.uses(Quantity::SystemCall)
     }
 
-    /// Whether it prints where an event is.
+    /// Returns true if the program prints the offset of an event.
     pub fn asks_for_offsets(&self) -> bool {
         self.uses(Quantity::LogOffset) || self.operations.contains(&Operation::Act(Action::Error))
     }
@@ -130,7 +146,7 @@ impl Program {
         })
     }
 
-    /// Bytes that the operations and their tables take, without texts.
+    /// Returns the size of the operations and their tables in bytes, without texts.
     pub fn size(&self) -> usize {
         size_of_val(&*self.operations)
             + size_of_val(&*self.cases)
@@ -147,11 +163,11 @@ impl Program {
 #[derive(Debug)]
 pub(super) struct Printed {
     pub(super) literal: Literal,
-    /// The same text, where it has line ends or tabs in it.
+    /// The text, if it contains line ends or tabs; otherwise `None`.
     pub(super) broken: Option<String>,
 }
 
-/// A stretch of a table.
+/// A range of table rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Row {
     pub(super) start: u32,
@@ -160,44 +176,44 @@ pub(super) struct Row {
 
 /// The cases of a switch.
 ///
-/// Which case it is nobody can foresee, so where values are small what is done for each is looked up,
-/// not searched for.
+/// The processor cannot predict which case matches, so a search is slow. For small values, a table
+/// contains the results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct SwitchRow {
     pub(super) cases: Row,
-    /// What is done for the values 0, 1, 2, ..., and in the last place for all others; empty where
-    /// the cases have to be gone through.
+    /// The results for the values 0, 1, 2, …; the last entry is for all other values. Empty if the
+    /// cases must be searched.
     pub(super) choices: Row,
-    /// Where to go on when no case matches.
+    /// Next operation if no case matches.
     pub(super) otherwise: u32,
 }
 
 impl Row {
-    /// Its places in the table.
+    /// Returns the range as indices of the table.
     #[inline(always)]
     pub(super) fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// Fields that are printed in one step, and the bytes that they take at most.
+/// Fields that are printed in one step, and the maximum number of bytes that they print.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct FieldRow {
     pub(super) fields: Row,
-    /// What is printed behind the last one: a blank at least.
+    /// The text after the last field. It has at least one character, a space.
     pub(super) tail: ShortText,
     pub(super) room: u32,
 }
 
-/// A text and a number behind it: what most of a report consists of.
+/// A text followed by a number. Reports consist mostly of such fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Field {
-    /// The text, and before it the blank behind the number of the field before.
+    /// The space after the number of the previous field, followed by the text.
     pub(super) text: ShortText,
     pub(super) number: Number,
 }
 
-/// A number of one of the usual kinds.
+/// A number of a common kind. It is read by a faster function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Number {
     pub(super) source: Source,
@@ -205,26 +221,26 @@ pub(super) struct Number {
     pub(super) size: Size,
 }
 
-/// Where a number comes from. Three kinds are told apart by comparisons; more would be a jump
-/// through a table.
+/// The source of a number. Three kinds can be distinguished by comparisons. More would need a jump
+/// table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {
-    /// The data at the pointer, which moves on.
+    /// The data at the pointer, which advances.
     Pointer,
-    /// `$D1` to `$D9`, from 0.
+    /// `$D1` to `$D9`, counted from 0.
     Word(u8),
-    Known(Known),
+    Event(EventValue),
 }
 
-/// What is known of every event.
+/// Values that every event has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Known {
+pub(super) enum EventValue {
     HookData,
     Thread,
     Process,
 }
 
-/// How a number is printed.
+/// The printed form of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NumberForm {
     Hex,
@@ -233,8 +249,8 @@ pub(super) enum NumberForm {
 }
 
 impl Number {
-    /// A number from `source` as a code has it; `None` where the code is not for numbers of at most
-    /// 8 bytes.
+    /// Returns the number that `source` and `code` describe, or `None` if the code is not for
+    /// numbers of at most 8 bytes.
     pub(super) fn of(source: Source, code: Code) -> Option<Self> {
         let (form, size) = match code {
             Code::Hex(Size::Bytes(9..)) => return None,
@@ -248,33 +264,33 @@ impl Number {
 }
 
 impl Source {
-    /// The source of a macro, if it is one of the usual ones.
+    /// Returns the source of the value of a macro, if the macro is a common one.
     pub(super) fn of(quantity: Quantity) -> Option<Self> {
         Some(match quantity {
             Quantity::Word(index) => Self::Word(index),
-            Quantity::HookData => Self::Known(Known::HookData),
-            Quantity::Thread => Self::Known(Known::Thread),
-            Quantity::Process => Self::Known(Known::Process),
+            Quantity::HookData => Self::Event(EventValue::HookData),
+            Quantity::Thread => Self::Event(EventValue::Thread),
+            Quantity::Process => Self::Event(EventValue::Process),
             _ => return None,
         })
     }
 }
 
-/// What a case of a switch compares with, and what is done then.
+/// The value that a case compares with, and its result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Case {
     pub(super) pattern: Pattern,
     pub(super) then: Then,
 }
 
-/// What a case does.
+/// The result of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Then {
-    /// Prints a text and goes on behind the switch.
+    /// Prints a text, then continues after the switch.
     Text(u32),
-    /// Goes to its operations, which go on behind the switch.
+    /// Jumps to the operations of a block, which end with a jump past the switch.
     Go(u32),
-    /// Goes on behind the switch.
+    /// Continues after the switch.
     Nothing,
 }
 
@@ -282,11 +298,11 @@ pub(super) enum Then {
 pub(super) enum Pattern {
     Any,
     Number(u64),
-    /// Index into the strings.
+    /// An index in the table of strings.
     Text(u32),
 }
 
-/// A flag: `on` where the bits of the mask are those of the field, else `off`.
+/// A flag: prints `on` if the masked bits equal the field, otherwise `off`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Flag {
     pub(super) mask: u64,
@@ -297,30 +313,31 @@ pub(super) struct Flag {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Function {
-    pub(super) what: Callee,
-    /// Slots of its parameters.
+    pub(super) callee: Callee,
+    /// Slots of the parameters.
     pub(super) parameters: Vec<u16>,
 }
 
-/// What a call runs.
+/// The target of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Callee {
-    /// The operations from here on.
+    /// The operations that begin at this index.
     Defined(u32),
-    /// Nothing: no file defines it. Its name is among the strings.
+    /// No file defines the function. The number is the index of the function's name in the table of
+    /// strings.
     Missing(u32),
     /// The built-in function that prints the name of an object.
     Object,
 }
 
-/// A value with a name.
+/// A macro that has a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Quantity {
     /// A macro that templates assign.
     User(u16),
-    /// `$D1` to `$D9`, from 0.
+    /// `$D1` to `$D9`, counted from 0.
     Word(u8),
-    /// `$L1` to `$L5`, from 0.
+    /// `$L1` to `$L5`, counted from 0.
     LongWord(u8),
     HookData,
     DataLength,
@@ -343,7 +360,7 @@ pub(super) enum Quantity {
     LineNumber,
 }
 
-/// What a macro does that has no value.
+/// The effect of a macro that has no value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Action {
     Break,
@@ -353,36 +370,37 @@ pub(super) enum Action {
     Error,
 }
 
-/// Where an assignment goes.
+/// The target of an assignment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum Target {
     User(u16),
     DataPointer,
     BasePointer,
 }
 
-/// A step. Values are on a stack; conditions jump.
+/// One operation. Values are on a stack, and conditions are jumps.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Operation {
     Text(u32),
     Level(Level),
     Move(Move),
-    /// Prints what is at the pointer.
+    /// Prints the data at the pointer.
     Print(Code),
     /// Prints the fields of this row.
     Fields(u32),
-    /// Prints a macro as macros are printed.
+    /// Prints the value of a macro in the default form.
     PrintQuantity(Quantity),
-    /// Prints a macro with a code.
+    /// Prints the value of a macro in the form of a code.
     PrintQuantityAs(Quantity, Code),
-    /// Prints the macro, or calls the template, of a name that can be a hook id.
+    /// For a macro name that can be a hook id: prints the macro if it was assigned, otherwise calls
+    /// the template.
     PrintOrCall(u16, u16),
     Act(Action),
-    /// Puts what is at the pointer on the stack.
+    /// Pushes the data at the pointer.
     Read(Code),
-    /// Puts a macro on the stack.
+    /// Pushes the value of a macro.
     Load(Quantity),
-    /// Puts a macro on the stack, cut as a code says.
+    /// Pushes the value of a macro, reduced to the size of a code.
     LoadAs(Quantity, Code),
     Constant(i64),
     Add,
@@ -390,23 +408,24 @@ pub(super) enum Operation {
     Multiply,
     Divide,
     Negate,
-    Store(Place),
-    /// Compares a number of one of the usual kinds with the cases of this row, and does what one says.
+    Store(Target),
+    /// Compares a common number with the cases of this row and runs the matching one.
     SwitchNumber(Number, u32),
-    /// Compares what is at the pointer with the cases of this row, and does what one says.
+    /// Compares the data at the pointer with the cases of this row and runs the matching one.
     SwitchRead(Code, u32),
-    /// The same with a macro.
+    /// Compares the value of a macro with the cases of this row and runs the matching one.
     SwitchLoad(Quantity, u32),
-    /// The same with a macro that is cut as a code says.
+    /// Compares the value of a macro, reduced to the size of a code, with the cases of this row and
+    /// runs the matching one.
     SwitchLoadAs(Quantity, Code, u32),
     Jump(u32),
-    /// Takes a count from the stack; goes to the target when it is spent already.
+    /// Pops a count. Jumps to the target if the count is 0 or less.
     Loop(u32),
-    /// Goes back to the target while the count is not spent.
+    /// Decreases the count. Jumps back to the target until the count is 0.
     Again(u32),
-    /// Prints the flags of this row for the value on the stack.
+    /// Prints the flags of this row for the popped value.
     Flags(u32),
-    /// Calls a function with so many values from the stack.
+    /// Calls a function with this many popped values.
     Call(u32, u8),
     StartTimer,
     EndTimer,

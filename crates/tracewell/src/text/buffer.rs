@@ -1,91 +1,33 @@
-//! A buffer of text that is cheap to append to.
+//! A text buffer with fast appends.
 //!
-//! A line consists of some forty short pieces, and for pieces of a few bytes the price of an
-//! append is a call to copy so many bytes as only the processor knows. So short pieces are copied
-//! in whole blocks of fixed size, which are a load and a store, and the end is moved on by their
-//! real length; the next piece overwrites what was too much. Numbers are made eight digits at a
-//! time in one register.
+//! A line consists of about forty short strings. To copy a few bytes with their exact length, the
+//! compiler calls a function, which takes longer than the copy. So short strings are copied in
+//! blocks of fixed size, with a load and a store. The end moves by the actual length, and the next
+//! string overwrites the excess. Numbers are converted eight digits at a time in one register.
 
-/// Text that is appended again and again, held in a block that can be copied whole.
-#[derive(Clone, Debug)]
-pub struct Literal {
-    head: [u8; BLOCK],
-    /// Bytes of the text, more than a block where it is long.
-    length: usize,
-    rest: Box<[u8]>,
-}
+use std::borrow::Cow;
 
-const BLOCK: usize = 32;
+use super::conversion::{ASCII_ZEROS, DIGIT_BITS, eight_digits, eight_hexadecimal, length};
+use super::literal::{BLANKS, BLOCK, Literal, ShortText};
 
-impl Literal {
-    /// Takes a text of any length; up to 32 bytes are fast.
-    pub fn new(text: impl AsRef<[u8]>) -> Self {
-        let text = text.as_ref();
-        let mut head = [b' '; BLOCK];
-        let short = text.len().min(BLOCK);
-        head[..short].copy_from_slice(&text[..short]);
-        Self { head, length: text.len(), rest: text[short..].into() }
-    }
-
-    /// Bytes of the text.
-    #[inline(always)]
-    pub fn len(&self) -> usize {
-        self.length
-    }
-
-    /// Whether it is empty.
-    pub fn is_empty(&self) -> bool {
-        self.length == 0
-    }
-
-    /// The text from byte `start` on, for where it does not begin as it usually does.
-    pub fn tail(&self, start: usize) -> Self {
-        let head = self.head.get(..self.length.min(BLOCK)).unwrap_or_default();
-        let all = [head, &self.rest].concat();
-        Self::new(all.get(start..).unwrap_or_default())
-    }
-
-    /// Takes a text and pads it with blanks to a width in characters.
-    pub fn padded(text: &str, width: usize) -> Self {
-        Self::new(format!("{text:<width$}"))
-    }
-}
-
-/// A text of at most 32 bytes, held in a block that is copied whole.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ShortText {
-    block: [u8; BLOCK],
-    length: u8,
-}
-
-impl ShortText {
-    /// The most bytes of such a text.
-    pub const MOST: usize = BLOCK;
-
-    /// No text.
-    pub const EMPTY: Self = Self { block: BLANKS, length: 0 };
-    /// A blank.
-    pub const BLANK: Self = Self { block: BLANKS, length: 1 };
-
-    /// Takes a text; `None` where it is too long.
-    pub fn new(text: &str) -> Option<Self> {
-        let mut block = [b' '; BLOCK];
-        block.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
-        Some(Self { block, length: text.len() as u8 })
-    }
-}
-
-/// A growing text.
+/// A growing string.
+///
+/// ```
+/// use tracewell::text::TextBuffer;
+///
+/// let mut line = TextBuffer::default();
+/// line.right(7, 4);
+/// line.text(" ticks, ");
+/// line.hexadecimal(0xBEEF, 8);
+/// assert_eq!(line.as_bytes(), b"   7 ticks, 0000BEEF");
+/// ```
 #[derive(Debug)]
 pub struct TextBuffer {
     bytes: Vec<u8>,
     end: usize,
 }
 
-/// Blanks to pad with.
-const BLANKS: [u8; BLOCK] = [b' '; BLOCK];
-
-/// The most bytes that a number of 64 bits takes, in whole blocks of what is stored at once.
+/// Bytes reserved for a 64-bit number, in whole blocks.
 const NUMBER: usize = BLOCK;
 
 impl Default for TextBuffer {
@@ -95,35 +37,50 @@ impl Default for TextBuffer {
 }
 
 impl TextBuffer {
-    /// The text so far.
+    /// Returns the text so far.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.end]
     }
 
-    /// Bytes of the text so far.
+    /// Returns the text so far. Bytes that are not UTF-8 become U+FFFD. The functions that append
+    /// strings of a trace escape such bytes.
+    ///
+    /// ```
+    /// use tracewell::text::TextBuffer;
+    ///
+    /// let mut line = TextBuffer::default();
+    /// line.text("id ");
+    /// line.byte(0xFF);
+    /// assert_eq!(line.as_text(), "id \u{FFFD}");
+    /// ```
+    pub fn as_text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.as_bytes())
+    }
+
+    /// Returns the length of the text so far, in bytes.
     #[inline]
     pub fn len(&self) -> usize {
         self.end
     }
 
-    /// Whether there is no text.
+    /// Returns true if the buffer is empty.
     pub fn is_empty(&self) -> bool {
         self.end == 0
     }
 
-    /// Drops the text from byte `length` on; nothing happens where it is not that long.
+    /// Cuts the text to `length` bytes. Does nothing if it is shorter.
     pub fn truncate(&mut self, length: usize) {
         self.end = self.end.min(length);
     }
 
-    /// Room for `room` bytes of pieces behind the text; see [`Room`].
+    /// Reserves `room` bytes after the text for several strings; see [`Reservation`].
     #[inline(always)]
-    pub fn room(&mut self, room: usize) -> Room<'_> {
+    pub fn room(&mut self, room: usize) -> Reservation<'_> {
         if self.bytes.len() < self.end + room + BLOCK {
             self.grow(room + BLOCK);
         }
         let length = self.bytes.len();
-        Room { rest: &mut self.bytes[self.end..], length, end: &mut self.end }
+        Reservation { rest: &mut self.bytes[self.end..], length, end: &mut self.end }
     }
 
     #[cold]
@@ -131,13 +88,13 @@ impl TextBuffer {
         self.bytes.resize(2 * self.bytes.len() + more, 0);
     }
 
-    /// Appends one byte.
+    /// Appends one byte of any value.
     #[inline]
     pub fn byte(&mut self, byte: u8) {
         self.room(1).byte(byte).done();
     }
 
-    /// Appends any text.
+    /// Appends text; it is not escaped.
     #[inline]
     pub fn text(&mut self, text: impl AsRef<[u8]>) {
         let text = text.as_ref();
@@ -150,7 +107,7 @@ impl TextBuffer {
         self.room(literal.length).literal(literal).done();
     }
 
-    /// Appends blanks.
+    /// Appends as many blanks as `count` says.
     #[inline]
     pub fn blanks(&mut self, count: usize) {
         self.room(count).blanks(count).done();
@@ -180,17 +137,19 @@ impl TextBuffer {
         self.room(NUMBER + width).seconds(nanoseconds, width).done();
     }
 
-    /// Whether any byte from `start` on is special; blanks are not.
+    /// Returns true if any byte at or after `start` is special. `special` must return false for a
+    /// space.
     #[inline]
     pub fn any_from(&mut self, start: usize, special: impl Fn(u8) -> bool) -> bool {
-        // In whole blocks of fixed size the compiler looks at many bytes at once; behind the text are blanks.
+        // The compiler vectorises loops over blocks of fixed size, so the last block is filled with
+        // spaces. The spaces are after the end of the text and do not become part of it.
         self.room(BLOCK).put(BLANKS, 0);
         let end = start + (self.end - start).next_multiple_of(BLOCK);
         let (blocks, _) = self.bytes[start..end].as_chunks::<BLOCK>();
         blocks.iter().flatten().fold(false, |any, &byte| any | special(byte))
     }
 
-    /// Takes blanks from the end.
+    /// Removes spaces from the end.
     #[inline]
     pub fn trim_end(&mut self) {
         while self.end > 0 && self.bytes[self.end - 1] == b' ' {
@@ -199,13 +158,21 @@ impl TextBuffer {
     }
 }
 
-/// Appends what `format_args!` makes, without a string in between.
+/// Appends formatted text without an intermediate string.
+///
+/// ```
+/// use tracewell::text::{TextBuffer, put};
+///
+/// let mut line = TextBuffer::default();
+/// put(&mut line, format_args!("{:.1} %", 12.5));
+/// assert_eq!(line.as_bytes(), b"12.5 %");
+/// ```
 pub fn put(out: &mut TextBuffer, text: std::fmt::Arguments<'_>) {
     // Appending to memory does not fail.
     let _ = std::fmt::Write::write_fmt(out, text);
 }
 
-/// So that `write!` appends without a string in between.
+/// Lets `write!` append without an intermediate string.
 impl std::fmt::Write for TextBuffer {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         self.text(text);
@@ -213,25 +180,35 @@ impl std::fmt::Write for TextBuffer {
     }
 }
 
-/// Room for several pieces, asked for once.
+/// Reserved space for several strings.
 ///
-/// Where the next piece goes is kept in a register while pieces are appended: within a buffer it
-/// would be stored and loaded for each, which for forty pieces a line takes longer than the pieces.
-/// More than the room asked for panics; [`Room::done`] makes the pieces part of the text.
+/// The position of the next string remains in a register while strings are appended. Without a
+/// reservation, each append would load and store the position in the buffer, which takes longer
+/// than the copy. Appending more than the reserved number of bytes panics. [`Reservation::done`]
+/// makes the strings part of the text.
+///
+/// ```
+/// use tracewell::text::{Reservation, TextBuffer};
+///
+/// let mut line = TextBuffer::default();
+/// let reserved = line.room(4 + 2 * Reservation::NUMBER);
+/// reserved.text(b"cpu ").decimal(1).byte(b' ').right(350, 6).done();
+/// assert_eq!(line.as_bytes(), b"cpu 1    350");
+/// ```
 #[derive(Debug)]
 #[must_use = "nothing is appended before `done`"]
-pub struct Room<'a> {
+pub struct Reservation<'a> {
     rest: &'a mut [u8],
-    /// Bytes of the buffer.
+    /// Length of the buffer in bytes.
     length: usize,
     end: &'a mut usize,
 }
 
-impl Room<'_> {
-    /// Bytes of room that a number takes.
+impl Reservation<'_> {
+    /// Number of bytes to reserve for a number.
     pub const NUMBER: usize = NUMBER;
 
-    /// Makes the pieces part of the text.
+    /// Makes the appended strings part of the text.
     #[inline(always)]
     pub fn done(self) {
         *self.end = self.length - self.rest.len();
@@ -248,14 +225,14 @@ impl Room<'_> {
         self.rest = &mut std::mem::take(&mut self.rest)[length..];
     }
 
-    /// Appends one byte.
+    /// Appends one byte of any value.
     #[inline(always)]
     pub fn byte(mut self, byte: u8) -> Self {
         self.put([byte], 1);
         self
     }
 
-    /// Appends any text.
+    /// Appends text; it is not escaped.
     #[inline(always)]
     pub fn text(mut self, text: &[u8]) -> Self {
         self.rest[..text.len()].copy_from_slice(text);
@@ -277,9 +254,10 @@ impl Room<'_> {
         self
     }
 
-    /// Appends blanks.
+    /// Appends as many blanks as `count` says.
     #[inline(always)]
     pub fn blanks(mut self, mut count: usize) -> Self {
+        // The copy after the loop adds the remaining blanks, up to a whole block.
         while count > BLOCK {
             self.put(BLANKS, BLOCK);
             count -= BLOCK;
@@ -291,6 +269,7 @@ impl Room<'_> {
     /// Appends a number in decimal.
     #[inline(always)]
     pub fn decimal(mut self, value: u64) -> Self {
+        // Most numbers of a report are small: cores, enumerations, counts.
         if value < 10 {
             self.put([b'0' + value as u8], 1);
         } else if value < 100_000_000 {
@@ -298,7 +277,7 @@ impl Room<'_> {
             let digits = eight_digits(value) | ASCII_ZEROS;
             self.put((digits >> (64 - 8 * length)).to_le_bytes(), length);
         } else if value < 10_000_000_000 {
-            // Ticks of long traces: one or two digits before the last eight.
+            // Ticks of long traces have one or two digits before the last eight.
             let high = (value / 100_000_000) as u8;
             let two = u16::from_le_bytes([b'0' + high / 10, b'0' + high % 10]);
             let length = 1 + usize::from(high >= 10);
@@ -327,13 +306,14 @@ impl Room<'_> {
     /// Appends a number in decimal, right-aligned in a field; a longer number is not cut.
     #[inline(always)]
     pub fn right(mut self, value: u64, width: usize) -> Self {
+        // Numbers in common columns have at most eight digits. Larger numbers take the slower path.
         let length = if value < 100_000_000 { length(value) } else { usize::MAX };
         if length > width || width > 8 + BLOCK {
             let length = put_wide(self.rest, value, width);
             self.advance(length);
             return self;
         }
-        // Of leading zeros one bit goes: a blank is 0x20, '0' is 0x30.
+        // Clearing one bit turns leading zeros into spaces: a space is 0x20, '0' is 0x30.
         let leading = (1_u64 << (64 - 8 * length)) - 1;
         let text = (eight_digits(value) | ASCII_ZEROS) & !(leading & DIGIT_BITS);
         if width < 8 {
@@ -367,7 +347,8 @@ impl Room<'_> {
     /// Appends the low `bytes` (1 to 8) of a number in upper-case hexadecimal, two digits each.
     #[inline(always)]
     pub fn hexadecimal_bytes(mut self, value: u64, bytes: usize) -> Self {
-        // The digits that are wanted stand in front of the block; the next piece covers the others.
+        // The wanted digits are at the start of the block. The next string overwrites the other
+        // digits.
         let value = value << (64 - 8 * bytes);
         self.put(eight_hexadecimal((value >> 32) as u32), (2 * bytes).min(8));
         if bytes > 4 {
@@ -376,32 +357,34 @@ impl Room<'_> {
         self
     }
 
-    /// Appends a number in decimal on the left of a field, with a blank behind it at least.
+    /// Appends a number in decimal, left-aligned in a field and followed by at least one space.
     #[inline(always)]
     pub fn left(self, value: u64, width: usize) -> Self {
         let before = self.rest.len();
         self.decimal(value).fill(before, width)
     }
 
-    /// Fills a field, before which there were so many bytes of room, with blanks, with one at least.
+    /// Fills a field with at least one space. `before` is the length that `rest` had at the start
+    /// of the field.
     #[inline(always)]
     fn fill(self, before: usize, width: usize) -> Self {
         let used = before - self.rest.len();
         self.blanks(width.saturating_sub(used).max(1))
     }
 
-    /// Appends nanoseconds as seconds with nine decimals on the left of a field.
+    /// Appends nanoseconds as seconds with nine decimals, left-aligned in a field.
     #[inline(always)]
     pub fn seconds_left(self, nanoseconds: u64, width: usize) -> Self {
         let before = self.rest.len();
         self.seconds(nanoseconds, 0).fill(before, width)
     }
 
-    /// Appends nanoseconds as milliseconds with six decimals on the left of a field.
+    /// Appends nanoseconds as milliseconds with six decimals, left-aligned in a field.
     #[inline(always)]
     pub fn milliseconds_left(self, nanoseconds: u64, width: usize) -> Self {
         let before = self.rest.len();
         let mut room = self.decimal(nanoseconds / 1_000_000).byte(b'.');
+        // The first two of the eight digits are always 0. The shift drops them.
         let digits = (eight_digits(nanoseconds % 1_000_000) | ASCII_ZEROS) >> 16;
         room.put(digits.to_le_bytes(), 6);
         room.fill(before, width)
@@ -422,78 +405,26 @@ impl Room<'_> {
     }
 }
 
-/// Puts a number of more than ten digits at the beginning of some room; returns how many bytes it takes.
+/// Writes a number of more than ten digits to the start of `rest` and returns its length.
 ///
-/// It is not given the [`Room`] itself, which would have to lie in memory for that.
+/// The function takes `rest` instead of the [`Reservation`]. If it took the reservation, the
+/// compiler would have to keep the reservation in memory.
 #[inline(never)]
 fn put_long(rest: &mut [u8], value: u64) -> usize {
     let (length, mut end) = (rest.len(), 0);
-    let room = Room { rest, length, end: &mut end };
+    let room = Reservation { rest, length, end: &mut end };
     room.decimal(value / 100_000_000).eight(value % 100_000_000).done();
     end
 }
 
-/// Puts a number to the right of a field that is wide, or that it does not fit into, as [`put_long`].
+/// Writes a number right-aligned in a wide field, or a number that does not fit; see [`put_long`].
 #[cold]
 fn put_wide(rest: &mut [u8], value: u64, width: usize) -> usize {
     let digits = value.checked_ilog10().unwrap_or(0) as usize + 1;
     let (length, mut end) = (rest.len(), 0);
-    let room = Room { rest, length, end: &mut end };
+    let room = Reservation { rest, length, end: &mut end };
     room.blanks(width.saturating_sub(digits)).decimal(value).done();
     end
-}
-
-const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
-const DIGIT_BITS: u64 = 0x1010_1010_1010_1010;
-
-/// Decimal digits of a number below 10^8, at least 1.
-///
-/// Where the next piece goes hangs on this alone, so it is made without the digits, which may then
-/// be worked out while the next pieces are under way.
-#[inline]
-fn length(value: u64) -> usize {
-    // A number of so many bits has one of two lengths: the sum carries into the upper half from the
-    // power of ten on that divides them.
-    let bits = (value as u32 | 1).ilog2() as usize;
-    ((value + LENGTHS[bits]) >> 32) as usize
-}
-
-/// For numbers whose highest bit is this one.
-const LENGTHS: [u64; 32] = {
-    let mut lengths = [0; 32];
-    let mut bit = 0;
-    while bit < 32 {
-        // Digits of the smallest such number, and where numbers of one digit more begin.
-        let digits = (1_u64 << bit).ilog10() as u64 + 1;
-        lengths[bit] = ((digits + 1) << 32) - 10_u64.pow(digits as u32);
-        bit += 1;
-    }
-    lengths
-};
-
-/// The eight digits of a number below 10^8, one a byte, the most significant in the lowest byte.
-///
-/// The number is halved into groups of four, two and one digits, all groups of a step side by side
-/// in one register; 10486/2^20 and 103/2^10 are 1/100 and 1/10 for all values that come.
-#[inline]
-fn eight_digits(value: u64) -> u64 {
-    let fours = (value / 10_000) | ((value % 10_000) << 32);
-    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007F_0000_007F;
-    let twos = hundreds | ((fours - 100 * hundreds) << 16);
-    let tens = ((twos * 103) >> 10) & 0x000F_000F_000F_000F;
-    tens | ((twos - 10 * tens) << 8)
-}
-
-#[inline]
-fn eight_hexadecimal(value: u32) -> [u8; 8] {
-    // Spread the nibbles to bytes, the most significant first in memory.
-    let spread = u64::from(value);
-    let spread = ((spread & 0xFFFF) << 32) | (spread >> 16);
-    let spread = ((spread & 0x0000_00FF_0000_00FF) << 16) | ((spread >> 8) & 0x0000_00FF_0000_00FF);
-    let nibbles = ((spread & 0x000F_000F_000F_000F) << 8) | ((spread >> 4) & 0x000F_000F_000F_000F);
-    // Adding 6 carries into bit 4 for the nibbles from 10 on, which are letters.
-    let letters = ((nibbles + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101;
-    (nibbles + ASCII_ZEROS + letters * 7).to_le_bytes()
 }
 
 #[cfg(test)]
@@ -546,12 +477,14 @@ mod tests {
             let low = value as u32;
             prop_assert_eq!(text(|b| b.hexadecimal(value, 8)), format!("{low:08X}"));
             for bytes in 1..=8 {
-                let shown = text(|b| b.room(Room::NUMBER).hexadecimal_bytes(value, bytes).done());
+                let room = Reservation::NUMBER;
+                let shown = text(|b| b.room(room).hexadecimal_bytes(value, bytes).done());
                 let low = value & (u64::MAX >> (64 - 8 * bytes));
                 prop_assert_eq!(shown, format!("{low:0width$X}", width = 2 * bytes));
             }
             let signed = value as i64;
-            prop_assert_eq!(text(|b| b.room(Room::NUMBER).signed(signed).done()), signed.to_string());
+            let shown = text(|b| b.room(Reservation::NUMBER).signed(signed).done());
+            prop_assert_eq!(shown, signed.to_string());
             let seconds = format!("{}.{:09}", value / 1_000_000_000, value % 1_000_000_000);
             prop_assert_eq!(text(|b| b.seconds(value, width)), format!("{seconds:>width$}"));
         }

@@ -1,19 +1,57 @@
-//! Numbers of things as people say them.
+//! Writes counts in words.
 
-/// So many of something whose plural ends in `s`.
+/// Returns a count with its noun, whose plural ends in `s`.
+///
+/// ```
+/// use tracewell::text::counted;
+///
+/// assert_eq!(counted(1, "event"), "1 event");
+/// assert_eq!(counted(3, "event"), "3 events");
+/// ```
 pub fn counted(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }
 
-/// That so many of something are missing.
-pub(crate) fn missing(count: u64, what: &str) -> String {
+/// Returns a count of missing things in words.
+///
+/// ```
+/// use tracewell::text::missing;
+///
+/// assert_eq!(missing(1, "event"), "1 event is missing");
+/// ```
+pub fn missing(count: u64, what: &str) -> String {
     let are = if count == 1 { "is" } else { "are" };
     format!("{} {are} missing", counted(count, what))
 }
 
-/// How often something was.
-pub(crate) fn times(count: u64) -> String {
+/// Returns a number with a comma after each group of three digits, for people.
+///
+/// ```
+/// use tracewell::text::grouped;
+///
+/// assert_eq!([grouped(999), grouped(1_234_567)], ["999", "1,234,567"]);
+/// ```
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns a number of occurrences in words, such as `once` or `5 times`.
+///
+/// ```
+/// use tracewell::text::times;
+///
+/// assert_eq!(times(5), "5 times");
+/// ```
+pub fn times(count: u64) -> String {
     match count {
         1 => "once".to_owned(),
         _ => format!("{count} times"),

@@ -1,49 +1,65 @@
-//! The arguments of an event as people read them: `mutex=plain mutex, wait option=forever`.
+//! Writes the arguments of an event in readable form, such as `mutex=plain mutex, wait
+//! option=forever`.
 //!
-//! How an event id is written is planned once, and what numbers stand for is remembered (`names`), so that most
-//! arguments are two pieces of text that are there already.
+//! With a plan for each event id and a cache of names (`names`), most arguments consist of two
+//! prepared strings.
 
-use super::names::{ALWAYS, Names, What};
-use super::{Literal, PerEvent, Room, TextBuffer, put_shown};
+use super::names::{ALWAYS, NameCache, NameKey, Names, NoNames};
+use super::{Literal, PerEvent, Reservation, TextBuffer, put_bytes, put_shown};
 use crate::model::schema::{Argument, ArgumentKind, EventType, TableId};
 use crate::model::values::{self, ListItem};
-use crate::model::{ContextDetails, EventRef, NamedAt, Trace};
+use crate::model::{ContextDetail, Event, NamedAt, Trace};
 
-/// Writes decoded arguments; remembers how each event id is written and what numbers stand for.
+/// Writes decoded arguments. It keeps a plan for each event id and a cache of names, so use one for
+/// each trace.
+///
+/// ```
+/// use tracewell::text::{Describer, TextBuffer};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+/// let (mut describer, mut line) = (Describer::default(), TextBuffer::default());
+/// tracewell::open(path)?.for_each(|event| {
+///     if event.seq() == 11 {
+///         describer.put(&mut line, event);
+///     }
+/// })?;
+/// assert!(line.as_bytes().starts_with(b"mutex=plain mutex, inheritance=none"));
+/// # Ok::<(), tracewell::input::InputError>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Describer {
-    plans: PerEvent<Vec<Piece>>,
+    plans: PerEvent<Vec<ArgumentPlan>>,
     names: Names,
 }
 
-/// One argument of an event.
+/// The plan of one argument.
 #[derive(Debug)]
-struct Piece {
+struct ArgumentPlan {
     value: Value,
-    /// The name and `=`, where no other argument comes before.
+    /// The name and `=`, for the first argument that is present.
     first: Literal,
-    /// The same with `, ` before it.
+    /// `, `, the name and `=`, for all later arguments.
     later: Literal,
 }
 
-/// How the value of an argument is written.
+/// The form in which the value of an argument is written.
 #[derive(Clone, Copy, Debug)]
 struct Value {
-    /// Position among the arguments.
+    /// Index of the argument.
     index: usize,
     kind: ArgumentKind,
     form: Form,
-    /// Whether 0 stands for something else.
+    /// True if the value 0 has a special meaning; see [`Argument::zero`].
     has_zero: bool,
 }
 
-/// The forms that most values have.
+/// The forms of most values.
 #[derive(Clone, Copy, Debug)]
 enum Form {
     Decimal,
     Address,
-    Name(What),
-    /// As the kind says.
+    Name(NameKey),
+    /// Any other form. It depends on the kind of the argument.
     Other,
 }
 
@@ -52,9 +68,9 @@ impl Value {
         Self { has_zero: argument.zero.is_some(), ..Self::plain(index, argument.kind) }
     }
 
-    /// Of an argument in which 0 stands for itself.
+    /// Returns the form of an argument in which 0 has no special meaning.
     fn plain(index: usize, kind: ArgumentKind) -> Self {
-        let form = match (kind, What::of(kind)) {
+        let form = match (kind, NameKey::of(kind)) {
             (_, Some(what)) => Form::Name(what),
             (ArgumentKind::Unsigned, _) => Form::Decimal,
             (ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed, _) => Form::Address,
@@ -63,182 +79,192 @@ impl Value {
         Self { index, kind, form, has_zero: false }
     }
 
-    /// Appends the value behind a text.
+    /// Returns the number of the argument, or `None` if it is absent or an empty list.
+    #[inline(always)]
+    fn number(&self, event: Event<'_>) -> Option<u64> {
+        let number = event.argument(self.index)?;
+        let is_empty = || event.trace.payload.bytes(event.row.payload, self.index).is_empty();
+        if self.kind == ArgumentKind::List && is_empty() { None } else { Some(number) }
+    }
+
+    /// Appends a string and the value.
     #[inline(always)]
     fn put(
         &self,
         out: &mut TextBuffer,
-        names: &mut Names,
-        (trace, event): (&Trace, &EventRef<'_>),
+        names: &mut impl NameCache,
+        event: Event<'_>,
         before: &Literal,
         value: u64,
     ) {
         if self.has_zero && value == 0 {
             out.literal(before);
-            return put_zero(out, names, trace, event, self.index);
+            return put_zero(out, names, event, self.index);
         }
-        let room = || before.len() + ADDRESS.len() + Room::NUMBER;
+        // One reservation covers the name, `0x` and the number of the common forms.
+        let room = || before.len() + ADDRESS.len() + Reservation::NUMBER;
         match self.form {
             Form::Decimal => out.room(room()).literal(before).decimal(value).done(),
             Form::Address => {
                 let room = out.room(room()).literal(before).text(ADDRESS);
-                room.hexadecimal(value, trace.payload.digits()).done();
+                room.hexadecimal(value, event.trace.payload.digits()).done();
             }
-            Form::Name(what) => match names.find(what, value, event.ticks) {
+            Form::Name(what) => match names.find(what, value, event.ticks()) {
                 Some(name) => {
-                    out.room(before.len() + name.len()).literal(before).literal(name).done();
+                    name.put(out.room(before.len() + name.len()).literal(before)).done();
                 }
                 None => {
                     out.literal(before);
-                    put_argument(out, names, (trace, event), self, value);
+                    put_argument(out, names, event, self, value);
                 }
             },
             Form::Other => {
                 out.literal(before);
-                put_argument(out, names, (trace, event), self, value);
+                put_argument(out, names, event, self, value);
             }
         }
     }
 }
 
 impl Describer {
-    /// Appends the arguments of an event. Words that the schema does not name are left out.
+    /// Appends the arguments of an event, as in `mutex=plain mutex, inheritance=none`. Arguments
+    /// without a name in the schema are omitted.
     #[inline]
-    pub fn put(&mut self, out: &mut TextBuffer, trace: &Trace, event: &EventRef<'_>) {
-        let pieces = self.plans.get(event.id, || plan(trace.schema.event(event.id)));
+    pub fn put(&mut self, out: &mut TextBuffer, event: Event<'_>) {
+        let Event { trace, row } = event;
+        let pieces = self.plans.get(row.id, || plan(event.kind()));
         let names = self.names.of(trace);
         let mut first = true;
-        for Piece { value, first: alone, later } in pieces.iter() {
-            let Some(number) = trace.payload.argument(event.payload, value.index) else { continue };
-            if value.kind == ArgumentKind::List
-                && trace.payload.bytes(event.payload, value.index).is_empty()
-            {
-                continue;
-            }
-            // Those before it may all be absent.
+        for ArgumentPlan { value, first: alone, later } in pieces.iter() {
+            let Some(number) = value.number(event) else { continue };
+            // The arguments before this one may all be absent.
             let before = if first { alone } else { later };
-            value.put(out, names, (trace, event), before, number);
+            value.put(out, names, event, before, number);
             first = false;
         }
-        if let Some(recorded) = &trace.details {
-            put_details(out, trace, recorded.details(event.record), first);
+        // ThreadX records a property of the context in every event. It follows the arguments.
+        if let Some(detail) = trace.details.as_ref().and_then(|found| found.detail(row.record)) {
+            put_detail(out, trace, detail, first);
         }
     }
 
-    /// Appends the value of one argument; false where the event does not have it.
-    pub fn put_value(
-        &mut self,
-        out: &mut TextBuffer,
-        trace: &Trace,
-        event: &EventRef<'_>,
-        index: usize,
-    ) -> bool {
-        let Some(number) = trace.payload.argument(event.payload, index) else { return false };
-        let value = match trace.schema.event(event.id).args.get(index) {
+    /// Appends the value of one argument. Returns false if the event does not have it.
+    pub fn put_value(&mut self, out: &mut TextBuffer, event: Event<'_>, index: usize) -> bool {
+        let Some(number) = event.argument(index) else { return false };
+        let value = match event.kind().args.get(index) {
             Some(argument) => Value::of(index, argument),
             None => Value::plain(index, ArgumentKind::Unnamed),
         };
-        let names = self.names.of(trace);
-        value.put(out, names, (trace, event), &Literal::new(""), number);
+        let names = self.names.of(event.trace);
+        value.put(out, names, event, &Literal::new(""), number);
         true
     }
 }
 
-/// Appends what a record says of its context: a preemption threshold that is in use, who was interrupted.
-#[inline]
-fn put_details(out: &mut TextBuffer, trace: &Trace, details: ContextDetails, first: bool) {
-    let separator = if first { "" } else { SEPARATOR };
-    if let Some(threshold) = details.preemption_threshold {
-        out.text(separator);
-        out.text("preemption threshold=");
-        out.decimal(u64::from(threshold));
+/// Does the same as [`Describer::put`] for one event, without a cache.
+pub(super) fn put_uncached(out: &mut TextBuffer, event: Event<'_>) {
+    let start = out.len();
+    for ArgumentPlan { value, first, later } in plan(event.kind()) {
+        let Some(number) = value.number(event) else { continue };
+        let before = if out.len() == start { first } else { later };
+        value.put(out, &mut NoNames, event, &before, number);
     }
-    if let Some(key) = details.interrupted {
-        out.text(separator);
-        out.text("interrupted=");
-        match trace.contexts.find(key).and_then(|id| trace.contexts.get(id)) {
-            Some(context) => out.text(&context.name),
-            None => put_address(out, trace, key),
+    let details = event.trace.details.as_ref();
+    if let Some(detail) = details.and_then(|found| found.detail(event.row.record)) {
+        put_detail(out, event.trace, detail, out.len() == start);
+    }
+}
+
+/// Appends a property of the context that recorded the event.
+fn put_detail(out: &mut TextBuffer, trace: &Trace, detail: ContextDetail, first: bool) {
+    if !first {
+        out.text(SEPARATOR);
+    }
+    match detail {
+        ContextDetail::PreemptionThreshold(threshold) => {
+            out.text("preemption threshold=");
+            out.decimal(u64::from(threshold));
+        }
+        ContextDetail::Interrupted(key) => {
+            out.text("interrupted=");
+            match trace.contexts.find(key).and_then(|id| trace.contexts.get(id)) {
+                Some(context) => out.text(&context.name),
+                None => put_address(out, trace, key),
+            }
         }
     }
 }
 
-/// Appends what 0 stands for.
+/// Appends the replacement for the value 0.
 #[cold]
-fn put_zero(
-    out: &mut TextBuffer,
-    names: &mut Names,
-    trace: &Trace,
-    event: &EventRef<'_>,
-    index: usize,
-) {
-    let args = &trace.schema.event(event.id).args;
+fn put_zero(out: &mut TextBuffer, names: &mut impl NameCache, event: Event<'_>, index: usize) {
+    let args = &event.kind().args;
     let Some(zero) = args.get(index).and_then(|argument| argument.zero.as_ref()) else { return };
-    let number = trace.payload.argument(event.payload, zero.argument);
-    if let Some((number, argument)) = number.zip(args.get(zero.argument)) {
+    if let Some((number, argument)) = event.argument(zero.argument).zip(args.get(zero.argument)) {
         let value = Value::plain(zero.argument, argument.kind);
-        value.put(out, names, (trace, event), &Literal::new(""), number);
+        value.put(out, names, event, &Literal::new(""), number);
     }
     out.text(format!(" ({})", zero.note));
 }
 
-/// Appends a value that has none of the usual forms, or whose name is not remembered.
+/// Appends a value that has none of the common forms, or whose name is not in the cache.
 #[inline(never)]
 fn put_argument(
     out: &mut TextBuffer,
-    names: &mut Names,
-    (trace, event): (&Trace, &EventRef<'_>),
+    names: &mut impl NameCache,
+    event: Event<'_>,
     argument: &Value,
     value: u64,
 ) {
-    let bytes = || trace.payload.bytes(event.payload, argument.index);
+    let Event { trace, row } = event;
+    let bytes = || trace.payload.bytes(row.payload, argument.index);
     match argument.kind {
         ArgumentKind::Unsigned => out.decimal(value),
         ArgumentKind::Signed => put_signed(out, trace, value),
-        ArgumentKind::Object(kind) => put_object(out, names, (trace, event.ticks), kind, value),
+        ArgumentKind::Object(kind) => put_object(out, names, (trace, row.ticks), kind, value),
         ArgumentKind::Enum(table) => {
             let start = out.len();
             put_enum(out, trace, table, value);
-            names.remember(What::enumeration(table), value, ALWAYS, &out.as_bytes()[start..]);
+            names.remember(NameKey::enumeration(table), value, ALWAYS, &out.as_bytes()[start..]);
         }
         ArgumentKind::Flags(table) => {
             let start = out.len();
             put_flags(out, trace, table, value);
-            names.remember(What::flags(table), value, ALWAYS, &out.as_bytes()[start..]);
+            names.remember(NameKey::flags(table), value, ALWAYS, &out.as_bytes()[start..]);
         }
         ArgumentKind::Ipv4 => put_ipv4(out, value),
         ArgumentKind::Float => out.text(f64::from_bits(value).to_string()),
         ArgumentKind::Text => put_shown(out, bytes()),
         ArgumentKind::Bytes => put_bytes(out, bytes()),
-        ArgumentKind::List => put_list(out, names, (trace, event.ticks), bytes()),
+        ArgumentKind::List => put_list(out, names, (trace, row.ticks), bytes()),
         ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed => {
             put_address(out, trace, value);
         }
     }
 }
 
-/// Stands between two arguments.
+/// Text between two arguments.
 const SEPARATOR: &str = ", ";
 
-/// Stands before hexadecimal digits.
+/// Text before hexadecimal digits.
 const ADDRESS: &[u8; 2] = b"0x";
 
-fn plan(event: &EventType) -> Vec<Piece> {
+fn plan(event: &EventType) -> Vec<ArgumentPlan> {
     let named = event.args.iter().enumerate();
     let named = named.filter(|(_, argument)| argument.kind != ArgumentKind::Unnamed);
-    let piece = |(index, argument): (usize, &Argument)| {
+    let plan = |(index, argument): (usize, &Argument)| {
         let name = match argument.kind {
-            // Its items stand for themselves.
+            // A list has no name, because its items have their own types.
             ArgumentKind::List => String::new(),
             kind => format!("{}=", spoken(&argument.name, kind)),
         };
         let later = Literal::new(format!("{SEPARATOR}{name}"));
-        Piece { value: Value::of(index, argument), first: Literal::new(name), later }
+        ArgumentPlan { value: Value::of(index, argument), first: Literal::new(name), later }
     };
-    named.map(piece).collect()
+    named.map(plan).collect()
 }
 
-/// The name of an argument in words: an object is spoken of by itself, not by its pointer.
+/// Returns the name of an argument in words. Removes the suffix `_ptr` from the name of an object.
 fn spoken(name: &str, kind: ArgumentKind) -> String {
     let name = match kind {
         ArgumentKind::Object(_) => name.strip_suffix("_ptr").unwrap_or(name),
@@ -252,7 +278,8 @@ fn put_address(out: &mut TextBuffer, trace: &Trace, value: u64) {
     out.hexadecimal(value, trace.payload.digits());
 }
 
-/// Appends the name of what an argument of a kind refers to, the argument where it has none.
+/// Appends the label of the object that an argument refers to. If there is no such object, appends
+/// the argument.
 pub(crate) fn put_name(
     out: &mut TextBuffer,
     trace: &Trace,
@@ -274,16 +301,16 @@ fn put_named(out: &mut TextBuffer, trace: &Trace, named: NamedAt, kind: Option<u
 fn put_unnamed(out: &mut TextBuffer, trace: &Trace, kind: Option<u32>, key: u64) {
     let kind = kind.and_then(|code| trace.schema.object_kind(code));
     match key {
+        // Some kinds of objects have numbers instead of addresses, and 0 is a valid number.
         _ if kind.is_some_and(|kind| kind.numbered) => out.decimal(key),
         0 => out.text("none"),
         _ => put_address(out, trace, key),
     }
 }
 
-/// Appends a word of the trace's width as a number with a sign.
+/// Appends a word of the trace as a number with a sign.
 pub(crate) fn put_signed(out: &mut TextBuffer, trace: &Trace, value: u64) {
-    let signed =
-        if trace.payload.digits() == 8 { i64::from(value as u32 as i32) } else { value as i64 };
+    let signed = trace.payload.signed(value);
     if signed < 0 {
         out.byte(b'-');
     }
@@ -304,6 +331,7 @@ fn put_flags(out: &mut TextBuffer, trace: &Trace, table: TableId, value: u64) {
     let mut rest = value;
     let mut separator = "";
     for (bits, name) in trace.schema.flags(table) {
+        // A name may stand for several bits, and all of them must be set.
         if bits & value == bits && bits != 0 {
             out.text(separator);
             out.text(name);
@@ -311,6 +339,7 @@ fn put_flags(out: &mut TextBuffer, trace: &Trace, table: TableId, value: u64) {
             separator = "|";
         }
     }
+    // Bits without a name are shown as a number. The value 0 is also shown as a number.
     if rest != 0 || separator.is_empty() {
         out.text(separator);
         put_address(out, trace, rest);
@@ -318,6 +347,7 @@ fn put_flags(out: &mut TextBuffer, trace: &Trace, table: TableId, value: u64) {
 }
 
 fn put_ipv4(out: &mut TextBuffer, value: u64) {
+    // The low 32 bits in network order.
     let [_, _, _, _, octets @ ..] = value.to_be_bytes();
     for (index, octet) in octets.into_iter().enumerate() {
         if index > 0 {
@@ -327,22 +357,13 @@ fn put_ipv4(out: &mut TextBuffer, value: u64) {
     }
 }
 
-/// Appends bytes as pairs of hexadecimal digits.
-pub(crate) fn put_bytes(out: &mut TextBuffer, bytes: &[u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    for byte in bytes {
-        out.byte(DIGITS[usize::from(byte >> 4)]);
-        out.byte(DIGITS[usize::from(byte & 15)]);
-    }
-}
-
-fn put_list(out: &mut TextBuffer, names: &mut Names, at: (&Trace, u64), list: &[u8]) {
+fn put_list(out: &mut TextBuffer, names: &mut impl NameCache, at: (&Trace, u64), list: &[u8]) {
     for (index, item) in values::list_items(list).enumerate() {
         if index > 0 {
             out.text(", ");
         }
         match item {
-            // The sign counts as one of the characters.
+            // The sign counts as one character of the width.
             ListItem::Signed(value, width) => {
                 out.text(format!("{value:0width$}", width = usize::from(width)));
             }
@@ -352,7 +373,7 @@ fn put_list(out: &mut TextBuffer, names: &mut Names, at: (&Trace, u64), list: &[
             ListItem::Hex(value, width) => {
                 out.text(format!("0x{value:0width$X}", width = usize::from(width)));
             }
-            // Nothing at all would look like a missing item.
+            // Without quotation marks, an empty string would look like a missing item.
             ListItem::Text([]) => out.text("\"\""),
             ListItem::Text(text) => put_shown(out, text),
             ListItem::Bytes(bytes) => {
@@ -361,6 +382,7 @@ fn put_list(out: &mut TextBuffer, names: &mut Names, at: (&Trace, u64), list: &[
                 out.byte(b']');
             }
             ListItem::Object(key, kind) => {
+                // Kind 0 marks an object of unknown type.
                 let kind = (kind > 0).then_some(u32::from(kind));
                 put_object(out, names, at, kind, key);
             }
@@ -368,22 +390,26 @@ fn put_list(out: &mut TextBuffer, names: &mut Names, at: (&Trace, u64), list: &[
     }
 }
 
-/// Appends the name of an object at a time, and remembers it for as long as its key names that object.
+/// Appends the label of the object that had this key at a time. Caches the label. It is valid as
+/// long as the key refers to that object.
 fn put_object(
     out: &mut TextBuffer,
-    names: &mut Names,
+    names: &mut impl NameCache,
     (trace, ticks): (&Trace, u64),
     kind: Option<u32>,
     key: u64,
 ) {
-    let what = What::object(kind);
+    let what = NameKey::object(kind);
     if let Some(name) = what.and_then(|what| names.find(what, key, ticks)) {
-        return out.literal(name);
+        return name.put(out.room(name.len())).done();
     }
     let start = out.len();
+    // An address can be reused by another object, so the label depends on the time.
     let named = trace.objects.named(trace.schema.key(kind, key), ticks, kind);
     put_named(out, trace, named, kind, key);
     if let Some(what) = what {
+        // The label is valid in this range of ticks. Before and after the range, the key may refer
+        // to another object.
         names.remember(what, key, (named.from, named.until), &out.as_bytes()[start..]);
     }
 }

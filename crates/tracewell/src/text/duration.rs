@@ -1,11 +1,12 @@
-//! Times as people say them.
+//! Writes durations with a unit.
 
-/// Nanoseconds in the largest unit in which they are a number with few digits.
+/// Returns a duration in the largest unit that is not longer than the duration: `1.5 ms`.
 pub(crate) fn spoken_time(ns: u64) -> String {
     let units = [(1_000_000_000, "s", 9), (1_000_000, "ms", 6), (1000, "us", 3), (1, "ns", 0)];
     let (scale, unit, digits) =
         units.into_iter().find(|(scale, ..)| ns >= *scale).unwrap_or((1, "ns", 0));
     let fraction = format!("{:0digits$}", ns % scale);
+    // Nanoseconds have no fraction. For them, the format above yields `0`, which is not a fraction.
     let fraction = if scale == 1 { "" } else { fraction.trim_end_matches('0') };
     let point = if fraction.is_empty() { "" } else { "." };
     format!("{}{point}{fraction} {unit}", ns / scale)

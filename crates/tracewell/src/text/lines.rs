@@ -1,93 +1,95 @@
-//! Where lines go: a buffer in front of a writer.
+//! Buffers lines before they are written.
 
 use std::io::{self, Write};
 
 use super::TextBuffer;
 
-/// Bytes that are collected before they are written.
-const ENOUGH: usize = 64 * 1024;
+/// Number of bytes that are buffered before they are written.
+const BUFFER_BYTES: usize = 64 * 1024;
 
-/// A buffer of text in front of a writer. The first error is kept and given back at the end.
+/// Buffers lines and writes them in blocks.
+///
+/// ```
+/// use tracewell::text::LineWriter;
+///
+/// let mut lines = LineWriter::new(Vec::new());
+/// lines.buffer().text("tick ");
+/// lines.buffer().decimal(7);
+/// lines.line_end()?;
+/// assert_eq!(lines.into_inner()?, b"tick 7\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct LineWriter<W> {
     writer: W,
     buffer: TextBuffer,
-    error: Option<io::Error>,
 }
 
 impl<W: Write> LineWriter<W> {
-    /// Puts a buffer in front of a writer.
+    /// Returns a buffer for a writer.
     pub fn new(writer: W) -> Self {
-        Self { writer, buffer: TextBuffer::default(), error: None }
+        Self { writer, buffer: TextBuffer::default() }
     }
 
-    /// The buffer to append to. Call [`LineWriter::line_end`] after each line.
+    /// Returns the buffer to append to. Call [`LineWriter::line_end`] after each line.
     #[inline]
     pub fn buffer(&mut self) -> &mut TextBuffer {
         &mut self.buffer
     }
 
-    /// Ends a line; false when writing has failed and nothing more is wanted.
+    /// Ends a line, and writes the buffer if it is full.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
     #[inline]
-    pub fn line_end(&mut self) -> bool {
+    pub fn line_end(&mut self) -> io::Result<()> {
         self.buffer.byte(b'\n');
-        self.buffer.len() < ENOUGH || self.flush()
+        self.write_if_full()
     }
 
-    /// Writes whole lines behind what has been collected; false when writing has failed and nothing
-    /// more is wanted.
-    pub fn block(&mut self, lines: &[u8]) -> bool {
-        if lines.len() < ENOUGH {
+    /// Appends whole lines to the buffer.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    pub fn block(&mut self, lines: &[u8]) -> io::Result<()> {
+        // A block as large as the buffer is written directly, without a copy.
+        if lines.len() < BUFFER_BYTES {
             self.buffer.text(lines);
-            return self.full();
+            return self.write_if_full();
         }
-        if self.flush()
-            && let Err(error) = self.writer.write_all(lines)
-        {
-            self.error = Some(error);
-        }
-        self.error.is_none()
+        self.write()?;
+        self.writer.write_all(lines)
     }
 
-    /// Writes what has been collected, if it is enough; false when writing has failed.
-    #[inline]
-    pub fn full(&mut self) -> bool {
-        self.buffer.len() < ENOUGH || self.flush()
-    }
-
-    /// Gives everything out at once, for somebody who watches.
+    /// Writes the buffer and flushes the writer.
     ///
     /// # Errors
-    /// Where writing has failed; [`LineWriter::finish`] gives the error itself.
-    pub fn show(&mut self) -> io::Result<()> {
+    /// Returns an error if writing fails.
+    pub fn flush(&mut self) -> io::Result<()> {
         if !self.buffer.is_empty() {
-            self.flush();
+            self.write()?;
         }
-        match &self.error {
-            Some(error) => Err(error.kind().into()),
-            None => self.writer.flush(),
-        }
+        self.writer.flush()
     }
 
-    fn flush(&mut self) -> bool {
-        if self.error.is_none()
-            && let Err(error) = self.writer.write_all(self.buffer.as_bytes())
-        {
-            self.error = Some(error);
-        }
-        self.buffer.truncate(0);
-        self.error.is_none()
-    }
-
-    /// Writes what is left and gives the writer back.
+    /// Writes the buffer and returns the writer.
     ///
     /// # Errors
-    /// The first error of the writer, whenever it came.
-    pub fn finish(mut self) -> io::Result<W> {
-        self.flush();
-        match self.error {
-            Some(error) => Err(error),
-            None => self.writer.flush().map(|()| self.writer),
-        }
+    /// Returns an error if writing fails.
+    pub fn into_inner(mut self) -> io::Result<W> {
+        self.flush()?;
+        Ok(self.writer)
+    }
+
+    #[inline]
+    fn write_if_full(&mut self) -> io::Result<()> {
+        if self.buffer.len() < BUFFER_BYTES { Ok(()) } else { self.write() }
+    }
+
+    /// Writes the buffer. It is empty afterwards, even if writing fails.
+    fn write(&mut self) -> io::Result<()> {
+        let written = self.writer.write_all(self.buffer.as_bytes());
+        self.buffer.truncate(0);
+        written
     }
 }

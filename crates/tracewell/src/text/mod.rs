@@ -1,28 +1,36 @@
-//! Text that both the report and the exporters write: numbers, padded fields, decoded arguments.
+//! Text for the reports and exports: numbers, padded fields, decoded arguments.
 //!
-//! Everything goes into a buffer that its owner reuses, so that a line costs no allocation.
+//! Everything is appended to a reused buffer, so a line needs no allocation.
 
+mod args;
 mod buffer;
 pub mod calendar;
+mod conversion;
 mod count;
 mod describe;
+mod digits;
+mod display;
 mod duration;
-mod growing;
+mod incremental;
 mod lines;
-mod listing;
+mod literal;
 mod names;
 mod per_event;
 mod shown;
+pub mod style;
+mod time_form;
 
-pub use buffer::{Literal, Room, ShortText, TextBuffer, put};
-pub use count::counted;
-pub(crate) use count::{missing, times};
+pub use buffer::{Reservation, TextBuffer, put};
+pub use count::{counted, grouped, missing, times};
 pub use describe::Describer;
-pub(crate) use describe::{put_bytes, put_name, put_signed};
+pub(crate) use describe::{put_name, put_signed};
+pub(crate) use digits::{put_bytes, put_digits, put_fraction};
+pub use display::{display_width, fold, padded, shortened};
 pub(crate) use duration::spoken_time;
-pub use growing::{Growing, Seconds};
+pub use incremental::{IncrementalDecimal, Seconds};
 pub use lines::LineWriter;
-pub use listing::Listing;
+pub use literal::{Literal, ShortText};
 pub use per_event::PerEvent;
 pub use shown::{Shown, is_plain, shown, shown_lines, shown_path};
 pub(crate) use shown::{is_plain_ascii, put_shown};
+pub use time_form::TimeForm;

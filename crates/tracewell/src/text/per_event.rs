@@ -1,20 +1,29 @@
-//! Something prepared once for each event id: a plan for its line, say.
+//! A table by event id.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-/// A table by event id, filled as ids turn up: small ids by index, large ones by hash.
+/// A table by event id. An entry is added when its id first appears. Small ids are indices, large
+/// ids are hashed.
+///
+/// ```
+/// use tracewell::text::PerEvent;
+///
+/// let mut labels = PerEvent::default();
+/// assert_eq!(labels.get(7, || "made"), &"made");
+/// assert_eq!(labels.get(7, || "made again"), &"made");
+/// ```
 #[derive(Debug)]
 pub struct PerEvent<T> {
     small: Vec<Option<Box<T>>>,
     large: HashMap<u32, T, RandomState>,
 }
 
-/// Ids below this have an entry in the direct table (512 KiB when the largest of them turns up).
+/// Ids below this number are in the direct table, which has at most 512 KiB.
 const SMALL: usize = 1 << 16;
 
-/// Large ids remembered; a trace of nothing but different ones must not fill memory.
+/// Maximum number of large ids, so that a trace with a new id in every event cannot fill memory.
 const LARGE: usize = 1 << 16;
 
 impl<T> Default for PerEvent<T> {
@@ -24,7 +33,7 @@ impl<T> Default for PerEvent<T> {
 }
 
 impl<T> PerEvent<T> {
-    /// What was made for this id, if it was.
+    /// Returns the entry of an id, or `None`.
     #[inline]
     pub fn find(&self, id: u32) -> Option<&T> {
         let index = id as usize;
@@ -34,7 +43,7 @@ impl<T> PerEvent<T> {
         self.large.get(&id)
     }
 
-    /// What was made for this id, made now if it was not there.
+    /// Returns the entry of an id. Creates it with `make` if there is none.
     #[inline]
     pub fn get(&mut self, id: u32, make: impl FnOnce() -> T) -> &mut T {
         let index = id as usize;
@@ -42,9 +51,11 @@ impl<T> PerEvent<T> {
             if index >= self.small.len() {
                 self.small.resize_with(index + 1, || None);
             }
+            // Boxed, so that an unused slot is only a pointer.
             return self.small[index].get_or_insert_with(|| Box::new(make()));
         }
         if self.large.len() >= LARGE {
+            // Entries can be created again, so dropping all of them only costs time.
             self.large.clear();
         }
         self.large.entry(id).or_insert_with(make)

@@ -1,17 +1,20 @@
-//! Text from outside as it may be shown: the one place that says which characters reach a terminal, a report or a message.
+//! Makes untrusted strings safe to print. Only this module decides which characters reach a
+//! terminal, a report or a message.
 //!
-//! Names, paths and texts come from traces, from files and from targets, and may hold anything. A control byte or an escape
-//! sequence changes the terminal, a direction mark makes a line read backwards, a character without width hides. All of
-//! these are written out, and so are bytes that are no UTF-8:
+//! Names, paths and other strings come from traces, files and targets and may contain any bytes.
+//! Control bytes and escape sequences change the terminal's state, direction marks reverse a line,
+//! and zero-width characters are invisible. All of these are escaped, and so are bytes that are not
+//! UTF-8:
 //!
 //! | found | written |
 //! |---|---|
 //! | line end, carriage return, tab | `\n`, `\r`, `\t` |
-//! | another control byte, a byte that is no UTF-8 | `\x1b` |
+//! | another control byte, a byte that is not UTF-8 | `\x1b` |
 //! | a control character beyond ASCII, a direction mark, a character without width, a line separator | `\u{202e}` |
 //!
-//! Everything else stays, a backslash too: what is shown is for people. Where an output has escapes of its own (JSON), its
-//! writer uses those, and asks [`is_plain`] for which characters.
+//! Everything else is unchanged, even a backslash, because people read the output and no program
+//! parses it. Writers of formats with their own escapes, such as JSON, use those escapes for
+//! characters that are not [`is_plain`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,10 +22,18 @@ use std::path::Path;
 
 use super::TextBuffer;
 
-/// Returns true if a character may be shown as it is.
+/// Returns true if a character is safe to print.
 ///
-/// The others are control characters, line and paragraph separators, and what Unicode lists as ignorable by default or as
-/// format characters that change the direction or the form of their neighbours.
+/// Unsafe characters are control characters, line and paragraph separators, characters that Unicode
+/// lists as ignorable by default, and format characters that change the direction or form of their
+/// neighbours.
+///
+/// ```
+/// use tracewell::text::is_plain;
+///
+/// assert!(is_plain('ä'));
+/// assert!(!is_plain('\x1b') && !is_plain('\u{202e}'));
+/// ```
 pub fn is_plain(c: char) -> bool {
     !c.is_control()
         && !matches!(c,
@@ -45,13 +56,14 @@ pub fn is_plain(c: char) -> bool {
             | '\u{E0000}'..='\u{E0FFF}')
 }
 
-/// Returns true if a byte is a printable character of ASCII: a text of such bytes needs no closer look.
+/// Returns true if a byte is a printable ASCII character. A string of such bytes needs no further
+/// check.
 #[inline]
 pub(crate) fn is_plain_ascii(byte: u8) -> bool {
     matches!(byte, b' '..=b'~')
 }
 
-/// Text from outside; it displays as it may be shown.
+/// An untrusted string. `Display` escapes its unsafe characters.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a>(&'a [u8]);
 
@@ -61,29 +73,43 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// The name of a file for a message.
+/// Returns a path as a string that is safe in a message.
+///
+/// ```
+/// use tracewell::text::shown_path;
+///
+/// assert_eq!(shown_path("a\nb.trx").to_string(), r"a\nb.trx");
+/// ```
 pub fn shown_path<T: AsRef<Path> + ?Sized>(path: &T) -> Shown<'_> {
     Shown(path.as_ref().as_os_str().as_encoded_bytes())
 }
 
-/// Returns a text as it may be shown.
+/// Returns a string with unsafe characters escaped.
+///
+/// ```
+/// use tracewell::text::shown;
+///
+/// assert_eq!(shown("main queue"), "main queue");
+/// assert_eq!(shown(b"\x1b[31m\xFF"), r"\x1b[31m\xff");
+/// ```
 pub fn shown<T: AsRef<[u8]> + ?Sized>(text: &T) -> Cow<'_, str> {
     escaped(text.as_ref(), is_plain)
 }
 
-/// Returns a text of several lines as it may be shown: its line ends and tabs stay.
+/// Does the same as [`shown`] for several lines. Line ends and tabs are unchanged.
 pub fn shown_lines(text: &str) -> Cow<'_, str> {
     escaped(text.as_bytes(), |c| matches!(c, '\n' | '\t') || is_plain(c))
 }
 
-/// Appends a text as it may be shown.
+/// Appends a string with unsafe characters escaped.
 pub(crate) fn put_shown(out: &mut TextBuffer, text: &[u8]) {
     out.text(shown(text).as_bytes());
 }
 
-/// Writes out every character that does not stay.
+/// Escapes every character for which `stays` is false.
 fn escaped(text: &[u8], stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(text)
+        // Nearly every string is ASCII. For ASCII, the first test is much faster.
         && (text.bytes().all(is_plain_ascii) || text.chars().all(&stays))
     {
         return Cow::Borrowed(text);
@@ -96,6 +122,7 @@ fn escaped(text: &[u8], stays: impl Fn(char) -> bool) -> Cow<'_, str> {
                 '\n' => out.push_str("\\n"),
                 '\r' => out.push_str("\\r"),
                 '\t' => out.push_str("\\t"),
+                // Use two digits, as for single bytes. Larger characters need braces.
                 '\0'..='\x7f' => out.push_str(&format!("\\x{:02x}", u32::from(c))),
                 _ => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
             }
@@ -114,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_changes_a_terminal_or_hides_is_written_out() {
+    fn characters_that_change_a_terminal_or_hide_are_escaped() {
         assert_eq!(shown("\x1b[31mred"), "\\x1b[31mred");
         assert_eq!(shown("a\nb\tc\rd\0e\x7f"), "a\\nb\\tc\\rd\\x00e\\x7f");
         assert_eq!(shown("\u{9b}31m"), "\\u{9b}31m");
@@ -133,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_read_stays() {
+    fn ordinary_text_is_unchanged() {
         for text in ["", "main queue", "größe", "任务", "مهمة", "e\u{301}", "C:\\new", "100 %"]
         {
             assert!(matches!(shown(text), Cow::Borrowed(same) if same == text), "{text}");
@@ -152,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_is_not_plain_comes_through(text: Vec<u8>) {
+        fn no_unsafe_character_remains(text: Vec<u8>) {
             prop_assert!(shown(&text).chars().all(is_plain));
         }
     }

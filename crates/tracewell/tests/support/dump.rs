@@ -1,13 +1,13 @@
-//! Small dumps made to measure, with nothing but the wire format.
+//! Constructs small dumps with only the wire format.
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part of this")]
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::{Event, Header, Layout, PriorityWord, RegistrySlot, Width};
 
-/// The layout of nearly every dump in the wild.
+/// The layout of nearly all real dumps.
 pub const USUAL: Layout = Layout { order: ByteOrder::Little, width: Width::Bits32, name_size: 32 };
 
-/// A dump to be written; change what a test is about.
+/// A dump to be written. A test changes the fields that it checks.
 #[derive(Clone, Debug)]
 pub struct Dump {
     pub layout: Layout,
@@ -34,14 +34,15 @@ pub fn thread(pointer: u64, name: &'static str) -> RegistrySlot<'static> {
     }
 }
 
-/// An event of a thread, with information words 1 to 4.
+/// Creates an event of a thread, with information words 1 to 4.
 pub fn event(context: u64, id: u64, stamp: u64) -> Event {
     let priority_word = PriorityWord::of_thread(7, 7);
     Event { context, priority_word, id_word: id, stamp, info: [1, 2, 3, 4] }
 }
 
 impl Dump {
-    /// A dump of these objects and event slots; slot `current` is written next.
+    /// Creates a dump of these objects and event slots. Slot `current` is the next slot to be
+    /// written.
     pub fn new(
         layout: Layout,
         objects: Vec<RegistrySlot<'static>>,
@@ -65,7 +66,7 @@ impl Dump {
         Self { layout, header, objects, events }
     }
 
-    /// Two threads, eight slots of which six are used, stamps 100, 110, 120, …
+    /// Two threads and eight slots. Six slots are used, with timestamps 100, 110, 120, …
     pub fn small(layout: Layout) -> Self {
         let (a, b) = (0x2100_0000, 0x2100_0100);
         let ids = [6, 6, 83, 2, 88, 5000];
@@ -77,7 +78,7 @@ impl Dump {
         Self::new(layout, vec![thread(a, "alpha"), thread(b, "beta")], events, 6)
     }
 
-    /// The same, wrapped: all eight slots used, the oldest in slot 3.
+    /// A wrapped dump of two threads. All eight slots are used, and the oldest event is in slot 3.
     pub fn wrapped(layout: Layout) -> Self {
         let mut dump = Self::small(layout);
         let slots = (0..8).map(|n| event(0x2100_0000, 83, if n < 3 { 1000 + n } else { 500 + n }));
@@ -86,7 +87,7 @@ impl Dump {
         dump
     }
 
-    /// The bytes.
+    /// Returns the bytes of the dump.
     pub fn bytes(&self) -> Vec<u8> {
         let layout = self.layout;
         let mut bytes = vec![0; layout.header_size()];

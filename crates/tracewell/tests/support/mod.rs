@@ -1,4 +1,4 @@
-//! What several integration tests need: where data lies, tables, a sink that keeps everything.
+//! Helpers for several integration tests: paths of data, tables, and a sink that stores all events.
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part of this")]
 
 pub mod shark;
@@ -7,31 +7,32 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use tracewell::format::{self, Progress, ReadError};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, ContextId, Flow, Loss, Sink, Trace};
 
-/// The folder of real and generated traces with expected answers, which is not part of the
-/// project: `TRACEWELL_SHARED`, or `shared` beside the repository. A test that needs it and does
-/// not find it says that it was skipped.
+/// Returns the folder of real and generated traces with expected answers: `TRACEWELL_SHARED`, or
+/// `shared` next to the repository. The folder is not part of the project. If the folder is
+/// missing, each test that needs it prints that the test was skipped.
 pub fn shared() -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let folder = std::env::var_os("TRACEWELL_SHARED").map_or_else(beside, PathBuf::from);
-    // A user may have a folder of this name with something else in it.
+    // A user may have an unrelated folder with this name.
     if folder.join("data/threadx").is_dir() {
         return Some(folder);
     }
-    // Past the test runner's capture, which shows nothing of tests that pass.
+    // Bypass the test runner's capture, which hides the output of passing tests.
     let _ = writeln!(std::io::stderr(), "skipped: no folder of shared traces (TRACEWELL_SHARED)");
     None
 }
 
-/// A file among the project's own test data.
+/// Returns the path of a file in the project's own test data.
 pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-/// ThreadX dumps with a folder of answers beside them: our own fixtures, and the shared ones where
-/// they are there.
+/// Returns ThreadX dumps that have a folder of expected results: our own fixtures, and the shared
+/// dumps if they are present.
 pub fn dumps() -> Vec<(PathBuf, PathBuf)> {
     let shared = shared().into_iter().map(|shared| shared.join("data/threadx"));
     let sets = shared.flat_map(|threadx| ["linux", "real"].map(|set| threadx.join(set)));
@@ -48,7 +49,7 @@ pub fn dumps() -> Vec<(PathBuf, PathBuf)> {
     dumps
 }
 
-/// A table with a line of column names, tab-separated: one map a row.
+/// Reads a tab-separated table with a header line of column names. Returns one map per row.
 pub fn table(path: &Path) -> Vec<HashMap<String, String>> {
     let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let mut lines = text.lines();
@@ -60,7 +61,7 @@ pub fn table(path: &Path) -> Vec<HashMap<String, String>> {
         .collect()
 }
 
-/// A number as the expected answers write it: decimal, or hexadecimal with `0x`.
+/// Parses a number in the notation of the expected results: decimal, or hexadecimal with `0x`.
 pub fn number(text: &str) -> u64 {
     match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).unwrap(),
@@ -68,7 +69,7 @@ pub fn number(text: &str) -> u64 {
     }
 }
 
-/// One event with everything that a batch says about it.
+/// One event, with all data that a batch contains about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row {
     pub seq: u64,
@@ -81,14 +82,14 @@ pub struct Row {
     pub record: Vec<u8>,
 }
 
-/// A sink that keeps everything.
+/// A sink that stores everything.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Kept {
+pub struct EventLog {
     pub rows: Vec<Row>,
     pub losses: Vec<Loss>,
 }
 
-impl Sink for Kept {
+impl Sink for EventLog {
     fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
         self.rows.extend(batch.events().map(|event| Row {
             seq: event.seq,
@@ -96,7 +97,7 @@ impl Sink for Kept {
             cpu: event.cpu,
             context: event.context,
             id: event.id,
-            priority: event.priority,
+            priority: event.priority.get(),
             payload: event.payload.to_vec(),
             record: event.record.to_vec(),
         }));
@@ -109,19 +110,50 @@ impl Sink for Kept {
     }
 }
 
-/// Settings with these `key=value` options.
+/// Returns settings with these `key=value` options. `parts=4000,8000` specifies further files of
+/// the run.
 pub fn settings(options: &[&str]) -> Settings {
     let mut settings = Settings::default();
     for option in options {
-        settings.options.add(option).unwrap();
+        match option.strip_prefix("parts=") {
+            Some(parts) => {
+                settings.parts = parts.split(',').map(|part| part.parse().unwrap()).collect();
+            }
+            None => settings.options.add(option).unwrap(),
+        }
     }
     settings
 }
 
 /// Reads a whole file.
-pub fn read(path: &Path, options: &[&str]) -> (Trace, Kept) {
-    let mut kept = Kept::default();
+pub fn read(path: &Path, options: &[&str]) -> (Trace, EventLog) {
+    let mut kept = EventLog::default();
     let mut input = Input::open(path, settings(options)).unwrap();
     let trace = input.read(&mut kept).unwrap();
     (trace, kept)
+}
+
+/// Decodes bytes that arrive in pieces: with a window that grows by `piece` bytes at a time and
+/// drops the bytes that the decoder has consumed.
+pub fn in_pieces(
+    format: &str,
+    settings: &Settings,
+    bytes: &[u8],
+    piece: usize,
+) -> Result<(Trace, EventLog), ReadError> {
+    let mut decoder = format::by_name(format).unwrap().decoder(settings).unwrap();
+    let (mut trace, mut kept) = (decoder.trace(), EventLog::default());
+    let (mut start, mut end) = (0, 0);
+    loop {
+        end = bytes.len().min(end + piece);
+        let last = end == bytes.len();
+        let window = format::Input { offset: start as u64, bytes: &bytes[start..end], last };
+        match decoder.decode(window, &mut trace, &mut kept)? {
+            Progress::Done => return Ok((trace, kept)),
+            Progress::More { consumed, .. } => {
+                assert!(!last, "a decoder must end with its input");
+                start += consumed;
+            }
+        }
+    }
 }

@@ -1,27 +1,27 @@
-//! RKH captures with their answers, and streams made to measure.
+//! RKH captures with expected results, and constructed streams.
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part of this")]
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use tracewell_wire::rkh::{Configuration, Form, Settings, encode, ids, switches};
+use tracewell_wire::rkh::{Configuration, Dialect, Form, Settings, encode, ids, switches};
 
 use tracewell::format::{self, Input};
-use tracewell::model::{Batch, Flow, Sink, Trace};
+use tracewell::model::{Batch, Event, Flow, Sink, Trace};
 use tracewell::text::{Describer, TextBuffer};
 
 use super::support::{fixture, settings, shared, table};
 
-/// A capture, and what the user has to say about it.
+/// A capture, and the options that it needs.
 #[derive(Debug)]
 pub struct Capture {
     pub path: PathBuf,
     pub options: Vec<String>,
-    /// Its row of the table of answers.
+    /// The capture's row in the table of expected totals.
     pub expected: HashMap<String, String>,
 }
 
-/// The captures that are there: our own, and those outside the project where they are there.
+/// Returns the captures of the project, and the shared captures if they are present.
 pub fn captures() -> Vec<Capture> {
     let outside = shared().map(|shared| shared.join("data/rkh"));
     let sets = outside.iter().flat_map(|rkh| ["linux", "real"].map(|set| rkh.join(set)));
@@ -40,7 +40,7 @@ fn set(folder: &Path) -> Vec<Capture> {
         let path = folder.join(&expected["file"]);
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let options = match name.split('-').nth(1) {
-            // Of the dialect before 2.0; no record in them says so.
+            // A capture of dialect 2.0-pre, which has no configuration record.
             Some("2012") => vec!["dialect=2.0-pre".to_owned()],
             Some("a") if name.ends_with("late") => {
                 let row = settings.iter().find(|row| row["file"] == name).unwrap();
@@ -53,7 +53,7 @@ fn set(folder: &Path) -> Vec<Capture> {
     table(&folder.join("expected.tsv")).into_iter().map(capture).collect()
 }
 
-/// The options that say what a row of the table of settings says.
+/// The options for a row of the table of settings.
 fn options(row: &HashMap<String, String>) -> Vec<String> {
     let keys = [
         ("id", "id_bytes"),
@@ -76,7 +76,7 @@ fn options(row: &HashMap<String, String>) -> Vec<String> {
     keys.iter().map(|(key, column)| format!("{key}={}", row[*column])).collect()
 }
 
-/// A stream in the making.
+/// A stream under construction.
 #[derive(Debug)]
 pub struct Stream {
     pub settings: Settings,
@@ -85,7 +85,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Begins with the flag.
+    /// Creates a stream that begins with the flag.
     pub fn new(settings: Settings) -> Self {
         Self { settings, bytes: vec![0x7E], number: 0 }
     }
@@ -103,7 +103,7 @@ impl Stream {
         self.frame(&frame)
     }
 
-    /// Adds a frame as it is, with a checksum if the settings have one.
+    /// Adds a frame unchanged, with a checksum if the settings have one.
     pub fn frame(&mut self, frame: &[u8]) -> &mut Self {
         let mut room = vec![0; 2 * frame.len() + 4];
         let length = encode(frame, self.settings.checksum, &mut room).unwrap();
@@ -111,13 +111,13 @@ impl Stream {
         self
     }
 
-    /// Adds bytes as they are.
+    /// Adds bytes unchanged.
     pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
         self.bytes.extend(bytes);
         self
     }
 
-    /// The next record has this number.
+    /// Sets the number of the next record.
     pub fn number(&mut self, number: u8) -> &mut Self {
         self.number = number;
         self
@@ -145,7 +145,7 @@ pub fn configuration(settings: Settings, version: u16) -> Vec<u8> {
         flags: flags.iter().filter(|(on, _)| *on).fold(0, |flags, (_, bit)| flags | bit),
         settings,
         stamp_size: settings.stamp.max(1),
-        most_pools: 4,
+        max_pools: 4,
         stamps_per_second: 1000,
     };
     let mut payload = vec![0; form.payload()];
@@ -153,7 +153,7 @@ pub fn configuration(settings: Settings, version: u16) -> Vec<u8> {
     payload
 }
 
-/// The target starts, with RKH 3.4.
+/// Adds the configuration record that a target with RKH 3.4 sends when it starts.
 pub fn configure(stream: &mut Stream) {
     let id = ids::id(ids::TCFG, stream.settings.id, true);
     let mut frame = id.to_le_bytes()[..usize::from(stream.settings.id)].to_vec();
@@ -161,23 +161,45 @@ pub fn configure(stream: &mut Stream) {
     stream.frame(&frame);
 }
 
-/// The texts of a stream's events.
+/// Returns the texts of a stream's events.
 pub fn texts(bytes: &[u8], options: &[&str]) -> Vec<String> {
     struct Texts(Describer, Vec<String>);
     impl Sink for Texts {
         fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-            for event in batch.events() {
+            for row in batch.events() {
                 let mut out = TextBuffer::default();
-                self.0.put(&mut out, trace, &event);
+                self.0.put(&mut out, Event::new(trace, &row));
                 self.1.push(String::from_utf8(out.as_bytes().to_vec()).unwrap());
             }
             Flow::Continue(())
         }
     }
     let format = format::by_name("rkh").unwrap();
-    let mut decoder = (format.decoder)(&settings(options).options).unwrap();
+    let mut decoder = format.decoder(&settings(options)).unwrap();
     let (mut trace, mut texts) = (decoder.trace(), Texts(Describer::default(), Vec::new()));
     let input = Input { offset: 0, bytes, last: true };
     decoder.decode(input, &mut trace, &mut texts).unwrap();
     texts.1
+}
+
+/// Returns the options that replace a configuration record.
+pub fn options_of(dialect: Dialect, s: &Settings) -> Vec<String> {
+    let on = |on: bool| if on { "on" } else { "off" };
+    vec![
+        format!("dialect={dialect}"),
+        format!("id={}", s.id),
+        format!("seq={}", on(s.sequence)),
+        format!("ts={}", s.stamp),
+        format!("checksum={}", on(s.checksum)),
+        format!("ptr={}", s.pointer),
+        format!("sig={}", s.signal),
+        format!("esize={}", s.event_size),
+        format!("nblock={}", s.block_count),
+        format!("bsize={}", s.block_size),
+        format!("nelem={}", s.queue_count),
+        format!("ntimer={}", s.timer_ticks),
+        format!("sender={}", on(s.sender)),
+        format!("que-lwm={}", on(s.queue_low_water)),
+        format!("mp-lwm={}", on(s.pool_low_water)),
+    ]
 }

@@ -1,19 +1,20 @@
-//! The S.Ha.R.K. data sets: where they lie, what is expected of them.
+//! The S.Ha.R.K. data sets: their locations and expected results.
 
 use std::path::{Path, PathBuf};
 
+use tracewell::format::NamesFile;
 use tracewell::input::{Input, Settings};
 use tracewell::model::Trace;
 
-use super::{Kept, shared, table};
+use super::{EventLog, shared, table};
 
-/// The folders of sets: our own fixtures, and the others where they are there.
+/// Returns the folders of sets: our own fixtures, and the shared sets if they are present.
 pub fn folders() -> Vec<PathBuf> {
     let others = shared().map(|shared| shared.join("data/shark"));
     std::iter::once(super::fixture("shark")).chain(others).collect()
 }
 
-/// A set: a trace with expected answers.
+/// A set: a trace with expected results.
 #[derive(Clone, Debug)]
 pub struct Set {
     pub folder: PathBuf,
@@ -22,46 +23,47 @@ pub struct Set {
 }
 
 impl Set {
-    /// A figure of the set's description.
+    /// Returns a figure of the set's description.
     pub fn meta(&self, key: &str) -> &str {
         self.meta.iter().find(|(k, _)| k == key).map_or("", |(_, value)| value)
     }
 
-    /// The files of the set's run, in order.
+    /// Returns the files of the set's run, in order.
     pub fn files(&self) -> Vec<PathBuf> {
         self.meta("files").split(',').map(|file| self.folder.join(file)).collect()
     }
 
-    /// A file of expected answers.
+    /// Returns the path of a file of expected results.
     pub fn expected(&self, what: &str) -> Vec<std::collections::HashMap<String, String>> {
         table(&self.folder.join(format!("{}.{what}.tsv", self.name)))
     }
 
-    /// What a user says about the set: the clock, and the names in its description.
+    /// Returns the options of the set: the clock, and the names in its description.
     pub fn settings(&self) -> Settings {
         let mut settings = Settings::default();
         let rate = format!("rate={}/1", 1000 * super::number(self.meta("clk_per_msec_initial")));
         settings.options.add(&rate).unwrap();
         let description = self.folder.join(format!("{}.meta.tsv", self.name));
-        let names = std::fs::read_to_string(description).unwrap();
-        settings.options.add(&format!("names={names}")).unwrap();
+        let text = std::fs::read(&description).unwrap();
+        let path = description.display().to_string();
+        settings.names.push(NamesFile { flag: "--names", path, text });
         settings
     }
 
-    /// Reads the set from files that make one run.
-    pub fn read(&self, files: &[PathBuf]) -> (Trace, Kept) {
-        let mut kept = Kept::default();
+    /// Reads the set from the files of one run.
+    pub fn read(&self, files: &[PathBuf]) -> (Trace, EventLog) {
+        let mut kept = EventLog::default();
         let trace = self.open(files).read(&mut kept).unwrap();
         (trace, kept)
     }
 
-    /// Opens files that make one run.
+    /// Opens the files of one run.
     pub fn open(&self, files: &[PathBuf]) -> Input {
         Input::open_run(files, self.settings()).unwrap()
     }
 }
 
-/// All sets.
+/// Returns all sets whose folders are present.
 pub fn sets() -> Vec<Set> {
     let sets: Vec<_> = folders().iter().flat_map(|folder| sets_of(folder)).collect();
     assert!(!sets.is_empty());

@@ -1,39 +1,38 @@
-//! How ticks become nanoseconds: the buffer of hook 00A, sub-hook 25C.
+//! The factor from ticks to nanoseconds: the buffer of hook 00A, sub-hook 25C.
 //!
 //! | offset | content |
 //! |---|---|
-//! | 0 | u64 multiplier |
-//! | 8 | u64 divisor |
-//! | 16 | u64, 2 where the first two count; else both are 1 |
+//! | 0 | multiplier, 64 bits |
+//! | 8 | divisor, 64 bits |
+//! | 16 | 2 if multiplier and divisor are valid (64 bits); otherwise both count as 1 |
 //!
-//! The words are documented; that nanoseconds are ticks times multiplier over divisor is our
-//! reading of them. A 32-bit generic entry has no place for a sub-hook beside its length, so data
-//! word 1 has it there (our decision).
+//! IBM documents the words. We interpret them as nanoseconds = ticks × multiplier / divisor. A
+//! 32-bit generic entry has no room for a sub-hook next to its length, so the sub-hook is in data
+//! word 1 (our decision).
 
 use super::hook::{Env, HookWord, HookWord32, HookWord64};
 use super::{Entry, EntryError, HookType, ids};
 
-/// Multiplier and divisor of the clock.
+/// Multiplier and divisor of a clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimeConversion {
-    /// What ticks are multiplied by.
+    /// Factor of the ticks.
     pub multiplier: u64,
-    /// What the product is divided by. Bytes may say 0, which is no divisor: [`Self::nanoseconds`]
-    /// takes it for 1.
+    /// Divisor of the product. A file may contain 0, which [`Self::nanoseconds`] treats as 1.
     pub divisor: u64,
 }
 
 impl TimeConversion {
-    /// A tick is a nanosecond.
+    /// The conversion of a clock whose ticks are nanoseconds.
     pub const NANOSECONDS: Self = Self { multiplier: 1, divisor: 1 };
 
-    /// The third word of a conversion that counts.
+    /// Value of the third word if the conversion is valid.
     const COUNTS: u64 = 2;
 
-    /// Bytes of the buffer.
+    /// Length of the buffer in bytes.
     pub const BYTES: usize = 24;
 
-    /// Nanoseconds of so many ticks, rounded down; no multiplication overflows.
+    /// Converts ticks to nanoseconds, rounded down, without overflow.
     ///
     /// ```
     /// use tracewell_wire::aix::TimeConversion;
@@ -46,8 +45,8 @@ impl TimeConversion {
         ticks as u128 * self.multiplier as u128 / divisor as u128
     }
 
-    /// Reads the buffer; `None` where it is too short. Both numbers are 1 where the third word says
-    /// that they do not count.
+    /// Decodes the buffer. Returns `None` if the buffer is too short. Multiplier and divisor are 1
+    /// if the third word marks them as invalid.
     pub fn read(buffer: &[u8]) -> Option<Self> {
         let (words, _) = buffer.get(..Self::BYTES)?.as_chunks::<8>();
         let [multiplier, divisor, third] = *words.first_chunk()?;
@@ -60,7 +59,7 @@ impl TimeConversion {
         }
     }
 
-    /// The buffer.
+    /// Returns the data of the entry, as big-endian words.
     pub fn bytes(self) -> [u8; Self::BYTES] {
         let mut buffer = [0; Self::BYTES];
         let words = [self.multiplier, self.divisor, Self::COUNTS];
@@ -70,18 +69,19 @@ impl TimeConversion {
         buffer
     }
 
-    /// The conversion in an entry; `None` where the entry is another.
+    /// Returns the conversion in an entry, or `None` if the entry is of another kind.
     pub fn of_entry(entry: &Entry<'_>) -> Option<Self> {
+        // A 32-bit entry has no sub-hook field, so the writer puts the sub-hook into data word 1.
         let sub_hook = match entry.env() {
             Env::Bits32 => entry.word(1)?,
             Env::Bits64 => u64::from(entry.hook_data()),
         };
         let it = entry.id() == ids::TRACE_UTILITY && sub_hook == u64::from(ids::TIME_CONVERSION);
-        // A plain entry has no variable data, which is too short.
+        // A plain entry has no variable data, and `read` returns `None` for an empty buffer.
         it.then(|| Self::read(entry.variable_data()))?
     }
 
-    /// Hook word and data word of the entry that carries it as variable data.
+    /// Returns the hook word and data word of an entry whose variable data are a conversion.
     const fn hook_and_word(env: Env) -> (HookWord, u64) {
         let sub_hook = ids::TIME_CONVERSION;
         let hook = match env {
@@ -93,10 +93,10 @@ impl TimeConversion {
         (hook, sub_hook as u64)
     }
 
-    /// Writes the entry at the start of `bytes`; its length.
+    /// Writes the entry at the start of `bytes` and returns its length in bytes.
     ///
     /// # Errors
-    /// [`EntryError::TooShort`] where there is no room.
+    /// [`EntryError::TooShort`] if `bytes` is too short.
     pub fn write_entry(self, env: Env, bytes: &mut [u8]) -> Result<usize, EntryError> {
         let (hook, word) = Self::hook_and_word(env);
         Entry::write_generic(hook, word, &self.bytes(), bytes)

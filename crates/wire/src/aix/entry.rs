@@ -1,50 +1,52 @@
-//! One entry: hook word and data, big-endian, without what AIX adds to each (stamp, thread, CPU).
+//! One entry: hook word and data, big-endian, without the timestamp, thread and CPU that AIX adds
+//! to each.
 //!
 //! | 32-bit | 64-bit | content |
 //! |---|---|---|
 //! | 0 | 0 | hook word, see `hook.rs` |
-//! | 4 | 8 | data words 1 to 0, 1 or 5 (32-bit: by type), to 0..=5 (64-bit: by length) |
-//! | 8 | 16 | generic entries: variable data, zero-padded to a word |
+//! | 4 | 8 | data words: 0, 1 or 5 by type (32-bit), 0 to 5 by length (64-bit) |
+//! | 8 | 16 | generic entries: variable data, padded with 0 to a whole word |
 //!
-//! Documented: the types and what follows them, the flags, what the lengths count, the limit of
-//! 4096 data bytes. Our decision: the padding and its size; that a 64-bit length counts the data
-//! word of a generic entry; that the length of a plain one is a multiple of 8 up to 40.
+//! IBM documents the types and their data, the flags, the meaning of the lengths, and the limit of
+//! 4096 data bytes. We decided on the padding and its size. We also decided that the length of a
+//! 64-bit generic entry includes its data word, and that the length of a 64-bit plain entry is a
+//! multiple of 8, at most 40.
 
 use core::fmt;
 
 use super::hook::{Env, HookId, HookType, HookWord, HookWord32, HookWord64};
 
-/// The most variable data that the trace calls take, in bytes. Documented.
+/// Maximum length of variable data in bytes, as the trace calls accept it. Documented.
 pub const MAX_DATA_LENGTH: usize = 4096;
 
-/// Why bytes are no entry, or an entry cannot be written.
+/// Error for bytes that are not an entry, or for an entry that cannot be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EntryError {
-    /// The bytes, or the room for them, end before the entry does.
+    /// There are fewer bytes than the entry needs.
     TooShort {
-        /// Bytes that the hook word asks for.
+        /// Number of bytes that the hook word requires.
         needed: usize,
-        /// Bytes that are there.
+        /// Number of bytes given.
         found: usize,
     },
-    /// A 32-bit hook word with type bits that AIX does not have.
+    /// AIX does not define the type in the 32-bit hook word.
     UnknownType {
-        /// The four bits.
+        /// The four bits of the type.
         found: u8,
     },
-    /// A 64-bit hook word with a length that no such entry has: a plain one 0, 8, .. 40, a generic
-    /// one 8 at least.
+    /// The length in the 64-bit hook word is invalid: a plain entry has 0, 8, .. 40 bytes, a
+    /// generic entry at least 8.
     Length {
-        /// The length field.
+        /// The length in the hook word, in bytes.
         found: u16,
-        /// Whether the flags say generic.
+        /// True if the flags mark the entry as generic.
         generic: bool,
     },
-    /// A generic hook word for an entry without variable data. When reading this does not happen.
+    /// A generic hook word was given for an entry without variable data. Never returned by reading.
     Generic,
-    /// More variable data than [`MAX_DATA_LENGTH`]. When reading this does not happen.
+    /// More variable data than [`MAX_DATA_LENGTH`]. Never returned by reading.
     DataTooLong {
-        /// Bytes of data.
+        /// Length of the data in bytes.
         found: usize,
     },
 }
@@ -53,20 +55,20 @@ impl fmt::Display for EntryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooShort { needed, found } => {
-                write!(f, "the hook word asks for an entry of {needed} bytes, found {found}")
+                write!(f, "the hook word requires an entry of {needed} bytes, found {found}")
             }
             Self::UnknownType { found } => {
                 write!(f, "expected a hook type of 0, 1, 2, 6, 8, 9, A or E, found {found:X}")
             }
             Self::Length { found, generic: true } => {
-                write!(f, "a generic 64-bit entry has 8 bytes at least, found {found}")
+                write!(f, "expected at least 8 bytes in a generic 64-bit entry, found {found}")
             }
             Self::Length { found, generic: false } => {
-                write!(f, "a plain 64-bit entry has 0, 8, .. 40 bytes, found {found}")
+                write!(f, "expected 0, 8, .. 40 bytes in a plain 64-bit entry, found {found}")
             }
             Self::Generic => f.write_str("a generic hook word needs variable data"),
             Self::DataTooLong { found } => {
-                write!(f, "at most {MAX_DATA_LENGTH} bytes of variable data, found {found}")
+                write!(f, "expected at most {MAX_DATA_LENGTH} data bytes, found {found}")
             }
         }
     }
@@ -74,12 +76,12 @@ impl fmt::Display for EntryError {
 
 impl core::error::Error for EntryError {}
 
-/// What a hook word says about the bytes behind it.
+/// The layout of an entry, as its hook word defines it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Shape {
-    /// Data words, that of a generic entry included.
+    /// Number of data words, including that of a generic entry.
     words: usize,
-    /// Bytes of variable data; `None` in plain entries.
+    /// Length of the variable data in bytes; `None` in plain entries.
     data: Option<usize>,
 }
 
@@ -101,6 +103,8 @@ impl Shape {
 
     const fn of_64(word: HookWord64) -> Result<Self, EntryError> {
         let length = word.length() as usize;
+        // The length counts all bytes after the hook word. In a generic entry, these are the 8
+        // bytes of data word 1, and the variable data.
         match word.is_generic() {
             true if length >= 8 => Ok(Self { words: 1, data: Some(length - 8) }),
             false if length <= 40 && length.is_multiple_of(8) => {
@@ -110,23 +114,23 @@ impl Shape {
         }
     }
 
-    /// Offset of the variable data, or of the end in a plain entry.
+    /// Offset of the variable data; in a plain entry, offset of its end.
     const fn data_at(self, env: Env) -> usize {
         (1 + self.words) * env.word_bytes()
     }
 
-    /// Bytes up to the end of the data, without padding.
+    /// Length up to the end of the data in bytes, without padding.
     const fn unpadded(self, env: Env) -> usize {
         self.data_at(env) + if let Some(data) = self.data { data } else { 0 }
     }
 
-    /// Bytes of the entry, padding included.
+    /// Length of the entry in bytes, with padding.
     const fn length(self, env: Env) -> usize {
         self.unpadded(env).next_multiple_of(env.word_bytes())
     }
 }
 
-/// A view of an entry whose hook word makes sense and whose data is all there.
+/// A view of an entry with a valid hook word and complete data.
 ///
 /// ```
 /// use tracewell_wire::aix::{Entry, Env};
@@ -140,16 +144,16 @@ impl Shape {
 pub struct Entry<'a> {
     hook: HookWord,
     shape: Shape,
-    /// Up to the end of the data at least; padding and more may follow.
+    /// The bytes of the entry up to the end of its data. Padding and further bytes can follow.
     bytes: &'a [u8],
 }
 
 impl<'a> Entry<'a> {
-    /// Reads the entry at the start of `bytes`. Its padding may be missing, and bytes behind it are
-    /// kept in [`Entry::bytes`] but belong to nothing.
+    /// Decodes the entry at the start of `bytes`, with or without its padding. Ignores bytes after
+    /// the entry, but [`Entry::bytes`] returns them.
     ///
     /// # Errors
-    /// [`EntryError::TooShort`], [`EntryError::UnknownType`] and [`EntryError::Length`].
+    /// [`EntryError::TooShort`], [`EntryError::UnknownType`] or [`EntryError::Length`].
     #[inline]
     pub fn read(env: Env, bytes: &'a [u8]) -> Result<Self, EntryError> {
         let found = bytes.len();
@@ -161,32 +165,34 @@ impl<'a> Entry<'a> {
         };
         let shape = Shape::of(hook)?;
         if shape.unpadded(env) > found {
+            // If the caller supplied the padding, include it, so that the next entry is aligned.
             return Err(too_short(shape.length(env)));
         }
         Ok(Self { hook, shape, bytes })
     }
 
-    /// The environment of the program that recorded it.
+    /// Returns the environment of the program that recorded the entry.
     pub const fn env(&self) -> Env {
         self.hook.env()
     }
 
-    /// The hook word.
+    /// Returns the hook word.
     pub const fn hook(&self) -> HookWord {
         self.hook
     }
 
-    /// The id.
+    /// Returns the event id.
     pub const fn id(&self) -> HookId {
         self.hook.id()
     }
 
-    /// Whether there is variable data (recorded by a `trcgen` call), if only of length 0.
+    /// Returns true if the entry has variable data, even of length 0 (recorded by a `trcgen` call).
     pub const fn is_generic(&self) -> bool {
         self.shape.data.is_some()
     }
 
-    /// Whether the hook word has the mark of a time stamp. The stamp itself is not in these bytes.
+    /// Returns true if the hook word is marked as time-stamped. The timestamp is not in these
+    /// bytes.
     pub const fn is_stamped(&self) -> bool {
         match self.hook {
             HookWord::Bits32(word) => word.type_nibble() & 8 != 0,
@@ -194,8 +200,9 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The low 16 bits of the hook word: hook data, which in a generic 32-bit entry is the length
-    /// of the variable data, or the sub-hook of a 64-bit one.
+    /// Returns the low 16 bits of the hook word. A 64-bit entry has the sub-hook there. A 32-bit
+    /// entry has the hook data, or, if the entry is generic, the length of the variable data in
+    /// bytes.
     pub const fn hook_data(&self) -> u16 {
         match self.hook {
             HookWord::Bits32(word) => word.data(),
@@ -203,48 +210,41 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The type as it stands: four bits in a 32-bit entry, the 16 flags in a 64-bit one.
-    pub const fn type_bits(&self) -> u16 {
-        match self.hook {
-            HookWord::Bits32(word) => word.type_nibble() as u16,
-            HookWord::Bits64(word) => word.flags(),
-        }
-    }
-
-    /// Number of data words, that of a generic entry included: 0 to 5.
+    /// Returns the number of data words, including that of a generic entry: 0 to 5.
     pub const fn word_count(&self) -> usize {
         self.shape.words
     }
 
-    /// Data word 1 to 5; `None` where the entry has fewer. Which of the five words of a 32-bit
-    /// [`HookType::Trchkg`] were passed is not recorded.
+    /// Returns data word `number`, from 1 to 5, or `None` if the entry has fewer. A 32-bit
+    /// [`HookType::Trchkg`] always has five words; the entry does not record how many of them the
+    /// program passed.
     #[inline]
     pub fn word(&self, number: usize) -> Option<u64> {
         let there = number >= 1 && number <= self.shape.words;
         there.then(|| big_endian_word(self.env(), self.bytes, number * self.env().word_bytes()))?
     }
 
-    /// The variable data, without padding; empty in plain entries.
+    /// Returns the variable data without padding; empty in plain entries.
     #[inline]
     pub fn variable_data(&self) -> &'a [u8] {
         let at = self.shape.data_at(self.env());
         self.bytes.get(at..at + self.shape.data.unwrap_or(0)).unwrap_or_default()
     }
 
-    /// Bytes that the hook word asks for, padding included: 4 to 65544.
+    /// Returns the length that the hook word requires in bytes, with padding: 4 to 65544.
     pub const fn length(&self) -> usize {
         self.shape.length(self.env())
     }
 
-    /// The bytes that were read, whatever lies behind the entry included.
+    /// Returns all bytes that were passed to [`Entry::read`], including any after the entry.
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Bytes of the plain entry that a hook word asks for.
+    /// Returns the length in bytes of the plain entry that a hook word describes.
     ///
     /// # Errors
-    /// Those of [`Entry::write_plain`] but for the room.
+    /// The errors of [`Entry::write_plain`], except [`EntryError::TooShort`].
     pub const fn plain_length(hook: HookWord) -> Result<usize, EntryError> {
         match Shape::of(hook) {
             Ok(Shape { data: Some(_), .. }) | Err(EntryError::Length { generic: true, .. }) => {
@@ -255,10 +255,10 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Bytes of a generic entry with so much variable data.
+    /// Returns the length in bytes of a generic entry with `data` bytes of variable data.
     ///
     /// # Errors
-    /// [`EntryError::DataTooLong`].
+    /// [`EntryError::DataTooLong`] if `data` exceeds [`MAX_DATA_LENGTH`].
     pub const fn generic_length(env: Env, data: usize) -> Result<usize, EntryError> {
         if data > MAX_DATA_LENGTH {
             return Err(EntryError::DataTooLong { found: data });
@@ -266,15 +266,25 @@ impl<'a> Entry<'a> {
         Ok(Shape { words: 1, data: Some(data) }.length(env))
     }
 
-    /// Writes an entry without variable data at the start of `bytes`; its length.
+    /// Writes an entry without variable data at the start of `bytes` and returns its length.
     ///
-    /// The hook word is stored as it is and says how many of the five words follow it; their upper
-    /// halves are cut off in a 32-bit entry.
+    /// Stores the hook word unchanged. The hook word determines how many of the five words follow
+    /// it. A 32-bit entry stores only the lower half of each word.
     ///
     /// # Errors
-    /// [`EntryError::UnknownType`], [`EntryError::Length`] or [`EntryError::Generic`] for a hook
-    /// word that asks for anything else, [`EntryError::TooShort`] where there is no room. Nothing
-    /// was written then.
+    /// [`EntryError::UnknownType`], [`EntryError::Length`] or [`EntryError::Generic`] if the hook
+    /// word is not that of a plain entry, [`EntryError::TooShort`] if `bytes` is too short. In
+    /// either case writes nothing.
+    ///
+    /// ```
+    /// use tracewell_wire::aix::{Entry, Env, HookId, HookType, HookWord, HookWord32};
+    ///
+    /// let hook = HookWord32::new(HookId::short(0x106), HookType::Trchklt, 0);
+    /// let mut bytes = [0; 8];
+    /// let length = Entry::write_plain(HookWord::Bits32(hook), &[77, 0, 0, 0, 0], &mut bytes);
+    /// assert_eq!(length, Ok(8));
+    /// assert_eq!(Entry::read(Env::Bits32, &bytes).unwrap().word(1), Some(77));
+    /// ```
     #[inline]
     pub fn write_plain(
         hook: HookWord,
@@ -285,19 +295,32 @@ impl<'a> Entry<'a> {
         let bytes = room(bytes, length)?;
         put_hook(hook, bytes);
         let env = hook.env();
+        // The first word is the hook word.
         for (place, &word) in bytes.chunks_exact_mut(env.word_bytes()).skip(1).zip(words) {
             put_word(env, place, word);
         }
         Ok(length)
     }
 
-    /// Writes an entry with variable data at the start of `bytes`; its length.
+    /// Writes an entry with variable data at the start of `bytes` and returns its length.
     ///
-    /// Type and length are put into the hook word; of its type only the mark of a time stamp stays.
+    /// Inserts the generic type and the length into the hook word. Keeps only the timestamp flag of
+    /// the previous type.
     ///
     /// # Errors
-    /// [`EntryError::DataTooLong`], or [`EntryError::TooShort`] where there is no room. Nothing was
-    /// written then.
+    /// [`EntryError::DataTooLong`], or [`EntryError::TooShort`] if `bytes` is too short. In either
+    /// case writes nothing.
+    ///
+    /// ```
+    /// use tracewell_wire::aix::{Entry, Env, HookId, HookWord, HookWord64};
+    ///
+    /// let hook = HookWord::Bits64(HookWord64::generic(HookId::short(0x134), 0));
+    /// let mut bytes = [0; 24];
+    /// assert_eq!(Entry::write_generic(hook, 42, b"/bin/ls", &mut bytes), Ok(24));
+    ///
+    /// let entry = Entry::read(Env::Bits64, &bytes).unwrap();
+    /// assert_eq!((entry.word(1), entry.variable_data()), (Some(42), &b"/bin/ls"[..]));
+    /// ```
     #[inline]
     pub fn write_generic(
         hook: HookWord,
@@ -309,10 +332,11 @@ impl<'a> Entry<'a> {
         Self::generic_length(hook.env(), data.len())
     }
 
-    /// As [`Entry::write_generic`], all but the variable data, whose place is returned.
+    /// Writes an entry as [`Entry::write_generic`] does, but without the variable data. Returns the
+    /// `data` bytes that the caller must fill with the variable data.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Entry::write_generic`].
     #[inline]
     pub fn open_generic(
         hook: HookWord,
@@ -327,17 +351,19 @@ impl<'a> Entry<'a> {
         let (head, tail) = bytes.split_at_mut(2 * w);
         put_word(env, &mut head[w..], word);
         let (place, padding) = tail.split_at_mut(data);
+        // The memory may hold stale bytes, which must not leak into a log.
         padding.fill(0);
         Ok(place)
     }
 }
 
+/// Returns the first `needed` bytes.
 fn room(bytes: &mut [u8], needed: usize) -> Result<&mut [u8], EntryError> {
     let found = bytes.len();
     bytes.get_mut(..needed).ok_or(EntryError::TooShort { needed, found })
 }
 
-/// The hook word of a generic entry with so much data, at most [`MAX_DATA_LENGTH`].
+/// Returns the hook word of a generic entry with `data` bytes, at most [`MAX_DATA_LENGTH`].
 const fn generic_hook(hook: HookWord, data: u16) -> HookWord {
     match hook {
         HookWord::Bits32(word) => {
@@ -346,6 +372,7 @@ const fn generic_hook(hook: HookWord, data: u16) -> HookWord {
             HookWord::Bits32(HookWord32::new(word.id(), hook_type, data))
         }
         HookWord::Bits64(word) => {
+            // The length of a 64-bit entry includes data word 1.
             let flags = word.flags() | HookWord64::GENERIC;
             HookWord::Bits64(HookWord64::new(flags, data + 8, word.id(), word.sub_hook()))
         }
@@ -359,10 +386,11 @@ fn put_hook(hook: HookWord, bytes: &mut [u8]) {
     }
 }
 
-/// The word at the start of `place`, which is long enough.
+/// Stores a word at the start of `place`, which must be long enough.
 fn put_word(env: Env, place: &mut [u8], value: u64) {
     let big = value.to_be_bytes();
     let w = env.word_bytes();
+    // A 32-bit word stores the low half of the value, which is at the end in big-endian order.
     place[..w].copy_from_slice(&big[8 - w..]);
 }
 

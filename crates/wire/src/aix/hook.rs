@@ -1,4 +1,4 @@
-//! The hook word, which opens every entry: who recorded what, and how much follows.
+//! The hook word, the first word of every entry: event id, type, and length of the data.
 //!
 //! 32-bit, documented:
 //!
@@ -12,8 +12,8 @@
 //!
 //! | bits | content |
 //! |---|---|
-//! | 63-48 | flags: 0x8000 time-stamped, 0x4000 generic, the others internal |
-//! | 47-32 | length of the data behind the hook word in bytes, padding not counted |
+//! | 63-48 | flags: 0x8000 time-stamped, 0x4000 generic, others internal to AIX |
+//! | 47-32 | length of the data after the hook word in bytes, without padding |
 //! | 31-16 | hook id, 16 bits |
 //! | 15-0 | sub-hook |
 
@@ -21,7 +21,8 @@ use core::fmt;
 
 /// The word size of the program that recorded an entry, or of a whole traced system.
 ///
-/// Documented: one trace may hold both, since a 32-bit program may run on a 64-bit kernel.
+/// One trace can contain entries of both word sizes, because a 32-bit program can run on a 64-bit
+/// kernel (documented).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Env {
     /// Words of four bytes.
@@ -31,7 +32,7 @@ pub enum Env {
 }
 
 impl Env {
-    /// Bytes of the hook word and of each data word: 4 or 8.
+    /// Returns the length of the hook word and of each data word in bytes: 4 or 8.
     #[inline]
     pub const fn word_bytes(self) -> usize {
         match self {
@@ -40,7 +41,7 @@ impl Env {
         }
     }
 
-    /// The number that names it, 32 or 64.
+    /// Returns the word size in bits: 32 or 64.
     #[inline]
     pub const fn bits(self) -> u8 {
         match self {
@@ -49,7 +50,7 @@ impl Env {
         }
     }
 
-    /// The environment of a number; `None` unless it is 32 or 64.
+    /// Returns the environment of a word size in bits, or `None` unless it is 32 or 64.
     #[inline]
     pub const fn from_bits(bits: u8) -> Option<Self> {
         match bits {
@@ -60,11 +61,11 @@ impl Env {
     }
 }
 
-/// What an event is, as a 16-bit number.
+/// An event id of 16 bits.
 ///
-/// Documented: a 12-bit id `hhh` is the same as the 16-bit id `hhh0`, and is shown with three
-/// digits. Ids whose fourth digit is not 0 exist from AIX 6.1 on, in 64-bit entries only, and not
-/// below 0x1000.
+/// According to the AIX documentation, a 12-bit id `hhh` equals the 16-bit id `hhh0` and is shown
+/// with three digits. AIX 6.1 introduced ids whose fourth digit is not 0. Such ids occur only in
+/// 64-bit entries and start at 0x1000.
 ///
 /// ```
 /// use tracewell_wire::aix::HookId;
@@ -80,19 +81,19 @@ pub struct HookId(
 );
 
 impl HookId {
-    /// The id of three hexadecimal digits; the upper four bits of `hhh` do not count.
+    /// Returns the id with three hexadecimal digits. Ignores the upper four bits of `hhh`.
     #[inline]
     pub const fn short(hhh: u16) -> Self {
         Self(hhh << 4)
     }
 
-    /// Whether three digits say it all, so that a 32-bit hook word can hold it.
+    /// Returns true if three digits are enough, so that a 32-bit hook word can hold the id.
     #[inline]
     pub const fn is_short(self) -> bool {
         self.0 & 0xF == 0
     }
 
-    /// Whether the id may exist: below 0x1000 the last digit must be 0 (documented).
+    /// Returns true if AIX allows the id: below 0x1000 the last digit must be 0 (documented).
     #[inline]
     pub const fn is_allowed(self) -> bool {
         self.0 >= 0x1000 || self.is_short()
@@ -100,40 +101,42 @@ impl HookId {
 }
 
 impl fmt::Display for HookId {
-    /// Three upper-case hexadecimal digits, or four where the last is not 0.
+    /// Writes three upper-case hexadecimal digits, or four if the last is not 0.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_short() { write!(f, "{:03X}", self.0 >> 4) } else { write!(f, "{:04X}", self.0) }
     }
 }
 
-/// Which call recorded a 32-bit entry, and so what follows its hook word. Documented.
+/// The call that recorded a 32-bit entry. The call determines the data after the hook word
+/// (documented).
 ///
-/// Types of 8 and above were recorded by a call that asked for a time stamp. Since AIX 5.3 TL5
-/// every event has one, whatever its type says.
+/// Types of 8 and above mean that the call requested a timestamp. Since AIX 5.3 TL5 every event has
+/// a timestamp, regardless of its type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum HookType {
-    /// One data word and variable data.
+    /// One data word, then variable data.
     Trcgen = 0x0,
-    /// Nothing.
+    /// The hook word alone, without data.
     Trchk = 0x1,
-    /// One data word.
+    /// The hook word and one data word.
     Trchkl = 0x2,
-    /// Up to five data words. The record has no count, so it always holds five (our decision).
+    /// Up to five data words. The entry does not contain a count, so an entry of this type always
+    /// holds five words (our decision).
     Trchkg = 0x6,
-    /// As [`HookType::Trcgen`], stamp asked for.
+    /// As [`HookType::Trcgen`], with a timestamp.
     Trcgent = 0x8,
-    /// As [`HookType::Trchk`], stamp asked for.
+    /// As [`HookType::Trchk`], with a timestamp.
     Trchkt = 0x9,
-    /// As [`HookType::Trchkl`], stamp asked for.
+    /// As [`HookType::Trchkl`], with a timestamp.
     Trchklt = 0xA,
-    /// As [`HookType::Trchkg`], stamp asked for.
+    /// As [`HookType::Trchkg`], with a timestamp.
     Trchkgt = 0xE,
 }
 
 impl HookType {
     const STAMP: u8 = 0x8;
 
-    /// The type of the low four bits; `None` where AIX has none.
+    /// Returns the type encoded in the low four bits of `nibble`, or `None` if AIX defines none.
     #[inline]
     pub const fn from_nibble(nibble: u8) -> Option<Self> {
         Some(match nibble & 0xF {
@@ -149,7 +152,8 @@ impl HookType {
         })
     }
 
-    /// The least type that holds so many data words: 0, 1, or up to 5.
+    /// Returns the smallest type that can hold this number of data words. One type holds none, one
+    /// holds one, and one holds up to five.
     #[inline]
     pub const fn for_words(words: usize) -> Self {
         match words {
@@ -159,25 +163,25 @@ impl HookType {
         }
     }
 
-    /// The four bits.
+    /// Returns the type's four bits.
     #[inline]
     pub const fn nibble(self) -> u8 {
         self as u8
     }
 
-    /// Whether variable data follows the data word.
+    /// Returns true if variable data follows the data word.
     #[inline]
     pub const fn is_generic(self) -> bool {
         matches!(self, Self::Trcgen | Self::Trcgent)
     }
 
-    /// Whether the call asked for a time stamp: bit 3.
+    /// Returns true if the call requested a timestamp (bit 3).
     #[inline]
     pub const fn is_stamped(self) -> bool {
         self.nibble() & Self::STAMP != 0
     }
 
-    /// The same with bit 3 set.
+    /// Returns the same type with bit 3 set.
     #[inline]
     pub const fn stamped(self) -> Self {
         match self {
@@ -188,7 +192,7 @@ impl HookType {
         }
     }
 
-    /// Data words behind the hook word: 0, 1 or 5.
+    /// Returns the number of data words after the hook word: 0, 1 or 5.
     #[inline]
     pub const fn words(self) -> usize {
         match self {
@@ -199,10 +203,19 @@ impl HookType {
     }
 }
 
-/// The hook word of a 32-bit entry. Any number is one; [`HookWord32::hook_type`] judges it.
+/// The hook word of a 32-bit entry. A value can be any number; [`HookWord32::hook_type`] checks the
+/// type.
 ///
-/// Constants of C programs have the id in the top bits and the type 0, like `0x15B00000`
-/// (documented); the macros put the type in, and so does [`HookWord32::with_type`].
+/// Constants in C programs, such as `0x15B00000`, have the id in the top bits and type 0
+/// (documented). AIX's macros insert the type, as [`HookWord32::with_type`] does.
+///
+/// ```
+/// use tracewell_wire::aix::{HookId, HookType, HookWord32};
+///
+/// let word = HookWord32(0x15B0_0000).with_type(HookType::Trchkl);
+/// assert_eq!(word, HookWord32::new(HookId::short(0x15B), HookType::Trchkl, 0));
+/// assert_eq!(word.hook_type().map(HookType::words), Some(1));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct HookWord32(
     /// The word as a number.
@@ -210,38 +223,39 @@ pub struct HookWord32(
 );
 
 impl HookWord32 {
-    /// The hook word of an id, a type and hook data. The last digit of the id has no place in it.
+    /// Creates a hook word from id, type and hook data. Drops the last digit of the id, because the
+    /// hook word has no room for it.
     #[inline]
     pub const fn new(id: HookId, hook_type: HookType, data: u16) -> Self {
         let id = (id.0 as u32 & 0xFFF0) << 16;
         Self(id | (hook_type.nibble() as u32) << 16 | data as u32)
     }
 
-    /// The id.
+    /// Returns the event id.
     #[inline]
     pub const fn id(self) -> HookId {
         HookId((self.0 >> 16) as u16 & 0xFFF0)
     }
 
-    /// The four bits of the type, known or not.
+    /// Returns the four bits of the type, even if AIX does not define it.
     #[inline]
     pub const fn type_nibble(self) -> u8 {
         (self.0 >> 16) as u8 & 0xF
     }
 
-    /// The type; `None` where AIX has none for these bits.
+    /// Returns the type, or `None` if AIX does not define it.
     #[inline]
     pub const fn hook_type(self) -> Option<HookType> {
         HookType::from_nibble(self.type_nibble())
     }
 
-    /// Hook data; the length of the variable data where the entry is generic.
+    /// Returns the hook data; in a generic entry, the length of the variable data in bytes.
     #[inline]
     pub const fn data(self) -> u16 {
         self.0 as u16
     }
 
-    /// The same id and hook data with another type.
+    /// Returns the same id and hook data with another type.
     #[inline]
     #[must_use]
     pub const fn with_type(self, hook_type: HookType) -> Self {
@@ -250,6 +264,14 @@ impl HookWord32 {
 }
 
 /// The hook word of a 64-bit entry.
+///
+/// ```
+/// use tracewell_wire::aix::{HookId, HookWord64};
+///
+/// let word = HookWord64::plain(HookId(0x1347), 2, 3);
+/// assert_eq!(word, HookWord64(0x8000_0018_1347_0002));
+/// assert_eq!((word.length(), word.sub_hook(), word.is_generic()), (24, 2, false));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct HookWord64(
     /// The word as a number.
@@ -257,79 +279,79 @@ pub struct HookWord64(
 );
 
 impl HookWord64 {
-    /// Flag: the entry is time-stamped.
+    /// Flag of a time-stamped entry.
     pub const STAMPED: u16 = 0x8000;
-    /// Flag: the entry is generic.
+    /// Flag of a generic entry.
     pub const GENERIC: u16 = 0x4000;
 
-    /// The hook word of its four fields.
+    /// Creates a hook word from its four fields.
     #[inline]
     pub const fn new(flags: u16, length: u16, id: HookId, sub_hook: u16) -> Self {
         let [flags, length] = [flags as u64, length as u64];
         Self(flags << 48 | length << 32 | (id.0 as u64) << 16 | sub_hook as u64)
     }
 
-    /// The hook word of a stamped plain entry with so many data words; more than five are refused
-    /// where the entry is written.
+    /// Creates the hook word of a time-stamped plain entry with `words` data words. Writing an
+    /// entry with more than five words fails.
     #[inline]
     pub const fn plain(id: HookId, sub_hook: u16, words: u16) -> Self {
         Self::new(Self::STAMPED, words.saturating_mul(8), id, sub_hook)
     }
 
-    /// The hook word of a stamped generic entry; writing the entry puts the length in.
+    /// Creates the hook word of a time-stamped generic entry. Writing the entry inserts the length.
     #[inline]
     pub const fn generic(id: HookId, sub_hook: u16) -> Self {
         Self::new(Self::STAMPED | Self::GENERIC, 0, id, sub_hook)
     }
 
-    /// The flags, those included that only AIX itself knows.
+    /// Returns the flags, including those internal to AIX.
     #[inline]
     pub const fn flags(self) -> u16 {
         (self.0 >> 48) as u16
     }
 
-    /// Bytes of data behind the hook word, padding not counted.
+    /// Returns the length of the data after the hook word in bytes, without padding.
     #[inline]
     pub const fn length(self) -> u16 {
         (self.0 >> 32) as u16
     }
 
-    /// The id.
+    /// Returns the event id.
     #[inline]
     pub const fn id(self) -> HookId {
         HookId((self.0 >> 16) as u16)
     }
 
-    /// The sub-hook.
+    /// Returns the sub-hook id, the low 16 bits.
     #[inline]
     pub const fn sub_hook(self) -> u16 {
         self.0 as u16
     }
 
-    /// Whether variable data follows the first data word.
+    /// Returns true if variable data follows the first data word.
     #[inline]
     pub const fn is_generic(self) -> bool {
         self.flags() & Self::GENERIC != 0
     }
 
-    /// Whether the entry is time-stamped.
+    /// Returns true if the entry is time-stamped.
     #[inline]
     pub const fn is_stamped(self) -> bool {
         self.flags() & Self::STAMPED != 0
     }
 }
 
-/// A hook word of either environment; which one says what the entry's words are.
+/// A hook word of either environment. The environment determines the word size of the entry.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum HookWord {
-    /// Four-byte words.
+    /// Hook word of an entry with words of four bytes.
     Bits32(HookWord32),
-    /// Eight-byte words.
+    /// Hook word of an entry with words of eight bytes.
     Bits64(HookWord64),
 }
 
 impl HookWord {
-    /// The environment.
+    /// Returns the environment of the program that wrote the entry. It determines the word size.
     #[inline]
     pub const fn env(self) -> Env {
         match self {
@@ -338,7 +360,7 @@ impl HookWord {
         }
     }
 
-    /// The id.
+    /// Returns the event id.
     #[inline]
     pub const fn id(self) -> HookId {
         match self {

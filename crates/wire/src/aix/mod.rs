@@ -1,26 +1,27 @@
-//! AIX trace entries, and the container that carries them here.
+//! AIX trace entries and our container format for them.
 //!
-//! Two layers, and they differ in how sure they are:
+//! The two layers differ in how well they are documented:
 //!
-//! * **Entries** ([`Entry`], [`HookWord32`], [`HookWord64`], [`ids`]): what AIX's trace calls
-//!   record, without time stamp, thread id and processor id, which AIX keeps in places that are not
-//!   public. IBM's manual pages call these bytes the format buffer: hook word and data, always
-//!   big-endian.
-//! * **The container** ([`FileHeader`], [`Frame`]), magic `TWX1`: *our own*. The layout of a native
-//!   AIX log (`trchdr` and what follows) is not public, so nothing here reads or writes one.
+//! * **Entries** ([`Entry`], [`HookWord32`], [`HookWord64`], [`ids`]) are recorded by AIX's trace
+//!   calls. An entry is a hook word and data, always big-endian; IBM's manual pages call it the
+//!   format buffer. Entries exclude timestamp, thread id and processor id, because AIX does not
+//!   publish the layout of these.
+//! * **The container** ([`FileHeader`], [`Frame`]), magic `TWX1`, is *our own*. The layout of a
+//!   native AIX log, which begins with `trchdr`, is not public, so this module neither reads nor
+//!   writes native logs.
 //!
 //! ```text
 //! file header (96 bytes + strings) | frame | frame | ...
 //!                                    └ fixed part (32 bytes) | entry | padding to 8
 //! ```
 //!
-//! Statements say how they are known: *documented* (IBM's pages "trcfmt File Format", "trchook,
+//! Comments name the source of each fact: *documented* (IBM's pages "trcfmt File Format", "trchook,
 //! utrchook, trchook64, utrchook64", "trcgen or trcgent", "Possible forms of a trace event record",
 //! "Use of Event IDs", "Trace Hook IDs: 001 through 10A"), *from memory, unverified*, or *our
-//! decision* where these pages are silent.
+//! decision* if these pages do not specify it.
 //!
-//! Not here: what an entry means (the reader, `tracewell::format::aix`), when one is recorded (the
-//! recorder, `tracewell_record::aix`), the language of trace templates.
+//! Other modules cover the meaning of entries (the decoder, `tracewell::format::aix`), recording
+//! (`tracewell_record::aix`), and the language of trace templates (`tracewell::template`).
 
 mod container;
 mod conversion;
@@ -29,7 +30,7 @@ mod hook;
 pub mod ids;
 
 pub use container::{
-    Damage, FileHeader, Frame, FrameHead, MAX_ENTRY_LENGTH, MAX_HEADER_LENGTH, ReadError, Texts,
+    Damage, FileHeader, Frame, FrameHeader, MAX_ENTRY_LENGTH, MAX_HEADER_LENGTH, ReadError, Texts,
 };
 pub use conversion::TimeConversion;
 pub use entry::{Entry, EntryError, MAX_DATA_LENGTH};

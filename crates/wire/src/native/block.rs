@@ -1,46 +1,51 @@
-//! The unit of a log: a head of three words, then what its kind says.
+//! The unit of a log: a header of three words and a body.
 //!
 //! | word | content |
 //! |---|---|
 //! | 0 | [`MAGIC`] (low half), kind (high half) |
-//! | 1 | bytes of the block, its head included, a multiple of 8 (low); CRC-32C of the block with this half as 0 (high) |
+//! | 1 | length of the block in bytes, a multiple of 8 (low half); checksum (high half) |
 //! | 2 | number of the block in its log, from 0 |
+//!
+//! The length includes the header. The checksum is the CRC-32C of the block with the checksum field
+//! set to 0.
 //!
 //! | kind | number | body |
 //! |---|---|---|
 //! | start | 1 | version and policy (low and high half); the clock, 5 words; process |
-//! | type | 2 | event id (16 bits), family (16 bits), bytes of its text (high half); the text, filled up with 0 |
+//! | type | 2 | event id and family (16 bits each), length of the text (high half); the text |
 //! | packet | 3 | a packet header with `used` and `last` set; records |
 //! | status | 4 | the [`StatusWords`] |
-//! | index | 5 | where the index block before it begins, in bytes, 0 for none; [`IndexEntry`](super::IndexEntry) after entry |
-//! | end | 6 | where the last index block begins, in bytes, 0 for none |
+//! | index | 5 | byte position of the previous index block, 0 if none; index entries |
+//! | end | 6 | byte position of the last index block, 0 if none |
 //!
-//! A log begins with a start block. Blocks behind each other touch. A reader that finds no block
-//! where one should be looks for the next [`MAGIC`] at a multiple of 8 whose checksum is right.
+//! Strings are padded with 0. [`IndexEntry`](super::IndexEntry) describes the entries of an index.
+//!
+//! A log begins with a start block. There are no gaps between blocks. After damage, a reader
+//! resumes at the next multiple of 8 bytes that holds [`MAGIC`] and a block with a valid checksum.
 
-use super::image::TypeHead;
+use super::image::TypeHeader;
 use super::{ClockFacts, FullPolicy, VERSION, WORD, join, split, word};
 use crate::frame;
 
 /// `TWB1`, read as a little-endian number.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"TWB1");
 
-pub use crate::frame::{HEAD, LONGEST};
+pub use crate::frame::{HEAD, MAX_LEN};
 
-/// What a block holds.
+/// The kind of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// What the log is.
+    /// Describes the log; its first block.
     Start,
-    /// An event type.
+    /// Defines an event type.
     Type,
-    /// Records.
+    /// Holds records of one packet.
     Packet,
-    /// Counts and a time up to which everything is there.
+    /// Loss counts, and the time before which the log is complete.
     Status,
-    /// Where which times are.
+    /// Lists packet blocks with their times.
     Index,
-    /// The end of a log that was closed.
+    /// Ends a log that was closed.
     End,
 }
 
@@ -48,7 +53,7 @@ impl Kind {
     const ALL: [Self; 6] =
         [Self::Start, Self::Type, Self::Packet, Self::Status, Self::Index, Self::End];
 
-    /// The number that stands for it.
+    /// Returns the number that encodes the kind in the format.
     pub const fn code(self) -> u32 {
         match self {
             Self::Start => 1,
@@ -60,69 +65,99 @@ impl Kind {
         }
     }
 
-    /// What a number stands for.
+    /// Returns the kind that `code` encodes, or `None` if it is unknown.
     pub fn of_code(code: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 }
 
-/// A block whose checksum is right.
+/// A block with a valid checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Block<'a> {
-    /// What it holds; `None` for a kind of the future, to be skipped.
+    /// The block's kind. `None` for a kind that a later version has added; readers skip such
+    /// blocks.
     pub kind: Option<Kind>,
-    /// Its number in the log.
+    /// Number of the block in its log, from 0.
     pub number: u64,
-    /// What stands behind its head.
+    /// The bytes after the header.
     pub body: &'a [u8],
 }
 
-/// What stands where a block should be.
+/// Result of looking for a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Found<'a> {
-    /// A block.
+pub enum Lookup<'a> {
+    /// A block with a valid checksum.
     Block(Block<'a>),
-    /// The beginning of one; this many bytes are needed to say more.
-    Part(usize),
-    /// Something else, or a damaged block.
-    Damage,
+    /// The bytes can be the start of a block. The reader needs at least this many bytes to decide.
+    Incomplete(usize),
+    /// Not a block, or a damaged one.
+    Damaged,
 }
 
-/// Looks for a block at the start of some bytes.
-pub fn find(bytes: &[u8]) -> Found<'_> {
+/// Looks for a block at the start of `bytes`.
+///
+/// ```
+/// use tracewell_wire::native::block::{self, Lookup, Kind};
+///
+/// let mut bytes = [0; block::HEAD + 8];
+/// block::seal(&mut bytes, Kind::End, 12).unwrap();
+///
+/// let Lookup::Block(found) = block::find(&bytes) else { panic!("no block") };
+/// assert_eq!((found.kind, found.number, found.body), (Some(Kind::End), 12, &[0; 8][..]));
+/// ```
+pub fn find(bytes: &[u8]) -> Lookup<'_> {
     match frame::find(bytes, MAGIC) {
-        frame::Found::Block { kind, number, body } => {
-            Found::Block(Block { kind: Kind::of_code(kind), number, body })
+        frame::Lookup::Block { kind, number, body } => {
+            Lookup::Block(Block { kind: Kind::of_code(kind), number, body })
         }
-        frame::Found::Part(bytes) => Found::Part(bytes),
-        frame::Found::Damage => Found::Damage,
+        frame::Lookup::Incomplete(bytes) => Lookup::Incomplete(bytes),
+        frame::Lookup::Damaged => Lookup::Damaged,
     }
 }
 
-/// Writes the head of a block whose body is in its place already; `None` where the block is too
-/// short for a head, too long, or no multiple of 8.
+/// Writes the header of a block, including the checksum. The body must already be in place.
+///
+/// Returns `None` if the block is shorter than a header, longer than [`MAX_LEN`], or if its length
+/// is not a multiple of 8.
 pub fn seal(block: &mut [u8], kind: Kind, number: u64) -> Option<()> {
     frame::seal(block, MAGIC, kind.code(), number)
 }
 
-/// The body of a start block.
+/// The body of a start block, which describes the log.
+///
+/// ```
+/// use tracewell_wire::native::block::Start;
+/// use tracewell_wire::native::{ClockFacts, ClockKind, FullPolicy, VERSION, put_words};
+///
+/// let clock = ClockFacts {
+///     kind: ClockKind::Monotonic,
+///     ticks_per_second: 1_000_000_000,
+///     origin: 0,
+///     origin_realtime: 1_700_000_000_000_000_000,
+///     origin_monotonic: 0,
+/// };
+/// let start = Start { version: VERSION, policy: FullPolicy::Flush, clock, process: 42 };
+/// let mut body = [0; 8 * Start::WORDS];
+/// put_words(&mut body, &start.words()).unwrap();
+/// assert_eq!(Start::read(&body), Some(start));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Start {
     /// Version of the format.
     pub version: u32,
-    /// The stream's policy.
+    /// Policy for a full stream.
     pub policy: FullPolicy,
-    /// The stream's clock.
+    /// The clock that counts the ticks of the stream.
     pub clock: ClockFacts,
-    /// The process that made the stream.
+    /// Id of the process that created the stream.
     pub process: u32,
 }
 
 impl Start {
-    /// Number of words.
+    /// Length of the body in words.
     pub const WORDS: usize = 2 + ClockFacts::WORDS;
 
-    /// As words, in this version.
+    /// Encodes the body, with the current [`VERSION`].
     pub fn words(&self) -> [u64; Self::WORDS] {
         let mut words = [0; Self::WORDS];
         words[0] = join(VERSION, self.policy.code() as u32);
@@ -131,7 +166,7 @@ impl Start {
         words
     }
 
-    /// From a body; `None` where it is too short or names no policy.
+    /// Decodes a body. Returns `None` if it is too short or has an unknown policy.
     pub fn read(body: &[u8]) -> Option<Self> {
         let (version, policy) = split(word(body, 0)?);
         let mut clock = [0; ClockFacts::WORDS];
@@ -144,31 +179,31 @@ impl Start {
     }
 }
 
-/// The body of a status block: how things stand after the blocks before it.
+/// The body of a status block: the state of the stream after all earlier blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StatusWords {
-    /// Every record with an earlier stamp is in a block before this one, unless its thread was
-    /// held up between reading the clock and storing the record.
+    /// Every record with an earlier timestamp is in an earlier block, unless its thread was delayed
+    /// between reading the clock and storing the record.
     pub complete_before: u64,
-    /// State of the stream (a number of [`super::image::State`]).
+    /// State of the stream: the code of a [`State`](super::image::State).
     pub state: u64,
-    /// Events lost for want of room in their lane, over all lanes.
+    /// Events lost because their lane was full, over all lanes.
     pub lost: u64,
-    /// Events lost because no lane was free, or of no id.
+    /// Events lost because no lane was free, or because their event type had no id.
     pub lost_unplaced: u64,
     /// Events lost while a full stream was suspended.
     pub lost_suspended: u64,
-    /// Events that were in the stream and never reached the log.
+    /// Events that were in the stream but never reached the log.
     pub lost_log: u64,
-    /// First error of the flushes (an error number), 0 for none.
+    /// Error number of the first flush that failed; 0 if none.
     pub flush_error: u64,
 }
 
 impl StatusWords {
-    /// Number of words.
+    /// Length of the body in words.
     pub const WORDS: usize = 7;
 
-    /// As words.
+    /// Returns the body in the form that a log stores.
     pub const fn words(&self) -> [u64; Self::WORDS] {
         [
             self.complete_before,
@@ -181,7 +216,7 @@ impl StatusWords {
         ]
     }
 
-    /// From a body; `None` where it is too short.
+    /// Decodes a body, or returns `None` if it is too short.
     pub fn read(body: &[u8]) -> Option<Self> {
         Some(Self {
             complete_before: word(body, 0)?,
@@ -195,10 +230,12 @@ impl StatusWords {
     }
 }
 
-/// The body of a type block: event id, family, text.
+/// Decodes the body of a type block: event id, family and definition. Returns `None` if the body is
+/// too short.
 pub fn event_type(body: &[u8]) -> Option<(u16, u16, &[u8])> {
-    // The same word as in an image, with the id in the place of the state.
-    let head = TypeHead::unpack(word(body, 0)?);
+    // The first word has the same layout as in an image. It holds the event id in place of the
+    // state.
+    let head = TypeHeader::unpack(word(body, 0)?);
     Some((head.state, head.family, body.get(WORD..)?.get(..head.length as usize)?))
 }
 
@@ -211,14 +248,14 @@ mod tests {
         let mut block = [0xA5; 48];
         seal(&mut block, Kind::Status, 7).unwrap();
         let body = &[0xA5; 24][..];
-        let whole = Found::Block(Block { kind: Some(Kind::Status), number: 7, body });
+        let whole = Lookup::Block(Block { kind: Some(Kind::Status), number: 7, body });
         assert_eq!(find(&block), whole);
-        assert_eq!(find(&block[..47]), Found::Part(48));
-        assert_eq!(find(&block[..3]), Found::Part(24));
+        assert_eq!(find(&block[..47]), Lookup::Incomplete(48));
+        assert_eq!(find(&block[..3]), Lookup::Incomplete(24));
         for byte in 0..48 {
             let mut damaged = block;
             damaged[byte] ^= 0x10;
-            assert!(!matches!(find(&damaged), Found::Block(_)), "{byte}");
+            assert!(!matches!(find(&damaged), Lookup::Block(_)), "{byte}");
         }
     }
 }

@@ -1,15 +1,16 @@
-//! CRC-32C (Castagnoli), eight bytes at a time: polynomial 0x1EDC6F41, reflected, starting from and
-//! finally combined with all ones, as in RFC 3720, section 12.1.
+//! CRC-32C (Castagnoli), eight bytes per step. Polynomial 0x1EDC6F41, reflected; initial value and
+//! final exclusive-or are all ones, as in RFC 3720, section 12.1.
 
 /// The polynomial with its bits reversed.
 const POLYNOMIAL: u32 = 0x82F6_3B78;
 
-/// `TABLES[n][b]`: what byte `b` does to the sum when n bytes follow it.
+/// `TABLES[n][b]` is the effect of byte `b` on the checksum if `n` more bytes follow it.
 static TABLES: [[u32; 256]; 8] = tables();
 
 const fn tables() -> [[u32; 256]; 8] {
     let mut tables = [[0; 256]; 8];
     let mut byte = 0;
+    // The table for one byte, computed bit by bit.
     while byte < 256 {
         let mut sum = byte as u32;
         let mut bit = 0;
@@ -20,6 +21,8 @@ const fn tables() -> [[u32; 256]; 8] {
         tables[0][byte] = sum;
         byte += 1;
     }
+    // Each further byte changes the effect of the earlier bytes in the same way as a zero byte
+    // does.
     let mut after = 1;
     while after < 8 {
         let mut byte = 0;
@@ -33,7 +36,15 @@ const fn tables() -> [[u32; 256]; 8] {
     tables
 }
 
-/// A sum over bytes that come in pieces.
+/// A checksum over bytes that the caller adds in parts.
+///
+/// ```
+/// use tracewell_wire::native::{Crc32c, crc32c};
+///
+/// let sum = Crc32c::default().with(b"1234").with(b"56789").value();
+/// assert_eq!(sum, crc32c(b"123456789"));
+/// assert_eq!(sum, 0xE306_9283);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Crc32c(u32);
 
@@ -44,12 +55,14 @@ impl Default for Crc32c {
 }
 
 impl Crc32c {
-    /// The sum with these bytes behind.
+    /// Returns the checksum of the earlier bytes followed by `bytes`.
     #[must_use]
     pub fn with(self, bytes: &[u8]) -> Self {
         let (words, rest) = bytes.as_chunks::<8>();
         let mut sum = self.0;
         for word in words {
+            // The checksum of the previous bytes affects only the first four of these bytes. Each
+            // of the eight bytes has its own table, so the eight look-ups are independent.
             let word = u64::from_le_bytes(*word) ^ u64::from(sum);
             let octets = word.to_le_bytes();
             sum = 0;
@@ -57,19 +70,20 @@ impl Crc32c {
                 sum ^= table[usize::from(*octet)];
             }
         }
+        // At most seven bytes are left.
         for byte in rest {
             sum = sum >> 8 ^ TABLES[0][usize::from(sum as u8 ^ byte)];
         }
         Self(sum)
     }
 
-    /// The sum.
+    /// Returns the checksum of the bytes so far.
     pub const fn value(self) -> u32 {
         !self.0
     }
 }
 
-/// The sum of some bytes.
+/// Returns the checksum of `bytes`.
 pub fn crc32c(bytes: &[u8]) -> u32 {
     Crc32c::default().with(bytes).value()
 }

@@ -1,37 +1,39 @@
-//! What an event id means, as text: `family`, `name` and fields with their kinds.
+//! The string that defines an event type: family, name, and fields with their kinds.
 //!
 //! ```text
 //! net/packet_sent(length:u64,queue:hex,urgent:bool)
 //! ```
 //!
-//! Names of families and fields have the characters `A-Z a-z 0-9 _ - .`; an event's name may have
-//! any but `(`, NUL and line ends. A field of kind `text` or `bytes` is the last one: its word is a
-//! number of bytes, and the words behind it hold them, filled up with 0.
+//! Names of families and fields consist of `A-Z a-z 0-9 _ - .`. An event name can contain any
+//! character except `(`, NUL and line ends. Only the last field can be of kind `text` or `bytes`.
+//! The word of such a field is a length in bytes. The following words hold the bytes, padded with
+//! 0.
 
 use core::fmt;
 
-/// The event type of entering a span: work of a thread that begins or goes on, and that others may interrupt.
-/// A reader takes it as a call. The number tells one span from another.
+/// Event type for entering a span. A span is a unit of work that a thread begins or resumes. The
+/// number identifies the span. Readers treat the event as a call.
 pub const SPAN_ENTER: &str = "span/enter(span:u64)";
-/// The event type of leaving a span, for good or not: the return from the call.
+/// Event type for leaving a span, which may be finished or not. Readers treat the event as the
+/// return from the call.
 pub const SPAN_EXIT: &str = "span/exit(span:u64)";
 
-/// How the word of a field is to be shown.
+/// The type of a field. The type determines the format in which readers show the field's word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FieldKind {
-    /// A number.
+    /// An unsigned number of 64 bits.
     Unsigned,
-    /// A number in two's complement of 64 bits.
+    /// A signed number in two's complement, 64 bits.
     Signed,
-    /// Bits.
+    /// A number shown in hexadecimal, such as an address.
     Hex,
-    /// 0 or 1.
+    /// 0 for false, 1 for true.
     Bool,
-    /// The bits of an IEEE 754 number of 64 bits.
+    /// The bits of a 64-bit IEEE 754 number.
     Float,
-    /// A length, and as many bytes of UTF-8 behind it.
+    /// A length in bytes, followed by UTF-8 text.
     Text,
-    /// A length, and as many bytes behind it.
+    /// A length in bytes, followed by the bytes.
     Bytes,
 }
 
@@ -46,7 +48,7 @@ impl FieldKind {
         (Self::Bytes, "bytes"),
     ];
 
-    /// The word for it in an event type's text.
+    /// Returns the kind's name in an event type, such as `u64`.
     pub fn as_str(self) -> &'static str {
         Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
     }
@@ -59,26 +61,35 @@ impl FieldKind {
 /// A field of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Field<'a> {
-    /// Its name.
+    /// Name of the field.
     pub name: &'a str,
-    /// How it is shown.
+    /// The kind of the field.
     pub kind: FieldKind,
 }
 
-/// The text of an event type, taken apart.
+/// The parsed definition of an event type.
+///
+/// ```
+/// use tracewell_wire::native::{EventTypeText, FieldKind};
+///
+/// let sent = EventTypeText::parse("net/packet_sent(length:u64,urgent:bool)").unwrap();
+/// assert_eq!((sent.family, sent.name), ("net", "packet_sent"));
+/// let kinds: Vec<FieldKind> = sent.fields().map(|field| field.kind).collect();
+/// assert_eq!(kinds, [FieldKind::Unsigned, FieldKind::Bool]);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EventTypeText<'a> {
-    /// Group of events that belong together; may be empty.
+    /// Name of the group of related events; may be empty.
     pub family: &'a str,
-    /// The event's name.
+    /// Name of the event; never empty.
     pub name: &'a str,
     fields: &'a str,
 }
 
-/// A text is no event type.
+/// Error for text that is not a valid event type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TextError {
-    /// What was expected.
+    /// The part that the parser expected, for a message.
     pub expected: &'static str,
 }
 
@@ -91,34 +102,40 @@ impl fmt::Display for TextError {
 impl core::error::Error for TextError {}
 
 impl<'a> EventTypeText<'a> {
-    /// Takes a text apart; what this accepts, [`EventTypeText::fields`] reads to its end.
+    /// Parses the definition of an event type. After success, [`EventTypeText::fields`] yields
+    /// every field.
     ///
     /// # Errors
-    /// Where it is not of the form above.
+    /// Returns an error if the text is not of the form `family/name(field:kind,...)`.
     pub fn parse(text: &'a str) -> Result<Self, TextError> {
         let error = |expected| TextError { expected };
+        // NULs pad stored definitions, and listings show one definition per line.
         if text.contains(['\0', '\n', '\r']) {
             return Err(error("no line ends or NULs"));
         }
         let (head, fields) = text.split_once('(').ok_or(error("a list of fields"))?;
         let fields = fields.strip_suffix(')').ok_or(error("a closing parenthesis"))?;
-        let (family, name) = head.split_once('/').ok_or(error("a slash behind the family"))?;
+        let (family, name) = head.split_once('/').ok_or(error("a slash after the family"))?;
         if !family.bytes().all(plain) || name.is_empty() {
             return Err(error("names of letters, digits, '_', '-' and '.'"));
         }
         let parsed = Self { family, name, fields };
+        // `split` yields one empty part for an empty string.
         let parts = if fields.is_empty() { 0 } else { fields.split(',').count() };
+        // `fields` skips fields that it cannot parse. If the two counts differ, there is an invalid
+        // field.
         if parsed.fields().count() != parts {
             return Err(error("fields name:kind"));
         }
+        // A `text` or `bytes` field extends to the end of the record, so no field can follow it.
         let before_last = parsed.fields().take(parts.saturating_sub(1));
         if before_last.into_iter().any(|field| field.kind.is_long()) {
-            return Err(error("text or bytes in the last place"));
+            return Err(error("text or bytes as the last field only"));
         }
         Ok(parsed)
     }
 
-    /// The fields in order.
+    /// Returns the fields in order.
     pub fn fields(&self) -> impl Iterator<Item = Field<'a>> + use<'a> {
         self.fields.split(',').filter_map(|field| {
             let (name, kind) = field.split_once(':')?;
@@ -129,7 +146,7 @@ impl<'a> EventTypeText<'a> {
 }
 
 impl FieldKind {
-    /// Whether its word is a length and bytes follow.
+    /// Returns true if the field has a word with a length, followed by that many bytes.
     pub const fn is_long(self) -> bool {
         matches!(self, Self::Text | Self::Bytes)
     }

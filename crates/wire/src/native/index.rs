@@ -1,4 +1,4 @@
-//! Where in a log which times are: an entry for each packet block.
+//! An entry of a log's index: the offset of one packet block, and the times it covers.
 //!
 //! | word | content |
 //! |---|---|
@@ -7,36 +7,46 @@
 //! | 2 | stamp of its last event |
 //! | 3 | lane (low half), events (high half) |
 //!
-//! The index says nothing that the blocks themselves do not; it is made again by reading their
-//! headers one after the other.
+//! The index repeats data from the packet headers, so a reader can rebuild the index from the
+//! packets.
 
 use super::{join, split, word};
 
-/// An entry of the index.
+/// An entry of the index, for one packet block.
+///
+/// ```
+/// use tracewell_wire::native::{IndexEntry, put_words};
+///
+/// let entry = IndexEntry { offset: 4096, first: 100, last: 900, lane: 2, events: 37 };
+/// let mut body = [0; 8 * IndexEntry::WORDS];
+/// put_words(&mut body, &entry.words()).unwrap();
+/// assert_eq!(IndexEntry::read(&body, 0), Some(entry));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IndexEntry {
-    /// Position of the block in the log, in bytes.
+    /// Offset of the block in the log, in bytes.
     pub offset: u64,
-    /// Stamp of its first event.
+    /// Timestamp of its first event.
     pub first: u64,
-    /// Stamp of its last event.
+    /// Timestamp of its last event.
     pub last: u64,
-    /// Its lane.
+    /// Lane of its events.
     pub lane: u32,
-    /// How many events it holds.
+    /// Number of its events.
     pub events: u32,
 }
 
 impl IndexEntry {
-    /// Number of words.
+    /// Length of an entry in words.
     pub const WORDS: usize = 4;
 
-    /// As words.
+    /// Returns the entry in the form that an index block stores.
     pub const fn words(&self) -> [u64; Self::WORDS] {
         [self.offset, self.first, self.last, join(self.lane, self.events)]
     }
 
-    /// Entry `number` of the body of an index block.
+    /// Decodes entry `number` of the body of an index block. Returns `None` if the body does not
+    /// contain the whole entry.
     pub fn read(body: &[u8], number: usize) -> Option<Self> {
         let at = number.checked_mul(Self::WORDS)?;
         let (lane, events) = split(word(body, at + 3)?);

@@ -1,20 +1,20 @@
 //! Tracewell's own format: the stream image in memory and the log in a file.
 //!
-//! Everything is a little-endian 64-bit **word**. Two containers hold the same **packets**:
+//! Image and log consist of little-endian 64-bit **words**, and hold the same **packets**:
 //!
 //! | file | what it defines |
 //! |---|---|
-//! | `record` | one event: a head word and its fields, a word each |
-//! | `packet` | a run of records of one thread, with what is needed to read it alone |
+//! | `record` | one event: a header word and one word per field |
+//! | `packet` | a run of records of one thread, readable without any other packet |
 //! | `image` | a stream's memory: header, filters, event types, lanes |
-//! | `block` | a log's unit: length, checksum, kind; what each kind holds |
-//! | `index` | where in a log which times are |
+//! | `block` | the unit of a log: length, checksum, kind, and the body of each kind |
+//! | `index` | where a log contains the events of a time span |
 //! | `event_type` | name, family and fields of an event as text |
-//! | `crc` | the checksum of a block, CRC-32C |
+//! | `crc` | CRC-32C, the checksum of a block |
 //!
-//! The whole format is described for other people's readers in `docs/native-format.md`.
-//! Who may store which word when, and who may believe it, is said in
-//! `tracewell_record::stream`, which records.
+//! `docs/native-format.md` describes the format for independent implementations.
+//! `tracewell_record::stream` defines the rules for shared memory: who can store which word, when,
+//! and which words a reader can trust.
 
 pub mod block;
 mod crc;
@@ -28,29 +28,38 @@ pub use crc::{Crc32c, crc32c};
 pub use event_type::{EventTypeText, Field, FieldKind, SPAN_ENTER, SPAN_EXIT, TextError};
 pub use index::IndexEntry;
 pub use packet::PacketHeader;
-pub use record::{REBASE, RecordHead};
+pub use record::{REBASE, RecordHeader};
 
-/// Version of both containers. A reader refuses a larger one.
+/// Version of image and log. A reader rejects later versions.
 pub const VERSION: u32 = 1;
 
-/// Bytes of a word.
+/// Length of a word in bytes.
 pub const WORD: usize = 8;
 
-/// Ids of events lie below this; 0 is the clock's own record ([`REBASE`]).
+/// Number of event ids. Id 0 is the clock's own record ([`REBASE`]).
 pub const EVENT_IDS: usize = 2048;
 
-/// Families lie below this: a family is a bit of the gate word, whose last bit means that somebody
-/// waits for events.
+/// Number of event families. Each family has a bit in the gate word. The last bit of the gate word
+/// is set while a reader waits for events.
 pub const FAMILIES: u32 = 63;
 
-/// Word number `index` of some bytes; `None` where they end before it does.
+/// Returns word `index` of `bytes`, or `None` if `bytes` does not contain the whole word.
+///
+/// ```
+/// use tracewell_wire::native::{put_words, word};
+///
+/// let mut bytes = [0; 16];
+/// put_words(&mut bytes, &[7, 8]).unwrap();
+/// assert_eq!((word(&bytes, 1), word(&bytes, 2)), (Some(8), None));
+/// ```
 #[inline]
 pub fn word(bytes: &[u8], index: usize) -> Option<u64> {
     let start = index.checked_mul(WORD)?;
     bytes.get(start..)?.first_chunk().map(|word| u64::from_le_bytes(*word))
 }
 
-/// Stores words at the start of some bytes; `None` where they do not fit.
+/// Stores words at the start of `bytes`. Returns `None`, and stores nothing, if the words do not
+/// fit.
 pub fn put_words(bytes: &mut [u8], words: &[u64]) -> Option<()> {
     let room = bytes.get_mut(..words.len().checked_mul(WORD)?)?;
     for (to, word) in room.as_chunks_mut::<WORD>().0.iter_mut().zip(words) {
@@ -59,31 +68,38 @@ pub fn put_words(bytes: &mut [u8], words: &[u64]) -> Option<()> {
     Some(())
 }
 
-/// Two halves of a word: the low one first.
+/// Joins two halves into a word; the first argument is the low half. [`split`] is the inverse.
+///
+/// ```
+/// use tracewell_wire::native::{join, split};
+///
+/// assert_eq!(join(1, 2), 0x2_0000_0001);
+/// assert_eq!(split(join(1, 2)), (1, 2));
+/// ```
 #[inline]
 pub const fn join(low: u32, high: u32) -> u64 {
     low as u64 | (high as u64) << 32
 }
 
-/// The low and the high half of a word.
+/// Returns the low and the high half of a word.
 #[inline]
 pub const fn split(word: u64) -> (u32, u32) {
     (word as u32, (word >> 32) as u32)
 }
 
-/// How a stream's clock counts.
+/// The source of a stream's timestamps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClockKind {
-    /// The processor's counter, which runs at one rate in all states of the processor.
+    /// The processor's cycle counter. Power states do not change its rate.
     Counter,
     /// The operating system's monotonic clock, in nanoseconds.
     Monotonic,
-    /// Whatever the program gave.
+    /// A clock that the program supplies.
     Custom,
 }
 
 impl ClockKind {
-    /// The number that stands for it.
+    /// Returns the number that encodes the kind in the format.
     pub const fn code(self) -> u64 {
         match self {
             Self::Counter => 1,
@@ -92,7 +108,7 @@ impl ClockKind {
         }
     }
 
-    /// What a number stands for; unknown ones are custom clocks.
+    /// Returns the kind of clock that `code` encodes. Unknown numbers count as custom clocks.
     pub const fn of_code(code: u64) -> Self {
         match code {
             1 => Self::Counter,
@@ -101,7 +117,7 @@ impl ClockKind {
         }
     }
 
-    /// The word for it in output.
+    /// Returns its name for output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Counter => "processor counter",
@@ -111,19 +127,19 @@ impl ClockKind {
     }
 }
 
-/// What happens when a stream is full.
+/// The policy of a full stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FullPolicy {
-    /// The oldest packet of the thread is overwritten.
+    /// Overwrites the oldest packet of the thread.
     Loop,
-    /// Recording stops by itself until everything was read.
+    /// Stops recording until all events have been read.
     UntilFull,
-    /// Packets are written to a log; events that find none empty are lost, and counted.
+    /// Writes packets to a log. Events that arrive while no packet is empty are lost and counted.
     Flush,
 }
 
 impl FullPolicy {
-    /// The number that stands for it.
+    /// Returns the number that encodes the policy in the format.
     pub const fn code(self) -> u64 {
         match self {
             Self::Loop => 1,
@@ -132,7 +148,7 @@ impl FullPolicy {
         }
     }
 
-    /// What a number stands for.
+    /// Returns the policy that `code` encodes, or `None` if there is none.
     pub const fn of_code(code: u64) -> Option<Self> {
         match code {
             1 => Some(Self::Loop),
@@ -142,7 +158,7 @@ impl FullPolicy {
         }
     }
 
-    /// The word for it in output.
+    /// Returns its name for output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Loop => "loop",
@@ -152,26 +168,28 @@ impl FullPolicy {
     }
 }
 
-/// A stream's clock: what a stamp is in time.
+/// A stream's clock, which relates its timestamps to time.
+///
+/// The three origins are readings of three clocks at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClockFacts {
-    /// Where stamps come from.
+    /// Source of the timestamps.
     pub kind: ClockKind,
-    /// Stamps a second; 0 where nobody knows.
+    /// Rate in ticks per second; 0 if unknown.
     pub ticks_per_second: u64,
-    /// A stamp ...
+    /// Timestamp at the origin, in ticks.
     pub origin: u64,
-    /// ... and the wall clock at that moment: nanoseconds since 1970 UTC.
+    /// Wall clock at the origin, in nanoseconds since 1970 UTC.
     pub origin_realtime: u64,
-    /// ... and the monotonic clock at that moment, in nanoseconds.
+    /// Monotonic clock at the origin, in nanoseconds.
     pub origin_monotonic: u64,
 }
 
 impl ClockFacts {
-    /// Number of words in either container.
+    /// Length in words, in image and log.
     pub const WORDS: usize = 5;
 
-    /// As words.
+    /// Returns the words that an image or a log stores.
     pub const fn words(&self) -> [u64; Self::WORDS] {
         [
             self.kind.code(),
@@ -182,7 +200,7 @@ impl ClockFacts {
         ]
     }
 
-    /// From words.
+    /// Decodes the words that [`ClockFacts::words`] returns.
     pub const fn of_words(words: [u64; Self::WORDS]) -> Self {
         let [kind, ticks_per_second, origin, origin_realtime, origin_monotonic] = words;
         let kind = ClockKind::of_code(kind);

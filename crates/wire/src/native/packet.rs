@@ -1,61 +1,71 @@
-//! The header of a packet: what is needed to read the records behind it without any other packet.
+//! The header of a packet. A reader needs nothing else to decode the packet's records.
 //!
 //! | word | content |
 //! |---|---|
-//! | 0 | number: in an image, of the packet in its lane from 0; in a log, as it was in the image |
-//! | 1 | base: the stamp from which its records count |
-//! | 2 | process id, thread id (low and high half) |
+//! | 0 | number of the packet in its lane, from 0; in a log the same number as in the image |
+//! | 1 | base: the timestamp that the ticks of its records are relative to |
+//! | 2 | process id (low half), thread id (high half) |
 //! | 3 | number of its first event in its lane, from 0 |
-//! | 4 | events of this lane that were lost before it, in all |
-//! | 5 | words in use, this header included (low half; 0 while it is written); lane (high half) |
-//! | 6 | stamp of its last record; 0 while it is written |
-//! | 7, 8 | name of the thread: at most 16 bytes, the rest 0 |
-//! | 9 | in a log, number of the lane's first event that the log is meant to have; in an image 0 |
+//! | 4 | events of this lane lost before the packet, in total |
+//! | 5 | words in use, this header included (low half; 0 while being written); lane (high half) |
+//! | 6 | timestamp of its last record; 0 while the packet is being written |
+//! | 7, 8 | name of the thread: at most 16 bytes, padded with 0 |
+//! | 9 | in a log, number of the lane's first event that the log should contain; in an image 0 |
 
 use super::{join, split, word};
 
 /// The header of a packet.
+///
+/// ```
+/// use tracewell_wire::native::{PacketHeader, put_words};
+///
+/// let header = PacketHeader { number: 3, base: 1000, lane: 2, ..PacketHeader::default() };
+/// let mut bytes = [0; 8 * PacketHeader::WORDS];
+/// put_words(&mut bytes, &header.words()).unwrap();
+/// assert_eq!(PacketHeader::read(&bytes), Some(header));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketHeader {
-    /// Number of the packet in its lane.
+    /// Number of the packet in its lane, from 0.
     pub number: u64,
-    /// The stamp from which its records count.
+    /// Base timestamp of the packet's records, in ticks.
     pub base: u64,
-    /// The process that recorded.
+    /// Id of the process that recorded.
     pub process: u32,
-    /// The thread that recorded.
+    /// Id of the thread that recorded.
     pub thread: u32,
-    /// Number of its first event in its lane.
+    /// Number of its first event in its lane, from 0.
     pub first_event: u64,
-    /// Events of this lane that were lost before it, in all.
+    /// Events of this lane lost before the packet, in total.
     pub lost_before: u64,
-    /// Words in use, the header included; 0 while it is written.
+    /// Words in use, including this header; 0 while the packet is being written.
     pub used: u32,
-    /// The lane.
+    /// Number of its lane.
     pub lane: u32,
-    /// Stamp of its last record; 0 while it is written.
+    /// Timestamp of its last record, in ticks; 0 while the packet is being written.
     pub last: u64,
-    /// Name of the thread, the rest 0.
+    /// Name of the thread, padded with 0.
     pub name: [u8; 16],
-    /// Number of the lane's first event that a log is meant to have: earlier ones were taken out
-    /// before it began.
+    /// Number of the lane's first event that the log should contain. Readers consumed earlier
+    /// events before the log began.
     pub covered_from: u64,
 }
 
 impl PacketHeader {
-    /// Number of words.
+    /// Length of a header in words.
     pub const WORDS: usize = 10;
-    /// Position of `number`.
+    /// Position of the word with `number`.
     pub const NUMBER: usize = 0;
-    /// Position of `used` and `lane`.
+    /// Position of the word with `used` and `lane`.
     pub const USED: usize = 5;
-    /// Position of `last`.
+    /// Position of the word with `last`.
     pub const LAST: usize = 6;
 
-    /// As words.
+    /// Returns the header in the form that precedes the packet's records.
     pub const fn words(&self) -> [u64; Self::WORDS] {
         let (first, second) = self.name.split_at(8);
         let (Some(first), Some(second)) = (first.first_chunk(), second.first_chunk()) else {
+            // The name always has 16 bytes, but the type of `first_chunk` does not express that.
             unreachable!()
         };
         [
@@ -72,7 +82,7 @@ impl PacketHeader {
         ]
     }
 
-    /// From words.
+    /// Decodes the words that [`PacketHeader::words`] returns.
     pub fn of_words(words: &[u64; Self::WORDS]) -> Self {
         let (process, thread) = split(words[2]);
         let (used, lane) = split(words[5]);
@@ -94,7 +104,7 @@ impl PacketHeader {
         }
     }
 
-    /// From the start of some bytes.
+    /// Decodes the header at the start of `bytes`, or returns `None` if `bytes` is too short.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut words = [0; Self::WORDS];
         for (index, to) in words.iter_mut().enumerate() {
@@ -103,7 +113,7 @@ impl PacketHeader {
         Some(Self::of_words(&words))
     }
 
-    /// The name without the bytes that fill it up.
+    /// Returns the thread's name without its padding.
     pub fn name(&self) -> &[u8] {
         let end = self.name.iter().position(|byte| *byte == 0).unwrap_or(self.name.len());
         &self.name[..end]

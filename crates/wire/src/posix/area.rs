@@ -1,45 +1,48 @@
-//! What a process shares with those who trace it: its area, and the names of its event types.
+//! The memory that a process shares with its controllers: its area and the names of its event
+//! types.
 //!
 //! The area is one page:
 //!
 //! | words | content |
 //! |---|---|
 //! | 0 | [`AREA_MAGIC`] |
-//! | 1, 2 | process: its id (low half), its space (high half); its start, as `/proc/PID/stat` has it |
+//! | 1 | process: its id (low half), its space (high half) |
+//! | 2 | start time of the process, as in `/proc/PID/stat` |
 //! | 3 | nonce of its name space; 0 while it has none |
-//! | 8 | generation: counts up when a slot changes |
-//! | 16 to 79 | slot `n`: nonce of the stream of the reference file `s.n` if it traces the process, else 0 |
+//! | 8 | generation: incremented when a slot changes |
+//! | 16 to 79 | slot `n`: if the stream of file `s.n` traces the process, its nonce, else 0 |
 //!
-//! Slot `n` is stored only by the controller that owns the reference file `s.n`.
+//! Only the controller that owns the reference file `s.n` stores slot `n`.
 //!
-//! The space of a process is the inode number of the PID namespace that its id belongs to, or 0 if the process
-//! could not find out. Ids of different spaces cannot be compared.
+//! Every process id belongs to a PID namespace. The space of a process is the inode number of that
+//! namespace, or 0 if the process could not determine the number. Ids of different spaces are not
+//! comparable.
 //!
-//! A process that no controller traces and that has no names needs no area. It maps the file `all`, one page
-//! for all processes of a user:
+//! A process without controllers and names needs no area. Such a process maps the file `all`, one
+//! page for all processes of a user:
 //!
 //! | words | content |
 //! |---|---|
 //! | 0 | [`ALL_MAGIC`] |
-//! | 8 | generation: changes after a controller made the area of a process |
+//! | 8 | generation: changes after a controller created the area of a process |
 //!
-//! A name space belongs to a process and to its children that are traced with it:
+//! A process shares its name space with the child processes that are traced with it:
 //!
 //! | words | content |
 //! |---|---|
 //! | 0 | [`NAMES_MAGIC`] |
 //! | 1 | its nonce |
-//! | 2 | names lie below this slot |
-//! | 8 | slots of [`NAME_SLOT`] words: bytes of the name; the name |
+//! | 2 | number of slots in use |
+//! | 8 | slots of [`NAME_SLOT`] words: length of the name in bytes; the name |
 //!
-//! A reference is a file `s.NN` of five words and says where a stream's memory is:
+//! A reference is a file `s.NN` of five words. It locates a stream's memory:
 //!
 //! | word | content |
 //! |---|---|
 //! | 0 | [`REFERENCE_MAGIC`] |
 //! | 1 | nonce of the stream |
-//! | 2, 3 | the controller: process, as in an area; its start |
-//! | 4 | the descriptor in the controller that is the memory; all ones for the file `o.NONCE` beside |
+//! | 2, 3 | the controller: process and start time, as in an area |
+//! | 4 | the memory's file descriptor in the controller; all ones if it is the file `o.NONCE` |
 
 /// `TWPXPRO1`, read as a little-endian number.
 pub const AREA_MAGIC: u64 = u64::from_le_bytes(*b"TWPXPRO1");
@@ -50,45 +53,45 @@ pub const NAMES_MAGIC: u64 = u64::from_le_bytes(*b"TWPXNAM1");
 
 /// `TWPXREF1`, read as a little-endian number.
 pub const REFERENCE_MAGIC: u64 = u64::from_le_bytes(*b"TWPXREF1");
-/// Words of a reference.
+/// Length of a reference in words.
 pub const REFERENCE_WORDS: usize = 5;
-/// The descriptor of a reference to a file.
+/// Value of the descriptor word if the stream's memory is a file.
 pub const NO_DESCRIPTOR: u64 = u64::MAX;
 
-/// Words of an area.
+/// Length of an area in words.
 pub const AREA_WORDS: usize = 512;
-/// Streams that may trace a process.
+/// Maximum number of streams that trace one process.
 pub const SLOTS: usize = 64;
 
-/// Places of words in an area.
+/// Positions of words in an area.
 pub mod at {
-    /// The magic number.
+    /// Position of the magic number.
     pub const MAGIC: usize = 0;
-    /// Process.
+    /// Position of the process.
     pub const PROCESS: usize = 1;
-    /// Its start.
+    /// Position of the process's start time.
     pub const START: usize = 2;
-    /// Its name space.
+    /// Position of the nonce of the name space.
     pub const NAMES: usize = 3;
-    /// Generation.
+    /// Position of the generation.
     pub const GENERATION: usize = 8;
-    /// Slots.
+    /// Position of the first slot.
     pub const SLOTS: usize = 16;
 }
 
-/// Places of words in a name space.
+/// Positions of words in a name space.
 pub mod names {
-    /// The magic number.
+    /// Position of the magic number.
     pub const MAGIC: usize = 0;
-    /// Its nonce.
+    /// Position of the nonce.
     pub const NONCE: usize = 1;
-    /// Names lie below this slot.
+    /// Position of the number of slots in use.
     pub const COUNT: usize = 2;
-    /// Slots.
+    /// Position of the first slot.
     pub const SLOTS: usize = 8;
 }
 
-/// Words of a name's slot.
+/// Length of a name's slot in words.
 pub const NAME_SLOT: usize = 9;
-/// Words of a name space.
+/// Length of a name space in words.
 pub const NAMES_WORDS: usize = names::SLOTS + super::USER_EVENT_MAX * NAME_SLOT;

@@ -1,52 +1,56 @@
 //! The blocks of a log of a POSIX trace stream.
 //!
-//! Their frame is [`frame`], with the magic [`MAGIC`]. A log begins with a header block.
+//! [`frame`] defines the frame of a block; its magic number is [`MAGIC`]. A log begins with a
+//! header block.
 //!
 //! | kind | number | body |
 //! |---|---|---|
 //! | header | 1 | [`LogHeader`] |
-//! | name | 2 | event id; bytes of the name; the name, filled up with 0 |
-//! | records | 3 | records as `record` has them, oldest first, none of them hidden |
+//! | name | 2 | event id; length of the name in bytes; the name, padded with 0 |
+//! | records | 3 | records as in `record`, oldest first, none of them hidden |
 //! | end | 4 | [`LogStatus`] |
 //!
-//! The numbers of records blocks count up from 0, in the order of their records.
+//! Record blocks are numbered from 0, in the order of their records.
 //!
-//! With the policies until-full and append all blocks follow each other, the name of an event type before the
-//! first records of that type. With the policy loop the header
-//! says where `slots` slots of `slot_bytes` begin, of which each holds a records block or nothing. A block that
-//! is flushed several times is written to two slots in turn: of two blocks with the same number the longer
-//! one is the newer. (In version 1 the block with number `n` lies in slot `n` modulo `slots`, alone.) The other
-//! blocks begin at `tail`; where not all slots were used, closing the log puts them right behind the last records.
+//! With the policies until-full and append, all blocks follow each other, and the name of an event
+//! type precedes the first records of that type.
+//!
+//! With the policy loop, `slots` slots of `slot_bytes` bytes follow the header block. Each slot
+//! holds one record block or nothing. If a block is flushed several times, it alternates between
+//! two slots. If two blocks have the same number, the longer block is newer. (In version 1, block
+//! `n` is always in slot `n` modulo `slots`.) The other blocks begin at `tail`. If some slots were
+//! never used, closing the log moves `tail` to the end of the last records.
+//!
 //! A log that was not closed has no end block.
 
 use super::{
-    LogPolicy, NAME_MAX, RECORD_WORDS, RecordHead, StreamPolicy, text_of_words, text_words,
+    LogPolicy, NAME_MAX, RECORD_WORDS, RecordHeader, StreamPolicy, text_of_words, text_words,
 };
 use crate::frame;
 use crate::native::{WORD, join, split, word};
 
 /// `TWPX`, read as a little-endian number.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"TWPX");
-/// Version of the format. A reader refuses a larger one. Logs without slots are of version 1.
+/// Version of the format. A reader rejects later versions. Logs without slots have version 1.
 pub const VERSION: u32 = 2;
 
-/// What a block holds.
+/// The kind of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// What the log is.
+    /// Describes the log; its first block.
     Header,
-    /// The name of an event type.
+    /// Names an event type.
     Name,
-    /// Records.
+    /// Holds records of events.
     Records,
-    /// The end of a log that was closed.
+    /// Ends a log that was closed.
     End,
 }
 
 impl Kind {
     const ALL: [Self; 4] = [Self::Header, Self::Name, Self::Records, Self::End];
 
-    /// The number that stands for it.
+    /// Returns the number that encodes the kind in the format.
     pub const fn code(self) -> u32 {
         match self {
             Self::Header => 1,
@@ -56,61 +60,90 @@ impl Kind {
         }
     }
 
-    /// What a number stands for.
+    /// Returns the kind that `code` encodes, or `None` if it is unknown.
     pub fn of_code(code: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 }
 
-/// Writes the head of a block whose body is in its place; `None` where its size is no block's.
+/// Writes the header of a block. The body must already be in place. Returns `None` if the block has
+/// an invalid length; see [`frame::seal`].
 pub fn seal(block: &mut [u8], kind: Kind, number: u64) -> Option<()> {
     frame::seal(block, MAGIC, kind.code(), number)
 }
 
-/// What a log is.
+/// The body of a header block, which describes the log.
+///
+/// ```
+/// use tracewell_wire::native::put_words;
+/// use tracewell_wire::posix::log::LogHeader;
+/// use tracewell_wire::posix::{LogPolicy, NAME_MAX, StreamPolicy};
+///
+/// let header = LogHeader {
+///     stream_policy: StreamPolicy::Flush,
+///     log_policy: LogPolicy::Append,
+///     inherited: false,
+///     max_data: 128,
+///     stream_size: 1 << 20,
+///     log_size: 1 << 24,
+///     created: 1_700_000_000_000_000_000,
+///     resolution: 1,
+///     process: 4711,
+///     slot_bytes: 0,
+///     slots: 0,
+///     tail: 0,
+///     name: [0; NAME_MAX],
+///     version: [0; NAME_MAX],
+/// };
+/// let mut body = [0; 8 * LogHeader::WORDS];
+/// put_words(&mut body, &header.words()).unwrap();
+/// assert_eq!(LogHeader::read(&body), Some(header));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LogHeader {
-    /// What happens when the stream is full.
+    /// Policy for a full stream.
     pub stream_policy: StreamPolicy,
-    /// What happens when the log is full.
+    /// Policy for a full log.
     pub log_policy: LogPolicy,
-    /// Whether children are traced.
+    /// True if child processes of the traced process are traced as well.
     pub inherited: bool,
-    /// Largest data of a user event, in bytes.
+    /// Maximum data length of a user event, in bytes.
     pub max_data: u64,
-    /// stream-min-size, in bytes.
+    /// The attribute stream-min-size, in bytes.
     pub stream_size: u64,
-    /// log-max-size, in bytes.
+    /// The attribute log-max-size, in bytes.
     pub log_size: u64,
-    /// When the stream was made, nanoseconds since 1970.
+    /// Time when the stream was created, in nanoseconds since 1970.
     pub created: u64,
     /// Resolution of the clock, in nanoseconds.
     pub resolution: u64,
-    /// The process that was traced.
+    /// Id of the traced process.
     pub process: u64,
-    /// Bytes of a slot; 0 where blocks follow each other.
+    /// Length of a slot in bytes; 0 if the log has no slots.
     pub slot_bytes: u32,
-    /// Number of slots.
+    /// Number of slots; 0 if the log has none.
     pub slots: u32,
-    /// Where the other blocks begin that follow the slots, in bytes from the start of the log.
+    /// Offset of the blocks that are not in slots, in bytes from the start of the log.
     pub tail: u64,
-    /// The stream's name, with a null.
+    /// Name of the stream, NUL-terminated.
     pub name: [u8; NAME_MAX],
-    /// The generation version, with a null.
+    /// The generation version, NUL-terminated.
     pub version: [u8; NAME_MAX],
 }
 
 impl LogHeader {
     const NUMBERS: usize = 10;
     const TEXT: usize = NAME_MAX / WORD;
-    /// Number of words.
+    /// Length of the body in words.
     pub const WORDS: usize = Self::NUMBERS + 2 * Self::TEXT;
-    /// Bytes of the header's block.
+    /// Length of a header block in bytes.
     pub const BLOCK: usize = frame::HEAD + Self::WORDS * WORD;
 
-    /// As words.
+    /// Returns the body in the form that a log stores, including the strings.
     pub fn words(&self) -> [u64; Self::WORDS] {
         let kind = self.log_policy.code() | u32::from(self.inherited) << 8;
+        // Logs without slots have the layout of version 1, so readers of that version can still
+        // read them.
         let version = if self.slots > 0 { VERSION } else { 1 };
         let numbers = [
             join(version, kind),
@@ -132,11 +165,13 @@ impl LogHeader {
         words
     }
 
-    /// From a block's body; `None` where it is too short, of a later version, or names no policy.
+    /// Decodes a body. Returns `None` if the body is too short, has a later version, or has an
+    /// unknown policy.
     pub fn read(body: &[u8]) -> Option<Self> {
         let at = |index| word(body, index);
         let (version, kind) = split(at(0)?);
         let (slot_bytes, slots) = split(at(8)?);
+        // The limit on slots keeps a damaged header from making readers allocate gigabytes.
         (version <= VERSION && slots as usize <= 1 << 24).then_some(())?;
         let text = |from: usize| {
             let mut words = [0; Self::TEXT];
@@ -144,6 +179,7 @@ impl LogHeader {
                 *to = at(from + index)?;
             }
             let mut text = [0; NAME_MAX];
+            // The name is shorter than the array, so that it always ends with a NUL.
             text_of_words(&words, &mut text[..NAME_MAX - 1]);
             Some(text)
         };
@@ -166,31 +202,32 @@ impl LogHeader {
     }
 }
 
-/// How the stream stood when its log was closed; each is 0 or 1 but for the error number.
+/// The body of an end block: the state of the stream when its log was closed. Each value is 0 or 1,
+/// except the error number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LogStatus {
-    /// The stream was full.
+    /// 1 if the stream was full.
     pub full: u64,
-    /// Events were lost that nobody had asked about.
+    /// 1 if events were lost since the user last read the stream's status.
     pub overrun: u64,
-    /// First error of the flushes that nobody had asked about; 0 for none.
+    /// Error number of the first flush that failed since the user last read the status; 0 if none.
     pub flush_error: u64,
-    /// Events of the stream are not in the log.
+    /// 1 if some events of the stream are not in the log.
     pub log_overrun: u64,
-    /// The log was full.
+    /// 1 if the log was full.
     pub log_full: u64,
 }
 
 impl LogStatus {
-    /// Number of words.
+    /// Length of the body in words.
     pub const WORDS: usize = 5;
 
-    /// As words.
+    /// Returns the body in the form that a log stores.
     pub const fn words(&self) -> [u64; Self::WORDS] {
         [self.full, self.overrun, self.flush_error, self.log_overrun, self.log_full]
     }
 
-    /// From a block's body; `None` where it is too short.
+    /// Decodes a body, or returns `None` if it is too short.
     pub fn read(body: &[u8]) -> Option<Self> {
         let at = |index| word(body, index);
         Some(Self {
@@ -203,33 +240,51 @@ impl LogStatus {
     }
 }
 
-/// The body of a name block: event id and name; `None` where it is none.
+/// Decodes the body of a name block: event id and name. Returns `None` if the body is damaged.
 pub fn name(body: &[u8]) -> Option<(u32, &[u8])> {
     let id = u32::try_from(word(body, 0)?).ok()?;
     let length = usize::try_from(word(body, 1)?).ok()?;
+    // A longer name indicates damage, even if the body contains that many bytes.
     let fits = length <= super::EVENT_NAME_MAX;
     fits.then_some((id, body.get(2 * WORD..)?.get(..length)?))
 }
 
-/// One record of a log, and the bytes behind it.
+/// One record of a log.
+///
+/// ```
+/// use tracewell_wire::native::put_words;
+/// use tracewell_wire::posix::RecordHeader;
+/// use tracewell_wire::posix::log::LogRecord;
+///
+/// let head = RecordHeader { length: 2, id: 65, flags: 0, process: 4711 };
+/// let mut bytes = [0; 48];
+/// let data = u64::from_le_bytes(*b"ok\0\0\0\0\0\0");
+/// put_words(&mut bytes, &[head.pack(), 1_000, 0x40_1000, 7, data]).unwrap();
+///
+/// let (record, rest) = LogRecord::read(&bytes).unwrap();
+/// assert_eq!((record.stamp, record.thread, record.data), (1_000, 7, &b"ok"[..]));
+/// assert_eq!(rest.len(), 8);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LogRecord<'a> {
-    /// Id, flags, length, process.
-    pub head: RecordHead,
-    /// Nanoseconds since 1970.
+    /// Length of the data, event id, flags and process.
+    pub head: RecordHeader,
+    /// Timestamp in nanoseconds since 1970.
     pub stamp: u64,
-    /// Where it was generated.
+    /// Return address of the call that generated the event; 0 for a system event.
     pub address: u64,
-    /// Thread (`pthread_t`).
+    /// Thread (`pthread_t`); 0 for a system event.
     pub thread: u64,
-    /// Its data.
+    /// Data of the event.
     pub data: &'a [u8],
 }
 
 impl<'a> LogRecord<'a> {
-    /// The record at the start of some bytes, and what follows it; `None` where none is whole.
+    /// Decodes the record at the start of `bytes`. Returns the record and the bytes after the
+    /// record, or `None` if the record is incomplete.
     pub fn read(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
-        let head = RecordHead::unpack(word(bytes, 0)?);
+        let head = RecordHeader::unpack(word(bytes, 0)?);
+        // The record is padded to whole words; `length` counts only the data.
         let (record, rest) = bytes.split_at_checked(head.words() * WORD)?;
         let data = record.get(RECORD_WORDS * WORD..)?.get(..head.length as usize)?;
         let at = |index| word(record, index);
@@ -265,7 +320,7 @@ mod tests {
         let mut block = [0; LogHeader::BLOCK];
         put_words(&mut block[frame::HEAD..], &header.words()).unwrap();
         seal(&mut block, Kind::Header, 0).unwrap();
-        let frame::Found::Block { kind, body, .. } = frame::find(&block, MAGIC) else {
+        let frame::Lookup::Block { kind, body, .. } = frame::find(&block, MAGIC) else {
             panic!("no block")
         };
         assert_eq!(Kind::of_code(kind), Some(Kind::Header));
@@ -275,7 +330,7 @@ mod tests {
 
     #[test]
     fn records_follow_each_other() {
-        let head = RecordHead { length: 3, id: 65, flags: 0, process: 7 };
+        let head = RecordHeader { length: 3, id: 65, flags: 0, process: 7 };
         let mut bytes = [0; 2 * 40];
         for at in [0, 40] {
             put_words(&mut bytes[at..], &[head.pack(), 1, 2, 3, 0x00CC_BBAA]).unwrap();

@@ -1,18 +1,18 @@
-//! POSIX trace streams (IEEE Std 1003.1-2001 to -2017, options TRC, TEF, TRI, TRL): what lies in shared
-//! memory and in logs.
+//! POSIX trace streams (IEEE Std 1003.1-2001 to -2017, options TRC, TEF, TRI, TRL): the layout of
+//! shared memory and of logs.
 //!
-//! Everything is a little-endian 64-bit word; the memory is read and stored as atomic words.
+//! All data are little-endian 64-bit words. Loads and stores of shared memory are atomic.
 //!
 //! | file | what it defines |
 //! |---|---|
 //! | `record` | one stored event |
 //! | `set` | a set of event types |
 //! | `object` | a stream's memory: state, filter, members, packets |
-//! | `area` | what a process shares: which streams trace it; the names of its event types |
+//! | `area` | a process's shared memory: the streams that trace it, the names of its event types |
 //! | `log` | the blocks of a log file |
 //!
-//! Who may store which word when is said in `tracewell_record::posix`. The standard fixes names of
-//! constants and leaves the numbers to the implementation; these are ours, as in `trace.h`.
+//! `tracewell_record::posix` defines who can store which word, and when. The standard names the
+//! constants and leaves their values to the implementation. Our values are those of `trace.h`.
 
 pub mod area;
 pub mod log;
@@ -21,42 +21,43 @@ mod record;
 mod set;
 
 pub use record::{
-    FLAG_HIDDEN, FLAG_SYSTEM, FLAG_TRUNCATED, RECORD_WORDS, RecordHead, record_words,
+    FLAG_HIDDEN, FLAG_SYSTEM, FLAG_TRUNCATED, RECORD_WORDS, RecordHeader, record_words,
 };
 pub use set::{EventSet, Fill};
 
-/// Bytes of an event type's name at most, without a null (`TRACE_EVENT_NAME_MAX`).
+/// Maximum length of an event type's name in bytes, without NUL (`TRACE_EVENT_NAME_MAX`).
 pub const EVENT_NAME_MAX: usize = 63;
-/// Bytes of a stream's name and of the generation version, with a null (`TRACE_NAME_MAX`).
+/// Maximum length of a stream's name and of the generation version in bytes, with NUL
+/// (`TRACE_NAME_MAX`).
 pub const NAME_MAX: usize = 64;
-/// Active streams of a user at one time (`TRACE_SYS_MAX`).
+/// Maximum number of active streams of a user (`TRACE_SYS_MAX`).
 pub const SYS_MAX: usize = 64;
-/// Named user event types of a name space (`TRACE_USER_EVENT_MAX`).
+/// Maximum number of named user event types in a name space (`TRACE_USER_EVENT_MAX`).
 pub const USER_EVENT_MAX: usize = 1024;
-/// Largest max-data-size, in bytes.
+/// Maximum value of max-data-size, in bytes.
 pub const DATA_MAX: usize = 65_536;
 
-/// An internal failure; data: its error number (`int`).
+/// System event: an internal failure. Data: the error number (`int`).
 pub const ERROR: u32 = 1;
-/// Recording began; data: the filter in force.
+/// System event: recording began. Data: the current filter.
 pub const START: u32 = 2;
-/// Recording ended; data: `int`, not 0 when the stream stopped by itself.
+/// System event: recording ended. Data: an `int` that is nonzero if the stream stopped by itself.
 pub const STOP: u32 = 3;
-/// Events began to be lost.
+/// System event: the stream began to lose events.
 pub const OVERFLOW: u32 = 4;
-/// The loss ended.
+/// System event: the stream no longer loses events.
 pub const RESUME: u32 = 5;
-/// The filter changed; data: the old set and the new one.
+/// System event: the filter changed. Data: the old set and the new one.
 pub const FILTER: u32 = 6;
-/// A flush began.
+/// System event: a flush began.
 pub const FLUSH_START: u32 = 7;
-/// A flush ended.
+/// System event: a flush ended.
 pub const FLUSH_STOP: u32 = 8;
-/// The user event without a name of its own.
+/// Id of the unnamed user event.
 pub const UNNAMED: u32 = 64;
-/// The first named user event.
+/// Id of the first named user event.
 pub const FIRST_USER: u32 = 65;
-/// The last named user event.
+/// Id of the last named user event.
 pub const LAST_USER: u32 = 64 + USER_EVENT_MAX as u32;
 
 /// The names of the system event types, from id 1 on.
@@ -73,7 +74,7 @@ pub const SYSTEM_NAMES: [&str; 8] = [
 /// The name of [`UNNAMED`].
 pub const UNNAMED_NAME: &str = "posix_trace_unnamed_userevent";
 
-/// The name of an event type that every stream has; `None` for all others.
+/// Returns the name of an event type that every stream has, or `None` for other ids.
 pub fn fixed_name(id: u32) -> Option<&'static str> {
     if id == UNNAMED {
         return Some(UNNAMED_NAME);
@@ -81,19 +82,19 @@ pub fn fixed_name(id: u32) -> Option<&'static str> {
     SYSTEM_NAMES.get(id.checked_sub(1)? as usize).copied()
 }
 
-/// What happens when a stream is full.
+/// The policy of a full stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StreamPolicy {
-    /// The oldest records go.
+    /// Discards the oldest records.
     Loop,
-    /// The stream suspends itself until it is empty.
+    /// The stream suspends itself until all events have been read.
     UntilFull,
-    /// As until-full, and it flushes itself to its log.
+    /// The stream suspends itself as with until-full, and flushes its records to its log.
     Flush,
 }
 
 impl StreamPolicy {
-    /// `POSIX_TRACE_LOOP`, `_UNTIL_FULL` or `_FLUSH`.
+    /// Returns the value of `POSIX_TRACE_LOOP`, `POSIX_TRACE_UNTIL_FULL` or `POSIX_TRACE_FLUSH`.
     pub const fn code(self) -> u32 {
         match self {
             Self::Loop => 1,
@@ -102,7 +103,7 @@ impl StreamPolicy {
         }
     }
 
-    /// The policy of a number.
+    /// Returns the policy with this value, or `None` if no policy has it.
     pub const fn of_code(code: u32) -> Option<Self> {
         match code {
             1 => Some(Self::Loop),
@@ -113,19 +114,19 @@ impl StreamPolicy {
     }
 }
 
-/// What happens when a log is full.
+/// The policy of a full log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LogPolicy {
-    /// The oldest records are replaced.
+    /// Newer records overwrite the oldest.
     Loop,
-    /// The log ends there, and its stream stays suspended.
+    /// The log ends, and its stream stays suspended.
     UntilFull,
-    /// The log grows.
+    /// The log grows without limit.
     Append,
 }
 
 impl LogPolicy {
-    /// `POSIX_TRACE_LOOP`, `_UNTIL_FULL` or `_APPEND`.
+    /// Returns the value of `POSIX_TRACE_LOOP`, `POSIX_TRACE_UNTIL_FULL` or `POSIX_TRACE_APPEND`.
     pub const fn code(self) -> u32 {
         match self {
             Self::Loop => 1,
@@ -134,7 +135,7 @@ impl LogPolicy {
         }
     }
 
-    /// The policy of a number.
+    /// Returns the policy with this value, or `None` if no policy has it.
     pub const fn of_code(code: u32) -> Option<Self> {
         match code {
             1 => Some(Self::Loop),
@@ -145,10 +146,20 @@ impl LogPolicy {
     }
 }
 
-/// Text in words, the rest 0, as much of it as fits.
+/// Encodes text in `N` words, padded with 0. Truncates text that does not fit.
+///
+/// ```
+/// use tracewell_wire::posix::{text_of_words, text_words};
+///
+/// let words: [u64; 2] = text_words(b"motor");
+/// let mut text = [0; 16];
+/// let length = text_of_words(&words, &mut text);
+/// assert_eq!(&text[..length], b"motor");
+/// ```
 pub fn text_words<const N: usize>(text: &[u8]) -> [u64; N] {
     let mut words = [0; N];
     for (word, piece) in words.iter_mut().zip(text.chunks(8)) {
+        // The last chunk can be shorter; zeros pad its word.
         let mut bytes = [0; 8];
         for (to, byte) in bytes.iter_mut().zip(piece) {
             *to = *byte;
@@ -158,7 +169,8 @@ pub fn text_words<const N: usize>(text: &[u8]) -> [u64; N] {
     words
 }
 
-/// The bytes of words, which end before their first null or with them; returns how many there are.
+/// Decodes text from `words` into `to`. Stops at the first NUL, or at the end of `words` or `to`.
+/// Returns the length of the text.
 pub fn text_of_words(words: &[u64], to: &mut [u8]) -> usize {
     let bytes = words.iter().flat_map(|word| word.to_le_bytes()).take_while(|byte| *byte != 0);
     to.iter_mut().zip(bytes).map(|(to, byte)| *to = byte).count()

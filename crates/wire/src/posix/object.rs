@@ -3,41 +3,43 @@
 //! | words | content |
 //! |---|---|
 //! | 0 | [`MAGIC`], stored last |
-//! | 1 | the stream's nonce, which no other stream has |
-//! | 2 | words of a packet (low half), number of packets (high half) |
-//! | 3 | packets that may be closed and unread (low half), policy (bits 32 to 39), 1 if inherited (bits 40 to 47) |
-//! | 4 | largest data of a user event, in bytes |
-//! | 5 | when it was made, nanoseconds since 1970 |
-//! | 6, 7 | the controller: process, as in an [area](super::area); its start |
-//! | 8 | nanoseconds of a tick of the processor's counter, times 2^32; 0 where nobody uses the counter |
+//! | 1 | the stream's nonce, different from that of every other stream |
+//! | 2 | words per packet (low half), number of packets (high half) |
+//! | 3 | low half: number of packets that may be closed and unread; bits 32 to 39: policy |
+//! | 3 | bits 40 to 47: 1 if the stream is inherited |
+//! | 4 | maximum data length of a user event, in bytes |
+//! | 5 | time of creation, nanoseconds since 1970 |
+//! | 6, 7 | the controller: process and start time, as in an [area](super::area) |
+//! | 8 | nanoseconds per tick of the processor's counter, times 2^32; 0 if it is not used |
 //! | 9 | nonce of the name space |
-//! | 12 | the latest stamp of the reader's first look, while it takes its second one; else 0 |
+//! | 12 | cutoff: the latest timestamp of the reader's first pass, during its second pass; else 0 |
 //! | 16 | state: 0 suspended, 1 running, 2 suspended because it is full |
-//! | 17, 18 | when it became full; when the first event after that was lost; 0 for not |
-//! | 19 | 1 if recorders fence before they look for readers that wait, because the kernel refuses a barrier |
-//! | 24 | order numbers: one is taken when a packet is opened and when it is closed |
-//! | 25 | packets that were ever used lie below this |
+//! | 17, 18 | time when it became full; time of the first event lost after that; else 0 |
+//! | 19 | 1 if recorders must fence before they check for waiting readers (no kernel barrier) |
+//! | 24 | order number: incremented when a packet is opened and when it is closed |
+//! | 25 | number of packets that were ever used |
 //! | 26 | events lost |
-//! | 27, 28 | loop: packets displaced; whether one was since the last record was read |
-//! | 29, 30 | the packet displaced last: order number of its closing, stamp of its last record |
-//! | 31 | the latest stamp in a packet that was closed |
-//! | 32, 33 | readers that wait: whether there are any; the word they sleep at |
-//! | 34 | the word at which the flushing thread sleeps |
-//! | 35 | 1 after a process found no place among the members |
+//! | 27 | number of displaced packets |
+//! | 28 | 1 if a packet was displaced since the last record was read |
+//! | 29, 30 | packet displaced last: order number of its closing, timestamp of its last record |
+//! | 31 | the latest timestamp in any closed packet |
+//! | 32, 33 | 1 if readers wait; the word on which they sleep |
+//! | 34 | the word on which the flushing thread sleeps |
+//! | 35 | 1 if a process found no free member slot |
 //! | 40 to 57 | the filter |
-//! | 64 to 575 | members, two words each: process, as in an area, and start |
+//! | 64 to 575 | members, two words each: process and start time, as in an area |
 //! | 576 to 583 | the stream's name |
-//! | 584 | heads of packets, [`HEAD_WORDS`] each |
+//! | 584 | packet headers, [`HEAD_WORDS`] each |
 //! | then | packets |
 //!
-//! A head:
+//! A packet header:
 //!
 //! | word | content |
 //! |---|---|
 //! | 0 | 0 free, 1 open, 2 closed (bits 0 and 1); order number of its opening |
-//! | 1 | words of records that are there |
-//! | 2 | the writer that has the packet, [`owner`]; 0 for none |
-//! | 3 | stamp of the last record, the latest in the packet |
+//! | 1 | number of words of complete records |
+//! | 2 | the packet's writer ([`owner`]); 0 if none |
+//! | 3 | timestamp of the last record, the latest in the packet |
 //! | 4 | order number of its closing |
 
 use super::set::EventSet;
@@ -47,107 +49,116 @@ use crate::native::{join, split};
 /// `TWPXSTR1`, read as a little-endian number.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"TWPXSTR1");
 
-/// Places of words.
+/// Positions of words in a stream's memory.
 pub mod at {
-    /// The magic number.
+    /// Position of the magic number.
     pub const MAGIC: usize = 0;
-    /// The latest stamp of the reader's first look.
+    /// Position of the latest timestamp of the reader's first pass.
     pub const CUTOFF: usize = 12;
-    /// State.
+    /// Position of the state.
     pub const STATE: usize = 16;
-    /// When it became full.
+    /// Position of the time when the stream became full.
     pub const FULL_STAMP: usize = 17;
-    /// When the first event after that was lost.
+    /// Position of the time when the first event after that was lost.
     pub const FIRST_LOST: usize = 18;
-    /// Whether recorders fence.
+    /// Position of the word that is 1 if recorders must fence.
     pub const FENCES: usize = 19;
-    /// Order numbers.
+    /// Position of the order number.
     pub const ORDER: usize = 24;
-    /// Packets that were ever used.
+    /// Position of the number of packets that were ever used.
     pub const USED: usize = 25;
-    /// Events lost.
+    /// Position of the count of lost events.
     pub const LOST: usize = 26;
-    /// Packets displaced.
+    /// Position of the count of displaced packets.
     pub const DISPLACED: usize = 27;
-    /// Whether one was displaced since a record was read.
+    /// Position of the word that is 1 if a packet was displaced since the last record was read.
     pub const LOOP_FULL: usize = 28;
-    /// Order number of the closing of the packet displaced last.
+    /// Position of the order number at which the packet displaced last was closed.
     pub const GONE_ORDER: usize = 29;
-    /// Stamp of its last record.
+    /// Position of the timestamp of that packet's last record.
     pub const GONE_STAMP: usize = 30;
-    /// The latest stamp in a packet that was closed.
+    /// Position of the latest timestamp in any closed packet.
     pub const CLOSED_STAMP: usize = 31;
-    /// Whether a reader waits.
+    /// Position of the word that is 1 if readers wait.
     pub const WAITERS: usize = 32;
-    /// Where readers sleep.
+    /// Position of the word on which readers sleep.
     pub const WAKE: usize = 33;
-    /// Where the flushing thread sleeps.
+    /// Position of the word on which the flushing thread sleeps.
     pub const FLUSH_WAKE: usize = 34;
-    /// Whether a process found no place among the members.
+    /// Position of the word that is 1 if a process found no free member slot.
     pub const UNLISTED: usize = 35;
-    /// The filter.
+    /// Position of the filter.
     pub const FILTER: usize = 40;
-    /// Members.
+    /// Position of the first member.
     pub const MEMBERS: usize = 64;
-    /// The stream's name.
+    /// Position of the stream's name.
     pub const NAME: usize = 576;
-    /// The first head.
+    /// Position of the first packet header.
     pub const HEADS: usize = 584;
 }
 
-/// Places of words in a head.
+/// Positions of words in a packet header.
 pub mod head {
-    /// Tag and order number of the opening.
+    /// Position of the tag and the order number that the packet got when it was opened.
     pub const STATE: usize = 0;
-    /// Words of records.
+    /// Position of the number of words of complete records.
     pub const COMMITTED: usize = 1;
-    /// Owner.
+    /// Position of the owner.
     pub const OWNER: usize = 2;
-    /// Stamp of the last record.
+    /// Position of the timestamp of the last record.
     pub const LAST: usize = 3;
-    /// Order number of the closing.
+    /// Position of the order number that the packet got when it was closed.
     pub const CLOSED: usize = 4;
 }
 
-/// Words of a head: a cache line, for each has one writer.
+/// Length of a packet header in words: a cache line, because each header has its own writer.
 pub const HEAD_WORDS: usize = 8;
-/// The process of a member whose words are being stored.
+/// Value of a member's process word while a process stores the member's two words.
 pub const TAKING: u64 = u64::MAX;
-/// Members that can be listed.
+/// Maximum number of members.
 pub const MEMBERS: usize = 256;
-/// Words of a stream's name.
+/// Length of a stream's name in words.
 pub const NAME_WORDS: usize = 8;
-/// Packets beyond those that hold what was promised. Threads have some of them to themselves; one more is
-/// taken for each further thread that is in the middle of a record.
+/// Number of packets in addition to the packets for the guaranteed records. Some threads own one
+/// additional packet each. Every other thread takes an additional packet while it stores a record.
 pub const EXTRA_PACKETS: u32 = 256;
 
-/// The word of a writer, never 0: process and thread, which Linux numbers below 2^22, 18 bits of the number of
-/// the namespace in which they are the numbers, and the depth of signal handlers, below 4.
+/// Returns the word that identifies a writer; never 0.
+///
+/// The word holds four numbers: the process id and the thread id, which Linux keeps below 2^22; the
+/// low 18 bits of the number of their namespace; and the depth of nested signal handlers, below 4.
+///
+/// ```
+/// use tracewell_wire::posix::object::{owner, split_owner};
+///
+/// let word = owner(4711, 4712, 1, 2);
+/// assert_eq!(split_owner(word), (4711, 4712, 1));
+/// ```
 pub const fn owner(process: u32, thread: u32, space: u32, depth: u32) -> u64 {
     let (process, thread) = (process as u64 & 0x3F_FFFF, thread as u64 & 0x3F_FFFF);
     process | thread << 22 | (space as u64 & 0x3_FFFF) << 44 | (depth as u64 & 3) << 62
 }
 
-/// Process and thread of a writer, and the bits of their namespace.
+/// Returns process, thread, and the low 18 bits of their namespace's number.
 pub const fn split_owner(word: u64) -> (u32, u32, u32) {
     let space = (word >> 44) as u32 & 0x3_FFFF;
     (word as u32 & 0x3F_FFFF, (word >> 22) as u32 & 0x3F_FFFF, space)
 }
 
-/// How a stream stands.
+/// State of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
 pub enum State {
-    /// Does not record.
+    /// Not started yet, or stopped.
     Suspended = 0,
-    /// Records.
+    /// Started: events are recorded.
     Running = 1,
-    /// Suspended itself because it is full.
+    /// The stream is full, and suspended itself for that reason.
     Full = 2,
 }
 
 impl State {
-    /// The state of a number; others are no state and count as suspended.
+    /// Returns the state that `code` encodes. Unknown numbers count as suspended.
     pub const fn of_code(code: u64) -> Self {
         match code {
             1 => Self::Running,
@@ -157,36 +168,48 @@ impl State {
     }
 }
 
-/// How large a stream's parts are.
+/// The sizes of a stream's parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Geometry {
-    /// Words of a packet.
+    /// Length of a packet in words.
     pub packet_words: u32,
-    /// Number of packets.
+    /// Number of packets in the stream's memory.
     pub packets: u32,
-    /// Packets that may be closed and unread.
+    /// Maximum number of packets that are closed and unread.
     pub closed: u32,
 }
 
-/// Largest number of packets, and of words of a packet.
-const PACKETS_MAX: u32 = 1 << 16;
+/// Maximum number of packets.
+const MAX_PACKETS: u32 = 1 << 16;
+/// Allowed numbers of words per packet.
 const PACKET_WORDS: core::ops::RangeInclusive<u32> = 8..=1 << 24;
 
 impl Geometry {
-    /// The smallest promise of a stream with this largest data: 8 system records and a user record.
-    pub const fn least_promise(max_data: usize) -> usize {
+    /// Returns the minimum guaranteed size of a stream with this maximum data length, in bytes.
+    /// This size suffices for 8 system records and a user record.
+    pub const fn min_promise(max_data: usize) -> usize {
         8 * 8 * record_words(2 * EventSet::BYTES) + 8 * record_words(max_data)
     }
 
-    /// Parts for a promise of so many bytes of records, of which none has more data than
-    /// `max_data`; `None` where that is too much.
+    /// Returns the sizes for a stream that is guaranteed to hold `promise` bytes of records, each
+    /// with at most `max_data` bytes of data. Returns `None` if the stream would be too large.
     ///
-    /// A packet is closed when the next record does not fit, so it holds at least its size less the
-    /// largest record. Packets have four times the size of that record, so that little is wasted,
-    /// and there are at most some hundred of them, for who opens one looks at all.
+    /// A writer closes a packet when the next record does not fit, so a closed packet holds at
+    /// least its size minus the longest record. A packet that is four times as long as the longest
+    /// record wastes little. The number of packets is limited to a few hundred, because opening a
+    /// packet examines all of them.
+    ///
+    /// ```
+    /// use tracewell_wire::posix::object::Geometry;
+    ///
+    /// let geometry = Geometry::for_promise(1 << 20, 128).unwrap();
+    /// let bytes = geometry.closed as usize * geometry.packet_words as usize * 8;
+    /// assert!(bytes > 1 << 20);
+    /// assert_eq!(Geometry::for_promise(usize::MAX, 128), None);
+    /// ```
     pub fn for_promise(promise: usize, max_data: usize) -> Option<Self> {
         let longest = record_words(max_data.max(2 * EventSet::BYTES));
-        let words = promise.max(Self::least_promise(max_data)).div_ceil(8);
+        let words = promise.max(Self::min_promise(max_data)).div_ceil(8);
         let packet =
             (4 * longest).next_power_of_two().max((words / 64).checked_next_power_of_two()?);
         let closed = u32::try_from(words.div_ceil(packet - longest) + 1).ok()?;
@@ -194,69 +217,72 @@ impl Geometry {
         Self { packet_words: u32::try_from(packet).ok()?, packets, closed }.checked()
     }
 
-    /// The same if its sizes are within their limits.
+    /// Returns the geometry if its sizes are within their limits.
     pub fn checked(self) -> Option<Self> {
         let sane = PACKET_WORDS.contains(&self.packet_words)
-            && (1..=PACKETS_MAX).contains(&self.packets)
+            && (1..=MAX_PACKETS).contains(&self.packets)
             && self.closed <= self.packets
             && self.is_addressable();
         sane.then_some(self)
     }
 
-    /// Returns true if this machine can address the whole, which 32 bits cannot for the largest sizes.
+    /// Returns true if this machine can address the whole memory. A 32-bit machine cannot address
+    /// the largest sizes.
     fn is_addressable(&self) -> bool {
+        // Compute in 64 bits, because the products can overflow `usize` on a 32-bit machine.
         let heads = u64::from(self.packets) * HEAD_WORDS as u64;
         let words =
             at::HEADS as u64 + heads + u64::from(self.packets) * u64::from(self.packet_words);
+        // No slice is longer than `isize::MAX` bytes.
         words <= isize::MAX as u64 / 8
     }
 
-    /// Where a packet's head begins.
+    /// Returns the position of a packet's header in words.
     #[inline]
     pub const fn head(&self, packet: usize) -> usize {
         at::HEADS + packet * HEAD_WORDS
     }
 
-    /// Where a packet begins.
+    /// Returns the position of a packet in words.
     #[inline]
     pub const fn packet(&self, packet: usize) -> usize {
         self.head(self.packets as usize) + packet * self.packet_words as usize
     }
 
-    /// Words of the whole.
+    /// Returns the size of the whole memory in words.
     pub const fn total(&self) -> usize {
         self.packet(self.packets as usize)
     }
 }
 
-/// What is said of a stream when it is made.
+/// The properties of a stream that are fixed when it is created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ObjectHeader {
-    /// Differs from that of every other stream.
+    /// Number that differs from that of every other stream.
     pub nonce: u64,
-    /// Its parts.
+    /// Sizes of its parts.
     pub geometry: Geometry,
-    /// What happens when it is full.
+    /// Policy for a full stream.
     pub policy: StreamPolicy,
-    /// Whether children are traced in it.
+    /// True if child processes of a traced process are traced as well.
     pub inherited: bool,
-    /// Largest data of a user event.
+    /// Maximum data length of a user event, in bytes.
     pub max_data: u32,
-    /// When it was made, nanoseconds since 1970.
+    /// Time of creation, in nanoseconds since 1970.
     pub created: u64,
-    /// The controller's process and its start.
+    /// The controller: its process, and the start time of that process.
     pub controller: (u64, u64),
-    /// Nanoseconds of a counter's tick, times 2^32; 0 for no counter.
+    /// Nanoseconds per tick of the processor's counter, times 2^32; 0 if the counter is not used.
     pub tick: u64,
-    /// The name space of its members.
+    /// Nonce of the members' name space.
     pub names: u64,
 }
 
 impl ObjectHeader {
-    /// Number of words.
+    /// Length of the header in words.
     pub const WORDS: usize = 10;
 
-    /// As words.
+    /// Returns the header in the form that is stored at the start of the stream's memory.
     pub fn words(&self) -> [u64; Self::WORDS] {
         let Geometry { packet_words, packets, closed } = self.geometry;
         let kind = self.policy.code() | u32::from(self.inherited) << 8;
@@ -275,13 +301,15 @@ impl ObjectHeader {
         ]
     }
 
-    /// From words that may say anything; `None` where they are no header.
+    /// Decodes a header from untrusted words. Returns `None` if they are not a valid header.
     pub fn of_words(words: &[u64; Self::WORDS]) -> Option<Self> {
         let [magic, nonce, sizes, kind, max_data, created, process, start, tick, names] = *words;
         let (packet_words, packets) = split(sizes);
         let (closed, kind) = split(kind);
+        // Another process may have written these words, so every size is checked before it is used.
         let geometry = Geometry { packet_words, packets, closed }.checked()?;
         let max_data = u32::try_from(max_data).ok()?;
+        // The longest record must fit into a packet; otherwise it could never be stored.
         let fits = record_words(max_data as usize) <= packet_words as usize;
         (magic == MAGIC && max_data as usize <= super::DATA_MAX && fits).then_some(())?;
         Some(Self {
@@ -335,7 +363,8 @@ mod tests {
 
     #[test]
     fn closed_packets_hold_what_is_promised() {
-        // A promise of 1 GiB takes more than the half of 32 bits of addresses that a slice may have.
+        // A stream with a guaranteed size of 1 GiB needs more than 2 GiB. On a 32-bit machine, no
+        // slice is that long.
         let large = if cfg!(target_pointer_width = "64") { 1 << 30 } else { 1 << 28 };
         for (promise, data) in [(0, 0), (65_536, 4096), (large, 16), (300_000, 65_536)] {
             let geometry = Geometry::for_promise(promise, data).unwrap();

@@ -1,14 +1,26 @@
-//! A set of event types (`trace_event_set_t`): a mark, 64 bits of system types, then those of users.
+//! A set of event types (`trace_event_set_t`): a magic word, 64 bits for system types, and bits for
+//! user types.
 
 use super::{FIRST_USER, LAST_USER, SYSTEM_NAMES, UNNAMED};
 
-/// What an initialised set begins with.
+/// First word of an initialised set.
 const MARK: u64 = u64::from_le_bytes(*b"TWPXset1");
 
-/// Words of the user types: one bit for the unnamed one, one for each named one.
+/// Words of user types: one bit for the unnamed type, one for each named type.
 const USER_WORDS: usize = (LAST_USER - UNNAMED) as usize / 64 + 1;
 
-/// A set of event types. As a filter it says what is *not* recorded.
+/// A set of event types. A set that is used as a filter holds the types that are *not* recorded.
+///
+/// ```
+/// use tracewell_wire::posix::{EventSet, FIRST_USER, Fill, START};
+///
+/// let mut filter = EventSet::filled(Fill::System);
+/// filter.add(FIRST_USER).unwrap();
+/// filter.remove(START).unwrap();
+/// assert_eq!(filter.contains(FIRST_USER), Some(true));
+/// assert_eq!(filter.contains(START), Some(false));
+/// assert_eq!(EventSet::of_words(filter.words()), filter);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct EventSet {
@@ -17,28 +29,29 @@ pub struct EventSet {
     user: [u64; USER_WORDS],
 }
 
-/// What a set is filled with.
+/// The initial content of a set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fill {
-    /// System types of this implementation that belong to no process. There are none.
+    /// System types that are independent of any process. This implementation has none.
     WithoutProcess,
-    /// All system types.
+    /// All types that the system defines.
     System,
-    /// All types, those that were not defined yet included.
+    /// All types, including types that are not defined yet.
     All,
 }
 
 impl EventSet {
-    /// Words of a set without its mark: what a filter in shared memory has.
+    /// Length in words without the magic word. A filter in shared memory has this length.
     pub const WORDS: usize = 1 + USER_WORDS;
-    /// Bytes of a set as data of an event.
+    /// Length in bytes of a set in the data of an event.
     pub const BYTES: usize = size_of::<Self>();
 
     /// The empty set.
     pub const EMPTY: Self = Self { mark: MARK, system: 0, user: [0; USER_WORDS] };
 
-    /// A filled set.
+    /// Returns a set with this content.
     pub fn filled(fill: Fill) -> Self {
+        // The ids of system types start at 1. No type has id 0.
         let system = ((1 << SYSTEM_NAMES.len()) - 1) << 1;
         let mut set = Self::EMPTY;
         if fill != Fill::WithoutProcess {
@@ -52,49 +65,50 @@ impl EventSet {
         set
     }
 
-    /// Whether the set was initialised; memory of C may hold anything.
+    /// Returns true if the set was initialised. C programs can pass uninitialised memory.
     pub const fn is_marked(&self) -> bool {
         self.mark == MARK
     }
 
-    /// Whether a set may hold this id.
+    /// Returns true if a set can contain this id.
     pub const fn is_possible(id: u32) -> bool {
         matches!(id, 1..=LAST_USER)
     }
 
-    /// Word (as in [`EventSet::words`]) and bit of an id; `None` where no set may hold it.
+    /// Returns the word (as in [`EventSet::words`]) and the bit of an id, or `None` if no set can
+    /// hold it.
     #[inline]
     pub const fn place(id: u32) -> Option<(usize, u32)> {
         if Self::is_possible(id) { Some((id as usize / 64, id % 64)) } else { None }
     }
 
-    /// Adds an id; `None` where no set may hold it.
+    /// Adds an id. Returns `None` if no set can hold it.
     pub fn add(&mut self, id: u32) -> Option<()> {
         let (word, bit) = Self::place(id)?;
         *self.word_mut(word)? |= 1 << bit;
         Some(())
     }
 
-    /// Removes an id; `None` where no set may hold it.
+    /// Removes an id. Returns `None` if no set can hold it.
     pub fn remove(&mut self, id: u32) -> Option<()> {
         let (word, bit) = Self::place(id)?;
         *self.word_mut(word)? &= !(1 << bit);
         Some(())
     }
 
-    /// Whether it holds an id; `None` where no set may.
+    /// Returns true if the set contains an id, or `None` if no set can hold it.
     pub fn contains(&self, id: u32) -> Option<bool> {
         let (word, bit) = Self::place(id)?;
         Some(self.words().get(word)? >> bit & 1 == 1)
     }
 
-    /// Both together.
+    /// Returns the members of both sets.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         self.with(other, |own, others| own | others)
     }
 
-    /// This one without the other's members.
+    /// Returns the members of this set that the other does not contain.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         self.with(other, |own, others| own & !others)
@@ -105,20 +119,21 @@ impl EventSet {
         Self::of_words(core::array::from_fn(|index| combine(own[index], others[index])))
     }
 
-    /// The bits, id `n` in word `n / 64`.
+    /// Returns the bits. Word `n / 64` holds the bit of id `n`.
     pub fn words(&self) -> [u64; Self::WORDS] {
         core::array::from_fn(|index| match index {
+            // All system ids are below 64.
             0 => self.system,
             index => self.user[index - 1],
         })
     }
 
-    /// From bits.
+    /// Creates a set from its bits.
     pub fn of_words(words: [u64; Self::WORDS]) -> Self {
         Self { mark: MARK, system: words[0], user: core::array::from_fn(|at| words[1 + at]) }
     }
 
-    /// As data of an event: in memory order.
+    /// Encodes the set as data of an event, in memory order.
     pub fn bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         let words = core::iter::once(MARK).chain(self.words());

@@ -1,4 +1,4 @@
-//! The configuration record: what the target says of its settings.
+//! The configuration record, in which a target announces its settings.
 //!
 //! | form | dialects | header | payload |
 //! |---|---|---|---|
@@ -6,24 +6,24 @@
 //! | [`Form::Ten`] | 2.4.3 | id, sequence, stamp | version, flags, sizes and switches, block size |
 //! | [`Form::Thirteen`] | 2.4.4 to 3.4 | id only | version, flags, sizes, ticks per second |
 //!
-//! Sizes are halves of bytes, the first-named in the high half, in bytes:
+//! Two sizes share a byte; the table names the high half first. Sizes are in bytes:
 //!
 //! ```text
-//! five:                      sig|stamp  ptr|ntimer  nblock|nelem  esize|sequence  checksum|stamp on
-//! ten:       u16 ver  u16 fl sig|stamp  ptr|ntimer  nblock|nelem  esize|sequence  checksum|stamp on
-//!                                                                                  bsize|max pools
-//! thirteen:  u16 ver  u32 fl sig|stamp  ptr|ntimer  nblock|nelem  0|esize  bsize|max pools  u16 hz
+//! five:                     sig|stamp  ptr|ntimer  nblock|nelem  esize|sequence  checksum|stamp on
+//! ten:       u16 ver  u16 f sig|stamp  ptr|ntimer  nblock|nelem  esize|sequence  checksum|stamp on
+//!                                                                                 bsize|max pools
+//! thirteen:  u16 ver  u32 f sig|stamp  ptr|ntimer  nblock|nelem  0|esize  bsize|max pools  u16 hz
 //! ```
 //!
-//! The width of ids and of function addresses is not in any of them. The rate is cut to 16 bits by
-//! the target, and more than 15 event pools spoil the block size beside them.
-//! Source: `rkh_trc_tcfg` and `RKH_TRC_TCFG` of the tags named above.
+//! No form contains the size of ids or of function addresses. The target truncates the tick rate to
+//! 16 bits. More than 15 event pools corrupt the block size in the same byte. Source:
+//! `rkh_trc_tcfg` and `RKH_TRC_TCFG` in the tags named above.
 
 use super::{Dialect, Settings, checksum, ids};
 
 /// Bits of the configuration record's flags.
 pub mod switches {
-    /// Records name senders.
+    /// Records of posted events name the sender.
     pub const SENDER: u32 = 1 << 0;
     /// Filters can be changed while the target runs.
     pub const RUNTIME_FILTER: u32 = 1 << 1;
@@ -31,75 +31,93 @@ pub mod switches {
     pub const USER_TRACE: u32 = 1 << 2;
     /// All groups are compiled in.
     pub const ALL_GROUPS: u32 = 1 << 3;
-    /// Memory pools are.
+    /// Memory pools are compiled in.
     pub const MP: u32 = 1 << 4;
-    /// Queues are.
+    /// Queues are compiled in.
     pub const QUE: u32 = 1 << 5;
-    /// Active objects are.
+    /// Active objects are compiled in.
     pub const SMA: u32 = 1 << 6;
-    /// Timers are.
+    /// Timers are compiled in.
     pub const TMR: u32 = 1 << 7;
-    /// State machines are.
+    /// State machines are compiled in.
     pub const SM: u32 = 1 << 8;
-    /// The framework is.
+    /// Framework events are compiled in.
     pub const FWK: u32 = 1 << 9;
-    /// Failed assertions are.
+    /// Failed assertions are compiled in.
     pub const ASSERT: u32 = 1 << 10;
     /// Queue records have low-water marks.
     pub const QUEUE_LOW_WATER: u32 = 1 << 11;
     /// Pool records have low-water marks.
     pub const POOL_LOW_WATER: u32 = 1 << 12;
-    /// The filters know active objects.
+    /// Active objects can be filtered.
     pub const OBJECT_FILTER: u32 = 1 << 13;
-    /// The filters know signals.
+    /// Signals can be filtered.
     pub const SIGNAL_FILTER: u32 = 1 << 14;
     /// Records have sequence numbers.
     pub const SEQUENCE: u32 = 1 << 15;
-    /// Records have time stamps.
+    /// Records have a timestamp.
     pub const STAMP: u32 = 1 << 16;
-    /// Records have checksums.
+    /// Records end with a checksum.
     pub const CHECKSUM: u32 = 1 << 17;
-    /// Bits that some version of RKH gives a meaning.
+    /// Bits that any version of RKH defines.
     pub const KNOWN: u32 = (1 << 18) - 1;
 }
 
 /// The form of a configuration record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// 5 bytes behind an ordinary header.
+    /// 5 bytes after an ordinary header.
     Five,
-    /// 10 bytes behind an ordinary header.
+    /// 10 bytes after an ordinary header.
     Ten,
-    /// 13 bytes behind the id alone, without sequence number and stamp.
+    /// 13 bytes after the id alone, without sequence number and timestamp.
     Thirteen,
 }
 
 /// A configuration record.
+///
+/// ```
+/// use tracewell_wire::rkh::{Configuration, Form, Settings};
+///
+/// let record = Configuration {
+///     form: Form::Thirteen,
+///     version: 0x3400,
+///     flags: 0,
+///     settings: Settings { sequence: false, stamp: 0, checksum: false, ..Settings::default() },
+///     stamp_size: 4,
+///     max_pools: 4,
+///     stamps_per_second: 1000,
+/// };
+/// let mut frame = [0xAC; 14];
+/// assert_eq!(record.write_payload(&mut frame[1..]), Some(13));
+/// assert_eq!(Configuration::recognise(&frame), Some(record));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Configuration {
-    /// How it is written.
+    /// The layout of the record.
     pub form: Form,
-    /// RKH's version as `0xMmpp`; 0 in a form that does not tell.
+    /// RKH's version as `0xMmpp`; 0 in [`Form::Five`].
     pub version: u16,
-    /// The bits of [`switches`] and those of the groups compiled in; in a form that has none, those
-    /// that its switches stand for.
+    /// Bits of [`switches`]. [`Form::Five`] has no flags, so the decoder derives the bits from the
+    /// record's switches.
     pub flags: u32,
-    /// Sizes and switches. `settings.stamp` is 0 where stamps are off; function addresses are taken
-    /// to be as wide as other addresses.
+    /// Sizes and switches. `settings.stamp` is 0 if timestamps are off. The decoder assumes that
+    /// function addresses are as wide as other addresses.
     pub settings: Settings,
-    /// Size of a stamp as announced, even where stamps are off.
+    /// Announced size of a timestamp in bytes, even if timestamps are off.
     pub stamp_size: u8,
-    /// Maximum number of event pools, below 16; 0 in a form that does not tell.
-    pub most_pools: u8,
-    /// Stamps per second; 0 in a form that does not tell.
+    /// Maximum number of event pools, below 16; 0 in [`Form::Five`].
+    pub max_pools: u8,
+    /// Timestamp ticks per second; 0 in the forms of five and ten bytes.
     pub stamps_per_second: u16,
 }
 
-/// The most bytes of a configuration record before stuffing, its checksum among them.
-const LONGEST: usize = 4 + 13 + 1;
+/// Maximum length of a configuration record before stuffing, including the checksum.
+const MAX_LEN: usize = 4 + 13 + 1;
 
 impl Dialect {
-    /// The form of its configuration record; the versions with plain ids have none.
+    /// Returns the form of the dialect's configuration record, or `None` for dialects with plain
+    /// ids, which have no such record.
     pub const fn configuration(self) -> Option<Form> {
         match self {
             Self::V2_0Pre | Self::V2_0 | Self::V2_2 => None,
@@ -111,7 +129,7 @@ impl Dialect {
 }
 
 impl Form {
-    /// Bytes of the payload.
+    /// Returns the length of the payload in bytes.
     pub const fn payload(self) -> usize {
         match self {
             Self::Five => 5,
@@ -122,14 +140,15 @@ impl Form {
 }
 
 impl Configuration {
-    /// The configuration record that a frame (without escapes, with its checksum) is; `None` for
-    /// any other frame. Settings need not be known: a record is believed only if it speaks of
-    /// itself as it is, and ends with a good checksum where it says that checksums are on.
+    /// Decodes a frame (without escapes, checksum included) if it is a configuration record.
+    ///
+    /// The caller need not know the settings. The record must describe its own layout correctly. A
+    /// record that announces checksums must end with a valid checksum.
     #[inline]
     pub fn recognise(frame: &[u8]) -> Option<Self> {
-        // Most frames are told apart by their first byte.
+        // The first byte rules out nearly all other frames.
         match frame.first()? {
-            0xAC | 0xAD | 0xAE | 0x0C | 0x0E if frame.len() <= LONGEST => {
+            0xAC | 0xAD | 0xAE | 0x0C | 0x0E if frame.len() <= MAX_LEN => {
                 Self::recognise_known(frame)
             }
             _ => None,
@@ -137,19 +156,22 @@ impl Configuration {
     }
 
     fn recognise_known(frame: &[u8]) -> Option<Self> {
+        // Try the newest form first: it has a version and a reserved half byte, so a false match is
+        // unlikely.
         let thirteen = [1, 2, 4].into_iter().find_map(|width| Self::bare(frame, width));
         thirteen
             .or_else(|| Self::with_header(frame, Form::Ten))
             .or_else(|| Self::with_header(frame, Form::Five))
     }
 
-    /// A record of the newest form, with an id of `width` bytes.
+    /// Decodes a record of the newest form with an id of `width` bytes.
     fn bare(frame: &[u8], width: u8) -> Option<Self> {
         let (id, rest) = frame.split_at_checked(usize::from(width))?;
         let id = id.iter().rev().fold(0, |id, byte| id << 8 | u32::from(*byte));
         let (payload, check) = rest.split_first_chunk::<13>()?;
         let mut found = Self::thirteen(payload)?;
         found.settings.id = width;
+        // The dialect's own id must precede the payload; otherwise the match is a coincidence.
         let dialect = Dialect::of_version(found.version)?;
         let expected = match dialect {
             Dialect::V3_4 => ids::TCFG,
@@ -157,16 +179,20 @@ impl Configuration {
             Dialect::V2_4_4 if width == 1 => 0xAD,
             _ => return None,
         };
+        // A checksum follows if and only if the record announces checksums.
         let ends = check.len() == usize::from(found.settings.checksum)
             && (check.is_empty() || checksum::holds(frame));
         (ends && ids::code(id, width, true) == Some(expected)).then_some(found)
     }
 
-    /// A record of an older form: one-byte id 0xAD, sequence number and stamp as it says itself.
+    /// Decodes a record of an older form: one-byte id 0xAD, and the header that the record
+    /// announces.
     fn with_header(frame: &[u8], form: Form) -> Option<Self> {
         if *frame.first()? != 0xAD {
             return None;
         }
+        // Only the payload specifies if a checksum follows. The offset of the payload depends on
+        // the checksum, so try both cases.
         [true, false].into_iter().find_map(|with_checksum| {
             let end = frame.len().checked_sub(usize::from(with_checksum))?;
             let start = end.checked_sub(form.payload())?;
@@ -176,6 +202,7 @@ impl Configuration {
                 _ => Self::ten(payload.first_chunk()?)?,
             };
             let agrees = found.settings.checksum == with_checksum
+                // The header must have the length that results from the record's own settings.
                 && found.settings.header() == start
                 && (!with_checksum || checksum::holds(frame));
             agrees.then_some(found)
@@ -190,26 +217,33 @@ impl Configuration {
         found.version = u16::from_le_bytes([v0, v1]);
         found.stamps_per_second = u16::from_le_bytes([h0, h1]);
         found.settings.event_size = size(d)?;
-        (found.settings.block_size, found.most_pools) = (block_size(e >> 4)?, e & 15);
+        (found.settings.block_size, found.max_pools) = (block_size(e >> 4)?, e & 15);
         found.apply(flags);
+        // Unknown bits mean that this is another record.
         (flags & !switches::KNOWN == 0 && d >> 4 == 0).then_some(found)
     }
 
     fn ten(payload: &[u8; 10]) -> Option<Self> {
         let [v0, v1, f0, f1, rest @ .., last] = *payload;
+        // After version and flags, this form has the layout of the older form.
         let mut found = Self::five(&rest)?;
         found.form = Form::Ten;
         found.version = u16::from_le_bytes([v0, v1]);
-        (found.settings.block_size, found.most_pools) = (block_size(last >> 4)?, last & 15);
+        (found.settings.block_size, found.max_pools) = (block_size(last >> 4)?, last & 15);
         found.apply(u32::from(u16::from_le_bytes([f0, f1])) | found.flags);
+        // Only version 2.4.3 has this form.
         (found.version == 0x2403).then_some(found)
     }
 
     fn five(payload: &[u8; 5]) -> Option<Self> {
+        // The switches are half bytes that contain 0 or 1. Other values mean that this is another
+        // record.
         let [a, b, c, d, e] = *payload;
         let (sequence, checksum, stamp) = (switch(d)?, switch(e >> 4)?, switch(e)?);
         let mut found = Self::of_sizes(Form::Five, [a, b, c], stamp)?;
         found.settings.event_size = size(d >> 4)?;
+        // This form has no flags word. Build a flags word from the switches, so that all forms are
+        // handled in the same way.
         found.apply(
             if sequence { switches::SEQUENCE } else { 0 }
                 | if stamp { switches::STAMP } else { 0 }
@@ -218,12 +252,15 @@ impl Configuration {
         Some(found)
     }
 
-    /// What the three bytes say that all forms share.
+    /// Decodes the three bytes that all forms share.
     fn of_sizes(form: Form, [a, b, c]: [u8; 3], stamp: bool) -> Option<Self> {
         let (stamp_size, pointer) = (stamp_size(a)?, address(b >> 4)?);
         let settings = Settings {
+            // The record contains the size of timestamps even if they are off. `stamp_size` keeps
+            // this size, so that the record can be written again.
             stamp: if stamp { stamp_size } else { 0 },
             pointer,
+            // No form has a separate size for function addresses.
             function: pointer,
             signal: size(a >> 4)?,
             timer_ticks: size(b)?,
@@ -231,8 +268,8 @@ impl Configuration {
             queue_count: size(c)?,
             ..Settings::default()
         };
-        let (version, flags, most_pools, stamps_per_second) = (0, 0, 0, 0);
-        Some(Self { form, version, flags, settings, stamp_size, most_pools, stamps_per_second })
+        let (version, flags, max_pools, stamps_per_second) = (0, 0, 0, 0);
+        Some(Self { form, version, flags, settings, stamp_size, max_pools, stamps_per_second })
     }
 
     fn apply(&mut self, flags: u32) {
@@ -244,7 +281,8 @@ impl Configuration {
         self.settings.pool_low_water = flags & switches::POOL_LOW_WATER != 0;
     }
 
-    /// The dialect that speaks so. The oldest form has no version, and one dialect.
+    /// Returns the dialect of the record; `None` for an unknown version. [`Form::Five`] has no
+    /// version and belongs to one dialect.
     pub const fn dialect(&self) -> Option<Dialect> {
         match self.form {
             Form::Five => Some(Dialect::V2_3),
@@ -252,8 +290,9 @@ impl Configuration {
         }
     }
 
-    /// Writes the payload at the start of `out`; how many bytes it took, `None` where they are too
-    /// few. Flags go out as they are; sizes and switches of the older forms from the settings.
+    /// Writes the payload at the start of `out` and returns its length, or `None` if `out` is too
+    /// short. Writes the flags unchanged. Takes the sizes from the settings. For older forms, also
+    /// takes the switches from the settings.
     pub fn write_payload(&self, out: &mut [u8]) -> Option<usize> {
         let s = &self.settings;
         let (v, f, h) = (
@@ -261,7 +300,9 @@ impl Configuration {
             self.flags.to_le_bytes(),
             self.stamps_per_second.to_le_bytes(),
         );
+        // Two sizes share a byte, as in the framework's macro.
         let both = |high: u8, low: u8| high << 4 | low & 15;
+        // All forms have these three bytes. The letters are those of the table above.
         let [a, b, c] = [
             both(s.signal, self.stamp_size),
             both(s.pointer, s.timer_ticks),
@@ -269,7 +310,7 @@ impl Configuration {
         ];
         let d = both(s.event_size, u8::from(s.sequence));
         let e = both(u8::from(s.checksum), u8::from(s.stamp > 0));
-        let g = both(s.block_size, self.most_pools);
+        let g = both(s.block_size, self.max_pools);
         let length = self.form.payload();
         let out = out.get_mut(..length)?;
         match self.form {
@@ -277,6 +318,8 @@ impl Configuration {
             Form::Ten => out.copy_from_slice(&[v[0], v[1], f[0], f[1], a, b, c, d, e, g]),
             Form::Thirteen => {
                 let sizes = [a, b, c, s.event_size, g, h[0], h[1]];
+                // From this version on, the flags have four bytes, because there are more than 16
+                // switches.
                 let (head, tail) = out.split_first_chunk_mut::<6>()?;
                 *head = [v[0], v[1], f[0], f[1], f[2], f[3]];
                 tail.copy_from_slice(&sizes);
@@ -286,7 +329,7 @@ impl Configuration {
     }
 }
 
-/// The size in the low half of a byte.
+/// Decodes a size from the low half of a byte.
 const fn size(half: u8) -> Option<u8> {
     match half & 15 {
         bytes @ (1 | 2 | 4) => Some(bytes),
@@ -294,7 +337,7 @@ const fn size(half: u8) -> Option<u8> {
     }
 }
 
-/// The size of an address: a target writes 2 if it is told 2, and 4 for anything else.
+/// Decodes the size of an address. A target configured for 2 bytes writes 2; all others write 4.
 const fn address(half: u8) -> Option<u8> {
     match half & 15 {
         2 => Some(2),
@@ -303,7 +346,8 @@ const fn address(half: u8) -> Option<u8> {
     }
 }
 
-/// The size of a block, whose half-byte a number of pools above 15 may have been or-ed to.
+/// Decodes the size of a block. Targets with more than 15 pools OR the excess bits into this
+/// half-byte.
 const fn block_size(half: u8) -> Option<u8> {
     match half & 15 {
         0 => None,
@@ -313,7 +357,7 @@ const fn block_size(half: u8) -> Option<u8> {
     }
 }
 
-/// The size of a stamp: a target writes 2 bytes if it is told anything but 1 and 4.
+/// Decodes the size of a timestamp. A target writes 2 bytes for any setting except 1 and 4.
 const fn stamp_size(half: u8) -> Option<u8> {
     match half & 15 {
         0 => None,
@@ -322,7 +366,7 @@ const fn stamp_size(half: u8) -> Option<u8> {
     }
 }
 
-/// The switch in the low half of a byte.
+/// Decodes a switch from the low half of a byte.
 const fn switch(half: u8) -> Option<bool> {
     match half & 15 {
         0 => Some(false),

@@ -1,4 +1,4 @@
-//! The types of arguments, and how many bytes each has under some settings.
+//! The types of arguments, and their sizes in bytes under given settings.
 
 use core::str::FromStr;
 
@@ -7,17 +7,17 @@ use super::Settings;
 /// The type of an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FieldType {
-    /// A number of so many bytes, always.
+    /// A number of this many bytes, regardless of the settings.
     Fixed(u8),
-    /// The high half of the next byte, which the next field shares.
+    /// The high half of a byte that this field shares with the next field.
     HighHalf,
-    /// The low half of the next byte.
+    /// The low half of a byte.
     LowHalf,
-    /// An address.
+    /// An address of data, of [`Settings::pointer`] bytes.
     Pointer,
     /// An address of a function.
     Function,
-    /// A signal.
+    /// The number of a signal.
     Signal,
     /// The size of an event.
     EventSize,
@@ -29,37 +29,47 @@ pub enum FieldType {
     QueueCount,
     /// A number of timer ticks.
     TimerTicks,
-    /// An event id.
+    /// An event id, with the size of record ids.
     EventId,
-    /// The number within its group of the event's id; takes no bytes.
+    /// The number of the record's own id within its group. Occupies no bytes.
     Number,
-    /// Bytes up to and with a zero.
+    /// Bytes up to a terminating zero.
     Text,
     /// Items of a user event, to the end of the record.
     Items,
-    /// Anything, to the end of the record.
+    /// Any bytes, to the end of the record.
     Rest,
 }
 
-/// When a field is there.
+/// The condition under which records have a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Condition {
-    /// In every record.
+    /// Records always have the field.
     Always,
-    /// If senders are traced.
+    /// Records have the field if senders are traced.
     Sender,
-    /// If queues have low-water marks.
+    /// Records have the field if queues have low-water marks.
     QueueLowWater,
-    /// If memory pools have low-water marks.
+    /// Records have the field if memory pools have low-water marks.
     PoolLowWater,
 }
 
-/// An argument: its type and when it is there.
+/// An argument of a record: its type, and the condition under which records have it.
+///
+/// ```
+/// use tracewell_wire::rkh::{Field, Settings};
+///
+/// let field: Field = "nelem?qlwm".parse()?;
+/// let settings = Settings { queue_low_water: true, queue_count: 2, ..Settings::default() };
+/// assert!(field.condition.holds(&settings) && !field.condition.holds(&Settings::default()));
+/// assert_eq!(field.field_type.bytes(&settings), Some(2));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Field {
-    /// How it is written.
+    /// The type, which determines the bytes.
     pub field_type: FieldType,
-    /// When it is.
+    /// The condition under which records have the field.
     pub condition: Condition,
 }
 
@@ -85,8 +95,10 @@ impl FieldType {
         ("rest", Self::Rest),
     ];
 
-    /// Bytes of a field of this type; `None` where the record itself says. A high half takes none:
-    /// its byte is counted with the low half.
+    /// Returns the size in bytes of a field of this type, or `None` if the size depends on the
+    /// record.
+    ///
+    /// A high half counts as 0 bytes, because the low half counts as the whole byte.
     #[inline]
     pub const fn bytes(self, settings: &Settings) -> Option<u8> {
         Some(match self {
@@ -108,7 +120,7 @@ impl FieldType {
 }
 
 impl Condition {
-    /// Whether a field of this condition is there under some settings.
+    /// Returns true if records have the field under these settings.
     pub const fn holds(self, settings: &Settings) -> bool {
         match self {
             Self::Always => true,
@@ -122,12 +134,13 @@ impl Condition {
 impl FromStr for Field {
     type Err = &'static str;
 
-    /// Reads a type and perhaps a condition: `ptr`, `ptr?sender`, `nelem?qlwm`, `nblk?mplwm`.
+    /// Parses a type with an optional condition: `ptr`, `ptr?sender`, `nelem?qlwm`, `nblk?mplwm`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (name, condition) = text.split_once('?').unwrap_or((text, ""));
         let found = FieldType::NAMES.into_iter().find(|(known, _)| *known == name);
         let (_, field_type) = found.ok_or("no such type of argument")?;
         let condition = match condition {
+            // Reject `u8?`: a question mark without a condition does not mean `Always`.
             "" if !text.ends_with('?') => Condition::Always,
             "sender" => Condition::Sender,
             "qlwm" => Condition::QueueLowWater,

@@ -1,42 +1,50 @@
-//! Event ids of RKH 3.x, and the width-independent code of an id.
+//! Event ids of RKH 3.x, and their codes, which are the same for ids of all widths.
 //!
-//! An id is a group and a number within the group: `group << B | number` with B of 5, 8 or 24 for
-//! ids of 1, 2 or 4 bytes. The **code** of an event is its one-byte id, whatever the width. Older
-//! dialects moved some ids; those before 2.3 had no groups, and their code is the id itself.
+//! An id is a group and a number in the group: `group << B | number` with B = 5, 8 or 24 for ids of
+//! 1, 2 or 4 bytes. The **code** of an event is its one-byte id, regardless of the width. Some ids
+//! differ in older dialects. Before 2.3, ids had no groups, and the code is the id itself.
+//!
+//! ```
+//! use tracewell_wire::rkh::ids;
+//!
+//! // SM_TRN: number 2 of the state machines.
+//! assert_eq!(ids::code(0x0302, 2, true), Some(0x62));
+//! assert_eq!(ids::id(0x62, 4, true), 0x0300_0002);
+//! ```
 
-/// Memory pools.
+/// Group of memory pools.
 pub const MP_GROUP: u8 = 0;
-/// Queues.
+/// Group of event queues.
 pub const QUE_GROUP: u8 = 1;
-/// Active objects.
+/// Group of active objects.
 pub const SMA_GROUP: u8 = 2;
-/// State machines.
+/// Group of state machines.
 pub const SM_GROUP: u8 = 3;
-/// Timers.
+/// Group of software timers.
 pub const TMR_GROUP: u8 = 4;
-/// Framework, symbols, configuration.
+/// Group of the framework, symbols and configuration.
 pub const FWK_GROUP: u8 = 5;
-/// User events.
+/// Group of user events.
 pub const USR_GROUP: u8 = 6;
-/// Unit-test harness.
+/// Group of the unit-test harness.
 pub const UT_GROUP: u8 = 7;
 
-/// Bits of a code that are the number within the group.
+/// Bits of a code that hold the number within the group.
 const NUMBER_BITS: u32 = 5;
 
-/// The first user event's code; there are 32.
+/// The code of the first of 32 user events.
 pub const USER: u8 = USR_GROUP << NUMBER_BITS;
 
 /// The configuration record's code in dialect 3.x.
 pub const TCFG: u8 = 0xAC;
 
-/// The number of a code within its group.
+/// Returns the number of a code in its group.
 #[inline]
 pub const fn number(code: u8) -> u8 {
     code & ((1 << NUMBER_BITS) - 1)
 }
 
-/// The code of an id of `width` bytes, `None` for an id that no one-byte id stands for.
+/// Returns the code of an id of `width` bytes, or `None` if no one-byte id corresponds to it.
 #[inline]
 pub const fn code(id: u32, width: u8, has_groups: bool) -> Option<u8> {
     let shift = match width {
@@ -53,7 +61,7 @@ pub const fn code(id: u32, width: u8, has_groups: bool) -> Option<u8> {
     }
 }
 
-/// The id of a code in `width` bytes: the inverse of [`code`].
+/// Returns the id of a code in `width` bytes: the inverse of [`code`].
 #[inline]
 pub const fn id(code: u8, width: u8, has_groups: bool) -> u32 {
     let (group, number) = ((code >> NUMBER_BITS) as u32, (code & 31) as u32);

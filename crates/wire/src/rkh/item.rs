@@ -1,6 +1,6 @@
-//! The items of a user event: a format byte each, and the data.
+//! The items of a user event. Each item is a format byte, followed by data.
 //!
-//! The low half of the format byte is the type, the high half the width to print a number with
+//! The low half of the format byte is the type, the high half the width for printing a number
 //! (`rkhtrc_record.h`, `RKH_TRC_USR_*`).
 
 use super::Settings;
@@ -10,49 +10,61 @@ use super::Settings;
 pub enum Item<'a> {
     /// A signed number of 1, 2 or 4 bytes.
     Signed {
-        /// The number.
+        /// The number, sign-extended to 32 bits.
         value: i32,
-        /// Its bytes.
+        /// Size of the number in bytes.
         bytes: u8,
-        /// Characters to print, the sign among them; zeros fill up. 0 to 15.
+        /// Minimum characters to print, sign included, padded with zeros; 0 to 15.
         width: u8,
     },
     /// An unsigned number of 1, 2 or 4 bytes.
     Unsigned {
-        /// The number.
+        /// The number, zero-extended to 32 bits.
         value: u32,
-        /// Its bytes.
+        /// Size of the number in bytes.
         bytes: u8,
-        /// Digits to print; zeros fill up. 0 to 15.
+        /// Minimum digits to print, padded with zeros; 0 to 15.
         width: u8,
     },
-    /// A number of 4 bytes to be shown in hexadecimal.
+    /// A number of 4 bytes, shown in hexadecimal.
     Hex {
-        /// The number.
+        /// The number, unsigned in 32 bits.
         value: u32,
-        /// Digits to print; zeros fill up. 0 to 15.
+        /// Minimum digits to print, padded with zeros; 0 to 15.
         width: u8,
     },
-    /// A text, without the zero that ends it.
+    /// A string, without its terminating zero.
     Text(&'a [u8]),
     /// Memory, 0 to 255 bytes.
     Memory(&'a [u8]),
-    /// An object's address.
+    /// The address of an object.
     Object(u32),
-    /// A function's address.
+    /// The address of a function.
     Function(u32),
-    /// A signal.
+    /// The number of a signal.
     Signal(u32),
 }
 
-/// The items of a user event, one after the other.
+/// Iterates over the items of a user event. Stops at the first bytes that are not an item.
+///
+/// ```
+/// use tracewell_wire::rkh::{Item, Items, Settings};
+///
+/// let mut bytes = [0; 8];
+/// let item = Item::Unsigned { value: 500, bytes: 2, width: 5 };
+/// assert_eq!(item.write(&Settings::default(), &mut bytes), Some(3));
+///
+/// let mut items = Items::new(&bytes[..3], Settings::default());
+/// assert_eq!(items.next(), Some(item));
+/// assert!(items.rest().is_empty());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Items<'a> {
     rest: &'a [u8],
     settings: Settings,
 }
 
-/// Codes of the types.
+/// Type codes: the low half of a format byte.
 mod code {
     pub(super) const I8: u8 = 0;
     pub(super) const U8: u8 = 1;
@@ -69,24 +81,28 @@ mod code {
 }
 
 impl<'a> Items<'a> {
-    /// The items in the arguments of a user event.
+    /// Creates an iterator over the arguments of a user event.
     pub const fn new(arguments: &'a [u8], settings: Settings) -> Self {
         Self { rest: arguments, settings }
     }
 
-    /// The bytes that were not read: empty after the last item of a whole list.
+    /// Returns the bytes that are not read yet. After the last item of an undamaged list, no bytes
+    /// are left.
     pub const fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
     fn read(&self) -> Option<(Item<'a>, &'a [u8])> {
         let (format, rest) = self.rest.split_first()?;
+        // Only numbers use the high half of the format byte.
         let width = format >> 4;
         let number = |bytes: u8| number(rest, bytes);
         Some(match format & 15 {
+            // Signed and unsigned codes alternate, so code / 2 is the binary logarithm of the size.
             kind @ (code::I8 | code::I16 | code::I32) => {
                 let bytes = 1 << (kind >> 1);
                 let (value, rest) = number(bytes)?;
+                // A left shift and an arithmetic right shift copy the sign into the unused bits.
                 let unused = 32 - 8 * u32::from(bytes);
                 let value = (value << unused).cast_signed() >> unused;
                 (Item::Signed { value, bytes, width }, rest)
@@ -98,6 +114,7 @@ impl<'a> Items<'a> {
             }
             code::X32 => number(4).map(|(value, rest)| (Item::Hex { value, width }, rest))?,
             code::STR => {
+                // A string without a terminating zero can be truncated, so it is not an item.
                 let end = rest.iter().position(|byte| *byte == 0)?;
                 (Item::Text(rest.get(..end)?), rest.get(end + 1..)?)
             }
@@ -107,6 +124,8 @@ impl<'a> Items<'a> {
                 (Item::Memory(memory), rest)
             }
             code::OBJ => {
+                // The target's settings determine the size of addresses and signals; the format
+                // byte does not.
                 number(self.settings.pointer).map(|(value, rest)| (Item::Object(value), rest))?
             }
             code::FUN => {
@@ -123,7 +142,7 @@ impl<'a> Items<'a> {
 impl<'a> Iterator for Items<'a> {
     type Item = Item<'a>;
 
-    /// The next item; `None` at the end and where the bytes are no item.
+    /// Returns the next item, or `None` at the end, or if the next bytes are not an item.
     fn next(&mut self) -> Option<Item<'a>> {
         let (item, rest) = self.read()?;
         self.rest = rest;
@@ -131,30 +150,33 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// An item as it is written: the head, what follows it as it is, and perhaps a zero.
+/// An item in its recorded form: a header, a body that is copied unchanged, and in some items a
+/// zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ItemParts<'a> {
     head: [u8; 5],
     head_length: u8,
-    /// A text or memory.
+    /// The bytes of a string or of memory; empty for numbers.
     pub body: &'a [u8],
-    /// Whether a zero ends it.
+    /// True if a zero follows the body.
     pub zero: bool,
 }
 
 impl ItemParts<'_> {
-    /// The format byte, and a number or the length of memory.
+    /// Returns the format byte, followed by a number or by the length of memory.
     pub fn head(&self) -> &[u8] {
         self.head.get(..usize::from(self.head_length)).unwrap_or_default()
     }
 }
 
 impl<'a> Item<'a> {
-    /// The item in pieces, for those who have no room to put it together; `None` where a text has a
-    /// zero in it, memory more than 255 bytes, or a number other than 1, 2 or 4 bytes.
+    /// Returns the item in parts, for writers that cannot buffer a whole item. Returns `None` if a
+    /// string contains a NUL byte, a memory argument has more than 255 bytes, or a number's size is
+    /// not 1, 2 or 4.
     pub fn parts(&self, settings: &Settings) -> Option<ItemParts<'a>> {
         let (format, bytes, value) = match *self {
             Self::Signed { value, bytes, width } => {
+                // The inverse of `read`: code = first code of the sign + 2 × log2(size).
                 ((code::I8 + 2 * size_index(bytes)?) | (width << 4), bytes, value.cast_unsigned())
             }
             Self::Unsigned { value, bytes, width } => {
@@ -164,6 +186,7 @@ impl<'a> Item<'a> {
             Self::Object(value) => (code::OBJ, settings.pointer, value),
             Self::Function(value) => (code::FUN, settings.function, value),
             Self::Signal(value) => (code::SIG, settings.signal, value),
+            // A zero would end the string early. Readers would read the remaining bytes as items.
             Self::Text(text) if text.contains(&0) => return None,
             Self::Text(body) => {
                 let head = [code::STR, 0, 0, 0, 0];
@@ -174,13 +197,14 @@ impl<'a> Item<'a> {
                 return Some(ItemParts { head, head_length: 2, body, zero: false });
             }
         };
+        // The number is little-endian, so its value is in the first `bytes` of the four bytes.
         let [a, b, c, d] = value.to_le_bytes();
         let head = [format, a, b, c, d];
         Some(ItemParts { head, head_length: 1 + bytes, body: &[], zero: false })
     }
 
-    /// Writes the item at the start of `out`; how many bytes it took, `None` where they are too
-    /// few, or as [`Item::parts`].
+    /// Writes the item at the start of `out` and returns its length. Returns `None` if `out` is too
+    /// short or [`Item::parts`] returns `None`.
     pub fn write(&self, settings: &Settings, out: &mut [u8]) -> Option<usize> {
         let parts = self.parts(settings)?;
         let (head, body) = (parts.head(), parts.body);
@@ -194,7 +218,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// 0, 1 or 2 for 1, 2 or 4 bytes.
+/// Returns 0, 1 or 2 for 1, 2 or 4 bytes.
 const fn size_index(bytes: u8) -> Option<u8> {
     match bytes {
         1 => Some(0),
@@ -204,7 +228,7 @@ const fn size_index(bytes: u8) -> Option<u8> {
     }
 }
 
-/// A little-endian number of 1, 2 or 4 bytes, and what follows it.
+/// Splits off a little-endian number of `count` bytes.
 fn number(bytes: &[u8], count: u8) -> Option<(u32, &[u8])> {
     let (number, rest) = bytes.split_at_checked(usize::from(count))?;
     let value = number.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte));

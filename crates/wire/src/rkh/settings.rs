@@ -1,20 +1,22 @@
-//! What a target's compile-time settings make of the sizes of its records.
+//! The compile-time settings of a target that determine the layout of its records.
 
-/// Sizes in bytes and switches of a target; which macro sets each is in the field's text.
+/// The sizes (in bytes) and switches of a target. The doc comment of each field names the macro
+/// that sets it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Event id: 1, 2 or 4 (`RKH_CFG_TRC_SIZEOF_TE_ID`); 1 inside the library.
+    /// Event id: 1, 2 or 4 (`RKH_CFG_TRC_SIZEOF_TE_ID`); 1 inside RKH's library.
     pub id: u8,
-    /// Whether records have a sequence number (`RKH_CFG_TRC_NSEQ_EN`).
+    /// True if records have a sequence number (`RKH_CFG_TRC_NSEQ_EN`).
     pub sequence: bool,
-    /// Time stamp: 1, 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_TSTAMP`); 0 where there is none
+    /// Timestamp: 1, 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_TSTAMP`); 0 without timestamps
     /// (`RKH_CFG_TRC_TSTAMP_EN`).
     pub stamp: u8,
-    /// Whether records have a checksum (`RKH_CFG_TRC_CHK_EN`).
+    /// True if records have a checksum (`RKH_CFG_TRC_CHK_EN`).
     pub checksum: bool,
     /// Address: 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_PTR`; any value but 16 acts as 32).
     pub pointer: u8,
-    /// Address of a function: 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_FUN_PTR`); not announced.
+    /// Address of a function: 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_FUN_PTR`). Configuration records do
+    /// not contain it.
     pub function: u8,
     /// Signal: 1, 2 or 4 (`RKH_CFG_FWK_SIZEOF_EVT`).
     pub signal: u8,
@@ -28,16 +30,17 @@ pub struct Settings {
     pub queue_count: u8,
     /// Timer ticks: 1, 2 or 4 (`RKH_CFG_TMR_SIZEOF_NTIMER`).
     pub timer_ticks: u8,
-    /// Whether records name the sender of an event (`RKH_CFG_SMA_TRC_SNDR_EN`).
+    /// True if records name the sender of an event (`RKH_CFG_SMA_TRC_SNDR_EN`).
     pub sender: bool,
-    /// Whether queue records have a low-water mark (`RKH_CFG_QUE_GET_LWMARK_EN`).
+    /// True if queue records have a low-water mark (`RKH_CFG_QUE_GET_LWMARK_EN`).
     pub queue_low_water: bool,
-    /// Whether pool records have a low-water mark (`RKH_CFG_MP_GET_LWM_EN`).
+    /// True if pool records have a low-water mark (`RKH_CFG_MP_GET_LWM_EN`).
     pub pool_low_water: bool,
 }
 
 impl Settings {
-    /// Bytes before the arguments of every record but a bare configuration record.
+    /// Returns the number of bytes before the arguments of a record. A configuration record without
+    /// header is an exception.
     #[inline]
     pub const fn header(&self) -> usize {
         self.id as usize + self.sequence as usize + self.stamp as usize
@@ -45,7 +48,7 @@ impl Settings {
 }
 
 impl Default for Settings {
-    /// The settings that Trazer assumes, with the low-water marks off.
+    /// The settings that RKH's tool Trazer assumes, with the low-water marks off.
     fn default() -> Self {
         Self {
             id: 1,

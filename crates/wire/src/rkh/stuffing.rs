@@ -1,25 +1,34 @@
-//! Escapes: none of a frame's bytes may look like a flag.
+//! Escapes, which keep the bytes of a frame distinct from flags.
 
 use super::cut::equal;
 use super::{ESCAPE, ESCAPE_MASK, FLAG, checksum};
 
-/// What became of the bytes between two flags.
+/// The result of removing escapes from the bytes between two flags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unstuffed {
-    /// A frame of so many bytes.
+    /// A frame of this many bytes.
     Frame(usize),
-    /// The last byte is an escape: the sender gave the frame up.
+    /// The last byte is an escape: the sender aborted the frame.
     Aborted,
-    /// It does not fit the room given.
+    /// The frame does not fit into the buffer.
     TooLong,
 }
 
-/// Takes the escapes out of the bytes between two flags. Any byte may follow an escape.
+/// Removes the escapes from the bytes between two flags. Any byte may follow an escape.
+///
+/// ```
+/// use tracewell_wire::rkh::{Unstuffed, unstuff};
+///
+/// let mut frame = [0; 8];
+/// assert_eq!(unstuff(&[1, 0x7D, 0x5E, 2], &mut frame), Unstuffed::Frame(3));
+/// assert_eq!(frame[..3], [1, 0x7E, 2]);
+/// ```
 #[inline]
 pub fn unstuff(stuffed: &[u8], out: &mut [u8]) -> Unstuffed {
     let mut length = 0;
     let mut rest = stuffed;
     loop {
+        // Escapes are rare, so copy whole runs without escapes instead of single bytes.
         let run = rest.iter().position(|byte| *byte == ESCAPE).unwrap_or(rest.len());
         let (plain, after) = rest.split_at(run);
         let Some(room) = out.get_mut(length..length + run) else { return Unstuffed::TooLong };
@@ -38,11 +47,13 @@ pub fn unstuff(stuffed: &[u8], out: &mut [u8]) -> Unstuffed {
     }
 }
 
-/// Takes the escapes out where the bytes lie; the frame begins where they began.
+/// Removes the escapes in place; the frame starts at byte 0.
 pub fn unstuff_in_place(bytes: &mut [u8]) -> Unstuffed {
     let Some(first) = bytes.iter().position(|byte| *byte == ESCAPE) else {
         return Unstuffed::Frame(bytes.len());
     };
+    // Bytes before the first escape are already in place. From the first escape on, `to` never
+    // passes `from`.
     let (mut from, mut to) = (first, first);
     while let Some(&byte) = bytes.get(from) {
         let byte = if byte == ESCAPE {
@@ -58,14 +69,15 @@ pub fn unstuff_in_place(bytes: &mut [u8]) -> Unstuffed {
     Unstuffed::Frame(to)
 }
 
-/// Writes bytes with escapes; how many were written, or `None` where `out` is too short. Twice as
-/// many bytes always fit.
+/// Writes bytes with escapes. Returns the number of bytes written, or `None` if `out` is too short;
+/// twice the length of `plain` always suffices.
 #[inline]
 pub fn stuff(plain: &[u8], out: &mut [u8]) -> Option<usize> {
     let mut length = 0;
     let (words, rest) = plain.as_chunks::<8>();
     for word in words {
         let bits = u64::from_le_bytes(*word);
+        // Few bytes need an escape, so most words are copied whole.
         if equal(bits, FLAG) | equal(bits, ESCAPE) == 0 {
             *out.get_mut(length..)?.first_chunk_mut()? = *word;
             length += 8;
@@ -76,7 +88,7 @@ pub fn stuff(plain: &[u8], out: &mut [u8]) -> Option<usize> {
     Some(length + stuff_bytes(rest, out.get_mut(length..)?)?)
 }
 
-/// What stands for a byte behind an escape, for the two that may not stand for themselves.
+/// Returns the byte that replaces `byte` after an escape, or `None` if `byte` needs no escape.
 #[inline]
 pub const fn turned(byte: u8) -> Option<u8> {
     match byte {
@@ -100,12 +112,19 @@ fn stuff_bytes(plain: &[u8], out: &mut [u8]) -> Option<usize> {
     Some(length)
 }
 
-/// Writes a frame as it goes over the link: escapes, the checksum if there is one, the flag. How
-/// many bytes were written, or `None` where `out` is too short.
+/// Writes a frame in its transmitted form: with escapes, the checksum if there is one, and the
+/// flag. Returns the number of bytes written, or `None` if `out` is too short.
+///
+/// ```
+/// let mut sent = [0; 8];
+/// assert_eq!(tracewell_wire::rkh::encode(&[1, 0x7E], true, &mut sent), Some(5));
+/// assert_eq!(sent[..5], [1, 0x7D, 0x5E, 0x81, 0x7E]);
+/// ```
 #[inline]
 pub fn encode(frame: &[u8], with_checksum: bool, out: &mut [u8]) -> Option<usize> {
     let mut length = stuff(frame, out)?;
     if with_checksum {
+        // The checksum may itself need an escape.
         let byte = [checksum::of(frame)];
         length += stuff_bytes(&byte, out.get_mut(length..)?)?;
     }

@@ -1,37 +1,40 @@
-//! Records that name things: an address or a number, and a text.
+//! Symbol records, which name things. A record contains a key (an address or a number) and a
+//! string.
 //!
-//! The records differ in what the key is and in whether an owner comes before it
-//! (`RKH_TR_FWK_*` of `rkhtrc_record.h`); the layout is that of the fields, without padding.
+//! The records differ in the type of the key. In some records, an owner precedes the key
+//! (`RKH_TR_FWK_*` of `rkhtrc_record.h`). There is no padding between fields.
 
-/// What a symbol record names.
+/// The kind of thing that a symbol record names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SymbolKind {
     /// Data at an address.
     Object,
-    /// An active object.
+    /// An active object, at an address.
     ActiveObject,
-    /// A queue.
+    /// A queue, at an address.
     Queue,
-    /// A timer.
+    /// A timer, at an address.
     Timer,
-    /// Anything that posts events.
+    /// Any sender of events.
     Actor,
-    /// A function.
+    /// A function, at an address.
     Function,
     /// A state of an active object.
     State,
     /// A pseudostate of an active object.
     Pseudostate,
-    /// A signal, by number.
+    /// A signal; the key is its number.
     Signal,
-    /// An event pool: by number, from 0 on, in 3.x; before that by address.
+    /// An event pool. In 3.x the key is the pool's number, counted from 0; in older versions, its
+    /// address.
     EventPool,
-    /// A user event, by number from 0 on.
+    /// A user event; the key is its number, counted from 0.
     UserEvent,
 }
 
 impl SymbolKind {
-    /// The kind under which a version without this one names the same thing.
+    /// Returns the more general kind. Versions of RKH that lack this kind use the general kind
+    /// instead.
     pub const fn broader(self) -> Option<Self> {
         match self {
             Self::ActiveObject | Self::Queue | Self::Timer | Self::Actor => Some(Self::Object),
@@ -42,24 +45,33 @@ impl SymbolKind {
 }
 
 /// The arguments of a symbol record.
+///
+/// ```
+/// use tracewell_wire::rkh::Symbol;
+///
+/// let symbol = Symbol { owner: None, key: 0x2000_0100, name: b"&blinky" };
+/// let mut bytes = [0; 16];
+/// assert_eq!(symbol.write(4, 4, &mut bytes), Some(12));
+/// assert_eq!(symbol.spoken(), b"blinky");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Symbol<'a> {
     /// The active object that a state belongs to; `None` in all other records.
     pub owner: Option<u32>,
-    /// Address or number.
+    /// The address or number of the named thing.
     pub key: u32,
-    /// The name, without the zero that ends it.
+    /// The name, without its terminating zero.
     pub name: &'a [u8],
 }
 
 impl<'a> Symbol<'a> {
-    /// The name as Trazer shows it: without one leading `&`.
+    /// Returns the name in the form that Trazer shows: without one leading `&`.
     pub fn spoken(&self) -> &'a [u8] {
         self.name.strip_prefix(b"&").unwrap_or(self.name)
     }
 
-    /// Writes the arguments with an owner of `pointer` bytes and a key of `key_bytes`; how many
-    /// bytes they took, `None` where `out` is too short or the name has a zero in it.
+    /// Writes the arguments with an owner of `pointer` bytes and a key of `key_bytes`. Returns
+    /// their length, or `None` if `out` is too short or the name contains a zero.
     pub fn write(&self, pointer: u8, key_bytes: u8, out: &mut [u8]) -> Option<usize> {
         if self.name.contains(&0) {
             return None;

@@ -1,18 +1,18 @@
-//! What lies before the areas of a chunk in memory: its descriptor and its recording head.
+//! The descriptor and the recording head. In memory, both precede the areas of a chunk.
 //!
 //! | offset | size | field | content |
 //! |---|---|---|---|
 //! | 0 | 4 | id | 0xFFAAFFBB |
-//! | 4 | 4 | number | own index in the chunk table, 0 to 255 |
-//! | 8 | 1 | flags | the copy that API calls write; 3 bytes of padding |
+//! | 4 | 4 | number | index in the chunk table, 0 to 255 |
+//! | 8 | 1 | flags | copy that API calls write; 3 bytes of padding |
 //! | 12 | 4 | size | bytes of the normal area |
 //! | 16 | 4 | emergency_size | bytes of the emergency area |
-//! | 20 | 4 | head | address of the recording head, 24 bytes behind the descriptor's |
-//! | 24 | 4 | position | address of the slot that is written next |
-//! | 28 | 4 | start | address of the first slot, 24 bytes behind the head's |
-//! | 32 | 4 | size | the same again |
-//! | 36 | 4 | emergency_size | the same again |
-//! | 40 | 4 | flags | the copy that recording reads and writes |
+//! | 20 | 4 | head | address of the recording head: the descriptor's address + 24 |
+//! | 24 | 4 | position | address of the slot to be written next |
+//! | 28 | 4 | start | address of the first slot: the head's address + 24 |
+//! | 32 | 4 | size | the same number as at offset 12 |
+//! | 36 | 4 | emergency_size | the same number as at offset 16 |
+//! | 40 | 4 | flags | copy that recording reads and writes |
 //! | 44 | 4 | next | address of the successor's recording head, 0 for none |
 
 use core::fmt;
@@ -20,36 +20,43 @@ use core::fmt;
 use super::Record;
 
 /// Descriptor and recording head of a chunk.
+///
+/// ```
+/// use tracewell_wire::shark::{ChunkError, ChunkHeader};
+///
+/// assert_eq!(ChunkHeader::read(b"junk"), Err(ChunkError::NotAChunk { found: 0x6B6E_756A }));
+/// assert_eq!(ChunkHeader::read(&ChunkHeader::ID.to_le_bytes()), Err(ChunkError::TooShort));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChunkHeader {
-    /// Own index in the chunk table.
+    /// Index in the chunk table.
     pub number: u32,
-    /// The copy of the flags that API calls write; see [`super::ids::flag`].
+    /// The copy of the flags that API calls modify; see [`super::ids::flag`].
     pub flags: u8,
-    /// Bytes of the normal area.
+    /// Size of the normal area in bytes.
     pub size: u32,
-    /// Bytes of the emergency area behind it.
+    /// Size of the emergency area, which follows it, in bytes.
     pub emergency_size: u32,
     /// Address of the recording head.
     pub head: u32,
-    /// Address of the slot that is written next.
+    /// Address of the slot to be written next.
     pub position: u32,
     /// Address of the first slot.
     pub start: u32,
-    /// The copy of the flags that recording reads and sets.
+    /// The copy of the flags that the recorder reads and sets.
     pub recording_flags: u32,
     /// Address of the successor's recording head, 0 for none.
     pub next: u32,
 }
 
-/// Why bytes are not the descriptor and head of a chunk.
+/// Error for bytes that are not the descriptor and head of a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChunkError {
-    /// They are fewer than [`ChunkHeader::SIZE`].
+    /// There are fewer bytes than [`ChunkHeader::SIZE`].
     TooShort,
-    /// They begin with another number than [`ChunkHeader::ID`].
+    /// The bytes do not begin with [`ChunkHeader::ID`].
     NotAChunk {
-        /// The first word.
+        /// The first word of the bytes, little-endian.
         found: u32,
     },
 }
@@ -68,27 +75,30 @@ impl fmt::Display for ChunkError {
 impl core::error::Error for ChunkError {}
 
 impl ChunkHeader {
-    /// Bytes of descriptor and head.
+    /// Size of descriptor and head in bytes.
     pub const SIZE: usize = 48;
 
-    /// The first word.
+    /// The first word of every chunk.
     pub const ID: u32 = 0xFFAA_FFBB;
 
-    /// Bytes of the descriptor, behind which the recording head lies.
+    /// Offset of the recording head in bytes.
     pub const HEAD_OFFSET: u32 = 24;
 
-    /// Reads descriptor and head at the start of `bytes`. Sizes and flags that are there twice are
-    /// taken where the API wrote them (sizes) or from both places (flags).
+    /// Reads the descriptor and head at the start of `bytes`. Both the descriptor and the head
+    /// contain the sizes. This function uses the sizes in the descriptor.
     ///
     /// # Errors
-    /// Where the bytes are too few or do not begin with the id.
+    /// Returns an error if there are too few bytes, or if they do not begin with the id.
     pub fn read(bytes: &[u8]) -> Result<Self, ChunkError> {
         let (words, _) = bytes.as_chunks::<4>();
         let id = words.first().map(|id| u32::from_le_bytes(*id)).ok_or(ChunkError::TooShort)?;
         if id != Self::ID {
             return Err(ChunkError::NotAChunk { found: id });
         }
+        // Check the id first: for a short file of another format, "not a chunk" is the more useful
+        // error.
         let words: &[[u8; 4]; Self::SIZE / 4] = words.first_chunk().ok_or(ChunkError::TooShort)?;
+        // The skipped words in the middle are the head's copies of the two sizes.
         let [_, number, flags, size, emergency, head, position, start, _, _, recording, next] =
             words.map(u32::from_le_bytes);
         Ok(Self {
@@ -104,10 +114,11 @@ impl ChunkHeader {
         })
     }
 
-    /// Writes descriptor and head at the start of `bytes`; `None` where they are too few.
+    /// Writes descriptor and head at the start of `bytes`. Returns `None` if the bytes are too few.
     pub fn write(&self, bytes: &mut [u8]) -> Option<()> {
         let (words, _) = bytes.as_chunks_mut::<4>();
         let to: &mut [[u8; 4]; Self::SIZE / 4] = words.first_chunk_mut()?;
+        // The descriptor ends here. The head follows and repeats the sizes.
         let (size, emergency) = (self.size, self.emergency_size);
         *to = [
             Self::ID,
@@ -127,7 +138,8 @@ impl ChunkHeader {
         Some(())
     }
 
-    /// Writes the address of the slot that is written next alone; `None` where the bytes are too few.
+    /// Writes only the address of the slot to be written next. Returns `None` if the bytes are too
+    /// few.
     #[inline]
     pub fn write_position(bytes: &mut [u8], position: u32) -> Option<()> {
         let place = bytes.get_mut(24..)?.first_chunk_mut()?;
@@ -135,19 +147,26 @@ impl ChunkHeader {
         Some(())
     }
 
-    /// Whether the areas hold [packed](super::Packer) records.
+    /// Returns true if the areas hold [packed](super::Packer) records.
     pub const fn is_compressed(&self) -> bool {
         self.flags & super::ids::flag::COMPRESSED != 0
     }
 
-    /// Bytes of both areas.
+    /// Returns the size of both areas in bytes.
     pub const fn area(&self) -> u64 {
         self.size as u64 + self.emergency_size as u64
     }
 }
 
-/// Slots that the safe path uses of a normal area of so many bytes: its test for the end leaves the
-/// last whole slot free.
+/// Returns the number of slots that the safe path uses in a normal area of `size` bytes. If the
+/// slots fill the area exactly, the safe path never uses the last slot.
+///
+/// ```
+/// use tracewell_wire::shark::usable_slots;
+///
+/// assert_eq!(usable_slots(160), 9);
+/// assert_eq!(usable_slots(161), 10);
+/// ```
 pub const fn usable_slots(size: u32) -> u32 {
     size.saturating_sub(1) / Record::SIZE as u32
 }

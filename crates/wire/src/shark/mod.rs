@@ -1,4 +1,4 @@
-//! The bytes of the S.Ha.R.K. kernel's new tracer (`FTrace`), as the target writes them.
+//! The formats that the new tracer (`FTrace`) of the S.Ha.R.K. kernel writes.
 //!
 //! ```text
 //! chunk in memory   descriptor and head (48) | normal area | emergency area
@@ -6,17 +6,18 @@
 //! datagram          header (24) | 1 to 60 records
 //! ```
 //!
-//! Everything is little-endian, from a 32-bit target. An area is a row of 16-byte [`Record`]s; a slot
-//! whose code word is 0 was never written. The disk writer stores the slots that are in use of both
-//! areas, in memory order, into one file a chunk (`0NAME`, `1NAME`, … in the order of the sends), the UDP
-//! sender packs the same records into datagrams that run on over all chunks. A chunk whose flag says that it is
-//! compressed has [packed](Packer) records in its area; files and datagrams never do.
+//! The target is a 32-bit little-endian machine. An area is an array of 16-byte [`Record`]s. A slot
+//! with the code word 0 was never written. The disk writer stores the used slots of both areas in
+//! memory order, one file per chunk (`0NAME`, `1NAME`, … in the order of sending). The UDP sender
+//! puts the same records into datagrams, numbered across all chunks. If a chunk has the compression
+//! flag, its area contains [packed](Packer) records. Files and datagrams never contain packed
+//! records.
 //!
-//! Source of the facts: the public S.Ha.R.K. source tree, `tracer/newtrace/FTrace*.c` and
-//! `tracer/include/FTrace*.h`; where the user manual differs (volume V), the source wins.
+//! Source: the public S.Ha.R.K. source tree, `tracer/newtrace/FTrace*.c` and
+//! `tracer/include/FTrace*.h`. If the user manual (volume V) differs, we follow the source.
 //!
-//! Not here: order of records in time, time, names (the reader, `tracewell::format::shark`), and
-//! which slot is written next (the recorder).
+//! The decoder (`tracewell::format::shark`) sorts records by time and determines rates and names.
+//! The recorder (`tracewell_record::shark`) chooses the slot to write next.
 
 mod chunk;
 mod datagram;

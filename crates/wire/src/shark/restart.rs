@@ -1,17 +1,18 @@
-//! When packet numbers begin again: a target that was reset, a sender that was started once more.
+//! Detects a restarted sender, for example after a reset of the target.
 //!
-//! Numbers run on as long as a sender lives and begin at 1, and nothing in a datagram says which sender it
-//! is of. A datagram that comes twice is the same both times. So one of the first numbers that comes again with
-//! other bytes is a new sender's. (Our rule: the kernel's own receiver takes numbers as they come.)
+//! A sender numbers its packets from 1, and a datagram does not identify its sender. A duplicated
+//! datagram has the same bytes both times. So if a packet repeats one of the first numbers with
+//! different bytes, a new sender has started. This rule is Tracewell's own; the kernel's receiver
+//! does not check numbers.
 
 use super::DatagramHeader;
 use crate::native::crc32c;
 
-/// The first packets of a sender, remembered to see the next one begin.
+/// Checksums of the first packets of a sender, to detect the start of the next sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SenderStart {
     sums: [u32; Self::NUMBERS as usize],
-    /// A bit for each number that came, from the lowest for 1.
+    /// One bit per received number; the lowest bit is for number 1.
     came: u64,
 }
 
@@ -22,11 +23,12 @@ impl Default for SenderStart {
 }
 
 impl SenderStart {
-    /// Numbers that are remembered: all of these would have to be lost for a new sender to be missed.
+    /// Number of first packets whose checksums are kept. A new sender goes undetected only if all
+    /// of its packets with these numbers are lost.
     pub const NUMBERS: u32 = 64;
 
-    /// Takes a packet; whether it is the first one of a new sender.
-    pub fn begins_anew(&mut self, header: &DatagramHeader, datagram: &[u8]) -> bool {
+    /// Adds a packet. Returns true if this packet is the first packet of a new sender.
+    pub fn restarts(&mut self, header: &DatagramHeader, datagram: &[u8]) -> bool {
         let Some(index) = header.number.checked_sub(1).filter(|index| *index < Self::NUMBERS)
         else {
             return false;

@@ -3,7 +3,7 @@
 //! | 32-bit | 64-bit | name | content |
 //! |---|---|---|---|
 //! | 0 | 0 | id | 0x54585442 |
-//! | 4 | 8 | timer_valid_mask | bits of the stamp that count |
+//! | 4 | 8 | timer_valid_mask | valid bits of a timestamp |
 //! | 8 | 16 | trace_base_address | target address of byte 0 of the image |
 //! | 12 | 24 | registry_start | address of registry slot 0 |
 //! | 16 | 32 | reserved1 | u16, 0 |
@@ -19,10 +19,17 @@ use core::fmt;
 use super::{Layout, Width};
 use crate::ByteOrder;
 
-/// The fields of a control header, as wide as the widest port writes them.
+/// The fields of a control header, in integers wide enough for every port.
+///
+/// ```
+/// use tracewell_wire::threadx::{Header, HeaderError};
+///
+/// assert_eq!(Header::read(b"BTXT"), Err(HeaderError::TooShort { needed: 8 }));
+/// assert_eq!(Header::read(b"JUNK"), Err(HeaderError::NotThreadX { found: *b"JUNK" }));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// Which bits of a time stamp count (`TX_TRACE_TIME_MASK`).
+    /// The valid bits of a timestamp (`TX_TRACE_TIME_MASK`).
     pub timer_valid_mask: u64,
     /// Target address of the first byte of the image.
     pub trace_base_address: u64,
@@ -34,23 +41,24 @@ pub struct Header {
     pub buffer_start: u64,
     /// Target address just past the last event slot.
     pub buffer_end: u64,
-    /// Target address of the slot that is written next; the oldest event once the ring is full.
+    /// Target address of the slot to be written next. In a full ring that slot holds the oldest
+    /// event.
     pub buffer_current: u64,
-    /// The field after `registry_start`; kernels store 0.
+    /// The half word after `registry_start`. Kernels write 0.
     pub reserved1: u16,
-    /// The last three words; kernels store [`Header::RESERVED`].
+    /// The last three words. Kernels write [`Header::RESERVED`].
     pub reserved: [u64; 3],
 }
 
-/// Why bytes are not a control header.
+/// Error for bytes that are not a control header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HeaderError {
-    /// The bytes end before the header does: this many are needed, counted from its start.
+    /// The bytes end inside the header.
     TooShort {
-        /// Bytes needed before more can be said.
+        /// Number of bytes that [`Header::read`] needs to continue, from the start of the header.
         needed: usize,
     },
-    /// The first word is not the id of a ThreadX trace in either byte order and width.
+    /// The bytes do not begin with the id of a ThreadX trace, in any byte order and width.
     NotThreadX {
         /// The first four bytes.
         found: [u8; 4],
@@ -75,18 +83,19 @@ impl fmt::Display for HeaderError {
 impl core::error::Error for HeaderError {}
 
 impl Header {
-    /// The first word of every image. Its bytes read `TXTB` on a *big*-endian target and `BTXT`
-    /// on a little-endian one.
+    /// The first word of every image: the bytes `TXTB` on a *big*-endian target, `BTXT` on a
+    /// little-endian one.
     pub const ID: u32 = 0x5458_5442;
 
-    /// What kernels store in the three reserved words at the end.
+    /// The values that kernels write to the three reserved words at the end.
     pub const RESERVED: [u64; 3] = [0xAAAA_AAAA, 0xBBBB_BBBB, 0xCCCC_CCCC];
 
-    /// Recognises byte order and width by the first eight bytes.
+    /// Detects byte order and width.
     ///
-    /// A 64-bit little-endian image starts like a 32-bit one; it is told apart by the upper half
-    /// of its id word, which in a 32-bit image is the timer mask. A mask of 0 makes the two alike
-    /// in those bytes, so the name size and the first reserved word have the last say.
+    /// A 64-bit little-endian image starts with the same four bytes as a 32-bit image. In a 64-bit
+    /// image, the next four bytes are the upper half of the id word, which is 0. In a 32-bit image,
+    /// they are the timer mask. If these four bytes are 0, the name size and the first reserved
+    /// word distinguish the two layouts.
     fn recognise(bytes: &[u8]) -> Result<(ByteOrder, Width), HeaderError> {
         let too_short = |needed| HeaderError::TooShort { needed };
         let first: [u8; 4] = *bytes.first_chunk().ok_or(too_short(4))?;
@@ -99,6 +108,7 @@ impl Header {
             let wide = second == [0; 4] && Self::plausible_when_wide(bytes, ByteOrder::Little);
             return Ok((ByteOrder::Little, if wide { Width::Bits64 } else { Width::Bits32 }));
         }
+        // The id is in the low half of its word. In big-endian order, the low half is second.
         if first == [0; 4] {
             let second: [u8; 4] = *bytes[4..].first_chunk().ok_or(too_short(8))?;
             if ByteOrder::Big.u32(second) == Self::ID {
@@ -109,23 +119,27 @@ impl Header {
     }
 
     fn plausible_when_wide(bytes: &[u8], order: ByteOrder) -> bool {
+        // Offsets of the wide layout: the second half of word 4, and word 9.
         let name_size = bytes.get(34..36).and_then(|b| b.first_chunk()).map(|b| order.u16(*b));
         let reserved = bytes.get(72..80).and_then(|b| b.first_chunk()).map(|b| order.u64(*b));
         name_size.is_some_and(|n| (1..=4096).contains(&n))
             && reserved.is_some_and(|r| r == Self::RESERVED[0] || (r >> 32) == 0)
     }
 
-    /// Reads a header from the start of `bytes`, with the layout that it implies.
+    /// Reads the header at the start of `bytes`. Returns the header and its layout.
     ///
-    /// No field but the id is judged: a caller that wants a plausible image checks the addresses.
+    /// Checks only the id. The caller must check that the addresses are plausible.
+    ///
+    /// # Errors
+    /// Returns an error if there are too few bytes, or if they do not begin with the id.
     pub fn read(bytes: &[u8]) -> Result<(Layout, Self), HeaderError> {
         let (order, width) = Self::recognise(bytes)?;
         let mut layout = Layout { order, width, name_size: 0 };
         let w = width.bytes();
         let needed = layout.header_size();
         let bytes = bytes.get(..needed).ok_or(HeaderError::TooShort { needed })?;
-        // After four words come two half words that the wide layout pads to a whole word, so that
-        // word n of the narrow layout is word n of the wide one throughout.
+        // Word 4 holds two half words, which the wide layout pads to a whole word. So word n has
+        // the same meaning in both layouts.
         let word =
             |index: usize| layout.word(bytes, index * w).ok_or(HeaderError::TooShort { needed });
         let half = |at: usize| {
@@ -147,7 +161,7 @@ impl Header {
         Ok((layout, header))
     }
 
-    /// Writes the header at the start of `bytes`; `None` where they are too few.
+    /// Writes the header at the start of `bytes`. Returns `None` if the bytes are too few.
     pub fn write(&self, layout: Layout, bytes: &mut [u8]) -> Option<()> {
         let w = layout.width.bytes();
         let bytes = bytes.get_mut(..layout.header_size())?;
@@ -174,8 +188,8 @@ impl Header {
         Some(())
     }
 
-    /// Byte offset of the word that holds `buffer_current`, the only one that changes while
-    /// events are recorded.
+    /// Returns the offset of `buffer_current`, the only word that changes while events are
+    /// recorded.
     pub const fn buffer_current_offset(layout: Layout) -> usize {
         8 * layout.width.bytes()
     }

@@ -1,4 +1,4 @@
-//! Sizes that follow from the target's `ULONG` and its name length, and the words themselves.
+//! The target's byte order and word size, the sizes that follow from them, and access to words.
 
 use crate::ByteOrder;
 
@@ -12,7 +12,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// Bytes of one word: 4 or 8.
+    /// Returns the size of one word in bytes: 4 or 8.
     #[inline]
     pub const fn bytes(self) -> usize {
         match self {
@@ -21,7 +21,7 @@ impl Width {
         }
     }
 
-    /// The largest number that one word holds.
+    /// Returns the largest value of one word.
     #[inline]
     pub const fn max(self) -> u64 {
         match self {
@@ -31,19 +31,31 @@ impl Width {
     }
 }
 
-/// What has to be known before any byte of an image after the header can be read.
+/// Everything needed to read the parts of an image after its header. [`Header::read`] returns it.
+///
+/// ```
+/// use tracewell_wire::ByteOrder;
+/// use tracewell_wire::threadx::{Layout, Width};
+///
+/// let layout = Layout { order: ByteOrder::Big, width: Width::Bits32, name_size: 32 };
+/// assert_eq!((layout.header_size(), layout.event_size()), (48, 32));
+/// assert_eq!(layout.word(&[0, 0, 1, 2], 0), Some(0x102));
+/// ```
+///
+/// [`Header::read`]: super::Header::read
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Layout {
     /// Byte order of the target.
     pub order: ByteOrder,
-    /// Size of its `ULONG`.
+    /// Size of the target's `ULONG`.
     pub width: Width,
-    /// Bytes of the name field of a registry slot (`TX_TRACE_OBJECT_REGISTRY_NAME`, normally 32).
+    /// Size of the name in a registry slot, in bytes (`TX_TRACE_OBJECT_REGISTRY_NAME`, normally
+    /// 32).
     pub name_size: u16,
 }
 
 impl Layout {
-    /// Bytes of the control header: 48 or 96.
+    /// Returns the size of the control header in bytes: 48 or 96.
     #[inline]
     pub const fn header_size(self) -> usize {
         match self.width {
@@ -52,7 +64,8 @@ impl Layout {
         }
     }
 
-    /// Bytes of one registry slot: 16 + name, or 32 + name rounded up to a multiple of 8.
+    /// Returns the size of a registry slot in bytes: 16 + name, or 32 + name rounded up to a
+    /// multiple of 8.
     #[inline]
     pub const fn registry_slot_size(self) -> usize {
         match self.width {
@@ -61,13 +74,13 @@ impl Layout {
         }
     }
 
-    /// Bytes of one event slot: 32 or 64.
+    /// Returns the size of an event slot in bytes: 32 or 64.
     #[inline]
     pub const fn event_size(self) -> usize {
         8 * self.width.bytes()
     }
 
-    /// The word at a byte offset, or `None` where the bytes end before it does.
+    /// Returns the word at offset `at`, or `None` if `bytes` does not contain the whole word.
     #[inline]
     pub fn word(self, bytes: &[u8], at: usize) -> Option<u64> {
         let rest = bytes.get(at..)?;
@@ -77,8 +90,9 @@ impl Layout {
         })
     }
 
-    /// Stores a word at a byte offset; the upper half is cut off where a word has 32 bits.
-    /// `None` where the bytes end before the word does; nothing is stored then.
+    /// Stores a word at offset `at`. Stores only the lower half of `value` if words have 32 bits.
+    ///
+    /// Returns `None` and stores nothing if `bytes` has no room for the whole word.
     #[inline]
     pub fn put_word(self, bytes: &mut [u8], at: usize, value: u64) -> Option<()> {
         let rest = bytes.get_mut(at..)?;

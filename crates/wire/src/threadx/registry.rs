@@ -9,35 +9,57 @@
 //! | 4 | 8 | object pointer | address of the control block |
 //! | 8 | 16 | parameter 1 | by type |
 //! | 12 | 24 | parameter 2 | by type |
-//! | 16 | 32 | name | bytes up to the first NUL; what follows is stale memory |
+//! | 16 | 32 | name | bytes up to the first NUL; stale memory after it |
 
 use super::{Layout, Width};
 
-/// A registry slot; the name borrows from the image.
+/// A registry slot. The name borrows from the image.
+///
+/// ```
+/// use tracewell_wire::ByteOrder;
+/// use tracewell_wire::threadx::{Layout, RegistrySlot, Width, ids};
+///
+/// let [reserved1, reserved2] = RegistrySlot::priority_bytes(300);
+/// let slot = RegistrySlot {
+///     available: 0,
+///     object_type: ids::object::THREAD,
+///     reserved1,
+///     reserved2,
+///     pointer: 0x2000_1000,
+///     parameter1: 0x2000_2000,
+///     parameter2: 1024,
+///     name: b"control",
+/// };
+/// let layout = Layout { order: ByteOrder::Little, width: Width::Bits32, name_size: 32 };
+/// let mut bytes = [0; 48];
+/// slot.write(layout, &mut bytes).unwrap();
+/// assert_eq!(RegistrySlot::read(layout, &bytes), Some(slot));
+/// assert_eq!(slot.priority(), Some(300));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegistrySlot<'a> {
-    /// 1 while the slot may be taken, 0 while its object lives. Contrary to what the name says to
-    /// most ears, an unavailable slot is the one with a living object.
+    /// 1 if the slot can be reused, 0 while its object exists. Despite its name, the field
+    /// describes the slot, not the object.
     pub available: u8,
-    /// Object type code, see [`super::ids::object`]; 0 in a slot that was never used.
+    /// Object type code, one of [`super::ids::object`]; 0 in a slot that was never used.
     pub object_type: u8,
-    /// For threads the flag 0x80 and the upper bits of the priority.
+    /// For threads, the flag 0x80 and the upper two bits of the priority.
     pub reserved1: u8,
-    /// For threads the lower bits of the priority.
+    /// For threads, the lower eight bits of the priority.
     pub reserved2: u8,
     /// Address of the object's control block.
     pub pointer: u64,
-    /// First parameter, by type.
+    /// First parameter; its meaning depends on the type.
     pub parameter1: u64,
-    /// Second parameter, by type.
+    /// Second parameter; its meaning depends on the type.
     pub parameter2: u64,
-    /// Name without its NUL; at most `name_size` bytes, no encoding declared.
+    /// Name without its NUL, at most `name_size` bytes in an unspecified encoding.
     pub name: &'a [u8],
 }
 
 impl<'a> RegistrySlot<'a> {
-    /// Priority of a thread at the time it was registered, or `None` where the kernel did not
-    /// record one (releases 5.x left both bytes 0).
+    /// Returns the priority that a thread had when it was registered, or `None` if the kernel did
+    /// not record it. Releases 5.x leave both bytes 0.
     pub const fn priority(&self) -> Option<u16> {
         if self.reserved1 & 0x80 == 0 {
             return None;
@@ -45,16 +67,17 @@ impl<'a> RegistrySlot<'a> {
         Some(((self.reserved1 as u16 & 3) << 8) | self.reserved2 as u16)
     }
 
-    /// The two reserved bytes of a thread with this priority.
+    /// Returns the two reserved bytes of a thread with this priority.
     pub const fn priority_bytes(priority: u16) -> [u8; 2] {
         [0x80 | (priority >> 8) as u8, priority as u8]
     }
 
-    /// Reads the slot at the start of `bytes`; `None` where they are too few.
+    /// Reads the slot at the start of `bytes`. Returns `None` if the bytes are too few.
     pub fn read(layout: Layout, bytes: &'a [u8]) -> Option<Self> {
         let bytes = bytes.get(..layout.registry_slot_size())?;
         let at = Offsets::of(layout);
         let name = bytes.get(at.name..at.name + usize::from(layout.name_size))?;
+        // A name that fills its field has no NUL.
         let length = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
         let &[available, object_type, reserved1, reserved2] = bytes.first_chunk()?;
         Some(Self {
@@ -69,10 +92,10 @@ impl<'a> RegistrySlot<'a> {
         })
     }
 
-    /// Writes the slot at the start of `bytes`; `None` where they are too few.
+    /// Writes the slot at the start of `bytes`. Returns `None` if the bytes are too few.
     ///
-    /// As the kernel does, at most `name_size - 1` bytes of the name are kept, a NUL follows, and
-    /// what lies behind it stays as it was.
+    /// Like the kernel, writes at most `name_size - 1` bytes of the name and a NUL, and leaves the
+    /// bytes after the NUL unchanged.
     pub fn write(&self, layout: Layout, bytes: &mut [u8]) -> Option<()> {
         let bytes = bytes.get_mut(..layout.registry_slot_size())?;
         let at = Offsets::of(layout);
@@ -81,6 +104,7 @@ impl<'a> RegistrySlot<'a> {
         layout.put_word(bytes, at.pointer, self.pointer)?;
         layout.put_word(bytes, at.parameter1, self.parameter1)?;
         layout.put_word(bytes, at.parameter2, self.parameter2)?;
+        // Reserve the last byte of the field for the NUL.
         let kept = self.name.len().min(usize::from(layout.name_size).saturating_sub(1));
         let field = bytes.get_mut(at.name..at.name + usize::from(layout.name_size))?;
         field.get_mut(..kept)?.copy_from_slice(self.name.get(..kept)?);

@@ -1,183 +1,312 @@
-//! `tracewell check`: whether a trace is as rules say; rules from a trace. What is told, and when, is in `telling`.
+//! `tracewell check`: compares traces with rules, and writes rules from a trace. `printer` prints
+//! failures, `junit` collects them in a file.
 
-mod telling;
+mod junit;
+mod printer;
 
+use std::cell::OnceCell;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use tracewell::check::{MAX_STEPS, Rules, RulesWriter, WriteOptions};
-use tracewell::collect::Follow;
 use tracewell::input::Input;
 use tracewell::model::Trace;
+use tracewell::report::check;
+use tracewell::select::{Selected, Selection};
 use tracewell::source::Source;
 use tracewell::text::shown_path;
 
-use self::telling::{Form, Telling};
+use self::junit::Suites;
+use self::printer::{FailurePrinter, Form, Results};
 use super::follow::{StreamEnd, follow};
 use super::{for_each_file, read_named, title};
-use crate::args::InputArgs;
+use crate::args::{InputArgs, SelectionArgs};
+use crate::config::Project;
+use crate::document::Document;
+use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome};
-use crate::{output, small_file, templates};
+use crate::{output, small_file, sources};
 
-/// Compare traces with rules: events in their order, time limits, what must never happen
+/// Check traces against rules: order of events, time limits, forbidden events
 ///
-/// The rules are a text file, described in docs/checking.md. Shows the first difference of each rule
-/// with the events around it; the exit status is 1 if there is one, 2 if the rules themselves are wrong.
+/// The rules are a text file, described in docs/checking.md. Prints the first violation of each
+/// rule with the events around it. The exit status is 1 if a rule is violated, 2 if the rules have
+/// errors.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell check expected.rules trace.bin
-  tracewell check --json expected.rules trace.bin | jq '.failures[].message'
+  tracewell check --json expected.rules trace.bin | jq '.traces[].failures[].message'
+  tracewell check --quiet --junit results.xml expected.rules *.trx
   tracewell check --follow alarms.rules run.twl
   tracewell check --write expected.rules --event 'SM?*' trace.bin
 
 A rules file:
-  SMA_FIFO(ao = my, sig = $s)             # events in this order, others between them
-  SM_DCH(ao = my, sig = $s) within 2 ms   # the same signal, soon
+  SMA_FIFO(ao = my, sig = $s)             # in this order; others may come between
+  SM_DCH(ao = my, sig = $s) within 2 ms   # the same signal, within a time
   never QUE_FULL")]
 pub(crate) struct Check {
-    /// The rules; - is standard input
+    /// Rules file; - is standard input. May be omitted if tracewell.toml names the rules
     #[arg(value_name = "RULES")]
     rules: PathBuf,
 
     /// Traces; - is standard input
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// For programs: one JSON object a file
-    #[arg(long, conflicts_with = "write")]
+    /// The rules of the configuration file and the traces, if RULES is omitted.
+    #[arg(skip)]
+    configured: OnceCell<(PathBuf, Vec<PathBuf>)>,
+
+    /// Set the form of the output
+    #[arg(long, value_enum, default_value_t = OutputForm::Text, conflicts_with = "write")]
+    format: OutputForm,
+
+    /// Print one JSON document about all files: --format json
+    #[arg(long, conflicts_with_all = ["write", "format"])]
     json: bool,
 
-    /// Go on while the file grows, or standard input brings more, until Ctrl-C; a rule that is broken is told at
-    /// once
+    /// Print nothing on standard output: the exit status has the result
+    #[arg(short, long, conflicts_with_all = ["write", "format", "json"])]
+    quiet: bool,
+
+    /// Also write the results of all rules to this file, as JUnit XML
+    #[arg(long, value_name = "FILE", conflicts_with = "write")]
+    junit: Option<PathBuf>,
+
+    /// Follow a growing file or standard input until Ctrl-C, and print violations at once
     #[arg(short, long, conflicts_with = "write")]
     follow: bool,
 
-    /// Write RULES, a new file that this trace passes, instead of reading them
+    /// Write a new file RULES that this trace passes, instead of reading it
     #[arg(short, long)]
     write: bool,
 
-    /// With --write: replace RULES if it is there already
+    /// With --write: replace an existing file RULES
     #[arg(long, requires = "write")]
     force: bool,
 
-    /// With --write: only events of this name, label or id; may be repeated
-    #[arg(long, value_name = "NAME", requires = "write")]
-    event: Vec<String>,
-
-    /// With --write: only events of this context; may be repeated
-    #[arg(long, value_name = "NAME", requires = "write")]
-    context: Vec<String>,
-
-    /// With --write: leave arguments of this name out, for they differ from run to run
+    /// With --write: omit arguments of this name, because they differ from run to run
     #[arg(long, value_name = "ARGUMENT", requires = "write")]
     without: Vec<String>,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
 
     #[command(flatten)]
     input: InputArgs,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum OutputForm {
+    /// Failures with the events around them
+    Text,
+    /// One JSON document with all rules
+    Json,
+    /// Lines that GitHub shows at the rules
+    Github,
+}
+
+/// The JSON document and the JUnit file, if they were requested.
+type Outputs<'r> = (Option<&'r Document>, Option<&'r Suites>);
+
 impl Check {
-    pub(crate) fn run(&self) -> Outcome {
-        if self.write { self.written() } else { self.checked().unwrap_or_else(Failure::tell) }
+    /// Returns true if the traces grow while they are read.
+    pub(crate) fn follows(&self) -> bool {
+        self.follow
+    }
+
+    pub(crate) fn run(&self) -> Result<Outcome, Failure> {
+        self.find_rules()?;
+        if self.write { self.written() } else { self.checked() }
+    }
+
+    /// Uses the rules of the configuration file if the arguments name only traces. This is so if
+    /// there is a single argument, or if the first argument is not a text file.
+    fn find_rules(&self) -> Result<(), Failure> {
+        let is_single = self.files.is_empty();
+        if self.write && is_single {
+            return Err(Failure::usage("check --write: name a trace after RULES"));
+        }
+        if self.write || !(is_single || small_file::is_binary(&self.rules)) {
+            return Ok(());
+        }
+        let traces: Vec<_> = [&self.rules].into_iter().chain(&self.files).cloned().collect();
+        let rules = |project: &Project| project.rules().map(Path::to_owned);
+        match self.input.shared(&traces, "RULES", rules)? {
+            Some(rules) => {
+                self.configured.get_or_init(|| (rules, traces));
+                Ok(())
+            }
+            None if is_single => Err(Failure::usage(
+                "check needs rules and a trace: name a rules file before the trace, or set 'rules' in \
+                 tracewell.toml",
+            )),
+            // The error of the rules file says that it is not text.
+            None => Ok(()),
+        }
+    }
+
+    fn rules(&self) -> &Path {
+        self.configured.get().map_or(&self.rules, |(rules, _)| rules)
+    }
+
+    fn files(&self) -> &[PathBuf] {
+        self.configured.get().map_or(&self.files, |(_, traces)| traces)
     }
 
     fn checked(&self) -> Result<Outcome, Failure> {
         let stdin = Path::new("-");
-        if self.rules == stdin && self.files.iter().any(|file| file == stdin) {
-            return Err(Failure::usage("rules and trace cannot both come from standard input"));
+        if self.rules() == stdin && self.files().iter().any(|file| file == stdin) {
+            return Err(Failure::usage("rules and trace cannot both be standard input"));
         }
-        let source = templates::source_of(&self.rules, small_file::MAX_RULES)?;
+        let source = sources::read_rules(self.rules())?;
         let parsed = Rules::parse(&source);
-        templates::tell(&source, &parsed.findings);
+        sources::report(&source, &parsed.findings);
+        // Rules with errors are a wrong argument. Status 1 would mean that a trace violates the
+        // rules.
         let Some(rules) = parsed.rules else { return Ok(Outcome::Usage) };
         let rules = (&source, &rules);
+        let selection = self.selection.selection()?;
         let wrong = AtomicBool::new(false);
-        let outcome = match self.follow {
-            true => self.followed(rules, &wrong)?,
-            false => self.read(rules, &wrong),
+        let inputs = self.inputs();
+        let junit = self.junit.as_ref().map(|path| Suites::new(path, &inputs)).transpose()?;
+        let is_json = self.json || self.format == OutputForm::Json;
+        let document = is_json.then(|| Document::new(check::SCHEMA));
+        let outputs = (document.as_ref(), junit.as_ref());
+        let mut outcome = match self.follow {
+            true => {
+                self.followed(rules, &selection, outputs, &wrong).unwrap_or_else(Failure::report)
+            }
+            false => self.read(rules, &selection, outputs, &wrong),
         };
+        if let Some(document) = document {
+            outcome = document.end(outcome);
+        }
+        if let Some(junit) = junit {
+            // Joined files are one trace, which has the name of the first.
+            let traces = if self.input.join { 1 } else { self.files().len() };
+            let traces = self.files().get(..traces).unwrap_or_default();
+            outcome = outcome.max(junit.write(traces, &inputs).unwrap_or_else(Failure::report));
+        }
         Ok(match outcome {
-            // A rule that is not met says more than damage, which was told as well.
+            // If a rule is violated, the outcome says so even if an input is damaged. The damage
+            // has been reported as well.
             Outcome::Done | Outcome::Damaged if wrong.load(Ordering::Relaxed) => Outcome::Wrong,
             outcome => outcome,
         })
     }
 
-    /// Checks each trace to its end.
-    fn read(&self, rules: (&Source, &Rules), wrong: &AtomicBool) -> Outcome {
+    /// Returns the files that the command reads.
+    fn inputs(&self) -> Inputs {
+        let mut inputs = self.input.inputs(self.files());
+        inputs.add([self.rules()]);
+        inputs
+    }
+
+    /// Checks each trace completely.
+    fn read(
+        &self,
+        rules: (&Source, &Rules),
+        selection: &Selection,
+        outputs: Outputs<'_>,
+        wrong: &AtomicBool,
+    ) -> Outcome {
         let end = StreamEnd::default();
-        let made = for_each_file(&self.files, &self.input, |input| {
-            let title = title(&self.files, &self.input, input.path()).filter(|_| !self.json);
+        let made = for_each_file(self.files(), &self.input, |input| {
+            input.select(selection.clone());
+            // Print the failures of a stream at once, because it may last for days.
+            let results = self.results(outputs, input.is_stream());
+            let is_text = matches!(results.form, Form::Text | Form::TextAtOnce);
+            let title = title(self.files(), &self.input, input.path()).filter(|_| is_text);
             let failed = |error: io::Error| Failure::io(output::stdout_path(), &error);
             title.map_or(Ok(()), |title| writeln!(output::stdout(), "{title}")).map_err(failed)?;
-            let form = match input.size() {
-                _ if self.json => Form::Json,
-                // A file is read faster than its failures are; a stream may go on for days.
-                Some(_) => Form::Text,
-                None => Form::TextAtOnce,
-            };
-            let mut telling = Telling::new(rules, form, wrong, output::stdout());
-            let trace = end.by_signal(input, |input| read_named(input, &mut telling, true))?;
-            rules.1.check(&trace)?;
-            telling.end(&trace).map_err(failed)?;
-            Ok(trace)
+            let path = input.path().to_owned();
+            let mut printer = FailurePrinter::new(rules, &path, results, wrong, io::stdout());
+            end.by_signal(input, |input| Ok(read_named(input, &mut printer, true)?))
         });
         made.outcome
     }
 
-    /// Checks a trace while it is written, until a signal comes.
-    fn followed(&self, rules: (&Source, &Rules), wrong: &AtomicBool) -> Result<Outcome, Failure> {
-        let form = if self.json { Form::Json } else { Form::TextAtOnce };
-        let sink = || Box::new(Telling::new(rules, form, wrong, io::stdout())) as Box<dyn Follow>;
-        let followed = follow(&self.files, &self.input, sink)?;
-        if let Some(trace) = followed.trace {
-            rules.1.check(&trace)?;
-        }
-        Ok(followed.outcome)
+    /// Checks a trace while it is written, until a signal arrives.
+    fn followed(
+        &self,
+        rules: (&Source, &Rules),
+        selection: &Selection,
+        outputs: Outputs<'_>,
+        wrong: &AtomicBool,
+    ) -> Result<Outcome, Failure> {
+        let results = self.results(outputs, true);
+        let path = self.files().first().map_or(Path::new("-"), PathBuf::as_path);
+        let sink = || {
+            let printer = FailurePrinter::new(rules, path, results, wrong, io::stdout());
+            Box::new(Selected::new(printer, selection.clone())) as _
+        };
+        follow(self.files(), &self.input, selection, sink)
     }
 
-    fn written(&self) -> Outcome {
-        if self.files.len() > 1 && !self.input.join {
-            let message = "several traces make one file of rules only with --join";
-            return Failure::usage(message).tell();
+    /// Returns the form of the results. `at_once` is true for traces that may never end.
+    fn results<'r>(&self, (document, junit): Outputs<'r>, at_once: bool) -> Results<'r> {
+        let form = match document {
+            Some(document) => Form::Json(document),
+            None if self.quiet => Form::Quiet,
+            None if self.format == OutputForm::Github => Form::Github,
+            None if at_once => Form::TextAtOnce,
+            None => Form::Text,
+        };
+        Results { form, junit }
+    }
+
+    fn written(&self) -> Result<Outcome, Failure> {
+        if self.files().len() > 1 && !self.input.join {
+            let message = "several traces need --join to make one rules file";
+            return Err(Failure::usage(message));
         }
-        let is_file = std::fs::metadata(&self.rules).is_ok_and(|there| there.is_file());
-        let inputs = self.input.inputs(&self.files);
-        if let Err(failure) = inputs.refuse(&self.rules) {
-            return failure.tell();
-        }
+        // A device such as /dev/stdout may be written without --force.
+        let is_file = std::fs::metadata(self.rules()).is_ok_and(|there| there.is_file());
+        let inputs = self.input.inputs(self.files());
+        inputs.refuse(self.rules())?;
+        let selection = self.selection.selection()?;
         if is_file && !self.force {
-            let rules = shown_path(&self.rules);
-            let message = format!("{rules}: is there already: name a new file, or give --force");
-            return Failure::usage(message).tell();
+            let rules = shown_path(self.rules());
+            let message = format!("{rules}: already exists: name a new file, or use --force");
+            return Err(Failure::usage(message));
         }
-        for_each_file(&self.files, &self.input, |input| {
-            output::write_whole(&self.rules, &inputs, |out| self.write_rules(input, out))
-        })
-        .outcome
+        let made = for_each_file(self.files(), &self.input, |input| {
+            let selection = selection.clone();
+            output::write_whole(self.rules(), &inputs, |out| {
+                self.write_rules(input, selection, out)
+            })
+        });
+        Ok(made.outcome)
     }
 
-    fn write_rules(&self, input: &mut Input, out: &mut dyn Write) -> Result<Trace, Failure> {
+    fn write_rules(
+        &self,
+        input: &mut Input,
+        selection: Selection,
+        out: &mut dyn Write,
+    ) -> Result<Trace, Failure> {
+        // Read all events and contexts: statements in the written rules select from them, so that
+        // the whole trace passes the rules.
+        let Selection { events, contexts, .. } = selection.clone();
+        input.select(Selection { events: Vec::new(), contexts: Vec::new(), ..selection });
         let name = input.path().file_name().unwrap_or(input.path().as_os_str());
         let name = name.to_string_lossy().into_owned();
-        let options = WriteOptions {
-            events: self.event.clone(),
-            contexts: self.context.clone(),
-            without: self.without.clone(),
-        };
-        let mut writer = RulesWriter::new(out, &name, options);
-        let mut trace = read_named(input, &mut writer, true)?;
+        let options = WriteOptions { events, contexts, without: self.without.clone() };
+        let failed = |error: io::Error| Failure::io(self.rules(), &error);
+        let mut writer = RulesWriter::new(out, &name, options).map_err(failed)?;
+        let read = read_named(input, &mut writer, true);
+        let mut trace = read.map_err(|error| Failure::reading(error, self.rules()))?;
         writer.remark(&mut trace);
         if writer.is_full() {
             let message = format!(
-                "{name}: rules have at most {MAX_STEPS} steps, and this trace needs more: choose events with \
-                 --event and --context"
+                "{name}: a rules file has at most {MAX_STEPS} steps, and this trace needs more: select events \
+                 with --event and --context"
             );
             return Err(Failure::usage(message));
         }
-        writer.finish().map_err(|error| Failure::io(&self.rules, &error))?;
         Ok(trace)
     }
 }

@@ -1,22 +1,22 @@
-//! Where the bytes of the sources are kept: a file for each, and beside it the one with the times of arrival.
+//! Stores the bytes of each source in a file, and their arrival times in a second one.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tracewell::collect::{Collected, Raw, Reader, Source};
-use tracewell::input::ARRIVALS;
+use tracewell::format::arrivals::sidecar::SUFFIX;
 use tracewell::text::shown_path;
+use tracewell_collect::{Collected, Raw, Reader, Source};
 
 use crate::draft::{Draft, Ending};
 use crate::inputs::Inputs;
-use crate::outcome::{Failure, Outcome, tell};
+use crate::outcome::{Failure, Outcome, warn};
 use crate::output;
 
-/// Where files are made.
+/// Where the bytes are stored.
 pub(super) enum Files<'a> {
-    /// Nowhere.
+    /// The bytes are not stored.
     None,
     /// The only source goes to standard output.
     Stdout,
@@ -27,7 +27,7 @@ pub(super) enum Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// What `-o` means for these sources, of a command that reads these files.
+    /// Interprets `-o` for these sources. Fails if an output is one of the inputs.
     pub(super) fn new(
         output: Option<&'a Path>,
         sources: &[Source],
@@ -39,100 +39,108 @@ impl<'a> Files<'a> {
             let several = || Failure::usage("-o -: several sources need a folder");
             return one.then_some(Self::Stdout).ok_or_else(several);
         }
+        // With several sources, or if the folder exists, `-o` names a folder.
         if sources.len() == 1 && !output.is_dir() {
             refuse_inputs(&[output.to_owned()], inputs)?;
             return Ok(Self::One(output));
         }
         fs::create_dir_all(output).map_err(|error| Failure::io(output, &error))?;
+        // In a folder, the program chooses the names of the outputs, so an output could have the
+        // name of an input.
         let files: Vec<_> = names(sources).iter().map(|name| output.join(name)).collect();
         refuse_inputs(&files, inputs)?;
         Ok(Self::Folder(output))
     }
 
-    /// The files of a source. What was there before stays until something comes.
+    /// Creates the files of a source. Existing files stay until the first byte arrives.
     pub(super) fn of(
         &self,
         reader: &Reader,
         name: &str,
         inputs: &Inputs,
-    ) -> Result<Option<Kept>, Failure> {
+    ) -> Result<Option<Storage>, Failure> {
         let path = match self {
             Self::None => return Ok(None),
             Self::Stdout => {
                 let raw = Raw { bytes: Box::new(io::stdout()), arrivals: None };
-                return Ok(Some(Kept { raw, place: Place::default() }));
+                return Ok(Some(Storage { raw, place: Place::default() }));
             }
             Self::One(path) => path.to_path_buf(),
             Self::Folder(folder) => folder.join(name),
         };
         let (draft, file) = Draft::create(&path, inputs, Ending::Handled)?;
         let (mut drafts, mut arrivals) = (Vec::new(), None);
-        // What is no file (a pipe, a device) has nothing beside it.
+        // A pipe or device gets no arrival file.
         if file.metadata().is_ok_and(|data| data.is_file()) {
-            let (beside, file) = Draft::create(&arrivals_path(&path), inputs, Ending::Handled)?;
-            drafts = vec![draft, beside];
+            let (second, file) = Draft::create(&arrivals_path(&path), inputs, Ending::Handled)?;
+            drafts = vec![draft, second];
             arrivals = Some(Box::new(file) as _);
         }
+        // A source that listens for targets is already open, although no target has connected.
         let is_open = reader.local_addr().is_some();
         let waiting = Arc::new(Mutex::new(Waiting { drafts, failed: false }));
         let place = Place { path, is_open, waiting };
         let bytes = Box::new(Bytes { file, place: place.clone() });
-        Ok(Some(Kept { raw: Raw { bytes, arrivals }, place }))
+        Ok(Some(Storage { raw: Raw { bytes, arrivals }, place }))
     }
 }
 
-/// The files of a source, and the place that they take.
-pub(super) struct Kept {
+/// The writers of a source, and the final paths of its files.
+pub(super) struct Storage {
     pub(super) raw: Raw<'static>,
     pub(super) place: Place,
 }
 
-/// The place of a source's files. They take it together, so that no arrivals stand beside bytes that
-/// are not theirs.
+/// The final paths of a source's two files. Both are renamed together, so that arrivals never
+/// accompany bytes of another run.
 #[derive(Clone, Default)]
 pub(super) struct Place {
     path: PathBuf,
-    /// Whether the source was open before anything was collected.
+    /// True if the source was open before collecting began.
     is_open: bool,
     waiting: Arc<Mutex<Waiting>>,
 }
 
 #[derive(Default)]
 struct Waiting {
-    /// Files that wait for something to come.
+    /// Drafts that wait for the first byte.
     drafts: Vec<Draft>,
-    /// Whether one of them could not be put in its place.
+    /// True if a draft could not be renamed.
     failed: bool,
 }
 
 impl Place {
-    /// Puts the files there, where they are not yet. One that cannot be put there goes on where it is.
+    /// Renames the files, if that has not happened yet. A file that cannot be renamed keeps its
+    /// temporary name.
     fn take(&self) {
         let mut waiting = self.waiting();
         for mut draft in std::mem::take(&mut waiting.drafts) {
-            if let Err(failure) = draft.put_or_leave() {
-                failure.tell();
+            if let Err(failure) = draft.commit_or_keep() {
+                failure.report();
                 waiting.failed = true;
             }
         }
     }
 
-    /// Collecting is over: from a source that was open nothing is what came. Of one that never could be opened
-    /// there is nothing to keep.
+    /// Finishes after collecting. If a source was opened but sent no data, its files are
+    /// empty. If it could not be opened, existing files stay as they are.
     pub(super) fn settle(&self, collected: &Collected) -> Outcome {
         if self.is_open && collected.unreadable.is_none() && collected.unwritable.is_none() {
             self.take();
         }
         let mut waiting = self.waiting();
         if waiting.drafts.drain(..).next().is_some() {
-            tell!("tracewell: {}: not written; what was there stays", shown_path(&self.path));
+            warn!(
+                "{}: not written; the earlier file, if any, is unchanged",
+                shown_path(&self.path)
+            );
         }
         let outcome = if waiting.failed { Outcome::Io } else { Outcome::Done };
-        let told = collected.unwritable.as_ref().map(|error| {
+        let failed = collected.unwritable.as_ref().map(|error| {
             let path = if self.path == Path::new("") { output::stdout_path() } else { &self.path };
-            Failure::io(path, error).tell()
+            Failure::io(path, error).report()
         });
-        told.into_iter().fold(outcome, Outcome::max)
+        failed.into_iter().fold(outcome, Outcome::max)
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
@@ -140,8 +148,8 @@ impl Place {
     }
 }
 
-/// The file of the bytes. With the first of them it takes its place, or when it is flushed: that is done as soon as
-/// anything happened, as a connection.
+/// The file of the bytes. It is renamed to its target at the first write or flush; the collector
+/// flushes after any event, such as a connection.
 struct Bytes {
     file: File,
     place: Place,
@@ -160,7 +168,7 @@ impl Write for Bytes {
     }
 }
 
-/// Fails before anything is made: a file that is read and written at the same time would never end.
+/// Fails if an output is an input: a file that is read while it is written would never end.
 fn refuse_inputs(files: &[PathBuf], inputs: &Inputs) -> Result<(), Failure> {
     let mut written = files.iter().flat_map(|path| [path.to_owned(), arrivals_path(path)]);
     written.try_for_each(|path| inputs.refuse(&path))
@@ -168,11 +176,11 @@ fn refuse_inputs(files: &[PathBuf], inputs: &Inputs) -> Result<(), Failure> {
 
 fn arrivals_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(ARRIVALS);
+    name.push(SUFFIX);
     name.into()
 }
 
-/// The names of the sources, each of them once.
+/// Returns the names of the sources, numbered if they are equal.
 pub(super) fn names(sources: &[Source]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for source in sources {

@@ -1,33 +1,45 @@
-//! How what comes is shown.
+//! Shows received events.
 
 use std::io::{self, Stdout};
 
-use tracewell::collect::{Follow, SharedOutput, Tag, View};
 use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::input::Settings;
+use tracewell::model::Sink;
 use tracewell::report::{Report, ReportOptions};
+use tracewell::select::Selection;
+use tracewell::text::{display_width, padded};
+use tracewell_collect::{SharedOutput, Tag, View};
 
 use super::{Collect, Form};
-use crate::args::Color;
+use crate::screen;
 
 impl Collect {
-    /// Shows a source on the shared standard output.
+    /// Returns the view of a source on the shared standard output.
     pub(super) fn view<'a>(
         &'a self,
         settings: Settings,
+        selection: Selection,
         shared: &'a SharedOutput<Stdout>,
         tag: Option<Tag>,
     ) -> View<'a> {
-        let sink = move || self.sink(shared.writer(tag.clone()));
+        let cells = tag.as_ref().map_or(0, |tag| display_width(&tag.before));
+        let sink = move || self.sink(selection.clone(), shared.writer(tag.clone()), cells);
         View { settings, only_growing: false, sink: Box::new(sink) }
     }
 
-    fn sink<'a>(&self, out: impl io::Write + Send + 'a) -> Box<dyn Follow + 'a> {
-        let selection = self.selection.selection();
+    /// Returns the writer of events. Each line begins with a tag, and `tag` is the width of the tag
+    /// in columns.
+    fn sink<'a>(
+        &self,
+        selection: Selection,
+        out: impl io::Write + Send + 'a,
+        tag: usize,
+    ) -> Box<dyn Sink + Send + 'a> {
         let format = match self.format {
             Form::Report => {
-                let color = Color::Auto.on();
-                let options = ReportOptions { color, selection, ..ReportOptions::default() };
+                let mut layout = screen::layout();
+                layout.width = layout.width.map(|width| width.saturating_sub(tag).max(20));
+                let options = ReportOptions { layout, selection, ..ReportOptions::default() };
                 return Box::new(Report::new(out, options));
             }
             Form::Jsonl => EventFormat::JsonLines,
@@ -38,7 +50,7 @@ impl Collect {
     }
 }
 
-/// How the lines of one of several sources say whose they are.
+/// Returns the tag that names the source in each line.
 pub(super) fn tag(form: Form, name: &str, names: &[String]) -> Tag {
     let column = |separator: char| Tag {
         before: format!("{name}{separator}"),
@@ -47,10 +59,10 @@ pub(super) fn tag(form: Form, name: &str, names: &[String]) -> Tag {
     };
     match form {
         Form::Report => {
-            let width = names.iter().map(String::len).max().unwrap_or(0);
-            Tag { before: format!("{name:<width$}  "), instead_of: 0, heading: None }
+            let width = names.iter().map(|name| display_width(name)).max().unwrap_or(0);
+            Tag { before: format!("{}  ", padded(name, width)), instead_of: 0, heading: None }
         }
-        // Names have no characters that JSON would escape.
+        // Names contain no characters that JSON escapes.
         Form::Jsonl => {
             Tag { before: format!("{{\"source\":\"{name}\","), instead_of: 1, heading: None }
         }

@@ -1,10 +1,11 @@
-//! `tracewell collect`: what targets send, into files and onto the terminal.
+//! `tracewell collect`: receives traces while targets send them.
 //!
-//! This file has the arguments and says what became of the sources; `files` says where their bytes are kept,
-//! `follow` how they are shown.
+//! This file has the arguments and the reports about sources. `files` stores the bytes,
+//! `follow` shows the events, and `live` the progress.
 
 mod files;
 mod follow;
+mod live;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,24 +14,28 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use tracewell::collect::{
-    self, Collected, Datagrams, Notice, Options, Reader, SharedOutput, Source, Stream, Until,
-};
+use tracewell::format;
 use tracewell::model::Severity;
+use tracewell::select::Selection;
+use tracewell_collect::{
+    CollectReport, Collected, Datagrams, Notice, Options, Reader, SCHEMA, SharedOutput, Source,
+    Stream, Until,
+};
 
-use crate::args::{InputArgs, SelectionArgs, tell_ineffective};
-use crate::outcome::{Failure, Outcome, tell, tell_remarks};
-use crate::output;
+use crate::args::{InputArgs, SelectionArgs, warn_ineffective};
+use crate::config::Configs;
+use crate::outcome::{Failure, Outcome, note, print_message, report_diagnostics, warn};
+use crate::{output, progress};
 
 /// Receive traces while targets send them
 ///
-/// Keeps the bytes exactly as they come, with their times of arrival in a file beside them (FILE.arrivals), shows
-/// what they mean with --follow, or both. Each source is a stream of its own. Connections that end are made
-/// again. Ends with the first of --seconds, --bytes, --packets and --idle, with the end of all sources, or by Ctrl-C;
-/// then says what came, and what is missing.
+/// Stores the bytes exactly as they arrive, with arrival times in FILE.arrivals, or shows the
+/// events with --follow, or both. Each source is a separate stream. Connections that end are opened
+/// again. Stops at the first of --seconds, --bytes, --packets and --idle, at the end of all
+/// sources, or on Ctrl-C; then prints what was received and what is missing.
 ///
-/// Where writing is slower than a source, bytes are dropped and counted; memory does not grow. Files and standard
-/// input are left waiting instead.
+/// If bytes arrive faster than they can be written, some are dropped and counted; memory does not
+/// grow. Files and standard input lose nothing, because collect stops reading them in the meantime.
 #[derive(Debug, Args)]
 #[command(override_usage = "tracewell collect [OPTIONS] SOURCE...\n       \
     SOURCE: --serial DEVICE, --tcp HOST:PORT, --tcp-listen ADDRESS:PORT, --udp ADDRESS:PORT, --file FILE, -")]
@@ -42,13 +47,13 @@ use crate::output;
   tracewell collect --udp 0.0.0.0:20000 --idle 5 -o run.udpcap && tracewell report run.udpcap
   ./target | tracewell collect - --follow
 
-Exit status: 3 if nothing came from a source, bytes were dropped or left out, packets are missing, or what was
-shown is damaged.")]
+Exit status: 3 if a source sent nothing, bytes were dropped or not shown, packets are missing, or the data is
+damaged.")]
 pub(crate) struct Collect {
     #[command(flatten)]
     sources: SourceArgs,
 
-    /// Where to keep the bytes, at once; of several sources a folder, with a file for each; - is standard output
+    /// Store the bytes in this file, or in this folder for several sources; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -56,18 +61,18 @@ pub(crate) struct Collect {
     #[arg(short, long)]
     follow: bool,
 
-    /// Form of what is printed
+    /// Set the form of the printed events
     #[arg(long, value_enum, default_value_t = Form::Report, requires = "follow")]
     format: Form,
 
     #[command(flatten)]
     until: UntilArgs,
 
-    /// Size of a buffer between a source and its file, and of one between that and what is shown
+    /// Set the size of the buffers between source, file and display
     #[arg(long, value_name = "MIB", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
     buffer: u32,
 
-    /// For programs: what became of each source as a JSON object
+    /// Print the report on all sources as a JSON document, for programs
     #[arg(long)]
     json: bool,
 
@@ -81,52 +86,52 @@ pub(crate) struct Collect {
 #[derive(Debug, Args)]
 #[group(id = "sources", required = true, multiple = true)]
 struct SourceArgs {
-    /// A serial line; 115200,8N1 without more; any rate, 5 to 8 data bits, parity N, E or O, 1 or 2 stop bits, then
-    /// ,rtscts or ,xonxoff
+    /// Read a serial line, by default with 115200,8N1: any rate, 5 to 8 data bits, parity N, E or
+    /// O, 1 or 2 stop bits, then ,rtscts or ,xonxoff
     #[cfg(unix)]
     #[arg(long, value_name = "DEVICE[@BAUD[,8N1]]")]
-    serial: Vec<collect::Serial>,
+    serial: Vec<tracewell_collect::Serial>,
 
-    /// A target that listens: connect to it, again and again
+    /// Connect to a listening target, and reconnect when the connection ends
     #[arg(long, value_name = "HOST:PORT")]
     tcp: Vec<String>,
 
-    /// Targets that connect to this address, one at a time; port 0 takes any free one
+    /// Accept targets at this address, one at a time; port 0 chooses a free port
     #[arg(long, value_name = "ADDRESS:PORT")]
     tcp_listen: Vec<String>,
 
-    /// Datagrams: pieces of a stream, or packets of S.Ha.R.K.'s tracer, whose port is 20000
+    /// Receive datagrams: pieces of a stream, or packets of S.Ha.R.K.'s tracer (port 20000)
     #[arg(long, value_name = "ADDRESS:PORT")]
     udp: Vec<String>,
 
-    /// A file that grows, from its beginning; it may be cut, replaced, or not there yet
+    /// Follow a file from its start; it may be truncated, replaced, or created later
     #[arg(long, value_name = "FILE")]
     file: Vec<PathBuf>,
 
-    /// Standard input
+    /// Read the bytes from standard input
     #[arg(value_name = "-", value_parser = ["-"], hide_possible_values = true)]
     stdin: Option<String>,
 }
 
 #[derive(Debug, Args)]
 struct UntilArgs {
-    /// End after so many seconds
+    /// Stop after N seconds
     #[arg(long, value_name = "N", value_parser = seconds)]
     seconds: Option<Duration>,
 
-    /// End when so many bytes came
+    /// Stop after N bytes
     #[arg(long, value_name = "N")]
     bytes: Option<u64>,
 
-    /// End when so many of S.Ha.R.K.'s packets came, of different numbers
+    /// Stop after N packets of S.Ha.R.K.'s tracer with different numbers
     #[arg(long, value_name = "N")]
     packets: Option<u64>,
 
-    /// End when nothing came for so many seconds after the first byte
+    /// Stop after N seconds of silence, counted from the first byte
     #[arg(long, value_name = "N", value_parser = seconds)]
     idle: Option<Duration>,
 
-    /// Let a source end with its first connection, and a file at its end
+    /// Stop a source when its first connection closes, and a file at its end
     #[arg(long)]
     once: bool,
 }
@@ -137,9 +142,9 @@ enum Form {
     Report,
     /// JSON lines, as `events` prints them
     Jsonl,
-    /// Tab-separated values
+    /// Tab-separated values, one line per event
     Tsv,
-    /// Comma-separated values
+    /// Comma-separated values, one line per event
     Csv,
 }
 
@@ -149,7 +154,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl SourceArgs {
-    /// The sources, in the order of the help text.
+    /// Returns the sources, in the order of the help text.
     fn sources(&self, datagrams: Datagrams) -> Vec<Source> {
         let mut sources = Vec::new();
         #[cfg(unix)]
@@ -164,71 +169,93 @@ impl SourceArgs {
 }
 
 impl Collect {
-    pub(crate) fn run(&self) -> Outcome {
-        self.collect().unwrap_or_else(Failure::tell)
-    }
-
-    fn collect(&self) -> Result<Outcome, Failure> {
+    pub(crate) fn run(&self) -> Result<Outcome, Failure> {
         self.check()?;
-        self.tell_ineffective();
-        let (settings, outcome) = self.input.settings()?;
+        let selection = self.selection.selection()?;
+        self.warn_ineffective();
+        // Sources have no folder, so the configuration is that of the current folder.
+        let here = [PathBuf::from("-")];
+        let settings = self.input.settings()?;
+        let settings = self.input.configured(settings, &here, &mut Configs::default())?;
         let sources = self.sources.sources(self.datagrams());
         let stop = stop_signal().map_err(|e| Failure::io(Path::new("signals"), &e))?;
         let shared = SharedOutput::new(io::stdout());
         let mut inputs = self.input.inputs(&self.sources.file);
         inputs.add(&self.sources.stdin);
         let files = files::Files::new(self.output.as_deref(), &sources, &inputs)?;
+        // Sources of the same kind get distinct names, for their files and the tags of their lines.
         let names = files::names(&sources);
-        let (mut streams, mut places) = (Vec::new(), Vec::new());
+        let (mut streams, mut places, mut gauges) = (Vec::new(), Vec::new(), Vec::new());
         for (source, name) in sources.iter().zip(&names) {
             let reader = open(source)?.named(name.clone());
             let (raw, place) =
                 files.of(&reader, name, &inputs)?.map(|kept| (kept.raw, kept.place)).unzip();
             places.push(place.unwrap_or_default());
+            gauges.push(reader.gauge());
             let view = self.follow.then(|| {
+                // A single source needs no tag: the output is then the same as that of `report`.
                 let tag = (names.len() > 1).then(|| follow::tag(self.format, name, &names));
-                self.view(settings.clone(), &shared, tag)
+                self.view(settings.clone(), selection.clone(), &shared, tag)
             });
             streams.push(Stream { reader, raw, view });
         }
         let options = Options { until: self.until.until(), buffer: (self.buffer as usize) << 20 };
-        let collected = collect::collect(streams, options, &stop, &tell);
+        let mut lines = live::Lines::new(&names, gauges);
+        let collected = progress::during(
+            self.shows_progress(),
+            |elapsed| lines.at(elapsed),
+            || tracewell_collect::collect(streams, options, &stop, &print_notice),
+        );
+        // Rename all files before printing, so that a closed pipe does not lose data.
         let settled = places.iter().zip(&collected);
         let settled = settled.map(|(place, collected)| place.settle(collected));
-        let outcome = settled.fold(outcome, Outcome::max);
-        let told = self.tell(&collected)?;
-        let shown = collected.iter().map(|collected| self.outcome(collected));
-        Ok(shown.fold(outcome.max(told), Outcome::max))
+        let outcome = settled.fold(Outcome::Done, Outcome::max);
+        let printed = self.print_reports(&collected)?;
+        // Take the maximum of all sources. Each source reports its own failure, and the worst
+        // becomes the exit status.
+        let shown = collected.iter().map(|collected| self.outcome(collected, &selection));
+        Ok(shown.fold(outcome.max(printed), Outcome::max))
+    }
+
+    /// Returns true if progress lines cannot mix with events or bytes on a terminal.
+    fn shows_progress(&self) -> bool {
+        let prints = self.follow || self.is_stdout();
+        progress::is_possible() && (!prints || progress::has_separate_output())
     }
 
     fn check(&self) -> Result<(), Failure> {
         if self.input.join {
-            return Err(Failure::usage("--join: each source is a stream of its own"));
+            return Err(Failure::usage(
+                "--join cannot be used with collect: its sources are separate streams",
+            ));
         }
         if self.follow && self.is_stdout() {
-            return Err(Failure::usage("-o -: standard output has the events already"));
+            return Err(Failure::usage(
+                "-o - conflicts with --follow: both write to standard output",
+            ));
         }
         Ok(())
     }
 
-    /// Tells which options have no effect on what is asked for.
-    fn tell_ineffective(&self) {
-        let shows = "nothing is shown without --follow";
+    /// Warns of options that have no effect.
+    fn warn_ineffective(&self) {
+        let shows = "without --follow, no events are shown";
         let input = &self.input;
         let only_files = self
             .sources
             .sources(Datagrams::Any)
             .iter()
             .all(|source| matches!(source, Source::File(_) | Source::Stdin));
-        tell_ineffective(&[
-            (!self.follow && self.selection.is_any(), "what selects events", shows),
+        warn_ineffective(&[
+            (!self.follow && self.selection.is_any(), "a selection of events", shows),
             (!self.follow && !input.options.is_empty(), "-O", shows),
             (!self.follow && !input.custom_events.is_empty(), "--custom-events", shows),
             (!self.follow && input.names.is_some(), "--names", shows),
+            (!self.follow && !input.schema.is_empty(), "--schema", shows),
             (
                 self.until.packets.is_some() && self.sources.udp.is_empty(),
                 "--packets",
-                "only --udp brings packets",
+                "only --udp receives packets",
             ),
             (
                 self.until.once && only_files,
@@ -238,12 +265,12 @@ impl Collect {
         ]);
     }
 
-    /// What datagrams are taken for: who says what is in them says that, too.
+    /// Returns the content of datagrams, which depends on --format-in.
     fn datagrams(&self) -> Datagrams {
-        match self.input.format_in.as_deref() {
-            None => Datagrams::Any,
-            Some("shark") => Datagrams::Shark,
-            Some(_) => Datagrams::Stream,
+        let Some(name) = &self.input.format_in else { return Datagrams::Any };
+        match format::by_name(name).is_some_and(|format| format.orders_datagrams) {
+            true => Datagrams::Shark,
+            false => Datagrams::Stream,
         }
     }
 
@@ -251,49 +278,49 @@ impl Collect {
         self.output.as_deref() == Some(Path::new("-"))
     }
 
-    /// Prints what became of the sources: to standard output, where nothing else is there.
-    fn tell(&self, collected: &[Collected]) -> Result<Outcome, Failure> {
-        let mut text = String::new();
-        for Collected { report, .. } in collected {
-            text += &match self.json {
-                true => serde_json::to_string_pretty(report).map_err(Failure::usage)?,
-                false => report.to_string(),
-            };
-            text.push('\n');
-        }
+    /// Prints the reports about the sources. Uses standard output, or standard error if standard
+    /// output contains bytes or events.
+    fn print_reports(&self, collected: &[Collected]) -> Result<Outcome, Failure> {
+        let reports = collected.iter().map(|collected| &collected.report);
+        let text = match self.json {
+            true => {
+                let document = CollectReport { schema: SCHEMA, sources: reports.collect() };
+                serde_json::to_string_pretty(&document).map_err(Failure::usage)? + "\n"
+            }
+            false => reports.map(|report| format!("{report}\n")).collect(),
+        };
+        // Standard output contains bytes or events, and a report would corrupt them.
         if self.is_stdout() || self.follow {
-            tell!("{}", text.trim_end());
+            print_message(text.trim_end());
             return Ok(Outcome::Done);
         }
-        let told = output::stdout().write_all(text.as_bytes());
-        told.map_err(|error| Failure::io(output::stdout_path(), &error))?;
+        let written = output::stdout().write_all(text.as_bytes());
+        written.map_err(|error| Failure::io(output::stdout_path(), &error))?;
         Ok(Outcome::Done)
     }
 
-    fn outcome(&self, collected: &Collected) -> Outcome {
+    fn outcome(&self, collected: &Collected, selection: &Selection) -> Outcome {
         let Collected { report, shown, unreadable, .. } = collected;
         let name = Path::new(&report.source);
+        // If a target sent nothing, the outcome is damage, so that a script notices a broken
+        // connection.
         let incomplete = report.is_lossy() || report.is_empty();
         let mut outcome = if incomplete { Outcome::Damaged } else { Outcome::Done };
         if let Some(shown) = shown {
             let refused = shown.refused || shown.worst == Some(Severity::Damage);
             outcome = outcome.max(if refused { Outcome::Damaged } else { Outcome::Done });
             if let Some(trace) = &shown.trace {
-                outcome = outcome.max(tell_remarks(name, trace, self.input.verbose));
-                let selection = self.selection.selection();
-                for doubt in selection.doubts(trace) {
-                    tell!("tracewell: {}: warning: {doubt}", name.display());
-                }
-                if let Err(error) = selection.check(trace) {
-                    outcome = outcome.max(Failure::from(error).tell());
+                outcome = outcome.max(report_diagnostics(name, trace, self.input.verbose));
+                for warning in selection.unknown_names(trace) {
+                    warn!("{}: {warning}", name.display());
                 }
             }
             if let Some(error) = &shown.error {
-                outcome = outcome.max(Failure::io(output::stdout_path(), error).tell());
+                outcome = outcome.max(Failure::sink(output::stdout_path(), error).report());
             }
         }
         if let Some(error) = unreadable {
-            outcome = outcome.max(Failure::io(name, error).tell());
+            outcome = outcome.max(Failure::io(name, error).report());
         }
         outcome
     }
@@ -315,15 +342,19 @@ pub(super) fn open(source: &Source) -> Result<Reader, Failure> {
     source.open().map_err(|error| Failure::io(Path::new(&source.to_string()), &error))
 }
 
-/// Says what happens to a source. An address that is listened on stands at the end of its line.
-pub(super) fn tell(name: &str, notice: &Notice<'_>) {
+/// Prints events of a source, such as connections. A listening address is at the end of its line,
+/// so that scripts can find it.
+pub(super) fn print_notice(name: &str, notice: &Notice<'_>) {
     match notice {
-        Notice::Listening(_) => tell!("tracewell: {notice}"),
-        _ => tell!("tracewell: {name}: {notice}"),
+        Notice::Listening(_) => note!("{notice}"),
+        Notice::Opened(_) | Notice::Closed { error: None, .. } => note!("{name}: {notice}"),
+        Notice::Closed { .. } | Notice::Trying(_) | Notice::Restarted => warn!("{name}: {notice}"),
+        Notice::Dropping | Notice::Behind => warn!("{name}: {notice}"),
+        Notice::Unrecognised | Notice::NotShown(_) => warn!("{name}: {notice}"),
     }
 }
 
-/// A flag that Ctrl-C and a request to terminate set; the second one of them ends the program at once.
+/// Returns a flag that SIGINT and SIGTERM set. The second signal ends the program at once.
 pub(super) fn stop_signal() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {

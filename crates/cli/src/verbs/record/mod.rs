@@ -1,16 +1,18 @@
-//! `tracewell record`: runs a program and saves what it records while it runs, or what another process
-//! records.
+//! `tracewell record`: runs a program, or attaches to a process, and saves its events.
 //!
-//! | file | what it holds |
+//! | file | purpose |
 //! |---|---|
-//! | `memory` | the file that is a stream's memory |
-//! | `place` | when a recording takes the place of an earlier one |
-//! | `posix` | what is recorded by `posix_trace_event`, of which this is the trace controller |
-//! | `signals` | signals that would end this process |
+//! | `live` | the progress line |
+//! | `memory` | the file that is mapped as a stream's memory |
+//! | `place` | replaces an earlier recording at the right time |
+//! | `posix` | the trace controller for events of `posix_trace_event` |
+//! | `signals` | forwards signals to the program |
 //!
-//! For our own streams the program's side is `Stream::from_environment` (in C `tw_stream_from_environment`). The stream's
-//! memory is a file that both map; what the program committed is there when it ends, however it ends.
+//! A program finds Tracewell's stream by `Stream::from_environment` (in C
+//! `tw_stream_from_environment`). Both processes map the stream's memory, so committed events
+//! survive however the program ends.
 
+mod live;
 mod memory;
 mod place;
 mod posix;
@@ -18,7 +20,7 @@ mod signals;
 
 use std::ffi::OsString;
 use std::fs;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -27,7 +29,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use tracewell::text::{counted, shown_path};
-use tracewell_posix::Held;
+use tracewell_posix::HeldProcess;
 use tracewell_record::stream::{
     Flusher, FullPolicy, Log, STREAM_VARIABLE, Status, Stream, StreamOptions, Take,
 };
@@ -36,50 +38,57 @@ use self::memory::StreamFile;
 use self::place::Recording;
 use self::posix::PosixTrace;
 use self::signals::Passed;
+use crate::args::warn_ineffective;
 use crate::draft::{Draft, Ending};
 use crate::inputs::Inputs;
-use crate::outcome::{Failure, Outcome, tell};
+use crate::outcome::{Failure, Outcome, note, warn};
+use crate::progress;
 
-/// Save what a program or another process records
+/// Run a program, or attach to a process, and save its events
 ///
-/// For programs that use Tracewell's recorder, which find their stream by the environment variable
-/// TRACEWELL_STREAM, and for those that call posix_trace_event, which need nothing. Events go to the file
-/// while the program runs; what is left is saved when it ends or crashes. The program never waits for that:
-/// what finds no room is lost, and told in its place. A program that does both leaves two files, the one of
-/// posix_trace_event with `.posix` behind its name. An earlier recording is replaced when the first event
-/// was recorded: a run that records nothing replaces nothing.
+/// Works for programs that use Tracewell's recorder, which find their stream by the environment
+/// variable TRACEWELL_STREAM, and for programs that call posix_trace_event. Events are written
+/// while the program runs; the rest is saved when it ends or crashes. The program never waits for
+/// the file: events that do not fit into the stream are lost, and the loss is marked. A program
+/// that uses both interfaces leaves two files; the one of posix_trace_event has `.posix` appended
+/// to its name. An earlier recording is replaced at the first event: a run without events replaces
+/// nothing.
 ///
-/// With --pid it is a trace controller of a process that runs already and calls posix_trace_event, until that
-/// one ends, or a signal or --seconds ends the recording.
+/// With --pid, it controls the trace of a running process that calls posix_trace_event, until that
+/// process ends, or a signal or --seconds ends the recording.
 ///
-/// The exit status is the program's, 128 and the signal's number where a signal ended it. Signals that
-/// would end `record` (INT, QUIT, TERM, HUP) go to the program; what it recorded is saved in any case. With
-/// --pid the status is 0, or says what went wrong here.
+/// The exit status is that of the program, or 128 plus the signal number if a signal ended it.
+/// SIGINT, SIGQUIT, SIGTERM and SIGHUP are forwarded to the program; its events are saved in any
+/// case. With --pid the status is 0 unless recording fails.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell record ./program --its arguments
   tracewell record -o run.twl --packets 64 -- ./program && tracewell report run.twl
   tracewell record --pid 4711 --seconds 10")]
 pub(crate) struct Record {
-    /// Where to write
+    /// Write to this file
     #[arg(short, long, value_name = "FILE", default_value = "trace.twl")]
     output: PathBuf,
 
-    /// Threads that can record at a time
+    /// Set how many threads can record at the same time
     #[arg(long, value_name = "N", default_value_t = StreamOptions::default().lanes, conflicts_with = "pid")]
     lanes: u32,
 
-    /// Packets of 64 KiB that a thread can be ahead of the saving
+    /// Set how many packets of 64 KiB a thread can fill before they are saved
     #[arg(long, value_name = "N", default_value_t = StreamOptions::default().packets, conflicts_with = "pid")]
     packets: u32,
 
-    /// Record what this process traces by posix_trace_event
+    /// Record the events of this running process
     #[arg(long, value_name = "PID", conflicts_with = "program")]
     pid: Option<i32>,
 
-    /// End after so many seconds
-    #[arg(long, value_name = "SECONDS", requires = "pid")]
+    /// Stop after N seconds
+    #[arg(long, value_name = "N", requires = "pid")]
     seconds: Option<u32>,
+
+    /// Show the progress even if the program prints on the same terminal
+    #[arg(long, conflicts_with = "no_progress")]
+    progress: bool,
 
     /// The program and its arguments
     #[arg(required_unless_present = "pid", trailing_var_arg = true, value_name = "PROGRAM")]
@@ -87,38 +96,52 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    pub(crate) fn run(&self) -> Outcome {
-        let outcome = match self.pid {
+    pub(crate) fn run(&self) -> Result<Outcome, Failure> {
+        let no_terminal = !io::stderr().is_terminal();
+        let why = "standard error is not a terminal";
+        warn_ineffective(&[(self.progress && no_terminal, "--progress", why)]);
+        match self.pid {
             Some(process) => self.attend(process),
             None => self.record(),
-        };
-        outcome.unwrap_or_else(Failure::tell)
+        }
     }
 
-    /// Records a process that runs already.
+    /// Records a running process.
     fn attend(&self, process: i32) -> Result<Outcome, Failure> {
-        // First: a pipe is waited for here, and signals are to end that.
+        // Do this before signals are handled, so that a signal can end the wait for a pipe.
         let draft = Draft::create(&self.output, &Inputs::default(), Ending::Handled)?;
         let mut passed = Passed::new().map_err(|error| Failure::io(&self.output, &error))?;
         let mut trace = PosixTrace::begin(process, draft)?;
         let mut failures = Failures::default();
+        // No earlier recording would be lost: rename the log now, so that others can read it while
+        // it grows.
         if !trace.draft.replaces() {
-            failures.note(trace.draft.put_or_leave());
+            failures.note(trace.draft.commit_or_keep());
         }
         let seconds = self.seconds.map(|seconds| Duration::from_secs(seconds.into()));
         let end = seconds.and_then(|seconds| Instant::now().checked_add(seconds));
-        while !passed.came() && !trace.is_abandoned() && end.is_none_or(|end| Instant::now() < end)
-        {
-            std::thread::sleep(Duration::from_millis(20));
-            if trace.draft.replaces() && trace.has_grown() && trace.has_events() {
-                failures.note(trace.draft.put_or_leave());
+        let mut line = live::Line::new(None, trace.log());
+        let attend = || {
+            while !passed.arrived()
+                && !trace.is_abandoned()
+                && end.is_none_or(|end| Instant::now() < end)
+            {
+                // A user does not notice a delay of 20 ms, and the cost of 50 checks per second is
+                // negligible.
+                std::thread::sleep(Duration::from_millis(20));
+                // An earlier recording is replaced by the first event, not by an empty log.
+                if trace.draft.replaces() && trace.has_grown() && trace.has_events() {
+                    failures.note(trace.draft.commit_or_keep());
+                }
             }
-        }
+        };
+        let shows = live::shows_beside_process(self.progress, process);
+        progress::during(shows, |elapsed| vec![line.at(elapsed)], attend);
         failures.note(trace.finish());
         if trace.draft.replaces() {
             match trace.has_events() {
-                true => failures.note(trace.draft.put_or_leave()),
-                false => self.tell_unchanged(),
+                true => failures.note(trace.draft.commit_or_keep()),
+                false => self.warn_unchanged(),
             }
         }
         Ok(failures.0)
@@ -126,42 +149,52 @@ impl Record {
 
     fn record(&self) -> Result<Outcome, Failure> {
         let (file, stream) = self.stream()?;
-        // First: a pipe is waited for here, and signals are to end that.
+        // Do this before signals are handled, so that a signal can end the wait for a pipe.
         let inputs = Inputs::of(self.executable());
         let (output, log) = Draft::create(&self.output, &inputs, Ending::Handled)?;
-        // A program of our own streams does not miss this.
+        // If this file cannot be created, only events of posix_trace_event are lost.
         let beside = output.target().with_added_extension("posix");
         let beside = Draft::create(&beside, &inputs, Ending::Handled);
-        let beside = beside.map_err(Failure::tell).ok();
+        let beside = beside.map_err(Failure::report).ok();
         let at_program = |error: &io::Error| Failure::io(self.name(), error);
         let passed = Passed::new().map_err(|error| at_program(&error))?;
+        // The process waits before it executes the program, so that the streams exist before its
+        // first event.
         let held = self.start(file.path())?;
-        let begin = |beside| PosixTrace::begin(held.process(), beside).map_err(Failure::tell).ok();
+        let begin =
+            |beside| PosixTrace::begin(held.process(), beside).map_err(Failure::report).ok();
         let posix = beside.and_then(begin);
         let child = held.release().map_err(|error| at_program(&error))?;
-        // From here on something is recorded: what fails is told, and nothing ends before the program does.
+        // Events are recorded from now on, so a failure is reported, but recording continues until
+        // the program ends.
         let mut failures = Failures::default();
         let recording = Recording::new(output, log, &stream);
         let place = recording.place();
         let flusher = Flusher::start(Arc::clone(&stream), Log::new(recording, Take::Out));
-        let status = passed.wait(child);
+        let log = posix.as_ref().and_then(PosixTrace::log);
+        let mut line = live::Line::new(Some(&stream), log);
+        let shows = live::shows_beside_program(self.progress);
+        let status =
+            progress::during(shows, |elapsed| vec![line.at(elapsed)], || passed.wait(child));
         let saved = flusher.and_then(|flusher| flusher.stop().map_err(io::Error::other));
         failures.note(saved.map(drop).map_err(|error| Failure::io(&self.output, &error)));
         let of_stream = stream.image().status();
         let mut place = place::lock(&place);
+        // Without a lane, no thread has recorded an event, so an earlier recording is kept.
         if of_stream.lanes > 0 {
-            place.put();
+            place.commit();
         }
         failures.add(&place.failures);
         let traced = posix.is_some_and(|posix| {
+            // Write the end of the log first, because `has_events` reads the file.
             failures.note(posix.finish());
             posix.has_events() && {
                 failures.note(keep(posix, &place.draft, of_stream.lanes == 0));
                 true
             }
         });
-        self.remark(&of_stream, traced, place.draft.replaces());
-        Ok(failures.beside(status.map_err(|error| at_program(&error))?))
+        self.warn_lost(&of_stream, traced, place.draft.replaces());
+        Ok(failures.combined_with(status.map_err(|error| at_program(&error))?))
     }
 
     fn stream(&self) -> Result<(StreamFile, Arc<Stream>), Failure> {
@@ -180,19 +213,19 @@ impl Record {
         Ok((file, Arc::new(stream)))
     }
 
-    /// The process of the program, before it is the program.
-    fn start(&self, stream: &Path) -> Result<Held, Failure> {
+    /// Creates the process of the program, which waits before it executes the program.
+    fn start(&self, stream: &Path) -> Result<HeldProcess, Failure> {
         let mut command = Command::new(self.name());
         command.args(&self.program[1..]).env(STREAM_VARIABLE, stream);
-        Held::start(command).map_err(|error| Failure::io(self.name(), &error))
+        HeldProcess::start(command).map_err(|error| Failure::io(self.name(), &error))
     }
 
-    /// The program; clap sees to it that there is one.
+    /// Returns the program; clap guarantees that it is given.
     fn name(&self) -> &Path {
         self.program.first().map_or(Path::new(""), Path::new)
     }
 
-    /// The file of the program, which a recording must not replace.
+    /// Returns the file of the program, which a recording must not replace.
     fn executable(&self) -> Option<PathBuf> {
         let name = self.name();
         if name.components().count() > 1 || name.is_absolute() {
@@ -202,48 +235,50 @@ impl Record {
         std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
     }
 
-    /// Tells that an earlier recording is still there, for nothing was recorded.
-    fn tell_unchanged(&self) {
-        tell!("tracewell: {}: nothing was recorded, it stays as it was", shown_path(&self.output));
+    /// Warns that an earlier recording was kept because nothing was recorded.
+    fn warn_unchanged(&self) {
+        warn!("{}: nothing was recorded, the file is unchanged", shown_path(&self.output));
     }
 
-    fn remark(&self, status: &Status, traced: bool, unchanged: bool) {
-        let lost = status.lost + status.lost_unplaced + status.lost_suspended + status.lost_log;
+    fn warn_lost(&self, status: &Status, traced: bool, unchanged: bool) {
+        let lost = live::lost(status);
         if lost > 0 {
             let lost = counted(lost, "event");
-            tell!("tracewell: {}: {lost} found no room", shown_path(&self.output));
+            warn!("{}: {lost} lost: no room in the stream", shown_path(&self.output));
         }
         if status.lanes == 0 && !traced {
             let program = shown_path(self.name());
-            tell!(
-                "tracewell: {program} recorded nothing: does it open {STREAM_VARIABLE}, or call \
-                 posix_trace_event?"
+            warn!(
+                "{program} recorded nothing: it must open the stream in {STREAM_VARIABLE} or call \
+                 posix_trace_event"
             );
             if unchanged {
-                self.tell_unchanged();
+                self.warn_unchanged();
             }
         }
     }
 }
 
-/// Sees to it that what was recorded by `posix_trace_event` is where it is looked for: `alone` if it is all.
+/// Stores the events of `posix_trace_event`: in the output file if there are no other events
+/// (`alone`), otherwise in a second file.
 fn keep(posix: PosixTrace, output: &Draft, alone: bool) -> Result<(), Failure> {
     let mut draft = posix.draft;
     if alone && is_file(output.path()) && is_file(draft.path()) {
-        return draft.put_or_leave_as(output.target());
+        return draft.commit_as(output.target());
     }
-    draft.put_or_leave()?;
+    draft.commit_or_keep()?;
     let (output, beside) = (shown_path(output.target()), shown_path(draft.target()));
-    tell!("tracewell: {output}: what was recorded by posix_trace_event is in {beside}");
+    note!("{output}: events of posix_trace_event are in {beside}");
     Ok(())
 }
 
-/// Whether a path is a regular file: a pipe or a device was there before, and is never removed or replaced.
+/// Returns true for a regular file. A pipe or device existed before, and is never removed or
+/// replaced.
 fn is_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| there.is_file())
 }
 
-/// What went wrong while something was recorded: it is told, and keeps nothing else from being saved.
+/// The failures of a recording. Each failure is reported, and the rest is saved anyway.
 struct Failures(Outcome);
 
 impl Default for Failures {
@@ -255,17 +290,18 @@ impl Default for Failures {
 impl Failures {
     fn note(&mut self, result: Result<(), Failure>) {
         if let Err(failure) = result {
-            self.0 = self.0.max(failure.tell());
+            self.0 = self.0.max(failure.report());
         }
     }
 
-    /// Adds what went wrong elsewhere, which was told there.
+    /// Adds failures that were reported elsewhere.
     fn add(&mut self, other: &Self) {
         self.0 = self.0.max(other.0);
     }
 
-    /// The program's status is worth more, unless that says that all is well.
-    fn beside(self, status: ExitStatus) -> Outcome {
+    /// Combines failures with the program's status. The program's status has priority unless it is
+    /// success.
+    fn combined_with(self, status: ExitStatus) -> Outcome {
         if status.success() && self.0 != Outcome::Done { self.0 } else { passed_on(status) }
     }
 }

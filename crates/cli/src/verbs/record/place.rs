@@ -1,5 +1,5 @@
-//! The place that a recording takes: at once if nothing is there, otherwise when something was recorded. So
-//! a run that records nothing replaces nothing.
+//! Renames a recording to its output path. This happens immediately if no recording exists there,
+//! otherwise at the first event. So a run without events replaces nothing.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,58 +10,59 @@ use tracewell_record::stream::Stream;
 use super::Failures;
 use crate::draft::Draft;
 
-/// The file of a stream, and its place.
+/// The file of a recording, and its output path.
 pub(super) struct Recording {
     file: File,
     place: Arc<Mutex<Place>>,
     stream: Arc<Stream>,
-    /// Whether the file is known to be in its place.
-    is_put: bool,
+    /// True if the file has its final name.
+    is_committed: bool,
 }
 
-/// The place of a recording, and what went wrong when it was put there.
+/// The output path of a recording, and the failures of renaming.
 pub(super) struct Place {
     pub(super) draft: Draft,
     pub(super) failures: Failures,
 }
 
 impl Recording {
-    /// Begins to write a stream's recording.
+    /// Creates the log of a stream, which is drained into `file`.
     pub(super) fn new(draft: Draft, file: File, stream: &Arc<Stream>) -> Self {
         let mut place = Place { draft, failures: Failures::default() };
-        let is_put = !place.draft.replaces();
-        if is_put {
-            place.put();
+        // If there is no earlier recording, rename the file immediately.
+        let is_committed = !place.draft.replaces();
+        if is_committed {
+            place.commit();
         }
         let (place, stream) = (Arc::new(Mutex::new(place)), Arc::clone(stream));
-        Self { file, place, stream, is_put }
+        Self { file, place, stream, is_committed }
     }
 
-    /// The place, which both sides share.
+    /// Returns the output path, which is shared with the recording thread.
     pub(super) fn place(&self) -> Arc<Mutex<Place>> {
         Arc::clone(&self.place)
     }
 }
 
 impl Place {
-    /// Puts the recording in its place, if it is not there yet.
-    pub(super) fn put(&mut self) {
-        let put = self.draft.put_or_leave();
-        self.failures.note(put);
+    /// Renames the recording to its output path unless this has been done.
+    pub(super) fn commit(&mut self) {
+        let committed = self.draft.commit_or_keep();
+        self.failures.note(committed);
     }
 }
 
-/// A place, also after a thread that had it panicked.
+/// Locks the output path, even if a thread that held the lock panicked.
 pub(super) fn lock(place: &Mutex<Place>) -> MutexGuard<'_, Place> {
     place.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Write for Recording {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A lane belongs to a thread that recorded something.
-        if !self.is_put && self.stream.image().status().lanes > 0 {
-            lock(&self.place).put();
-            self.is_put = true;
+        // A lane exists once a thread has recorded an event.
+        if !self.is_committed && self.stream.image().status().lanes > 0 {
+            lock(&self.place).commit();
+            self.is_committed = true;
         }
         self.file.write(bytes)
     }

@@ -1,4 +1,4 @@
-//! A stream of what a process records by `posix_trace_event`, kept in a log.
+//! Controls a POSIX trace stream of a process and stores it in a log.
 
 use std::fs::File;
 use std::io;
@@ -6,24 +6,26 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use tracewell::input::{Input, Settings};
-use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
+use tracewell::model::{Batch, Flow, Sink, Stop, Trace};
 use tracewell::text::shown_path;
-use tracewell_posix::{Attributes, LogPolicy, Stream, UNNAMED, registry_fault};
+use tracewell_posix::{Attributes, Controller, LogPolicy, UNNAMED, registry_fault};
 
 use crate::draft::Draft;
-use crate::outcome::{Failure, tell};
+use crate::outcome::{Failure, warn};
 
-/// Room for records that the log has not taken yet, in bytes.
-const ROOM: usize = 16 << 20;
-/// Most data of an event: as much as a stream may allow.
-const LONGEST: usize = 65_536;
+/// Size of the stream in bytes. The stream holds records that are not in the log yet.
+const STREAM_SIZE: usize = 16 << 20;
+/// Maximum number of bytes of data in an event. The maximum of a stream cannot be larger.
+const MAX_DATA: usize = 65_536;
 
-/// A stream with its log, of which this process is the controller.
+/// A stream and its log, controlled by this process.
 pub(super) struct PosixTrace {
-    stream: Stream,
-    /// The log.
+    controller: Controller,
+    /// The log as a file.
     pub(super) draft: Draft,
-    /// Its length when it was looked at last.
+    /// The open log. The open file stays valid when the file is renamed.
+    log: File,
+    /// Length of the log at the last check, in bytes.
     length: u64,
 }
 
@@ -31,17 +33,19 @@ impl PosixTrace {
     /// Begins to trace a process, and its children.
     pub(super) fn begin(process: i32, (draft, file): (Draft, File)) -> Result<Self, Failure> {
         let mut attributes = Attributes {
-            stream_size: ROOM,
+            stream_size: STREAM_SIZE,
+            // Children are traced by the same stream.
             inherited: true,
             log_policy: LogPolicy::Append,
             ..Attributes::default()
         };
         attributes.set_name(b"tracewell record");
-        let stream = attributes
-            .set_max_data(LONGEST)
-            .and_then(|()| Stream::create_with_log(process, &attributes, file.as_raw_fd()));
-        let stream = stream.map_err(|error| {
+        let controller = attributes
+            .set_max_data(MAX_DATA)
+            .and_then(|()| Controller::create_with_log(process, &attributes, file.as_raw_fd()));
+        let controller = controller.map_err(|error| {
             let error = io::Error::from(error);
+            // A permission error does not name the folder that caused it.
             let error = match registry_fault(process) {
                 Some(fault) if error.kind() == io::ErrorKind::PermissionDenied => {
                     io::Error::other(format!("{error}: {fault}"))
@@ -50,21 +54,30 @@ impl PosixTrace {
             };
             Failure::io(Path::new(&format!("process {process}")), &error)
         })?;
-        stream.core().start();
-        Ok(Self { stream, draft, length: 0 })
+        controller.stream().start();
+        Ok(Self { controller, draft, log: file, length: 0 })
     }
 
-    /// Whether no process that is traced lives any more.
+    /// Returns true if no traced process is alive.
     pub(super) fn is_abandoned(&self) -> bool {
-        self.stream.core().is_abandoned()
+        self.controller.stream().is_abandoned()
+    }
+
+    /// Returns the open log, so that the caller can read its length.
+    pub(super) fn log(&self) -> Option<File> {
+        self.log.try_clone().ok()
     }
 
     /// Ends the stream and its log.
     pub(super) fn finish(&self) -> Result<(), Failure> {
-        let status = self.stream.take_status();
-        let ended = self.stream.shutdown().map_err(io::Error::from);
+        let status = self.controller.take_status();
+        let ended = self.controller.shutdown().map_err(io::Error::from);
         if status.overrun || status.log_overrun {
-            tell!("tracewell: {}: events found no room", shown_path(self.draft.target()));
+            warn!("{}: events lost: no room in the stream", shown_path(self.draft.target()));
+        }
+        if self.controller.stream().is_cut() {
+            let message = "another process truncated the memory of the stream: events are lost";
+            return Err(Failure::io(self.draft.target(), &io::Error::other(message)));
         }
         let written = match status.flush_error {
             0 => ended,
@@ -73,13 +86,13 @@ impl PosixTrace {
         written.map_err(|error| Failure::io(self.draft.target(), &error))
     }
 
-    /// Whether the log has grown since this was asked last.
+    /// Returns true if the log has grown since the last call.
     pub(super) fn has_grown(&mut self) -> bool {
         let length = std::fs::metadata(self.draft.path()).map_or(0, |log| log.len());
         std::mem::replace(&mut self.length, length) < length
     }
 
-    /// Whether the log may have events of a program: what cannot be read again may.
+    /// Returns true if the log has events of a program, or if it cannot be read again.
     pub(super) fn has_events(&self) -> bool {
         if !super::is_file(self.draft.path()) {
             return true;
@@ -91,16 +104,12 @@ impl PosixTrace {
     }
 }
 
-/// Whether there is an event of a program.
+/// A sink that stores `true` at the first event of a program.
 struct Seen(bool);
 
 impl Sink for Seen {
     fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
         self.0 = batch.columns.id.iter().any(|id| *id >= UNNAMED);
-        if self.0 { Flow::Break(()) } else { Flow::Continue(()) }
-    }
-
-    fn loss(&mut self, _: &Trace, _: &Loss) -> Flow {
-        Flow::Continue(())
+        if self.0 { Flow::Break(Stop::Complete) } else { Flow::Continue(()) }
     }
 }

@@ -1,4 +1,4 @@
-//! Signals that would end `record`: they go to the program, or end the recording of another process.
+//! Forwards signals to the program, or ends the recording of another process when one arrives.
 
 use std::fs::File;
 use std::io;
@@ -10,48 +10,49 @@ use rustix::termios::tcgetpgrp;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Signals that end a program, which the program that is run gets in this one's place.
+/// The terminating signals, which are handled and do not end this process.
 pub(super) struct Passed {
     signals: Signals,
 }
 
 impl Passed {
-    /// From here on they do not end this process. Those that whoever started it ignores (`nohup`) stay
-    /// ignored, here and in the program.
+    /// Installs handlers for the signals. Signals that the parent ignores (`nohup`) stay ignored,
+    /// here and in the program.
     pub(super) fn new() -> io::Result<Self> {
-        let heeded = crate::signals::heeded(&[SIGINT, SIGQUIT, SIGTERM, SIGHUP]);
-        Ok(Self { signals: Signals::new(heeded)? })
+        let signals = crate::signals::not_ignored(&[SIGINT, SIGQUIT, SIGTERM, SIGHUP]);
+        Ok(Self { signals: Signals::new(signals)? })
     }
 
-    /// Whether one came since this was asked last.
-    pub(super) fn came(&mut self) -> bool {
+    /// Returns true if a signal arrived since the last call.
+    pub(super) fn arrived(&mut self) -> bool {
         self.signals.pending().next().is_some()
     }
 
-    /// Waits for the program.
+    /// Waits for the program, and forwards signals to it.
     pub(super) fn wait(self, mut child: Child) -> io::Result<ExitStatus> {
         let Self { mut signals } = self;
         let handle = signals.handle();
         let program = Pid::from_child(&child);
         let passing = thread::spawn(move || {
             for signal in signals.forever() {
-                if let Some(signal) = Signal::from_named_raw(signal).filter(|s| !is_there(*s)) {
-                    // It has ended where this fails.
+                if let Some(signal) = Signal::from_named_raw(signal).filter(|s| !is_delivered(*s)) {
+                    // Sending the signal fails if the program has ended.
                     let _ = kill_process(program, signal);
                 }
             }
         });
         let status = child.wait();
         handle.close();
-        // A panic there would have been told.
+        // Ignore a panic of that thread, because its message has been printed.
         let _ = passing.join();
         status
     }
 }
 
-/// Whether the program has the signal as well: what a terminal's keys send goes to all processes in its
-/// foreground, and a program that gets Ctrl-C twice may think that its user is in a hurry.
-fn is_there(signal: Signal) -> bool {
+/// Returns true if the program has also received the signal. Ctrl-C in a terminal signals every
+/// process in the foreground process group, and a program that receives SIGINT twice may exit
+/// without cleaning up.
+fn is_delivered(signal: Signal) -> bool {
     let by_keys = matches!(signal, Signal::INT | Signal::QUIT);
     let terminal = || File::open("/dev/tty").ok();
     let foreground = || tcgetpgrp(terminal()?).ok();

@@ -1,46 +1,49 @@
-//! `tracewell template check`: what is wrong with template files.
+//! `tracewell template check`: reports errors and warnings of template files.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::TypedValueParser;
 use tracewell::format;
-use tracewell::template::{Severity, System, lint, parse};
+use tracewell::template::{System, lint, parse};
 use tracewell::text::counted;
 
-use crate::outcome::{Failure, Outcome, tell};
-use crate::templates;
+use crate::args::Suggested;
+use crate::outcome::{Failure, Outcome};
+use crate::{shipped, sources};
 
-/// Tell all that is wrong with template files
+/// Check template files and list all errors and warnings
 ///
-/// Errors first of all; then what compiles and is probably not meant so: macros that are assigned
-/// nowhere, cases that are never reached, flags that overlap, calls of what is not there. The exit
-/// status is 1 where there are errors, with --strict also where there are warnings.
+/// Warnings mark what compiles but is probably a mistake: macros that are never assigned, cases
+/// that are never reached, overlapping flags, calls of missing functions. The exit status is 1 if
+/// there are errors, with --strict also if there are warnings.
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// Template files; - is standard input
+    /// Template files, or shipped ones such as @threadx; - is standard input
     #[arg(required = true, value_name = "FILE")]
+    #[arg(value_parser = shipped::TemplatePath, hide_possible_values = true)]
     files: Vec<PathBuf>,
 
-    /// Take warnings for errors
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
 
-    /// Whose events the templates are for, as `formats` names it; without it names as heads tell that
-    /// it is not AIX
-    #[arg(long = "for", value_name = "FORMAT", value_parser = system)]
+    /// Set the format of the traces that the templates are for; by default AIX, unless the
+    /// templates have names of events instead of ids
+    #[arg(long = "for", value_name = "FORMAT", value_parser = Suggested::formats().try_map(system))]
     system: Option<System>,
 }
 
 impl Check {
-    pub(crate) fn run(&self) -> Outcome {
-        checked(&self.files, self.strict, self.system).unwrap_or_else(Failure::tell)
+    pub(crate) fn run(&self) -> Result<Outcome, Failure> {
+        checked(&self.files, self.strict, self.system)
     }
 }
 
-/// The system whose traces a format is.
-fn system(name: &str) -> Result<System, String> {
-    match format::by_name(name) {
-        Some(format) if format.name == "aix" => Ok(System::Aix),
+/// Returns the system of a format.
+fn system(name: String) -> Result<System, String> {
+    match format::by_name(&name) {
+        Some(format) if (format.schema)().ids_are_hooks() => Ok(System::Aix),
         Some(_) => Ok(System::Other),
         None => {
             let names: Vec<_> = format::FORMATS.iter().map(|format| format.name).collect();
@@ -49,7 +52,7 @@ fn system(name: &str) -> Result<System, String> {
     }
 }
 
-/// Checks template files.
+/// Checks template files like `trcrpt -c`.
 pub(in crate::verbs) fn files(paths: &[PathBuf]) -> Result<Outcome, Failure> {
     checked(paths, false, Some(System::Aix))
 }
@@ -57,11 +60,11 @@ pub(in crate::verbs) fn files(paths: &[PathBuf]) -> Result<Outcome, Failure> {
 fn checked(paths: &[PathBuf], strict: bool, system: Option<System>) -> Result<Outcome, Failure> {
     let mut worst = Outcome::Done;
     for path in paths {
-        let source = templates::source(path)?;
+        let source = sources::read(path)?;
         let (file, mut findings) = parse(&source);
         findings.extend(lint(&file, system.unwrap_or_else(|| System::of(&file))));
         findings.sort_by_key(|finding| (finding.span.start, finding.span.end));
-        worst = worst.max(templates::tell(&source, &findings));
+        worst = worst.max(sources::report(&source, &findings));
         if strict && !findings.is_empty() {
             worst = worst.max(Outcome::Wrong);
         }
@@ -69,16 +72,15 @@ fn checked(paths: &[PathBuf], strict: bool, system: Option<System>) -> Result<Ou
     Ok(worst)
 }
 
-/// Counts the errors of template files, without telling them.
+/// Counts the errors of template files without printing them.
 pub(in crate::verbs) fn count(paths: &[PathBuf]) -> Result<Outcome, Failure> {
     let mut errors = 0;
     for path in paths {
-        let (_, findings) = parse(&templates::source(path)?);
-        errors += findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+        let (_, findings) = parse(&sources::read(path)?);
+        errors += findings.iter().filter(|finding| finding.is_error).count();
     }
     if errors == 0 {
         return Ok(Outcome::Done);
     }
-    tell!("tracewell: {} in template files", counted(errors as u64, "error"));
-    Ok(Outcome::Wrong)
+    Err(Failure::wrong(format!("{} in template files", counted(errors as u64, "error"))))
 }

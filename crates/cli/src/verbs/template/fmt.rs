@@ -1,43 +1,49 @@
-//! `tracewell template fmt`: the canonical form.
+//! `tracewell template fmt`: prints template files in canonical form.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tracewell::template::{Severity, layout, parse};
+use tracewell::template::{layout, parse};
 
 use crate::inputs::Inputs;
-use crate::outcome::{Failure, Outcome, tell};
-use crate::{output, templates, trace_report};
+use crate::outcome::{Failure, Outcome};
+use crate::{output, shipped, small_file, sources};
 
 /// Print template files in their canonical form
 ///
-/// A file with errors is not printed; its errors are told and the exit status is 1.
+/// A file with errors is not printed; its errors are reported and the exit status is 1.
 #[derive(Debug, Args)]
 pub(crate) struct Fmt {
-    /// Template files; - is standard input
+    /// Template files, or shipped ones such as @threadx; - is standard input
     #[arg(required = true, value_name = "FILE")]
+    #[arg(value_parser = shipped::TemplatePath, hide_possible_values = true)]
     files: Vec<PathBuf>,
 
     /// Write the files instead of printing them
     #[arg(short, long, conflicts_with = "check")]
     write: bool,
 
-    /// Print nothing; the exit status is 1 where a file is in another form
+    /// Print nothing; the exit status is 1 if a file is not in canonical form
     #[arg(long)]
     check: bool,
 }
 
 impl Fmt {
-    pub(crate) fn run(&self) -> Outcome {
-        let each = self.files.iter().map(|path| self.one(path).unwrap_or_else(Failure::tell));
-        each.max().unwrap_or(Outcome::Done)
+    pub(crate) fn run(&self) -> Result<Outcome, Failure> {
+        let each = self.files.iter().map(|path| self.one(path).unwrap_or_else(Failure::report));
+        Ok(each.max().unwrap_or(Outcome::Done))
     }
 
     fn one(&self, path: &Path) -> Result<Outcome, Failure> {
-        let source = templates::source(path)?;
+        if self.write {
+            shipped::refuse_to_write(path)?;
+        }
+        let source = sources::read(path)?;
         let (file, findings) = parse(&source);
-        let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
-        let wrong = templates::tell(&source, errors);
+        // Ignore warnings, because they are about the meaning, which `fmt` does not change.
+        let errors = findings.iter().filter(|finding| finding.is_error);
+        let wrong = sources::report(&source, errors);
+        // The tree of a file with errors is incomplete, so writing it would delete text.
         if wrong > Outcome::Done {
             return Ok(wrong);
         }
@@ -46,14 +52,19 @@ impl Fmt {
             if text == source.text {
                 return Ok(Outcome::Done);
             }
-            tell!("{}: not in canonical form", source.name);
-            return Ok(Outcome::Wrong);
+            let message = format!("{}: not in canonical form", source.name);
+            return Err(Failure::wrong(message));
         }
         if !self.write {
-            return Ok(trace_report::print(&text));
+            return Ok(output::print_exactly(&text));
         }
+        if small_file::is_compressed(path)? {
+            let message = "is compressed; decompress it, or leave out -w".to_owned();
+            return Err(Failure::usage(format!("{}: {message}", source.name)));
+        }
+        // An unchanged file keeps its modification time.
         if text != source.text {
-            // The input is what is to be rewritten.
+            // The output is the input file, so no check against inputs is made.
             output::write_whole(path, &Inputs::default(), |out| {
                 out.write_all(text.as_bytes()).map_err(|error| Failure::io(path, &error))
             })?;

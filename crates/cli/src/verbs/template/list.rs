@@ -1,29 +1,50 @@
-//! `tracewell template list`: which templates there are.
+//! `tracewell template list`: lists the templates of files.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use tracewell::format::{FORMATS, ReportStyle};
 use tracewell::template::parse;
 use tracewell::text::shown;
 
 use crate::outcome::{Failure, Outcome};
-use crate::{templates, trace_report};
+use crate::{output, shipped, sources};
 
 /// List the templates of files: id, version, column, label
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Template files; - is standard input
-    #[arg(required = true, value_name = "FILE")]
+    /// Template files, or shipped ones such as @threadx; - is standard input
+    #[arg(required_unless_present = "shipped", value_name = "FILE")]
+    #[arg(value_parser = shipped::TemplatePath, hide_possible_values = true)]
     files: Vec<PathBuf>,
+
+    /// List the shipped template files instead: name, content
+    #[arg(long, conflicts_with = "files")]
+    shipped: bool,
 }
 
 impl List {
-    pub(crate) fn run(&self) -> Outcome {
-        files(&self.files, Form::Whole).unwrap_or_else(Failure::tell)
+    pub(crate) fn run(&self) -> Result<Outcome, Failure> {
+        if self.shipped {
+            return Ok(output::print(&shipped_files()));
+        }
+        files(&self.files, Form::Whole)
     }
 }
 
-/// What a line of the list has.
+/// Returns a line for each shipped template file.
+fn shipped_files() -> String {
+    let mut lines: Vec<_> = shipped::formats()
+        .filter_map(|format| {
+            let source = format.shipped_template()?;
+            Some(format!("@{:<9} {}\n", format.name, shipped::title(&source)))
+        })
+        .collect();
+    lines.sort();
+    lines.concat()
+}
+
+/// The form of a line of the list.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::verbs) enum Form {
     /// Id, version, column, label.
@@ -32,16 +53,17 @@ pub(in crate::verbs) enum Form {
     Trcrpt,
 }
 
-/// Lists the templates of files; of the shipped ones for AIX where no file is named.
+/// Lists the templates of files, or those shipped for AIX if no file is named.
 pub(in crate::verbs) fn files(paths: &[PathBuf], form: Form) -> Result<Outcome, Failure> {
-    let mut sources = templates::sources(paths)?;
+    let mut sources = sources::read_all(paths)?;
     if sources.is_empty() {
-        sources.extend(tracewell::template::shipped("aix"));
+        let formats = FORMATS.iter().filter(|format| format.report == ReportStyle::Trcrpt);
+        sources.extend(formats.filter_map(|format| format.shipped_template()));
     }
     let (mut text, mut wrong) = (String::new(), Outcome::Done);
     for source in &sources {
         let (file, findings) = parse(source);
-        wrong = wrong.max(templates::tell(source, &findings));
+        wrong = wrong.max(sources::report(source, &findings));
         for stanza in file.stanzas.iter().filter(|stanza| stanza.valid) {
             let (key, title) = (stanza.key.to_string(), shown(stanza.title()));
             let line = match form {
@@ -52,9 +74,10 @@ pub(in crate::verbs) fn files(paths: &[PathBuf], form: Form) -> Result<Outcome, 
                 }
                 Form::Trcrpt => format!("{} {title}", key.to_lowercase()),
             };
+            // Without a label, the line would end with spaces.
             text.push_str(line.trim_end());
             text.push('\n');
         }
     }
-    Ok(trace_report::print(&text).max(wrong))
+    Ok(output::print(&text).max(wrong))
 }

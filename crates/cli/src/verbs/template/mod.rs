@@ -1,4 +1,4 @@
-//! `tracewell template`: work with template files, a file for each verb of it.
+//! `tracewell template`: works with template files. One file per subcommand.
 
 pub(super) mod check;
 mod fmt;
@@ -8,12 +8,12 @@ pub(crate) mod update;
 
 use clap::{Args, Subcommand};
 
-use crate::outcome::Outcome;
+use crate::outcome::{Failure, Outcome};
 
 /// Check, list, format, try and update template files
 ///
-/// Template files say how the events of a trace become lines of a report. The language is that of AIX's
-/// trace format files; see docs/templates.md.
+/// Templates control how an event is printed in a report. They are written in AIX's trace format
+/// language; see docs/templates.md.
 #[derive(Debug, Args)]
 pub(crate) struct Template {
     #[command(subcommand)]
@@ -30,12 +30,12 @@ enum Verb {
 }
 
 impl Template {
-    /// `template update`, by itself.
+    /// Returns the command `template update`.
     pub(crate) fn updating(update: update::Update) -> Self {
         Self { verb: Verb::Update(update) }
     }
 
-    pub(crate) fn run(&self) -> Outcome {
+    pub(crate) fn run(&self) -> Result<Outcome, Failure> {
         match &self.verb {
             Verb::Check(verb) => verb.run(),
             Verb::List(verb) => verb.run(),

@@ -1,23 +1,24 @@
-//! `tracewell template update`: what AIX's trcupdate does.
+//! `tracewell template update`: updates template files as AIX's trcupdate does.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use tracewell::template::Source;
 use tracewell::template::update::store::{self, Step, StoreError, TemplateFile};
 use tracewell::template::update::{Change, apply, extract, read};
-use tracewell::template::{Severity, Source};
 use tracewell::text::shown_path;
 
+use crate::hook_selection::lists_of;
 use crate::inputs::Inputs;
-use crate::outcome::{Failure, Outcome, tell};
-use crate::{templates, trace_report};
+use crate::outcome::{Failure, Outcome, note, warn};
+use crate::{output, shipped, sources};
 
 /// Add, replace and delete templates as an update file says
 ///
-/// Reads FILE.trc and writes FILE.undo.trc beside it, which undoes the update when it is applied with -o. A
-/// template is replaced when the new version is not older. Where the update file has an error, nothing
-/// is changed. The template file is replaced as a whole: an interruption leaves the old one or the
-/// new one.
+/// Reads FILE.trc, and writes FILE.undo.trc, which undoes the update when it is applied with -o. A
+/// template is replaced unless the new version is older. If the update file has an error, nothing
+/// is changed. The template file is replaced as a whole: an interruption leaves the old or the new
+/// file.
 #[derive(Debug, Args)]
 #[command(after_help = "An update file:
   * /etc/trcfmt
@@ -34,7 +35,8 @@ pub(crate) struct Update {
     #[arg(required_unless_present = "extract", conflicts_with = "extract", value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// Replace whatever the versions are, and templates of trace itself: so an update is undone
+    /// Ignore versions, and also replace templates of the trace facility; use this to undo an
+    /// update
     #[arg(short = 'o', long = "override", conflicts_with = "extract")]
     force: bool,
 
@@ -42,24 +44,21 @@ pub(crate) struct Update {
     #[arg(short, long, value_name = "FILE", default_value = "/etc/trcfmt")]
     template: PathBuf,
 
-    /// Tell what is done
+    /// Print each change that is made
     #[arg(short, long)]
     verbose: bool,
 
-    /// Print these templates in the form of an update file, and change nothing
+    /// Print these templates as an update file, and change nothing
     #[arg(short = 'x', long, value_name = "LIST")]
     extract: Option<String>,
 }
 
-/// A compressed template file has this name where the plain one is not there.
+/// Extension of a compressed template file, which is used if the plain file does not exist.
 const COMPRESSED: &str = "Z";
 
 impl Update {
-    pub(crate) fn run(&self) -> Outcome {
-        self.tried().unwrap_or_else(Failure::tell)
-    }
-
-    fn tried(&self) -> Result<Outcome, Failure> {
+    pub(crate) fn run(&self) -> Result<Outcome, Failure> {
+        shipped::refuse_to_write(&self.template)?;
         let file = self.open()?;
         let templates = Source::from_bytes(shown_path(&file.name).to_string(), &file.text);
         match (&self.extract, &self.file) {
@@ -72,6 +71,7 @@ impl Update {
     fn open(&self) -> Result<TemplateFile, Failure> {
         let mut path = self.template.clone();
         let compressed = path.with_added_extension(COMPRESSED);
+        // The plain file may not exist because it was compressed, which adds a suffix to its name.
         if !path.exists() && compressed.exists() {
             path = compressed;
         }
@@ -84,28 +84,32 @@ impl Update {
         templates: &Source,
         path: &Path,
     ) -> Result<Outcome, Failure> {
-        let source = templates::source(path)?;
+        let source = sources::read_file(path)?;
         let records = match read(&source) {
             Ok(records) => records,
             Err(findings) => {
-                let errors = findings.iter().filter(|f| f.severity == Severity::Error);
-                return Ok(templates::tell(&source, errors));
+                let errors = findings.iter().filter(|f| f.is_error);
+                return Ok(sources::report(&source, errors));
             }
         };
         let applied = apply(templates, &records, self.force);
         for change in &applied.changes {
+            // Always report refused changes, because the user requested them.
             if self.verbose || !change.is_done() {
-                tell!("tracewell: {}: {change}", templates.name);
+                note!("{}: {change}", templates.name);
             }
         }
         if applied.changes.iter().any(Change::is_done) {
             let written = |name: &Path, step: Step| {
                 if self.verbose && step == Step::Done {
-                    tell!("tracewell: {}: written", shown_path(name));
+                    note!("{}: written", shown_path(name));
                 }
             };
             let undo = with_suffix(&path.with_extension(""), ".undo");
             Inputs::of([&file.name, path]).refuse(&undo)?;
+            // Write the undo file first. If the second step fails, the undo file describes a change
+            // that was not made, which is harmless. In the reverse order, a change without an undo
+            // file could remain.
             store::replace(&undo, applied.undo.as_bytes(), &mut |_, step| written(&undo, step))
                 .map_err(store_failure)?;
             file.replace(applied.text.as_bytes(), &mut |_, step| written(&file.name, step))
@@ -115,7 +119,7 @@ impl Update {
     }
 }
 
-/// `NAME.trc`, with a suffix before the dot; a name that ends so already stays.
+/// Returns `NAME.trc` with a suffix before the dot. A name that already ends in `.trc` stays.
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     if suffix.is_empty() && path.extension().is_some_and(|extension| extension == "trc") {
@@ -129,15 +133,15 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 fn print_extract(templates: &Source, list: &str) -> Result<Outcome, Failure> {
     use tracewell::template::syntax::Key;
     let mut ids = Vec::new();
-    for id in trace_report::list(list)? {
+    for id in lists_of(&[list.to_owned()])? {
         let message = || format!("expected a hook id of 3 or 4 hexadecimal digits, found '{id}'");
         ids.push(Key::from_digits(&id).ok_or_else(|| Failure::usage(message()))?);
     }
     let (text, absent) = extract(templates, &ids);
     for id in absent {
-        tell!("tracewell: {}: there is no template {}", templates.name, Key::Id(id));
+        warn!("{}: no template {}", templates.name, Key::Id(id));
     }
-    Ok(trace_report::print(&text))
+    Ok(output::print_exactly(&text))
 }
 
 fn store_failure(error: StoreError) -> Failure {

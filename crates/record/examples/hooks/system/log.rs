@@ -1,4 +1,4 @@
-//! One log: a trace, and the bytes that were drained from it.
+//! One log: a trace and the bytes drained from it.
 
 use tracewell_record::aix::{Context, Machine, Options, Trace};
 use tracewell_record::clock::Clock;
@@ -25,7 +25,7 @@ impl<'m, C: Clock> Log<'m, C> {
         Self { trace, channel, bytes }
     }
 
-    /// Takes what waits, as the trace daemon does when it gets to run.
+    /// Drains the waiting entries, as the trace daemon does when it runs.
     pub(super) fn drain(&mut self) {
         while let Some(chunk) = self.trace.waiting(self.channel) {
             self.bytes.extend(chunk.bytes);

@@ -1,6 +1,6 @@
-//! Two CPUs, who runs on each, and what kernel and programs record.
+//! Two CPUs, their running threads, and the entries that the kernel and the programs record.
 //!
-//! The layouts of the entries are those of the table in `main.rs`.
+//! The table in `main.rs` defines the layouts of the entries.
 
 use std::cell::Cell;
 
@@ -13,11 +13,12 @@ use tracewell_wire::aix::{
 
 use super::log::Log;
 
-/// Entry into a system call and return from it; ids from memory, unverified.
+/// Hooks for the entry into a system call and for the return from it. No document that we know
+/// lists these ids.
 const SYSTEM_CALL: HookId = HookId::short(0x101);
 const SYSTEM_CALL_RETURN: HookId = HookId::short(0x104);
 
-/// The programs' own hooks.
+/// Hooks of the programs themselves.
 const RECORDS_READ: HookId = HookId::short(0x010);
 const BATCH_SORTED: HookId = HookId::short(0x011);
 const NOTE: HookId = HookId::short(0x012);
@@ -39,8 +40,8 @@ pub(super) struct Thread {
     pub(super) env: Env,
 }
 
-/// Buffers of the base and of the two CPUs. Two buffers each; those of the CPUs are small, so that
-/// the daemon must keep up.
+/// Memory of the base trace and of the two CPUs, two buffers each. The CPU buffers are small, so
+/// the daemon must run often.
 pub(super) struct Memory {
     base: [u8; 2048],
     cpus: [[u8; 2048]; 2],
@@ -63,14 +64,14 @@ pub(super) struct System<'m> {
 
 /// The daemon that starts and stops the trace.
 const DAEMON: Context = Context::thread(0, 3_145_800, 9_437_300);
-/// The idle threads, one a CPU.
+/// The idle threads, one per CPU.
 const IDLE: [Thread; 2] = [
     Thread { tid: 517, pid: 516, env: Env::Bits64 },
     Thread { tid: 775, pid: 774, env: Env::Bits64 },
 ];
 
 fn timer(now: &Cell<u64>) -> Masked<Timer<'_>> {
-    // All bits of this machine's timer count.
+    // All bits of this machine's timer are valid.
     Masked { clock: Box::new(|| START_TICK + now.get() * 512 / 1000), mask: u64::MAX }
 }
 
@@ -107,24 +108,24 @@ impl<'m> System<'m> {
         Self { now, base, cpus, running: IDLE }
     }
 
-    /// Lets time pass on both CPUs.
+    /// Advances the time of both CPUs.
     pub(super) fn work(&mut self, us: u64) {
         self.now.set(self.now.get() + 1000 * us);
     }
 
-    /// The trace daemon gets to write what is waiting.
+    /// Runs the trace daemon, which writes the waiting entries.
     pub(super) fn daemon_runs(&mut self) {
         self.base.drain();
         self.cpus.iter_mut().for_each(Log::drain);
     }
 
-    /// Stops the trace; base and CPUs.
+    /// Stops the trace. Returns the base log and the CPU logs.
     pub(super) fn stop(self) -> [Vec<u8>; 3] {
         let [first, second] = self.cpus.map(|cpu| cpu.stop(DAEMON));
         [self.base.stop(DAEMON), first, second]
     }
 
-    /// Who records on a CPU now, and where.
+    /// Returns the current context of a CPU, and its trace.
     fn recorder(&mut self, cpu: usize) -> (Context, &mut Trace<'m, impl Clock + use<'m>>) {
         let Thread { tid, pid, .. } = self.running[cpu];
         (Context::thread(cpu as u16, pid, tid), &mut self.cpus[cpu].trace)
@@ -144,7 +145,7 @@ impl<'m> System<'m> {
         };
     }
 
-    /// An entry that the kernel records in 64-bit form, whoever runs.
+    /// Records a kernel entry, always in 64-bit form.
     fn kernel_64(&mut self, cpu: usize, id: HookId, words: [u64; 2]) {
         let [a, b] = words;
         let (context, trace) = self.recorder(cpu);
@@ -168,27 +169,27 @@ impl<'m> System<'m> {
         trace.trchook(context, hook, words);
     }
 
-    /// A thread runs on the CPU from now on.
+    /// Dispatches a thread on the CPU.
     pub(super) fn dispatch(&mut self, cpu: usize, thread: Thread) {
         self.dispatch_as(cpu, ids::DISPATCH, thread);
     }
 
-    /// The CPU has nothing to do.
+    /// Dispatches the idle thread of the CPU.
     pub(super) fn idle(&mut self, cpu: usize) {
         self.dispatch_as(cpu, ids::DISPATCH_IDLE, IDLE[cpu]);
     }
 
-    /// The running process has a child.
+    /// The running process forks a child.
     pub(super) fn fork(&mut self, cpu: usize, child: Thread) {
         self.kernel_64(cpu, ids::FORK, [child.pid, child.tid]);
     }
 
-    /// The running process has another thread.
+    /// The running process creates a thread.
     pub(super) fn create_thread(&mut self, cpu: usize, thread: Thread) {
         self.kernel_64(cpu, ids::THREAD_CREATE, [thread.tid, thread.pid]);
     }
 
-    /// The running process runs another program from now on, of this word size.
+    /// The running process executes another program, of the given word size.
     pub(super) fn exec(&mut self, cpu: usize, path: &str, env: Env) {
         self.running[cpu].env = env;
         let Thread { tid, pid, .. } = self.running[cpu];
@@ -198,22 +199,22 @@ impl<'m> System<'m> {
         self.generic(cpu, ids::EXEC, pid, &data);
     }
 
-    /// The running thread calls the kernel.
+    /// The running thread enters a system call.
     pub(super) fn call(&mut self, cpu: usize, number: u64) {
         self.plain(cpu, SYSTEM_CALL, 0, [number]);
     }
 
-    /// The kernel is done.
+    /// The system call returns.
     pub(super) fn call_returns(&mut self, cpu: usize, number: u64, result: u64) {
         self.plain(cpu, SYSTEM_CALL_RETURN, 0, [number, result]);
     }
 
-    /// The shell's script says how far it is.
+    /// The shell's script records its phase.
     pub(super) fn phase(&mut self, cpu: usize, phase: u16) {
         self.plain(cpu, PHASE, phase, []);
     }
 
-    /// The reading program says how much it has.
+    /// The reading program records its count so far.
     pub(super) fn records_read(&mut self, cpu: usize, count: u64) {
         self.plain(cpu, RECORDS_READ, 0, [count]);
     }
@@ -229,7 +230,7 @@ impl<'m> System<'m> {
         self.plain(cpu, SPILLED, worker, []);
     }
 
-    /// A program says something in words.
+    /// A program records a string.
     pub(super) fn note(&mut self, cpu: usize, number: u64, text: &str) {
         self.generic(cpu, NOTE, number, text.as_bytes());
     }

@@ -1,7 +1,7 @@
 //! A small AIX system of two CPUs, and the trace that its kernel and programs record.
 //!
-//! `script` is what happens, `machine` knows who runs and records it, `log` is the trace daemon's
-//! part.
+//! `script` is the sequence of events, `machine` tracks the running threads and records the
+//! entries, and `log` is the trace daemon.
 
 mod log;
 mod machine;
@@ -11,7 +11,7 @@ use std::cell::Cell;
 
 use machine::{Memory, System};
 
-/// Runs the system; the three logs, each with what its name has behind that of the base.
+/// Runs the system. Returns the three logs, each with the suffix of its file name.
 pub(crate) fn files() -> [(&'static str, Vec<u8>); 3] {
     let now = Cell::new(0);
     let mut memory = Memory::default();

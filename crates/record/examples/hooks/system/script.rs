@@ -1,8 +1,8 @@
-//! What happens: a shell starts a 32-bit program that reads records, and a 64-bit program that
+//! The script: a shell starts a 32-bit program that reads records, and a 64-bit program that
 //! sorts them with two threads on two CPUs.
 //!
-//! While the second worker spills, the trace daemon does not get to run for a while, both buffers
-//! of its CPU are full, and entries are missed: a hook 006 says how many.
+//! While the second worker spills, the trace daemon does not run for a while. Both buffers
+//! of its CPU become full and entries are missed; a hook 006 counts them.
 
 use tracewell_wire::aix::Env;
 
@@ -23,7 +23,7 @@ const OPEN: u64 = 4;
 const FIRST_CPU: usize = 0;
 const SECOND_CPU: usize = 1;
 
-/// Spilled runs that are more than the buffers of a CPU hold.
+/// Number of spilled runs. Their entries do not fit into the buffers of a CPU.
 const SPILLED_RUNS: u64 = 60;
 
 pub(super) fn run(system: &mut System<'_>) {

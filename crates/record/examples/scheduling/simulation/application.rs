@@ -1,10 +1,11 @@
-//! The simulated system: a controller that answers bytes from a UART, a sensor that is sampled
-//! over a bus, a telemetry thread that condenses the samples, and a logger.
+//! The simulated system: a control thread that responds to bytes from a UART, a sensor that is
+//! sampled over a bus, a telemetry thread that condenses the samples, and a logger.
 //!
-//! Two mutexes show both outcomes of a more urgent thread meeting a less urgent owner. `bus`
-//! inherits priority, so the sensor waits for the logger alone. `log file` does not: while the
-//! logger holds it and the control thread waits, sensor and telemetry run first, and the most
-//! urgent thread waits for threads that have nothing to do with the mutex.
+//! Two mutexes demonstrate what happens if an urgent thread waits for a less urgent owner. `bus`
+//! uses priority inheritance, so the sensor waits only for the logger. The mutex `log file` has no
+//! priority inheritance. While the logger owns this mutex and the control thread waits for it, the
+//! sensor and telemetry threads preempt the logger. So the most urgent thread also waits for
+//! threads that do not use the mutex.
 
 use super::kernel::{Kernel, Step};
 
@@ -23,12 +24,12 @@ const NEW_VALUE: u64 = 1;
 /// Flag of `LOG_REQUESTS`: the heartbeat timer expired.
 pub(super) const HEARTBEAT: u64 = 2;
 
-/// User events; information 1 counts how often the thread recorded it.
+/// User events. Information 1 counts how often the thread recorded the event.
 const SAMPLE_TAKEN: u32 = 4096;
 const COMMAND_DONE: u32 = 4097;
 const VALUE_SENT: u32 = 4098;
 const LINE_WRITTEN: u32 = 4099;
-/// Recorded by the UART's interrupt.
+/// The UART's interrupt records this event.
 pub(super) const BYTES_RECEIVED: u32 = 4100;
 
 const CONTROL: &[Step] = &[
@@ -68,7 +69,7 @@ const LOGGER: &[Step] = &[
     Step::MutexPut(LOG_FILE),
     Step::MutexGet(BUS),
     Step::Work { us: 150 },
-    // The driver that writes the line takes the bus by itself.
+    // The driver that writes the line locks the bus again.
     Step::MutexGet(BUS),
     Step::Work { us: 350 },
     Step::MutexPut(BUS),

@@ -1,8 +1,8 @@
-//! The simulated kernel: time, threads, interrupts, and who runs next.
+//! The simulated kernel: time, threads, interrupts, and the scheduler.
 //!
-//! One loop: the most urgent ready thread is given the processor; a due interrupt takes it away;
-//! otherwise the thread works until the next interrupt or makes its next call. Nothing here knows
-//! what the application is for.
+//! The kernel is one loop: the most urgent ready thread gets the processor, and a due interrupt
+//! preempts it. Otherwise the thread works until the next interrupt, or makes its next call. The
+//! kernel is independent of the application.
 
 use tracewell_record::clock::Clock;
 use tracewell_record::threadx::{Context, Isr, Little32, Object, Options, Trace};
@@ -26,10 +26,10 @@ const STACK_SIZE: u64 = 0x400;
 const SYSTEM_STACK_TOP: u64 = 0x2000_8000;
 const REGISTRY_SLOTS: usize = 16;
 
-/// Number of the thread that belongs to the kernel: it resumes sleepers and calls timers.
+/// Number of the kernel's own thread, which resumes sleepers and calls timers.
 const TIMER_THREAD: usize = 0;
 
-/// Thread states as events record them.
+/// Thread states, with the values that events contain.
 pub(crate) mod state {
     pub(crate) const READY: u64 = 0;
     pub(crate) const SUSPENDED: u64 = 3;
@@ -41,7 +41,7 @@ pub(crate) mod state {
     pub(crate) const PRIORITY_CHANGE: u64 = 14;
 }
 
-/// What a thread does next; a thread repeats its steps for ever.
+/// One step of a thread. A thread repeats its steps forever.
 #[derive(Clone, Copy)]
 pub(super) enum Step {
     Work {
@@ -80,7 +80,7 @@ impl Clock for Cycles {
 
 pub(super) struct Thread {
     pub(super) address: u64,
-    /// The present priority; differs from `own_priority` while one is inherited.
+    /// The current priority. It differs from `own_priority` while a priority is inherited.
     pub(super) priority: u16,
     pub(super) own_priority: u16,
     pub(super) state: u64,
@@ -95,7 +95,7 @@ pub(super) struct Thread {
     user_events: u64,
 }
 
-/// Which code runs, as far as contexts of events tell it.
+/// The kind of code that runs, which determines the context of events.
 enum Mode {
     Initialization,
     Threads,
@@ -113,7 +113,7 @@ pub(super) struct Kernel<'m> {
     /// Ticks since the start.
     pub(super) time: u64,
     mode: Mode,
-    /// Who has the processor; nobody while the system is idle.
+    /// The thread that has the processor; `None` while the system is idle.
     running: Option<usize>,
     objects: u64,
     resumes: u64,
@@ -122,7 +122,7 @@ pub(super) struct Kernel<'m> {
 }
 
 impl<'m> Kernel<'m> {
-    /// A kernel with its timer thread, that traces from the beginning of initialization.
+    /// Creates a kernel with its timer thread. It traces from the start of initialization.
     pub(super) fn start(memory: &'m mut [u8]) -> Self {
         let mut kernel = Self {
             trace: Trace::for_target(Cycles(25_000)),
@@ -151,7 +151,8 @@ impl<'m> Kernel<'m> {
         kernel
     }
 
-    /// Adds a thread that is not ready yet; the object that names it.
+    /// Adds a thread that is not ready yet. Returns the thread's object, which the caller
+    /// registers.
     pub(super) fn new_thread(
         &mut self,
         name: &'static str,
@@ -176,7 +177,7 @@ impl<'m> Kernel<'m> {
         Object::thread(address, name.as_bytes(), priority, stack_start, STACK_SIZE)
     }
 
-    /// An address for one more object.
+    /// Returns an unused address for the control block of an object.
     pub(super) fn new_control_block(&mut self) -> u64 {
         self.objects += 1;
         CONTROL_BLOCKS + 0xC0 * (self.objects - 1)
@@ -202,7 +203,8 @@ impl<'m> Kernel<'m> {
         self.trace.disable().expect("nothing else switches the trace off");
     }
 
-    /// The most urgent ready thread; of several the one that is ready for longest.
+    /// Returns the most urgent ready thread. Among threads of equal priority, returns the thread
+    /// that has been ready longest.
     fn selected(&self) -> Option<usize> {
         let ready = (0..self.threads.len()).filter(|&at| self.threads[at].state == state::READY);
         ready.min_by_key(|&at| (self.threads[at].priority, self.threads[at].ready_since))
@@ -216,7 +218,7 @@ impl<'m> Kernel<'m> {
         }
     }
 
-    /// Lets a thread work until it is done or interrupted, or makes its next call.
+    /// Lets a thread work until it is done, is interrupted, or makes its next call.
     fn proceed(&mut self, thread: usize) {
         let until_interrupt = self.next_interrupt() - self.now();
         let Thread { work_left, steps, next_step, .. } = &mut self.threads[thread];
@@ -296,7 +298,7 @@ impl<'m> Kernel<'m> {
         self.next_uart += (1_200 + u64::from(self.random >> 8) % 3_000) * CYCLES_PER_US;
     }
 
-    /// Makes a thread ready and records it, with the thread that runs next as a consequence.
+    /// Makes a thread ready and records this event, including the thread that runs next.
     pub(super) fn resume(&mut self, thread: usize) {
         self.advance(INTERNAL);
         let Thread { address, state, .. } = self.threads[thread];
@@ -308,7 +310,7 @@ impl<'m> Kernel<'m> {
         self.trace.set_next_thread(entry, self.next_address());
     }
 
-    /// Takes a thread out of the ready ones and records it, with the thread that runs next.
+    /// Suspends a thread and records this event, including the thread that runs next.
     pub(super) fn suspend(&mut self, thread: usize, state: u64) {
         self.advance(INTERNAL);
         let address = self.threads[thread].address;
@@ -318,7 +320,7 @@ impl<'m> Kernel<'m> {
         self.trace.set_next_thread(entry, self.next_address());
     }
 
-    /// Records the call of a service, which samples its arguments before it acts.
+    /// Records the call of a service, with the values that its objects had before the call.
     pub(super) fn service(&mut self, id: u32, info: [u64; 4], class: u32) {
         self.advance(SERVICE);
         self.trace.insert(self.context(), id, info, class);
@@ -330,7 +332,7 @@ impl<'m> Kernel<'m> {
         recorded.expect("the trace is on while the system runs");
     }
 
-    /// An address so many bytes below the top of the stack in use.
+    /// Returns the address that is `depth` bytes below the top of the current stack.
     pub(super) fn stack(&self, depth: u64) -> u64 {
         match (&self.mode, self.running) {
             (Mode::Threads, Some(at)) => self.threads[at].stack_start + STACK_SIZE - depth,

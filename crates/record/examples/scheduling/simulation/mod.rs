@@ -1,7 +1,7 @@
-//! A small system with ThreadX's rules, and the trace that its kernel records.
+//! A small system that follows ThreadX's rules, and the trace that its kernel records.
 //!
-//! `application` is the system: objects, and what each thread does over and over. `kernel` decides
-//! who runs and records what it does. `services` are the calls that threads and interrupts make.
+//! `application` defines the objects and the steps of each thread. `kernel` schedules the threads
+//! and records its decisions. `services` are the calls that threads and interrupts make.
 
 mod application;
 mod kernel;
@@ -9,7 +9,7 @@ mod services;
 
 use kernel::Kernel;
 
-/// Bytes of the memory that the target sets aside for its trace.
+/// Size in bytes of the memory that the target reserves for its trace.
 const MEMORY: usize = 40 * 1024;
 
 /// Runs the system and returns the image that it recorded.

@@ -1,7 +1,7 @@
-//! The services of the simulated kernel and the objects behind them.
+//! The services of the simulated kernel, and its objects.
 //!
-//! Each records its call first, with counts and owners as they are before it acts, and then acts.
-//! Waiting is for ever, in the order of arrival.
+//! Each service first records its call, with the counts and owners that its objects had before the
+//! call. Threads wait without timeout, in the order of arrival.
 
 use std::collections::VecDeque;
 
@@ -41,7 +41,7 @@ pub(super) struct Queue {
 pub(super) struct Flags {
     address: u64,
     current: u64,
-    /// Threads and the flags they wait for.
+    /// Waiting threads, each with the flags that it waits for.
     waiting: Vec<(usize, u64)>,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Timer {
     expires_at: u64,
 }
 
-/// Creation: the object gets its name in the registry, then the call is recorded.
+/// Creation of objects: registers the name, then records the call.
 impl Kernel<'_> {
     pub(super) fn create_semaphore(&mut self, name: &'static str) {
         let address = self.new_control_block();
@@ -128,7 +128,7 @@ impl Kernel<'_> {
             || self.timers.iter().any(|timer| timer.expires_at <= self.time)
     }
 
-    /// What the timer thread does: resumes sleepers, calls what the timers call.
+    /// The step of the timer thread: resumes sleepers and sets the flags of expired timers.
     pub(super) fn expire_timers(&mut self) {
         for thread in 0..self.threads.len() {
             if self.is_due(thread) {
@@ -206,8 +206,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// A ready thread leaves its place among the ready ones and takes another: this pair of events
-    /// is all that a trace shows of inheritance.
+    /// Changes a thread's priority. A ready thread is suspended and resumed. A trace shows priority
+    /// inheritance only as this pair of events.
     fn change_priority(&mut self, thread: usize, priority: u16) {
         let ready = self.threads[thread].state == state::READY;
         if ready {
@@ -242,7 +242,7 @@ impl Kernel<'_> {
             self.queues[at].receivers.push_back(thread);
             self.suspend(thread, state::QUEUE);
         } else if let Some(sender) = self.queues[at].senders.pop_front() {
-            // The sender's message takes the place that became free.
+            // The sender's message fills the free slot, so the number of messages stays the same.
             self.resume(sender);
         } else {
             self.queues[at].enqueued -= 1;

@@ -1,7 +1,7 @@
-//! A target without standard library and allocator that records.
+//! A target that records without the standard library and without an allocator.
 //!
-//! If the recorder took `std`, there would be two panic handlers; if it took `alloc`, there would
-//! be no allocator. Either stops the build.
+//! If the recorder used `std`, there would be two panic handlers. If it used `alloc`, there would
+//! be no allocator. In both cases the build fails.
 #![no_std]
 
 use tracewell_record::aix::{self, Machine};
@@ -15,7 +15,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {}
 }
 
-/// Uses each part of the recorder once; the number of the registry slot, or -1.
+/// Uses each part of the ThreadX recorder once. Returns the number of the registry slot, or -1.
 #[unsafe(no_mangle)]
 pub extern "C" fn record(memory: &mut [u8; 512]) -> i32 {
     let mut trace = Trace::new(EventCounter::default());
@@ -34,7 +34,7 @@ pub extern "C" fn record(memory: &mut [u8; 512]) -> i32 {
     slot.and_then(|slot| i32::try_from(slot).ok()).unwrap_or(-1)
 }
 
-/// Uses the AIX recorder; how many bytes wait at its end, or -1.
+/// Uses the AIX recorder. Returns the number of bytes to be drained, or -1.
 #[unsafe(no_mangle)]
 pub extern "C" fn record_aix(memory: &mut [u8; 2048]) -> i32 {
     let mut trace = aix::Trace::new(EventCounter::default(), Machine::default());
@@ -48,7 +48,7 @@ pub extern "C" fn record_aix(memory: &mut [u8; 2048]) -> i32 {
     waiting.and_then(|bytes| i32::try_from(bytes).ok()).unwrap_or(-1)
 }
 
-/// Uses the recorder of chunks, compressed at the end; how many records it has then, or -1.
+/// Uses the S.Ha.R.K. recorder with a compressed chunk. Returns the number of records, or -1.
 #[unsafe(no_mangle)]
 pub extern "C" fn record_shark(memory: &mut [u8; 512], packed: &mut [u8; 512]) -> i32 {
     let mut trace = shark::Trace::<_, 2>::new(EventCounter::default());
@@ -72,11 +72,11 @@ pub extern "C" fn record_shark(memory: &mut [u8; 512], packed: &mut [u8; 512]) -
     i32::try_from(records).unwrap_or(-1)
 }
 
-/// Uses the RKH recorder with both buffers; how many bytes wait for the link, or -1.
+/// Uses the RKH recorder with both buffers. Returns the number of bytes to be sent, or -1.
 #[unsafe(no_mangle)]
 pub extern "C" fn record_rkh(memory: &mut [u8; 512], signals: &mut [u8; 4]) -> i32 {
     use tracewell_record::rkh::{FrameBuffer, Options, StreamBuffer, Trace};
-    use tracewell_wire::rkh::events::v3_4::SM_TRN;
+    use tracewell_wire::rkh::events::V3_4;
     use tracewell_wire::rkh::{Item, SymbolKind};
 
     let (first, second) = memory.split_at_mut(256);
@@ -88,7 +88,7 @@ pub extern "C" fn record_rkh(memory: &mut [u8; 512], signals: &mut [u8; 4]) -> i
     let opened = trace.open();
     trace.filters().all(Filter::Off);
     let _ = trace.symbol(SymbolKind::Signal, None, 1, b"GO");
-    let _ = trace.record(&SM_TRN, About::object(1), &[1, 2, 3]);
+    let _ = trace.record(&V3_4::SM_TRN, About::object(1), &[1, 2, 3]);
     let _ = trace.user_items(0, &[Item::Text(b"text"), Item::Memory(b"memory")]);
     let _ = trace.assertion(b"main", 7);
     if opened != rkh::Outcome::Recorded {

@@ -1,52 +1,57 @@
-//! What threads hand to each other through objects of the kernel: messages of queues, counts of semaphores.
+//! Follows the exchange between threads through kernel objects: messages of queues, counts of
+//! semaphores.
 //!
-//! A put leaves something at the object, and a get takes what was left first. If nothing is there the thread waits, and
-//! the next put is for the one that waits longest. Where events tell how much was there before the call, that is
-//! believed: what was left beyond it was taken unseen. A thread that records something else while it waits did
-//! not wait, or waits no more.
+//! A put adds an item to the object, and a get takes the oldest. If there is no item, the thread
+//! waits, and the next put is for the longest waiting thread. If an event contains the number of
+//! items before the call, this module trusts that number. If more items than this number are
+//! pending, the surplus was taken without a visible event. A thread that records another event no
+//! longer waits.
 //!
-//! A system whose events say what is sent to whom is followed by those (`sequence`): there a queue is where messages wait.
+//! If the events of a system name the receivers of messages, `sequence` uses these receivers
+//! instead of kernel objects.
 //!
-//! Event flags are not followed: setting them is for every thread that they satisfy, which no event tells.
+//! Event flags are not followed, because setting them can wake several threads and no event shows
+//! which.
 
 use std::collections::{HashMap, VecDeque};
 
 use foldhash::fast::RandomState;
 
-use super::MOST_ROWS;
+use super::MAX_ROWS;
 use super::sight::{Named, Sight};
 use crate::model::schema::Schema;
 use crate::model::{ContextId, Meaning};
 
-/// Puts that may wait at an object; the oldest are forgotten beyond that.
+/// Maximum number of pending items per object. If there are more, the oldest are dropped.
 const MAX_LEFT: usize = 4096;
 
-/// Follows all objects. A put is known by its place in the sequence; `None` if that has no room for it.
+/// Follows all objects. A put is identified by its index in the sequence, or by `None` if the
+/// sequence is full.
 #[derive(Debug, Default)]
 pub(super) struct Exchange {
     objects: HashMap<Named, Passing, RandomState>,
-    /// At what threads wait.
+    /// The object at which each thread waits.
     waits: HashMap<ContextId, Named, RandomState>,
 }
 
 #[derive(Debug, Default)]
 struct Passing {
-    /// Puts that were not taken, the next one to be taken first.
+    /// Pending items, beginning with the next one to be taken.
     left: VecDeque<Option<usize>>,
     waiting: VecDeque<(ContextId, Named)>,
 }
 
-/// An action of an event at an object.
+/// The action of an event at an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Act {
-    /// It puts something, before all that is there if `first`.
+    /// Adds an item, in front of all others if `first`.
     Put { first: bool },
-    /// It takes something, or waits for it.
+    /// Takes an item or waits for an item.
     Take,
 }
 
 impl Act {
-    /// Returns the action of an event, if the exchange follows it.
+    /// Returns the action of an event, or `None` if it does not exchange items.
     pub(super) fn of(sight: &Sight<'_>) -> Option<Self> {
         let counted = sight.details().used.is_some();
         let act = match sight.meaning {
@@ -57,6 +62,8 @@ impl Act {
             Meaning::Wait => Self::Take,
             _ => return None,
         };
+        // `Post` and `Wait` can also refer to event flags, which exchange no items. An event
+        // exchanges items only if it has a count, or if its object is identified by a number.
         let follows = match sight.meaning {
             Meaning::Post | Meaning::Wait => counted || !sight.acts_on_object(),
             _ => true,
@@ -65,7 +72,7 @@ impl Act {
     }
 }
 
-/// Returns true if events of a system say which messages are sent.
+/// Returns true if the events of a system show which messages are sent.
 pub(super) fn tells_messages(schema: &Schema) -> bool {
     schema.events().iter().filter_map(|event| event.means).any(|means| {
         matches!(means.meaning, Meaning::Send | Meaning::SendFirst) && means.value.is_some()
@@ -73,7 +80,7 @@ pub(super) fn tells_messages(schema: &Schema) -> bool {
 }
 
 impl Exchange {
-    /// Notes a put that has this place in the sequence; returns the thread that waits for it.
+    /// Handles a put with this index in the sequence. Returns the thread that waits for it.
     pub(super) fn put(
         &mut self,
         sight: &Sight<'_>,
@@ -82,6 +89,8 @@ impl Exchange {
     ) -> Option<Named> {
         let object = sight.object()?;
         let passing = passing(&mut self.objects, object)?;
+        // Skip threads that recorded another event in the meantime, because they no longer wait
+        // here.
         while let Some((context, taker)) = passing.waiting.pop_front() {
             if self.waits.get(&context) == Some(&object) {
                 self.waits.remove(&context);
@@ -97,13 +106,14 @@ impl Exchange {
         None
     }
 
-    /// Notes a get by a thread; returns the place of what it takes, or `None` if it waits or what it takes was not
-    /// seen put.
+    /// Handles a get by a thread. Returns the index of the taken item, or `None` if the thread
+    /// waits or the put is unknown.
     pub(super) fn take(&mut self, sight: &Sight<'_>, taker: Named) -> Option<usize> {
         let object = sight.object()?;
-        let context = sight.event.context;
+        let context = sight.event.row.context;
         let passing = passing(&mut self.objects, object)?;
         passing.trim(sight);
+        // The recorded count is right even if earlier puts are missing from the trace.
         let there = match sight.number(sight.details().used) {
             Some(used) => used > 0,
             None => !passing.left.is_empty(),
@@ -118,14 +128,15 @@ impl Exchange {
         None
     }
 
-    /// Notes that a thread recorded an event: it waits no more, unless the event says that it blocks.
+    /// Handles an event that a thread recorded. The thread no longer waits, unless the event means
+    /// that the thread blocks.
     pub(super) fn recorded(&mut self, context: ContextId, meaning: Option<Meaning>) {
         if !self.waits.is_empty() && meaning != Some(Meaning::Blocks) {
             self.waits.remove(&context);
         }
     }
 
-    /// Nothing is known any more of what is left, and of who waits.
+    /// Drops all pending items and waiting threads.
     pub(super) fn clear(&mut self) {
         self.objects.clear();
         self.waits.clear();
@@ -136,16 +147,17 @@ fn passing(
     objects: &mut HashMap<Named, Passing, RandomState>,
     object: Named,
 ) -> Option<&mut Passing> {
-    if objects.len() >= MOST_ROWS && !objects.contains_key(&object) {
+    if objects.len() >= MAX_ROWS && !objects.contains_key(&object) {
         return None;
     }
     Some(objects.entry(object).or_default())
 }
 
 impl Passing {
-    /// Forgets what was taken unseen.
+    /// Drops items that were taken without a visible event.
     fn trim(&mut self, sight: &Sight<'_>) {
         let used = sight.number(sight.details().used).and_then(|used| usize::try_from(used).ok());
+        // Items are taken from the front, so the invisible gets took the oldest items.
         let most = used.unwrap_or(MAX_LEFT).min(MAX_LEFT);
         let unseen = self.left.len().saturating_sub(most);
         self.left.drain(..unseen);

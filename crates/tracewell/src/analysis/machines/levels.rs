@@ -1,7 +1,7 @@
-//! How full queues and pools were.
+//! Determines the fill levels of queues and pools.
 //!
-//! What is counted before a call is what the object held then; whether the call then succeeded is not
-//! told. What is counted free is taken from the capacity, where that is known.
+//! Events contain the level before a call. They do not show whether the call succeeded. Counts of
+//! free items are subtracted from the capacity, if it is known.
 
 use std::collections::HashSet;
 
@@ -12,41 +12,41 @@ use crate::model::Meaning;
 /// A queue or a pool.
 #[derive(Clone, Debug)]
 pub struct Level {
-    /// Which one.
+    /// The queue or pool that the figures are about.
     pub object: Named,
-    /// Whom it belongs to.
+    /// The machine or thread to which it belongs.
     pub owner: Option<Named>,
-    /// How much it can hold.
+    /// Maximum number of items.
     pub capacity: Option<u64>,
-    /// What went in: messages sent, blocks given back.
+    /// Items added: messages sent, blocks released.
     pub put: u64,
-    /// What came out: messages received, blocks taken.
+    /// Items removed: messages received, blocks allocated.
     pub taken: u64,
-    /// Messages that it refused.
+    /// Messages that were refused.
     pub refused: u64,
-    /// Whether `samples` count what is free in it, because its capacity is not known.
+    /// True if `samples` are numbers of free items, because the capacity is unknown.
     pub counts_free: bool,
-    /// How much it held when it was last told.
+    /// The last known level.
     pub last: Option<u64>,
-    /// The most that it held.
+    /// The highest level in an event; `None` if no event shows the level.
     pub most: Option<u64>,
-    /// The least.
+    /// The lowest level in an event; `None` if no event shows the level.
     pub least: Option<u64>,
-    /// The least that was ever free in it, as the system itself kept count of it: the low-water mark.
+    /// The low-water mark: the minimum number of free items as counted by the system itself.
     pub least_free: Option<u64>,
-    /// How much it held, and when that changed, in ticks. Of neighbours that are too many the fuller
-    /// moment is kept.
+    /// Ticks and level of each change. If there are too many changes, only the fuller sample of
+    /// each adjacent pair is kept.
     pub samples: Vec<(u64, u64)>,
     is_owner: bool,
 }
 
-/// Samples that are kept of an object; fewer where there are many objects.
-const MOST_SAMPLES: usize = 1024;
+/// Maximum number of samples per object. The limit is lower if there are many objects.
+const MAX_PER_OBJECT: usize = 1024;
 
-/// Samples of all objects together.
+/// Maximum number of samples of all objects together.
 const MAX_SAMPLES: usize = 1 << 20;
 
-/// Follows all objects.
+/// The fill levels of all objects, in the order of their first mention.
 #[derive(Debug, Default)]
 pub(super) struct Levels(Rows<Named, Level>);
 
@@ -54,7 +54,8 @@ impl Levels {
     pub(super) fn take(&mut self, sight: &Sight<'_>) {
         let Some(object) = sight.object().filter(|_| sight.acts_on_object()) else { return };
         let details = sight.details();
-        let tells = details.used.or(details.free).or(details.capacity).is_some() || details.empties;
+        let has_levels =
+            details.used.or(details.free).or(details.capacity).is_some() || details.empties;
         let changes = matches!(
             sight.meaning,
             Meaning::Send
@@ -65,26 +66,38 @@ impl Levels {
                 | Meaning::Refuse
                 | Meaning::Flush
         );
-        if !(tells || changes) {
+        if !(has_levels || changes) {
             return;
         }
-        let samples = (MAX_SAMPLES / (self.0.list.len() + 1)).min(MOST_SAMPLES);
+        // All objects share one budget, so a trace with many objects does not need more memory.
+        let samples = (MAX_SAMPLES / (self.0.list.len() + 1)).min(MAX_PER_OBJECT);
         let new = || Level { capacity: registered(sight, object), ..Level::new(object) };
         if let Some(level) = self.0.get(object, new) {
-            level.object.again(object, sight.trace);
+            level.object.again(object, sight.event.trace);
             level.is_owner |= is_owner(sight, object);
             level.take(sight, samples);
         }
     }
 
-    /// The objects. A message to somebody goes into his queue; where the queue itself tells of it, he does
-    /// not count as another one.
+    /// Begins a range at `from`: forgets the figures and keeps the levels.
+    pub(super) fn restart(&mut self, from: u64) {
+        for level in &mut self.0.list {
+            (level.put, level.taken, level.refused) = (0, 0, 0);
+            (level.most, level.least, level.least_free) = (level.last, level.last, None);
+            level.samples.clear();
+            level.samples.extend(level.last.map(|last| (from, last)));
+        }
+    }
+
+    /// Returns the objects. A machine is listed as a queue because messages enter its queue. If
+    /// that queue has events of its own, only the queue is listed, not the machine.
     pub(super) fn finish(self) -> Vec<Level> {
         let mut levels = self.0.list;
+        // A message was counted both for the machine and for its queue, so omit the machine.
         let owners: HashSet<_> = levels.iter().filter_map(|level| level.owner).collect();
         levels.retain(|level| {
-            let told_twice = level.is_owner && owners.contains(&level.object);
-            !told_twice && level.put + level.taken + level.refused > 0
+            let listed_twice = level.is_owner && owners.contains(&level.object);
+            !listed_twice && level.put + level.taken + level.refused > 0
         });
         levels
     }
@@ -92,12 +105,15 @@ impl Levels {
 
 /// Returns the capacity of an object by its registered parameters.
 fn registered(sight: &Sight<'_>, object: Named) -> Option<u64> {
-    let (_, known) = sight.trace.objects.at(object.key, object.ticks, object.kind)?;
-    let word = sight.trace.payload.digits() as u64 / 2;
-    sight.trace.schema.object_kind(known.kind)?.capacity(&known.parameters, word)
+    let (_, known) = sight.event.trace.objects.at(object.key, object.ticks, object.kind)?;
+    // Registered sizes are in words. The number of bytes in a word is half the number of its
+    // hexadecimal digits.
+    let word = sight.event.trace.payload.digits() as u64 / 2;
+    sight.event.trace.schema.object_kind(known.kind)?.capacity(&known.parameters, word)
 }
 
-/// Whether the object of an event has a queue rather than is one: messages name it as their receiver.
+/// Returns true if the object of an event is the receiver of messages. Such an object has a queue,
+/// but is not a queue itself.
 fn is_owner(sight: &Sight<'_>, object: Named) -> bool {
     let message = matches!(sight.meaning, Meaning::Send | Meaning::SendFirst | Meaning::Receive);
     (message && sight.value().is_some()) || sight.subject() == Some(object)
@@ -122,12 +138,13 @@ impl Level {
         }
     }
 
-    /// Takes an event; so many samples may be kept.
+    /// Handles an event. At most `samples` samples are kept.
     fn take(&mut self, sight: &Sight<'_>, samples: usize) {
         let details = sight.details();
         match sight.meaning {
             Meaning::Create => {
                 self.capacity = sight.number(details.capacity).or(self.capacity);
+                // Kernels record 0 for an object without an owner.
                 self.owner = sight.named(details.owner).filter(|owner| owner.argument != 0);
             }
             Meaning::Send | Meaning::SendFirst | Meaning::Free => self.put += 1,
@@ -153,6 +170,9 @@ impl Level {
             return Some(used);
         }
         let free = sight.number(details.free)?;
+        // If the capacity is unknown when an event has a number of free items, this sample and all
+        // later ones are numbers of free items. A curve that mixes used and free items would be
+        // wrong.
         self.counts_free |= self.capacity.is_none();
         Some(if self.counts_free { free } else { self.capacity?.saturating_sub(free) })
     }
@@ -169,7 +189,7 @@ impl Level {
         self.samples.push((ticks, level));
     }
 
-    /// Keeps of each two neighbours the one with more in it.
+    /// Keeps the fuller sample of each adjacent pair.
     fn thin_out(&mut self) {
         let (pairs, rest) = self.samples.as_chunks::<2>();
         let fuller = |[a, b]: &[(u64, u64); 2]| if b.1 > a.1 { *b } else { *a };

@@ -1,8 +1,9 @@
-//! Messages between machines: posted, taken from the queue, handed over, done.
+//! Follows messages between machines, which are posted, taken from the queue, dispatched and
+//! processed.
 //!
-//! A message is known by receiver and signal: taking one takes the oldest of this signal that waits there.
-//! Those posted before others come first. A taking or a hand-over of which no post was seen is a message
-//! whose post is not known.
+//! A message is identified by receiver and signal, and a get takes the oldest pending message with
+//! this signal. Messages posted to the front are taken first. If the trace does not show the post
+//! of a message, its time is unknown.
 
 use std::collections::HashMap;
 
@@ -10,74 +11,76 @@ use foldhash::fast::RandomState;
 
 use super::sight::{Named, Sight};
 use super::waiting::Waiting;
-use super::{MOST_MESSAGES, MOST_ROWS, Rows};
+use super::{MAX_MESSAGES, MAX_ROWS, Rows};
 use crate::analysis::Range;
 use crate::model::Meaning;
 
-/// A message, as far as the trace shows it. Times are ticks.
+/// A message. Its times are in ticks, and `None` if the trace does not show them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// Who posted it; `None` where nobody is named: an interrupt, the environment.
+    /// The sender; `None` if the event does not name it, for example for an interrupt.
     pub sender: Option<Named>,
-    /// Whom it was for.
+    /// The machine or thread to which it was posted.
     pub receiver: Named,
-    /// What it was.
+    /// The signal that it carries.
     pub signal: Named,
-    /// When it was posted.
+    /// Time of the post.
     pub posted: Option<u64>,
-    /// When it was taken from the queue.
+    /// Time at which the message was taken from the queue.
     pub taken: Option<u64>,
-    /// When it was handed to the state machine.
+    /// Time at which the message was dispatched to the state machine.
     pub dispatched: Option<u64>,
-    /// When the step that it made was done.
+    /// Time at which the step was complete.
     pub done: Option<u64>,
-    /// The id of the event that ended the step.
+    /// Id of the event that ended the step.
     pub outcome: Option<u32>,
 }
 
 /// Messages of one signal from one sender to one receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flow {
-    /// Who posted them.
+    /// The sender; `None` if the event does not name it, for example for an interrupt.
     pub sender: Option<Named>,
-    /// Whom they were for.
+    /// The machine or thread that received them.
     pub receiver: Named,
-    /// What they were.
+    /// The signal that they carry.
     pub signal: Named,
-    /// How many were posted.
+    /// Number of posted messages.
     pub posted: u64,
-    /// How many were taken.
+    /// Number of taken messages.
     pub taken: u64,
-    /// From being posted to being taken or handed over, in ticks.
+    /// Time from post to get or dispatch, in ticks.
     pub waiting: Range,
-    /// From being taken or handed over to the end of the step, in ticks.
+    /// Time from get or dispatch to the end of the step, in ticks.
     pub step: Range,
-    /// From being posted to the end of the step: the response time, in ticks.
+    /// Response time: from post to the end of the step, in ticks.
     pub response: Range,
 }
 
-/// Follows messages.
+/// The pending messages, and the figures of all flows.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     waiting: Waiting<Open>,
-    /// The message whose step is going on at a receiver.
+    /// The message that each receiver is processing.
     steps: HashMap<u64, Open, RandomState>,
     flows: Rows<(Option<Named>, Named, Named), Flow>,
     kept: Vec<Message>,
+    /// Number of messages that were listed before the range of the figures began.
+    before: usize,
     more: u64,
 }
 
-/// A message that is on its way.
+/// A message whose step has not ended yet.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     message: Message,
-    /// Where it is among those kept.
+    /// Its number among the listed messages, including those before the range.
     kept: Option<usize>,
 }
 
 impl Messages {
-    /// Takes an event; returns the message whose step goes on, or has just ended, where the event belongs
-    /// to one.
+    /// Handles an event. If the event belongs to a step that is in progress or has just ended,
+    /// returns the message of the step.
     pub(super) fn take(&mut self, sight: &Sight<'_>) -> Option<Message> {
         match sight.meaning {
             Meaning::Send | Meaning::SendFirst => {
@@ -89,12 +92,13 @@ impl Messages {
                 self.begin(sight, |message, ticks| message.dispatched = Some(ticks))
             }
             Meaning::Complete | Meaning::Unhandled => self.end(sight),
+            // All other events of a receiver belong to the message that it is processing.
             _ => self.steps.get(&sight.subject()?.key).map(|open| open.message),
         }
     }
 
     fn post(&mut self, sight: &Sight<'_>) {
-        // What has no signal is put into a queue, and is not yet a message to somebody.
+        // An item without a signal was put into a queue. It is not yet a message to a receiver.
         let (Some(receiver), Some(signal)) = (sight.object(), sight.value()) else { return };
         let message = Message {
             sender: sight.doer(),
@@ -110,7 +114,8 @@ impl Messages {
     }
 
     fn open(&mut self, message: Message) -> Open {
-        let kept = (self.kept.len() < MOST_MESSAGES).then_some(self.kept.len());
+        // A message above the limit is counted in its flow, but it has no row.
+        let kept = (self.kept.len() < MAX_MESSAGES).then_some(self.before + self.kept.len());
         match kept {
             Some(_) => self.kept.push(message),
             None => self.more += 1,
@@ -132,14 +137,15 @@ impl Messages {
         })
     }
 
-    /// A receiver takes a message, or is handed one.
+    /// Handles an event that takes or dispatches a message.
     fn begin(&mut self, sight: &Sight<'_>, note: fn(&mut Message, u64)) -> Option<Message> {
         let (receiver, signal) = (sight.subject()?, sight.value()?);
         let mut open = match self.steps.remove(&receiver.key) {
-            // Taken before, handed over now.
+            // The message was taken earlier and is dispatched now.
             Some(open) if sight.meaning == Meaning::Dispatch && open.awaits(signal) => open,
             _ => self.first(receiver, signal),
         };
+        // A message that was first taken and then dispatched is counted once, when it is taken.
         let first = open.message.taken.is_none() && open.message.dispatched.is_none();
         note(&mut open.message, sight.ticks());
         if first && let Some(flow) = self.flow(&open.message) {
@@ -151,14 +157,16 @@ impl Messages {
         }
         self.keep(&open);
         let message = open.message;
-        if self.steps.len() >= MOST_ROWS {
+        // Only a damaged trace has that many receivers. Drop the steps of all receivers, so that
+        // memory stays bounded.
+        if self.steps.len() >= MAX_ROWS {
             self.steps.clear();
         }
         self.steps.insert(receiver.key, open);
         Some(message)
     }
 
-    /// The message of a signal that waits longest at a receiver.
+    /// Returns the oldest pending message of a signal at a receiver.
     fn first(&mut self, receiver: Named, signal: Named) -> Open {
         let found = self.waiting.take(receiver, signal);
         found.unwrap_or_else(|| self.open(Message::new(receiver, signal)))
@@ -167,9 +175,11 @@ impl Messages {
     fn end(&mut self, sight: &Sight<'_>) -> Option<Message> {
         let mut open = self.steps.remove(&sight.subject()?.key)?;
         let (done, message) = (sight.ticks(), &mut open.message);
-        (message.done, message.outcome) = (Some(done), Some(sight.event.id));
+        (message.done, message.outcome) = (Some(done), Some(sight.event.id()));
         let message = *message;
         if let Some(flow) = self.flow(&message) {
+            // Systems record the get, the dispatch, or both. The step begins with the first of
+            // these events.
             let begun = message.taken.or(message.dispatched);
             begun.into_iter().for_each(|begun| flow.step.add(done.saturating_sub(begun)));
             message
@@ -182,9 +192,17 @@ impl Messages {
     }
 
     fn keep(&mut self, open: &Open) {
-        if let Some(kept) = open.kept.and_then(|index| self.kept.get_mut(index)) {
+        let index = open.kept.and_then(|number| number.checked_sub(self.before));
+        if let Some(kept) = index.and_then(|index| self.kept.get_mut(index)) {
             *kept = open.message;
         }
+    }
+
+    /// Begins a range: forgets the figures and rows, and keeps the pending messages.
+    pub(super) fn restart(&mut self) {
+        self.before += self.kept.len();
+        self.kept.clear();
+        (self.flows, self.more) = Default::default();
     }
 
     pub(super) fn cut(&mut self) {

@@ -1,25 +1,39 @@
-//! What state machines did, and what passed between them: messages, queues, pools, timers.
+//! Analyses of state machines and of the messages, queues, pools and timers between them.
 //!
-//! | file | question |
+//! | file | purpose |
 //! |---|---|
-//! | `sight` | what does an event assert, and about what |
-//! | `messages` | which message was taken when, and how long did it take |
-//! | `waiting` | which message is the one that is taken |
-//! | `responses` | how long did a message wait, told as it is taken |
-//! | `states` | where were the machines, how long, and how did they get there |
-//! | `levels` | how full were queues and pools |
-//! | `timers` | when did timers start, stop, run out |
-//! | `exchange` | which thread took what another put into a queue or a semaphore |
-//! | `sequence` | what passed between whom, in order: the matter of a diagram |
+//! | `sight` | the meaning of an event and its participants |
+//! | `messages` | messages and their latencies |
+//! | `waiting` | the order of pending messages |
+//! | `responses` | the waiting time of each message, available at its get |
+//! | `states` | states, times in states, transitions |
+//! | `levels` | fill levels of queues and pools |
+//! | `timers` | starts, stops and expiries of timers |
+//! | `exchange` | items that threads exchange through queues and semaphores |
+//! | `sequence` | the steps of a sequence diagram |
 //!
-//! Everything rests on meanings ([`crate::model::Meaning`]) and on what the schema says of arguments. A system
-//! that records no state machines may still tell of queues and timers. Times are ticks.
+//! All figures are derived from meanings ([`crate::model::Meaning`]) and from the roles of
+//! arguments in the schema. A system without state machines may still have queues and timers. Times
+//! are in ticks.
 //!
-//! Memory is bounded, whatever a trace names: tables end at `MOST_ROWS` rows, those of all machines together at
-//! `MAX_DETAILS` and `MAX_TRANSITIONS`, and what has no row is counted as left out.
+//! Memory is bounded, whatever a trace contains: each table has at most `MAX_ROWS` rows. The tables
+//! of all machines together have at most `MAX_DETAILS` rows and `MAX_TRANSITIONS` transitions.
+//! Further messages and transitions are only counted.
 //!
-//! Where events are missing, and where the system starts anew, nothing goes on: what was posted and not taken,
-//! states that were entered and not left, timers that ran are counted as cut off and in no duration.
+//! When events are missing or the system restarts, all pending messages, states and timers end.
+//! Their durations are not counted.
+//!
+//! ```
+//! use tracewell::analysis::machines::Machines;
+//! use tracewell::input::{Input, Settings};
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/rkh/ahsm-a.bin").as_ref();
+//! let mut machines = Machines::default();
+//! let trace = Input::open(path, Settings::default())?.read(&mut machines)?;
+//! let figures = machines.figures(&trace);
+//! assert!(!figures.machines.is_empty() && figures.machines[0].steps > 0);
+//! # Ok::<(), tracewell::input::InputError>(())
+//! ```
 
 mod exchange;
 mod levels;
@@ -44,46 +58,48 @@ pub use sight::Named;
 pub use states::{Machine, Outcome, StateTime, Transition, Unhandled};
 pub use timers::Timer;
 
-use crate::model::{Batch, Flow, Loss, Meaning, Sink, Trace};
+use crate::model::{Batch, Event, Flow, Loss, Meaning, Sink, Trace};
 use levels::Levels;
 use messages::Messages;
 use sight::Sight;
 use states::States;
 use timers::Timers;
 
-/// Messages that are kept one by one; the rest is counted.
-pub const MOST_MESSAGES: usize = 10_000;
+/// Maximum number of listed messages. Further messages are counted.
+pub const MAX_MESSAGES: usize = 10_000;
 
-/// A sink that follows state machines; [`Machines::figures`] has the answers.
+/// A sink that follows state machines. [`Machines::figures`] returns the results.
 #[derive(Debug, Default)]
 pub struct Machines {
     messages: Messages,
     states: States,
     levels: Levels,
     timers: Timers,
+    /// The tick after the range of the figures; `None` for the end of the trace.
+    end: Option<u64>,
 }
 
-/// What is known of a trace.
+/// All figures about state machines, messages, queues, pools and timers.
 #[derive(Debug, Default)]
 pub struct Figures {
     /// State machines, in the order in which the trace first names them.
     pub machines: Vec<Machine>,
-    /// Transitions that were made, but are in no row of theirs: there are too many different ones.
+    /// Number of transitions without a row, because there are too many different ones.
     pub more_transitions: u64,
-    /// Who sent which message to whom, in the order of the first.
+    /// Messages per sender, receiver and signal, in the order of the first message.
     pub flows: Vec<MessageFlow>,
-    /// The first messages, in the order in which they were posted or, if that was not seen, taken.
+    /// The first messages in the order of their posts, or of their gets if the post is unknown.
     pub messages: Vec<Message>,
-    /// Messages beyond those.
+    /// Number of further messages.
     pub more_messages: u64,
     /// Queues and pools, in the order in which the trace first names them.
     pub levels: Vec<Level>,
-    /// Timers, likewise.
+    /// Timers, in the order in which the trace first names them.
     pub timers: Vec<Timer>,
 }
 
 impl Figures {
-    /// Whether the trace tells none of it.
+    /// Returns true if all lists are empty.
     pub fn is_empty(&self) -> bool {
         let Self { machines, flows, levels, timers, .. } = self;
         machines.is_empty() && flows.is_empty() && levels.is_empty() && timers.is_empty()
@@ -92,14 +108,16 @@ impl Figures {
 
 impl Sink for Machines {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        for event in batch.events() {
-            let Some(sight) = Sight::of(trace, &event) else { continue };
+        for row in batch.events() {
+            let Some(sight) = Sight::of(Event::new(trace, &row)) else { continue };
             if sight.meaning == Meaning::Boot {
                 self.cut();
                 continue;
             }
             self.levels.take(&sight);
             self.timers.take(&sight);
+            // `states` needs the message of the step, even at the event that ends the step, so
+            // call `messages` first.
             let open = self.messages.take(&sight);
             self.states.take(&sight, open);
         }
@@ -113,17 +131,30 @@ impl Sink for Machines {
 }
 
 impl Machines {
-    /// What goes on now is not followed any further.
+    /// Begins the range of the figures at a tick: forgets all figures so far and keeps the state.
+    pub fn begin(&mut self, from: u64) {
+        self.messages.restart();
+        self.states.restart(from);
+        self.levels.restart(from);
+        self.timers.restart();
+    }
+
+    /// Ends the range of the figures before a tick; `None` is the end of the trace.
+    pub fn end(&mut self, until: Option<u64>) {
+        self.end = until;
+    }
+
+    /// Ends everything that is in progress.
     fn cut(&mut self) {
         self.messages.cut();
         self.states.cut();
         self.timers.cut();
     }
 
-    /// The answers, once all events were taken; `trace` is what reading them returned.
+    /// Returns the figures after all events. `trace` is the trace after the last event.
     pub fn figures(self, trace: &Trace) -> Figures {
         let (flows, messages, more_messages) = self.messages.finish();
-        let (machines, more_transitions) = self.states.finish(trace.span);
+        let (machines, more_transitions) = self.states.finish(self.end.unwrap_or(trace.span));
         Figures {
             machines,
             more_transitions,
@@ -136,27 +167,29 @@ impl Machines {
     }
 }
 
-/// Rows in the order of their first mention, found by key. Beyond [`MOST_ROWS`] no new ones are made.
+/// Rows by key, in the order of their first mention. There are at most [`MAX_ROWS`].
 #[derive(Debug)]
 struct Rows<K, T> {
     list: Vec<T>,
     by_key: HashMap<K, usize, RandomState>,
 }
 
-/// Rows of a table: a damaged trace of nothing but different keys must not fill memory.
-const MOST_ROWS: usize = 1 << 16;
+/// Maximum number of rows of a table, so that a damaged trace with many keys cannot fill the
+/// memory.
+const MAX_ROWS: usize = 1 << 16;
 
-/// States, outcomes and messages not taken that are kept of all machines together.
+/// Maximum number of states, outcomes and unhandled messages of all machines together.
 const MAX_DETAILS: usize = 1 << 16;
 
-/// Different transitions that are kept of all machines together: their ways make them large.
+/// Maximum number of different transitions of all machines together. It is low because their paths
+/// need much memory.
 const MAX_TRANSITIONS: usize = 1 << 14;
 
-/// Places for rows of several tables together.
+/// A limit on rows that several tables share.
 #[derive(Debug)]
 struct Room {
     rows: usize,
-    /// How often there was no place.
+    /// Number of rows that exceeded the limit.
     left_out: u64,
 }
 
@@ -176,7 +209,7 @@ impl<K: Eq + Hash, T> Rows<K, T> {
     fn get(&mut self, key: K, make: impl FnOnce() -> T) -> Option<&mut T> {
         let index = match self.by_key.get(&key) {
             Some(index) => *index,
-            None if self.list.len() >= MOST_ROWS => return None,
+            None if self.list.len() >= MAX_ROWS => return None,
             None => {
                 self.list.push(make());
                 self.by_key.insert(key, self.list.len() - 1);
@@ -186,7 +219,7 @@ impl<K: Eq + Hash, T> Rows<K, T> {
         self.list.get_mut(index)
     }
 
-    /// The same for a table that shares its room with others.
+    /// Does the same for a table that shares its limit with others.
     fn get_within(&mut self, key: K, room: &mut Room, make: impl FnOnce() -> T) -> Option<&mut T> {
         if !self.by_key.contains_key(&key) {
             if room.rows == 0 {

@@ -1,56 +1,58 @@
-//! The number of each message that is posted, and how long it waited, told when it is taken: Trazer's response
-//! times.
+//! Numbers messages and measures their waiting times, which are available at the get. Trazer calls
+//! these times response times.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::MOST_ROWS;
+use super::MAX_ROWS;
 use super::sight::Sight;
 use super::waiting::Waiting;
 use crate::model::schema::Schema;
-use crate::model::{EventRef, Meaning, Trace};
+use crate::model::{Event, Meaning};
 use crate::text::PerEvent;
 
-/// A message that was posted or taken.
+/// The response data of a message that was posted or taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Response {
-    /// From its post to its taking, in ticks; `None` at its post.
+    /// Time from post to get in ticks; `None` at the post.
     pub waited: Option<u64>,
-    /// Its number among the messages posted to its receiver, from 1.
+    /// Number of the message among those posted to its receiver, counted from 1.
     pub number: u64,
 }
 
-/// Follows messages.
+/// The pending messages, with their numbers per receiver.
 #[derive(Debug, Default)]
 pub struct Responses {
-    /// Whether events of an id tell of messages that are posted or taken, or of a new start.
-    tells: PerEvent<bool>,
+    /// Per event id, true if it posts or takes messages, or marks a restart.
+    has_responses: PerEvent<bool>,
     waiting: Waiting<(u64, u64)>,
     posted: HashMap<u64, u64, RandomState>,
 }
 
 impl Responses {
-    /// Whether events of this schema tell of messages that are taken.
-    pub fn are_told(schema: &Schema) -> bool {
+    /// Returns true if events of this schema show when messages are taken.
+    pub fn are_recorded(schema: &Schema) -> bool {
         schema.events().iter().any(|event| {
             let means = event.means.filter(|means| means.meaning == Meaning::Receive);
             means.is_some_and(|means| means.value.is_some())
         })
     }
 
-    /// Takes an event; returns what is known of the message that it posts or takes.
+    /// Handles an event. If the event posts or takes a message, returns the response data of the
+    /// message.
     #[inline]
-    pub fn take(&mut self, trace: &Trace, event: &EventRef<'_>) -> Option<Response> {
-        let tells = self.tells.get(event.id, || tells(&trace.schema, event.id));
-        if *tells { self.follow(&Sight::of(trace, event)?) } else { None }
+    pub fn take(&mut self, event: Event<'_>) -> Option<Response> {
+        let has_responses =
+            self.has_responses.get(event.id(), || has_responses(&event.trace.schema, event.id()));
+        if *has_responses { self.follow(&Sight::of(event)?) } else { None }
     }
 
     fn follow(&mut self, sight: &Sight<'_>) -> Option<Response> {
         match sight.meaning {
             Meaning::Send | Meaning::SendFirst => {
                 let (receiver, signal) = (sight.object()?, sight.value()?);
-                if self.posted.len() > MOST_ROWS {
+                if self.posted.len() > MAX_ROWS {
                     self.posted.clear();
                 }
                 let number = self.posted.entry(receiver.key).or_insert(0);
@@ -65,6 +67,7 @@ impl Responses {
                 Some(Response { waited, number })
             }
             Meaning::Boot => {
+                // The target restarted: its queues are empty, and it counts from 1 again.
                 self.posted.clear();
                 self.waiting.clear();
                 None
@@ -73,13 +76,13 @@ impl Responses {
         }
     }
 
-    /// Events are missing: what waits is not known any more.
+    /// Handles missing events. After missing events, it is unknown which messages are pending.
     pub fn gap(&mut self) {
         self.waiting.clear();
     }
 }
 
-fn tells(schema: &Schema, id: u32) -> bool {
+fn has_responses(schema: &Schema, id: u32) -> bool {
     use Meaning::{Boot, Receive, Send, SendFirst};
     let means = schema.event(id).means;
     means.is_some_and(|means| matches!(means.meaning, Send | SendFirst | Receive | Boot))

@@ -1,92 +1,94 @@
-//! What passed between whom, in order: the matter of a sequence diagram.
+//! Lists the steps of a sequence diagram (messages, timers, states) in order.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::MOST_ROWS;
+use super::MAX_ROWS;
 use super::exchange::{Act, Exchange, tells_messages};
 use super::sight::{Named, Sight};
 use super::waiting::Waiting;
-use crate::model::{Batch, EventRef, Flow, Loss, Meaning, Sink, Trace};
+use crate::model::{Batch, Event, Flow, Loss, Meaning, Sink, Trace};
 use crate::select::{Selection, Selector};
 
-/// Something that happened.
+/// A step of a sequence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Occurrence {
-    /// Number of the event in the trace.
+    /// Sequence number of the event.
     pub seq: u64,
-    /// When, in ticks.
+    /// Ticks of the event since the first event of the trace.
     pub ticks: u64,
-    /// What.
+    /// The kind of step.
     pub what: Happening,
 }
 
-/// What happens in a diagram.
+/// The kinds of steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Happening {
     /// A message was posted.
     Sent {
-        /// Who posted it; `None` where nobody is named.
+        /// The sender; `None` if the event does not name it.
         sender: Option<Named>,
-        /// Whom it was for.
+        /// The machine or thread that received the message, or a kernel object if no thread took
+        /// the item from it.
         receiver: Named,
-        /// What it was.
+        /// The signal of the message, or the kernel object for an item that threads exchange.
         signal: Named,
-        /// When it was taken or handed over, in ticks; `None` where that was not seen.
+        /// Time of get or dispatch in ticks; `None` if the trace does not show it.
         taken: Option<u64>,
     },
-    /// A timer ran out for somebody.
+    /// A timer of a machine or thread expired.
     Expired {
-        /// Which timer.
+        /// The timer that expired.
         timer: Named,
-        /// Whom it serves.
+        /// The machine or thread that receives the timer's signal.
         owner: Named,
-        /// The message that it makes.
+        /// The signal that the timer sends.
         signal: Option<Named>,
     },
     /// A machine reached a state.
     Reached {
-        /// Which machine.
+        /// The machine whose step is complete.
         machine: Named,
-        /// Which state.
+        /// The state in which the step ended.
         state: Named,
     },
-    /// A machine did not take a message.
+    /// A machine did not handle a message.
     Unhandled {
-        /// Which machine.
+        /// The machine that received the message.
         machine: Named,
-        /// Which message, where it is told.
+        /// The signal, if it is recorded.
         signal: Option<Named>,
-        /// Id of the event that says why.
+        /// Id of the event. It shows the reason.
         id: u32,
     },
-    /// The system started.
+    /// The system started or restarted. Pending messages no longer exist.
     Boot,
-    /// Events are missing, so many where that is known; 0 for a damaged record that another loss counts.
+    /// Events are missing. The value is the number of missing events, or `None` if it is unknown.
+    /// It is 0 for a damaged record if another loss counts that record.
     Lost(Option<u64>),
 }
 
-/// A sink that keeps what happened, up to a number; what is beyond is counted.
+/// A sink that lists steps up to a maximum number and counts the others.
 #[derive(Debug)]
 pub struct Sequence {
     most: usize,
     selector: Selector,
     happened: Vec<Occurrence>,
     more: u64,
-    /// Places in `happened` of messages that were not taken yet.
+    /// Indices of the pending messages in `happened`.
     waiting: Waiting<usize>,
-    /// Messages and counts that threads hand to each other.
+    /// Items that threads exchange.
     exchange: Exchange,
-    /// True if events say which messages are sent; `None` before the first event.
+    /// True if events show which messages are sent; `None` before the first event.
     tells_messages: Option<bool>,
-    /// Signals of the steps that go on, by machine.
+    /// Signal of the step in progress, per machine.
     steps: HashMap<u64, Named, RandomState>,
     last: (u64, u64),
 }
 
 impl Sequence {
-    /// A sequence of at most `most` selected occurrences.
+    /// Creates a sequence of at most `most` selected steps.
     pub fn new(most: usize, selection: Selection) -> Self {
         Self {
             most,
@@ -101,7 +103,7 @@ impl Sequence {
         }
     }
 
-    /// What happened, in order, and how much more did.
+    /// Returns the steps in order, and the number of steps beyond the limit.
     pub fn finish(self) -> (Vec<Occurrence>, u64) {
         (self.happened, self.more)
     }
@@ -115,11 +117,14 @@ impl Sequence {
         Some(self.happened.len() - 1)
     }
 
-    fn event(&mut self, trace: &Trace, event: &EventRef<'_>, selected: bool) {
-        let sight = Sight::of(trace, event);
-        self.exchange.recorded(event.context, sight.map(|sight| sight.meaning));
+    fn event(&mut self, event: Event<'_>, selected: bool) {
+        let sight = Sight::of(event);
+        // Events without a meaning also show that their thread no longer waits.
+        self.exchange.recorded(event.row.context, sight.map(|sight| sight.meaning));
         let Some(sight) = sight else { return };
-        let tells = *self.tells_messages.get_or_insert_with(|| tells_messages(&trace.schema));
+        let tells = *self.tells_messages.get_or_insert_with(|| tells_messages(&event.trace.schema));
+        // If no event names the receivers of messages, show the items of kernel objects as
+        // messages.
         if let Some(act) = Act::of(&sight).filter(|_| !tells) {
             return self.exchanged(&sight, act, selected);
         }
@@ -132,15 +137,15 @@ impl Sequence {
             _ => {}
         }
         let Some(what) = self.what(&sight).filter(|_| selected) else { return };
-        let place = self.push(event.seq, event.ticks, what);
+        let place = self.push(event.seq(), event.ticks(), what);
         if let (Happening::Sent { receiver, signal, .. }, Some(place)) = (what, place) {
             let first = sight.meaning == Meaning::SendFirst;
             self.waiting.post(receiver, signal, place, first);
         }
     }
 
-    /// A thread puts something into an object of the kernel, or takes it: a message from the one to the other. A put
-    /// that no thread takes in the trace goes to the object.
+    /// Handles a put or get at a kernel object. A put with its get becomes a message from thread to
+    /// thread. A put without a get in the trace is a message to the object.
     fn exchanged(&mut self, sight: &Sight<'_>, act: Act, selected: bool) {
         let (Some(object), ticks) = (sight.object(), sight.ticks()) else { return };
         let (place, taker) = match act {
@@ -151,7 +156,7 @@ impl Sequence {
                     signal: object,
                     taken: None,
                 };
-                let place = if selected { self.push(sight.event.seq, ticks, what) } else { None };
+                let place = if selected { self.push(sight.event.seq(), ticks, what) } else { None };
                 (place, self.exchange.put(sight, place, first))
             }
             Act::Take => {
@@ -159,6 +164,8 @@ impl Sequence {
                 (taker.and_then(|taker| self.exchange.take(sight, taker)), taker)
             }
         };
+        // When the message was put, only the object was known, so the object was stored as the
+        // receiver. Now the receiving thread is known.
         if let (Some(place), Some(taker)) = (place, taker)
             && let Some(occurrence) = self.happened.get_mut(place)
             && let Happening::Sent { receiver, taken, .. } = &mut occurrence.what
@@ -187,19 +194,19 @@ impl Sequence {
             Meaning::Unhandled => {
                 let machine = sight.subject()?;
                 let signal = sight.value().or(self.steps.get(&machine.key).copied());
-                Happening::Unhandled { machine, signal, id: sight.event.id }
+                Happening::Unhandled { machine, signal, id: sight.event.id() }
             }
             _ => return None,
         })
     }
 
-    /// Notes when the message of a signal that waits longest at a receiver was taken.
+    /// Handles an event by which a receiver takes its oldest pending message with a signal.
     fn taken(&mut self, sight: &Sight<'_>) {
         let (Some(receiver), Some(signal)) = (sight.subject(), sight.value()) else { return };
-        if self.steps.len() >= MOST_ROWS {
+        if self.steps.len() >= MAX_ROWS {
             self.steps.clear();
         }
-        // Handed over after it was taken.
+        // The message is dispatched after it was taken.
         if self.steps.insert(receiver.key, signal) == Some(signal)
             && sight.meaning == Meaning::Dispatch
         {
@@ -216,10 +223,11 @@ impl Sequence {
 
 impl Sink for Sequence {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        for event in batch.events() {
-            let selected = self.selector.takes(trace, &event)?;
-            self.last = (event.seq + 1, event.ticks);
-            self.event(trace, &event, selected);
+        for row in batch.events() {
+            let event = Event::new(trace, &row);
+            let selected = self.selector.takes(event)?;
+            self.last = (row.seq + 1, row.ticks);
+            self.event(event, selected);
         }
         Flow::Continue(())
     }

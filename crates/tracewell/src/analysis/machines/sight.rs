@@ -1,24 +1,25 @@
-//! What an event asserts, and about what: meaning and participants, looked up.
+//! The meaning of an event and its participants.
 
 use std::hash::{Hash, Hasher};
 
 use crate::model::schema::{ArgumentKind, Details, Means};
-use crate::model::{ContextKind, EventRef, Meaning, Trace};
+use crate::model::{ContextKind, Event, Meaning, Trace};
 use crate::text::{TextBuffer, put_name};
 
-/// Something that an event names: a state, a signal, a queue. Two are the same if their keys are, unless the key
-/// came to name something else in between: a target that starts again may run another program.
+/// Something that an event names, such as a state, a signal or a queue. Two values are equal if
+/// they have the same key and the key was not renamed in between. A restarted target may run
+/// another program, which uses the same key for something else.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
-    /// As recorded.
+    /// The argument as recorded.
     pub argument: u64,
-    /// The key among the objects of the trace.
+    /// Its key among the objects of the trace.
     pub key: u64,
-    /// The type code of the object.
+    /// Type code of the object.
     pub kind: Option<u32>,
-    /// Ticks at which it was last named: what its key means may change.
+    /// Ticks at which an event last named it. The meaning of a key can change over time.
     pub ticks: u64,
-    /// How often the key had come to name something else by then.
+    /// Number of times that the key had been renamed up to `ticks`.
     pub(super) renamed: usize,
 }
 
@@ -37,32 +38,34 @@ impl Hash for Named {
 }
 
 impl Named {
-    /// It is named again: by the name that it has then, if it has one.
+    /// Handles another event that names this thing. If the thing has a name at that time, stores
+    /// the time, so that lookups find the current name.
     pub(super) fn again(&mut self, named: Self, trace: &Trace) {
         if trace.objects.at(named.key, named.ticks, named.kind).is_some() {
             self.ticks = named.ticks;
         }
     }
 
-    /// Its name at that time; its number or address where it has none.
+    /// Returns its name at that time, or its number or address if it had no name.
     pub fn label(&self, trace: &Trace) -> String {
         let Self { argument, key, kind, ticks, .. } = *self;
         if trace.objects.at(key, ticks, kind).is_none()
             && let Some(context) = trace.contexts.find(key).and_then(|id| trace.contexts.get(id))
+        // No object has this key, but a context may have it, for example a thread that the source
+        // does not register.
         {
             return context.name.clone();
         }
         let mut text = TextBuffer::default();
         put_name(&mut text, trace, ticks, kind, argument);
-        String::from_utf8_lossy(text.as_bytes()).into_owned()
+        text.as_text().into_owned()
     }
 }
 
 /// An event with a meaning.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sight<'a> {
-    pub(super) trace: &'a Trace,
-    pub(super) event: &'a EventRef<'a>,
+    pub(super) event: Event<'a>,
     pub(super) meaning: Meaning,
     means: Means,
     details: Details,
@@ -70,14 +73,14 @@ pub(super) struct Sight<'a> {
 
 impl<'a> Sight<'a> {
     #[inline]
-    pub(super) fn of(trace: &'a Trace, event: &'a EventRef<'a>) -> Option<Self> {
-        let kind = trace.schema.event(event.id);
+    pub(super) fn of(event: Event<'a>) -> Option<Self> {
+        let kind = event.kind();
         let means = kind.means?;
-        Some(Self { trace, event, meaning: means.meaning, means, details: kind.details })
+        Some(Self { event, meaning: means.meaning, means, details: kind.details })
     }
 
     pub(super) fn ticks(&self) -> u64 {
-        self.event.ticks
+        self.event.ticks()
     }
 
     pub(super) fn details(&self) -> &Details {
@@ -85,27 +88,33 @@ impl<'a> Sight<'a> {
     }
 
     pub(super) fn number(&self, role: Option<usize>) -> Option<u64> {
-        self.trace.payload.argument(self.event.payload, role?)
+        self.event.argument(role?)
     }
 
-    /// What an argument names.
+    /// Returns the thing that an argument names.
     pub(super) fn named(&self, role: Option<usize>) -> Option<Named> {
         let argument = self.number(role)?;
-        let kind = self.trace.schema.event(self.event.id).args.get(role?)?.kind;
+        let kind = self.event.kind().args.get(role?)?.kind;
         let kind = match kind {
             ArgumentKind::Object(kind) => kind,
             _ => None,
         };
-        let key = self.trace.schema.key(kind, argument);
+        let key = self.event.trace.schema.key(kind, argument);
         Some(self.name(argument, key, kind))
     }
 
     fn name(&self, argument: u64, key: u64, kind: Option<u32>) -> Named {
-        let ticks = self.event.ticks;
-        Named { argument, key, kind, ticks, renamed: self.trace.objects.renamed(key, ticks, kind) }
+        let ticks = self.event.ticks();
+        Named {
+            argument,
+            key,
+            kind,
+            ticks,
+            renamed: self.event.trace.objects.renamed(key, ticks, kind),
+        }
     }
 
-    /// Whom it is about, where an argument says so.
+    /// Returns the subject of the event if an argument names it.
     pub(super) fn subject(&self) -> Option<Named> {
         self.named(self.means.subject)
     }
@@ -114,12 +123,9 @@ impl<'a> Sight<'a> {
         self.named(self.means.object)
     }
 
-    /// Whether what it acts on is an object, not a mere number.
+    /// Returns true if the event acts on an object and not only on a number.
     pub(super) fn acts_on_object(&self) -> bool {
-        let argument = self
-            .means
-            .object
-            .and_then(|role| self.trace.schema.event(self.event.id).args.get(role));
+        let argument = self.means.object.and_then(|role| self.event.kind().args.get(role));
         argument.is_some_and(|argument| matches!(argument.kind, ArgumentKind::Object(_)))
     }
 
@@ -133,24 +139,28 @@ impl<'a> Sight<'a> {
 
     /// Returns the thread or interrupt that recorded the event.
     pub(super) fn recorder(&self) -> Option<Named> {
-        let context = self.trace.contexts.get(self.event.context)?;
-        let told = matches!(context.kind, ContextKind::Thread | ContextKind::Interrupt);
-        let object = context.object.and_then(|id| self.trace.objects.get(id));
+        let context = self.event.trace.contexts.get(self.event.row.context)?;
+        let known = matches!(context.kind, ContextKind::Thread | ContextKind::Interrupt);
+        let object = context.object.and_then(|id| self.event.trace.objects.get(id));
         let kind = object.map(|object| object.kind);
-        told.then(|| self.name(context.key, context.key, kind))
+        known.then(|| self.name(context.key, context.key, kind))
     }
 
-    /// Who does what the event tells: the subject, or whose step was going on, or nobody who is known.
+    /// Returns the actor: the subject, or the machine whose step is in progress, or `None` if it is
+    /// unknown.
     pub(super) fn doer(&self) -> Option<Named> {
         if self.means.subject.is_some()
             && let Some(subject) = self.subject()
         {
+            // Kernels record 0 if the actor is not an object, for example in an interrupt.
             return (subject.argument != 0).then_some(subject);
         }
-        let context = self.trace.contexts.get(self.event.context)?;
+        let context = self.event.trace.contexts.get(self.event.row.context)?;
         let recorded_by = context.kind == ContextKind::Thread;
-        let kind =
-            context.object.and_then(|id| self.trace.objects.get(id)).map(|object| object.kind);
+        let kind = context
+            .object
+            .and_then(|id| self.event.trace.objects.get(id))
+            .map(|object| object.kind);
         recorded_by.then(|| self.name(context.key, context.key, kind))
     }
 }

@@ -1,8 +1,9 @@
-//! Where state machines were, how long, and how they got there.
+//! Follows the states of state machines, the times in states, and transitions.
 //!
-//! A state is entered and left as the machine says it; a state that contains others goes on while those
-//! change. A machine that does not say it (its records may be switched off) is in one state from the end
-//! of the step that reached it to the end of a step that reached another.
+//! If a machine's events show entries and exits, the time in a state lasts from its entry to its
+//! exit. A composite state stays active while its inner states change. If these events are
+//! switched off, the time in a state begins at the end of the step that reached the state. It ends
+//! at the end of the step that reaches another state.
 
 use super::messages::Message;
 use super::sight::{Named, Sight};
@@ -13,80 +14,81 @@ use crate::model::Meaning;
 /// A state machine. Times are ticks.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// Which one.
+    /// The machine that the figures describe.
     pub name: Named,
-    /// Its states, in the order in which they were first named.
+    /// The states, in the order of their first mention.
     pub states: Vec<StateTime>,
-    /// Its transitions, likewise.
+    /// The transitions, in the order of their first mention.
     pub transitions: Vec<Transition>,
-    /// How its steps ended.
+    /// The outcomes of steps.
     pub outcomes: Vec<Outcome>,
-    /// Messages that it did not take.
+    /// Messages that the machine did not handle.
     pub unhandled: Vec<Unhandled>,
-    /// Steps that began.
+    /// Number of steps that began.
     pub steps: u64,
-    /// From the hand-over of a message to the end of the step.
+    /// Time from the dispatch of a message to the end of the step.
     pub step: Range,
-    /// The state that it is in at the end, as far as it is known.
+    /// The state at the end, if it is known.
     pub state: Option<Named>,
 }
 
-/// A state, and the time in it.
+/// A state and the time in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StateTime {
-    /// Which one.
+    /// A state of the machine.
     pub state: Named,
-    /// How often it was entered.
+    /// Number of entries into the state.
     pub entered: u64,
-    /// How often it was left.
+    /// Number of exits from the state.
     pub left: u64,
-    /// Stays that began and ended.
+    /// Durations of completed stays.
     pub stays: Range,
-    /// Ticks of all stays, also of the last one up to the end of the trace.
+    /// Ticks of all stays, including the last one up to the end of the trace.
     pub total: u64,
-    /// Since when it is in it.
+    /// Ticks of the last entry, while the machine is in this state.
     since: Option<u64>,
 }
 
-/// A way from one state to another.
+/// A transition from one state to another.
 #[derive(Clone, Debug)]
 pub struct Transition {
-    /// Where it begins.
+    /// The state in which the transition began.
     pub from: Named,
-    /// What for; `None` where the step's message is not known.
+    /// The signal; `None` if the message of the step is unknown.
     pub signal: Option<Named>,
-    /// Vertices on the way: choices, junctions, states with their own beginnings. The first is its target;
-    /// none where the transition is internal.
+    /// Vertices on the path: choices, junctions, composite states. The first is the target of the
+    /// transition. Empty for an internal transition.
     pub way: Vec<Named>,
-    /// The state that was reached in the end; none where the transition is internal, or it is not told.
+    /// The state that was finally reached; `None` for an internal transition, or if it is not
+    /// recorded.
     pub to: Option<Named>,
-    /// How often.
+    /// Number of times that the transition was taken.
     pub count: u64,
 }
 
-/// How steps ended.
+/// An outcome of steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outcome {
-    /// Id of the event that ended them.
+    /// Id of the event that ended the steps.
     pub id: u32,
-    /// How many.
+    /// Number of steps with this outcome.
     pub count: u64,
 }
 
-/// Messages that were not taken.
+/// Messages that were not handled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unhandled {
-    /// Which signal; `None` where it is not known.
+    /// The signal; `None` if it is unknown.
     pub signal: Option<Named>,
-    /// In which state.
+    /// The state of the machine.
     pub state: Option<Named>,
-    /// Id of the event that says why.
+    /// Id of the event, which gives the reason.
     pub id: u32,
-    /// How many.
+    /// Number of these messages.
     pub count: u64,
 }
 
-/// What makes two transitions the same.
+/// The identity of a transition.
 #[derive(PartialEq, Eq, Hash, Debug)]
 struct Route {
     from: Named,
@@ -95,17 +97,17 @@ struct Route {
     to: Option<Named>,
 }
 
-/// Vertices of one transition that are kept.
-const LONGEST_WAY: usize = 16;
+/// Maximum number of listed vertices of a transition.
+const MAX_WAY: usize = 16;
 
-/// Follows all machines.
+/// All machines, and the limits that their tables share.
 #[derive(Debug)]
 pub(super) struct States {
     runs: Rows<Named, Run>,
     room: Rooms,
 }
 
-/// The room that all machines share.
+/// The limits that all machines share.
 #[derive(Debug)]
 struct Rooms {
     details: Room,
@@ -119,7 +121,7 @@ impl Default for States {
     }
 }
 
-/// Follows one machine.
+/// One machine, the tables of its figures, and its step in progress.
 #[derive(Debug)]
 struct Run {
     machine: Machine,
@@ -127,14 +129,16 @@ struct Run {
     transitions: Rows<Route, Transition>,
     outcomes: Rows<u32, Outcome>,
     unhandled: Rows<(Option<Named>, Option<Named>, u32), Unhandled>,
-    /// Whether it says which states it enters and leaves.
+    /// True if the machine's events show the states that it enters and leaves.
     says: bool,
     begun: Option<u64>,
     open: Option<Transition>,
+    /// The first tick of the range of the figures.
+    from: u64,
 }
 
 impl States {
-    /// Takes an event, and the message whose step goes on or has just ended.
+    /// Handles an event. `message` is the message whose step is in progress or has just ended.
     pub(super) fn take(&mut self, sight: &Sight<'_>, message: Option<Message>) {
         let of_machine = match sight.meaning {
             Meaning::Runs => sight.details().state.is_some(),
@@ -145,13 +149,25 @@ impl States {
             | Meaning::StateReached
             | Meaning::Vertex
             | Meaning::Transition => true,
+            // The completion of a task's job has the same meaning, so count completions only for
+            // known machines.
             Meaning::Complete => sight.subject().is_some_and(|s| self.runs.find(&s).is_some()),
             _ => false,
         };
         let Some(name) = sight.subject().filter(|_| of_machine) else { return };
         if let Some(run) = self.runs.get(name, || Run::new(name)) {
-            run.machine.name.again(name, sight.trace);
+            run.machine.name.again(name, sight.event.trace);
             run.take(sight, message.map(|message| message.signal), &mut self.room);
+        }
+    }
+
+    /// Begins a range at `from`.
+    pub(super) fn restart(&mut self, from: u64) {
+        self.room = Self::default().room;
+        for run in &mut self.runs.list {
+            run.restart(from);
+            let states = run.states.list.len();
+            self.room.details.rows = self.room.details.rows.saturating_sub(states);
         }
     }
 
@@ -159,7 +175,7 @@ impl States {
         self.runs.list.iter_mut().for_each(Run::cut);
     }
 
-    /// The machines, and how many transitions had no row.
+    /// Returns the machines, and the number of transitions without a row.
     pub(super) fn finish(mut self, end: u64) -> (Vec<Machine>, u64) {
         let runs = self.runs.list.into_iter();
         let machines = runs.map(|run| run.finish(end, &mut self.room)).collect();
@@ -187,6 +203,7 @@ impl Run {
             says: false,
             begun: None,
             open: None,
+            from: 0,
         }
     }
 
@@ -201,6 +218,8 @@ impl Run {
             }
             Meaning::StateEntered => {
                 self.says = true;
+                // From this event on, the times in states come from entries and exits, and
+                // `StateReached` only sets the current state.
                 sight.value().into_iter().for_each(|state| self.enter(state, ticks, room));
             }
             Meaning::StateLeft => {
@@ -230,11 +249,12 @@ impl Run {
     }
 
     fn leave(&mut self, state: Named, ticks: u64, room: &mut Rooms) {
+        let from = self.from;
         if let Some(time) = self.state(state, room) {
             time.left += 1;
             if let Some(since) = time.since.take() {
                 time.stays.add(ticks.saturating_sub(since));
-                time.total += ticks.saturating_sub(since);
+                time.total += ticks.saturating_sub(since.max(from));
             }
         }
     }
@@ -242,6 +262,7 @@ impl Run {
     fn change(&mut self, sight: &Sight<'_>, signal: Option<Named>, room: &mut Rooms) {
         self.close_transition(None, room);
         let Some(from) = sight.object() else { return };
+        // Internal transitions have no target. Kernels record 0 for them.
         let target = sight.value().filter(|target| target.argument != 0);
         let way = target.into_iter().collect();
         self.open = Some(Transition { from, signal, way, to: None, count: 0 });
@@ -249,9 +270,9 @@ impl Run {
 
     fn come_through(&mut self, vertex: Option<Named>) {
         if let (Some(open), Some(vertex)) = (&mut self.open, vertex)
-            // The first segment's vertex is the target that the transition named.
+            // The vertex of the first segment is the target that the transition named.
             && open.way.last() != Some(&vertex)
-            && open.way.len() < LONGEST_WAY
+            && open.way.len() < MAX_WAY
         {
             open.way.push(vertex);
         }
@@ -259,6 +280,7 @@ impl Run {
 
     fn reach(&mut self, state: Named, ticks: u64, room: &mut Rooms) {
         self.close_transition(Some(state), room);
+        // Without events for entry and exit, the previous state ends when the next one is reached.
         if !self.says && self.machine.state != Some(state) {
             let before = self.machine.state;
             before.into_iter().for_each(|before| self.leave(before, ticks, room));
@@ -284,8 +306,9 @@ impl Run {
     }
 
     fn end_step(&mut self, sight: &Sight<'_>, signal: Option<Named>, room: &mut Rooms) {
+        // If a step ends without `StateReached`, the final state of its transition stays unknown.
         self.close_transition(None, room);
-        let id = sight.event.id;
+        let id = sight.event.id();
         let new = Outcome { id, count: 0 };
         let outcome = self.outcomes.get_within(id, &mut room.details, || new);
         outcome.into_iter().for_each(|outcome| outcome.count += 1);
@@ -300,6 +323,16 @@ impl Run {
         }
     }
 
+    /// Begins a range at `from`: forgets the figures and keeps the states.
+    fn restart(&mut self, from: u64) {
+        (self.machine.steps, self.machine.step) = (0, Range::default());
+        (self.transitions, self.outcomes, self.unhandled) = Default::default();
+        for time in &mut self.states.list {
+            *time = StateTime { entered: 0, left: 0, stays: Range::default(), total: 0, ..*time };
+        }
+        self.from = from;
+    }
+
     fn cut(&mut self) {
         self.states.list.iter_mut().for_each(|time| time.since = None);
         (self.open, self.begun, self.machine.state) = (None, None, None);
@@ -308,7 +341,7 @@ impl Run {
     fn finish(mut self, end: u64, room: &mut Rooms) -> Machine {
         self.close_transition(None, room);
         for time in &mut self.states.list {
-            time.total += time.since.map_or(0, |since| end.saturating_sub(since));
+            time.total += time.since.map_or(0, |since| end.saturating_sub(since.max(self.from)));
         }
         Machine {
             states: self.states.list,

@@ -1,47 +1,46 @@
-//! When timers started, stopped, ran out.
+//! Counts starts, stops and expiries of timers, and measures their intervals.
 
 use super::Rows;
 use super::sight::{Named, Sight};
 use crate::analysis::Range;
 use crate::model::Meaning;
 
-/// A timer. Durations that were seen are in ticks of the trace, those that were asked for in ticks of
-/// the timer.
+/// A timer. Observed durations are in ticks of the trace, requested ones in ticks of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timer {
-    /// Which one.
+    /// The timer that the figures are about.
     pub timer: Named,
-    /// Whom it serves.
+    /// The machine or thread that it serves.
     pub owner: Option<Named>,
-    /// The message that it makes.
+    /// The signal that it sends.
     pub signal: Option<Named>,
-    /// How often it was started.
+    /// Number of starts, including starts of a running timer.
     pub starts: u64,
-    /// How often it was stopped.
+    /// Number of stops, including stops of a timer that was not running.
     pub stops: u64,
-    /// How often it ran out.
+    /// Number of expiries. A periodic timer has several per start.
     pub expiries: u64,
-    /// The delay that was asked for last.
+    /// The last requested delay.
     pub delay: Option<u64>,
-    /// The period that was asked for last; 0 for once.
+    /// The last requested period; 0 for a one-shot timer.
     pub period: Option<u64>,
-    /// From a start to the expiry that followed.
+    /// Time from a start to the following expiry.
     pub first: Range,
-    /// From one expiry to the next without a start between.
+    /// Time from one expiry to the next if there is no start between them.
     pub between: Range,
-    /// Whether it is running at the end, as far as it is known.
+    /// True if the timer is running at the end of the trace; `None` if this is unknown.
     pub running: Option<bool>,
     since: Option<Since>,
 }
 
-/// What a timer did last, and when.
+/// The last action of a timer, with its time in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Since {
     Start(u64),
     Expiry(u64),
 }
 
-/// Follows all timers.
+/// All timers, in the order of their first mention.
 #[derive(Debug, Default)]
 pub(super) struct Timers(Rows<Named, Timer>);
 
@@ -49,7 +48,7 @@ impl Timers {
     pub(super) fn take(&mut self, sight: &Sight<'_>) {
         let about_timers = match sight.meaning {
             Meaning::TimerStart | Meaning::TimerStop | Meaning::TimerExpired => true,
-            // What is set up with a signal or a period is a timer.
+            // An object that is created with a signal or a period is a timer.
             Meaning::Create => {
                 sight.details().period.is_some()
                     || (sight.value().is_some() && sight.subject().is_none())
@@ -58,8 +57,16 @@ impl Timers {
         };
         let Some(timer) = sight.object().filter(|_| about_timers) else { return };
         if let Some(row) = self.0.get(timer, || Timer::new(timer)) {
-            row.timer.again(timer, sight.trace);
+            row.timer.again(timer, sight.event.trace);
             row.take(sight);
+        }
+    }
+
+    /// Begins a range: forgets the figures and keeps the timers.
+    pub(super) fn restart(&mut self) {
+        for timer in &mut self.0.list {
+            (timer.starts, timer.stops, timer.expiries) = (0, 0, 0);
+            (timer.first, timer.between) = Default::default();
         }
     }
 
@@ -92,6 +99,7 @@ impl Timer {
 
     fn take(&mut self, sight: &Sight<'_>) {
         let ticks = sight.ticks();
+        // Kernels record 0 for a timer without an owner.
         self.owner = sight.subject().filter(|owner| owner.argument != 0).or(self.owner);
         match sight.meaning {
             Meaning::TimerStart => {
@@ -113,12 +121,15 @@ impl Timer {
         let ticks = sight.ticks();
         self.expiries += 1;
         self.signal = sight.value().or(self.signal);
+        // The first expiry after a start shows the delay. Each further expiry shows the period.
         match self.since.replace(Since::Expiry(ticks)) {
             Some(Since::Start(since)) => self.first.add(ticks.saturating_sub(since)),
             Some(Since::Expiry(since)) => self.between.add(ticks.saturating_sub(since)),
             None => {}
         }
         self.running = self.period.map(|period| period > 0);
+        // A one-shot timer has stopped. If the period is unknown, the timer may be one-shot or
+        // periodic.
         if self.running == Some(false) {
             self.since = None;
         }

@@ -1,38 +1,39 @@
-//! Messages that wait at their receivers, in the order in which they will be taken.
+//! Keeps the pending messages of each receiver in the order in which they will be taken.
 //!
-//! A message is taken by its signal, and hundreds of others may wait before it. So those of a signal are a queue of
-//! their own, and the order among queues, which matters where the oldest of all is forgotten, is a number.
+//! A get names the signal of the message, and hundreds of other messages may be pending before it.
+//! So each signal has its own queue. Order numbers identify the oldest message in all queues of a
+//! receiver. If a receiver has too many messages, its oldest message is dropped.
 
 use std::collections::{HashMap, VecDeque};
 
 use foldhash::fast::RandomState;
 
-use super::MOST_ROWS;
+use super::MAX_ROWS;
 use super::sight::Named;
 
-/// Messages that may wait at one receiver; the oldest are forgotten beyond that.
-const MOST: usize = 4096;
+/// Maximum number of pending messages per receiver. If there are more, the oldest are dropped.
+const MAX_PER_RECEIVER: usize = 4096;
 
-/// Messages that may wait at all receivers together; all are forgotten beyond that. A trace that hides the takings has
-/// nothing but messages that wait.
+/// Maximum number of pending messages at all receivers. If there are more, all are dropped. In a
+/// trace without gets, all messages stay pending.
 const MAX_ALL: usize = 1 << 16;
 
-/// What is known of messages that wait, by receiver.
+/// Pending messages per receiver.
 #[derive(Debug)]
 pub(super) struct Waiting<T> {
     receivers: HashMap<u64, Receiver<T>, RandomState>,
-    /// Messages at all of them.
+    /// Number of messages at all receivers.
     count: usize,
 }
 
-/// The messages that wait at a receiver.
+/// The pending messages at a receiver.
 #[derive(Debug)]
 struct Receiver<T> {
-    /// By their signal; some may be empty.
+    /// One queue per signal; some may be empty.
     queues: Vec<(Named, VecDeque<(i64, T)>)>,
-    /// Messages in all of them.
+    /// Number of messages in all queues.
     count: usize,
-    /// The places in the order that the next message before all others gets, and the next behind them.
+    /// The order numbers of the next message at the front and of the next message at the back.
     ends: (i64, i64),
 }
 
@@ -49,16 +50,17 @@ impl<T> Default for Receiver<T> {
 }
 
 impl<T> Waiting<T> {
-    /// A message was posted; `first`: before those that wait already.
+    /// Adds a posted message. If `first` is true, it precedes the pending messages.
     pub(super) fn post(&mut self, receiver: Named, signal: Named, message: T, first: bool) {
-        if self.receivers.len() >= MOST_ROWS && !self.receivers.contains_key(&receiver.key) {
+        if self.receivers.len() >= MAX_ROWS && !self.receivers.contains_key(&receiver.key) {
             return;
         }
+        // This only happens in a trace without gets.
         if self.count >= MAX_ALL {
             self.clear();
         }
         let waiting = self.receivers.entry(receiver.key).or_default();
-        if waiting.count >= MOST {
+        if waiting.count >= MAX_PER_RECEIVER {
             waiting.forget_oldest();
             self.count -= 1;
         }
@@ -66,7 +68,7 @@ impl<T> Waiting<T> {
         self.count += 1;
     }
 
-    /// The message of a signal that will be taken first at a receiver.
+    /// Takes the first pending message of a signal at a receiver.
     pub(super) fn take(&mut self, receiver: Named, signal: Named) -> Option<T> {
         let waiting = self.receivers.get_mut(&receiver.key)?;
         let (_, message) = waiting.queue(signal)?.pop_front()?;
@@ -75,7 +77,7 @@ impl<T> Waiting<T> {
         Some(message)
     }
 
-    /// Nothing is known any more of what waits.
+    /// Drops all pending messages.
     pub(super) fn clear(&mut self) {
         self.receivers.clear();
         self.count = 0;
@@ -100,7 +102,9 @@ impl<T> Receiver<T> {
             Some(queue) if first => queue.push_front((place, message)),
             Some(queue) => queue.push_back((place, message)),
             None => {
-                if self.queues.len() >= MOST {
+                // Empty queues are kept for the next message with their signal unless there are too
+                // many.
+                if self.queues.len() >= MAX_PER_RECEIVER {
                     self.queues.retain(|(_, queue)| !queue.is_empty());
                 }
                 self.queues.push((signal, VecDeque::from([(place, message)])));
@@ -133,7 +137,7 @@ mod tests {
         let receiver = named(1);
         waiting.post(receiver, named(7), "second", false);
         waiting.post(receiver, named(8), "first", true);
-        (2..MOST).for_each(|_| waiting.post(receiver, named(9), "more", false));
+        (2..MAX_PER_RECEIVER).for_each(|_| waiting.post(receiver, named(9), "more", false));
         waiting.post(receiver, named(9), "one too many", false);
         assert_eq!(waiting.take(receiver, named(8)), None);
         assert_eq!(waiting.take(receiver, named(7)), Some("second"));
@@ -142,11 +146,11 @@ mod tests {
     #[test]
     fn signals_of_which_none_waits_do_not_fill_memory() {
         let mut waiting = Waiting::default();
-        for signal in 0..3 * MOST as u64 {
+        for signal in 0..3 * MAX_PER_RECEIVER as u64 {
             waiting.post(named(1), named(signal), (), false);
             assert_eq!(waiting.take(named(1), named(signal)), Some(()));
         }
-        assert!(waiting.receivers[&1].queues.len() <= MOST);
+        assert!(waiting.receivers[&1].queues.len() <= MAX_PER_RECEIVER);
     }
 
     #[test]
@@ -163,7 +167,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn messages_are_taken_as_from_one_queue(steps in prop::collection::vec((0..3_u8, 0..4_u64), 0..200)) {
+        fn messages_are_taken_as_from_one_queue(
+            steps in prop::collection::vec((0..3_u8, 0..4_u64), 0..200),
+        ) {
             let (mut waiting, mut plain) = (Waiting::default(), VecDeque::<(u64, usize)>::new());
             for (number, (step, signal)) in steps.into_iter().enumerate() {
                 match step {

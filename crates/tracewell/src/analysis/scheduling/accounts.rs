@@ -1,8 +1,9 @@
-//! Where time went: totals that only grow, so that what a time was spent on is the difference of the totals at
-//! its ends.
+//! Keeps running totals of time. The parts of an interval are the differences of the totals at its
+//! ends.
 //!
-//! Every tick of a core is in exactly one total: of a task that ran for itself, of one that ran on
-//! behalf of another, of interrupts, or of nobody (idle where idling is no task, or not known).
+//! Every tick of a core is in exactly one total. In this tick, a task ran for itself, a task ran
+//! on behalf of another, an interrupt ran, or nothing known ran (the core was idle without an idle
+//! task, or the trace does not show what ran).
 
 use std::collections::HashMap;
 
@@ -11,33 +12,34 @@ use foldhash::fast::RandomState;
 use super::per::PerContext;
 use crate::model::{ContextId, OnBehalf, Running};
 
-/// Tasks of which each is looked at for every job. Systems have some hundreds; damage makes more.
-const MOST_TASKS: usize = 4096;
+/// Maximum number of tasks in a system for which the parts of jobs are determined. Systems have
+/// some hundreds of tasks; only damaged traces have more.
+const MAX_TASKS: usize = 4096;
 
 /// The totals of all tasks.
 #[derive(Debug, Default)]
 pub(super) struct Accounts {
     ran: PerContext<u64>,
-    /// For each task those that ran on its behalf.
+    /// Per task, the ticks of tasks that ran on its behalf.
     behalf: PerContext<HashMap<ContextId, u64, RandomState>>,
-    /// The same for all of these together.
+    /// Per task, the sum of these ticks.
     blocked: PerContext<u64>,
     interrupts: u64,
     nobody: u64,
 }
 
-/// What a time was spent on, as seen by a task, all other tasks taken together.
+/// The parts of an interval in ticks from the view of a task, with all other tasks in one sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Split {
-    /// Ticks for which the task ran.
+    /// Ticks in which the task ran.
     pub own: u64,
-    /// Ticks for which others ran on its behalf, for they hold what it waits for.
+    /// Ticks in which other tasks ran on behalf of the task. They hold an object that it waits for.
     pub blocking: u64,
-    /// Ticks for which others ran, but on its behalf.
+    /// Ticks in which others ran, but not on behalf of the task.
     pub interference: u64,
-    /// Ticks of interrupts.
+    /// Ticks in which interrupts were served.
     pub interrupts: u64,
-    /// Ticks for which nobody ran, or nothing tells who did.
+    /// Ticks in which no task ran, or the running task is unknown.
     pub nobody: u64,
 }
 
@@ -51,7 +53,7 @@ impl Split {
     }
 }
 
-/// The totals that matter to a task, at one moment.
+/// The totals for a task at one time.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Moment {
     ran: Vec<u64>,
@@ -61,41 +63,41 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// Numbers that it holds.
+    /// Returns the number of stored totals.
     pub(super) fn size(&self) -> usize {
         self.ran.len() + self.behalf.len()
     }
 }
 
-/// What a time was spent on, in ticks, as seen by a task: the parts make the whole.
+/// The parts of an interval in ticks from the view of a task. They add up to the whole interval.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Parts {
-    /// The task ran, for itself or for others.
+    /// Ticks in which the task ran for itself or on behalf of others.
     pub own: u64,
-    /// Others ran on its behalf, for they hold what it waits for.
+    /// Ticks in which other tasks ran on behalf of the task. They hold an object that it waits for.
     pub blocking: u64,
-    /// Other tasks ran, in order of their numbers; those without a tick are left out.
+    /// The contexts and ticks of other tasks that ran, in order of context ids, without zeros.
     pub others: Vec<(ContextId, u64)>,
-    /// Interrupts were served.
+    /// Ticks in which interrupts were served.
     pub interrupts: u64,
-    /// Nobody ran, or nothing tells who did.
+    /// Ticks in which no task ran, or the running task is unknown.
     pub nobody: u64,
 }
 
 impl Parts {
-    /// Ticks in which other tasks ran, but on its behalf.
+    /// Returns the ticks in which other tasks ran, but not on its behalf.
     pub fn interference(&self) -> u64 {
         self.others.iter().map(|(_, ticks)| ticks).sum()
     }
 
-    /// All parts together.
+    /// Returns the sum of all parts.
     pub fn whole(&self) -> u64 {
         self.own + self.blocking + self.interference() + self.interrupts + self.nobody
     }
 }
 
 impl Accounts {
-    /// Charges so many ticks to whoever ran.
+    /// Charges `ticks` to the task or interrupt that ran.
     pub(super) fn charge(&mut self, running: &Running<OnBehalf>, ticks: u64) {
         if running.in_interrupt() {
             self.interrupts += ticks;
@@ -106,48 +108,50 @@ impl Accounts {
             return;
         };
         *self.ran.at(task) += ticks;
+        // If a task runs on behalf of another task, the ticks are charged as execution of the
+        // running task and as blocking of the other task.
         if let Some(of) = running.now().of.get().filter(|of| *of != task) {
             *self.behalf.at(of).entry(task).or_default() += ticks;
             *self.blocked.at(of) += ticks;
         }
     }
 
-    /// Ticks for which a task ran.
+    /// Returns the ticks for which a task ran.
     pub(super) fn ran(&self, task: ContextId) -> u64 {
         self.ran.get(task).copied().unwrap_or(0)
     }
 
-    /// Ticks for which a task ran, or another ran on its behalf.
+    /// Returns the ticks for which a task ran or another task ran on its behalf.
     pub(super) fn served(&self, task: ContextId) -> u64 {
         self.ran(task) + self.blocked.get(task).copied().unwrap_or(0)
     }
 
-    /// The totals now as a task sees them, what interferes with it left to [`Accounts::split`].
+    /// Returns the current totals from the view of a task. [`Accounts::split`] adds interference.
     pub(super) fn totals(&self, task: ContextId) -> Split {
         let blocking = self.blocked.get(task).copied().unwrap_or(0);
         let (own, interrupts, nobody) = (self.ran(task), self.interrupts, self.nobody);
         Split { own, blocking, interference: 0, interrupts, nobody }
     }
 
-    /// What so many ticks were spent on, at whose beginning the totals were these.
+    /// Returns the parts of an interval of `ticks` ticks. `before` has the totals at its beginning.
     pub(super) fn split(&self, task: ContextId, before: Split, ticks: u64) -> Split {
         let now = self.totals(task);
         let (own, blocking) = (now.own - before.own, now.blocking - before.blocking);
         let (interrupts, nobody) = (now.interrupts - before.interrupts, now.nobody - before.nobody);
+        // On several cores the parts can exceed the whole, because tasks ran at the same time.
         let interference = ticks.saturating_sub(own + blocking + interrupts + nobody);
         Split { own, blocking, interference, interrupts, nobody }
     }
 
-    /// The totals now, as far as they matter to a task, one by one; none where there are too many tasks
-    /// to be looked at for every job.
+    /// Returns the current totals for a task, or `None` if there are too many tasks.
     pub(super) fn moment(&self, task: ContextId) -> Option<Moment> {
         let ran = self.ran.rows();
         let behalf = self.behalf.get(task).cloned().unwrap_or_default();
         let (interrupts, nobody) = (self.interrupts, self.nobody);
-        (ran.len() <= MOST_TASKS).then(|| Moment { ran: ran.to_vec(), behalf, interrupts, nobody })
+        (ran.len() <= MAX_TASKS).then(|| Moment { ran: ran.to_vec(), behalf, interrupts, nobody })
     }
 
-    /// What the time since a moment was spent on, as seen by a task.
+    /// Returns the parts of the time since `moment` from the view of a task.
     pub(super) fn since(&self, moment: &Moment, task: ContextId) -> Parts {
         let mut parts = Parts {
             interrupts: self.interrupts - moment.interrupts,
@@ -157,10 +161,13 @@ impl Accounts {
         let behalf = self.behalf.get(task);
         for (index, ran) in self.ran.rows().iter().enumerate() {
             let other = ContextId(index as u32);
+            // A task without totals at `moment` had not run by then.
             let ran = ran - moment.ran.get(index).copied().unwrap_or(0);
             let for_it = behalf.and_then(|by| by.get(&other)).copied().unwrap_or(0);
             let for_it = for_it - moment.behalf.get(&other).copied().unwrap_or(0);
             parts.blocking += for_it;
+            // The task's own execution is not split, because the task also runs for others while
+            // its job is pending.
             match ran - for_it {
                 _ if other == task => parts.own = ran,
                 0 => {}

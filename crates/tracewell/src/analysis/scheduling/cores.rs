@@ -1,37 +1,38 @@
-//! The time of each core: tasks, interrupts, idle time, unknown time.
+//! Divides the time of each core into tasks, interrupts, idle time and unknown time.
 
 use crate::model::{OnBehalf, Running};
 
-/// The time of a core in ticks. All parts together are the trace's span without its gaps.
+/// The time of a core in ticks. The parts add up to the trace's span without its gaps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CoreTime {
-    /// Its number.
+    /// Number of the core.
     pub core: u16,
-    /// Tasks ran.
+    /// Ticks in which tasks ran.
     pub tasks: u64,
-    /// Interrupts were served.
+    /// Ticks in which interrupts were served.
     pub interrupts: u64,
-    /// No task was ready to run, by an event. A system with an idle task has that task instead.
+    /// Ticks in which no task was ready to run, according to an event. In a system with an idle
+    /// task, these are ticks of that task.
     pub idle: u64,
-    /// No event says what ran.
+    /// Ticks in which the running context is unknown.
     pub unknown: u64,
 }
 
-/// The state of a core while events come.
+/// The state of a core.
 #[derive(Debug, Default)]
 pub(super) struct Core {
     pub(super) running: Running<OnBehalf>,
-    /// Ticks from which on what runs has not been charged to its execution yet.
+    /// Ticks up to which execution has been charged.
     pub(super) since: u64,
-    /// The same for the accounts.
+    /// Ticks up to which the accounts have been charged.
     accounted: u64,
-    /// True after an event said that no task is ready to run.
+    /// True after an event whose meaning is that no task is ready to run.
     idle: bool,
     spent: CoreTime,
 }
 
 impl Core {
-    /// Charges the time up to now to what the core does; returns how many ticks it was.
+    /// Charges the time up to `now` to the current activity. Returns the number of ticks.
     pub(super) fn account(&mut self, now: u64) -> u64 {
         let ticks = now.saturating_sub(self.accounted);
         self.accounted = now;
@@ -45,17 +46,29 @@ impl Core {
         ticks
     }
 
-    /// Notes an event that was followed; `idles`: it says that no task is ready to run.
-    pub(super) fn note_idle(&mut self, idles: bool) {
-        self.idle = (idles || self.idle) && self.running.task().is_none();
+    /// Handles an event. `idles` is true if the event means that no task is ready to run. Returns
+    /// true if the core became idle or is no longer idle.
+    pub(super) fn note_idle(&mut self, idles: bool) -> bool {
+        let idle = (idles || self.idle) && self.running.task().is_none();
+        std::mem::replace(&mut self.idle, idle) != idle
     }
 
-    /// Forgets what the core does: events are missing after this time.
+    /// Returns true if no task is ready to run, according to an event.
+    pub(super) const fn is_idle(&self) -> bool {
+        self.idle
+    }
+
+    /// Begins a range at `from`. The core must have been charged up to `from`.
+    pub(super) fn restart(&mut self, from: u64) {
+        (self.since, self.spent) = (from, CoreTime::default());
+    }
+
+    /// Sets the current activity to unknown, because events are missing after `before`.
     pub(super) fn gap(&mut self, before: u64) {
         *self = Self { since: before, accounted: before, spent: self.spent, ..Self::default() };
     }
 
-    /// Returns the time of the core, of which `known` ticks are known.
+    /// Returns the time of the core. `known` is the number of ticks outside of gaps.
     pub(super) fn time(&self, core: u16, known: u64) -> CoreTime {
         let CoreTime { tasks, interrupts, idle, .. } = self.spent;
         let unknown = known.saturating_sub(tasks + interrupts + idle);

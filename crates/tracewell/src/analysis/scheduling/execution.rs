@@ -1,8 +1,9 @@
-//! Who had the processor, how long, on whose behalf.
+//! Measures the execution time of tasks, including execution on behalf of others.
 //!
-//! An interval of a task begins where the scheduler's choice of it takes effect (at once, or at the
-//! end of the outermost interrupt) and ends where another choice does or an interrupt begins. Time in which a task runs
-//! because another waits for something that it holds is its own execution, and counted apart.
+//! An interval of a task begins when the scheduler's choice takes effect, which is immediately or
+//! at the end of the outermost interrupt. It ends when another choice takes effect or an interrupt
+//! begins. A task may run because another task waits for something that the first task holds. This
+//! time is execution of the running task, and is also counted separately.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,13 +16,13 @@ use crate::model::{ContextId, OnBehalf, Running, Trace};
 /// Execution of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Execution {
-    /// Ticks for which it had the processor, interrupts left out.
+    /// Ticks for which the task had the processor, without interrupts.
     pub ticks: u64,
-    /// The same in nanoseconds; 0 where the clock's rate is not known.
+    /// Nanoseconds for which the task had the processor; 0 if the clock's rate is unknown.
     pub nanoseconds: u64,
-    /// Ticks of these that it ran on behalf of another.
+    /// The part of `ticks` in which the task ran on behalf of another.
     pub for_other_ticks: u64,
-    /// How often it got the processor from another, or from nobody.
+    /// Number of times that the task got the processor.
     pub dispatches: u64,
 }
 
@@ -29,12 +30,12 @@ pub struct Execution {
 #[derive(Debug, Default)]
 pub(super) struct Executions {
     tasks: PerContext<Execution>,
-    /// Ticks of tasks on cores other than the first, which has the rest.
+    /// Ticks of tasks on cores other than core 0. The other ticks of a task are on core 0.
     elsewhere: HashMap<(ContextId, u16), u64, RandomState>,
 }
 
 impl Executions {
-    /// Charges an interval of a core to whoever ran in it.
+    /// Charges an interval of a core to the task that ran in it.
     pub(super) fn charge(
         &mut self,
         trace: &Trace,
@@ -55,13 +56,20 @@ impl Executions {
         }
     }
 
-    /// A task got the processor.
+    /// Begins a range. All tasks must have been charged up to its beginning.
+    pub(super) fn restart(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Notes that a task got the processor.
     pub(super) fn dispatched(&mut self, task: ContextId) {
         self.tasks.at(task).dispatches += 1;
     }
 
-    /// The ticks of each task on each core that it ran on, in order of both.
+    /// Returns the ticks of each task on each core on which it ran, in order of task and core.
     pub(super) fn by_core(&self) -> Vec<(ContextId, u16, u64)> {
+        // The table contains only ticks on other cores than core 0, so a trace of one core needs
+        // no table. The rest of a task's total is its ticks on core 0.
         let mut first: HashMap<ContextId, u64, RandomState> = HashMap::default();
         for (index, execution) in self.tasks.rows().iter().enumerate() {
             first.insert(ContextId(index as u32), execution.ticks);
@@ -83,7 +91,8 @@ impl Executions {
     }
 }
 
-/// Nanoseconds of an interval: the difference of the times of its ends.
+/// Returns the duration of an interval in nanoseconds: the time at its end minus the time at its
+/// beginning.
 pub(super) fn nanoseconds(trace: &Trace, interval: Range<u64>) -> u64 {
     let at = |ticks| trace.clock.nanoseconds(ticks).unwrap_or(0);
     at(interval.end).saturating_sub(at(interval.start))

@@ -1,4 +1,4 @@
-//! What to find out, and the answers.
+//! Defines the options for figures, and the results.
 
 use std::collections::HashMap;
 
@@ -10,103 +10,119 @@ use super::filters::Hidden;
 use super::interrupts::Interrupts;
 use super::job_table::Job;
 use super::jobs::Jobs;
-use super::locks::{Locks, Resource, Waited};
+use super::locks::{Locks, Resource};
 use super::passages::{Mark, Passage};
 use super::preemptions::Preemptions;
 use super::sanity::Sanity;
 use super::servers::Server;
 use super::stacks::Stack;
 use super::timing::{Expected, Timing};
+use super::waited::Waited;
 use crate::model::ContextId;
 
-/// What to find out beyond the figures of tasks, interrupts, servers and locks.
+/// The figures to derive beyond those of tasks, interrupts, servers and locks.
+///
+/// ```
+/// use tracewell::analysis::scheduling::{Expected, Mark, Wanted};
+///
+/// let mut wanted = Wanted { jobs: true, ..Wanted::default() };
+/// wanted.pairs.push((Mark::Number(1), Mark::Label("sent".to_owned())));
+/// let expected = Expected { period: Some(10_000_000), deadline: None };
+/// wanted.expected.insert("tau1".to_owned(), expected);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Each job.
+    /// List each job, up to [`MAX_ROWS`](super::MAX_ROWS).
     pub jobs: bool,
-    /// Each wait for a mutex or a semaphore.
+    /// List each wait for a mutex or a semaphore, up to [`MAX_ROWS`](super::MAX_ROWS).
     pub waits: bool,
-    /// How much of each server's budget was used, and when it had none.
+    /// List the used budget of each server over time, and the times at which it was exhausted.
     pub budgets: bool,
-    /// Times between two marks, for each of these pairs.
+    /// Measure the time between these pairs of marks.
     pub pairs: Vec<(Mark, Mark)>,
-    /// What is known of tasks, by their names or the texts of their contexts' keys.
+    /// Known periods and deadlines, by the name of the task, or by its context's key written as
+    /// text.
     pub expected: HashMap<String, Expected, RandomState>,
-    /// Nothing is known of times in which tracing was stopped, or events that figures rest on were
-    /// hidden by a filter.
+    /// Treat time as unknown if tracing was stopped or a filter hid necessary events.
     pub holes: bool,
 }
 
-/// What a trace has of a task, whatever its events mean.
+/// Shows when and how often a task occurs in a trace, whatever its events mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Seen {
-    /// Events of which it is the context.
+    /// Number of events with this context.
     pub events: u64,
-    /// Ticks of the first event that names it.
+    /// Ticks of the first event that names the task.
     pub first_ticks: u64,
-    /// Ticks of the last event that names it.
+    /// Ticks of the last event that names the task.
     pub last_ticks: u64,
 }
 
-/// What is known of one task.
+/// The figures of one task.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Task {
-    /// Which one.
+    /// The context of the task.
     pub context: ContextId,
-    /// Where it appears.
+    /// The first and last event that name the task, and the number of its events.
     pub seen: Seen,
-    /// Its execution; `None` where the trace tells only who recorded events.
+    /// Its execution; `None` if the trace shows only which context recorded events.
     pub execution: Option<Execution>,
-    /// Its jobs; `None` where the trace's events never tell of releases.
+    /// Its jobs; `None` if the trace's events never show releases.
     pub jobs: Option<Jobs>,
-    /// How it lost the processor; `None` where its execution is not known.
+    /// Its preemptions; `None` if its execution is unknown.
     pub preemptions: Option<Preemptions>,
     /// Its requests for mutexes.
     pub locks: Locks,
-    /// Its waits for what is no mutex, by the type code of that, as in [`Resource::kind`].
+    /// Its requests for objects other than mutexes, by type code as in [`Resource::kind`].
     pub waits: Vec<(Option<u32>, Locks)>,
-    /// How it kept to what is known of it from outside.
+    /// Its timing compared with the known period and deadline.
     pub timing: Timing,
 }
 
-/// What is known of a trace.
+/// All scheduling figures of a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Figures {
+    /// Number of events in the range of the figures.
+    pub events: u64,
+    /// The range in ticks; the whole trace is from 0 to its span.
+    pub span: std::ops::Range<u64>,
     /// Tasks in the order in which the trace first names them.
     pub tasks: Vec<Task>,
     /// Time spent in interrupts.
     pub interrupts: Interrupts,
     /// Servers in the order in which the trace first names them.
     pub servers: Vec<Server>,
-    /// Ticks of execution and interrupts together, of all cores: their time but for times of which nobody
-    /// knows who ran, or when nobody did. `None` where the trace tells only who recorded events.
+    /// Ticks of execution and interrupts on all cores, without idle and unknown time. `None` if the
+    /// trace shows only which context recorded events.
     pub charged_ticks: Option<u64>,
-    /// The time of each core; empty if the trace says only who recorded events.
+    /// The time of each core; empty if the trace shows only which context recorded events.
     pub cores: Vec<CoreTime>,
-    /// Rows of a task, a core, and the ticks that the task ran on it, in this order; empty on one core.
+    /// Task, core, and ticks that the task ran on the core; empty for a single core.
     pub execution_by_core: Vec<(ContextId, u16, u64)>,
-    /// Places where events are missing.
+    /// Number of gaps. Events are missing in a gap.
     pub gaps: u64,
-    /// Ticks in them; of these nobody knows who ran.
+    /// Ticks in the gaps. It is unknown what ran in this time.
     pub gap_ticks: u64,
-    /// Kinds of events that were not recorded for a time, in the order in which that ended.
+    /// Times in which a kind of events was not recorded, in the order of their ends.
     pub hidden: Vec<Hidden>,
-    /// Mutexes and other objects that tasks asked for: mutexes last, each kind by key.
+    /// Mutexes and other objects that tasks requested: mutexes last, each kind in order of keys.
     pub resources: Vec<Resource>,
-    /// True if events have priorities, which waits are compared with.
+    /// True if events have priorities, from which priority inversion is derived.
     pub priorities_known: bool,
-    /// The stacks of tasks, as far as the trace says where they lie.
+    /// The stacks of tasks, for each task whose stack address is in the trace.
     pub stacks: Vec<Stack>,
-    /// Each job that was done, in order of completion, where that was wanted.
+    /// Each completed job, in order of completion, if wanted.
     pub jobs: Vec<Job>,
-    /// Jobs beyond [`super::MAX_ROWS`], which are not kept.
+    /// Number of jobs that are not listed, because there are more than [`super::MAX_ROWS`].
     pub more_jobs: u64,
-    /// Each wait, in the order in which they ended, where that was wanted.
+    /// Each wait, in order of its end, if wanted.
     pub waits: Vec<Waited>,
-    /// Waits beyond [`super::MAX_ROWS`], which are not kept.
+    /// Number of waits that are not listed, because there are more than [`super::MAX_ROWS`].
     pub more_waits: u64,
-    /// For each pair of marks that was wanted its tasks' times.
+    /// The longest waits for mutexes, longest first, even if waits are not listed.
+    pub longest_waits: Vec<Waited>,
+    /// For each wanted pair of marks, the times of each task.
     pub passages: Vec<(Mark, Mark, Vec<Passage>)>,
-    /// What does not fit together.
+    /// Contradictions in the trace.
     pub sanity: Sanity,
 }

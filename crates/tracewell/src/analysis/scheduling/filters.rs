@@ -1,34 +1,35 @@
-//! Which kinds of events were not recorded, and when: filters as the trace tells of them, and times between
-//! a stop of tracing and the next start.
+//! Finds times in which a kind of events was not recorded: either a filter hid these events, or
+//! tracing was stopped.
 //!
-//! On request these are holes: of such a time nothing is known. A filter makes one if it hides events that figures
-//! rest on; what happens to be recorded within is left out.
+//! On request, these times are treated as unknown and called holes. A filter causes a hole if it
+//! hides events that figures need. Events recorded during a hole are ignored.
 
 use std::collections::BTreeMap;
 
 use super::step::Step;
 use crate::model::{Meaning, Trace};
 
-/// Times beyond these are not kept: filters are set by hand, damage sets them without end.
-const KEPT: usize = 1000;
+/// Maximum number of listed times. Users set few filters, but damaged traces may contain any
+/// number.
+const MAX_HIDDEN: usize = 1000;
 
 /// A time in which a kind of events was not recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hidden {
-    /// Id of the event that tells of the filter: its label names what was hidden.
+    /// Id of the event that set the filter. Its label names the hidden kind.
     pub id: u32,
-    /// Ticks from which on they were hidden.
+    /// Ticks at which hiding began.
     pub from: u64,
-    /// Ticks at which they were recorded again, or at which the trace ends.
+    /// Ticks at which recording resumed, or at which the trace ends.
     pub until: u64,
 }
 
-/// Follows filters.
+/// The active filters, and the times of earlier filters.
 #[derive(Debug, Default)]
 pub(super) struct Filters {
     since: BTreeMap<u32, u64>,
     hidden: Vec<Hidden>,
-    /// Filters that hide what figures rest on.
+    /// Number of filters that hide events that figures need.
     needed: u32,
     stopped: bool,
 }
@@ -49,24 +50,31 @@ impl Filters {
             self.needed |= bits;
         }
         if sets {
+            // A filter that is set twice hides events from the first time on.
             self.since.entry(id).or_insert(step.ticks);
         } else if let Some(from) = self.since.remove(&id) {
             self.keep(Hidden { id, from, until: step.ticks });
         }
     }
 
-    /// Whether nothing is known of what happens now.
+    /// Begins a range at `from`: forgets the times that ended before it.
+    pub(super) fn restart(&mut self, from: u64) {
+        self.hidden.clear();
+        self.since.values_mut().for_each(|since| *since = from.max(*since));
+    }
+
+    /// Returns true if the current time is unknown.
     pub(super) fn is_hole(&self) -> bool {
         self.stopped || self.needed != 0
     }
 
     fn keep(&mut self, hidden: Hidden) {
-        if self.hidden.len() < KEPT {
+        if self.hidden.len() < MAX_HIDDEN {
             self.hidden.push(hidden);
         }
     }
 
-    /// All of them, where the trace ends at `end`.
+    /// Returns all times, for a trace that ends at `end`.
     pub(super) fn finish(&mut self, end: u64) -> Vec<Hidden> {
         for (id, from) in std::mem::take(&mut self.since) {
             self.keep(Hidden { id, from, until: end });
@@ -75,7 +83,7 @@ impl Filters {
     }
 }
 
-/// Whether a filter hides events that figures rest on.
+/// Returns true if a filter hides events that figures need.
 fn hides_needed(trace: &Trace, bits: u32) -> bool {
     let needed = |meaning| {
         !matches!(

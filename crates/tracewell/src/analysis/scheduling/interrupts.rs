@@ -1,7 +1,9 @@
-//! What interrupts took: outermost brackets for the whole, each source without what nested in it.
+//! Measures the time in interrupts. A bracket is the time from the entry of an interrupt to its
+//! exit. The total is the time in the outermost brackets. The time of a source excludes nested
+//! interrupts.
 //!
-//! The load of a time is the part of it that was spent in interrupts; the highest one over times of given
-//! lengths ([`WINDOWS`]) says what a task can meet.
+//! The maximum time in interrupts within windows of given lengths ([`WINDOWS`]) is the longest
+//! delay that interrupts can cause to a task in such a window.
 
 use super::execution::nanoseconds;
 use super::per::PerCore;
@@ -10,64 +12,68 @@ use super::windows::{WINDOWS, Windows};
 use crate::analysis::Range;
 use crate::model::{Meaning, OnBehalf, Running, Trace};
 
-/// Brackets that are open at once beyond this are counted with the one around them: interrupts do
-/// not nest that deep, damage does.
-const DEEPEST: usize = 64;
+/// Maximum nesting of interrupts. Deeper brackets are charged to the enclosing one. Only damaged
+/// traces nest deeper.
+const MAX_DEPTH: usize = 64;
 
 /// Time spent in interrupts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Interrupts {
-    /// Outermost brackets that began and ended in the trace.
+    /// Number of outermost brackets that began and ended in the trace.
     pub brackets: u64,
-    /// Ticks in them.
+    /// Ticks in the outermost brackets.
     pub ticks: u64,
-    /// Nanoseconds in them; 0 where the clock's rate is not known.
+    /// Nanoseconds in the outermost brackets; 0 if the clock's rate is unknown.
     pub nanoseconds: u64,
-    /// The most nanoseconds that a time of each length of [`WINDOWS`] holds; `None` where the trace is
-    /// shorter or the clock's rate is not known.
+    /// The maximum nanoseconds in interrupts within each length of [`WINDOWS`]; `None` if the trace
+    /// is shorter or the clock's rate is unknown.
     pub most_within: [Option<u64>; WINDOWS.len()],
-    /// By source, in order of their numbers, the one without a number first.
+    /// Figures per source, in order of numbers. The source without a number comes first.
     pub sources: Vec<InterruptSource>,
 }
 
 /// Interrupts of one source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InterruptSource {
-    /// Number of the interrupt as recorded; `None` for an interrupt without one: a timer's.
+    /// Recorded number of the interrupt; `None` for the timer's interrupt, which has none.
     pub number: Option<u64>,
-    /// How often it was served.
+    /// Number of interrupts that began and ended in the trace.
     pub count: u64,
-    /// Ticks that it took, without interrupts that nested in it.
+    /// Ticks in these interrupts, without nested ones.
     pub ticks: u64,
-    /// The shortest.
+    /// Duration of the shortest interrupt, in ticks.
     pub min_ticks: u64,
-    /// The longest.
+    /// Duration of the longest interrupt, in ticks.
     pub max_ticks: u64,
-    /// From a beginning to the next one, in ticks.
+    /// Time from one beginning to the next, in ticks.
     pub arrival_gap: Range,
-    /// As for all interrupts together, without what nested in it.
+    /// Like [`Interrupts::most_within`], but for this source and without nested interrupts.
     pub most_within: [Option<u64>; WINDOWS.len()],
 }
 
 impl InterruptSource {
-    /// The mean of what one took, in ticks, rounded down.
+    /// Returns the mean duration in ticks, rounded down.
     pub fn mean_ticks(&self) -> u64 {
         self.ticks.checked_div(self.count).unwrap_or(0)
     }
 }
 
-/// A bracket that is open.
+/// A bracket that has not ended.
 #[derive(Debug)]
 struct Bracket {
     number: Option<u64>,
     start: u64,
-    /// Ticks of brackets within it.
+    /// Ticks of nested brackets.
     nested: u64,
-    /// Ticks at which it went on after the last of those, or began.
+    /// Ticks at which the bracket began, or continued after the last nested bracket.
     since: u64,
+    /// The part of the bracket's ticks that lies before the range of the figures: here with nested
+    /// brackets, in `net_before` without them.
+    before: u64,
+    net_before: u64,
 }
 
-/// What is followed of a source.
+/// The state of a source.
 #[derive(Debug)]
 struct Source {
     figures: InterruptSource,
@@ -78,15 +84,68 @@ struct Source {
 /// Follows the brackets of interrupts.
 #[derive(Debug, Default)]
 pub(super) struct Brackets {
-    /// On each core, the outermost first.
+    /// Open brackets per core, the outermost first.
     open: PerCore<Vec<Bracket>>,
     figures: Interrupts,
     sources: Vec<Source>,
     windows: Windows,
     unmatched: u64,
+    /// The first tick of the range of the figures.
+    from: u64,
 }
 
 impl Brackets {
+    /// Begins a range at `from`: forgets the figures and keeps the open brackets.
+    pub(super) fn restart(&mut self, from: u64) {
+        for open in self.open.all() {
+            let mut nested = 0;
+            for bracket in open.iter_mut().rev() {
+                bracket.before = from.saturating_sub(bracket.start);
+                bracket.net_before = bracket.before.saturating_sub(bracket.nested + nested);
+                bracket.since = bracket.since.max(from);
+                nested = bracket.before;
+            }
+        }
+        for source in &mut self.sources {
+            let last_start = source.last_start;
+            *source = Source { last_start, ..Source::new(source.figures.number) };
+        }
+        (self.figures, self.windows) = Default::default();
+        (self.unmatched, self.from) = (0, from);
+    }
+
+    /// Ends the range at `end`: charges the open brackets up to there.
+    pub(super) fn cut(&mut self, trace: &Trace, end: u64) {
+        let mut parts = Vec::new();
+        for open in self.open.all() {
+            let mut nested = 0;
+            for (depth, bracket) in open.iter().enumerate().rev() {
+                let whole = end.saturating_sub(bracket.start);
+                let net = whole.saturating_sub(bracket.nested + nested + bracket.net_before);
+                let busy = (depth + 1 == open.len()).then_some(bracket.since);
+                let outermost = (depth == 0).then_some((bracket.start, bracket.before));
+                parts.push((bracket.number, net, busy, outermost));
+                nested = whole;
+            }
+        }
+        for (number, net, busy, outermost) in parts {
+            let source = self.source(number);
+            source.figures.ticks += net;
+            busy.into_iter().for_each(|since| add(&mut source.windows, trace, since, end));
+            if let Some((start, before)) = outermost {
+                self.charge(trace, start, before, end);
+            }
+        }
+    }
+
+    /// Charges an outermost bracket.
+    fn charge(&mut self, trace: &Trace, start: u64, before: u64, end: u64) {
+        self.figures.ticks += end.saturating_sub(start).saturating_sub(before);
+        let start = start.max(self.from);
+        self.figures.nanoseconds += nanoseconds(trace, start..end);
+        add(&mut self.windows, trace, start, end);
+    }
+
     pub(super) fn take(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
         match step.meaning {
             Some(Meaning::InterruptEnter) => self.enter(trace, step, before),
@@ -97,23 +156,27 @@ impl Brackets {
 
     fn enter(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
         if !before.in_interrupt() {
+            // No interrupt is being served, so the ends of open brackets are missing.
             let open = self.open.at(step.cpu);
             self.unmatched += open.len() as u64;
             open.clear();
         }
+        // The net time of the outer interrupt excludes the nested one.
         self.pause(trace, step);
         let source = self.source(step.value);
         if let Some(last) = source.last_start.replace(step.ticks) {
             source.figures.arrival_gap.add(step.ticks.saturating_sub(last));
         }
+        // A deeper bracket is not opened, so its exit ends an enclosing one.
         let open = self.open.at(step.cpu);
-        if open.len() < DEEPEST {
+        if open.len() < MAX_DEPTH {
             let (number, start) = (step.value, step.ticks);
-            open.push(Bracket { number, start, nested: 0, since: start });
+            let (before, net_before) = (0, 0);
+            open.push(Bracket { number, start, nested: 0, since: start, before, net_before });
         }
     }
 
-    /// The innermost bracket of the core does not go on for now: what it took so far is its source's.
+    /// Suspends the innermost bracket of the core, and charges its time so far to its source.
     fn pause(&mut self, trace: &Trace, step: &Step) {
         let Some(bracket) = self.open.at(step.cpu).last_mut() else { return };
         let (number, since) = (bracket.number, std::mem::replace(&mut bracket.since, step.ticks));
@@ -127,17 +190,19 @@ impl Brackets {
             return;
         };
         let ticks = step.ticks.saturating_sub(bracket.start);
-        self.source(bracket.number).figures.add(ticks.saturating_sub(bracket.nested));
+        let figures = &mut self.source(bracket.number).figures;
+        figures.add(ticks.saturating_sub(bracket.nested));
+        figures.ticks = figures.ticks.saturating_sub(bracket.net_before);
         match self.open.at(step.cpu).last_mut() {
             Some(outer) => {
+                // The outer bracket excludes the whole nested one, and its next busy interval
+                // begins here.
                 outer.nested += ticks;
                 outer.since = step.ticks;
             }
             None => {
                 self.figures.brackets += 1;
-                self.figures.ticks += ticks;
-                self.figures.nanoseconds += nanoseconds(trace, bracket.start..step.ticks);
-                add(&mut self.windows, trace, bracket.start, step.ticks);
+                self.charge(trace, bracket.start, bracket.before, step.ticks);
             }
         }
     }
@@ -151,22 +216,27 @@ impl Brackets {
         &mut self.sources[index]
     }
 
-    /// Events are missing: what was open has no known end.
+    /// Handles missing events. After them, the ends of open brackets are unknown.
     pub(super) fn gap(&mut self) {
         self.open.all().for_each(Vec::clear);
+        // The time from the last interrupt before a gap to the first one after it is not an
+        // interval between arrivals.
         self.sources.iter_mut().for_each(|source| source.last_start = None);
     }
 
-    /// Ends without a beginning, and beginnings without an end though nothing is missing.
+    /// Returns the number of ends without a beginning and of beginnings without an end. A bracket
+    /// that a gap interrupts is not counted.
     pub(super) fn unmatched(&self) -> u64 {
         self.unmatched
     }
 
-    /// The answers, of a trace of so many nanoseconds. A source of which no interrupt ended has none.
+    /// Returns the figures of a trace of `span` nanoseconds. Sources without a completed interrupt
+    /// are omitted.
     pub(super) fn finish(&mut self, span: u64) -> Interrupts {
         self.figures.most_within = self.windows.finish(span);
         let sources = std::mem::take(&mut self.sources).into_iter();
-        let finished = sources.filter(|source| source.figures.count > 0).map(|mut source| {
+        let finished = sources.filter(|source| source.figures.ticks + source.figures.count > 0);
+        let finished = finished.map(|mut source| {
             source.figures.most_within = source.windows.finish(span);
             source.figures
         });
@@ -199,7 +269,7 @@ impl InterruptSource {
     }
 }
 
-/// Adds a stretch to windows, which go by time.
+/// Adds a busy interval, in ticks, to the windows.
 fn add(windows: &mut Windows, trace: &Trace, from: u64, to: u64) {
     let at = |ticks| trace.clock.nanoseconds(ticks);
     if let (Some(from), Some(to)) = (at(from), at(to)) {

@@ -1,14 +1,17 @@
-//! Priority inversion: a task waits for a mutex while one runs that is less urgent and does not own it.
+//! Measures priority inversion: a task waits for a mutex while a less urgent task runs that does
+//! not own the mutex.
 //!
-//! Deadlines, which come from outside ([`super::Expected`]), say which of two tasks is more urgent; so do their
-//! priorities, which some systems record with each event; a smaller number is more urgent. Both are reckoned, each if it
-//! is known of the task that waits. While the owner runs, or another on behalf of the task that waits, nothing is
-//! inverted: that time is bounded by what the owner does with the mutex.
+//! Urgency is measured by deadlines or by priorities. The caller supplies deadlines
+//! ([`super::Expected`]). Some systems record priorities with each event; a smaller number is more
+//! urgent. Each kind of inversion is computed if the urgency of the waiting task is known. The
+//! time in which the owner runs is not inversion, and neither is the time in which a task runs on
+//! behalf of the waiting task. This time cannot be longer than the owner uses the mutex.
 
 use super::per::PerContext;
 use crate::model::ContextId;
 
-/// Ticks for which a wait was inverted; `None` if how urgent its task is, is not known.
+/// Ticks of priority inversion during a wait; `None` if the urgency of the waiting task is
+/// unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Inverted {
     pub(super) by_deadline: Option<u64>,
@@ -16,7 +19,8 @@ pub(super) struct Inverted {
 }
 
 impl Inverted {
-    /// So many ticks passed in which `runs` ran while `task` waits; `helps`: as the owner, or on its behalf.
+    /// Charges `ticks`, the time for which `runs` ran while `task` waited. `helps` is true if
+    /// `runs` is the owner or ran on behalf of `task`.
     pub(super) fn charge(
         &mut self,
         task: ContextId,
@@ -26,11 +30,13 @@ impl Inverted {
         urgency: &Urgency,
         deadline: impl Fn(ContextId) -> Option<u64>,
     ) {
+        // A running task without a deadline is less urgent than any task with a deadline.
         if let Some(own) = deadline(task) {
             let urgent = deadline(runs).is_some_and(|deadline| deadline < own);
             let inverted = if helps || urgent { 0 } else { ticks };
             *self.by_deadline.get_or_insert(0) += inverted;
         }
+        // If either priority is unknown, nothing is charged.
         if let Some(by_priority) = self.by_priority.as_mut().filter(|_| !helps)
             && urgency.is_less(runs, task)
         {
@@ -66,12 +72,12 @@ impl Urgency {
         self.of(task).zip(self.of(other)).is_some_and(|(task, other)| task > other)
     }
 
-    /// Returns true if the owner is known to be less urgent than the task that waits.
+    /// Returns true if the owner is known to be less urgent than the waiting task.
     pub(super) fn inverts(&self, task: ContextId, owner: Option<ContextId>) -> bool {
         owner.is_some_and(|owner| self.is_less(owner, task))
     }
 
-    /// A wait of a task that begins.
+    /// Returns the inversion at the start of a wait.
     pub(super) fn inverted(&self, task: ContextId) -> Inverted {
         Inverted { by_deadline: None, by_priority: self.of(task).map(|_| 0) }
     }

@@ -1,9 +1,10 @@
-//! Each job by itself: when it was released, started and done, and what its response was spent on.
+//! Lists jobs with release, start and completion, and the parts of the response time.
 //!
-//! A job whose release and completion the trace shows, with no gap between, has a row. Its response is made
-//! of its execution, that of earlier jobs of its task which were not done when it was released, blocking (others
-//! ran on its task's behalf), each other task's execution, interrupts, and time in which nobody ran: to
-//! the tick. On several cores there is no such sum, for others run beside it; then a row has no parts.
+//! A job has a row if the trace shows its release and completion without a gap between. On one
+//! core, each tick of its response time belongs to exactly one part: execution of the job,
+//! execution of earlier pending jobs of its task, blocking (another task ran on behalf of its
+//! task), execution of each other task, interrupts, and time in which no task ran. On several
+//! cores, tasks run in parallel, so a row has no parts.
 
 use std::collections::VecDeque;
 
@@ -12,42 +13,43 @@ use super::jobs::Change;
 use super::per::PerContext;
 use crate::model::ContextId;
 
-/// A job.
+/// A job whose release and completion are in the trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Job {
-    /// Whose.
+    /// The task that ran it.
     pub context: ContextId,
-    /// Which one of those that were done: 0 is the first.
+    /// Number of the job among the completed jobs of the task, counted from 0.
     pub number: u64,
     /// Ticks of its release.
     pub release: u64,
-    /// Ticks at which it ran for itself, the first time.
+    /// Ticks at which the job first ran for itself.
     pub start: Option<u64>,
     /// Ticks of its completion.
     pub completion: u64,
-    /// Ticks for which it ran.
+    /// Ticks for which the job ran.
     pub execution: u64,
-    /// Ticks for which earlier jobs of its task ran while it waited.
+    /// Ticks for which earlier jobs of its task ran while this job was pending.
     pub earlier: u64,
-    /// How often its task was preempted while it was the task's oldest job.
+    /// Number of preemptions of the task while this was its oldest job.
     pub preemptions: u64,
-    /// What its response was spent on; `own` is `execution` and `earlier` together.
+    /// The parts of its response time; `own` is the sum of `execution` and `earlier`.
     pub parts: Option<Parts>,
-    /// Ticks at which its deadline passed, where it did.
+    /// Ticks at which the deadline passed, if the job missed it.
     pub missed: Option<u64>,
 }
 
 impl Job {
-    /// From release to completion, in ticks.
+    /// Returns the time from release to completion, in ticks.
     pub fn response(&self) -> u64 {
         self.completion.saturating_sub(self.release)
     }
 }
 
-/// Numbers that are kept of jobs that are not done; those released beyond have no parts.
-const ROOM: usize = 1 << 22;
+/// Maximum number of totals that are stored for all pending jobs together. A job that is released
+/// after the limit was reached has no parts.
+const MAX_TOTALS: usize = 1 << 22;
 
-/// A job that is not done.
+/// A job that is not completed yet.
 #[derive(Debug, Default)]
 struct Open {
     release: u64,
@@ -60,7 +62,7 @@ struct Open {
 struct Task {
     waiting: VecDeque<Open>,
     done: u64,
-    /// What its execution and preemptions were when its oldest job became that.
+    /// Execution and preemptions at the time when the current job became the oldest.
     ran: u64,
     preemptions: u64,
 }
@@ -69,16 +71,16 @@ struct Task {
 #[derive(Debug, Default)]
 pub(super) struct JobTable {
     tasks: PerContext<Task>,
-    /// Numbers that are kept of jobs that are not done.
+    /// Number of totals that are stored for the pending jobs.
     kept: usize,
     rows: Vec<Job>,
-    /// Jobs that are kept one by one.
+    /// Maximum number of rows.
     room: usize,
-    /// Jobs that found no room in `rows`.
+    /// Number of jobs for which the table has no row.
     more: u64,
 }
 
-/// What is known of the subject of an event when it comes.
+/// The state of an event's subject at the time of the event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Now<'a> {
     pub(super) context: ContextId,
@@ -89,16 +91,24 @@ pub(super) struct Now<'a> {
 }
 
 impl JobTable {
-    /// A table of at most so many jobs.
+    /// Creates a table of at most `most` jobs.
     pub(super) fn new(most: usize) -> Self {
         Self { room: most, ..Self::default() }
+    }
+
+    /// Begins a range: forgets the completed jobs.
+    pub(super) fn restart(&mut self) {
+        self.rows.clear();
+        self.more = 0;
     }
 
     pub(super) fn take(&mut self, change: Change, now: &Now<'_>) {
         let task = self.tasks.at(now.context);
         match change {
             Change::Released => {
-                let moment = now.accounts.moment(now.context).filter(|_| self.kept < ROOM);
+                // A moment copies the totals of all tasks. The limit prevents endless releases in a
+                // damaged trace from filling memory.
+                let moment = now.accounts.moment(now.context).filter(|_| self.kept < MAX_TOTALS);
                 self.kept += moment.as_ref().map_or(0, Moment::size);
                 task.released(moment, now);
             }
@@ -125,13 +135,13 @@ impl JobTable {
         }
     }
 
-    /// Events are missing: jobs that were not done have no rows.
+    /// Handles missing events. Jobs that are pending now get no rows.
     pub(super) fn gap(&mut self) {
         self.tasks.all().for_each(|task| task.waiting.clear());
         self.kept = 0;
     }
 
-    /// The rows in order of completion; without parts where there were several cores.
+    /// Returns the rows in order of completion. On several cores, they have no parts.
     pub(super) fn finish(&mut self, cores: usize) -> (Vec<Job>, u64) {
         let mut rows = std::mem::take(&mut self.rows);
         if cores > 1 {
@@ -143,13 +153,14 @@ impl JobTable {
 
 impl Task {
     fn released(&mut self, released: Option<Moment>, now: &Now<'_>) {
+        // No earlier job is pending, so execution is charged to this job from now on.
         if self.waiting.is_empty() {
             self.next(now);
         }
         self.waiting.push_back(Open { release: now.ticks, released, ..Open::default() });
     }
 
-    /// Another job is the oldest from here on.
+    /// Makes the next job the oldest.
     fn next(&mut self, now: &Now<'_>) {
         self.ran = now.accounts.ran(now.context);
         self.preemptions = now.preemptions;
@@ -157,6 +168,8 @@ impl Task {
 
     fn done(&mut self, job: &Open, now: &Now<'_>) -> Job {
         let parts = job.released.as_ref().map(|moment| now.accounts.since(moment, now.context));
+        // Jobs of a task run in order, so all execution since this job became the oldest belongs to
+        // it.
         let execution = now.accounts.ran(now.context) - self.ran;
         let row = Job {
             context: now.context,

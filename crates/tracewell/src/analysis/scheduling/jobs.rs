@@ -1,69 +1,73 @@
-//! When jobs were released, started, done.
+//! Follows the release, start and completion of jobs.
 //!
-//! A job is released by an activation, by a timer, or by both told one after the other before the
-//! scheduler chooses again: that is one release, at the earlier moment. Releases of a task wait in a row;
-//! a completion (or the end of the task while jobs wait) takes the oldest, and its response is the time between. A
-//! completion without a release is an orphan. So is, in a trace that begins in the middle, the first
-//! completion of a task that was chosen before any release of it was seen: its job began before.
+//! A job is released by an activation or by a timer. If both occur before the next choice of the
+//! scheduler, they count as one release at the earlier time. Releases of a task form a queue. A
+//! completion, or the end of the task while jobs are pending, removes the oldest release. The time
+//! from release to completion is the response time. A completion without a release is an orphan. If
+//! a task was chosen before its first release, its first completion is also an orphan, unless the
+//! trace shows the start of tracing.
 
 use std::collections::VecDeque;
 
 use super::execution::nanoseconds;
+use super::moments::JobChange;
 use super::per::PerContext;
 use super::step::Step;
 use crate::analysis::Range;
 use crate::model::{ContextId, Meaning, Trace};
 
-/// A trace that has its start among so many first events begins at the beginning: filters may be
-/// set before.
+/// Number of events at the start of a trace among which the start of tracing is expected. Events
+/// that set filters may precede it.
 const START_WITHIN: u64 = 8;
 
 /// Jobs of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Jobs {
-    /// Releases.
+    /// Number of releases. If an activation and a timer release the same job, they count as one
+    /// release.
     pub activations: u64,
-    /// Jobs done, orphans included.
+    /// Number of completed jobs, including orphans.
     pub completions: u64,
-    /// Completions without a release in the trace.
+    /// Number of completions without a release in the trace.
     pub orphan_completions: u64,
-    /// Jobs that were not done where events are missing. Of these nothing more is known; a completion
-    /// behind the gap may be an orphan.
+    /// Number of jobs that were pending at a gap. Their completions are unknown, and a completion
+    /// after the gap may be an orphan.
     pub across_gaps: u64,
-    /// Jobs released and not done at the end of the trace.
+    /// Number of jobs that are pending at the end of the trace.
     pub pending: u64,
-    /// From release to completion, in ticks.
+    /// Response time in ticks, from release to completion.
     pub response: Range,
-    /// The longest response in nanoseconds; 0 where the clock's rate is not known.
+    /// The longest response time in nanoseconds; 0 if the clock's rate is unknown.
     pub response_max_nanoseconds: u64,
-    /// From release to being chosen first while running for itself, in ticks; a job that waits
-    /// for an earlier one of its task starts after that.
+    /// Start latency in ticks: the time from the release until the scheduler first chooses the task
+    /// on its own behalf. A job starts after earlier jobs of its task.
     pub start_latency: Range,
-    /// From a release to the next one, in ticks; [`Range::width`] is the release jitter.
+    /// Time between releases in ticks. [`Range::width`] is the release jitter.
     pub release_gap: Range,
-    /// From a completion to the next one, in ticks; [`Range::width`] is the completion jitter.
+    /// Time between completions in ticks. [`Range::width`] is the completion jitter.
     pub completion_gap: Range,
-    /// Deadlines that passed before the job was done.
+    /// Number of deadlines that passed before the job was completed.
     pub deadline_misses: u64,
-    /// From the deadline to completion, in ticks, of jobs that were done in the trace.
+    /// Lateness in ticks: the time from the deadline to the completion, for late jobs that were
+    /// completed in the trace.
     pub lateness: Range,
-    /// Jobs that took longer than they were said to at most.
+    /// Number of jobs that exceeded their worst-case execution time.
     pub wcet_violations: u64,
 }
 
-/// What is followed of a task.
+/// The state of a task.
 #[derive(Debug, Default)]
 struct Task {
     jobs: Jobs,
-    /// Releases of jobs that are not done, oldest first.
+    /// Releases of pending jobs, oldest first.
     waiting: VecDeque<u64>,
-    /// Whether the oldest of them was chosen yet.
+    /// True if the oldest pending job has been chosen.
     started: bool,
-    /// When the deadline of the oldest of them passed.
+    /// Ticks at which the deadline of the oldest pending job passed.
     missed: Option<u64>,
     last_release: Option<Release>,
     last_completion: Option<u64>,
-    /// What was seen since the trace, or what is behind a gap, began.
+    /// Facts since the beginning of the trace or the last gap.
     seen: Seen,
 }
 
@@ -71,18 +75,18 @@ struct Task {
 struct Seen {
     release: bool,
     completion: bool,
-    /// It was chosen before any release.
+    /// True if the task was chosen before any release.
     chosen_before_release: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Release {
     ticks: u64,
-    told_as: Meaning,
-    /// Choices of the scheduler before it.
+    recorded_as: Meaning,
+    /// Number of the scheduler's choices before the release.
     choices: u64,
-    /// Whether both ways of telling it were seen.
-    told_twice: bool,
+    /// True if both the activation and the timer have occurred.
+    seen_twice: bool,
 }
 
 /// Follows the jobs of all tasks.
@@ -90,21 +94,34 @@ struct Release {
 pub(super) struct Releases {
     tasks: PerContext<Task>,
     choices: u64,
-    /// Whether the trace shows its own start.
+    /// True if the trace shows the start of tracing.
     from_the_start: bool,
 }
 
-/// What an event means for the jobs of its subject.
+/// The effect of an event on the jobs of its subject.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Change {
-    /// Another job waits.
+    /// A job is released.
     Released,
-    /// The oldest job runs for itself, the first time.
+    /// The oldest job runs for itself for the first time.
     Started,
-    /// The oldest job is done.
+    /// The oldest job is completed.
     Done,
     /// The deadline of the oldest job passed.
     Missed,
+}
+
+impl Change {
+    /// Returns the change for consumers of moments, or `None` for a start, because consumers get
+    /// no starts.
+    pub(super) const fn moment(self) -> Option<JobChange> {
+        match self {
+            Self::Released => Some(JobChange::Released),
+            Self::Started => None,
+            Self::Done => Some(JobChange::Done),
+            Self::Missed => Some(JobChange::Missed),
+        }
+    }
 }
 
 impl Releases {
@@ -136,14 +153,19 @@ impl Releases {
         }
     }
 
-    /// Events are missing: nobody knows which jobs were done in between, so that the trace begins in
-    /// the middle once more.
+    /// Begins a range: forgets the figures and keeps the pending jobs.
+    pub(super) fn restart(&mut self) {
+        self.tasks.all().for_each(|task| task.jobs = Jobs::default());
+    }
+
+    /// Handles missing events. As in a trace that starts in the middle, completions may lack their
+    /// releases.
     pub(super) fn gap(&mut self) {
         self.from_the_start = false;
         self.tasks.all().for_each(Task::gap);
     }
 
-    /// Ticks at which the oldest job of a task that is not done was released.
+    /// Returns the release of the oldest pending job of a task, in ticks.
     pub(super) fn oldest(&self, task: ContextId) -> Option<u64> {
         self.tasks.get(task)?.waiting.front().copied()
     }
@@ -155,15 +177,17 @@ impl Releases {
 }
 
 impl Task {
-    fn release(&mut self, ticks: u64, told_as: Meaning, choices: u64) -> Option<Change> {
+    fn release(&mut self, ticks: u64, recorded_as: Meaning, choices: u64) -> Option<Change> {
         if let Some(last) = &mut self.last_release {
-            if last.told_as != told_as && last.choices == choices && !last.told_twice {
-                last.told_twice = true;
+            // The timer and the activation of a job are both recorded. Without a choice of the
+            // scheduler between them, they belong to the same job.
+            if last.recorded_as != recorded_as && last.choices == choices && !last.seen_twice {
+                last.seen_twice = true;
                 return None;
             }
             self.jobs.release_gap.add(ticks.saturating_sub(last.ticks));
         }
-        self.last_release = Some(Release { ticks, told_as, choices, told_twice: false });
+        self.last_release = Some(Release { ticks, recorded_as, choices, seen_twice: false });
         self.jobs.activations += 1;
         self.seen.release = true;
         self.waiting.push_back(ticks);
@@ -185,6 +209,8 @@ impl Task {
 
     fn complete(&mut self, trace: &Trace, ticks: u64, from_the_start: bool) -> Option<Change> {
         let first = !std::mem::replace(&mut self.seen.completion, true);
+        // The job that ran when the trace began completes first. Its release is not in the trace,
+        // so the oldest pending release belongs to a later job.
         let began_before = !from_the_start && first && self.seen.chosen_before_release;
         self.jobs.completions += 1;
         if let Some(last) = self.last_completion.replace(ticks) {
@@ -213,6 +239,7 @@ impl Task {
 
     fn deadline_missed(&mut self, ticks: u64) -> Option<Change> {
         self.jobs.deadline_misses += 1;
+        // The missed deadline of an orphan is counted, but there is no job to store it in.
         self.waiting.front()?;
         self.missed.get_or_insert(ticks);
         Some(Change::Missed)

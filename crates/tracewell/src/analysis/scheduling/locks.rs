@@ -1,19 +1,21 @@
-//! Who asked for a mutex or a semaphore and had to wait, what the wait was spent on, who held it how long.
+//! Follows requests for mutexes and semaphores: waits, the parts of each wait, and holding times.
 //!
-//! A request is blocked if the scheduler's next choice, made because of it, is another task, or another that runs on
-//! behalf of the one that asked; the wait for a mutex ends when that one is run next, the wait for a
-//! semaphore when it is chosen. Two requests of a task for the same mutex with nothing between are one: some
-//! protocols log it twice. A mutex is held from the request, or from the end of the wait for it, to
-//! the unlock by the same task.
+//! A request is blocked if the scheduler then chooses another task. It is also blocked if the
+//! scheduler chooses the requesting task, but another task runs on its behalf. The wait for a mutex
+//! ends when the task next runs. The wait for a semaphore ends as soon as the scheduler chooses the
+//! task. Some protocols record a request twice. So if two requests of a task for the same mutex
+//! have no event between them, they count as one. A mutex is held from the request, or from the end
+//! of the wait for it, to the unlock by the same task.
 //!
-//! Where the scheduler does not tell on whose behalf a task runs, the time in which the task that holds the
-//! mutex runs is blocking, the time of others interference.
+//! If the scheduler does not record on whose behalf a task runs, execution of the mutex owner
+//! counts as blocking and execution of others as interference.
 //!
-//! A kernel that records when a task blocks (`Blocks`) says so itself. Before that it may change the owner's priority, which
-//! are choices that leave the request open. A wait ends at the latest when the task records something itself: on several
-//! cores the choice may be no event of its own.
+//! Some kernels record when a task blocks (`Blocks`). Before they block the task, they may change
+//! the owner's priority and record a choice of the scheduler for that. Such a choice does not show
+//! if the request is blocked. A wait ends at the latest when the task itself records an event,
+//! because on several cores the choice may not be a separate event.
 //!
-//! Priority inversion is in `inversions`.
+//! `inversions` measures priority inversion.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,93 +24,75 @@ use foldhash::fast::RandomState;
 use super::accounts::{Accounts, Split};
 use super::inversions::{Inverted, Urgency};
 use super::is_cause;
+use super::moments::{Moments, Position, Wait};
 use super::per::{PerContext, PerCore};
 use super::step::Step;
+use super::waited::{LongestWaits, Waited};
 use crate::analysis::Range;
 use crate::model::{ContextId, Meaning, OnBehalf, Running};
 
 /// Requests of a task for mutexes, or for semaphores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Locks {
-    /// Requests.
+    /// Number of requests, including those granted immediately.
     pub requests: u64,
-    /// Requests that had to wait.
+    /// Number of requests that had to wait.
     pub blocks: u64,
-    /// From a request to being run again, in ticks, of waits that ended in the trace.
+    /// Time in ticks from a request to the continuation of the task, for waits that ended in the
+    /// trace.
     pub wait: Range,
-    /// What these waits were spent on together. `own` is the time until the scheduler answered the request.
+    /// The sums of the parts of these waits. `own` is the time until the scheduler reacted to the
+    /// request.
     pub spent: Split,
-    /// From getting it to giving it back, in ticks; of mutexes.
+    /// Time from lock to unlock of mutexes, in ticks.
     pub hold: Range,
-    /// Requests that had to wait for a mutex whose owner was less urgent by its priority.
+    /// Number of requests that waited for a mutex whose owner had a lower priority.
     pub inversions: u64,
-    /// Of waits that ended in the trace and were inverted by priority: for how many ticks. These inversions are unbounded:
-    /// another task than the owner held up the one that waits.
+    /// Inverted ticks by priority, for waits that ended in the trace. These inversions are
+    /// unbounded, because a task other than the owner delayed the waiting one.
     pub inverted: Range,
 }
 
 /// A mutex or a semaphore.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Resource {
-    /// Its key as recorded: an address, or a number.
+    /// The recorded key: an address or a number.
     pub key: u64,
     /// True for a mutex.
     pub is_mutex: bool,
-    /// Type code of the object; `None` if events do not tell it: then what is no mutex is a semaphore.
+    /// Type code of the object; `None` if events do not have it. In that case, any object that is
+    /// not a mutex is a semaphore.
     pub kind: Option<u32>,
     /// Ticks of the last request.
     pub last_ticks: u64,
-    /// Its figures, over all tasks.
+    /// The figures over all tasks.
     pub figures: Locks,
 }
 
-/// A wait that ended in the trace.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Waited {
-    /// Who waited.
-    pub context: ContextId,
-    /// For what.
-    pub key: Option<u64>,
-    /// True for a mutex.
-    pub is_mutex: bool,
-    /// Type code of the object, as in [`Resource::kind`].
-    pub kind: Option<u32>,
-    /// Who held the mutex, or ran on behalf of the task that waits for it: the end of the chain of owners.
-    pub owner: Option<ContextId>,
-    /// Ticks of the request.
-    pub from: u64,
-    /// Ticks at which it went on.
-    pub until: u64,
-    /// What the time between was spent on; not told where there are several cores.
-    pub spent: Option<Split>,
-    /// Ticks of inversion by deadlines, if its deadline is known.
-    pub inverted: Option<u64>,
-    /// Ticks of inversion by priorities, if its priority is recorded.
-    pub inverted_by_priority: Option<u64>,
-}
-
-/// A request, as long as it is not known whether it is blocked, or while it is.
+/// A request that is blocked, or not known to be granted yet.
 #[derive(Clone, Copy, Debug)]
 struct Request {
     task: ContextId,
     key: Option<u64>,
     is_mutex: bool,
     kind: Option<u32>,
-    ticks: u64,
+    from: Position,
     totals: Split,
     owner: Option<ContextId>,
-    /// What the owner had run at the request, where nothing tells on whose behalf it does.
+    /// Execution of the owner at the time of the request, if the trace does not show on whose
+    /// behalf the owner runs.
     owner_ran: Option<u64>,
     inverted: Inverted,
 }
 
 impl Request {
-    /// Whether two events ask for the same.
+    /// Returns true if two events are the same request.
     fn repeats(&self, other: &Self) -> bool {
         self.is_mutex && other.is_mutex && (self.task, self.key) == (other.task, other.key)
     }
 
-    /// Returns true if a choice leaves it open: the task that asks goes on, to change the priority of another.
+    /// Returns true if the scheduler's choice leaves open whether the request is blocked. Such a
+    /// choice only changes the priority of another task, and the requesting task continues.
     fn outlasts(&self, step: &Step) -> bool {
         matches!(step.meaning, Some(Meaning::Blocks | Meaning::Ready))
             && step.subject != Some(self.task)
@@ -116,91 +100,113 @@ impl Request {
     }
 }
 
-/// Tasks whose waits for mutexes are asked for inversion at once. Few wait at once; damage makes thousands.
+/// Maximum number of simultaneous waits that are checked for inversion. Few tasks wait at the same
+/// time, but damaged traces may have thousands of waits.
 const MAX_BLOCKED: usize = 1024;
 
-/// The name of a resource: true for a mutex, its type code, its key.
+/// The identity of a resource: true for a mutex, type code, key.
 type Name = (bool, Option<u32>, u64);
 
-/// Waits of a task for what is no mutex, by type code; few types each.
+/// Requests of a task for objects other than mutexes, by type code. There are few types per task.
 pub(super) type Waits = Vec<(Option<u32>, Locks)>;
 
-/// Follows requests.
+/// The open requests, the held mutexes, and the figures per task and object.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     mutexes: PerContext<Locks>,
     others: PerContext<Waits>,
-    /// With the ticks of the last request.
+    /// Ticks of the last request, and figures.
     resources: BTreeMap<Name, (u64, Locks)>,
-    /// Mutexes that are held: since when, and their names.
+    /// Held mutexes, with the time since which they are held.
     held: HashMap<(ContextId, u64), (u64, Name), RandomState>,
-    /// Who holds each.
+    /// The holder of each mutex.
     holders: HashMap<u64, ContextId, RandomState>,
-    /// The event before, if it was a request.
+    /// The previous event, if it was a request.
     before: Option<Request>,
-    /// The last event of each core that can be why the scheduler chooses, if it was a request.
+    /// Per core, the last event that can cause a choice of the scheduler, if it was a request.
     last: PerCore<Option<Request>>,
     waiting: PerContext<Option<Request>>,
-    /// Tasks that wait for mutexes, of which inversion is reckoned.
+    /// Tasks that wait for mutexes and are checked for inversion.
     blocked: Vec<ContextId>,
     urgency: Urgency,
     waited: Vec<Waited>,
-    /// Waits that found no room in `waited`.
+    longest: LongestWaits,
+    /// Number of waits that are not listed.
     more: u64,
-    /// Waits that are kept one by one; 0 unless that is wanted.
+    /// Maximum number of listed waits, or 0 if a list is not wanted.
     room: usize,
 }
 
 impl Requests {
-    /// Keeps waits one by one, at most so many.
+    /// Lists at most `most` waits.
     pub(super) fn keep_each(&mut self, most: usize) {
         self.room = most;
     }
 
-    /// A task recorded an event at this priority.
+    /// Begins a range: forgets the figures and keeps the open requests and the held mutexes.
+    pub(super) fn restart(&mut self) {
+        (self.mutexes, self.others, self.resources) = Default::default();
+        self.waited.clear();
+        self.longest = LongestWaits::default();
+        self.more = 0;
+    }
+
+    /// Stores the priority of a task from its event.
     pub(super) fn note_priority(&mut self, task: ContextId, priority: u16) {
         self.urgency.note(task, priority);
     }
 
-    pub(super) fn take(&mut self, step: &Step, before: &Running<OnBehalf>, accounts: &Accounts) {
+    pub(super) fn take(
+        &mut self,
+        step: &Step,
+        before: &Running<OnBehalf>,
+        accounts: &Accounts,
+        moments: &mut impl Moments,
+    ) {
+        // A task that records an event is running, so its wait has ended even if no choice showed
+        // this.
         if let Some(by) = step.recorded_by
             && let Some(Some(waiting)) = self.waiting.get(by)
         {
-            self.goes_on(Some(by), waiting.is_mutex, step.ticks, accounts);
+            self.continues(Some(by), waiting.is_mutex, step, accounts, moments);
         }
         let request = request(step, accounts);
         let again = request.zip(self.before).is_some_and(|(now, before)| now.repeats(&before));
         self.before = request;
+        // A repeated request counts once. A choice that only changed a priority does not show if
+        // the open request is blocked.
         if again || self.last.at(step.cpu).is_some_and(|last| last.outlasts(step)) {
             return;
         }
         if let Some(request) = &request {
-            self.requested(request);
+            self.requested(request, moments);
         }
         if step.meaning == Some(Meaning::Unlock) {
-            self.unlocked(step);
+            self.unlocked(step, moments);
         }
         if step.chooses() {
-            self.chosen(step, before, accounts);
+            self.chosen(step, before, accounts, moments);
         }
         if is_cause(step.meaning) {
             *self.last.at(step.cpu) = request;
         }
     }
 
-    fn requested(&mut self, request: &Request) {
+    fn requested(&mut self, request: &Request, moments: &mut impl Moments) {
         self.each(request, |figures| figures.requests += 1);
         if let Some(name) = request.name() {
-            self.resources.entry(name).or_default().0 = request.ticks;
+            self.resources.entry(name).or_default().0 = request.from.ticks;
         }
         if let Some(key) = request.key.filter(|_| request.is_mutex) {
             let name = (true, request.kind, key);
-            self.held.entry((request.task, key)).or_insert((request.ticks, name));
-            self.holders.entry(key).or_insert(request.task);
+            self.held.entry((request.task, key)).or_insert((request.from.ticks, name));
+            if *self.holders.entry(key).or_insert(request.task) == request.task {
+                moments.locked(request.task, key, request.kind, request.from);
+            }
         }
     }
 
-    fn unlocked(&mut self, step: &Step) {
+    fn unlocked(&mut self, step: &Step, moments: &mut impl Moments) {
         let (Some(task), Some(key)) = (step.subject, step.object) else { return };
         if self.holders.get(&key) == Some(&task) {
             self.holders.remove(&key);
@@ -209,13 +215,22 @@ impl Requests {
             let ticks = step.ticks.saturating_sub(since);
             self.mutexes.at(task).hold.add(ticks);
             self.resources.entry(name).or_default().1.hold.add(ticks);
+            moments.unlocked(task, key, name.1, Position::of(step));
         }
     }
 
-    fn chosen(&mut self, step: &Step, before: &Running<OnBehalf>, accounts: &Accounts) {
-        self.goes_on(step.next, true, step.ticks, accounts);
-        self.goes_on(step.chosen(), false, step.ticks, accounts);
+    fn chosen(
+        &mut self,
+        step: &Step,
+        before: &Running<OnBehalf>,
+        accounts: &Accounts,
+        moments: &mut impl Moments,
+    ) {
+        self.continues(step.next, true, step, accounts, moments);
+        self.continues(step.chosen(), false, step, accounts, moments);
         let Some(request) = self.last.at(step.cpu).take() else { return };
+        // A mutex request is blocked if the scheduler chose the requesting task, but another task
+        // runs on its behalf. A semaphore request is blocked if the scheduler chose another task.
         let answers = if request.is_mutex {
             step.subject == Some(request.task) && step.next != Some(request.task)
         } else {
@@ -232,15 +247,18 @@ impl Requests {
                 figures.blocks += 1;
                 figures.inversions += u64::from(inverts);
             });
+            moments.wait_began(&request.wait());
             *self.waiting.at(request.task) = Some(request);
         }
     }
 
-    /// A request that is blocked, with the owner of what it asks for.
+    /// Returns a blocked request with the owner of the requested object.
     fn owned(&self, request: Request, step: &Step, accounts: &Accounts) -> Request {
         if !request.is_mutex {
             return request;
         }
+        // This scheduler names the task that runs on behalf of the waiting task: the owner, or a
+        // task for which the owner itself waits.
         if step.meaning == Some(Meaning::Schedule) {
             return Request { owner: step.next, ..request };
         }
@@ -249,22 +267,36 @@ impl Requests {
         Request { owner, owner_ran: owner.map(|owner| accounts.ran(owner)), ..request }
     }
 
-    /// A task goes on; its wait is over if it waits for a mutex, or for a semaphore.
-    fn goes_on(&mut self, task: Option<ContextId>, mutex: bool, ticks: u64, accounts: &Accounts) {
+    /// Handles the continuation of a task, which ends its wait for a mutex (if `mutex` is true) or
+    /// a semaphore.
+    fn continues(
+        &mut self,
+        task: Option<ContextId>,
+        mutex: bool,
+        step: &Step,
+        accounts: &Accounts,
+        moments: &mut impl Moments,
+    ) {
         let Some(task) = task else { return };
         let over = self.waiting.at(task).take_if(|request| request.is_mutex == mutex);
         if let Some(request) = over {
             if mutex {
                 self.blocked.retain(|waits| *waits != task);
             }
-            self.ended(&request, ticks, accounts);
+            self.ended(&request, step.ticks, accounts);
+            moments.wait_ended(&request.wait(), Position::of(step));
+            if let Some(key) = request.key.filter(|_| mutex) {
+                moments.locked(task, key, request.kind, Position::of(step));
+            }
         }
     }
 
     fn ended(&mut self, request: &Request, now: u64, accounts: &Accounts) {
         let Request { task, key, is_mutex, .. } = *request;
-        let ticks = now.saturating_sub(request.ticks);
+        let ticks = now.saturating_sub(request.from.ticks);
         let mut spent = accounts.split(task, request.totals, ticks);
+        // Here the trace does not show on whose behalf a task runs, so the accounts counted the
+        // owner's execution as interference.
         if let (Some(owner), Some(before)) = (request.owner, request.owner_ran) {
             let owned = spent.interference.min(accounts.ran(owner).saturating_sub(before));
             spent.blocking += owned;
@@ -279,29 +311,32 @@ impl Requests {
                 .into_iter()
                 .for_each(|t| figures.inverted.add(t));
         });
+        // The wait ended because the task got the mutex. The task holds it from now on.
         if let Some(key) = key.filter(|_| is_mutex) {
             self.held.insert((task, key), (now, (true, request.kind, key)));
             self.holders.insert(key, task);
         }
+        let waited = Waited {
+            context: task,
+            key,
+            is_mutex,
+            kind: request.kind,
+            owner: request.owner,
+            from: request.from.ticks,
+            until: now,
+            spent: Some(spent),
+            inverted: request.inverted.by_deadline,
+            inverted_by_priority: by_priority,
+        };
+        self.longest.offer(&waited);
         if self.waited.len() >= self.room {
             self.more += u64::from(self.room > 0);
         } else {
-            self.waited.push(Waited {
-                context: task,
-                key,
-                is_mutex,
-                kind: request.kind,
-                owner: request.owner,
-                from: request.ticks,
-                until: now,
-                spent: Some(spent),
-                inverted: request.inverted.by_deadline,
-                inverted_by_priority: by_priority,
-            });
+            self.waited.push(waited);
         }
     }
 
-    /// Changes the figures of a task and of what it asked for.
+    /// Updates the figures of a task and of the requested object.
     fn each(&mut self, request: &Request, mut change: impl FnMut(&mut Locks)) {
         if request.is_mutex {
             change(self.mutexes.at(request.task));
@@ -313,7 +348,8 @@ impl Requests {
         }
     }
 
-    /// So many ticks passed while this was going on; `deadline` says a task's, where it is known.
+    /// Charges `ticks`, the time for which the context in `running` ran. `deadline` returns the
+    /// absolute deadline of a task if it is known.
     pub(super) fn charge(
         &mut self,
         running: &Running<OnBehalf>,
@@ -329,12 +365,15 @@ impl Requests {
             else {
                 continue;
             };
+            // Execution of the owner, or of a task on behalf of the waiting one, is not an
+            // inversion.
             let helps = request.owner == Some(runs) || running.now().of.get() == Some(*task);
             request.inverted.charge(*task, runs, helps, ticks, &self.urgency, &deadline);
         }
     }
 
-    /// Events are missing: waits have no known end, and what was held may be given back.
+    /// Handles missing events. After them, the ends of waits are unknown, and held mutexes may have
+    /// been released.
     pub(super) fn gap(&mut self) {
         self.waiting.all().for_each(|request| *request = None);
         self.blocked.clear();
@@ -344,7 +383,7 @@ impl Requests {
         self.last.all().for_each(|last| *last = None);
     }
 
-    /// A task's figures of mutexes, and of what else it waited for.
+    /// Returns a task's figures for mutexes and for other objects.
     pub(super) fn of(&mut self, task: ContextId) -> (Locks, Waits) {
         (*self.mutexes.at(task), std::mem::take(self.others.at(task)))
     }
@@ -354,7 +393,12 @@ impl Requests {
         self.urgency.is_known()
     }
 
-    /// All that was asked for; each wait, and how many waits found no room.
+    /// Returns the longest waits for mutexes, longest first.
+    pub(super) fn longest(&mut self, cores: usize) -> Vec<Waited> {
+        self.longest.finish(cores)
+    }
+
+    /// Returns all requested objects, the listed waits, and the number of further waits.
     pub(super) fn finish(&mut self, cores: usize) -> (Vec<Resource>, Vec<Waited>, u64) {
         let resources = std::mem::take(&mut self.resources).into_iter();
         let resources = resources.map(|((is_mutex, kind, key), (last_ticks, figures))| Resource {
@@ -366,9 +410,7 @@ impl Requests {
         });
         let mut waited = std::mem::take(&mut self.waited);
         if cores > 1 {
-            for wait in &mut waited {
-                (wait.spent, wait.inverted, wait.inverted_by_priority) = (None, None, None);
-            }
+            waited.iter_mut().for_each(Waited::forget_parts);
         }
         (resources.collect(), waited, self.more)
     }
@@ -378,9 +420,14 @@ impl Request {
     fn name(&self) -> Option<Name> {
         Some((self.is_mutex, self.kind, self.key?))
     }
+
+    fn wait(&self) -> Wait {
+        let Self { task, key, kind, is_mutex, owner, from, .. } = *self;
+        Wait { task, key, kind, is_mutex, owner, from }
+    }
 }
 
-/// The figures of a type.
+/// Returns the figures of a type of objects.
 fn of_kind(waits: &mut Waits, kind: Option<u32>) -> &mut Locks {
     let index = waits.iter().position(|(known, _)| *known == kind).unwrap_or_else(|| {
         waits.push((kind, Locks::default()));
@@ -395,14 +442,14 @@ fn request(step: &Step, accounts: &Accounts) -> Option<Request> {
         Meaning::Wait => false,
         _ => return None,
     };
-    let (task, key, ticks) = (step.subject?, step.object, step.ticks);
+    let (task, key) = (step.subject?, step.object);
     let totals = accounts.totals(task);
     Some(Request {
         task,
         key,
         is_mutex,
         kind: step.object_kind,
-        ticks,
+        from: Position::of(step),
         totals,
         owner: None,
         owner_ran: None,
@@ -425,10 +472,12 @@ mod tests {
             let mut running = Running::default();
             running.choose(OnBehalf::of(waits.into()));
             let ask = Step { ticks, object: Some(7), ..Step::about(Meaning::Wait, waits) };
-            requests.take(&ask, &running, &accounts);
-            requests.take(&Step::about(Meaning::Schedule, other), &running, &accounts);
+            requests.take(&ask, &running, &accounts, &mut ());
+            let choice = Step::about(Meaning::Schedule, other);
+            requests.take(&choice, &running, &accounts, &mut ());
             running.choose(OnBehalf::of(other.into()));
-            requests.take(&Step::about(Meaning::Schedule, waits), &running, &accounts);
+            let choice = Step::about(Meaning::Schedule, waits);
+            requests.take(&choice, &running, &accounts, &mut ());
         }
         let (resources, waited, more) = requests.finish(1);
         assert_eq!((waited.len(), more), (2, 1));

@@ -1,35 +1,50 @@
-//! What the scheduler did: who executed how long, when jobs were released and done, what held them up.
+//! Scheduling figures: execution times, jobs, preemptions, waits, interrupts, servers.
 //!
-//! | file | question |
+//! | file | purpose |
 //! |---|---|
-//! | `step` | what does an event assert, and about whom |
-//! | `execution` | who had the processor, how long, on whose behalf |
-//! | `accounts` | what was a time spent on |
-//! | `interrupts`, `windows` | what did interrupts take, what at most in a time of given length |
-//! | `jobs` | when were jobs released, started, done; how late |
-//! | `job_table` | what was the response of each job spent on |
-//! | `timing` | did jobs keep to a known period and deadline |
-//! | `passages` | how long is the way of a task from one mark to another |
-//! | `preemptions` | who lost the processor without giving it up |
-//! | `locks` | who asked for a mutex or a semaphore and had to wait; who held it |
-//! | `inversions` | for how long less urgent tasks held up one that waits |
-//! | `cores` | what became of each core's time |
-//! | `stacks` | how deep did stacks get |
-//! | `filters` | which kinds of events were not recorded, and when |
-//! | `servers` | what became of the budgets of servers |
-//! | `sanity` | what does not fit together |
-//! | `figures` | what to find out, and the answers |
-//! | `per` | tables with a row a context, or a core |
+//! | `step` | the meaning of an event and its participants |
+//! | `execution` | execution time of tasks, including execution on behalf of others |
+//! | `accounts` | the parts of an interval: own execution, blocking, interference, interrupts |
+//! | `interrupts`, `windows` | time in interrupts, and the maximum load in a window |
+//! | `jobs` | release, start and completion of jobs |
+//! | `job_table` | the parts of the response time of each job |
+//! | `timing` | jobs compared with a known period and deadline |
+//! | `passages` | time of a task from one mark to another |
+//! | `preemptions` | involuntary loss of the processor |
+//! | `locks` | requests for mutexes and semaphores, waits, holding times |
+//! | `inversions` | priority inversion |
+//! | `cores` | the time of each core |
+//! | `stacks` | maximum stack depth |
+//! | `filters` | kinds of events that were not recorded for a time |
+//! | `servers` | budgets of servers |
+//! | `moments` | passes the changes to consumers such as timelines |
+//! | `sanity` | contradictions in the trace |
+//! | `figures` | the request and the results |
+//! | `range` | figures of a range of a trace |
+//! | `per` | tables with one row per context or core |
 //!
-//! Everything rests on meanings ([`crate::model::Meaning`]); a figure is 0 or absent where a system records nothing
-//! that tells it. Times are ticks; nanoseconds of an interval are the difference of the times of its
-//! ends, so that sums hold where the clock's rate changes.
+//! All figures are derived from meanings ([`crate::model::Meaning`]). A figure is 0 or absent if a
+//! system does not record the events for it. Times are ticks. The duration of an interval in
+//! nanoseconds is the time at its end minus the time at its beginning. So sums are exact even if
+//! the clock's rate changes.
 //!
-//! Where a trace tells only who recorded its events ([`Processor::Recorders`]), who had the processor between them
-//! is not known: there is no execution, no preemption, no net time.
+//! If a trace shows only which context recorded an event ([`Processor::Recorders`]), it is unknown
+//! what ran between events. Then there are no figures for execution, preemption and net time.
 //!
-//! Where events are missing, nobody knows who runs until an event tells, and no interval, wait or bracket
-//! goes on behind the gap. Jobs that were not done then are counted apart.
+//! After missing events, it is unknown what runs until an event shows it. Intervals, waits and
+//! brackets end at the gap. Jobs that were pending at the gap are counted separately.
+//!
+//! ```
+//! use tracewell::analysis::scheduling::{Scheduling, Wanted};
+//! use tracewell::input::{Input, Settings};
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx").as_ref();
+//! let mut scheduling = Scheduling::new(Wanted::default());
+//! let trace = Input::open(path, Settings::default())?.read(&mut scheduling)?;
+//! let figures = scheduling.figures(&trace);
+//! assert!(figures.tasks.iter().any(|task| task.execution.is_some_and(|e| e.ticks > 0)));
+//! # Ok::<(), tracewell::input::InputError>(())
+//! ```
 
 mod accounts;
 mod cores;
@@ -41,14 +56,17 @@ mod inversions;
 mod job_table;
 mod jobs;
 mod locks;
+mod moments;
 mod passages;
 mod per;
 mod preemptions;
+mod range;
 mod sanity;
 mod servers;
 mod stacks;
 mod step;
 mod timing;
+mod waited;
 mod windows;
 
 pub use accounts::{Parts, Split};
@@ -59,21 +77,23 @@ pub use filters::Hidden;
 pub use interrupts::{InterruptSource, Interrupts};
 pub use job_table::Job;
 pub use jobs::Jobs;
-pub use locks::{Locks, Resource, Waited};
+pub use locks::{Locks, Resource};
+pub use moments::{JobChange, Moments, Position, Wait};
 pub use passages::{Mark, Passage};
 pub use preemptions::Preemptions;
 pub use sanity::Sanity;
 pub use servers::{Server, Used};
 pub use stacks::Stack;
 pub use timing::{Expected, Timing};
+pub use waited::Waited;
 pub use windows::WINDOWS;
 
 use crate::model::{
-    Batch, ContextId, ContextKind, EventRef, Flow, Loss, Meaning, Processor, Sink, Trace,
+    Batch, ContextId, ContextKind, Event, Flow, Loss, Meaning, Processor, Sink, Trace,
 };
 use accounts::Accounts;
 use cores::Core;
-use execution::Executions;
+use execution::{Executions, nanoseconds};
 use filters::Filters;
 use interrupts::Brackets;
 use job_table::{JobTable, Now};
@@ -87,20 +107,20 @@ use stacks::Stacks;
 use step::Step;
 use timing::Timings;
 
-/// Jobs, and waits, that are kept one by one; the rest is counted.
+/// Maximum number of listed jobs, and of listed waits. Others are only counted.
 pub const MAX_ROWS: usize = 1 << 20;
 
-/// A sink that follows the scheduler; [`Scheduling::figures`] has the answers.
-#[derive(Debug, Default)]
-pub struct Scheduling {
+/// A sink that derives scheduling figures. [`Scheduling::figures`] returns them.
+#[derive(Debug)]
+pub struct Scheduling<M = ()> {
     cores: Vec<Core>,
-    /// When a context was named, and what it recorded.
+    /// The first and last event that name each context, and the number of its events.
     seen: PerContext<Option<Seen>>,
     executions: Executions,
     accounts: Accounts,
     brackets: Brackets,
     releases: Releases,
-    /// Each job, where that is wanted.
+    /// The list of jobs, if it is wanted.
     jobs: Option<JobTable>,
     timings: Timings,
     pairs: Vec<Pair>,
@@ -112,64 +132,100 @@ pub struct Scheduling {
     sanity: Sanity,
     holes: bool,
     gaps: Gaps,
+    moments: M,
+    /// Number of events in the range of the figures.
+    events: u64,
+    /// The first tick of the range, and the tick after it; `None` for the end of the trace.
+    from: u64,
+    until: Option<u64>,
 }
 
-/// Places where events are missing.
+/// The gaps, which are the positions at which events are missing.
 #[derive(Debug, Default)]
 struct Gaps {
     count: u64,
-    /// Ticks in them.
+    /// Ticks in all gaps.
     ticks: u64,
-    /// Whether the next event is the first one behind a gap.
+    /// True if the next event is the first after a gap.
     open: bool,
-    /// Whether it was a hole, and nothing told yet who runs behind it.
+    /// True if the gap was a hole and no event has shown yet what runs after it.
     hole: bool,
-    /// Ticks of the event before.
-    before: u64,
+    /// The previous event.
+    before: Position,
 }
 
-/// What a trace tells at all.
+/// The facts that the events of a trace show.
 #[derive(Debug)]
-struct Known {
-    /// When tasks get and lose the processor.
+struct Coverage {
+    /// True if the events show when tasks get and lose the processor.
     switches: bool,
-    /// When jobs are released.
+    /// True if the events show when jobs are released.
     releases: bool,
 }
 
-impl Known {
+impl Coverage {
     fn of(trace: &Trace) -> Self {
-        let tells = |meaning| trace.schema.tells(meaning);
+        let has = |meaning| trace.schema.has_meaning(meaning);
         Self {
             switches: trace.processor == Processor::Switches,
-            releases: tells(Meaning::Activate) || tells(Meaning::Release),
+            releases: has(Meaning::Activate) || has(Meaning::Release),
         }
     }
 }
 
-impl Sink for Scheduling {
+impl<M: Moments> Sink for Scheduling<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        for event in batch.events() {
-            self.event(trace, &event);
+        self.events += batch.len() as u64;
+        for row in batch.events() {
+            self.event(Event::new(trace, &row));
         }
         Flow::Continue(())
     }
 
-    fn loss(&mut self, trace: &Trace, _: &Loss) -> Flow {
-        self.gap(trace);
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.gap(trace, Some(loss));
         Flow::Continue(())
+    }
+}
+
+impl Default for Scheduling {
+    fn default() -> Self {
+        Self::new(Wanted::default())
     }
 }
 
 impl Scheduling {
-    /// A sink that finds out more.
+    /// Creates a sink for the wanted figures.
     pub fn new(wanted: Wanted) -> Self {
+        Self::with_moments(wanted, ())
+    }
+}
+
+impl<M: Moments> Scheduling<M> {
+    /// Creates a sink for the wanted figures that also passes each moment to `moments`.
+    pub fn with_moments(wanted: Wanted, moments: M) -> Self {
         let mut scheduling = Self {
             jobs: wanted.jobs.then(|| JobTable::new(MAX_ROWS)),
             timings: Timings::new(wanted.expected),
             pairs: wanted.pairs.into_iter().map(|(from, to)| Pair::new(from, to)).collect(),
             holes: wanted.holes,
-            ..Self::default()
+            moments,
+            cores: Vec::new(),
+            seen: PerContext::default(),
+            executions: Executions::default(),
+            accounts: Accounts::default(),
+            brackets: Brackets::default(),
+            releases: Releases::default(),
+            switches: Switches::default(),
+            requests: Requests::default(),
+            budgets: Budgets::default(),
+            stacks: Stacks::default(),
+            filters: Filters::default(),
+            sanity: Sanity::default(),
+            gaps: Gaps::default(),
+            events: 0,
+            from: 0,
+            until: None,
         };
         if wanted.waits {
             scheduling.requests.keep_each(MAX_ROWS);
@@ -180,9 +236,10 @@ impl Scheduling {
         scheduling
     }
 
-    /// Events are missing: nobody knows who runs behind the gap, and what was going on before it.
-    fn gap(&mut self, trace: &Trace) {
-        let before = self.gaps.before;
+    /// Handles missing events. It is unknown what runs after the gap, and everything in progress
+    /// ends.
+    fn gap(&mut self, trace: &Trace, loss: Option<&Loss>) {
+        let before = self.gaps.before.ticks;
         for (cpu, core) in (0..=u16::MAX).zip(&mut self.cores) {
             self.executions.charge(trace, cpu, &core.running, core.since..before);
             core.gap(before);
@@ -197,66 +254,76 @@ impl Scheduling {
         self.pairs.iter_mut().for_each(Pair::gap);
         self.gaps.count += u64::from(!self.gaps.open);
         self.gaps.open = true;
+        self.moments.gap(self.gaps.before, loss);
     }
 
-    fn event(&mut self, trace: &Trace, event: &EventRef<'_>) {
-        let mut step = Step::of(trace, event);
+    fn event(&mut self, event: Event<'_>) {
+        let Event { trace, row } = event;
+        let mut step = Step::of(event);
+        // An event shows that its subject and the next task exist, even if they record nothing.
         for named in [step.subject, step.next].into_iter().flatten() {
             self.name(named, step.ticks).last_ticks = step.ticks;
         }
-        let kind = trace.contexts.get(event.context).map(|by| by.kind);
+        let kind = trace.contexts.get(row.context).map(|by| by.kind);
         if matches!(kind, Some(ContextKind::Thread | ContextKind::System)) {
-            self.name(event.context, step.ticks).events += 1;
-            self.stacks.take(trace, event);
+            self.name(row.context, step.ticks).events += 1;
+            self.stacks.take(event);
         }
-        if let (Some(ContextKind::Thread), Some(priority)) = (kind, event.priority) {
-            self.requests.note_priority(event.context, priority);
+        if let (Some(ContextKind::Thread), Some(priority)) = (kind, row.priority.get()) {
+            self.requests.note_priority(row.context, priority);
         }
-        let hole = self.is_hole(trace, event.id, &step);
+        let hole = self.is_hole(trace, row.id, &step);
+        // Events within a hole are ignored.
         if hole && self.gaps.open {
             return;
         }
         if std::mem::take(&mut self.gaps.open) {
-            self.gaps.ticks += step.ticks.saturating_sub(self.gaps.before);
+            self.gaps.ticks += step.ticks.saturating_sub(self.gaps.before.ticks);
         }
-        self.account(trace, &step, usize::from(event.cpu));
-        self.gaps.before = step.ticks;
+        self.account(trace, &step, usize::from(row.cpu));
+        self.gaps.before = Position::of(&step);
         self.gaps.hole |= hole;
         if hole || step.meaning == Some(Meaning::Lost) {
-            return self.gap(trace);
+            return self.gap(trace, None);
         }
         if self.gaps.hole {
-            // A reader that does not know of the hole says who ran before it.
+            // The decoder ignores holes, so its context may be wrong: it is the context from
+            // before the hole.
             step.recorded_by = None;
         }
-        self.follow(trace, event, &step);
+        self.follow(event, &step);
         self.gaps.hole &= self.cores.iter().all(|core| core.running.task().is_none());
     }
 
-    /// A context is named.
+    /// Stores that an event names a context.
     fn name(&mut self, context: ContextId, ticks: u64) -> &mut Seen {
         let seen = Seen { events: 0, first_ticks: ticks, last_ticks: ticks };
         self.seen.at(context).get_or_insert(seen)
     }
 
-    /// Whether nothing is known of what follows this event, because it was not to be recorded.
+    /// Returns true if recording was off after this event. Then it is unknown what ran after it.
     fn is_hole(&mut self, trace: &Trace, id: u32, step: &Step) -> bool {
         self.filters.take(trace, id, step);
         self.holes && self.filters.is_hole()
     }
 
-    /// Charges the time since the event before on this core.
+    /// Charges the time since the previous event of this core.
     fn account(&mut self, trace: &Trace, step: &Step, cpu: usize) {
         if cpu >= self.cores.len() {
             self.cores.resize_with(cpu + 1, Core::default);
         }
+        self.charge_until(trace, cpu, step.ticks);
+    }
+
+    /// Charges the time of a core up to `now`.
+    fn charge_until(&mut self, trace: &Trace, cpu: usize, now: u64) {
         let Some(core) = self.cores.get_mut(cpu) else { return };
-        let ticks = core.account(step.ticks);
+        let ticks = core.account(now);
         if ticks == 0 {
             return;
         }
         self.accounts.charge(&core.running, ticks);
-        self.budgets.charge(&core.running, ticks, step.ticks);
+        self.budgets.charge(&core.running, ticks, now);
         let (timings, releases) = (&self.timings, &self.releases);
         self.requests.charge(&core.running, ticks, |task| {
             let deadline = timings.deadline(task)?;
@@ -265,32 +332,46 @@ impl Scheduling {
         });
     }
 
-    fn follow(&mut self, trace: &Trace, event: &EventRef<'_>, step: &Step) {
-        let cpu = usize::from(event.cpu);
+    fn follow(&mut self, event: Event<'_>, step: &Step) {
+        let Event { trace, row } = event;
+        let cpu = usize::from(row.cpu);
         let Some(before) = self.cores.get(cpu).map(|core| core.running) else { return };
-        self.sanity.take(step, &before, trace.schema.event(event.id).family != "unknown");
-        self.requests.take(step, &before, &self.accounts);
-        self.switches.take(step, &before, self.budgets.task_of(step));
+        let moments = &mut self.moments;
+        moments.event(event, step.subject);
+        self.sanity.take(step, &before, event.kind().family != "unknown");
+        self.requests.take(step, &before, &self.accounts, moments);
+        self.switches.take(step, &before, self.budgets.task_of(step), moments);
+        // A completion removes the release from the queue, so the release is looked up first.
         let release = step.subject.and_then(|task| self.releases.oldest(task));
         if let Some(change) = self.releases.take(trace, step) {
             self.job_changed(trace, step, change, release);
         }
-        self.pairs.iter_mut().for_each(|pair| pair.take(trace, event.id, step, &self.accounts));
+        self.pairs.iter_mut().for_each(|pair| pair.take(trace, row.id, step, &self.accounts));
         self.budgets.take(trace, step, &before, &self.accounts);
         self.brackets.take(trace, step, &before);
         let Some(core) = self.cores.get_mut(cpu) else { return };
         step.apply(&mut core.running);
-        core.note_idle(step.idles);
+        let idle_changed = core.note_idle(step.idles);
+        if idle_changed || core.running != before {
+            let at = Position::of(step);
+            self.moments.runs(row.cpu, &before, &core.running, core.is_idle(), at);
+        }
         if core.running != before {
-            self.executions.charge(trace, event.cpu, &before, core.since..step.ticks);
+            // The interval ends here. Charge the context that ran until now before storing the next
+            // one.
+            self.executions.charge(trace, row.cpu, &before, core.since..step.ticks);
             core.since = step.ticks;
             self.dispatched(before.task(), cpu);
         }
     }
 
-    /// Something happened to a job of the step's subject; `release` is when its oldest was released.
+    /// Handles a change of a job of the step's subject. `release` is the release of its oldest job
+    /// in ticks.
     fn job_changed(&mut self, trace: &Trace, step: &Step, change: Change, release: Option<u64>) {
         let Some(context) = step.subject else { return };
+        if let Some(change) = change.moment() {
+            self.moments.job(context, change, Position::of(step));
+        }
         if let Some(jobs) = &mut self.jobs {
             let preemptions = self.switches.of(context).count;
             let accounts = &self.accounts;
@@ -314,18 +395,27 @@ impl Scheduling {
         }
     }
 
-    /// The answers, once all events were taken; `trace` is what reading them returned.
-    pub fn figures(mut self, trace: &Trace) -> Figures {
+    /// Returns the figures after all events. `trace` is the trace after the last event.
+    pub fn figures(self, trace: &Trace) -> Figures {
+        self.finish(trace).0
+    }
+
+    /// Returns the figures after all events, and the consumer of moments.
+    pub fn finish(mut self, trace: &Trace) -> (Figures, M) {
+        let (from, until) = (self.from, self.until.unwrap_or(trace.span));
         for (cpu, core) in (0..=u16::MAX).zip(&self.cores) {
-            self.executions.charge(trace, cpu, &core.running, core.since..trace.span);
+            self.executions.charge(trace, cpu, &core.running, core.since..until);
         }
-        self.account_last(trace);
-        let known = Known::of(trace);
+        self.account_last(until);
+        if self.until.is_some() {
+            self.brackets.cut(trace, until);
+        }
+        let coverage = Coverage::of(trace);
         if self.gaps.open {
-            self.gaps.ticks += trace.span.saturating_sub(self.gaps.before);
+            self.gaps.ticks += until.saturating_sub(self.gaps.before.ticks);
         }
         self.sanity.unmatched_brackets = self.brackets.unmatched();
-        let interrupts = self.brackets.finish(trace.clock.nanoseconds(trace.span).unwrap_or(0));
+        let interrupts = self.brackets.finish(nanoseconds(trace, from..until));
         let (resources, waits, more_waits) = self.requests.finish(self.cores.len());
         let (jobs, more_jobs) =
             self.jobs.as_mut().map_or_else(Default::default, |jobs| jobs.finish(self.cores.len()));
@@ -337,15 +427,20 @@ impl Scheduling {
                 _ => false,
             })
             .map(|(id, _)| id)
+            // List the system's own context only if it had the processor.
             .collect();
-        let tasks: Vec<_> = tasks.into_iter().filter_map(|id| self.task(id, &known)).collect();
+        let tasks: Vec<_> = tasks.into_iter().filter_map(|id| self.task(id, &coverage)).collect();
         let executed: u64 = tasks.iter().flat_map(|task| task.execution).map(|e| e.ticks).sum();
-        let of_each = trace.span.saturating_sub(self.gaps.ticks);
+        let of_each = until.saturating_sub(from).saturating_sub(self.gaps.ticks);
         let cores = (0..=u16::MAX).zip(&self.cores).map(|(cpu, core)| core.time(cpu, of_each));
-        let several = known.switches && self.cores.len() > 1;
-        Figures {
-            charged_ticks: known.switches.then_some(executed + interrupts.ticks),
-            cores: cores.filter(|_| known.switches).collect(),
+        // If there is only one core, a list of the execution on each core would repeat the list of
+        // tasks.
+        let several = coverage.switches && self.cores.len() > 1;
+        let figures = Figures {
+            events: self.events,
+            span: from..until,
+            charged_ticks: coverage.switches.then_some(executed + interrupts.ticks),
+            cores: cores.filter(|_| coverage.switches).collect(),
             execution_by_core: if several { self.executions.by_core() } else { Vec::new() },
             stacks: self.stacks.finish(trace),
             priorities_known: self.requests.knows_priorities(),
@@ -354,33 +449,31 @@ impl Scheduling {
             servers: self.budgets.finish(),
             gaps: self.gaps.count,
             gap_ticks: self.gaps.ticks,
-            hidden: self.filters.finish(trace.span),
+            hidden: self.filters.finish(until),
             resources,
             jobs,
             more_jobs,
             waits,
             more_waits,
-            passages: self.pairs.into_iter().map(|pair| pair.finish(known.switches)).collect(),
+            longest_waits: self.requests.longest(self.cores.len()),
+            passages: self.pairs.into_iter().map(|pair| pair.finish(coverage.switches)).collect(),
             sanity: self.sanity,
-        }
+        };
+        (figures, self.moments)
     }
 
-    /// Budgets fall, and cores are busy, up to the end of the trace.
-    fn account_last(&mut self, trace: &Trace) {
-        for core in &mut self.cores {
-            let ticks = core.account(trace.span);
-            self.budgets.charge(&core.running, ticks, trace.span);
-        }
-    }
-
-    fn task(&mut self, context: ContextId, known: &Known) -> Option<Task> {
+    fn task(&mut self, context: ContextId, coverage: &Coverage) -> Option<Task> {
         let (locks, waits) = self.requests.of(context);
+        // A task may run through the range without an event.
+        let ran = self.executions.of(context).ticks > 0;
+        let unseen = Seen { events: 0, first_ticks: self.from, last_ticks: self.from };
+        let seen = self.seen.at(context).or(ran.then_some(unseen));
         Some(Task {
             context,
-            seen: (*self.seen.at(context))?,
-            execution: known.switches.then(|| *self.executions.of(context)),
-            jobs: known.releases.then(|| self.releases.of(context)),
-            preemptions: known.switches.then(|| self.switches.of(context)),
+            seen: seen?,
+            execution: coverage.switches.then(|| *self.executions.of(context)),
+            jobs: coverage.releases.then(|| self.releases.of(context)),
+            preemptions: coverage.switches.then(|| self.switches.in_range(context)),
             locks,
             waits,
             timing: self.timings.of(context),
@@ -388,8 +481,8 @@ impl Scheduling {
     }
 }
 
-/// Whether an event can be why the scheduler chooses anew; timers, budgets and checks go along with
-/// other events.
+/// Returns true if an event can cause a new choice of the scheduler. Events of timers, budgets and
+/// checks cannot, because they accompany other events.
 fn is_cause(meaning: Option<Meaning>) -> bool {
     !matches!(
         meaning,

@@ -1,8 +1,8 @@
-//! How long the way of a task from one mark to another takes.
+//! Measures the time of a task from one mark to another.
 //!
-//! A pair begins at the first mark and ends at the next second mark that the same task sets; the first mark
-//! once more begins it anew. `raw` is the time between, `net` what the task ran in it: without preemption,
-//! blocking and interrupts.
+//! A passage begins at the first mark and ends at the next second mark of the same task. Another
+//! first mark restarts it. `raw` is the time between the marks. `net` is the execution of the task
+//! in this time, without preemption, blocking and interrupts.
 
 use super::accounts::Accounts;
 use super::per::PerContext;
@@ -10,8 +10,8 @@ use super::step::Step;
 use crate::analysis::Range;
 use crate::model::{ContextId, Meaning, Trace};
 
-/// A mark to look for: the number that marks carry, or the label of the event. Of marks that carry no number, such as
-/// ThreadX's user events, the number is the event id.
+/// A mark, identified by its number or by the label of its event. For events without a number, such
+/// as ThreadX's user events, the number is the event id.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Mark {
     /// A mark with this number.
@@ -32,20 +32,20 @@ impl Mark {
     }
 }
 
-/// Times between two marks, of one task.
+/// Times of one task between two marks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Passage {
-    /// Whose.
+    /// The task that passed both marks.
     pub context: ContextId,
-    /// From mark to mark, in ticks.
+    /// Time between the marks, in ticks.
     pub raw: Range,
-    /// Of these what the task ran, in ticks; `None` where the trace does not tell who runs.
+    /// Execution of the task in this time, in ticks; `None` if the trace does not show what runs.
     pub net: Option<Range>,
 }
 
 #[derive(Debug, Default)]
 struct Task {
-    /// Ticks of the first mark, and what the task had run then.
+    /// Ticks of the first mark, and execution of the task before it.
     since: Option<(u64, u64)>,
     raw: Range,
     net: Range,
@@ -66,6 +66,8 @@ impl Pair {
 
     pub(super) fn take(&mut self, trace: &Trace, id: u32, step: &Step, accounts: &Accounts) {
         let Some(by) = step.recorded_by else { return };
+        // Test the second mark first. If both marks are the same, each event ends a passage and
+        // begins another.
         if self.to.is(trace, id, step) {
             let task = self.tasks.at(by);
             if let Some((ticks, ran)) = task.since.take() {
@@ -78,12 +80,17 @@ impl Pair {
         }
     }
 
-    /// Events are missing: a second mark may be among them.
+    /// Begins a range: forgets the figures and keeps the first marks.
+    pub(super) fn restart(&mut self) {
+        self.tasks.all().for_each(|task| (task.raw, task.net) = Default::default());
+    }
+
+    /// Handles missing events, which may include the second mark.
     pub(super) fn gap(&mut self) {
         self.tasks.all().for_each(|task| task.since = None);
     }
 
-    /// The pair with its times, by task; net ones where it is known who ran.
+    /// Returns the pair with the times of each task. `net` is true if execution is known.
     pub(super) fn finish(self, net: bool) -> (Mark, Mark, Vec<Passage>) {
         let rows = self.tasks.rows().iter().enumerate().filter(|(_, task)| task.raw.count > 0);
         let passage = |(index, task): (usize, &Task)| Passage {

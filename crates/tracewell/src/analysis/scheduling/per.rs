@@ -1,8 +1,8 @@
-//! Tables with a row a context, and with a row a core.
+//! Tables with one row per context or per core.
 
 use crate::model::ContextId;
 
-/// A row for each context that was asked for.
+/// A table with a row for each context that was accessed.
 #[derive(Clone, Debug)]
 pub(super) struct PerContext<T> {
     rows: Vec<T>,
@@ -15,7 +15,7 @@ impl<T> Default for PerContext<T> {
 }
 
 impl<T: Default> PerContext<T> {
-    /// The row of a context.
+    /// Returns the row of a context. Creates the row if necessary.
     #[inline]
     pub(super) fn at(&mut self, context: ContextId) -> &mut T {
         let index = context.index();
@@ -25,24 +25,24 @@ impl<T: Default> PerContext<T> {
         &mut self.rows[index]
     }
 
-    /// The row of a context, if it or a later one was asked for before.
+    /// Returns the row of a context, if it exists.
     #[inline]
     pub(super) fn get(&self, context: ContextId) -> Option<&T> {
         self.rows.get(context.index())
     }
 
-    /// All rows there are, by the numbers of their contexts.
+    /// Returns all rows, indexed by context id.
     pub(super) fn rows(&self) -> &[T] {
         &self.rows
     }
 
-    /// All rows there are.
+    /// Returns all rows, mutable, in order of context ids.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut T> {
         self.rows.iter_mut()
     }
 }
 
-/// A row for each core that was asked for.
+/// A table with a row for each core that was accessed.
 #[derive(Clone, Debug)]
 pub(super) struct PerCore<T>(Vec<T>);
 
@@ -53,7 +53,7 @@ impl<T> Default for PerCore<T> {
 }
 
 impl<T: Default> PerCore<T> {
-    /// The row of a core.
+    /// Returns the row of a core. Creates the row if necessary.
     #[inline]
     pub(super) fn at(&mut self, cpu: u16) -> &mut T {
         let index = usize::from(cpu);
@@ -63,7 +63,7 @@ impl<T: Default> PerCore<T> {
         &mut self.0[index]
     }
 
-    /// All rows there are.
+    /// Returns all rows, mutable, in order of core numbers.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut T> {
         self.0.iter_mut()
     }

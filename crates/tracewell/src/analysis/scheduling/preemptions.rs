@@ -1,30 +1,34 @@
-//! Who lost the processor without giving it up.
+//! Counts involuntary losses of the processor.
 //!
-//! When the scheduler chooses another task than the one that runs (or, within an interrupt, was chosen last), that
-//! one is preempted if an interrupt is being served, or if the event before was the end of a
-//! device interrupt, an activation or an unlock. Otherwise it gave the processor up itself: its job
-//! or it ended, it waits, it sleeps. A task whose server's budget was used up since it last got the
-//! processor is throttled, not preempted.
+//! The scheduler can replace the running task or, within an interrupt, the task that it chose
+//! last. The replaced task is preempted in two cases: an interrupt is being served, or the previous
+//! event was an activation, an unlock or the end of a device interrupt. In all other cases the task
+//! released the processor itself: its job or the task ended, or the task waits or sleeps. A task
+//! whose server has exhausted its budget since the task last got the processor is throttled, not
+//! preempted.
 
 use super::is_cause;
+use super::moments::Moments;
 use super::per::{PerContext, PerCore};
 use super::step::Step;
 use crate::model::{ContextId, Meaning, OnBehalf, Running};
 
-/// How a task lost the processor against its will.
+/// Involuntary losses of the processor by a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Preemptions {
-    /// To another task that became ready, or an end of its time slice.
+    /// Number of preemptions by another task, or at the end of a time slice.
     pub count: u64,
-    /// Because its server's budget was used up.
+    /// Number of losses because the budget of the task's server was exhausted.
     pub throttled: u64,
 }
 
 #[derive(Debug, Default)]
 struct Task {
     figures: Preemptions,
+    /// The figures before the range.
+    before: Preemptions,
     ended: bool,
-    /// Whether its server's budget was used up since it last got the processor.
+    /// True if the budget of the task's server was exhausted since the task last got the processor.
     exhausted: bool,
 }
 
@@ -32,18 +36,19 @@ struct Task {
 #[derive(Debug, Default)]
 pub(super) struct Switches {
     tasks: PerContext<Task>,
-    /// For each core: true if the last event that can be why the scheduler chooses again makes that a preemption.
+    /// Per core, true if a choice caused by the last event would be a preemption.
     preempting: PerCore<bool>,
 }
 
 impl Switches {
-    /// Takes an event with who ran before it; `served` is the task of the server whose budget it
-    /// says is used up.
+    /// Handles an event. `before` is the context that ran before the event. If the event reports
+    /// that the budget of a server is exhausted, `served` is the task that this server serves.
     pub(super) fn take(
         &mut self,
         step: &Step,
         before: &Running<OnBehalf>,
         served: Option<ContextId>,
+        moments: &mut impl Moments,
     ) {
         match (step.meaning, step.subject) {
             (Some(Meaning::Delete), Some(task)) => self.tasks.at(task).ended = true,
@@ -58,16 +63,19 @@ impl Switches {
             _ => {}
         }
         if step.chooses() {
-            self.chosen(step, before);
+            self.chosen(step, before, moments);
         }
         if is_cause(step.meaning) {
             *self.preempting.at(step.cpu) = makes_preemptions(step);
         }
     }
 
-    fn chosen(&mut self, step: &Step, before: &Running<OnBehalf>) {
+    fn chosen(&mut self, step: &Step, before: &Running<OnBehalf>, moments: &mut impl Moments) {
+        // If the scheduler chooses the same task again, no task loses the processor.
         let Some(loser) = before.coming().filter(|loser| step.next != Some(*loser)) else { return };
         let preempting = match step.meaning {
+            // The event before a choice is its cause: the end of an interrupt, an activation or an
+            // unlock.
             Some(Meaning::Schedule) => before.in_interrupt() || *self.preempting.at(step.cpu),
             Some(Meaning::Ready | Meaning::SliceExpired) => true,
             _ => false,
@@ -80,29 +88,45 @@ impl Switches {
             task.figures.throttled += 1;
         } else {
             task.figures.count += 1;
+            moments.preempted(loser);
         }
     }
 
-    /// A task got the processor.
+    /// Notes that a task got the processor.
     pub(super) fn dispatched(&mut self, task: ContextId) {
         self.tasks.at(task).exhausted = false;
     }
 
-    /// Events are missing: why the next choice is made is not known.
+    /// Handles missing events. After them, the cause of the next choice is unknown.
     pub(super) fn gap(&mut self) {
         self.preempting.all().for_each(|preempting| *preempting = false);
     }
 
+    /// Returns the figures of a task in the whole trace.
     pub(super) fn of(&mut self, task: ContextId) -> Preemptions {
         self.tasks.at(task).figures
     }
+
+    /// Returns the figures of a task in the range.
+    pub(super) fn in_range(&mut self, task: ContextId) -> Preemptions {
+        let Task { figures, before, .. } = self.tasks.at(task);
+        Preemptions {
+            count: figures.count - before.count,
+            throttled: figures.throttled - before.throttled,
+        }
+    }
+
+    /// Begins a range.
+    pub(super) fn restart(&mut self) {
+        self.tasks.all().for_each(|task| task.before = task.figures);
+    }
 }
 
-/// Whether a choice right after this event takes the processor from a task that wants it. An end of
-/// an interrupt that names who continues has been chosen for before.
+/// Returns true if a choice directly after this event is a preemption. If the end of an interrupt
+/// names the task that continues, the choice was made earlier.
 fn makes_preemptions(step: &Step) -> bool {
     match step.meaning {
-        Some(Meaning::InterruptExit) => !step.tells_next,
+        Some(Meaning::InterruptExit) => !step.names_next,
         Some(Meaning::Activate | Meaning::Unlock) => true,
         _ => false,
     }

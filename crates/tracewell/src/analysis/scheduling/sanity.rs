@@ -1,28 +1,33 @@
-//! What does not fit together in a trace: the reader's grounds for doubt.
+//! Counts contradictions in a trace. If there are any, its figures may be wrong.
 
 use super::step::Step;
 use crate::model::{Meaning, OnBehalf, Running};
 
-/// Counts of what does not fit.
+/// Numbers of contradictions, by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sanity {
-    /// Interrupts that end without having begun, or the other way round.
+    /// Number of interrupts that end without a beginning or begin without an end.
     pub unmatched_brackets: u64,
-    /// Loads of a context other than the one that runs by the scheduler's choices.
+    /// Number of context loads that contradict the scheduler's choice.
     pub disagreeing_loads: u64,
-    /// Events that the schema does not know.
+    /// Number of events that the schema does not define.
     pub unknown_events: u64,
-    /// Events whose clock stands before that of the event before.
+    /// Number of events with an earlier time than the previous event.
     pub backward_steps: u64,
     last: u64,
 }
 
 impl Sanity {
+    /// Begins a range.
+    pub(super) fn restart(&mut self) {
+        *self = Self { last: self.last, ..Self::default() };
+    }
+
     pub(super) fn take(&mut self, step: &Step, before: &Running<OnBehalf>, known: bool) {
         let runs = step.meaning == Some(Meaning::Runs) && !step.of_system;
         let loads = runs && !before.in_interrupt();
-        let told = before.choices_told && before.task().is_some();
-        self.disagreeing_loads += u64::from(loads && told && before.task() != step.subject);
+        let recorded = before.choices_recorded && before.task().is_some();
+        self.disagreeing_loads += u64::from(loads && recorded && before.task() != step.subject);
         self.unknown_events += u64::from(!known);
         self.backward_steps += u64::from(step.ticks < self.last);
         self.last = step.ticks;

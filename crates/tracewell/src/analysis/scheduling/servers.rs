@@ -1,14 +1,16 @@
-//! What became of the budgets of servers.
+//! Follows the budgets of servers.
 //!
-//! A server's budget falls while a task that it serves runs, or while another runs on that task's behalf. It is full
-//! when it is replenished, and when the server has something to serve for the first time after its task's job
-//! was done; it is 0 when the server says that it is used up; reclaimed time that is used adds to it. How large it is when full is
-//! told from outside; else it is taken for the most that was used before it was used up.
+//! A server's budget decreases while a task that it serves runs, or while another task runs on that
+//! task's behalf. It is full after it is replenished, and when the server becomes active for the
+//! first time after its task completed a job. It is 0 when the server reports exhaustion. Reclaimed
+//! time that the server uses is added to the budget. The full size is the largest amount that was
+//! used before exhaustion.
 //!
-//! Some servers do not say whom they serve when they become active. Then it is the task of the activation right before
-//! that record: the kernel activates the task, which wakes its server. A group of tasks is activated in the other order, each
-//! server before its task: a server without such an activation before it serves the task of the one right after.
-//! Who runs when the budget is used up is certain, and corrects both.
+//! Some servers do not name the served task when they become active. Usually this is the task that
+//! was activated directly before, because the activation of a task wakes its server. In groups of
+//! tasks, each server becomes active before its task. So if no task was activated directly before a
+//! server, the server serves the task that is activated directly after it. The task that runs when
+//! the budget is exhausted is certainly the served one, and replaces an inferred task.
 
 use std::collections::HashMap;
 
@@ -20,56 +22,57 @@ use super::step::Step;
 use crate::analysis::Range;
 use crate::model::{ContextId, Meaning, OnBehalf, Running, Trace};
 
-/// A server: a budget of execution that comes again, for a task or several.
+/// A server: a replenished budget of execution time for one or more tasks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Server {
-    /// Its key as recorded.
+    /// The recorded key.
     pub key: u64,
-    /// The task that it serves, as far as the trace tells.
+    /// The served task, if the trace shows it.
     pub task: Option<ContextId>,
-    /// How often it had something to serve.
+    /// Number of times that the server became active.
     pub active: u64,
-    /// How often its budget was used up.
+    /// Number of times that the budget was exhausted.
     pub exhausted: u64,
-    /// How often it had its budget again.
+    /// Number of replenishments of the budget.
     pub replenished: u64,
-    /// How often it took over budget that others left.
+    /// Number of times that the server took over unused budget of other servers.
     pub reclaiming: u64,
-    /// How often it used reclaimed budget.
+    /// Number of times that the server used reclaimed budget.
     pub used_reclaimed: u64,
-    /// From being used up to being replenished, in ticks, of times that ended in the trace.
+    /// Durations from exhaustion to replenishment in ticks, if the trace shows both.
     pub without_budget: Range,
-    /// The same times: beginning and end of each. Kept on request.
+    /// Beginning and end of each interval without budget, in ticks, if requested.
     pub without: Vec<(u64, u64)>,
-    /// Ticks for which what it serves ran.
+    /// Ticks for which the served task ran.
     pub supplied: u64,
-    /// The most ticks that were used of one budget before it was used up.
+    /// The largest number of ticks that were used before exhaustion.
     pub most_used: Option<u64>,
-    /// How much of a full budget was used, in ticks: moments at which that began to change, or
-    /// changed at once. Between two moments it changes evenly. Kept on request.
+    /// The used part of the budget over time, if requested. The list has a point wherever the slope
+    /// or the value of the curve changes abruptly. Between two points, the curve is linear.
     pub used: Vec<Used>,
 }
 
-/// How much of a budget was used.
+/// The used part of a budget at one time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Used {
-    /// When.
+    /// Ticks since the first event of the trace.
     pub ticks: u64,
-    /// Ticks used; fewer than none where reclaimed time was given. `None` where all is used.
+    /// Used ticks. Negative if reclaimed time was added. `None` if the budget is exhausted.
     pub used: Option<i64>,
 }
 
-/// What is followed of a server.
+/// The state of a server.
 #[derive(Debug)]
 struct Followed {
     figures: Server,
     exhausted_since: Option<u64>,
     used: i64,
-    /// Whether the next activation begins with a full budget.
+    /// True if the budget is full at the next activation.
     idle: bool,
-    /// True once the server itself named its task.
+    /// True if the server itself has named its task.
     names_task: bool,
-    /// Ticks supplied to a task that was inferred, since that was last confirmed.
+    /// Ticks charged for an inferred task since the last exhaustion of the budget. Only an
+    /// exhaustion shows for certain which task is served.
     unconfirmed: u64,
 }
 
@@ -95,6 +98,7 @@ impl Followed {
 
     fn active(&mut self, ticks: u64, keeps: bool) {
         self.figures.active += 1;
+        // If an exhausted server becomes active, it waits for its replenishment.
         if std::mem::replace(&mut self.idle, false) && self.exhausted_since.is_none() {
             self.full(ticks, keeps);
         }
@@ -107,10 +111,12 @@ impl Followed {
 
     fn exhaust(&mut self, ticks: u64, keeps: bool) {
         self.figures.exhausted += 1;
+        // A repeated report does not change the beginning of the time without budget.
         if self.exhausted_since.is_some() {
             return;
         }
         self.exhausted_since = Some(ticks);
+        // Without a known task nothing was charged, so the used amount does not show the size.
         if self.figures.task.is_some() {
             let used = u64::try_from(self.used).unwrap_or(0);
             self.figures.most_used = self.figures.most_used.max(Some(used));
@@ -137,7 +143,7 @@ impl Followed {
         self.point(ticks, keeps);
     }
 
-    /// What it serves ran for a while, up to now.
+    /// Charges the last `spent` ticks before `now`, for which the served task ran.
     fn serve(&mut self, spent: u64, now: u64, keeps: bool) {
         self.figures.supplied += spent;
         self.unconfirmed += spent;
@@ -147,7 +153,7 @@ impl Followed {
             return;
         }
         let points = &mut self.figures.used;
-        // A fall that goes on needs no point of its own.
+        // If the decrease continues, no new point is needed.
         let falls = match points.as_slice() {
             [.., before, last] => {
                 *last == from && before.ticks < last.ticks && before.used < last.used
@@ -174,15 +180,15 @@ impl Followed {
 pub(super) struct Budgets {
     servers: Vec<Followed>,
     by_key: HashMap<u64, usize, RandomState>,
-    /// The servers of tasks; one at most each, as far as the trace tells.
+    /// The server of each task. A task has at most one server.
     by_task: HashMap<ContextId, usize, RandomState>,
-    /// The task of the event before, if that activated it and no server became active because of it.
+    /// The task that the previous event activated, unless this activation made a server active.
     activated: Option<ContextId>,
-    /// The server of the event before, if that became active for an unknown task.
+    /// The server that became active at the previous event, if the task that it serves is unknown.
     unserved: Option<usize>,
-    /// The ticks that each task had been served when its job was activated.
+    /// For each task, its served ticks at the time when its job was activated.
     begun: PerContext<Option<u64>>,
-    /// Whether curves and times without budget are kept.
+    /// True if budget curves and times without budget are listed.
     keeps: bool,
 }
 
@@ -191,7 +197,20 @@ impl Budgets {
         self.keeps = true;
     }
 
-    /// Takes an event with who ran before it.
+    /// Begins a range at `from`: forgets the figures and keeps the budgets.
+    pub(super) fn restart(&mut self, from: u64) {
+        let keeps = self.keeps;
+        for server in &mut self.servers {
+            let task = server.figures.task;
+            server.figures = Server { task, ..Followed::new(server.figures.key).figures };
+            match server.exhausted_since {
+                Some(_) if keeps => server.figures.used.push(Used { ticks: from, used: None }),
+                _ => server.point(from, keeps),
+            }
+        }
+    }
+
+    /// Handles an event. `before` is the context that ran before it.
     pub(super) fn take(
         &mut self,
         trace: &Trace,
@@ -202,6 +221,7 @@ impl Budgets {
         let (activated, unserved) = (self.activated.take(), self.unserved.take());
         match (step.meaning, step.subject, step.object) {
             (Some(Meaning::Activate), Some(task), _) => {
+                // Further activations do not reset the account of a pending job.
                 self.begun.at(task).get_or_insert(accounts.served(task));
                 match unserved {
                     Some(server) => self.serves(server, task),
@@ -209,6 +229,7 @@ impl Budgets {
                 }
             }
             (Some(meaning @ (Meaning::Complete | Meaning::Delete)), Some(task), _) => {
+                // Charges after this belong to the next job, unless the task is deleted.
                 let goes_on = meaning == Meaning::Complete;
                 *self.begun.at(task) = goes_on.then(|| accounts.served(task));
                 let server = self.by_task.get(&task);
@@ -221,6 +242,8 @@ impl Budgets {
             }
             (Some(Meaning::BudgetExhausted), _, Some(key)) => {
                 let index = self.index(key);
+                // The task that ran when the budget was exhausted used the budget, even if another
+                // task was inferred before.
                 if let Some(ran) = before.now().of.get() {
                     self.confirm(index, ran, accounts);
                 }
@@ -235,7 +258,8 @@ impl Budgets {
         }
     }
 
-    /// A server has something to serve: the task that it names, or the one that was activated right before.
+    /// Marks a server as active for the task that it names, or for the task that was activated
+    /// directly before.
     fn active(
         &mut self,
         key: u64,
@@ -253,8 +277,9 @@ impl Budgets {
         }
     }
 
-    /// A task ran while the budget of a server was used up: the server serves that one. What was taken for
-    /// supplied to another since that was last certain goes to this one's job.
+    /// Handles the exhaustion of the budget while `ran` was running. This shows that the server
+    /// serves `ran`. If another task was inferred, the ticks charged for that task since the last
+    /// exhaustion are replaced by the ticks of `ran`'s job.
     fn confirm(&mut self, index: usize, ran: ContextId, accounts: &Accounts) {
         let server = &mut self.servers[index];
         let wrong = std::mem::take(&mut server.unconfirmed);
@@ -262,13 +287,14 @@ impl Budgets {
             return;
         }
         let begun = self.begun.get(ran).copied().flatten();
+        // Replace the ticks of the inferred task by those of this task's job.
         let own = begun.map_or(0, |begun| accounts.served(ran).saturating_sub(begun));
         server.figures.supplied = server.figures.supplied.saturating_sub(wrong) + own;
         server.used = i64::try_from(own).unwrap_or(i64::MAX);
         self.serves(index, ran);
     }
 
-    /// Events are missing: what was activated last is not known.
+    /// Handles missing events. After them, the last activation is unknown.
     pub(super) fn gap(&mut self) {
         (self.activated, self.unserved) = (None, None);
         self.begun = PerContext::default();
@@ -276,6 +302,7 @@ impl Budgets {
 
     fn serves(&mut self, index: usize, task: ContextId) {
         let Some(server) = self.servers.get_mut(index) else { return };
+        // A server serves one task at a time, and a task has one server.
         if let Some(before) = server.figures.task.replace(task).filter(|before| *before != task) {
             self.by_task.remove(&before);
         }
@@ -298,7 +325,7 @@ impl Budgets {
         }
     }
 
-    /// So many ticks passed up to now while this was going on.
+    /// Charges the last `ticks` before `now` to the context that `running` names.
     pub(super) fn charge(&mut self, running: &Running<OnBehalf>, ticks: u64, now: u64) {
         if running.in_interrupt() || ticks == 0 || self.by_task.is_empty() {
             return;
@@ -306,6 +333,7 @@ impl Budgets {
         let OnBehalf { runs, of } = running.now();
         let server = |task: ContextId| self.by_task.get(&task).copied();
         let (first, second) = (runs.get().and_then(server), of.get().and_then(server));
+        // If both tasks belong to the same server, the server is charged once.
         for index in [first, second.filter(|_| first != second)].into_iter().flatten() {
             if let Some(server) = self.servers.get_mut(index) {
                 server.serve(ticks, now, self.keeps);
@@ -313,7 +341,7 @@ impl Budgets {
         }
     }
 
-    /// The task of the server that an event is about.
+    /// Returns the task of the server that an event refers to.
     pub(super) fn task_of(&self, step: &Step) -> Option<ContextId> {
         if step.meaning != Some(Meaning::BudgetExhausted) {
             return None;

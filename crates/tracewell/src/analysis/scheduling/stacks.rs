@@ -1,40 +1,41 @@
-//! How deep the stacks of tasks got: the lowest stack pointer that a task's events show within its stack.
+//! Measures the maximum depth of task stacks from the lowest stack pointer in each task's events.
 //!
-//! A stack lies where the parameters `stack_start` and `stack_size` of the task's object say and grows downwards; the
-//! argument `stack_ptr` of an event is the pointer of the task that recorded it. Between two events it may have been
-//! lower. A pointer outside of the stack says nothing of it: a kernel that runs as a program of a host has
-//! other stacks than those it registers.
+//! The parameters `stack_start` and `stack_size` of the task's object define the stack, which grows
+//! downwards. An event's argument `stack_ptr` is the stack pointer of the recording task. Between
+//! two events, the pointer may have been lower. Pointers outside the stack are only counted,
+//! because a kernel that is simulated on a host does not use the registered stacks.
 
 use super::per::PerContext;
-use crate::model::{Context, ContextId, EventRef, Trace};
+use crate::model::{Context, ContextId, Event, Trace};
 
 /// The stack of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stack {
-    /// The task.
+    /// The task that owns it.
     pub context: ContextId,
-    /// Its lowest address.
+    /// The lowest address of the stack. The stack grows towards this end.
     pub start: u64,
-    /// Its bytes.
+    /// Size of the stack in bytes.
     pub size: u64,
-    /// The most bytes that were seen used, and when, in ticks; `None` if no event tells.
+    /// The maximum number of used bytes, and the ticks of the event that shows it; `None` if no
+    /// event has a stack pointer.
     pub used: Option<(u64, u64)>,
-    /// Events whose pointer lies outside of it.
+    /// Number of events whose pointer is outside the stack.
     pub outside: u64,
 }
 
-/// The stack of a task, while events come.
+/// The state of a task's stack.
 #[derive(Clone, Copy, Debug, Default)]
 enum Followed {
-    /// Not looked for yet.
+    /// The stack has not been looked up yet.
     #[default]
     Open,
-    /// The trace does not say where it lies.
-    Untold,
-    Told(Stack),
+    /// The trace does not contain the address of the stack.
+    Unknown,
+    Recorded(Stack),
 }
 
-/// The argument of an event that is the stack pointer.
+/// The position of the stack pointer among the arguments of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Pointer {
     Open,
@@ -42,30 +43,41 @@ enum Pointer {
     Argument(u8),
 }
 
-/// Ids whose stack pointer is remembered; those beyond have none.
+/// Event ids below this number are checked for a stack pointer.
 const IDS: usize = 1 << 12;
 
 /// Follows the stacks of all tasks.
 #[derive(Debug, Default)]
 pub(super) struct Stacks {
-    /// By event id.
+    /// The position of the stack pointer per event id. It is looked up at the first event with that
+    /// id.
     pointers: Vec<Pointer>,
     tasks: PerContext<Followed>,
 }
 
 impl Stacks {
-    /// Takes an event that a task recorded.
-    #[inline]
-    pub(super) fn take(&mut self, trace: &Trace, event: &EventRef<'_>) {
-        let Some(argument) = self.pointer(trace, event.id) else { return };
-        let followed = self.tasks.at(event.context);
-        if matches!(followed, Followed::Open) {
-            *followed = stack_of(trace, event.context).map_or(Followed::Untold, Followed::Told);
+    /// Begins a range: forgets the maximum depths so far.
+    pub(super) fn restart(&mut self) {
+        for task in self.tasks.all() {
+            if let Followed::Recorded(stack) = task {
+                (stack.used, stack.outside) = (None, 0);
+            }
         }
-        if let Followed::Told(stack) = followed
-            && let Some(pointer) = trace.payload.argument(event.payload, argument)
+    }
+
+    /// Handles an event that a task recorded.
+    #[inline]
+    pub(super) fn take(&mut self, event: Event<'_>) {
+        let Event { trace, row } = event;
+        let Some(argument) = self.pointer(trace, row.id) else { return };
+        let followed = self.tasks.at(row.context);
+        if matches!(followed, Followed::Open) {
+            *followed = stack_of(trace, row.context).map_or(Followed::Unknown, Followed::Recorded);
+        }
+        if let Followed::Recorded(stack) = followed
+            && let Some(pointer) = event.argument(argument)
         {
-            stack.note(pointer, event.ticks);
+            stack.note(pointer, row.ticks);
         }
     }
 
@@ -94,7 +106,8 @@ impl Stacks {
     /// Returns the stacks, by task.
     pub(super) fn finish(&self, trace: &Trace) -> Vec<Stack> {
         let known = |context: ContextId| match self.tasks.get(context) {
-            Some(Followed::Told(stack)) => Some(*stack),
+            Some(Followed::Recorded(stack)) => Some(*stack),
+            // List the stack of a task without events too.
             _ => stack_of(trace, context),
         };
         trace.contexts.iter().filter_map(|(context, _)| known(context)).collect()
@@ -115,7 +128,7 @@ impl Stack {
     }
 }
 
-/// Returns the stack of a context, if its object says where it lies.
+/// Returns the stack of a context if its object has the stack's address.
 fn stack_of(trace: &Trace, context: ContextId) -> Option<Stack> {
     let known = trace.contexts.get(context)?;
     let (start, size) =

@@ -1,64 +1,68 @@
-//! What an event asserts, and about whom: meaning and participants, looked up.
+//! Determines the meaning of an event and its participants.
 
 use crate::model::schema::{ArgumentKind, Means};
-use crate::model::{Choice, ContextId, ContextKind, EventRef, Meaning, OnBehalf, Running, Trace};
+use crate::model::{Choice, ContextId, ContextKind, Event, Meaning, OnBehalf, Running};
 
-/// An event as the analyses see it.
+/// An event with its meaning and participants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Step {
-    /// Number of the event.
+    /// Number of the event in the trace, from 0.
     pub(super) seq: u64,
     /// Ticks since the first event.
     pub(super) ticks: u64,
     /// The core that recorded it.
     pub(super) cpu: u16,
     pub(super) meaning: Option<Meaning>,
-    /// Whom it is about; who recorded it, if a thread did, where the event does not say.
+    /// The task that the event refers to, or the recording thread if the event names no task.
     pub(super) subject: Option<ContextId>,
-    /// Who runs next; see [`Step::tells_next`].
+    /// The context that runs next; see [`Step::names_next`].
     pub(super) next: Option<ContextId>,
-    /// Whether the event says who runs next: with no `next`, nobody does.
-    pub(super) tells_next: bool,
-    /// True if the event says that no task is ready to run.
+    /// True if the event specifies the context that runs next. If `next` is `None`, nothing runs
+    /// next.
+    pub(super) names_next: bool,
+    /// True if the event means that no task is ready to run.
     pub(super) idles: bool,
     pub(super) object: Option<u64>,
     /// The type code of the object that a request is for.
     pub(super) object_kind: Option<u32>,
     pub(super) value: Option<u64>,
-    /// The thread that recorded it.
+    /// The thread that recorded the event.
     pub(super) recorded_by: Option<ContextId>,
-    /// True if the system itself runs from here on, which no scheduler chooses.
+    /// True if the system itself runs after this event, without a choice of the scheduler.
     pub(super) of_system: bool,
 }
 
 impl Step {
-    pub(super) fn of(trace: &Trace, event: &EventRef<'_>) -> Self {
+    pub(super) fn of(event: Event<'_>) -> Self {
+        let Event { trace, row } = event;
         let recorded_by = trace
             .contexts
-            .get(event.context)
+            .get(row.context)
             .filter(|context| context.kind == ContextKind::Thread)
-            .map(|_| event.context);
-        let means = trace.schema.event(event.id).means;
-        let argument = |role: Option<usize>| trace.payload.argument(event.payload, role?);
+            .map(|_| row.context);
+        let means = event.kind().means;
+        let argument = |role: Option<usize>| event.argument(role?);
         let named = |role| argument(role).and_then(|key| trace.contexts.find(key));
         let role = |role: fn(&Means) -> Option<usize>| means.as_ref().and_then(role);
         let subject = role(|means| means.subject);
+        // If the meaning has no argument for its subject, the subject is the recording thread. If
+        // the event names an unknown context, the subject is `None`.
         let subject = if subject.is_some() { named(subject) } else { recorded_by };
         let is_system = |id: ContextId| {
             trace.contexts.get(id).is_some_and(|context| context.kind == ContextKind::System)
         };
         Self {
-            seq: event.seq,
-            ticks: event.ticks,
-            cpu: event.cpu,
+            seq: row.seq,
+            ticks: row.ticks,
+            cpu: row.cpu,
             meaning: means.map(|means| means.meaning),
             subject,
             next: named(role(|means| means.next)),
-            tells_next: role(|means| means.next).is_some(),
+            names_next: role(|means| means.next).is_some(),
             idles: argument(role(|means| means.next)) == Some(0),
             object: argument(role(|means| means.object)),
             object_kind: means.filter(asks).and_then(|means| {
-                match trace.schema.event(event.id).args.get(means.object?)?.kind {
+                match event.kind().args.get(means.object?)?.kind {
                     ArgumentKind::Object(kind) => kind,
                     _ => None,
                 }
@@ -70,17 +74,19 @@ impl Step {
         }
     }
 
-    /// Whether the event makes the processor go, now or after an interrupt, to whom it names.
+    /// Returns true if the event gives the processor to the named context, now or after an
+    /// interrupt.
     pub(super) fn chooses(&self) -> bool {
-        self.tells_next && self.meaning != Some(Meaning::InterruptExit)
+        self.names_next && self.meaning != Some(Meaning::InterruptExit)
     }
 
-    /// Whom the scheduler chose: the one that runs, or on whose behalf another does.
+    /// Returns the task that the scheduler chose. This is the running task, or the task on whose
+    /// behalf another task runs.
     pub(super) fn chosen(&self) -> Option<ContextId> {
         if self.meaning == Some(Meaning::Schedule) { self.subject } else { self.next }
     }
 
-    /// Makes what the event says of who runs true.
+    /// Updates the running context according to the event.
     pub(super) fn apply(&self, running: &mut Running<OnBehalf>) {
         match (self.meaning, self.subject) {
             (Some(Meaning::TraceStart), Some(task)) => running.start(task),
@@ -96,7 +102,7 @@ impl Step {
         }
     }
 
-    /// The same for a system whose events say who recorded them.
+    /// Does the same for a system whose events only show which context recorded them.
     fn apply_recorded(&self, running: &mut Running<OnBehalf>) {
         if let Some(task) = self.recorded_by {
             running.record(task);
@@ -109,14 +115,14 @@ impl Step {
     }
 }
 
-/// Returns true if an event asks for something that its task may have to wait for.
+/// Returns true if an event is a request for which its task may have to wait.
 fn asks(means: &Means) -> bool {
     matches!(means.meaning, Meaning::Lock | Meaning::Wait)
 }
 
 #[cfg(test)]
 impl Step {
-    /// An event that asserts something about a task and nothing else.
+    /// Returns an event with only a meaning and a task.
     pub(super) fn about(meaning: Meaning, task: ContextId) -> Self {
         Self {
             seq: 0,
@@ -125,7 +131,7 @@ impl Step {
             meaning: Some(meaning),
             subject: Some(task),
             next: Some(task),
-            tells_next: meaning == Meaning::Schedule,
+            names_next: meaning == Meaning::Schedule,
             idles: false,
             object: None,
             object_kind: None,

@@ -1,8 +1,9 @@
-//! Jobs against what is known of their task from outside: its period and its deadline.
+//! Compares jobs with the known period and deadline of their task.
 //!
-//! The jitter for a period T is the greatest distance of a release (or a completion) from the first one's time plus
-//! as many periods as jobs came between. A response is late if it is longer than the deadline, which counts from the
-//! release: records of misses exist only where the kernel was told to check.
+//! For a period T, the n-th release (or completion) is expected n T after the first. The jitter is
+//! the largest distance from the expected time. A response is late if it is longer than the
+//! deadline, which is relative to the release. Kernels record missed deadlines only if they are
+//! configured to check them.
 
 use std::collections::HashMap;
 
@@ -12,32 +13,32 @@ use super::jobs::Change;
 use super::per::PerContext;
 use crate::model::{ContextId, Trace};
 
-/// What is known of a task, in nanoseconds.
+/// Known timing of a task, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Expected {
-    /// From a release to the next one.
+    /// Time between releases, in nanoseconds.
     pub period: Option<u64>,
-    /// From a release to when its job has to be done.
+    /// Time from a release to the latest allowed completion.
     pub deadline: Option<u64>,
 }
 
-/// How a task kept to what is known of it.
+/// The result of comparing a task with its known timing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Timing {
-    /// What that is.
+    /// The known timing with which the task was compared.
     pub expected: Expected,
-    /// Greatest distance of a release from its period, in nanoseconds.
+    /// Release jitter in nanoseconds: the largest distance from the expected time.
     pub release_jitter: Option<u64>,
-    /// The same of completions.
+    /// Completion jitter, in nanoseconds.
     pub completion_jitter: Option<u64>,
-    /// Jobs whose response was longer than the deadline.
+    /// Number of jobs whose response time exceeded the deadline.
     pub late: u64,
 }
 
-/// Times that should come once a period.
+/// Times that are expected once per period.
 #[derive(Clone, Copy, Debug, Default)]
 struct Series {
-    /// The next one, if all keep to the period of the first.
+    /// The next expected time, relative to the first.
     next: Option<u64>,
     jitter: Option<u64>,
 }
@@ -52,14 +53,14 @@ impl Series {
 
 #[derive(Debug, Default)]
 struct Task {
-    /// `None` until it is looked for.
+    /// `None` until it is looked up.
     expected: Option<Expected>,
     releases: Series,
     completions: Series,
     late: u64,
 }
 
-/// Follows the tasks of which something is known.
+/// Follows the tasks with known timing.
 #[derive(Debug, Default)]
 pub(super) struct Timings {
     by_name: HashMap<String, Expected, RandomState>,
@@ -71,12 +72,13 @@ impl Timings {
         Self { by_name, tasks: PerContext::default() }
     }
 
-    /// Whether nothing is known of any task.
+    /// Returns true if no task has known timing.
     pub(super) fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
 
-    /// A job was released, or done after so many nanoseconds; `now` is nanoseconds, too.
+    /// Handles the release of a job, or its completion after `response` nanoseconds. `now` is in
+    /// nanoseconds.
     pub(super) fn take(
         &mut self,
         trace: &Trace,
@@ -96,16 +98,24 @@ impl Timings {
         if let Some(period) = expected.period {
             series.add(now, period);
         }
+        // Without a release in the trace, it is unknown if a response is late.
         let late = expected.deadline.zip(response).is_some_and(|(most, took)| took > most);
         task.late += u64::from(late);
     }
 
-    /// A task's deadline.
+    /// Returns a task's deadline in nanoseconds after the release, or `None` if it is unknown.
     pub(super) fn deadline(&self, context: ContextId) -> Option<u64> {
         self.tasks.get(context)?.expected?.deadline
     }
 
-    /// Events are missing: the next release is a first one.
+    /// Begins a range: forgets the figures and keeps the expected times.
+    pub(super) fn restart(&mut self) {
+        for task in self.tasks.all() {
+            (task.releases.jitter, task.completions.jitter, task.late) = (None, None, 0);
+        }
+    }
+
+    /// Handles missing events. The next release counts as the first.
     pub(super) fn gap(&mut self) {
         for task in self.tasks.all() {
             (task.releases.next, task.completions.next) = (None, None);
@@ -123,7 +133,7 @@ impl Timings {
     }
 }
 
-/// What is known of a task, by its name or its key.
+/// Returns the known timing of a task, by its name or key.
 fn look_up(
     trace: &Trace,
     context: ContextId,

@@ -1,14 +1,15 @@
-//! The highest load in a time of given length, wherever it begins.
+//! Finds the maximum busy time in a window of given length over all positions of the window.
 //!
-//! What a window holds grows until its end leaves a busy stretch or its beginning enters one. So the fullest
-//! window ends with a stretch or begins with one, and only these are looked at.
+//! When a window moves forwards, its busy time can stop growing in only two ways: the end of the
+//! window leaves a busy interval, or the beginning of the window enters one. So a fullest window
+//! begins or ends together with a busy interval, and only these windows are checked.
 
 use std::collections::VecDeque;
 
 /// Lengths of windows, in nanoseconds.
 pub const WINDOWS: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
 
-/// A busy stretch: its beginning and its end.
+/// A busy interval: its beginning and its end.
 type Stretch = (u64, u64);
 
 /// The fullest window of one length.
@@ -16,10 +17,10 @@ type Stretch = (u64, u64);
 struct Window {
     length: u64,
     most: u64,
-    /// Stretches that the next window to end with one can hold, and what they hold together.
+    /// Intervals that overlap the window that ends with the last interval, and their total.
     ending: VecDeque<Stretch>,
     in_ending: u64,
-    /// Stretches from the first one on with which a window begins that was not looked at.
+    /// Each of these intervals begins a window that has not been checked yet.
     beginning: VecDeque<Stretch>,
     in_beginning: u64,
 }
@@ -32,27 +33,32 @@ impl Window {
     }
 
     fn add(&mut self, stretch: Stretch) {
-        self.look_at_those_before(stretch.0);
+        // Windows that end before this interval begins are complete.
+        self.check_until(stretch.0);
         self.beginning.push_back(stretch);
         self.in_beginning += stretch.1 - stretch.0;
         self.ending.push_back(stretch);
         self.in_ending += stretch.1 - stretch.0;
         let start = stretch.1.saturating_sub(self.length);
+        // Drop intervals before the window, because later windows begin later.
         while let Some((from, to)) = self.ending.front().filter(|first| first.1 <= start) {
             self.in_ending -= to - from;
             self.ending.pop_front();
         }
+        // If the window begins within an interval, only the later part of the interval counts.
         let outside = self.ending.front().map_or(0, |first| start.saturating_sub(first.0));
         self.most = self.most.max(self.in_ending - outside);
     }
 
-    /// Looks at the windows that begin with a stretch and end by `until`.
-    fn look_at_those_before(&mut self, until: u64) {
+    /// Checks the windows that begin with an interval and end at or before `until`.
+    fn check_until(&mut self, until: u64) {
         while let Some((from, to)) = self.beginning.front().copied() {
             let end = from.saturating_add(self.length);
             if end > until {
                 return;
             }
+            // If the window ends within the last interval, only the earlier part of the interval
+            // counts.
             let outside = self.beginning.back().map_or(0, |last| last.1.saturating_sub(end));
             self.most = self.most.max(self.in_beginning - outside);
             self.in_beginning -= to - from;
@@ -65,7 +71,7 @@ impl Window {
 #[derive(Clone, Debug)]
 pub(super) struct Windows {
     each: [Window; WINDOWS.len()],
-    /// End of the stretch before.
+    /// End of the previous interval.
     end: u64,
 }
 
@@ -76,8 +82,8 @@ impl Default for Windows {
 }
 
 impl Windows {
-    /// Adds a stretch. What overlaps the one before, where a clock went back or several cores were
-    /// busy at once, counts once.
+    /// Adds an interval. If it overlaps the previous interval, the common part is counted once.
+    /// Intervals overlap if the clock went back or several cores were busy.
     pub(super) fn add(&mut self, from: u64, to: u64) {
         let from = from.max(self.end);
         self.end = to.max(from);
@@ -85,11 +91,11 @@ impl Windows {
         self.each.iter_mut().for_each(|window| window.add(stretch));
     }
 
-    /// Nanoseconds that the fullest window of each length holds; `None` for those longer than the whole,
-    /// which is `span` long.
+    /// Returns the maximum busy nanoseconds for each window length; `None` if the length exceeds
+    /// `span`, the duration of the trace.
     pub(super) fn finish(&mut self, span: u64) -> [Option<u64>; WINDOWS.len()] {
         self.each.each_mut().map(|window| {
-            window.look_at_those_before(u64::MAX);
+            window.check_until(u64::MAX);
             (window.length <= span).then_some(window.most)
         })
     }
@@ -104,7 +110,7 @@ mod tests {
     fn most(stretches: &[Stretch], length: u64) -> u64 {
         let mut window = Window::new(length);
         stretches.iter().for_each(|stretch| window.add(*stretch));
-        window.look_at_those_before(u64::MAX);
+        window.check_until(u64::MAX);
         window.most
     }
 
@@ -127,7 +133,8 @@ mod tests {
                 (from, at)
             }).collect();
             let held = |from: u64| -> u64 {
-                let within = |(a, b): &Stretch| (*b).min(from + length).saturating_sub((*a).max(from));
+                let within =
+                    |(a, b): &Stretch| (*b).min(from + length).saturating_sub((*a).max(from));
                 stretches.iter().map(within).sum()
             };
             prop_assert_eq!(most(&stretches, length), (0..at).map(held).max().unwrap_or(0));

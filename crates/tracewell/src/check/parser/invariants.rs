@@ -1,11 +1,13 @@
-//! What holds at any time: `never`, `count`, `eventually`, `whenever`.
+//! Parses statements about the whole trace: `never`, `count`, `eventually`, `whenever`.
 
-use super::{Parser, Result, Scope};
+use super::{Parser, Scope};
 use crate::check::syntax::{Invariant, InvariantKind};
+use crate::select::expression::tokens::Result;
 use crate::source::Span;
 
 impl Parser<'_> {
-    /// The rest of a statement that begins with this word. Its variables are its own.
+    /// Parses the rest of a statement that begins with this word. The statement does not share the
+    /// variables of the rule.
     pub(super) fn invariant(&mut self, word: &str, start: Span) -> Result<Invariant> {
         let own = Scope { strict: self.scope.strict, ..Scope::default() };
         let rule = std::mem::replace(&mut self.scope, own);
@@ -19,7 +21,7 @@ impl Parser<'_> {
             "never" => InvariantKind::Never(self.pattern()?),
             "count" => {
                 let Some((least, most)) = self.range()? else {
-                    return Err(self.expected("a number such as 3, 2..5, 2.. or ..5"));
+                    return Err(self.tokens.expected("a number such as 3, 2..5, 2.. or ..5"));
                 };
                 InvariantKind::Count { least, most, pattern: self.pattern()? }
             }
@@ -28,19 +30,19 @@ impl Parser<'_> {
             }
             _ => self.whenever()?,
         };
-        let from = if self.take_word("from") { Some(self.pattern()?) } else { None };
-        let until = if self.take_word("until") { Some(self.pattern()?) } else { None };
+        let from = if self.tokens.take_word("from") { Some(self.pattern()?) } else { None };
+        let until = if self.tokens.take_word("until") { Some(self.pattern()?) } else { None };
         let slots = self.scope.variables.len();
-        Ok(Invariant { kind, span: start.to(self.span_before()), from, until, slots })
+        Ok(Invariant { kind, span: start.to(self.tokens.span_before()), from, until, slots })
     }
 
     fn whenever(&mut self) -> Result<InvariantKind> {
         let trigger = self.pattern()?;
-        if !self.take_word("then") {
-            return Err(self.expected("'then' and the event that must follow"));
+        if !self.tokens.take_word("then") {
+            return Err(self.tokens.expected("'then' and the event that must follow"));
         }
         let answer = self.pattern()?;
-        let within = if self.take_word("within") { Some(self.limit()?) } else { None };
+        let within = if self.tokens.take_word("within") { Some(self.limit()?) } else { None };
         Ok(InvariantKind::Whenever { trigger, answer, within })
     }
 }

@@ -1,17 +1,19 @@
-//! Times that steps may take: since when they run, and whether they are over.
+//! Computes the starts of time limits of steps, and tests if they have expired.
 
 use super::Shared;
 use crate::check::syntax::Limit;
 use crate::model::Clock;
 use crate::select::Bound;
 
-/// When a limit began to run.
+/// Returns the tick at which a limit starts.
 pub(super) fn start_of(limit: Limit, since: u64, shared: &Shared) -> u64 {
+    // An event named by `as` may be in a branch that was not taken. The limit then counts from
+    // the previous step.
     let mark = limit.of.and_then(|mark| shared.marks.get(mark).copied().flatten());
     mark.unwrap_or(since)
 }
 
-/// Since when a limit ran that is over, and how long it was.
+/// Returns the start and the length of a limit that has expired.
 pub(super) fn over(
     limit: Option<Limit>,
     since: u64,
@@ -24,7 +26,8 @@ pub(super) fn over(
     is_longer(clock, since, now, limit.bound, false).then_some((since, limit.bound))
 }
 
-/// Whether a time is longer than a bound, or as long where that is enough.
+/// Returns true if a time is longer than a bound. If `or_equal` is set, also returns true if it is
+/// equal to the bound.
 pub(in crate::check) fn is_longer(
     clock: &Clock,
     since: u64,
@@ -38,6 +41,7 @@ pub(in crate::check) fn is_longer(
         Bound::Nanoseconds(ns) | Bound::WallClock(ns) => {
             let nanoseconds = |ticks| clock.nanoseconds(ticks);
             let took = nanoseconds(now).zip(nanoseconds(since));
+            // Without a rate, no limit expires. Such traces are refused before reading.
             took.is_some_and(|(now, since)| is(now.saturating_sub(since), ns))
         }
     }

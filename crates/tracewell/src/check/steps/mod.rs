@@ -1,14 +1,15 @@
-//! Events in their order: where a run of the steps stands, and which of them an event is.
+//! Matches events with steps in order: keeps the state of the steps, and finds the step that
+//! accepts an event.
 //!
-//! A state mirrors the item that it belongs to. An event is offered to the items that may come now, in
-//! the order written; the first that takes it has it, and nothing is ever tried again. An item that
-//! may be left out is left when one behind it takes an event.
+//! Each state mirrors its item. An event is offered to the items that may come next, in the order
+//! of the text. The first item that accepts the event gets it, and this is final. An optional item
+//! ends when a later item accepts an event.
 //!
-//! | file | what it holds |
+//! |file | content |
 //! |---|---|
-//! | `offer` | offering an event to what may come now |
-//! | `outlook` | what may still come: whether an item may end, why it never can, what is expected |
-//! | `limits` | times that steps may take |
+//! |`offer` | offers an event to the items that may come next |
+//! |`outlook` | tests if an item may end or has become impossible, and lists the events that it expects |
+//! |`limits` | time limits of steps |
 
 mod limits;
 mod offer;
@@ -16,21 +17,21 @@ mod outlook;
 
 use super::matching::Value;
 use super::syntax::{Item, ItemKind};
-use super::verdict::Kept;
+use super::verdict::EventCopy;
 use crate::source::Span;
 
 pub(super) use self::limits::is_longer;
 pub(super) use self::offer::{Offer, Run};
-pub(super) use self::outlook::{Doom, MOST_EXPECTED, View};
+pub(super) use self::outlook::{DeadEnd, MAX_EXPECTED, View};
 
-/// Where an item stands.
+/// The state of an item.
 #[derive(Clone, Debug)]
 pub(super) struct State {
-    /// Ticks at which it could begin.
+    /// The tick at which the item could begin.
     since: u64,
-    /// Ticks of the last event that it took, `since` before that.
+    /// The tick of the last accepted event; `since` before the first one.
     last: u64,
-    /// Whether it has taken an event.
+    /// True if the item has accepted an event.
     touched: bool,
     kind: StateKind,
 }
@@ -38,35 +39,35 @@ pub(super) struct State {
 #[derive(Clone, Debug)]
 enum StateKind {
     Event,
-    /// Which item, and where that stands.
+    /// Index of the current item, and its state.
     Sequence(usize, Option<Box<State>>),
-    /// `None` for branches that are done, and how many are not.
+    /// The states of the branches, `None` for completed ones, and the number of open branches.
     AnyOrder(Vec<Option<State>>, usize),
     Either(Option<(usize, Box<State>)>),
-    /// Rounds done, and the one that is going on.
+    /// Number of completed repetitions, and the state of the current one.
     Repeat(u64, Option<Box<State>>),
 }
 
-/// What the items of a rule share.
+/// The state that the items of a rule share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) bindings: Vec<Option<Value>>,
-    /// Ticks of the events that have names.
+    /// Ticks of the events named by `as`.
     pub(super) marks: Vec<Option<u64>>,
-    /// Whether an event that was not taken came since the last one that was.
+    /// True if an event was rejected after the last accepted one.
     pub(super) gap: bool,
-    /// The first event since the last step with the name of an expected one.
+    /// The first event since the last step that has the name of an expected event.
     pub(super) near: Option<Near>,
-    /// A step whose event came too early, and the ticks since when it was waited for.
+    /// A step whose event came too early, and the tick from which its time counts.
     pub(super) early: Option<(Span, u64)>,
-    /// The step that took the last event.
+    /// The step that accepted the last event.
     pub(super) taken: Span,
 }
 
-/// An event that was nearly taken.
+/// An event that almost matched.
 #[derive(Debug)]
 pub(super) struct Near {
-    pub(super) event: Kept,
+    pub(super) event: EventCopy,
     pub(super) why: String,
 }
 

@@ -1,24 +1,25 @@
-//! Offering an event to the items that may come now.
+//! Offers an event to the items that may come next.
 
 use super::limits::{is_longer, over, start_of};
 use super::{Near, Shared, State, StateKind};
-use crate::check::matching::{Event, Matcher, Miss};
+use crate::check::matching::{Matcher, Miss};
 use crate::check::syntax::{Item, ItemKind, Pattern};
-use crate::check::verdict::Kept;
+use crate::check::verdict::EventCopy;
+use crate::model::Event;
 use crate::source::Span;
 
-/// What became of an offer.
+/// The result of an offer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::check) enum Offer {
-    /// The item did not take the event.
+    /// The item does not accept the event.
     No,
-    /// It did and can take more.
+    /// The item accepts the event and is not complete.
     Taken,
-    /// It did and is done.
+    /// The item accepts the event and is complete.
     Done,
 }
 
-/// An event on offer.
+/// An event that is offered to items.
 pub(in crate::check) struct Run<'a, 'r> {
     pub(in crate::check) shared: &'a mut Shared,
     pub(in crate::check) matcher: &'a mut Matcher<'r>,
@@ -30,7 +31,10 @@ impl Run<'_, '_> {
     pub(in crate::check) fn offer(&mut self, item: &Item, state: &mut State) -> Offer {
         let gap = self.shared.gap;
         let fresh = !state.touched;
+        // If `...` precedes the item, any events may come before its first step, so clear the flag
+        // `gap`. If the item rejects the event, the flag is restored below.
         self.shared.gap &= !(fresh && item.loose);
+        // `next` applies only to the first event of an item.
         let offer = if fresh && item.next && self.shared.gap {
             Offer::No
         } else if self.is_over(item, state) {
@@ -42,15 +46,15 @@ impl Run<'_, '_> {
         match offer {
             Offer::No => self.shared.gap = gap,
             Offer::Taken | Offer::Done => {
-                (state.touched, state.last) = (true, self.event.event.ticks);
+                (state.touched, state.last) = (true, self.event.ticks());
             }
         }
         offer
     }
 
     fn is_over(&self, item: &Item, state: &State) -> bool {
-        let Event { trace, event } = self.event;
-        over(item.within, state.since, self.shared, &trace.clock, event.ticks).is_some()
+        let Event { trace, row } = self.event;
+        over(item.within, state.since, self.shared, &trace.clock, row.ticks).is_some()
     }
 
     fn offer_inside(&mut self, item: &Item, state: &mut State) -> Offer {
@@ -70,7 +74,7 @@ impl Run<'_, '_> {
             (ItemKind::Repeat { most, body, slots, .. }, StateKind::Repeat(rounds, round)) => {
                 self.offer_repeat((*most, body, slots.clone()), rounds, round, state.last)
             }
-            // A state is made from its item.
+            // The state always has the kind of its item.
             _ => Offer::No,
         }
     }
@@ -83,17 +87,19 @@ impl Run<'_, '_> {
                 return Offer::No;
             }
         }
-        let Event { trace, event } = self.event;
+        let Event { trace, row } = self.event;
         if let Some(limit) = item.after {
             let since = start_of(limit, since, self.shared);
-            if !is_longer(&trace.clock, since, event.ticks, limit.bound, true) {
+            // Report the earliest step in the text, even if other steps also reject the event.
+            if !is_longer(&trace.clock, since, row.ticks, limit.bound, true) {
                 self.shared.early.get_or_insert((item.span, since));
                 return Offer::No;
             }
         }
+        // Messages name the innermost item that accepts the event.
         self.shared.taken = item.span;
         if let Some(mark) = item.mark.and_then(|mark| self.shared.marks.get_mut(mark)) {
-            *mark = Some(event.ticks);
+            *mark = Some(row.ticks);
         }
         Offer::Done
     }
@@ -112,9 +118,12 @@ impl Run<'_, '_> {
         if offer != Offer::No {
             return self.moved(items, at, child, offer);
         }
+        // The current item is unfinished, so no later item may accept the event.
         if !state.can_end(item) {
             return Offer::No;
         }
+        // The current item may be complete. Try the items after it, up to and including the first
+        // that is not optional.
         for (ahead, item) in items.iter().enumerate().skip(*at + 1) {
             let mut state = State::new(item, since);
             let offer = self.offer(item, &mut state);
@@ -130,7 +139,7 @@ impl Run<'_, '_> {
         Offer::No
     }
 
-    /// An item of a sequence took the event: where it is done the next one begins.
+    /// Advances a sequence after one of its items has accepted the event.
     fn moved(
         &self,
         items: &[Item],
@@ -142,7 +151,7 @@ impl Run<'_, '_> {
             return Offer::Taken;
         }
         *at += 1;
-        let next = items.get(*at).map(|item| State::new(item, self.event.event.ticks));
+        let next = items.get(*at).map(|item| State::new(item, self.event.ticks()));
         *child = next.map(Box::new);
         if child.is_none() { Offer::Done } else { Offer::Taken }
     }
@@ -174,6 +183,8 @@ impl Run<'_, '_> {
         chosen: &mut Option<(usize, Box<State>)>,
         since: u64,
     ) -> Offer {
+        // The first accepted event selects the branch. No other branch is tried later, so no event
+        // is examined twice.
         if let Some((index, state)) = chosen {
             return items.get(*index).map_or(Offer::No, |item| self.offer(item, state));
         }
@@ -202,6 +213,8 @@ impl Run<'_, '_> {
             match offer {
                 Offer::Taken => return Offer::Taken,
                 Offer::Done => return self.round_done(most, rounds, round),
+                // An unfinished repetition must continue. A repetition that may end is complete
+                // when the next one begins.
                 Offer::No if !state.can_end(body) => return Offer::No,
                 Offer::No => (done, begins) = (*rounds + 1, state.last),
             }
@@ -209,7 +222,8 @@ impl Run<'_, '_> {
         if done >= most {
             return Offer::No;
         }
-        // The variables of the round before are forgotten, unless no new round begins.
+        // A new repetition clears the block's variables. If the event does not begin the
+        // repetition, the variables are restored.
         let own = self.shared.bindings.get_mut(slots.clone()).unwrap_or_default();
         let before: Vec<_> = own.iter_mut().map(Option::take).collect();
         let mut state = State::new(body, begins);
@@ -243,7 +257,7 @@ impl Run<'_, '_> {
             Some(found) => format!("{field} is {found}"),
             None => format!("it has no {field}"),
         };
-        self.shared.near = Some(Near { event: Kept::of(self.event.event), why });
+        self.shared.near = Some(Near { event: EventCopy::of(self.event.row), why });
     }
 
     fn note_late(&mut self, item: &Item) {
@@ -253,8 +267,8 @@ impl Run<'_, '_> {
         }
         let mut bindings = self.shared.bindings.clone();
         if self.matcher.matches(pattern, self.event, &mut bindings).is_ok() {
-            let why = "it came too late".to_owned();
-            self.shared.near = Some(Near { event: Kept::of(self.event.event), why });
+            let why = "too late".to_owned();
+            self.shared.near = Some(Near { event: EventCopy::of(self.event.row), why });
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What may still come: whether an item may end here, why it can never be completed, what it expects.
+//! Determines how an item can continue: if it may end here, if it has become impossible, and which
+//! events it expects.
 
 use super::limits::over;
 use super::{Shared, State, StateKind};
@@ -7,59 +8,62 @@ use crate::model::Clock;
 use crate::select::Bound;
 use crate::source::Span;
 
-/// Why a run cannot go on.
+/// The reason why a run cannot continue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::check) enum Doom {
-    /// Something else came where this was to come next.
+pub(in crate::check) enum DeadEnd {
+    /// Another event occurred although this step had to be next.
     NotNext(Span),
-    /// The time of this is over; since when it ran, in ticks, and how long.
+    /// The time limit of this step has expired. Contains its start in ticks, and its length.
     Late(Span, u64, Bound),
 }
 
-/// What decides whether a run can go on.
+/// The facts that decide if a run can continue.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check) struct View<'a> {
     pub(in crate::check) shared: &'a Shared,
     pub(in crate::check) clock: &'a Clock,
-    /// Ticks of the last event that was looked at.
+    /// The tick of the last event.
     pub(in crate::check) now: u64,
-    /// See [`Shared::gap`].
+    /// True if an event was rejected after the last accepted one. Initialised from [`Shared::gap`].
     pub(in crate::check) gap: bool,
 }
 
 impl View<'_> {
-    /// Whether what has come could have made it impossible to complete an item.
+    /// Returns true if past events may have made the item impossible.
     fn is_decisive(&self, item: &Item) -> bool {
         item.risks.time || (item.risks.gap && self.gap)
     }
 }
 
-/// The first of these reasons, if all are there.
-fn all(mut dooms: impl Iterator<Item = Option<Doom>>) -> Option<Doom> {
-    let first = dooms.next()??;
-    dooms.all(|doom| doom.is_some()).then_some(first)
+/// Returns the first reason if every item has a reason.
+fn all(mut dead_ends: impl Iterator<Item = Option<DeadEnd>>) -> Option<DeadEnd> {
+    let first = dead_ends.next()??;
+    dead_ends.all(|dead_end| dead_end.is_some()).then_some(first)
 }
 
-/// Why branches of which all must be completed cannot be.
+/// Returns the reason why a block cannot be completed, given its open branches.
 fn dead_branch<'a>(
     open: impl Iterator<Item = (&'a Item, &'a State)> + Clone,
     view: View<'_>,
-) -> Option<Doom> {
+) -> Option<DeadEnd> {
     let mut must = open.clone().filter(|(item, state)| !state.can_end(item)).peekable();
     match must.peek() {
+        // If a required branch is impossible, the whole block is impossible.
         Some(_) => must.find_map(|(item, state)| state.dead(item, view)),
+        // If all open branches are optional, the block is impossible only if no branch can begin.
         None => all(open.map(|(item, state)| state.dead(item, view))),
     }
 }
 
-/// Expected events that are worth telling.
-pub(in crate::check) const MOST_EXPECTED: usize = 4;
+/// Maximum number of expected events that a message counts.
+pub(in crate::check) const MAX_EXPECTED: usize = 4;
 
 impl State {
-    /// Whether the item may end here.
+    /// Returns true if the item may end here.
     pub(in crate::check) fn can_end(&self, item: &Item) -> bool {
         match (&item.kind, &self.kind) {
             (ItemKind::Sequence(items), StateKind::Sequence(at, child)) => {
+                // Everything after the current item must also be optional.
                 let now = items.get(*at).zip(child.as_ref());
                 now.is_none_or(|(item, child)| child.can_end(item))
                     && items.iter().skip(at + 1).all(|item| item.optional)
@@ -73,6 +77,7 @@ impl State {
             }
             (ItemKind::Repeat { least, body, .. }, StateKind::Repeat(rounds, round)) => match round
             {
+                // If the body may be empty, the missing repetitions need no events.
                 Some(round) => round.can_end(body) && (rounds + 1 >= *least || body.optional),
                 None => rounds >= least || body.optional,
             },
@@ -80,28 +85,30 @@ impl State {
         }
     }
 
-    /// Why the item cannot be completed any more; `None` while it can, or may end here.
-    pub(in crate::check) fn doom(&self, item: &Item, view: View<'_>) -> Option<Doom> {
-        // Most events decide nothing, and most rules are long.
+    /// Returns the reason why the item can no longer be completed. Returns `None` if it can be
+    /// completed or may end here.
+    pub(in crate::check) fn dead_end(&self, item: &Item, view: View<'_>) -> Option<DeadEnd> {
+        // Return early, because most events do not affect the result and most rules are long.
         if !view.is_decisive(item) {
             return None;
         }
         if self.can_end(item) { None } else { self.dead(item, view) }
     }
 
-    /// Why no event that may come completes the item.
-    fn dead(&self, item: &Item, mut view: View<'_>) -> Option<Doom> {
+    /// Returns the reason why no possible event completes the item.
+    fn dead(&self, item: &Item, mut view: View<'_>) -> Option<DeadEnd> {
         if !view.is_decisive(item) {
             return None;
         }
+        // As in `offer`, `...` before an item allows a gap until the item has begun.
         view.gap &= self.touched || !item.loose;
         if item.next && view.gap && !self.touched {
-            return Some(Doom::NotNext(item.span));
+            return Some(DeadEnd::NotNext(item.span));
         }
         if let Some((since, bound)) =
             over(item.within, self.since, view.shared, view.clock, view.now)
         {
-            return Some(Doom::Late(item.span, since, bound));
+            return Some(DeadEnd::Late(item.span, since, bound));
         }
         match (&item.kind, &self.kind) {
             (ItemKind::Sequence(items), StateKind::Sequence(at, Some(child))) => {
@@ -120,6 +127,8 @@ impl State {
                 let fresh = || Self::new(body, self.last).dead(body, view);
                 match round {
                     Some(round) if round.can_end(body) => {
+                        // Either this repetition continues or a new one begins; both must be
+                        // impossible.
                         round.dead(body, view).and_then(|_| fresh())
                     }
                     Some(round) => round.dead(body, view),
@@ -130,22 +139,23 @@ impl State {
         }
     }
 
-    /// The same of a sequence whose first item stands here.
-    fn dead_sequence(&self, items: &[Item], view: View<'_>) -> Option<Doom> {
+    /// Returns the reason why no possible event completes a sequence whose first item has this
+    /// state.
+    fn dead_sequence(&self, items: &[Item], view: View<'_>) -> Option<DeadEnd> {
         let (now, ahead) = items.split_first()?;
-        let mut doom = self.dead(now, view)?;
+        let mut dead_end = self.dead(now, view)?;
         if self.can_end(now) {
             for item in ahead {
-                doom = Self::new(item, self.last).dead(item, view)?;
+                dead_end = Self::new(item, self.last).dead(item, view)?;
                 if !item.optional {
                     break;
                 }
             }
         }
-        Some(doom)
+        Some(dead_end)
     }
 
-    /// The patterns that may come now, those that must behind those that may.
+    /// Collects the patterns that may come next, required ones last.
     pub(in crate::check) fn expected<'i>(&self, item: &'i Item, out: &mut Vec<&'i Pattern>) {
         match (&item.kind, &self.kind) {
             (ItemKind::Event(pattern), StateKind::Event) => out.push(pattern),
@@ -158,7 +168,9 @@ impl State {
                 }
                 for item in ahead {
                     Self::new(item, child.last).expected(item, out);
-                    if !item.optional || out.len() > MOST_EXPECTED {
+                    // Stop at a required item, because later items cannot come next. Also stop at
+                    // the limit.
+                    if !item.optional || out.len() > MAX_EXPECTED {
                         break;
                     }
                 }

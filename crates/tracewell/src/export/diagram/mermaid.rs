@@ -1,5 +1,6 @@
-//! Mermaid text. Participants have short names of their own, for Mermaid reads some words and characters
-//! of names as its own; in labels those are written as `#CODE;`.
+//! Writes sequence diagrams for Mermaid. Participants get short generated names, because Mermaid
+//! interprets some words and characters in names. In labels, those characters are written as
+//! `#CODE;`.
 
 use std::fmt::Write as _;
 
@@ -37,6 +38,7 @@ pub(super) fn text(diagram: &Diagram) -> String {
 
 fn across(last: usize, text: &str) -> String {
     match last {
+        // Mermaid rejects a range from a participant to itself.
         0 => format!("Note over p0: {text}"),
         _ => format!("Note over p0,p{last}: {text}"),
     }
@@ -48,7 +50,7 @@ fn line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// A label in which nothing is Mermaid's: letters, digits and a few signs as they are.
+/// Returns a label without Mermaid syntax. Letters, digits and a few signs are unchanged.
 fn escaped(label: &str) -> String {
     let mut escaped = String::new();
     for (index, c) in label.chars().enumerate() {
@@ -56,9 +58,10 @@ fn escaped(label: &str) -> String {
         let is_end = index == 0 && label.eq_ignore_ascii_case("end");
         match c {
             _ if (c.is_alphanumeric() || " _.,:()'".contains(c)) && !is_end => escaped.push(c),
+            // Mermaid would interpret `--` and `->` as arrows.
             '-' if !label.contains("--") && !label.contains("->") => escaped.push(c),
             _ if c.is_control() => escaped.push(' '),
-            // A text takes all that is written to it.
+            // Writing to a `String` cannot fail.
             _ => _ = write!(escaped, "#{};", u32::from(c)),
         }
     }

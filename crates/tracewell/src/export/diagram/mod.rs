@@ -1,13 +1,13 @@
-//! Sequence diagrams: who sent what to whom, timers, states, in three languages.
+//! Writes sequence diagrams of messages, timers and states in three languages.
 //!
-//! | file | what |
+//! | file | output |
 //! |---|---|
 //! | `mermaid` | text for Mermaid (`sequenceDiagram`) |
 //! | `plantuml` | text for PlantUML |
-//! | `svg` | a picture that needs nothing else |
+//! | `svg` | a self-contained picture |
 //!
-//! All of them draw a diagram: participants in the order in which they first do something, and steps in the
-//! order of time. A message whose sender nobody names comes from `environment`.
+//! All show the same diagram, with participants in the order of their first step, and steps in the
+//! order of time. A message without a known sender comes from `environment`.
 
 mod mermaid;
 mod plantuml;
@@ -23,10 +23,9 @@ use crate::analysis::machines::{Happening, Named, Occurrence, Sequence};
 use crate::format::{OptionHelp, Options};
 use crate::input::Input;
 use crate::model::Trace;
-use crate::select::{Bound, Selection};
 use crate::text::{missing, spoken_time};
 
-/// Mermaid's entry in the list of exports.
+/// The export `mermaid`: a sequence diagram for Markdown pages.
 pub static MERMAID: Export = Export {
     name: "mermaid",
     description: "sequence diagram: Mermaid text",
@@ -35,7 +34,7 @@ pub static MERMAID: Export = Export {
     write: |input, options, names, out| write(input, options, names, out, mermaid::text),
 };
 
-/// PlantUML's entry.
+/// The export `plantuml`: a sequence diagram for PlantUML.
 pub static PLANTUML: Export = Export {
     name: "plantuml",
     description: "sequence diagram: PlantUML text",
@@ -44,49 +43,42 @@ pub static PLANTUML: Export = Export {
     write: |input, options, names, out| write(input, options, names, out, plantuml::text),
 };
 
-/// The picture's entry.
+/// The export `svg`: a sequence diagram as a picture without external parts.
 pub static SVG: Export = Export {
     name: "svg",
-    description: "sequence diagram: a picture that needs nothing else",
+    description: "sequence diagram: a self-contained picture",
     extension: Some("svg"),
     options: OPTIONS,
     write: |input, options, names, out| write(input, options, names, out, svg::text),
 };
 
-const OPTIONS: &[OptionHelp] = &[
-    OptionHelp { key: "from", value: "TIME", help: "not before: ticks, or 1.5s, 20ms, 7us" },
-    OptionHelp { key: "until", value: "TIME", help: "not after" },
-    OptionHelp {
-        key: "context",
-        value: "NAME,...",
-        help: "only what these contexts recorded; * for any text",
-    },
-    OptionHelp { key: "event", value: "NAME,...", help: "only what these events tell" },
-    OptionHelp { key: "object", value: "NAME,...", help: "only what concerns these objects" },
-    OptionHelp { key: "most", value: "N", help: "at most N steps; the others are counted (500)" },
-];
+const OPTIONS: &[OptionHelp] = &[OptionHelp {
+    key: "most",
+    value: "N",
+    help: "at most N steps; the others are counted (500)",
+}];
 
-/// Steps of a diagram, if nothing else is said: more than people look at.
-const MOST_STEPS: u64 = 500;
+/// Default maximum number of steps. Larger diagrams are hardly readable.
+const MAX_STEPS: u64 = 500;
 
-/// Who sends messages that nobody else is named for.
+/// The sender of messages without a known sender.
 const ENVIRONMENT: &str = "environment";
 
-/// What is drawn.
+/// The content of a diagram.
 #[derive(Debug, Default)]
 struct Diagram {
-    /// Where it comes from.
+    /// The name of the input.
     title: String,
     participants: Vec<String>,
     steps: Vec<Step>,
-    /// Steps that are left out.
+    /// Number of steps above the maximum.
     more: u64,
 }
 
-/// A step of a diagram; participants are positions.
+/// A step of a diagram. Participants are indices.
 #[derive(Debug)]
 struct Step {
-    /// When, for people.
+    /// The time since the first event, with its unit if the clock's rate is known.
     time: String,
     kind: StepKind,
 }
@@ -99,20 +91,20 @@ enum StepKind {
         label: String,
         taken: Option<String>,
     },
-    /// Something that happens to one participant.
+    /// A note at one participant.
     Note {
         at: usize,
         text: String,
         kind: NoteKind,
     },
-    /// Something that concerns all.
+    /// A note across all participants.
     Across(String),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum NoteKind {
     State,
-    /// A timer ran out, or a message was not taken.
+    /// An expired timer, or a message that was not taken.
     Remark,
 }
 
@@ -124,20 +116,27 @@ fn write(
     text: fn(&Diagram) -> String,
 ) -> Result<Trace, ExportError> {
     options.check(OPTIONS)?;
-    let selection = selection(options)?;
-    let most = options.number("most")?.unwrap_or(MOST_STEPS);
+    // A step can depend on an event from before the selection, such as the post of a message.
+    let selection = input.take_selection();
+    if selection.tail.is_some() {
+        let message = "a diagram cannot be limited to the last events: use --from, or -T most=N";
+        return Err(ExportError::NotPossible(message.to_owned()));
+    }
+    let most = options.number("most")?.unwrap_or(MAX_STEPS);
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let mut sequence = Sequence::new(most, selection.clone());
     let mut trace = input.read(&mut sequence)?;
     selection.check(&trace).map_err(|error| ExportError::NotPossible(error.to_string()))?;
+    // The diagram is built after reading, when all names are known.
     let (happened, more) = sequence.finish();
     let mut builder = Builder::new(&trace);
     builder.diagram.title.clone_from(&names.input);
     builder.diagram.more = more;
     happened.iter().for_each(|occurrence| builder.add(occurrence));
+    // Return an error, because an empty picture would look like a success.
     if builder.diagram.participants.is_empty() {
-        let message = "this trace, or what was selected of it, tells of no messages and no states";
-        let doubts = selection.doubts(&trace).into_iter().map(|doubt| format!("; {doubt}"));
+        let message = "the trace, or the selected part of it, has no messages and no states";
+        let doubts = selection.unknown_names(&trace).into_iter().map(|doubt| format!("; {doubt}"));
         return Err(ExportError::NotPossible(message.to_owned() + &doubts.collect::<String>()));
     }
     out.write_all(text(&builder.diagram).as_bytes()).map_err(ExportError::Write)?;
@@ -145,40 +144,26 @@ fn write(
     Ok(trace)
 }
 
-fn selection(options: &Options) -> Result<Selection, ExportError> {
-    let list = |key| {
-        let names = options.get(key).into_iter().flat_map(|names| names.split(','));
-        names.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
-    };
-    Ok(Selection {
-        contexts: list("context"),
-        events: list("event"),
-        objects: list("object"),
-        from: options.parse::<Bound>("from")?,
-        to: options.parse::<Bound>("until")?,
-        ..Selection::default()
-    })
-}
-
-/// Makes a diagram of what happened.
+/// Builds a diagram from an analysis.
 struct Builder<'a> {
     trace: &'a Trace,
     diagram: Diagram,
-    /// Participants by name.
-    known: HashMap<String, usize, RandomState>,
-    /// Expiries whose messages were not sent yet: positions of their steps, by owner and signal.
+    /// The index of each participant in the diagram, by name.
+    indices: HashMap<String, usize, RandomState>,
+    /// Indices of the steps of expired timers whose message has not been posted, by owner and
+    /// signal.
     expired: HashMap<(u64, u64), usize, RandomState>,
 }
 
 impl<'a> Builder<'a> {
     fn new(trace: &'a Trace) -> Self {
-        let (known, expired) = (HashMap::default(), HashMap::default());
-        Self { trace, diagram: Diagram::default(), known, expired }
+        let (indices, expired) = (HashMap::default(), HashMap::default());
+        Self { trace, diagram: Diagram::default(), indices, expired }
     }
 
     fn participant(&mut self, name: String) -> usize {
         let next = self.diagram.participants.len();
-        let position = *self.known.entry(name.clone()).or_insert(next);
+        let position = *self.indices.entry(name.clone()).or_insert(next);
         if position == next {
             self.diagram.participants.push(name);
         }
@@ -233,10 +218,11 @@ impl<'a> Builder<'a> {
             None => self.participant(ENVIRONMENT.to_owned()),
         };
         let mut label = signal.label(self.trace);
-        // A timer's message says that it ran out.
+        // The message of a timer already shows its expiry.
         if let Some(step) = self.expired.remove(&(receiver.key, signal.key)) {
             self.diagram.steps.remove(step);
             label.push_str(" (timer)");
+            // Removing a step changes the indices of the steps after it.
             self.expired.values_mut().for_each(|other| *other -= usize::from(*other > step));
         }
         let taken = taken.map(|ticks| self.time(ticks));
@@ -256,7 +242,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// What is said of steps that are left out.
+/// Returns the text about steps above the maximum.
 fn and_more(more: u64) -> String {
-    format!("and {more} steps more")
+    format!("and {more} more steps")
 }

@@ -1,4 +1,5 @@
-//! PlantUML text. What PlantUML reads as markup is written as `<U+CODE>`.
+//! Writes sequence diagrams for PlantUML. Characters that PlantUML interprets as markup are written
+//! as `<U+CODE>`.
 
 use std::fmt::Write as _;
 
@@ -39,16 +40,17 @@ fn line(text: &mut String, line: String) {
     text.push('\n');
 }
 
-/// A label without markup: doubled signs are markup, too.
+/// Returns a label without markup. Doubled signs are also markup.
 fn escaped(label: &str) -> String {
     let mut escaped = String::new();
     let mut before = ' ';
     for c in label.chars() {
         match c {
             _ if c.is_alphanumeric() || " :()".contains(c) => escaped.push(c),
+            // `--` and `__` strike out and underline.
             '_' | '.' | ',' | '-' if before != c => escaped.push(c),
             _ if c.is_control() => escaped.push(' '),
-            // A text takes all that is written to it.
+            // Writing to a `String` cannot fail.
             _ => _ = write!(escaped, "<U+{:04X}>", u32::from(c)),
         }
         before = c;

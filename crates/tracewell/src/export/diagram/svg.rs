@@ -1,19 +1,21 @@
-//! A picture: a row a step, a column a participant, times at the left. Whoever points at a message sees when
-//! it was posted and taken. No fonts, pictures or scripts from elsewhere.
+//! Draws sequence diagrams as SVG pictures, with one row per step, one column per participant, and
+//! times at the left. The tooltip of a message shows when it was posted and taken. There are no
+//! external fonts, pictures or scripts.
 
 use std::fmt::Write as _;
 
 use super::{Diagram, NoteKind, Step, StepKind, and_more};
+use crate::export::escaped;
 
-/// Between two participants.
+/// Distance between two participants, in pixels.
 const COLUMN: usize = 170;
-/// From the left edge to the first participant; times stand there.
+/// Distance from the left edge to the first participant. Times are printed in this space.
 const MARGIN: usize = 190;
-/// From one step to the next.
+/// Distance between two steps.
 const ROW: usize = 28;
-/// Above the first step.
+/// Space above the first step.
 const HEAD: usize = 90;
-/// About the width of a letter.
+/// Approximate width of a letter.
 const LETTER: usize = 7;
 
 const STYLE: &str = "text{font:12px sans-serif;fill:#222}.t{font-size:11px;fill:#777;text-anchor:end}\
@@ -48,7 +50,7 @@ pub(super) fn text(diagram: &Diagram) -> String {
     svg.0
 }
 
-/// Where a participant's line is.
+/// Returns the x position of a participant's line.
 const fn center(index: usize) -> usize {
     MARGIN + index * COLUMN
 }
@@ -57,7 +59,7 @@ struct Svg(String);
 
 impl Svg {
     fn add(&mut self, text: std::fmt::Arguments<'_>) {
-        // A text takes all that is written to it.
+        // Writing to a `String` cannot fail.
         let _ = self.0.write_fmt(text);
     }
 
@@ -127,7 +129,7 @@ impl Svg {
         ));
     }
 
-    /// A box with a text in it, as wide as that, around the line at `x`.
+    /// Draws a box as wide as its text around the line at `x`.
     fn box_around(
         &mut self,
         x: usize,
@@ -149,28 +151,11 @@ impl Svg {
     }
 }
 
-/// As much of a text as there is room for.
+/// Returns the text, shortened to `most` characters.
 fn shortened(text: &str, most: usize) -> String {
     let most = most.max(2);
     match text.chars().count() > most {
         true => text.chars().take(most - 1).chain(['…']).collect(),
         false => text.to_owned(),
     }
-}
-
-/// Text that XML can hold: its own signs as entities, what it cannot hold as U+FFFD.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\u{FFFE}' | '\u{FFFF}' => escaped.push('\u{FFFD}'),
-            _ if c.is_control() => escaped.push('\u{FFFD}'),
-            _ => escaped.push(c),
-        }
-    }
-    escaped
 }

@@ -1,19 +1,22 @@
-//! Text as each format wants it. Names and texts come from traces: they may hold anything.
+//! Escapes text for each format. Names and strings come from traces and may contain arbitrary
+//! bytes.
 //!
 //! | format | written |
 //! |---|---|
-//! | JSON | what JSON wants escaped, and what [`is_plain`] refuses, as `\n` or `\u202e`: a JSON reader gives the text back |
-//! | TSV | tab, line end, carriage return and backslash after a `\`; what else is not plain as [`crate::text::shown`] writes it |
-//! | CSV | quoted where RFC 4180 wants it; tabs and line ends stay, what else is not plain as `shown` writes it |
+//! | JSON | escapes such as `\n` and `\u202e` for characters that JSON requires to be escaped and for characters that are not plain (see [`is_plain`]); a JSON parser restores the text |
+//! | TSV | `\` before tab, line end, carriage return and backslash; [`crate::text::shown`] escapes other characters that are not plain |
+//! | CSV | quoted if RFC 4180 requires it; tabs and line ends are unchanged, and `shown` escapes other characters that are not plain |
 //!
-//! A spreadsheet takes a CSV cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula. So a text
-//! cell that begins with one of these and is no number has an apostrophe before it, and so has one that begins with an
-//! apostrophe: a reader that wants the exact text drops one leading apostrophe. Columns of numbers have none.
+//! Spreadsheets interpret a CSV cell that begins with `=`, `+`, `-`, `@`, tab or carriage return as
+//! a formula. This module puts an apostrophe before a text cell that begins with one of these
+//! characters, unless the cell is a number. It also puts one before a text cell that begins with an
+//! apostrophe, so removing one leading apostrophe always restores the text. Columns of numbers are
+//! not changed.
 
 use super::EventFormat;
 use crate::text::{TextBuffer, is_plain, is_plain_ascii, put_shown};
 
-/// Appends text in the format's way of writing it.
+/// Appends text, escaped for the format.
 pub(super) fn put_text(format: EventFormat, out: &mut TextBuffer, text: &[u8]) {
     match format {
         EventFormat::JsonLines => put_json(out, text),
@@ -22,7 +25,7 @@ pub(super) fn put_text(format: EventFormat, out: &mut TextBuffer, text: &[u8]) {
     }
 }
 
-/// Escapes what was appended from byte `start` on, where it needs to be.
+/// Escapes the text from byte `start` on, if necessary.
 #[inline]
 pub(super) fn escape_from(format: EventFormat, out: &mut TextBuffer, start: usize) {
     let special = match format {
@@ -48,12 +51,13 @@ pub(super) fn is_special(format: EventFormat, name: &str) -> bool {
 
 #[cold]
 fn escape_all(format: EventFormat, out: &mut TextBuffer, start: usize) {
+    // The cost of the copy does not matter, because nearly all strings need no escape.
     let text = out.as_bytes()[start..].to_vec();
     out.truncate(start);
     put_text(format, out, &text);
 }
 
-/// Bytes that want a closer look: all beyond ASCII are among them.
+/// Returns true for bytes that may need an escape, including all non-ASCII bytes.
 fn special_in_json(byte: u8) -> bool {
     !is_plain_ascii(byte) || byte == b'"' || byte == b'\\'
 }
@@ -66,7 +70,8 @@ fn special_in_csv(byte: u8) -> bool {
     !is_plain_ascii(byte) || byte == b',' || byte == b'"'
 }
 
-/// Returns true if a spreadsheet would take a cell for a formula, or if the cell looks as if it had been kept from that.
+/// Returns true if a spreadsheet would interpret a cell as a formula, or if the cell begins with an
+/// apostrophe.
 fn is_formula(cell: &[u8]) -> bool {
     let number = |rest: &[u8]| rest.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
     match cell {
@@ -86,20 +91,23 @@ fn put_json(out: &mut TextBuffer, text: &[u8]) {
                 '\t' => out.text(b"\\t"),
                 _ if is_plain(c) => out.text(c.encode_utf8(&mut [0; 4])),
                 _ => {
+                    // JSON's `\u` escapes are UTF-16. A character of more than 16 bits needs two.
                     for unit in c.encode_utf16(&mut [0; 2]) {
                         out.text(format!("\\u{unit:04x}"));
                     }
                 }
             }
         }
-        // JSON has no way to write a byte that is no UTF-8.
+        // JSON cannot express bytes that are not UTF-8.
         for byte in chunk.invalid() {
+            // The backslash is escaped, so that a parser returns `\xff` as text.
             out.text(format!("\\\\x{byte:02x}"));
         }
     }
 }
 
 fn put_tsv(out: &mut TextBuffer, text: &[u8]) {
+    // `put_shown` does not escape backslashes, so they are doubled here.
     for part in text.split_inclusive(|byte| *byte == b'\\') {
         put_shown(out, part);
         if part.ends_with(b"\\") {
@@ -113,6 +121,8 @@ fn put_csv(out: &mut TextBuffer, text: &[u8]) {
     if quoted {
         out.byte(b'"');
     }
+    // Put the apostrophe within the quotes, because spreadsheets remove quotes before they
+    // interpret the cell.
     if is_formula(text) {
         out.byte(b'\'');
     }

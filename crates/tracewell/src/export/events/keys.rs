@@ -1,10 +1,9 @@
-//! What stands between the values of a line, by format.
+//! Defines the separators and keys between the values of a line for each format.
 
 use super::EventFormat;
-use crate::text::{Literal, Room};
+use crate::text::{Literal, Reservation};
 
-/// What stands between the values of a line. Context, event and argument names are not here: they
-/// differ from event to event.
+/// The separators and keys that are the same in the line of every event.
 #[derive(Debug)]
 pub(super) struct Keys {
     pub(super) seq: Literal,
@@ -15,21 +14,21 @@ pub(super) struct Keys {
     pub(super) text: Literal,
     pub(super) end: Literal,
     pub(super) absent: Absent,
-    /// Bytes that keys and values take at most.
+    /// Maximum length of keys and values in bytes.
     pub(super) room: usize,
 }
 
-/// What becomes of the key of an absent value.
+/// The form of a key whose value is absent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Absent {
-    /// It is left out, too.
-    LeftOut,
-    /// It stays, with nothing behind it.
+    /// The key is omitted.
+    Omitted,
+    /// The key is followed by an empty value.
     Empty,
 }
 
-/// Six keys of at most 32 bytes and five numbers.
-const ROOM: usize = 6 * 32 + 5 * Room::NUMBER;
+/// Maximum length of six keys of at most 32 bytes and five numbers.
+const ROOM: usize = 6 * 32 + 5 * Reservation::NUMBER;
 
 impl Keys {
     pub(super) fn of(format: EventFormat) -> Self {
@@ -42,7 +41,7 @@ impl Keys {
                 priority: Literal::new(r#","priority":"#),
                 text: Literal::new(r#"},"text":""#),
                 end: Literal::new(r#""}"#),
-                absent: Absent::LeftOut,
+                absent: Absent::Omitted,
                 room: ROOM,
             },
             EventFormat::Tsv => Self::separated("\t"),

@@ -1,19 +1,32 @@
-//! Every event, typed, for programs: JSON lines, tab- or comma-separated values.
+//! Writes every event with typed arguments for programs, as JSON lines or as tab- or
+//! comma-separated values.
 //!
-//! Fields of a JSON line, in this order: `seq`, `ticks` (since the first event, unwrapped),
-//! `time_ns` (where the clock's rate is known), `cpu`, `context` (key as recorded), `context_name`,
-//! `priority` (where the event carries one), `id`, `name`, `args` (argument name to number, in the
-//! order recorded; to a string where it is a text, or bytes in hexadecimal; to an array where it is a
-//! list; a word that the schema does not name is `arg1`, `arg2`, …) and `text`. A gap is a line of its
-//! own: `{"lost":N or null,"cause":…,"offset":…}`.
+//! The fields of a JSON line, in this order:
 //!
-//! The tables have the same fields as columns but `text`, empty where a JSON line leaves a key out;
-//! `args` are `name=value` with blanks between. In a gap's row `seq` is empty, `name` is `lost`, `args`
-//! holds `lost=`, `cause=` and `offset=`.
+//! | field | content |
+//! |---|---|
+//! | `seq` | sequence number |
+//! | `ticks` | ticks since the first event, unwrapped |
+//! | `time_ns` | the same in nanoseconds, if the clock's rate is known |
+//! | `cpu` | core |
+//! | `context`, `context_name` | key as recorded, name |
+//! | `priority` | if the event has one |
+//! | `id`, `name` | event id and name |
+//! | `args` | argument names and values, in recorded order: numbers, strings (keys of objects and addresses in hexadecimal with `0x`, text, or bytes in hexadecimal), arrays; words that the schema does not name are `arg1`, `arg2`, … |
+//! | `text` | the arguments as a report prints them |
 //!
-//! A JSON value tree for each event would cost more than everything else together, so lines are
-//! put together here; a test compares them with a JSON library's reading.
+//! A gap has its own line: `{"lost":N or null,"cause":…,"offset":…}`.
+//!
+//! Tables have the same fields as columns, except `text`. A field that a JSON line omits is empty.
+//! `args` are `name=value`, separated by spaces. In the row of a gap, `seq` is empty, `name` is
+//! `lost`, and `args` has `lost=` (if the number is known), `cause=` and `offset=`. [`Columns`] are
+//! other columns, and [`LossesApart`] writes the gaps to an output of their own.
+//!
+//! Building a JSON value tree per event would take longer than everything else, so the text of a
+//! line is written directly. A test compares it with the result of a JSON parser.
 
+mod apart;
+mod columns;
 mod escape;
 mod keys;
 mod values;
@@ -23,13 +36,21 @@ use std::io::{self, Write};
 use super::{Export, ExportError, ExportNames};
 use crate::format::Options;
 use crate::input::Input;
-use crate::model::{Batch, ContextId, EventRef, Flow, Loss, SeenContexts, Sink, Trace};
-use crate::select::Selection;
-use crate::text::{Describer, Growing, Listing, Literal, PerEvent, Room, TextBuffer};
+use crate::model::{
+    Batch, ContextDetail, ContextId, Event, Flow, Loss, SeenContexts, Severity, Sink, SinkError,
+    Stop, Trace,
+};
+use crate::select::{Listing, Selection};
+use crate::text::{Describer, IncrementalDecimal, Literal, PerEvent, Reservation, TextBuffer};
+pub use apart::LossesApart;
+use apart::loss_text;
+use columns::Cells;
+pub use columns::{ArgumentNames, ColumnError, Columns};
 use escape::{escape_from, is_special, put_text};
 use keys::{Absent, Keys};
+use values::Prefix;
 
-/// JSON lines as an export.
+/// The export `jsonl`: one JSON object per line and event.
 pub static JSON_LINES: Export = Export {
     name: "jsonl",
     description: "events as JSON lines",
@@ -38,7 +59,7 @@ pub static JSON_LINES: Export = Export {
     write: |input, options, names, out| write(EventFormat::JsonLines, input, options, names, out),
 };
 
-/// Tab-separated values as an export.
+/// The export `tsv`: one line per event, fields separated by tabs.
 pub static TSV: Export = Export {
     name: "tsv",
     description: "events as tab-separated values with a line of column names",
@@ -47,7 +68,7 @@ pub static TSV: Export = Export {
     write: |input, options, names, out| write(EventFormat::Tsv, input, options, names, out),
 };
 
-/// Comma-separated values as an export.
+/// The export `csv`: one line per event, quoted as in RFC 4180.
 pub static CSV: Export = Export {
     name: "csv",
     description: "events as comma-separated values with a line of column names",
@@ -65,19 +86,18 @@ fn write(
 ) -> Result<Trace, ExportError> {
     options.check(&[])?;
     let mut writer = EventWriter::new(out, format, Selection::default());
-    let trace = input.read(&mut writer)?;
-    writer.finish().map_err(ExportError::Write)?;
-    Ok(trace)
+    Ok(input.read(&mut writer)?)
 }
 
-/// How events are written.
+/// The format of the lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EventFormat {
-    /// One JSON object a line.
+    /// One JSON object per line.
     JsonLines,
-    /// Columns with tabs between; tabs, line ends and backslashes in text are escaped by `\`.
+    /// Columns separated by tabs. Tabs, line ends and backslashes in text are escaped with `\`.
     Tsv,
-    /// Columns with commas between; quoted where RFC 4180 wants it, and no cell is a formula (see `escape`).
+    /// Columns separated by commas. Cells are quoted if RFC 4180 requires it, and no cell is a
+    /// formula (see `escape`).
     Csv,
 }
 
@@ -85,200 +105,335 @@ const COLUMNS: [&str; 10] =
     ["seq", "ticks", "time_ns", "cpu", "context", "context_name", "priority", "id", "name", "args"];
 
 /// A sink that writes every selected event.
+///
+/// ```
+/// use tracewell::export::events::{EventFormat, EventWriter};
+/// use tracewell::input::{Input, Settings};
+/// use tracewell::select::Selection;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx").as_ref();
+/// let selection = Selection { head: Some(1), ..Selection::default() };
+/// let mut writer = EventWriter::new(Vec::new(), EventFormat::JsonLines, selection);
+/// Input::open(path, Settings::default())?.read(&mut writer)?;
+/// let lines = String::from_utf8(writer.into_inner()?)?;
+/// assert!(lines.starts_with(r#"{"seq":0,"ticks":0,"#) && lines.lines().count() == 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct EventWriter<W> {
     lines: Listing<W>,
+    begun: bool,
     format: EventFormat,
     keys: Keys,
     contexts: Vec<Literal>,
     seen_contexts: SeenContexts,
     events: PerEvent<EventPlan>,
-    ticks: Growing,
-    time: Growing,
+    ticks: IncrementalDecimal,
+    time: IncrementalDecimal,
     describer: Describer,
-    /// Before a preemption threshold and an interrupted thread, behind the arguments.
-    details: [Literal; 2],
+    /// Keys of a preemption threshold and of an interrupted thread, which follow the arguments.
+    details: [Prefix; 2],
+    /// Chosen columns instead of the usual ones.
+    cells: Option<Cells>,
+    /// True if lines have the decoded arguments, too.
+    decoded: bool,
+    /// True if losses have no lines.
+    without_losses: bool,
 }
 
-/// What is the same in every line of an event id.
+/// The constant parts of the lines of an event id.
 #[derive(Debug)]
 struct EventPlan {
-    /// Id and name, up to the first argument.
+    /// The part from the id to the first argument.
     head: Literal,
-    /// Before the value of each argument: separator and name. Words beyond have no schema.
-    args: Vec<Literal>,
-    /// Whether an argument is more than a row of digits, or its name needs escapes, so that a cell of them is escaped
-    /// as a whole.
+    /// Separator and name of each argument in the schema.
+    args: Vec<Prefix>,
+    /// True if an argument may contain more than digits, or if its name needs escapes. The cell is
+    /// then escaped as a whole.
     more_than_digits: bool,
-    /// Bytes that all of it takes at most.
+    /// Maximum length of all parts and numbers in bytes.
     room: usize,
 }
 
 impl<W: Write> EventWriter<W> {
-    /// Makes a writer; tables begin with a line of column names.
+    /// Creates a writer. Tables begin with a line of column names.
     pub fn new(out: W, format: EventFormat, selection: Selection) -> Self {
-        let mut lines = Listing::new(out, selection);
-        let separator = match format {
-            EventFormat::JsonLines => None,
-            EventFormat::Tsv => Some("\t"),
-            EventFormat::Csv => Some(","),
-        };
-        if let Some(separator) = separator {
-            lines.line(COLUMNS.join(separator));
-        }
         Self {
-            lines,
+            lines: Listing::new(out, selection),
+            begun: false,
             format,
             keys: Keys::of(format),
             contexts: Vec::new(),
             seen_contexts: SeenContexts::default(),
             events: PerEvent::default(),
-            ticks: Growing::default(),
-            time: Growing::default(),
+            ticks: IncrementalDecimal::default(),
+            time: IncrementalDecimal::default(),
             describer: Describer::default(),
-            details: ["preemption_threshold", "interrupted"]
-                .map(|name| argument_plan(format, 1, Some(name))),
+            details: [("preemption_threshold", false), ("interrupted", true)]
+                .map(|(name, is_key)| argument_plan(format, 1, Some(name), is_key)),
+            cells: None,
+            decoded: false,
+            without_losses: false,
         }
     }
 
-    /// Gives out the lines so far, for somebody who watches.
+    /// Writes a table with these columns. JSON lines keep their keys.
     ///
-    /// # Errors
-    /// Where writing has failed.
-    pub fn show(&mut self) -> io::Result<()> {
-        self.lines.show()
+    /// ```
+    /// use tracewell::export::events::{EventFormat, EventWriter};
+    /// use tracewell::input::{Input, Settings};
+    /// use tracewell::select::Selection;
+    ///
+    /// # let path = "tests/fixtures/threadx/tiny.trx".as_ref();
+    /// let selection = Selection { events: vec!["tx_mutex_create".into()], ..Default::default() };
+    /// let mut writer = EventWriter::new(Vec::new(), EventFormat::Csv, selection)
+    ///     .with_columns("seq,event,arg:mutex_ptr,text:mutex_ptr".parse()?);
+    /// Input::open(path, Settings::default())?.read(&mut writer)?;
+    /// let table = String::from_utf8(writer.into_inner()?)?;
+    /// assert_eq!(table.lines().nth(1), Some("11,tx_mutex_create,0x565DE800,plain mutex"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_columns(self, columns: Columns) -> Self {
+        Self { cells: Some(Cells::new(columns)), ..self }
     }
 
-    /// Writes what is left and gives the writer back.
-    ///
-    /// # Errors
-    /// The first error of the writer, whenever it came.
-    pub fn finish(self) -> io::Result<W> {
-        self.lines.finish()
+    /// Adds the object `args_text` to JSON lines: each argument as reports show it. Tables
+    /// do not change; [`Columns`] have decoded arguments.
+    pub fn with_decoded_arguments(self) -> Self {
+        Self { decoded: self.format == EventFormat::JsonLines, ..self }
     }
 
-    fn line(&mut self, trace: &Trace, event: &EventRef<'_>) -> Flow {
+    /// Writes no lines for losses.
+    pub fn without_losses(self) -> Self {
+        Self { without_losses: true, ..self }
+    }
+
+    /// Adds a warning to a trace for each chosen column of an argument that no written event has.
+    /// Call this after reading.
+    pub fn remark(&self, trace: &mut Trace) {
+        let unknown = self.cells.as_ref().map_or_else(Vec::new, |cells| cells.unknown(trace));
+        for warning in unknown {
+            trace.diagnostics.add(Severity::Warning, None, warning);
+        }
+    }
+
+    /// Returns the writer.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    pub fn into_inner(self) -> io::Result<W> {
+        self.lines.into_inner()
+    }
+
+    /// Writes the names of a table's columns unless they have been written.
+    fn begin(&mut self) -> io::Result<()> {
+        let separator = match self.format {
+            _ if std::mem::replace(&mut self.begun, true) => return Ok(()),
+            EventFormat::JsonLines => return Ok(()),
+            EventFormat::Tsv => "\t",
+            EventFormat::Csv => ",",
+        };
+        if let Some(cells) = &self.cells {
+            cells.put_heading(self.lines.buffer(), self.format);
+            return self.lines.line("");
+        }
+        self.lines.line(COLUMNS.join(separator))
+    }
+
+    fn line(&mut self, event: Event<'_>) -> Flow {
         let start = self.lines.buffer().len();
-        self.values(trace, event);
+        match &mut self.cells {
+            Some(cells) if self.format != EventFormat::JsonLines => {
+                cells.put(self.lines.buffer(), self.format, &self.details, event);
+            }
+            _ => self.values(event),
+        }
         if self.format == EventFormat::JsonLines {
-            self.text(trace, event);
+            self.text(event);
         }
         self.lines.end_line(start)
     }
 
-    /// Everything up to the last named argument, in room that is asked for once.
-    fn values(&mut self, trace: &Trace, event: &EventRef<'_>) {
+    /// Writes all parts up to the last named argument. Reserves the buffer once.
+    fn values(&mut self, event: Event<'_>) {
+        let Event { trace, row } = event;
         let format = self.format;
+        // Contexts may get their names while reading. Rebuild only those that changed.
         trace.contexts.update(&mut self.contexts, &mut self.seen_contexts, |id, _| {
             context_plan(format, trace, id)
         });
-        let Some(context) = self.contexts.get(event.context.index()) else { return };
-        let plan = self.events.get(event.id, || event_plan(format, trace, event.id));
+        let Some(context) = self.contexts.get(row.context.index()) else { return };
+        let plan = self.events.get(row.id, || event_plan(format, trace, row.id));
         let keys = &self.keys;
         let out = self.lines.buffer();
-        let time = trace.clock.nanoseconds(event.ticks);
+        let time = trace.clock.nanoseconds(row.ticks);
         let mut room = out
             .room(keys.room + context.len() + plan.room)
             .literal(&keys.seq)
-            .decimal(event.seq)
+            .decimal(row.seq)
             .literal(&keys.ticks);
-        room = self.ticks.put(room, event.ticks);
+        room = self.ticks.put(room, row.ticks);
         room = match time {
             Some(time) => self.time.put(room.literal(&keys.time_ns), time),
             None => absent(room, &keys.time_ns, keys.absent),
         };
-        room = room.literal(&keys.cpu).decimal(u64::from(event.cpu)).literal(context);
-        room = match event.priority {
+        room = room.literal(&keys.cpu).decimal(u64::from(row.cpu)).literal(context);
+        room = match row.priority.get() {
             Some(priority) => room.literal(&keys.priority).decimal(u64::from(priority)),
             None => absent(room, &keys.priority, keys.absent),
         };
         room = room.literal(&plan.head);
+        // Strings, lists and negative numbers need escapes and more room than was reserved.
         if plan.more_than_digits {
             room.done();
-            values::put(out, format, trace, event, &plan.args);
-            return put_details(out, &self.details, trace, event);
+            values::put(out, format, event, &plan.args);
+            return put_detail(out, format, &self.details, event);
         }
         let mut first = true;
+        let digits = trace.payload.digits();
         for (index, prefix) in plan.args.iter().enumerate() {
-            let Some(value) = trace.payload.argument(event.payload, index) else { continue };
-            // A separator stands before all but the first one; those before this may be absent.
+            let Some(value) = trace.payload.argument(row.payload, index) else { continue };
+            // The first argument that is present has no separator. Arguments before it may be
+            // absent.
             let separated = index == 0 || !first;
-            room = if separated { room.literal(prefix) } else { room.literal(&prefix.tail(1)) };
-            room = room.decimal(value);
+            let text = &prefix.text;
+            room = if separated { room.literal(text) } else { room.literal(&text.tail(1)) };
+            room = if prefix.is_key {
+                put_key(room, format, value, digits)
+            } else {
+                room.decimal(value)
+            };
             first = false;
         }
         room.done();
-        for index in plan.args.len()..trace.payload.arguments(event.payload) {
-            let value = trace.payload.argument(event.payload, index).unwrap_or(0);
-            out.literal(&argument_plan(format, index, None));
+        // Also show words that the schema does not describe, so that no recorded data is omitted.
+        for index in plan.args.len()..trace.payload.arguments(row.payload) {
+            let value = trace.payload.argument(row.payload, index).unwrap_or(0);
+            out.literal(&argument_plan(format, index, None, false).text);
             out.decimal(value);
         }
-        put_details(out, &self.details, trace, event);
+        put_detail(out, format, &self.details, event);
     }
 
-    fn text(&mut self, trace: &Trace, event: &EventRef<'_>) {
+    fn text(&mut self, event: Event<'_>) {
+        if self.decoded {
+            self.decoded_arguments(event);
+        }
         let out = self.lines.buffer();
         out.literal(&self.keys.text);
         let start = out.len();
-        self.describer.put(out, trace, event);
+        self.describer.put(out, event);
         escape_from(self.format, out, start);
         out.literal(&self.keys.end);
+    }
+
+    fn decoded_arguments(&mut self, event: Event<'_>) {
+        let out = self.lines.buffer();
+        out.text(br#"},"args_text":{"#);
+        let first = out.len();
+        for (index, argument) in event.kind().args.iter().enumerate() {
+            let before = out.len();
+            if before > first {
+                out.byte(b',');
+            }
+            out.byte(b'"');
+            put_text(self.format, out, argument.name.as_bytes());
+            out.text(br#"":""#);
+            let start = out.len();
+            if !self.describer.put_value(out, event, index) {
+                out.truncate(before);
+                continue;
+            }
+            escape_from(self.format, out, start);
+            out.byte(b'"');
+        }
     }
 }
 
 impl<W: Write> Sink for EventWriter<W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        self.lines.begin(trace)?;
-        for event in batch.events() {
-            if self.lines.takes(trace, &event)? {
-                self.line(trace, &event)?;
+        Stop::on_error(self.lines.check(trace))?;
+        Stop::on_error(self.begin())?;
+        for row in batch.events() {
+            let event = Event::new(trace, &row);
+            if self.lines.takes(event)? {
+                self.line(event)?;
             }
         }
         Flow::Continue(())
     }
 
     fn loss(&mut self, _: &Trace, loss: &Loss) -> Flow {
-        let start = self.lines.buffer().len();
-        let lost = loss.events.map_or_else(|| "null".to_owned(), |events| events.to_string());
-        let (cause, offset) = (loss.cause.as_str(), loss.offset);
-        let line = match self.format {
-            EventFormat::JsonLines => {
-                format!(r#"{{"lost":{lost},"cause":"{cause}","offset":{offset}}}"#)
+        Stop::on_error(self.begin())?;
+        if self.without_losses {
+            return Flow::Continue(());
+        }
+        let out = self.lines.buffer();
+        let start = out.len();
+        match (&self.cells, self.format) {
+            (_, EventFormat::JsonLines) => {
+                let lost = loss.events.map_or_else(|| "null".to_owned(), |lost| lost.to_string());
+                let (cause, offset) = (loss.cause.as_str(), loss.offset);
+                out.text(format!(r#"{{"lost":{lost},"cause":"{cause}","offset":{offset}}}"#));
             }
-            EventFormat::Tsv => {
-                format!("\t\t\t\t\t\t\t\tlost\tlost={lost} cause={cause} offset={offset}")
+            (Some(cells), format) => cells.put_loss(out, format, loss),
+            // Eight empty columns come before `name`.
+            (None, EventFormat::Tsv) => {
+                out.text(format!("\t\t\t\t\t\t\t\tlost\t{}", loss_text(loss)));
             }
-            EventFormat::Csv => {
-                format!(",,,,,,,,lost,lost={lost} cause={cause} offset={offset}")
-            }
-        };
-        self.lines.buffer().text(line);
+            (None, EventFormat::Csv) => out.text(format!(",,,,,,,,lost,{}", loss_text(loss))),
+        }
         self.lines.end_mark(start)
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        Ok(self.lines.flush()?)
+    }
+
+    fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
+        self.lines.check(trace)?;
+        self.begin()?;
+        self.lines.end()?;
+        self.flush()
     }
 }
 
-/// Appends what a record says of its context as further arguments; dialects that record it have words before.
+/// Appends a property of the context as a further argument. Records with such a property always
+/// have other arguments before it.
 #[inline]
-fn put_details(
+fn put_detail(
     out: &mut TextBuffer,
-    [threshold, interrupted]: &[Literal; 2],
-    trace: &Trace,
-    event: &EventRef<'_>,
+    format: EventFormat,
+    [threshold, interrupted]: &[Prefix; 2],
+    event: Event<'_>,
 ) {
-    let Some(recorded) = &trace.details else { return };
-    let details = recorded.details(event.record);
-    if let Some(value) = details.preemption_threshold {
-        out.literal(threshold);
-        out.decimal(u64::from(value));
+    let Some(recorded) = &event.trace.details else { return };
+    let (name, value) = match recorded.detail(event.row.record) {
+        None => return,
+        Some(ContextDetail::PreemptionThreshold(value)) => (threshold, u64::from(value)),
+        Some(ContextDetail::Interrupted(thread)) => (interrupted, thread),
+    };
+    let room = out.room(name.text.len() + Reservation::NUMBER + 1).literal(&name.text);
+    if !name.is_key {
+        return room.decimal(value).done();
     }
-    if let Some(thread) = details.interrupted {
-        out.literal(interrupted);
-        out.decimal(thread);
-    }
+    put_key(room, format, value, event.trace.payload.digits()).done();
+}
+
+/// Appends the part of a key after `0x`. In JSON, a quote ends the string.
+#[inline(always)]
+fn put_key(
+    room: Reservation<'_>,
+    format: EventFormat,
+    value: u64,
+    digits: usize,
+) -> Reservation<'_> {
+    let room = room.hexadecimal(value, digits);
+    if format == EventFormat::JsonLines { room.byte(b'"') } else { room }
 }
 
 #[inline(always)]
-fn absent<'a>(room: Room<'a>, key: &Literal, absent: Absent) -> Room<'a> {
+fn absent<'a>(room: Reservation<'a>, key: &Literal, absent: Absent) -> Reservation<'a> {
     if absent == Absent::Empty { room.literal(key) } else { room }
 }
 
@@ -312,9 +467,12 @@ fn event_plan(format: EventFormat, trace: &Trace, id: u32) -> EventPlan {
     put_text(format, &mut head, event.name.as_bytes());
     head.text(after);
     let named = event.args.iter().enumerate();
-    let args: Vec<_> =
-        named.map(|(index, arg)| argument_plan(format, index, Some(&arg.name))).collect();
-    let room = head.len() + args.iter().map(|arg| arg.len() + Room::NUMBER).sum::<usize>();
+    let args: Vec<_> = named
+        .map(|(index, arg)| argument_plan(format, index, Some(&arg.name), values::is_key(arg.kind)))
+        .collect();
+    // One byte more for the quote after a key.
+    let room = |arg: &Prefix| arg.text.len() + Reservation::NUMBER + 1;
+    let room = head.len() + args.iter().map(room).sum::<usize>();
     let more_than_digits = event
         .args
         .iter()
@@ -322,7 +480,7 @@ fn event_plan(format: EventFormat, trace: &Trace, id: u32) -> EventPlan {
     EventPlan { head: Literal::new(head.as_bytes()), args, more_than_digits, room }
 }
 
-fn argument_plan(format: EventFormat, index: usize, name: Option<&str>) -> Literal {
+fn argument_plan(format: EventFormat, index: usize, name: Option<&str>, is_key: bool) -> Prefix {
     let unnamed = format!("arg{}", index + 1);
     let mut plan = TextBuffer::default();
     if index > 0 {
@@ -332,10 +490,10 @@ fn argument_plan(format: EventFormat, index: usize, name: Option<&str>) -> Liter
     if format == EventFormat::JsonLines {
         plan.byte(b'"');
         put_text(format, &mut plan, name.as_bytes());
-        plan.text("\":");
+        plan.text(if is_key { "\":\"0x" } else { "\":" });
     } else {
         plan.text(name);
-        plan.byte(b'=');
+        plan.text(if is_key { "=0x" } else { "=" });
     }
-    Literal::new(plan.as_bytes())
+    Prefix { text: Literal::new(plan.as_bytes()), is_key }
 }

@@ -1,55 +1,112 @@
-//! Arguments that are more than a row of digits: numbers with a sign or a fraction, texts, bytes and lists. In
-//! JSON the latter three are strings, strings of hexadecimal digits and arrays; in tables the same
-//! without quotes.
+//! Writes arguments that are more than digits: keys of objects, numbers with sign or fraction,
+//! strings, bytes and lists. In JSON, keys and bytes are strings of hexadecimal digits, and lists
+//! are arrays. In tables, there are no quotes.
 
-use super::EventFormat;
 use super::escape::{escape_from, put_text};
+use super::{EventFormat, put_key};
+use crate::model::Event;
 use crate::model::schema::ArgumentKind;
 use crate::model::values::{self, ListItem};
-use crate::model::{EventRef, Trace};
-use crate::text::{Literal, TextBuffer, put_bytes, put_shown, put_signed};
+use crate::text::{Literal, Reservation, TextBuffer, put_bytes, put_shown, put_signed};
 
-/// Whether an argument of this kind is more than a row of digits.
+/// Returns true if an argument of this kind may be more than digits.
 pub(super) fn is_more_than_digits(kind: ArgumentKind) -> bool {
     use ArgumentKind::{Bytes, Float, List, Signed, Text};
     matches!(kind, Signed | Float | Text | Bytes | List)
 }
 
-/// Appends the arguments of an event, each behind its prefix.
+/// Returns true if an argument of this kind is a key of an object or an address. It is written in
+/// hexadecimal, as all documents do, and in JSON as a string.
+pub(super) fn is_key(kind: ArgumentKind) -> bool {
+    matches!(kind, ArgumentKind::Object(_) | ArgumentKind::Address)
+}
+
+/// The text before the value of an argument.
+#[derive(Clone, Debug)]
+pub(super) struct Prefix {
+    /// The separator, the name, and the beginning of a key.
+    pub(super) text: Literal,
+    /// True if the value is a key, which is written in hexadecimal.
+    pub(super) is_key: bool,
+}
+
+/// Appends the arguments of an event, each after its prefix.
 pub(super) fn put(
     out: &mut TextBuffer,
     format: EventFormat,
-    trace: &Trace,
-    event: &EventRef<'_>,
-    prefixes: &[Literal],
+    event: Event<'_>,
+    prefixes: &[Prefix],
 ) {
     let start = out.len();
-    let args = &trace.schema.event(event.id).args;
+    let args = &event.kind().args;
     for (index, (prefix, arg)) in prefixes.iter().zip(args).enumerate() {
-        let Some(value) = trace.payload.argument(event.payload, index) else { continue };
-        // A separator stands before all but the first one; those before this may be absent.
+        let Some(value) = event.argument(index) else { continue };
+        // The first argument that is present has no separator. Arguments before it may be absent.
         if index > 0 && out.len() == start {
-            out.literal(&prefix.tail(1));
+            out.literal(&prefix.text.tail(1));
         } else {
-            out.literal(prefix);
+            out.literal(&prefix.text);
         }
-        let bytes = trace.payload.bytes(event.payload, index);
-        match arg.kind {
-            ArgumentKind::Text => quoted(out, format, |out| put_recorded(out, bytes)),
-            ArgumentKind::Bytes => quoted(out, format, |out| put_bytes(out, bytes)),
-            ArgumentKind::List => put_list(out, format, bytes),
-            ArgumentKind::Signed => put_signed(out, trace, value),
-            ArgumentKind::Float => put_float(out, format, f64::from_bits(value)),
-            _ => out.decimal(value),
-        }
+        put_value(out, format, event, (index, arg.kind), value);
     }
     if format != EventFormat::JsonLines {
-        // A cell is escaped as a whole.
+        // The cell is escaped as a whole.
         escape_from(format, out, start);
     }
 }
 
-/// A text as recorded, which is escaped as the format wants it; bytes that are no UTF-8 are written out.
+/// Appends the value of an argument; of a key, the part after `0x`.
+fn put_value(
+    out: &mut TextBuffer,
+    format: EventFormat,
+    event: Event<'_>,
+    (index, kind): (usize, ArgumentKind),
+    value: u64,
+) {
+    // `bytes` is empty if the argument is a number.
+    let bytes = event.trace.payload.bytes(event.row.payload, index);
+    match kind {
+        ArgumentKind::Text => quoted(out, format, |out| put_recorded(out, bytes)),
+        ArgumentKind::Bytes => quoted(out, format, |out| put_bytes(out, bytes)),
+        ArgumentKind::List => put_list(out, format, bytes, event.trace.payload.digits()),
+        ArgumentKind::Signed => put_signed(out, event.trace, value),
+        ArgumentKind::Float => put_float(out, format, f64::from_bits(value)),
+        kind if is_key(kind) => {
+            let room = out.room(Reservation::NUMBER + 1);
+            put_key(room, format, value, event.trace.payload.digits()).done();
+        }
+        _ => out.decimal(value),
+    }
+}
+
+/// Appends the value of one argument as the cell of a table, without escapes. Returns false if the
+/// event does not have it.
+pub(super) fn put_cell(
+    out: &mut TextBuffer,
+    format: EventFormat,
+    event: Event<'_>,
+    index: usize,
+) -> bool {
+    let Some(value) = event.argument(index) else { return false };
+    let kind = event.kind().args.get(index).map_or(ArgumentKind::Unnamed, |arg| arg.kind);
+    if is_key(kind) {
+        out.text(b"0x");
+    }
+    put_value(out, format, event, (index, kind), value);
+    true
+}
+
+/// Returns the number of arguments of an event, with the words that the schema does not name.
+pub(super) fn count(event: Event<'_>) -> usize {
+    let args = &event.kind().args;
+    // The words of texts are no arguments of their own.
+    if args.iter().any(|arg| is_more_than_digits(arg.kind)) {
+        return args.len();
+    }
+    event.trace.payload.arguments(event.row.payload).max(args.len())
+}
+
+/// Appends recorded text, escaped for the format. Bytes that are not UTF-8 are written as `\xff`.
 fn put_recorded(out: &mut TextBuffer, text: &[u8]) {
     match std::str::from_utf8(text) {
         Ok(text) => out.text(text),
@@ -57,7 +114,7 @@ fn put_recorded(out: &mut TextBuffer, text: &[u8]) {
     }
 }
 
-/// JSON has no infinities.
+/// Appends a number, or in JSON `null` for infinities and NaN, which JSON does not have.
 fn put_float(out: &mut TextBuffer, format: EventFormat, value: f64) {
     if value.is_finite() || format != EventFormat::JsonLines {
         out.text(value.to_string());
@@ -66,7 +123,7 @@ fn put_float(out: &mut TextBuffer, format: EventFormat, value: f64) {
     }
 }
 
-fn put_list(out: &mut TextBuffer, format: EventFormat, list: &[u8]) {
+fn put_list(out: &mut TextBuffer, format: EventFormat, list: &[u8], digits: usize) {
     out.byte(b'[');
     for (index, item) in values::list_items(list).enumerate() {
         if index > 0 {
@@ -74,9 +131,11 @@ fn put_list(out: &mut TextBuffer, format: EventFormat, list: &[u8]) {
         }
         match item {
             ListItem::Signed(value, _) => out.text(value.to_string()),
-            ListItem::Unsigned(value, _) | ListItem::Hex(value, _) | ListItem::Object(value, _) => {
-                out.decimal(value);
-            }
+            ListItem::Unsigned(value, _) | ListItem::Hex(value, _) => out.decimal(value),
+            ListItem::Object(value, _) => quoted(out, format, |out| {
+                out.text(b"0x");
+                out.hexadecimal(value, digits);
+            }),
             ListItem::Text(text) => quoted(out, format, |out| put_recorded(out, text)),
             ListItem::Bytes(bytes) => quoted(out, format, |out| put_bytes(out, bytes)),
         }
@@ -84,7 +143,7 @@ fn put_list(out: &mut TextBuffer, format: EventFormat, list: &[u8]) {
     out.byte(b']');
 }
 
-/// Appends a value between quotes in JSON, as it is in a table.
+/// Appends a value, in JSON between quotes.
 fn quoted(out: &mut TextBuffer, format: EventFormat, put: impl FnOnce(&mut TextBuffer)) {
     if format != EventFormat::JsonLines {
         return put(out);
@@ -92,6 +151,28 @@ fn quoted(out: &mut TextBuffer, format: EventFormat, put: impl FnOnce(&mut TextB
     let mut value = TextBuffer::default();
     put(&mut value);
     out.byte(b'"');
+    // Escape the value here and not at the end, because the quotes and brackets around it must
+    // stay.
     put_text(format, out, value.as_bytes());
     out.byte(b'"');
+}
+
+/// Appends all arguments as `name=value`, without escapes.
+pub(super) fn put_arguments(out: &mut TextBuffer, format: EventFormat, event: Event<'_>) {
+    let args = &event.kind().args;
+    let start = out.len();
+    for index in 0..count(event) {
+        let before = out.len();
+        if before > start {
+            out.byte(b' ');
+        }
+        match args.get(index) {
+            Some(arg) => out.text(&arg.name),
+            None => out.text(format!("arg{}", index + 1)),
+        }
+        out.byte(b'=');
+        if !put_cell(out, format, event, index) {
+            out.truncate(before);
+        }
+    }
 }

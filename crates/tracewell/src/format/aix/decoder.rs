@@ -1,105 +1,96 @@
-//! The reader: header, then frame by frame into batches. One file is read as it arrives, several are
-//! merged when all are there.
+//! Decodes an AIX trace. A single file is decoded while its bytes arrive. Several files are merged
+//! after all of them have arrived.
 
 use std::sync::Arc;
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{
-    Entry, FileHeader, Frame, FrameHead, ReadError as WireError, TimeConversion, ids,
+    Entry, FileHeader, Frame, FrameHeader, ReadError as WireError, TimeConversion, ids,
 };
 
 use super::frames::Frames;
-use super::merge::{Item, Merge, Missing, Part, Taken, What, take};
+use super::merge::{Content, Located, Merge, Part, Taken, take};
 use super::processes::Processes;
-use super::{FORMAT, OPTIONS, row};
-use crate::format::{Decoder, Input, Names, OptionError, Options, Progress, ReadError, parts_of};
+use super::{FORMAT, Header, row};
+use crate::format::names::Names;
+use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings};
 use crate::model::schema::{ArgumentKind, Schema};
 use crate::model::{
-    Batch, Clock, Columns, Fact, FactForm, Flow, Loss, LossCause, NO_PRIORITY, PayloadLayout,
-    Processor, Rate, Records, Severity, Sink, Span, Trace,
+    Clock, Emitter, Fact, FactForm, Flow, LossCause, NewEvent, PayloadLayout, Processor, Rate,
+    Severity, Trace, WallClock,
 };
-use crate::text::shown;
-
-/// Events of a batch: their columns and rows stay in the second-level cache.
-const BATCH: usize = 4096;
-/// Bytes of rows of a batch, at most.
-const ROWS: usize = 1 << 20;
 
 #[derive(Debug)]
 struct AixDecoder {
     parts: Vec<usize>,
-    /// The events, with the names that the user gave.
+    /// The schema, including the system call names from the user.
     schema: Arc<Schema>,
-    /// Byte order of the file, when its header was read.
+    /// Byte order of the file; `None` until its header has been read.
     order: Option<ByteOrder>,
     state: State,
 }
 
-/// What goes on from batch to batch.
+/// The state that is kept between batches.
 #[derive(Debug)]
 struct State {
     processes: Processes,
-    /// Tick of the first event.
-    first: Option<u64>,
-    /// Last stamp of each processor, for those of 32 bits that wrap.
+    /// Last timestamp of each processor, for unwrapping 32-bit timestamps.
     stamps: Vec<u64>,
-    columns: Columns,
-    rows: Vec<u8>,
-    spans: Vec<Span>,
-    /// Frames of the batch.
-    frames: Vec<u8>,
-    /// Where each is in the source.
-    offsets: Vec<u64>,
-    /// Their byte order.
+    /// Byte order of the copied frames, which is that of the first file.
     order: ByteOrder,
+    /// The names of system calls from the user.
+    calls: Names,
 }
 
-/// Makes a reader with the options of this format.
-pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
-    options.check(OPTIONS)?;
-    let parts = parts_of(options)?;
-    let schema = schema(options)?;
-    Ok(Box::new(AixDecoder { parts, schema, order: None, state: State::new() }))
+/// Creates a decoder with the options of this format.
+pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
+    let names = settings.numbered_names("", "the number of a system call")?;
+    let schema = FORMAT.with_schemas(schema(&names), settings)?;
+    let parts = settings.parts.clone();
+    Ok(Box::new(AixDecoder { parts, schema, order: None, state: State::new(names) }))
 }
 
-/// The hook that a system call is entered with.
+/// The id of the hook for entry into a system call.
 const SYSTEM_CALL: u32 = 0x1010;
 
-/// The events, with the names of system calls that the user gave.
-fn schema(options: &Options) -> Result<Arc<Schema>, OptionError> {
-    let Some(text) = options.get("names") else { return Ok(Schema::aix()) };
-    let names = Names::parse(text, "", "the number of a system call");
-    let names = names.map_err(|message| OptionError::new("names", message))?;
-    let mut schema = Schema::clone(&Schema::aix());
+/// The id of the hook for the return from a system call.
+const SYSTEM_CALL_RETURN: u32 = 0x1040;
+
+/// Returns the schema, including the names of system calls that the user specified.
+fn schema(names: &Names) -> Arc<Schema> {
+    if names.is_empty() {
+        return crate::format::aix::schema();
+    }
+    let mut schema = Schema::clone(&crate::format::aix::schema());
     let call = schema.event(SYSTEM_CALL).args.iter().find_map(|arg| match arg.kind {
         ArgumentKind::Enum(table) => Some(table),
         _ => None,
     });
     if let Some(table) = call {
-        schema.name_values(table, names.all());
+        schema.name_values(table, names.clone().all());
     }
-    Ok(Arc::new(schema))
+    Arc::new(schema)
 }
 
 impl Decoder for AixDecoder {
     fn trace(&self) -> Trace {
         let payload = PayloadLayout::Values { digits: 16 };
         let trace = Trace::new(FORMAT.name, self.schema.clone(), payload, Clock::of_64_bits(None));
-        // Until a dispatch is seen: which hooks are recorded is the choice of who starts the trace.
+        // A dispatch event changes this. The trace may have no such event, because users choose
+        // which hooks to record.
         Trace { processor: Processor::Recorders { needed: "the hooks 106 and 10C" }, ..trace }
     }
 
-    fn decode(
+    fn decode_to(
         &mut self,
         input: Input<'_>,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
+        out: &mut Emitter<'_>,
     ) -> Result<Progress, ReadError> {
         if !self.parts.is_empty() {
             if !input.last {
                 return Ok(Progress::More { consumed: 0, wanted: input.bytes.len() + 1 });
             }
-            self.several(input.bytes, trace, sink)?;
+            self.several(input.bytes, out)?;
             return Ok(Progress::Done);
         }
         let mut at = 0;
@@ -107,7 +98,7 @@ impl Decoder for AixDecoder {
             Some(order) => order,
             None => match read_header(input.bytes, input.offset, input.last)? {
                 Ok((header, length)) => {
-                    note_header(trace, &header);
+                    note_header(out.trace, &header);
                     at = length;
                     self.state.order = header.order;
                     *self.order.insert(header.order)
@@ -116,19 +107,17 @@ impl Decoder for AixDecoder {
             },
         };
         let frames = Frames { bytes: input.bytes, order, last: input.last, at };
-        let mut delivery = Delivery { state: &mut self.state, trace, sink, offset: input.offset };
-        Ok(delivery.stream(frames))
+        let mut delivery = Delivery { state: &mut self.state, out };
+        // If the sink stopped, it has all it needs.
+        Ok(delivery.stream(frames).continue_value().unwrap_or(Progress::Done))
     }
 }
 
 impl AixDecoder {
-    /// Reads all parts, merged.
-    fn several(
-        &mut self,
-        bytes: &[u8],
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
-    ) -> Result<(), ReadError> {
+    /// Decodes all files, merged by time.
+    fn several(&mut self, bytes: &[u8], out: &mut Emitter<'_>) -> Result<(), ReadError> {
+        let trace = &mut *out.trace;
+        // An empty file at the end of the input has no header to read.
         let inner = self.parts.iter().copied().filter(|part| *part > 0 && *part < bytes.len());
         let mut starts: Vec<_> = std::iter::once(0).chain(inner).collect();
         starts.dedup();
@@ -147,7 +136,8 @@ impl AixDecoder {
                     let frames = Frames { bytes: part, order, last: true, at };
                     parts.push(Part::new(frames, start, conversion));
                 }
-                // The first file says what all of them are; one of the others can be left out.
+                // The first file determines byte order and clock. Damage in another file affects
+                // only that file.
                 Err(error) if start > 0 => {
                     trace.diagnostics.add(Severity::Damage, error.offset, error.message);
                 }
@@ -155,15 +145,15 @@ impl AixDecoder {
                 Ok(Err(_)) => {}
             }
         }
-        let mut delivery = Delivery { state: &mut self.state, trace, sink, offset: 0 };
-        // A broken-off merge has delivered what its sink wanted.
+        let mut delivery = Delivery { state: &mut self.state, out };
+        // If the sink stopped, it has all it needs.
         let _ = delivery.merged(Merge::new(parts));
         Ok(())
     }
 }
 
-/// The header and its length, or how many bytes must be there to read it.
-#[allow(clippy::type_complexity, reason = "two ways to go on and one to fail")]
+/// Returns the header and its length, or the number of bytes that are needed to read it.
+#[allow(clippy::type_complexity, reason = "a header, a request for bytes, or an error")]
 fn read_header(
     bytes: &[u8],
     offset: u64,
@@ -180,7 +170,7 @@ fn read_header(
     }
 }
 
-/// Takes over what the header of the first file says.
+/// Stores the facts of the first file's header in the trace.
 fn note_header(trace: &mut Trace, header: &FileHeader<'_>) {
     let decimal = |name, value| Fact { name, value, form: FactForm::Decimal };
     let (order, code) = match header.order {
@@ -188,6 +178,7 @@ fn note_header(trace: &mut Trace, header: &FileHeader<'_>) {
         ByteOrder::Big => ("big", 2),
     };
     let TimeConversion { multiplier, divisor } = header.conversion;
+    trace.wall_clock = WallClock::at_start(header.wall_clock_ns, header.start_tick);
     trace.facts = vec![
         Fact { name: "byte_order", value: code, form: FactForm::Text(order) },
         decimal("environment", u64::from(header.env.bits())),
@@ -200,195 +191,145 @@ fn note_header(trace: &mut Trace, header: &FileHeader<'_>) {
         decimal("channel", u64::from(header.channel)),
         decimal("circular", u64::from(header.circular)),
     ];
-    let text = |bytes: &[u8]| shown(bytes).into_owned();
-    let texts = &header.texts;
+    let owned = Header::new(header);
     trace.texts = vec![
-        ("system", text(texts.system)),
-        ("node", text(texts.node)),
-        ("machine", text(texts.machine)),
-        ("address", text(texts.address)),
-        ("command", text(texts.command)),
-        ("buffering", text(texts.buffering)),
+        ("system", owned.system.clone()),
+        ("node", owned.node.clone()),
+        ("machine", owned.machine.clone()),
+        ("address", owned.address.clone()),
+        ("command", owned.command.clone()),
+        ("buffering", owned.buffering.clone()),
     ];
+    trace.dialect = Some(Box::new(owned));
     set_rate(trace, header.conversion);
 }
 
-/// Ticks times multiplier by divisor are nanoseconds.
+/// Sets the rate from a conversion: nanoseconds = ticks × multiplier / divisor.
 fn set_rate(trace: &mut Trace, conversion: TimeConversion) {
     let TimeConversion { multiplier, divisor } = conversion;
     let divisor = divisor.max(1);
+    // Reduce the ratio first, so that large multipliers do not overflow.
     let common = crate::model::greatest_common_divisor(multiplier, 1_000_000_000);
     let ticks = (1_000_000_000 / common.max(1)).checked_mul(divisor);
     trace.clock.rate = ticks.and_then(|ticks| Rate::new(ticks, multiplier / common.max(1)));
     if trace.clock.rate.is_none() {
-        let message = format!("no clock: ticks times {multiplier} by {divisor} are nanoseconds");
+        let message = format!("unusable clock: nanoseconds = ticks × {multiplier} / {divisor}");
         trace.diagnostics.add(Severity::Warning, None, message);
     }
 }
 
-/// Gives events and losses to the sink.
-struct Delivery<'a> {
+/// Turns frames into events and losses.
+struct Delivery<'a, 'b> {
     state: &'a mut State,
-    trace: &'a mut Trace,
-    sink: &'a mut dyn Sink,
-    /// Where the bytes of the window begin in the source.
-    offset: u64,
+    out: &'a mut Emitter<'b>,
 }
 
-impl Delivery<'_> {
-    /// Reads what is there of one file.
-    fn stream(&mut self, mut frames: Frames<'_>) -> Progress {
+impl Delivery<'_, '_> {
+    /// Decodes the part of a single file that has arrived.
+    fn stream(&mut self, mut frames: Frames<'_>) -> Flow<Progress> {
         loop {
             let offset = frames.at;
-            let done = match take(&mut frames) {
-                Taken::What(what) => self.item(Item { offset, what }),
+            match take(&mut frames) {
+                Taken::Content(content) => self.content(Located { offset, content })?,
                 Taken::Wanted(wanted) => {
-                    return match self.flush() {
-                        Flow::Continue(()) => Progress::More { consumed: offset, wanted },
-                        Flow::Break(()) => Progress::Done,
-                    };
+                    self.out.flush()?;
+                    return Flow::Continue(Progress::More { consumed: offset, wanted });
                 }
                 Taken::End => {
-                    let _ = self.flush();
-                    return Progress::Done;
+                    self.end()?;
+                    return Flow::Continue(Progress::Done);
                 }
-            };
-            if done.is_break() {
-                return Progress::Done;
             }
         }
     }
 
     fn merged(&mut self, merge: Merge<'_>) -> Flow {
-        for item in merge {
-            self.item(item)?;
+        for located in merge {
+            self.content(located)?;
         }
-        self.flush()
+        self.end()
     }
 
-    fn item(&mut self, item: Item<'_>) -> Flow {
-        let offset = self.offset + item.offset as u64;
-        match item.what {
-            What::Entry(head, entry, bytes) => self.entry(head, &entry, bytes, offset)?,
-            What::Loss(message, events, missing) => {
-                self.trace.diagnostics.add(Severity::Damage, offset, message);
-                let cause = match missing {
-                    Missing::Damaged => LossCause::Damaged,
-                    Missing::Cut => LossCause::Truncated,
-                };
-                self.loss(events, cause, offset)?;
+    fn end(&mut self) -> Flow {
+        self.state.calls.remark("system call", &mut self.out.trace.diagnostics);
+        self.out.flush()
+    }
+
+    fn content(&mut self, Located { offset, content }: Located<'_>) -> Flow {
+        let offset = self.out.window.offset + offset as u64;
+        match content {
+            Content::Entry(head, entry, bytes) => self.entry(head, &entry, bytes, offset),
+            Content::Loss(message, events, cause) => {
+                self.out.damage(message, (events, cause), offset)
             }
         }
-        let state = &self.state;
-        if state.spans.len() >= BATCH || state.rows.len() + state.frames.len() >= ROWS {
-            return self.flush();
-        }
-        Flow::Continue(())
     }
 
-    fn loss(&mut self, events: Option<u64>, cause: LossCause, offset: u64) -> Flow {
-        self.flush()?;
-        let loss = Loss { before: self.trace.events, events, cause, offset };
-        self.trace.losses.add(&loss);
-        self.sink.loss(self.trace, &loss)
-    }
-
-    fn entry(&mut self, head: FrameHead, entry: &Entry<'_>, bytes: &[u8], offset: u64) -> Flow {
-        let tick = self.state.unwrapped(head.cpu, head.tick);
-        let first = *self.state.first.get_or_insert(tick);
-        if self.trace.events == 0 && self.state.spans.is_empty() {
-            self.trace.clock.first_stamp = tick;
+    fn entry(&mut self, head: FrameHeader, entry: &Entry<'_>, bytes: &[u8], offset: u64) -> Flow {
+        let Self { state, out } = self;
+        let tick = state.unwrapped(head.cpu, head.tick);
+        let ticks = out.ticks(tick);
+        let known = out.trace.contexts.len();
+        let context = state.processes.context(out.trace, &head, ticks);
+        // Keys are reused, so a batch must end before the creation of a context.
+        if out.trace.contexts.len() > known {
+            out.flush()?;
         }
-        let ticks = tick.saturating_sub(first);
-        let known = self.trace.contexts.len();
-        let context = self.state.processes.context(self.trace, &head, ticks);
-        // Keys are used again: a batch is all before or all behind that.
-        if self.trace.contexts.len() > known {
-            self.flush()?;
-        }
-        let state = &mut *self.state;
-        let columns = &mut state.columns;
-        columns.ticks.push(ticks);
-        columns.cpu.push(head.cpu);
-        columns.context.push(context);
-        columns.id.push(u32::from(entry.id().0));
-        columns.priority.push(NO_PRIORITY);
-        // Less than 2 MiB of both.
-        let (start, payload) = (state.frames.len(), state.rows.len() as u32);
-        // All files in the byte order of the first.
-        state.frames.resize(start + Frame::size(bytes.len()), 0);
-        if let Some(place) = head.write(state.order, bytes.len(), &mut state.frames[start..]) {
+        // Files of a run may differ in byte order. Copies have the byte order of the first file,
+        // because all events of a batch have the same byte order.
+        let copies = &mut out.buffer.copies;
+        let start = copies.len();
+        copies.resize(start + Frame::size(bytes.len()), 0);
+        if let Some(place) = head.write(state.order, bytes.len(), &mut copies[start..]) {
             place.copy_from_slice(bytes);
         }
-        let end = (start + FrameHead::LENGTH + bytes.len()) as u32;
-        state.spans.push(Span { start: start as u32, payload, end });
-        state.offsets.push(offset);
-        row::write(entry, &mut state.rows);
-        self.trace.cpus = self.trace.cpus.max(head.cpu.saturating_add(1));
-        state.processes.follow(self.trace, &head, entry, ticks);
-        self.wraps(entry, offset)
+        // A frame is padded to 8 bytes. The record excludes the padding.
+        copies.truncate(start + FrameHeader::LENGTH + bytes.len());
+        row::write(entry, &mut out.buffer.payloads);
+        let event = NewEvent::new(ticks, context, u32::from(entry.id().0));
+        out.copied(NewEvent { cpu: head.cpu, ..event }, offset)?;
+        state.processes.follow(out.trace, &head, entry, ticks);
+        self.after(entry, offset)
     }
 
-    /// A hook tells that the recorder had no room for entries here.
-    fn wraps(&mut self, entry: &Entry<'_>, offset: u64) -> Flow {
+    /// Handles hooks that describe the trace itself: lost entries and the clock's rate. Looks up
+    /// the names of system calls, so that names without effect are known at the end.
+    fn after(&mut self, entry: &Entry<'_>, offset: u64) -> Flow {
+        let out = &mut *self.out;
+        if matches!(u32::from(entry.id().0), SYSTEM_CALL | SYSTEM_CALL_RETURN) {
+            entry.word(1).and_then(|call| self.state.calls.of(call));
+        }
         let missed = entry.word(2).unwrap_or(0);
         if entry.id() == ids::BUFFER_WRAP && missed > 0 {
-            return self.loss(Some(missed), LossCause::NoRoom, offset);
+            // Word 2 is the number of entries for which the recorder had no room.
+            return out.loss(Some(missed), LossCause::NoRoom, offset);
         }
         if entry.id() == ids::TRACE_UTILITY
             && let Some(conversion) = TimeConversion::of_entry(entry)
-            && self.trace.clock.rate.is_none()
+            && out.trace.clock.rate.is_none()
         {
-            set_rate(self.trace, conversion);
+            set_rate(out.trace, conversion);
         }
         Flow::Continue(())
     }
-
-    /// Gives the events so far to the sink.
-    fn flush(&mut self) -> Flow {
-        let state = &mut *self.state;
-        if state.spans.is_empty() {
-            return Flow::Continue(());
-        }
-        let records = Records::decoded(&state.frames, self.offset, &state.spans, &state.rows)
-            .from_places(&state.offsets);
-        let batch = Batch { first: self.trace.events, columns: &state.columns, records };
-        self.trace.events += state.spans.len() as u64;
-        let last = state.columns.ticks.iter().max().copied().unwrap_or(0);
-        self.trace.span = self.trace.span.max(last);
-        let flow = self.sink.events(self.trace, &batch);
-        state.columns.resize(0);
-        state.rows.clear();
-        state.spans.clear();
-        state.frames.clear();
-        state.offsets.clear();
-        flow
-    }
 }
 
-/// Processors whose last stamp is remembered; a damaged number must not fill memory.
-const MOST_PROCESSORS: usize = 4096;
+/// Maximum number of processors whose last timestamp is stored, so that a damaged number cannot
+/// fill memory.
+const MAX_PROCESSORS: usize = 4096;
 
 impl State {
-    fn new() -> Self {
-        Self {
-            processes: Processes::default(),
-            first: None,
-            stamps: Vec::new(),
-            columns: Columns::default(),
-            rows: Vec::new(),
-            spans: Vec::new(),
-            frames: Vec::new(),
-            offsets: Vec::new(),
-            order: ByteOrder::Big,
-        }
+    fn new(calls: Names) -> Self {
+        Self { processes: Processes::default(), stamps: Vec::new(), order: ByteOrder::Big, calls }
     }
 
-    /// A stamp of 32 bits that goes back within a processor has wrapped: 2^32 is added from there on.
+    /// Unwraps a timestamp of 32 bits. If it decreases by more than half the range, 2^32 is added
+    /// to it and to all later timestamps.
     fn unwrapped(&mut self, cpu: u16, tick: u64) -> u64 {
         const ROUND: u64 = 1 << 32;
         let cpu = usize::from(cpu);
-        if cpu >= MOST_PROCESSORS || tick >= ROUND {
+        // Timestamps of 64 bits do not wrap.
+        if cpu >= MAX_PROCESSORS || tick >= ROUND {
             return tick;
         }
         if cpu >= self.stamps.len() {
@@ -396,6 +337,7 @@ impl State {
         }
         let before = self.stamps[cpu];
         let mut unwrapped = before / ROUND * ROUND + tick;
+        // A small decrease means that the entries of processors are out of order. It is not a wrap.
         if unwrapped < before && before - unwrapped > ROUND / 2 {
             unwrapped += ROUND;
         }

@@ -1,25 +1,27 @@
-//! The frames of a file, one after the other.
+//! Reads the frames of a file in order.
 //!
-//! A frame whose entry is damaged is stepped over: its length says where the next one begins. A
-//! damaged frame says nothing, nor does one that is longer than its hook word asks for, or ends behind
-//! the file with good frames in it. So the next one is searched for: at every place where one can begin
-//! (frames are multiples of 8 bytes) until a good frame with another good one, or the end, behind it.
+//! If the entry of a frame is damaged, the frame is skipped, because its length is known. The
+//! frame itself is damaged in three cases: its header is invalid, it is longer than its hook word
+//! requires, or it extends past the end of the file although good frames follow. In that case the
+//! reader searches every multiple of 8 bytes for the next good frame. A frame is good if it is
+//! valid, and another valid frame or the end follows it.
 
 use tracewell_wire::ByteOrder;
-use tracewell_wire::aix::{Entry, EntryError, Frame, FrameHead, ReadError};
+use tracewell_wire::aix::{Entry, EntryError, Frame, FrameHeader, ReadError};
 
-/// What comes next in a file.
+/// The next content of a file.
 #[derive(Debug)]
 pub(super) enum Next<'a> {
-    /// A good entry, and its bytes.
-    Entry(FrameHead, Entry<'a>, &'a [u8]),
-    /// A frame whose entry cannot be what it says.
+    /// A valid entry with its header and bytes.
+    Entry(FrameHeader, Entry<'a>, &'a [u8]),
+    /// A frame with an invalid entry.
     BadEntry(EntryError),
-    /// Bytes that are no frame; `None` where no good one follows.
+    /// Bytes that are not a frame: a message, and the distance in bytes to the next good frame. The
+    /// distance is `None` if no good frame follows.
     NoFrame(String, Option<usize>),
-    /// So many bytes must be there to go on.
+    /// The number of bytes that are needed to continue.
     Wanted(usize),
-    /// The last frame is not whole.
+    /// The last frame is truncated after this number of bytes.
     Cut(usize),
     /// The end of the file.
     End,
@@ -30,13 +32,13 @@ pub(super) enum Next<'a> {
 pub(super) struct Frames<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) order: ByteOrder,
-    /// Whether nothing follows the bytes.
+    /// True if the source ends after these bytes.
     pub(super) last: bool,
-    /// Where the next frame begins.
+    /// Offset of the next frame in the window.
     pub(super) at: usize,
 }
 
-/// Bytes that are searched for a good frame before more are asked for.
+/// Maximum number of bytes to request for the search for a good frame.
 const SEARCHED: usize = 1 << 20;
 
 impl<'a> Frames<'a> {
@@ -44,7 +46,7 @@ impl<'a> Frames<'a> {
         self.bytes.get(at..).unwrap_or_default()
     }
 
-    /// What comes next; only [`Next::Entry`] and [`Next::BadEntry`] step over it.
+    /// Returns the next content. Moves past it only if it is [`Next::Entry`] or [`Next::BadEntry`].
     pub(super) fn next(&mut self) -> Next<'a> {
         let rest = self.rest(self.at);
         if rest.is_empty() && self.last {
@@ -54,8 +56,10 @@ impl<'a> Frames<'a> {
             Ok(read) => read,
             Err(ReadError::Incomplete { needed }) if !self.last => return Next::Wanted(needed),
             Err(ReadError::Incomplete { needed }) => {
+                // A damaged length can point past the end. The file is truncated only if no good
+                // frame follows.
                 return match self.search() {
-                    Found::At(place) => {
+                    SearchResult::At(place) => {
                         let found = rest.len();
                         let message = format!("expected {needed} bytes of a frame, found {found}");
                         Next::NoFrame(message, Some(place))
@@ -66,10 +70,11 @@ impl<'a> Frames<'a> {
             Err(error) => return self.behind_damage(error.to_string()),
         };
         match Entry::read(frame.head.env, frame.entry) {
+            // If the length is too large, the frame would include the following frames.
             Ok(entry) if frame.entry.len() > entry.length() => {
                 let (expected, found) = (entry.length(), frame.entry.len());
                 self.behind_damage(format!(
-                    "the hook word asks for an entry of {expected} bytes, the frame has {found}"
+                    "the hook word requires an entry of {expected} bytes, the frame has {found}"
                 ))
             }
             Ok(entry) => {
@@ -85,32 +90,33 @@ impl<'a> Frames<'a> {
 
     fn behind_damage(&self, message: String) -> Next<'a> {
         match self.search() {
-            Found::At(place) => Next::NoFrame(message, Some(place)),
-            Found::Nothing => Next::NoFrame(message, None),
-            Found::Wanted(bytes) => Next::Wanted(bytes),
+            SearchResult::At(place) => Next::NoFrame(message, Some(place)),
+            SearchResult::Nothing => Next::NoFrame(message, None),
+            SearchResult::Wanted(bytes) => Next::Wanted(bytes),
         }
     }
 
-    /// Searches for the next good frame.
-    fn search(&self) -> Found {
+    /// Searches for the next good frame after the current position.
+    fn search(&self) -> SearchResult {
         let length = self.rest(self.at).len();
         for place in (8..length).step_by(8) {
             match self.is_good(self.at + place) {
-                Some(true) => return Found::At(place),
+                Some(true) => return SearchResult::At(place),
                 Some(false) => {}
-                // A window of damage without end must not grow without end.
-                None if length >= SEARCHED => return Found::At(place),
-                None => return Found::Wanted(length + 1),
+                // Do not let the window grow without limit, because the damage may extend to the
+                // end of the file.
+                None if length >= SEARCHED => return SearchResult::At(place),
+                None => return SearchResult::Wanted(length + 1),
             }
         }
         match self.last {
-            true => Found::Nothing,
-            false => Found::Wanted(length + 1),
+            true => SearchResult::Nothing,
+            false => SearchResult::Wanted(length + 1),
         }
     }
 
-    /// Whether a good frame is here, and another good one or the end behind it; `None` where more bytes
-    /// must be there to tell.
+    /// Returns true if a valid frame begins here and another valid frame or the end follows it.
+    /// Returns `None` if more bytes are needed to decide.
     fn is_good(&self, at: usize) -> Option<bool> {
         match self.good(at)? {
             Some(size) if self.last && at + size == self.bytes.len() => Some(true),
@@ -119,7 +125,8 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// Bytes of the good frame that is here, if one is.
+    /// Returns the size of the valid frame at this position, or `Some(None)` if there is no valid
+    /// frame. Returns `None` if more bytes are needed to decide.
     fn good(&self, at: usize) -> Option<Option<usize>> {
         match Frame::read(self.order, self.rest(at)) {
             Ok((frame, size)) => Some(match Entry::read(frame.head.env, frame.entry) {
@@ -132,13 +139,13 @@ impl<'a> Frames<'a> {
     }
 }
 
-/// Where the next good frame is.
+/// The result of a search for a good frame.
 #[derive(Debug)]
-enum Found {
-    /// So many bytes behind.
+enum SearchResult {
+    /// A good frame begins after this number of bytes.
     At(usize),
-    /// Nowhere.
+    /// The file has no further good frame.
     Nothing,
-    /// So many bytes must be there to tell.
+    /// This number of bytes is needed to decide.
     Wanted(usize),
 }

@@ -1,104 +1,98 @@
-//! Several files of one trace in order of time: by nanoseconds, then processor, then place of the file.
+//! Merges several files of one trace by time in nanoseconds, then by processor, then by the order
+//! of the files.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tracewell_wire::aix::{Entry, FrameHead, TimeConversion};
+use tracewell_wire::aix::{Entry, FrameHeader, TimeConversion};
 
 use super::frames::{Frames, Next};
+use crate::model::LossCause;
 
-/// Something of a file.
+/// The content of a file at one position.
 #[derive(Debug)]
-pub(super) struct Item<'a> {
-    /// Where in the input its bytes begin.
+pub(super) struct Located<'a> {
+    /// Offset of its first byte in the input.
     pub(super) offset: usize,
-    pub(super) what: What<'a>,
+    pub(super) content: Content<'a>,
 }
 
-/// What it is.
+/// An entry, or a loss at its position.
 #[derive(Debug)]
-pub(super) enum What<'a> {
-    /// A good entry.
-    Entry(FrameHead, Entry<'a>, &'a [u8]),
-    /// Something is missing; why, and of how many events where that is known.
-    Loss(String, Option<u64>, Missing),
+pub(super) enum Content<'a> {
+    /// A valid entry: header, content and bytes.
+    Entry(FrameHeader, Entry<'a>, &'a [u8]),
+    /// A loss: message, number of lost events if known, and cause.
+    Loss(String, Option<u64>, LossCause),
 }
 
-/// Why something is missing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Missing {
-    /// Bytes are not what they should be.
-    Damaged,
-    /// The file ends too early.
-    Cut,
-}
-
-/// A file in the input.
+/// One file of the input.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     frames: Frames<'a>,
-    /// Where the bytes of `frames` begin in the input.
+    /// Offset of the file's frames in the input.
     offset: usize,
     conversion: TimeConversion,
-    item: Option<Item<'a>>,
+    next: Option<Located<'a>>,
 }
 
 impl<'a> Part<'a> {
     pub(super) fn new(frames: Frames<'a>, offset: usize, conversion: TimeConversion) -> Self {
-        let mut part = Self { frames, offset, conversion, item: None };
+        let mut part = Self { frames, offset, conversion, next: None };
         part.advance();
         part
     }
 
     fn advance(&mut self) {
         let offset = self.offset + self.frames.at;
-        self.item = match take(&mut self.frames) {
-            Taken::What(what) => Some(Item { offset, what }),
-            // All of the file is here.
+        self.next = match take(&mut self.frames) {
+            Taken::Content(content) => Some(Located { offset, content }),
+            // Merging begins when the whole file is available.
             Taken::Wanted(_) | Taken::End => None,
         };
     }
 
-    /// Nanoseconds and processor of what comes next; a loss comes at once, for when it happened is
-    /// not known and what is before it has passed.
+    /// Returns the time of the next entry in nanoseconds, and its processor. The next loss is
+    /// delivered immediately, because its time is unknown and everything before it has been
+    /// delivered.
     fn key(&self) -> Option<(u128, u16)> {
-        Some(match &self.item.as_ref()?.what {
-            What::Entry(head, ..) => (self.conversion.nanoseconds(head.tick), head.cpu),
-            What::Loss(..) => (0, 0),
+        Some(match &self.next.as_ref()?.content {
+            Content::Entry(head, ..) => (self.conversion.nanoseconds(head.tick), head.cpu),
+            Content::Loss(..) => (0, 0),
         })
     }
 }
 
-/// What was taken from a file.
+/// The result of reading the next content of a file.
 pub(super) enum Taken<'a> {
-    /// This.
-    What(What<'a>),
-    /// Nothing: so many bytes must be there.
+    /// An entry or a loss.
+    Content(Content<'a>),
+    /// The file has no complete content yet. This number of bytes is needed.
     Wanted(usize),
-    /// Nothing: it has ended.
+    /// The file has ended.
     End,
 }
 
-/// Takes the next thing from a file.
+/// Reads the next content of a file and moves past it.
 pub(super) fn take<'a>(frames: &mut Frames<'a>) -> Taken<'a> {
-    Taken::What(match frames.next() {
-        Next::Entry(head, entry, bytes) => What::Entry(head, entry, bytes),
-        Next::BadEntry(error) => What::Loss(error.to_string(), Some(1), Missing::Damaged),
+    Taken::Content(match frames.next() {
+        Next::Entry(head, entry, bytes) => Content::Entry(head, entry, bytes),
+        Next::BadEntry(error) => Content::Loss(error.to_string(), Some(1), LossCause::Damaged),
         Next::NoFrame(message, further) => {
             frames.at = further.map_or(frames.bytes.len(), |bytes| frames.at + bytes);
-            What::Loss(message, None, Missing::Damaged)
+            Content::Loss(message, None, LossCause::Damaged)
         }
         Next::Cut(bytes) => {
             frames.at = frames.bytes.len();
             let message = format!("expected a whole frame, found {bytes} bytes and the end");
-            What::Loss(message, Some(1), Missing::Cut)
+            Content::Loss(message, Some(1), LossCause::Truncated)
         }
         Next::Wanted(bytes) => return Taken::Wanted(bytes),
         Next::End => return Taken::End,
     })
 }
 
-/// The items of several files in order of time.
+/// The contents of several files, merged by time.
 #[derive(Debug)]
 pub(super) struct Merge<'a> {
     parts: Vec<Part<'a>>,
@@ -115,16 +109,16 @@ impl<'a> Merge<'a> {
 }
 
 impl<'a> Iterator for Merge<'a> {
-    type Item = Item<'a>;
+    type Item = Located<'a>;
 
-    fn next(&mut self) -> Option<Item<'a>> {
+    fn next(&mut self) -> Option<Located<'a>> {
         let Reverse((_, number)) = self.order.pop()?;
         let part = self.parts.get_mut(number)?;
-        let item = part.item.take();
+        let next = part.next.take();
         part.advance();
         if let Some(key) = part.key() {
             self.order.push(Reverse((key, number)));
         }
-        item
+        next
     }
 }

@@ -1,55 +1,74 @@
-//! AIX trace in Tracewell's own container (TWX1): hook-word entries of 32- and 64-bit programs.
+//! Decodes AIX trace entries of 32- and 64-bit programs in Tracewell's own container (TWX1).
 //!
-//! | file | what it settles |
+//! | file | task |
 //! |---|---|
-//! | `frames` | frames one after the other; where the next good one is behind a bad one |
-//! | `merge` | the files of several processors in order of time |
-//! | `row` | hook data, data words and variable data as values |
-//! | `processes` | which thread and program an event is of |
-//! | `decoder` | the steps above in order |
+//! | `frames` | reads the frames in sequence; searches for a good frame after damage |
+//! | `merge` | merges the files of several processors by time |
+//! | `row` | converts hook data, data words and variable data to values |
+//! | `header` | stores the first file's header for reports and exports |
+//! | `processes` | finds the thread and program of an event |
+//! | `decoder` | runs the steps above in order |
 //!
-//! The layout of AIX's own log files is not public; they cannot be read.
+//! AIX's own log files cannot be read, because their layout is not public.
 
 mod decoder;
 mod frames;
+mod header;
 mod merge;
 mod processes;
 mod row;
 
+use std::sync::{Arc, LazyLock};
+
 use tracewell_wire::aix::{FileHeader, ReadError};
 
-use super::{Confidence, Format, OptionHelp};
+pub use self::header::Header;
+use super::{Confidence, Format, OptionHelp, ReportStyle};
+use crate::model::schema::Schema;
 
 /// The format's entry in the list of formats.
 pub static FORMAT: Format = Format {
-    name: "aix",
     description: "AIX trace entries (trchook, trcgen), 32- and 64-bit, in the container TWX1",
     recognised_by: "TWX1 at the start",
-    names_follow: false,
-    is_whole: |_| false,
     options: OPTIONS,
-    recognise,
-    decoder: decoder::new,
+    joins: true,
+    names: Some("--names"),
+    schema,
+    template: Some(include_str!("../../../templates/aix.fmt")),
+    report: ReportStyle::Trcrpt,
+    ..Format::new("aix", recognise, decoder::new)
 };
 
-/// What can be said about a trace that its bytes do not tell.
-const OPTIONS: &[OptionHelp] = &[
-    OptionHelp {
-        key: "names",
-        value: "N=NAME,...",
-        help: "names of system calls; a file of such lines is given with --names",
-    },
-    OptionHelp {
-        key: "parts",
-        value: "BYTES,...",
-        help: "where in the input the files of further processors begin; --join sets it",
-    },
-];
+/// Content of the shipped file of groups, `templates/groups`: one group of hook ids per line.
+///
+/// ```
+/// use tracewell::format::aix::SHIPPED_GROUPS;
+/// use tracewell::select::groups;
+///
+/// let (groups, errors) = groups(SHIPPED_GROUPS);
+/// assert!(errors.is_empty() && groups.iter().any(|group| group.name == "sched"));
+/// ```
+pub const SHIPPED_GROUPS: &str = include_str!("../../../templates/groups");
+
+/// Returns the event types of AIX trace, which are its hooks.
+pub fn schema() -> Arc<Schema> {
+    static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
+        Schema::built_in(include_str!("../../../schemas/aix.toml"), "schemas/aix.toml")
+    });
+    SCHEMA.clone()
+}
+
+/// The options: facts about a trace that its bytes do not contain.
+const OPTIONS: &[OptionHelp] = &[OptionHelp {
+    key: "names",
+    value: "N=NAME,...",
+    help: "names of system calls; --names FILE reads them from a file",
+}];
 
 fn recognise(start: &[u8]) -> Option<Confidence> {
     match FileHeader::read(start) {
         Ok(_) => Some(Confidence::Certain),
-        // The magic number is there and something else is wrong: the reader says so best.
+        // The magic number is present, so let this decoder report the error.
         Err(ReadError::Damaged(_) | ReadError::Incomplete { .. })
             if start.starts_with(&FileHeader::MAGIC) =>
         {

@@ -1,14 +1,14 @@
-//! Which thread an event is of, and which program that thread runs.
+//! Finds the thread of each event, and the program that this thread runs.
 //!
-//! A frame names its thread and process, or the events on its processor do: dispatch (106, 10C) says
-//! who runs from there on. Programs come from exec (134), processes from fork (139), threads from
-//! their creation (465). What AIX keeps in the data words of these hooks is not public; the words
-//! here are those that Tracewell's own recorder is told to write (see the guide).
+//! A frame usually contains its thread and process. Otherwise they are those of the last dispatch
+//! on its processor (hooks 106 and 10C). Hooks also announce new programs (exec, 134), processes
+//! (fork, 139) and threads (465). AIX does not document the data words of these hooks. This module
+//! expects the data words that the guide specifies for users of Tracewell's recorder.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
-use tracewell_wire::aix::{Entry, FrameHead, ids};
+use tracewell_wire::aix::{Entry, FrameHeader, ids};
 
 use crate::model::{Context, ContextId, ContextKind, Lifetime, Object, ObjectId, Processor, Trace};
 use crate::text::shown;
@@ -17,12 +17,13 @@ use crate::text::shown;
 pub(super) const PROCESS: u32 = 1;
 pub(super) const THREAD: u32 = 2;
 
-/// Processors whose running thread is remembered; a damaged number must not fill memory.
-const MOST_PROCESSORS: usize = 4096;
+/// Maximum number of processors whose running thread is stored, so that a damaged number cannot
+/// fill memory.
+const MAX_PROCESSORS: usize = 4096;
 
 #[derive(Debug, Default)]
 pub(super) struct Processes {
-    /// Thread and process that run on each processor.
+    /// Thread and process that run on each processor according to the last dispatch.
     running: Vec<Option<(u64, Option<u64>)>>,
     processes: HashMap<u64, Process, RandomState>,
     threads: HashMap<u64, Thread, RandomState>,
@@ -33,7 +34,7 @@ pub(super) struct Processes {
 struct Process {
     path: Vec<u8>,
     object: Option<ObjectId>,
-    /// Counts the programs that it ran.
+    /// Number of programs that the process has run.
     program: u32,
 }
 
@@ -41,13 +42,18 @@ struct Process {
 struct Thread {
     pid: Option<u64>,
     context: Option<ContextId>,
-    /// The program of its process when the context was made.
+    /// The number of programs that its process had run when the context was created.
     program: u32,
 }
 
 impl Processes {
-    /// The context of an event, and what the event itself tells of who runs what.
-    pub(super) fn context(&mut self, trace: &mut Trace, head: &FrameHead, ticks: u64) -> ContextId {
+    /// Returns the context of an event, and stores the thread and process of its frame header.
+    pub(super) fn context(
+        &mut self,
+        trace: &mut Trace,
+        head: &FrameHeader,
+        ticks: u64,
+    ) -> ContextId {
         let running = self.running.get(usize::from(head.cpu)).copied().flatten();
         let (tid, pid) = match (head.tid, running) {
             (Some(tid), _) => (tid, head.pid),
@@ -60,11 +66,12 @@ impl Processes {
         self.thread(trace, tid, ticks)
     }
 
-    /// Takes in what an event tells; it holds from the next event on.
+    /// Handles hooks that change threads, processes or programs. The change applies to the next
+    /// event and later ones.
     pub(super) fn follow(
         &mut self,
         trace: &mut Trace,
-        head: &FrameHead,
+        head: &FrameHeader,
         entry: &Entry<'_>,
         ticks: u64,
     ) {
@@ -73,7 +80,8 @@ impl Processes {
             ids::DISPATCH | ids::DISPATCH_IDLE => {
                 trace.processor = Processor::Switches;
                 let cpu = usize::from(head.cpu);
-                if let Some(tid) = word(1).filter(|_| cpu < MOST_PROCESSORS) {
+                // Ignore damaged processor numbers, so that they cannot fill memory.
+                if let Some(tid) = word(1).filter(|_| cpu < MAX_PROCESSORS) {
                     if self.running.len() <= cpu {
                         self.running.resize(cpu + 1, None);
                     }
@@ -82,6 +90,7 @@ impl Processes {
             }
             ids::FORK => {
                 if let (Some(child), Some(tid)) = (word(1), word(2)) {
+                    // A new process runs its parent's program until an exec.
                     let parent = head.pid.and_then(|pid| self.processes.get(&pid));
                     let path = parent.map(|parent| parent.path.clone()).unwrap_or_default();
                     self.threads.insert(tid, Thread { pid: Some(child), ..Thread::default() });
@@ -94,6 +103,7 @@ impl Processes {
                 }
             }
             ids::EXEC if entry.is_generic() => {
+                // The path follows the word with the process id.
                 let skipped = entry.env().word_bytes();
                 let path = entry.variable_data().get(skipped..).unwrap_or_default();
                 let path = path.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -105,9 +115,10 @@ impl Processes {
         }
     }
 
-    /// Notes that a process runs another program from here on.
+    /// Makes `path` the program that the process runs from `ticks` on.
     fn program(&mut self, trace: &mut Trace, pid: u64, path: Vec<u8>, ticks: u64) {
         let process = self.processes.entry(pid).or_default();
+        // The previous program's name is valid up to the previous tick.
         if let Some((before, last)) = process.object.zip(ticks.checked_sub(1)) {
             trace.objects.delete(before, last);
         }
@@ -131,6 +142,7 @@ impl Processes {
         let thread = self.threads.entry(tid).or_default();
         let process = thread.pid.and_then(|pid| self.processes.get(&pid));
         let program = process.map_or(0, |process| process.program);
+        // After an exec, the thread gets another context, named after the new program.
         if let Some(context) = thread.context.filter(|_| thread.program == program) {
             return context;
         }
@@ -163,7 +175,7 @@ impl Processes {
     fn unknown(&mut self, trace: &mut Trace) -> ContextId {
         *self.unknown.get_or_insert_with(|| {
             trace.contexts.add(Context {
-                // No thread of AIX has this number.
+                // No AIX thread has this id.
                 key: u64::MAX,
                 key_text: "-".to_owned(),
                 kind: ContextKind::Unknown,
@@ -174,7 +186,7 @@ impl Processes {
     }
 }
 
-/// A name for people.
+/// Returns a name with unprintable bytes escaped.
 fn text(name: &[u8]) -> String {
     shown(name).into_owned()
 }

@@ -1,21 +1,36 @@
-//! Files of arrivals: when the bytes came that a collector kept, as a trace of its own.
+//! Decodes arrival files as traces. An arrival file contains the arrival times of the bytes that a
+//! collector saved.
 //!
-//! An event is an entry, its time that of the host. Layout and writer: [`tracewell_wire::arrivals`].
+//! Each entry is an event with the host's time. [`tracewell_wire::arrivals`] defines the layout and
+//! writes it.
 
 mod decoder;
+pub mod sidecar;
+
+use std::sync::{Arc, LazyLock};
 
 use tracewell_wire::arrivals::HEADER;
 
 use super::{Confidence, Format};
+use crate::model::schema::Schema;
 
 /// The format's entry in the list of formats.
 pub static FORMAT: Format = Format {
-    name: "arrivals",
-    description: "when the bytes came that `collect` kept (FILE.arrivals)",
+    description: "arrival times of the bytes that `collect` saved (FILE.arrivals)",
     recognised_by: "TWARRIVE at the start",
-    names_follow: false,
-    is_whole: |_| false,
-    options: &[],
-    recognise: |start| start.starts_with(HEADER.split_at(8).0).then_some(Confidence::Certain),
-    decoder: decoder::new,
+    schema,
+    sidecar: Some(sidecar::SIDECAR),
+    ..Format::new(
+        "arrivals",
+        |start| start.starts_with(HEADER.split_at(8).0).then_some(Confidence::Certain),
+        decoder::new,
+    )
 };
+
+/// Returns the event types of arrival files.
+pub fn schema() -> Arc<Schema> {
+    static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
+        Schema::built_in(include_str!("../../../schemas/arrivals.toml"), "schemas/arrivals.toml")
+    });
+    SCHEMA.clone()
+}

@@ -1,4 +1,6 @@
-//! The reader: image or log, pieces, merge.
+//! Decodes a stream's memory or a log. Reads the runs of each lane and merges them.
+
+use std::sync::Arc;
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::native::block::MAGIC;
@@ -7,50 +9,52 @@ use tracewell_wire::native::{ClockFacts, ClockKind, FullPolicy, WORD, word};
 
 use super::image::Image;
 use super::log::{Log, Stop};
-use super::merge::{Merge, Window, report};
-use super::{FORMAT, is_image, types};
+use super::merge::Merge;
+use super::{FORMAT, is_image};
 use crate::format::blocks::Behind;
-use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
+use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings};
+use crate::model::schema::Schema;
 use crate::model::{
-    Clock, Fact, FactForm, Flow, LossCause, PayloadLayout, Rate, Severity, Sink, Trace,
+    Clock, Emitter, Fact, FactForm, Flow, LossCause, PayloadLayout, Rate, Severity, Trace,
+    WallClock,
 };
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct NativeDecoder {
+    schema: Arc<Schema>,
     log: Log,
     merge: Merge,
     begun: bool,
-    /// What follows the log, once its end was read.
+    /// The state of the bytes after the log; `None` until the end of the log has been read.
     behind: Option<Behind>,
 }
 
-/// Makes a reader; this format has no options.
-pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
-    options.check(FORMAT.options)?;
-    Ok(Box::new(NativeDecoder::default()))
+/// Creates a decoder. This format has no options.
+pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
+    let schema = FORMAT.with_schemas(Schema::empty(), settings)?;
+    let (log, merge) = (Log::default(), Merge::default());
+    Ok(Box::new(NativeDecoder { schema, log, merge, begun: false, behind: None }))
 }
 
 impl Decoder for NativeDecoder {
     fn trace(&self) -> Trace {
         let payload = PayloadLayout::Words { order: ByteOrder::Little, bytes: 8 };
-        Trace::new(FORMAT.name, types::empty_schema(), payload, Clock::of_64_bits(None))
+        Trace::new(FORMAT.name, self.schema.clone(), payload, Clock::of_64_bits(None))
     }
 
-    fn decode(
+    fn decode_to(
         &mut self,
         input: Input<'_>,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
+        out: &mut Emitter<'_>,
     ) -> Result<Progress, ReadError> {
         if let Some(behind) = &mut self.behind {
-            return Ok(behind.read(&input, trace, sink));
+            return Ok(behind.read(&input, out));
         }
         if input.bytes.len() < WORD && !input.last && !self.begun {
             return Ok(Progress::More { consumed: 0, wanted: WORD });
         }
-        let window = Window { bytes: input.bytes, offset: input.offset };
         if !self.begun && is_image(input.bytes) {
-            return self.image(window, input.last, trace, sink);
+            return self.image(input.last, out);
         }
         if !self.begun && super::recognise(input.bytes).is_none() {
             let message = "expected TWSTREAM or TWB1".to_owned();
@@ -60,26 +64,18 @@ impl Decoder for NativeDecoder {
             self.log.place.at = input.offset;
             self.begun = true;
         }
-        // A broken-off walk has delivered what its sink wanted.
-        let progress = self.log(window, input.last, trace, sink).unwrap_or(Progress::Done);
+        // If the sink stopped, it has all it needs.
+        let progress = self.log(input.last, out).continue_value().unwrap_or(Progress::Done);
         Ok(match &mut self.behind {
-            Some(behind) => behind.read(&input, trace, sink),
+            Some(behind) => behind.read(&input, out),
             None => progress,
         })
     }
 }
 
-/// What a walk over a log comes to; `None` where the sink wants no more.
-type Walked = Option<Progress>;
-
 impl NativeDecoder {
-    fn image(
-        &mut self,
-        window: Window<'_>,
-        last: bool,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
-    ) -> Result<Progress, ReadError> {
+    fn image(&mut self, last: bool, out: &mut Emitter<'_>) -> Result<Progress, ReadError> {
+        let (window, trace) = (out.window, &mut *out.trace);
         let mut words = [0; ImageHeader::WORDS];
         if window.bytes.len() < words.len() * WORD && !last {
             return Ok(Progress::More { consumed: 0, wanted: words.len() * WORD });
@@ -100,100 +96,87 @@ impl NativeDecoder {
             trace.diagnostics.add(Severity::Damage, end, message);
         }
         let image = Image::new(header, window);
-        trace.clock.rate = rate(&header.clock);
+        set_clock(trace, &header.clock);
         trace.facts = image_facts(&image);
         image.types(trace);
-        image.pieces(&mut self.merge, trace);
-        // A broken-off walk has delivered what its sink wanted.
-        let _ = self.whole_image(&image, window, trace, sink);
+        image.runs(&mut self.merge, trace);
+        // If the sink stopped, it has all it needs.
+        let _ = self.whole_image(&image, out);
         Ok(Progress::Done)
     }
 
-    fn whole_image(
-        &mut self,
-        image: &Image<'_>,
-        window: Window<'_>,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
-    ) -> Flow {
-        self.merge.deliver(None, window, trace, sink)?;
+    fn whole_image(&mut self, image: &Image<'_>, out: &mut Emitter<'_>) -> Flow {
+        self.merge.deliver(None, out)?;
         let (lanes, others) = image.lost();
-        let end = window.offset + window.bytes.len() as u64;
-        self.lost_at_end(lanes, others, end, trace, sink)
+        let end = out.window.offset + out.window.bytes.len() as u64;
+        self.lost_at_end(lanes, others, end, out)
     }
 
-    /// Losses that lie behind the last packets, or nowhere.
-    fn lost_at_end(
-        &mut self,
-        lanes: u64,
-        others: u64,
-        end: u64,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
-    ) -> Flow {
+    /// Reports the losses that no packet header reports.
+    fn lost_at_end(&self, lanes: u64, others: u64, end: u64, out: &mut Emitter<'_>) -> Flow {
+        // The header of a packet reports the losses before this packet. The other losses happened
+        // after the last packets.
         let lost = lanes.saturating_sub(self.merge.lost()).saturating_add(others);
         if lost > 0 {
-            report(Some(lost), LossCause::NoRoom, end, trace, sink)?;
+            out.loss(Some(lost), LossCause::NoRoom, end)?;
         }
         Flow::Continue(())
     }
 
-    fn log(
-        &mut self,
-        window: Window<'_>,
-        last: bool,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
-    ) -> Walked {
+    fn log(&mut self, last: bool, out: &mut Emitter<'_>) -> Flow<Progress> {
+        let window = out.window;
         loop {
-            let stop = self.log.read(window, last, &mut self.merge, trace);
-            self.describe(trace);
+            let stop = self.log.read(window, last, &mut self.merge, out.trace);
+            self.describe(out.trace);
             match stop {
+                // At the end of the input, `rest` delivers all records.
                 Stop::Status if last => {}
                 Stop::Status => {
                     let limit = self.log.status.map(|status| status.complete_before);
-                    self.merge.deliver(limit, window, trace, sink).is_continue().then_some(())?;
+                    self.merge.deliver(limit, out)?;
                 }
                 Stop::Wanted(_) if last => break,
                 Stop::Wanted(wanted) => {
+                    // Records that wait for a later status refer to bytes in the window, so keep
+                    // these bytes.
                     let needed = self.merge.needed_from().unwrap_or(self.log.place.at);
                     let consumed =
                         needed.min(self.log.place.at).saturating_sub(window.offset) as usize;
                     let read = self.log.place.at.saturating_sub(window.offset) as usize;
                     let wanted = (read - consumed).saturating_add(wanted);
-                    return Some(Progress::More { consumed, wanted });
+                    return Flow::Continue(Progress::More { consumed, wanted });
                 }
                 Stop::End => break,
             }
         }
-        self.rest(window, trace, sink).is_continue().then_some(())?;
+        self.rest(out)?;
         self.behind = self.log.ended.then(|| Behind::new(self.log.place.at, MAGIC));
-        Some(Progress::Done)
+        Flow::Continue(Progress::Done)
     }
 
-    /// What is to be said when no more blocks come.
-    fn rest(&mut self, window: Window<'_>, trace: &mut Trace, sink: &mut dyn Sink) -> Flow {
-        self.merge.deliver(None, window, trace, sink)?;
+    /// Delivers the remaining records, and reports events that are missing at the end of the log.
+    fn rest(&mut self, out: &mut Emitter<'_>) -> Flow {
+        self.merge.deliver(None, out)?;
         let end = self.log.place.at;
-        if self.log.place.damaged && trace.losses.damaged() == 0 {
+        if self.log.place.damaged && out.trace.losses.damaged() == 0 {
             let cause = if self.log.ended { LossCause::Damaged } else { LossCause::Truncated };
-            report(None, cause, end, trace, sink)?;
+            out.loss(None, cause, end)?;
         }
         if !self.log.ended {
             let message = "the log was not closed: it ends here without an end block";
-            trace.diagnostics.add(Severity::Note, end, message);
+            out.trace.diagnostics.add(Severity::Note, end, message);
         }
         if let Some(status) = self.log.status {
             let others = [status.lost_unplaced, status.lost_suspended, status.lost_log];
             let others = others.into_iter().fold(0, u64::saturating_add);
-            self.lost_at_end(status.lost, others, end, trace, sink)?;
+            self.lost_at_end(status.lost, others, end, out)?;
         }
         Flow::Continue(())
     }
 
     fn describe(&self, trace: &mut Trace) {
         let Some(start) = self.log.start else { return };
-        trace.clock.rate = rate(&start.clock);
+        set_clock(trace, &start.clock);
         trace.facts = vec![text("container", 2, "log")];
         trace.facts.extend(common_facts(start.policy, &start.clock, u64::from(start.process)));
         if let Some(status) = self.log.status {
@@ -205,11 +188,12 @@ impl NativeDecoder {
     }
 }
 
-fn rate(clock: &ClockFacts) -> Option<Rate> {
-    match clock.kind {
+fn set_clock(trace: &mut Trace, clock: &ClockFacts) {
+    trace.wall_clock = WallClock::at(clock.origin_realtime, clock.origin);
+    trace.clock.rate = match clock.kind {
         ClockKind::Monotonic => Rate::new(1_000_000_000, 1),
         _ => Rate::new(clock.ticks_per_second, 1),
-    }
+    };
 }
 
 fn text(name: &'static str, value: u64, text: &'static str) -> Fact {

@@ -1,20 +1,20 @@
-//! The pieces in a stream's memory.
+//! Reads the runs in a stream's memory.
 //!
-//! Any word may be wrong: the process that wrote it may have crashed, or may lie. Sizes come from a
-//! header whose limits were checked, positions are taken modulo the size of a lane, and what a
-//! packet says of itself is compared with where it lies.
+//! Any word can be wrong, because the process that wrote it may have crashed or may be malicious.
+//! The sizes in the header have been checked against limits. This module takes positions modulo the
+//! size of a lane, and accepts a packet only if the packet contains the expected number and lane.
 
 use tracewell_wire::native::image::{
-    Committed, ImageHeader, TYPE_TEXT, TYPE_WORDS, TypeHead, at, lane,
+    Committed, ImageHeader, TYPE_TEXT, TYPE_WORDS, TypeHeader, at, lane,
 };
-use tracewell_wire::native::{EVENT_IDS, PacketHeader, REBASE, RecordHead, WORD, word};
+use tracewell_wire::native::{EVENT_IDS, PacketHeader, REBASE, RecordHeader, WORD, word};
 
-use super::merge::{Merge, Window};
-use super::piece::Piece;
+use super::merge::Merge;
+use super::run::RecordRun;
 use super::types;
-use crate::model::{Severity, Trace};
+use crate::model::{Severity, Trace, Window};
 
-/// A stream's memory.
+/// A stream's memory, with its checked header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Image<'a> {
     pub(super) header: ImageHeader,
@@ -26,33 +26,33 @@ impl<'a> Image<'a> {
         Self { header, window }
     }
 
-    /// A word; 0 where the input ends before it.
+    /// Returns a word, or 0 if the input ends before it.
     pub(super) fn word(&self, index: usize) -> u64 {
         word(self.window.bytes, index).unwrap_or(0)
     }
 
-    /// Adds up a word of all lanes' heads.
+    /// Returns the sum of one word over the headers of all lanes.
     pub(super) fn sum(&self, word: usize) -> u64 {
         let lanes = 0..self.header.geometry.lanes as usize;
         let words = lanes.map(|lane| self.word(self.header.geometry.head(lane) + word));
         words.fold(0, u64::wrapping_add)
     }
 
-    /// Lanes that have an owner.
+    /// Returns the number of lanes that have an owner.
     pub(super) fn owned(&self) -> u64 {
         let lanes = 0..self.header.geometry.lanes as usize;
         let head = |lane| self.header.geometry.head(lane) + lane::OWNER;
         lanes.filter(|lane| self.word(head(*lane)) != 0).count() as u64
     }
 
-    /// Puts the event types into the schema.
+    /// Adds the event types to the schema.
     pub(super) fn types(&self, trace: &mut Trace) {
         for id in 1..EVENT_IDS {
             let slot = self.header.geometry.types() + id * TYPE_WORDS;
-            let head = TypeHead::unpack(self.word(slot));
+            let head = TypeHeader::unpack(self.word(slot));
             let start = (slot + 1) * WORD;
             let end = start + TYPE_TEXT.min(head.length as usize);
-            if head.state == TypeHead::READY
+            if head.state == TypeHeader::READY
                 && let Some(text) = self.window.bytes.get(start..end)
             {
                 types::define(trace, id as u16, text, self.window.offset + start as u64);
@@ -60,8 +60,8 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Hands all pieces to the merge.
-    pub(super) fn pieces(&self, merge: &mut Merge, trace: &mut Trace) {
+    /// Passes all runs to the merge.
+    pub(super) fn runs(&self, merge: &mut Merge, trace: &mut Trace) {
         for lane in 0..self.header.geometry.lanes as usize {
             self.lane(lane, merge, trace);
         }
@@ -73,18 +73,20 @@ impl<'a> Image<'a> {
         let words = u64::from(geometry.packet_words);
         let committed = Committed(head(lane::COMMITTED)).position();
         let consumed = head(lane::CONSUMED);
+        // A lane is a ring. It holds one lane's length of words up to the end of the open packet.
+        // Earlier packets have been overwritten.
         let possible = (committed.saturating_sub(1) / words * words + words)
             .saturating_sub(geometry.lane_words());
         let oldest = head(lane::OLDEST).max(possible);
         let mut damaged = false;
         let mut packet = oldest.max(consumed) / words * words;
         while packet < committed {
-            let piece = self.piece(lane, packet, committed, consumed);
-            match piece {
-                Some(piece) => {
+            let run = self.run(lane, packet, committed, consumed);
+            match run {
+                Some(run) => {
                     let cleared = head(lane::LOST_CLEARED);
                     merge.add(
-                        self.counted(piece, consumed, oldest, cleared, damaged),
+                        self.counted(run, consumed, oldest, cleared, damaged),
                         self.window,
                         trace,
                     );
@@ -103,29 +105,29 @@ impl<'a> Image<'a> {
 
     fn counted(
         &self,
-        mut piece: Piece,
+        mut run: RecordRun,
         consumed: u64,
         oldest: u64,
         cleared: u64,
         damaged: bool,
-    ) -> Piece {
-        // Records that were taken out are no loss; how many there were is not known if others of
-        // them were overwritten.
+    ) -> RecordRun {
+        // Records that a reader consumed are not lost. If consumed records were overwritten too,
+        // the number of lost records is unknown.
         let taken = consumed > 0 && consumed >= oldest;
-        piece.header.covered_from = if taken { piece.header.first_event } else { 0 };
-        piece.header.lost_before = piece.header.lost_before.saturating_sub(cleared);
-        piece.after_damage = damaged;
-        piece
+        run.header.covered_from = if taken { run.header.first_event } else { 0 };
+        run.header.lost_before = run.header.lost_before.saturating_sub(cleared);
+        run.after_damage = damaged;
+        run
     }
 
-    /// Where the word at a position of a lane lies, in bytes.
+    /// Returns the offset in bytes of the word at a position of a lane.
     fn place(&self, lane: usize, position: u64) -> usize {
         let geometry = self.header.geometry;
         (geometry.lane(lane) + (position % geometry.lane_words()) as usize) * WORD
     }
 
-    /// The records of a packet that were committed and not consumed.
-    fn piece(&self, lane: usize, packet: u64, committed: u64, consumed: u64) -> Option<Piece> {
+    /// Returns those records of a packet that are committed and not consumed.
+    fn run(&self, lane: usize, packet: u64, committed: u64, consumed: u64) -> Option<RecordRun> {
         let words = u64::from(self.header.geometry.packet_words);
         let place = self.place(lane, packet);
         let bytes = self.window.bytes.get(place..)?;
@@ -142,8 +144,10 @@ impl<'a> Image<'a> {
             return None;
         }
         let mut start = PacketHeader::WORDS;
+        // Read consumed records too, because they change the time base and the number of the first
+        // event.
         while (start as u64) < consumed.saturating_sub(packet).min(used) {
-            let head = RecordHead::unpack(word(bytes, start)?);
+            let head = RecordHeader::unpack(word(bytes, start)?);
             match head.id {
                 REBASE => header.base = word(bytes, start + 1)?,
                 _ => header.first_event = header.first_event.wrapping_add(1),
@@ -152,10 +156,12 @@ impl<'a> Image<'a> {
         }
         let at = |index: usize| self.window.offset + (place + index * WORD) as u64;
         let records = at(start)..at(start.max(used as usize));
-        Some(Piece { header, records, after_damage: false })
+        Some(RecordRun { header, records, after_damage: false })
     }
 
-    /// Events lost that no packet tells of: in lanes behind their last packet, and without a lane.
+    /// Counts the lost events that no packet reports. Returns the number of events that were lost
+    /// after the last packets of the lanes, and the number of events that were lost outside of
+    /// lanes.
     pub(super) fn lost(&self) -> (u64, u64) {
         let lanes = self.sum(lane::LOST).wrapping_sub(self.sum(lane::LOST_CLEARED));
         let others = self.word(at::LOST_UNPLACED).saturating_add(self.word(at::LOST_SUSPENDED));

@@ -1,9 +1,10 @@
-//! Where in a log which times are: read from its end, or made again from its blocks.
+//! Reads or rebuilds the index of a log, which contains the times of its blocks. The index is at
+//! the end of the log.
 
-use tracewell_wire::native::block::{self, Block, Found, Kind};
+use tracewell_wire::native::block::{self, Block, Kind, Lookup};
 use tracewell_wire::native::{IndexEntry, PacketHeader, WORD, word};
 
-use super::piece::{Piece, Step, Walk};
+use super::run::{RecordRun, Step, Walk};
 
 /// The index of a log, in order of the blocks.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -12,8 +13,9 @@ pub struct Index {
 }
 
 impl Index {
-    /// The index that a log ends with; `None` where it has none, or a damaged one.
+    /// Returns the index at the end of a log, or `None` if it is missing or damaged.
     pub fn read(log: &[u8]) -> Option<Self> {
+        // The end block has one word: the offset of the last index block.
         let end = log.len().checked_sub(block::HEAD + WORD)?;
         let mut at = word(at(log, end, Kind::End)?.body, 0)?;
         let mut entries = Vec::new();
@@ -22,38 +24,41 @@ impl Index {
             let found = self::at(log, here, Kind::Index)?;
             let count = found.body.len() / WORD / IndexEntry::WORDS;
             let body = found.body.get(WORD..)?;
+            // Each index block links to the previous one, so entries are collected backwards.
             let block = (0..count).map(|number| IndexEntry::read(body, number));
             entries.extend(block.rev().collect::<Option<Vec<_>>>()?);
-            // Each index block points to an earlier one, so this ends.
+            // Each index block links to an earlier one, so the loop ends.
             at = word(found.body, 0).filter(|before| *before < at)?;
         }
         entries.reverse();
         Some(Self { entries })
     }
 
-    /// Makes the index from the blocks of a log, as far as they are whole.
+    /// Rebuilds the index from the intact blocks of a log.
     pub fn rebuild(log: &[u8]) -> Self {
         let (mut at, mut entries) = (0, Vec::new());
         while at < log.len() {
             match block::find(&log[at..]) {
-                Found::Block(found) => {
+                Lookup::Block(found) => {
                     if found.kind == Some(Kind::Packet) {
                         entries.extend(entry(log, at, found.body));
                     }
                     at += block::HEAD + found.body.len();
                 }
-                Found::Part(_) | Found::Damage => at += WORD,
+                // Blocks begin at multiples of the word size.
+                Lookup::Incomplete(_) | Lookup::Damaged => at += WORD,
             }
         }
         Self { entries }
     }
 
-    /// All entries, in order of the blocks.
+    /// Returns all entries, in order of the blocks.
     pub fn entries(&self) -> &[IndexEntry] {
         &self.entries
     }
 
-    /// The blocks that hold events from `from` to `until`, both included, in order of the blocks.
+    /// Returns the blocks that contain events from `from` to `until`, both included, in order of
+    /// the blocks.
     pub fn between(&self, from: u64, until: u64) -> impl Iterator<Item = &IndexEntry> {
         self.entries.iter().filter(move |entry| entry.first <= until && entry.last >= from)
     }
@@ -61,7 +66,7 @@ impl Index {
 
 fn at(log: &[u8], at: usize, kind: Kind) -> Option<Block<'_>> {
     match block::find(log.get(at..)?) {
-        Found::Block(block) if block.kind == Some(kind) => Some(block),
+        Lookup::Block(block) if block.kind == Some(kind) => Some(block),
         _ => None,
     }
 }
@@ -70,7 +75,7 @@ fn entry(log: &[u8], at: usize, body: &[u8]) -> Option<IndexEntry> {
     let header = PacketHeader::read(body)?;
     let start = (at + block::HEAD + PacketHeader::WORDS * WORD) as u64;
     let records = start..(at + block::HEAD + body.len()) as u64;
-    let mut walk = Walk::of(&Piece { header, records, after_damage: false });
+    let mut walk = Walk::of(&RecordRun { header, records, after_damage: false });
     let (mut first, mut last, mut events) = (None, 0, 0);
     while let Step::Record(record) = walk.next(log, 0) {
         first.get_or_insert(record.stamp);

@@ -1,41 +1,41 @@
-//! The pieces in a log: block after block, looking for the next one where one is damaged.
+//! Reads the runs in a log, block by block. After a damaged block it searches for the next one.
 
-use tracewell_wire::native::block::{self, Block, Found, Kind, Start, StatusWords};
+use tracewell_wire::native::block::{self, Block, Kind, Lookup, Start, StatusWords};
 use tracewell_wire::native::{PacketHeader, WORD};
 
-use super::merge::{Merge, Window};
-use super::piece::Piece;
+use super::merge::Merge;
+use super::run::RecordRun;
 use super::types;
 use crate::format::blocks::BlockPlace;
-use crate::model::{Severity, Trace};
+use crate::model::{Severity, Trace, Window};
 
-/// Reads a log, block by block.
+/// The state of reading a log.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) place: BlockPlace,
-    /// What the start block says.
+    /// The content of the start block.
     pub(super) start: Option<Start>,
-    /// The last status.
+    /// The content of the last status block.
     pub(super) status: Option<StatusWords>,
-    /// Whether an end block was there.
+    /// True if an end block was read.
     pub(super) ended: bool,
-    /// Number that the next block has if none is missing.
+    /// Expected number of the next block.
     next: u64,
 }
 
-/// Why no more blocks were read.
+/// The reason why [`Log::read`] returned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stop {
-    /// So many bytes must be there from the next block on.
+    /// More bytes are needed: this many, counted from the start of the next block.
     Wanted(usize),
-    /// A status block: what is before it may be delivered.
+    /// A status block was read. Events before the limit in this block can be delivered.
     Status,
-    /// The end block.
+    /// The end block was read. It is the last block of this log.
     End,
 }
 
 impl Log {
-    /// Reads blocks up to the next status.
+    /// Reads blocks up to the next status block.
     pub(super) fn read(
         &mut self,
         window: Window<'_>,
@@ -50,18 +50,19 @@ impl Log {
                 return Stop::Wanted(block::HEAD);
             }
             match block::find(rest) {
-                Found::Block(found) => {
+                Lookup::Block(found) => {
                     let at = self.place.at;
                     self.place.pass(found.body.len());
                     if let Some(stop) = self.block(&found, at, window, merge, trace) {
                         return stop;
                     }
                 }
-                Found::Part(wanted) if !last => return Stop::Wanted(wanted),
-                Found::Damage if !last && rest.len() < block::HEAD => {
+                Lookup::Incomplete(wanted) if !last => return Stop::Wanted(wanted),
+                // The header looks damaged, but the window may contain only its first bytes.
+                Lookup::Damaged if !last && rest.len() < block::HEAD => {
                     return Stop::Wanted(block::HEAD);
                 }
-                Found::Part(_) | Found::Damage => self.place.look_further(trace),
+                Lookup::Incomplete(_) | Lookup::Damaged => self.place.look_further(trace),
             }
         }
     }
@@ -110,13 +111,14 @@ impl Log {
         merge: &mut Merge,
         trace: &mut Trace,
     ) {
+        // Recorders have far fewer lanes. The limit prevents a damaged number from filling memory.
         let header = PacketHeader::read(body).filter(|header| header.lane < 4096);
         let Some(header) = header else {
-            let message = "expected the header of a packet of one of 4096 lanes";
+            let message = "expected the header of a packet with a lane below 4096";
             return trace.diagnostics.add(Severity::Damage, at, message);
         };
         let records = at + (PacketHeader::WORDS * WORD) as u64..at + body.len() as u64;
-        let piece = Piece { header, records, after_damage: self.place.damaged };
-        merge.add(piece, window, trace);
+        let run = RecordRun { header, records, after_damage: self.place.damaged };
+        merge.add(run, window, trace);
     }
 }

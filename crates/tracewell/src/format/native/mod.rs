@@ -1,42 +1,43 @@
-//! Tracewell's own streams: the memory of one, living or dead, and logs.
+//! Decodes Tracewell's own streams: logs, and the memory of streams whose processes are running or
+//! have ended.
 //!
-//! | file | what it settles |
+//! | file | task |
 //! |---|---|
-//! | `piece` | runs of records, wherever they lie |
-//! | `image` | the pieces in a stream's memory |
-//! | `log` | the pieces in a log, damaged or not |
-//! | `merge` | all lanes' records in order of time, losses in their places |
-//! | `types` | event types into the schema |
-//! | `index` | where in a log which times are |
-//! | `snapshot` | a consistent copy of a stream that is being written |
-//! | `decoder` | the steps above in order |
+//! | `run` | iterates over adjacent records of a lane |
+//! | `image` | finds the runs in a stream's memory |
+//! | `log` | finds the runs in a log, even if it is damaged |
+//! | `merge` | merges all lanes' records by time, with losses at their positions |
+//! | `types` | adds event types to the schema |
+//! | `index` | finds the blocks of a log by time |
+//! | `snapshot` | makes a consistent copy of a stream that is being written |
+//! | `decoder` | runs the steps above in order |
 
 mod decoder;
 mod image;
 pub mod index;
 mod log;
 mod merge;
-mod piece;
+mod run;
 pub mod snapshot;
 mod types;
 
 use tracewell_wire::native::{block, image as wire};
 
 use super::{Confidence, Format};
+use crate::model::schema::Rules;
 
 /// The format's entry in the list of formats.
 pub static FORMAT: Format = Format {
-    name: "native",
     description: "Tracewell's own stream, in shared memory or as a log",
     recognised_by: "TWSTREAM at the start of a stream's memory, TWB1 at the start of a log",
-    names_follow: false,
     is_whole: is_image,
-    options: &[],
-    recognise,
-    decoder: decoder::new,
+    snapshot: Some(|_, file| snapshot::take(file)),
+    note: snapshot::note,
+    rules: Rules { names_events: true, ..Rules::WORDS },
+    ..Format::new("native", recognise, decoder::new)
 };
 
-/// Whether these are the first bytes of a stream's memory.
+/// Returns true if these are the first bytes of a stream's memory.
 pub fn is_image(start: &[u8]) -> bool {
     start.starts_with(&wire::MAGIC.to_le_bytes())
 }

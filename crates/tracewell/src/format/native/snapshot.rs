@@ -1,27 +1,27 @@
-//! A copy of a stream's memory while others write into it.
+//! Copies a stream's memory while other processes write into it.
 //!
-//! Lane heads are copied first, then the lanes, then each lane's word `oldest` once more: what the
-//! heads call committed was stored before the lanes were copied, and what a writer overwrote
-//! meanwhile lies before the new `oldest`. Event types come last, for the same reason: the type of a
-//! committed record was there before it. Copies are made with read calls, not from a mapping, so that
-//! nothing changes under the reader.
+//! The lane headers are copied first, then the lanes, and then each lane's word `oldest` again.
+//! Records that the headers mark as committed were stored before the lanes were copied. If a writer
+//! overwrote words during the copy, the new `oldest` is after these words. Event types are copied
+//! last, because the type of a committed record was defined before the record. Copies are made with
+//! read calls, not from a mapping, so that the copied data cannot change during decoding.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use tracewell_wire::native::image::{
-    Committed, Geometry, HEADER, ImageHeader, TYPE_WORDS, TypeHead, lane,
+    Committed, Geometry, HEADER, ImageHeader, State, TYPE_WORDS, TypeHeader, at, lane,
 };
 use tracewell_wire::native::{WORD, word};
 
 use crate::format::copies::Room;
 
-/// The bytes of the stream in a file; `None` where there is no stream that can be copied, so that
-/// the file has to be read as any other.
+/// Returns the bytes of the stream in a file. Returns `None` if the file contains no stream or is
+/// truncated; the caller then reads it like any other file.
 ///
 /// # Errors
-/// Where reading fails; InvalidData for a stream that is too large.
+/// Returns an error if reading fails, or `InvalidData` if the stream is too large.
 pub fn take(file: &File) -> io::Result<Option<Vec<u8>>> {
     let mut head = [0; HEADER * WORD];
     if !read(file, &mut head, 0)? {
@@ -30,7 +30,7 @@ pub fn take(file: &File) -> io::Result<Option<Vec<u8>>> {
     let words = std::array::from_fn(|index| word(&head, index).unwrap_or(0));
     let Ok(header) = ImageHeader::of_words(&words) else { return Ok(None) };
     let geometry = header.geometry;
-    // A file that is too short is not made up for: its size is no claim of its bytes.
+    // If the length of the file differs from the size in its header, the header may be wrong.
     let metadata = file.metadata()?;
     if metadata.len() != (geometry.total() * WORD) as u64 {
         return Ok(None);
@@ -45,6 +45,7 @@ pub fn take(file: &File) -> io::Result<Option<Vec<u8>>> {
         let head = geometry.head(number) * WORD;
         let committed =
             Committed(word(&room.bytes[head..], lane::COMMITTED).unwrap_or(0)).position();
+        // Words after the committed position may be changing, and are not needed.
         let used = committed.min(geometry.lane_words()) as usize;
         room.spend(used * WORD)?;
         let bytes = &mut room.bytes;
@@ -62,9 +63,10 @@ fn types(file: &File, geometry: Geometry, bytes: &mut [u8]) -> io::Result<()> {
     let all = geometry.types() * WORD..geometry.heads() * WORD;
     let _ = read(file, &mut bytes[all.clone()], all.start)?;
     for slot in all.step_by(TYPE_WORDS * WORD) {
-        let head = TypeHead::unpack(word(&bytes[slot..], 0).unwrap_or(0));
-        // The text of one that became ready during the copy may have been copied before its head.
-        if head.state == TypeHead::READY {
+        let head = TypeHeader::unpack(word(&bytes[slot..], 0).unwrap_or(0));
+        // If the type became ready during the copy, the copied definition can be older than the
+        // copied header. So copy the definition again.
+        if head.state == TypeHeader::READY {
             let text = slot + WORD..slot + TYPE_WORDS * WORD;
             let _ = read(file, &mut bytes[text.clone()], text.start)?;
         }
@@ -72,22 +74,26 @@ fn types(file: &File, geometry: Geometry, bytes: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// What is to be said of a stream's memory beside what is in it: whether the process that made it
-/// lives on this machine. `None` where these are not the first bytes of such a memory.
-pub fn remark(start: &[u8]) -> Option<String> {
+/// Returns a note about the process that created a stream's memory: if it is still running on this
+/// machine, or ended while the stream was recording. Returns `None` if `start` is not the start of
+/// a stream's memory.
+pub fn note(start: &[u8]) -> Option<String> {
     let words = std::array::from_fn(|index| word(start, index).unwrap_or(0));
     let process = ImageHeader::of_words(&words).ok()?.process;
-    // Where the system shows its processes as files.
+    let recording =
+        word(start, at::STATE).is_some_and(|code| State::of_code(code) == State::Running);
+    // Some systems do not show processes as files.
     let lives = Path::new("/proc/self").exists().then(|| format!("/proc/{process}"));
     let state = match lives.map(|path| Path::new(&path).exists()) {
-        Some(true) => ", which made it, lives",
-        Some(false) => ", which made it, has ended",
-        None => " made it",
+        Some(true) => ", which created the stream, is running",
+        Some(false) if recording => ", which created the stream, ended without closing it",
+        Some(false) => ", which created the stream, has ended",
+        None => " created the stream",
     };
     Some(format!("a copy of a stream's memory; process {process}{state}"))
 }
 
-/// Fills `bytes` from a file; false where it ends before that.
+/// Fills `bytes` from a file. Returns false if the file is too short.
 fn read(mut file: &File, bytes: &mut [u8], at: usize) -> io::Result<bool> {
     file.seek(SeekFrom::Start(at as u64))?;
     match file.read_exact(bytes) {

@@ -1,23 +1,14 @@
-//! Event types of a stream as entries of the schema.
+//! Converts event types of a stream to entries of the schema.
 
 use std::sync::Arc;
 
 use tracewell_wire::native::{EventTypeText, FieldKind, SPAN_ENTER, SPAN_EXIT};
 
-use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Means, Schema};
+use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Means};
 use crate::model::{Meaning, Severity, Trace};
 use crate::text::shown;
 
-/// A schema without events.
-pub(super) fn empty_schema() -> Arc<Schema> {
-    match Schema::parse("", "native") {
-        Ok(schema) => Arc::new(schema),
-        // No text is a schema without entries, and a test reads it.
-        Err(error) => unreachable!("{error}"),
-    }
-}
-
-/// Adds an event type; one that the user gave for the same id stays.
+/// Adds an event type, unless the user supplied a type for the same id.
 pub(super) fn define(trace: &mut Trace, id: u16, text: &[u8], offset: u64) {
     if trace.schema.defines(u32::from(id)) {
         return;
@@ -36,7 +27,7 @@ pub(super) fn define(trace: &mut Trace, id: u16, text: &[u8], offset: u64) {
     }
 }
 
-/// What an event type means that has a meaning for every program.
+/// Returns the meaning of an event type, if its name has the same meaning in every program.
 fn means(text: &[u8]) -> Option<Means> {
     let meaning = match str::from_utf8(text).ok()? {
         SPAN_ENTER => Meaning::Call,
@@ -49,6 +40,7 @@ fn means(text: &[u8]) -> Option<Means> {
 fn event_type(id: u32, text: &EventTypeText<'_>) -> EventType {
     let mut args: Vec<Argument> = Vec::new();
     for field in text.fields() {
+        // Programs may give two fields the same name, but consumers need unique names.
         let taken = args.iter().any(|argument| argument.name == field.name);
         let name =
             if taken { format!("{}_{}", field.name, args.len() + 1) } else { field.name.into() };

@@ -1,6 +1,8 @@
-//! The reader: what begins with which magic is read by whom, and what is said at the end.
+//! Decodes POSIX traces. Distinguishes logs and streams in memory, and reports losses at the end.
 
-use tracewell_wire::frame::{self, Found};
+use std::sync::Arc;
+
+use tracewell_wire::frame::{self, Lookup};
 use tracewell_wire::native::{WORD, word};
 use tracewell_wire::posix::StreamPolicy;
 use tracewell_wire::posix::log::{Kind, LogHeader, LogRecord, LogStatus, MAGIC};
@@ -10,13 +12,13 @@ use super::log::Log;
 use super::rows::Rows;
 use super::{FORMAT, facts, is_memory, memory, ring};
 use crate::format::blocks::Behind;
-use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError};
+use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings};
 use crate::model::schema::Schema;
 use crate::model::{
-    Clock, Flow, LossCause, PayloadLayout, Rate, RecordedArguments, Severity, Sink, Trace,
+    Clock, Emitter, Flow, LossCause, PayloadLayout, Rate, RecordedArguments, Severity, Trace,
 };
 
-/// The data of a record.
+/// Extracts the recorded data of an event on request.
 #[derive(Debug)]
 struct Recorded;
 
@@ -31,50 +33,51 @@ impl RecordedArguments for Recorded {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct PosixDecoder {
+    schema: Arc<Schema>,
     rows: Rows,
-    /// The log being read, once its header was.
+    /// The log; `None` until its header has been read.
     log: Option<(LogHeader, Log)>,
-    /// What follows the log, once its end was read.
+    /// The state of the bytes after the log; `None` until the end of the log has been read.
     behind: Option<Behind>,
 }
 
-/// Makes a reader; this format has no options.
-pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
-    options.check(FORMAT.options)?;
-    Ok(Box::new(PosixDecoder::default()))
+/// Creates a decoder. This format has no options.
+pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
+    let schema = FORMAT.with_schemas(super::schema(), settings)?;
+    Ok(Box::new(PosixDecoder { schema, rows: Rows::default(), log: None, behind: None }))
 }
 
 impl Decoder for PosixDecoder {
     fn trace(&self) -> Trace {
         let payload = PayloadLayout::Values { digits: 16 };
         let rate = Rate::new(1_000_000_000, 1);
-        let trace = Trace::new(FORMAT.name, Schema::posix(), payload, Clock::of_64_bits(rate));
+        let clock = Clock::of_64_bits(rate);
+        let trace = Trace::new(FORMAT.name, self.schema.clone(), payload, clock);
         Trace { recorded: Some(Box::new(Recorded)), ..trace }
     }
 
-    fn decode(
+    fn decode_to(
         &mut self,
         input: Input<'_>,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
+        out: &mut Emitter<'_>,
     ) -> Result<Progress, ReadError> {
         if let Some(behind) = &mut self.behind {
-            return Ok(behind.read(&input, trace, sink));
+            return Ok(behind.read(&input, out));
         }
         if let Some((header, log)) = &mut self.log {
-            return Ok(match follow(header, log, &mut self.rows, input, trace, sink) {
+            return Ok(match follow(header, log, &mut self.rows, input, out) {
                 Flow::Continue(Followed::Wants(progress)) => progress,
                 Flow::Continue(Followed::Ended(end)) => {
-                    self.behind.insert(Behind::new(end, MAGIC)).read(&input, trace, sink)
+                    self.behind.insert(Behind::new(end, MAGIC)).read(&input, out)
                 }
-                // A broken-off walk has delivered what its sink wanted.
-                Flow::Continue(Followed::CutOff) | Flow::Break(()) => Progress::Done,
+                // The input ended, or the sink needs no further events.
+                Flow::Continue(Followed::CutOff) | Flow::Break(_) => Progress::Done,
             });
         }
         if is_memory(input.bytes) {
-            return self.memory(input, trace, sink);
+            return self.memory(input, out);
         }
         if input.bytes.len() < LogHeader::BLOCK && !input.last {
             return Ok(Progress::More { consumed: 0, wanted: LogHeader::BLOCK });
@@ -83,19 +86,14 @@ impl Decoder for PosixDecoder {
             offset: input.offset,
             message: "expected the header of a POSIX trace log".to_owned(),
         })?;
-        facts::of_log(trace, &header);
+        facts::of_log(out.trace, &header);
         self.log = Some((header, Log::behind(input.offset + LogHeader::BLOCK as u64)));
-        self.decode(input, trace, sink)
+        self.decode_to(input, out)
     }
 }
 
 impl PosixDecoder {
-    fn memory(
-        &mut self,
-        input: Input<'_>,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
-    ) -> Result<Progress, ReadError> {
+    fn memory(&mut self, input: Input<'_>, out: &mut Emitter<'_>) -> Result<Progress, ReadError> {
         if !input.last {
             return Ok(Progress::More { consumed: 0, wanted: input.bytes.len() + 1 });
         }
@@ -104,91 +102,88 @@ impl PosixDecoder {
             offset: input.offset,
             message: "expected the header of a POSIX trace stream".to_owned(),
         })?;
-        facts::of_memory(trace, &header, input.bytes);
-        // A broken-off walk has delivered what its sink wanted.
-        let _ = memory::read(&header, input.bytes, &mut self.rows, trace, sink)
-            .is_continue()
-            .then(|| self.rows.hand_over(trace, sink));
+        facts::of_memory(out.trace, &header, input.bytes);
+        // If the sink stopped, it has all it needs.
+        if memory::read(&header, input.bytes, &mut self.rows, out).is_continue() {
+            let _ = out.flush();
+        }
         Ok(Progress::Done)
     }
 }
 
-/// Returns true if these bytes begin a stream's memory, or a log that is a ring of slots.
+/// Returns true if these bytes are the start of a stream's memory, or of a log that is a ring of
+/// slots.
 pub(super) fn is_whole(start: &[u8]) -> bool {
     is_memory(start) || log_header(start).is_some_and(|header| header.slots > 0)
 }
 
 fn log_header(bytes: &[u8]) -> Option<LogHeader> {
     match frame::find(bytes, MAGIC) {
-        Found::Block { kind, body, .. } if Kind::of_code(kind) == Some(Kind::Header) => {
+        Lookup::Block { kind, body, .. } if Kind::of_code(kind) == Some(Kind::Header) => {
             LogHeader::read(body).filter(|_| body.len() == LogHeader::WORDS * WORD)
         }
         _ => None,
     }
 }
 
-/// How far a log was read.
+/// The result of [`follow`].
 enum Followed {
-    /// More of it is to come.
+    /// More bytes are needed.
     Wants(Progress),
-    /// To its end block, behind which this place is.
+    /// The end block was read. The log ends at this offset.
     Ended(u64),
-    /// To the end of the input, which has no end block.
+    /// The input ended without an end block.
     CutOff,
 }
 
-/// Reads on in a log whose header was read.
+/// Continues to read a log after its header.
 fn follow(
     header: &LogHeader,
     log: &mut Log,
     rows: &mut Rows,
     input: Input<'_>,
-    trace: &mut Trace,
-    sink: &mut dyn Sink,
-) -> std::ops::ControlFlow<(), Followed> {
+    out: &mut Emitter<'_>,
+) -> Flow<Followed> {
     let input_end = input.offset + input.bytes.len() as u64;
     let (ended, end) = if header.slots > 0 {
+        // Slots are reused, so the oldest record can be in any slot. Wait until all slots are
+        // available.
         if !input.last {
             let wanted = input.bytes.len() + 1;
             return Flow::Continue(Followed::Wants(Progress::More { consumed: 0, wanted }));
         }
-        (ring::read(header, input.bytes, rows, trace, sink)?, input_end)
+        (ring::read(header, input.bytes, rows, out)?, input_end)
     } else {
-        let progress = log.read(input, rows, trace, sink)?;
+        let progress = log.read(input, rows, out)?;
         if progress != Progress::Done {
             return Flow::Continue(Followed::Wants(progress));
         }
-        log.rest(rows, trace, sink)?;
+        log.rest(out)?;
         (log.status.map(|status| (status, log.at())), log.at())
     };
-    rows.hand_over(trace, sink)?;
+    out.flush()?;
     let Some((status, end)) = ended else {
         let message = "the log was not closed: it ends here without an end block";
-        trace.diagnostics.add(Severity::Note, end, message);
+        out.trace.diagnostics.add(Severity::Note, end, message);
         return Flow::Continue(Followed::CutOff);
     };
-    at_end(header, &status, end, rows, trace, sink)?;
+    at_end(header, &status, end, out)?;
     Flow::Continue(Followed::Ended(end))
 }
 
-/// Facts at the end of a log, and the losses that lie in no place of it.
-fn at_end(
-    header: &LogHeader,
-    status: &LogStatus,
-    end: u64,
-    rows: &mut Rows,
-    trace: &mut Trace,
-    sink: &mut dyn Sink,
-) -> Flow {
-    facts::of_status(trace, status);
-    let told = |cause| trace.losses.iter().any(|(known, _)| known == cause);
+/// Adds the facts at the end of a log, and reports losses whose position in the log is unknown.
+fn at_end(header: &LogHeader, status: &LogStatus, end: u64, out: &mut Emitter<'_>) -> Flow {
+    facts::of_status(out.trace, status);
+    let reported = |cause| out.trace.losses.iter().any(|(known, _)| known == cause);
     let overwritten = header.stream_policy == StreamPolicy::Loop;
     let cause = if overwritten { LossCause::Overwritten } else { LossCause::NoRoom };
+    // The status contains flags, but no positions. If the log reported a loss with the same cause
+    // earlier, the flag refers to that loss.
     if (status.overrun != 0 || status.log_overrun != 0)
-        && !told(cause)
-        && !told(LossCause::Overwritten)
+        && !reported(cause)
+        && !reported(LossCause::Overwritten)
     {
-        rows.lost(None, cause, end, trace, sink)?;
+        out.loss(None, cause, end)?;
     }
     Flow::Continue(())
 }

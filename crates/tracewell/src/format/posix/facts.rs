@@ -1,11 +1,11 @@
-//! The stream's properties, in the standard's words.
+//! Adds the stream's properties to the facts of the trace, with the names that the standard uses.
 
 use tracewell_wire::native::word;
 use tracewell_wire::posix::log::{LogHeader, LogStatus};
 use tracewell_wire::posix::object::{ObjectHeader, State, at};
 use tracewell_wire::posix::{LogPolicy, StreamPolicy};
 
-use crate::model::{Fact, FactForm, Rate, Trace};
+use crate::model::{Fact, FactForm, Rate, Trace, WallClock};
 use crate::text::shown;
 
 fn text(name: &'static str, value: u64, text: &'static str) -> Fact {
@@ -16,7 +16,7 @@ fn decimal(name: &'static str, value: u64) -> Fact {
     Fact { name, value, form: FactForm::Decimal }
 }
 
-/// What every stream has.
+/// Adds the facts that logs and streams in memory share.
 fn common(trace: &mut Trace, created: u64, policy: StreamPolicy, inherited: bool, max_data: u64) {
     trace.clock.rate = Rate::new(1_000_000_000, 1);
     let policy_text = match policy {
@@ -28,7 +28,8 @@ fn common(trace: &mut Trace, created: u64, policy: StreamPolicy, inherited: bool
         true => "POSIX_TRACE_INHERITED",
         false => "POSIX_TRACE_CLOSE_FOR_CHILD",
     };
-    // Stamps are of the wall clock, so both are the same moment.
+    // Ticks are wall-clock times, so the tick and the time of the start are the same number.
+    trace.wall_clock = WallClock::at_start(created, created);
     trace.facts.extend([decimal("wall_clock_ns", created), decimal("start_tick", created)]);
     trace.facts.extend([
         text("stream_full_policy", u64::from(policy.code()), policy_text),
@@ -37,7 +38,7 @@ fn common(trace: &mut Trace, created: u64, policy: StreamPolicy, inherited: bool
     ]);
 }
 
-/// What a log's header says.
+/// Adds the facts in a log's header.
 pub(super) fn of_log(trace: &mut Trace, header: &LogHeader) {
     trace.facts = vec![text("container", 2, "log")];
     common(trace, header.created, header.stream_policy, header.inherited, header.max_data);
@@ -59,7 +60,7 @@ pub(super) fn of_log(trace: &mut Trace, header: &LogHeader) {
     }
 }
 
-/// How the stream stood when its log was closed.
+/// Adds the status that the stream had when its log was closed.
 pub(super) fn of_status(trace: &mut Trace, status: &LogStatus) {
     let flag =
         |name, value: u64, set, unset| text(name, value, if value == 0 { unset } else { set });
@@ -77,12 +78,12 @@ fn overrun(name: &'static str, value: u64) -> Fact {
     text(name, value, set)
 }
 
-/// The id of a process without its space.
+/// Returns the id of a process without the bits of its PID namespace.
 const fn process_id(process: u64) -> u64 {
     process & 0xFFFF_FFFF
 }
 
-/// What a stream's memory says.
+/// Adds the facts in a stream's memory.
 pub(super) fn of_memory(trace: &mut Trace, header: &ObjectHeader, bytes: &[u8]) {
     let at = |index| word(bytes, index).unwrap_or(0);
     trace.facts = vec![text("container", 1, "stream in memory")];

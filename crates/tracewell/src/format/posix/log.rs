@@ -1,69 +1,68 @@
-//! A log whose blocks follow each other, read as it arrives: looks for the next block where one is
-//! damaged.
+//! Reads a log of adjacent blocks while its bytes arrive. After a damaged block, searches for the
+//! next valid one.
 
-use tracewell_wire::frame::{self, Found, HEAD};
+use tracewell_wire::frame::{self, HEAD, Lookup};
 use tracewell_wire::posix::log::{self, Kind, LogStatus, MAGIC};
 
 use super::rows::Rows;
 use super::types;
 use crate::format::blocks::BlockPlace;
 use crate::format::{Input, Progress};
-use crate::model::{Flow, LossCause, Severity, Sink, Trace};
+use crate::model::{Emitter, Flow, LossCause, Severity, Trace};
 
 /// Reads a log, block by block.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     place: BlockPlace,
-    /// Number that the next records block has if none is missing.
+    /// Expected number of the next block of records.
     next: u64,
-    /// What the end block says.
+    /// The content of the end block.
     pub(super) status: Option<LogStatus>,
 }
 
 impl Log {
-    /// A log whose blocks behind the header begin here.
+    /// Returns the state for a log whose first block after the header is at this offset.
     pub(super) fn behind(header_end: u64) -> Self {
         Self { place: BlockPlace::new(header_end), ..Self::default() }
     }
 
-    /// Where the next block lies.
+    /// Returns the offset of the next block.
     pub(super) const fn at(&self) -> u64 {
         self.place.at
     }
 
-    /// Reads on; breaks off where the sink does.
+    /// Reads the blocks that have arrived. Breaks if the sink breaks.
     pub(super) fn read(
         &mut self,
         input: Input<'_>,
         rows: &mut Rows,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
-    ) -> std::ops::ControlFlow<(), Progress> {
+        out: &mut Emitter<'_>,
+    ) -> Flow<Progress> {
         loop {
             let start = self.place.at.saturating_sub(input.offset) as usize;
             let rest = input.bytes.get(start..).unwrap_or_default();
             let wanted = match frame::find(rest, MAGIC) {
                 _ if rest.is_empty() => HEAD,
-                Found::Block { kind, number, body } => {
+                Lookup::Block { kind, number, body } => {
                     let body_at = self.place.pass(body.len());
-                    self.block(Kind::of_code(kind), number, body, body_at, rows, trace, sink)?;
+                    self.block(Kind::of_code(kind), (number, body, body_at), rows, out)?;
                     if self.status.is_some() {
                         return Flow::Continue(Progress::Done);
                     }
                     continue;
                 }
-                Found::Part(wanted) if !input.last => wanted,
-                Found::Damage if !input.last && rest.len() < HEAD => HEAD,
-                Found::Part(_) | Found::Damage => {
-                    self.place.look_further(trace);
+                Lookup::Incomplete(wanted) if !input.last => wanted,
+                Lookup::Damaged if !input.last && rest.len() < HEAD => HEAD,
+                Lookup::Incomplete(_) | Lookup::Damaged => {
+                    self.place.look_further(out.trace);
                     continue;
                 }
             };
             if input.last {
                 return Flow::Continue(Progress::Done);
             }
-            // What is shown already is handed on, so that a log that grows can be followed.
-            rows.hand_over(trace, sink)?;
+            // Deliver complete records now, so that a growing log can be followed.
+            out.flush()?;
             return Flow::Continue(Progress::More {
                 consumed: start.min(input.bytes.len()),
                 wanted,
@@ -71,28 +70,26 @@ impl Log {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a block with where it is, and where it goes")]
     fn block(
         &mut self,
         kind: Option<Kind>,
-        number: u64,
-        body: &[u8],
-        at: u64,
+        (number, body, at): (u64, &[u8], u64),
         rows: &mut Rows,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
+        out: &mut Emitter<'_>,
     ) -> Flow {
         match kind {
-            Some(Kind::Name) => name(body, at, trace),
+            Some(Kind::Name) => name(body, at, out.trace),
             Some(Kind::Records) => {
+                // If a damaged section precedes this block, the missing blocks were in this
+                // section. Otherwise the missing blocks were never in the file.
                 if number > self.next {
                     let cause =
                         if self.place.damaged { LossCause::Damaged } else { LossCause::Missing };
-                    rows.lost(None, cause, at, trace, sink)?;
+                    out.loss(None, cause, at)?;
                     self.place.damaged = false;
                 }
                 self.next = number.saturating_add(1);
-                rows.add_all(body, at, trace, sink)?;
+                rows.add_all(body, at, out)?;
             }
             Some(Kind::End) => self.status = Some(LogStatus::read(body).unwrap_or_default()),
             Some(Kind::Header) | None => {}
@@ -100,18 +97,18 @@ impl Log {
         Flow::Continue(())
     }
 
-    /// What is to be said when no more blocks come.
-    pub(super) fn rest(&self, rows: &mut Rows, trace: &mut Trace, sink: &mut dyn Sink) -> Flow {
+    /// Reports a loss if the log ends with damage.
+    pub(super) fn rest(&self, out: &mut Emitter<'_>) -> Flow {
         if self.place.damaged {
             let ended = self.status.is_some();
             let cause = if ended { LossCause::Damaged } else { LossCause::Truncated };
-            rows.lost(None, cause, self.place.at, trace, sink)?;
+            out.loss(None, cause, self.place.at)?;
         }
         Flow::Continue(())
     }
 }
 
-/// Defines the event type that a name block names.
+/// Defines the event type of a name block.
 pub(super) fn name(body: &[u8], at: u64, trace: &mut Trace) {
     match log::name(body) {
         Some((id, name)) => types::define(trace, id, name, at),

@@ -1,7 +1,8 @@
-//! The packets in a stream's memory, merged by time.
+//! Merges the packets in a stream's memory by time.
 //!
-//! Any word may be wrong: who wrote it may have crashed, or may lie. Sizes come from a header whose
-//! limits were checked, lengths are cut to what is there, and each packet's records are walked once.
+//! Any word can be wrong, because the process that wrote it may have crashed or may be malicious.
+//! The sizes in the header have been checked against limits. This module limits lengths to the
+//! available bytes, and reads the records of each packet once.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,12 +17,12 @@ use tracewell_wire::posix::{
 
 use super::rows::Rows;
 use super::types;
-use crate::model::{Flow, LossCause, Severity, Sink, Trace};
+use crate::model::{Emitter, Flow, LossCause, Severity, Trace};
 
-/// The records of a packet that were not read yet.
+/// The unread records of a packet.
 struct Source<'a> {
     rest: &'a [u8],
-    /// Where they lie in the source.
+    /// Offset of the unread records in the source.
     at: u64,
 }
 
@@ -30,7 +31,7 @@ impl<'a> Source<'a> {
         LogRecord::read(self.rest).map(|(record, _)| record.stamp)
     }
 
-    /// The next record, its bytes and where it lies.
+    /// Returns the next record, its bytes and its offset.
     fn next(&mut self) -> Option<(LogRecord<'a>, &'a [u8], u64)> {
         let (record, after) = LogRecord::read(self.rest)?;
         let bytes = &self.rest[..self.rest.len() - after.len()];
@@ -41,41 +42,36 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Reads a stream's memory, with the names of its event types behind it where they were found.
+/// Reads a stream's memory. If a snapshot appended the names of event types, also reads these
+/// names.
 pub(super) fn read(
     header: &ObjectHeader,
     bytes: &[u8],
     rows: &mut Rows,
-    trace: &mut Trace,
-    sink: &mut dyn Sink,
+    out: &mut Emitter<'_>,
 ) -> Flow {
     let geometry = header.geometry;
     let total = geometry.total().saturating_mul(WORD);
     if bytes.len() < total {
         let message = format!("expected {total} bytes of a stream's memory, found {}", bytes.len());
-        trace.diagnostics.add(Severity::Damage, bytes.len() as u64, message);
+        out.trace.diagnostics.add(Severity::Damage, bytes.len() as u64, message);
     }
-    define_names(bytes.get(total..).unwrap_or_default(), total as u64, trace);
+    define_names(bytes.get(total..).unwrap_or_default(), total as u64, out.trace);
     let lost = |index| word(bytes, index).unwrap_or(0);
     let (displaced, events) = (lost(at::DISPLACED), lost(at::LOST));
+    // The stream counts displaced packets, but not the events in them.
     if header.policy == StreamPolicy::Loop && displaced > 0 {
-        rows.lost(None, LossCause::Overwritten, 0, trace, sink)?;
+        out.loss(None, LossCause::Overwritten, 0)?;
     }
-    merge(geometry, bytes, rows, trace, sink)?;
+    merge(geometry, bytes, rows, out)?;
     if events > 0 {
         let end = bytes.len() as u64;
-        rows.lost(Some(events), LossCause::NoRoom, end, trace, sink)?;
+        out.loss(Some(events), LossCause::NoRoom, end)?;
     }
     Flow::Continue(())
 }
 
-fn merge(
-    geometry: Geometry,
-    bytes: &[u8],
-    rows: &mut Rows,
-    trace: &mut Trace,
-    sink: &mut dyn Sink,
-) -> Flow {
+fn merge(geometry: Geometry, bytes: &[u8], rows: &mut Rows, out: &mut Emitter<'_>) -> Flow {
     let mut sources: Vec<_> =
         (0..geometry.packets as usize).filter_map(|n| source(geometry, n, bytes)).collect();
     let mut next: BinaryHeap<_> = sources
@@ -85,35 +81,37 @@ fn merge(
         .collect();
     while let Some(Reverse((_, index))) = next.pop() {
         let Some((record, bytes, at)) = sources[index].next() else { continue };
+        // The heap has at most one entry per packet: the timestamp of its next record.
         if let Some(stamp) = sources[index].stamp() {
             next.push(Reverse((stamp, index)));
         } else if !sources[index].rest.is_empty() {
             let message = "expected a record that ends within its packet";
-            trace.diagnostics.add(Severity::Damage, sources[index].at, message);
-            rows.lost(None, LossCause::Damaged, sources[index].at, trace, sink)?;
+            out.damage(message, (None, LossCause::Damaged), sources[index].at)?;
         }
         if record.head.flags & FLAG_HIDDEN == 0 {
-            types::define_unnamed(trace, u32::from(record.head.id));
-            rows.add(&record, bytes, at, trace, sink)?;
+            types::define_unnamed(out.trace, u32::from(record.head.id));
+            rows.add(&record, bytes, at, out)?;
         }
     }
     Flow::Continue(())
 }
 
-/// What an open or closed packet holds.
+/// Returns the records of an open or closed packet, and `None` for any other packet.
 fn source(geometry: Geometry, packet: usize, bytes: &[u8]) -> Option<Source<'_>> {
     let at = |index: usize| word(bytes, geometry.head(packet) + index);
     let state = at(head::STATE)?;
     let (words, opened) = split(at(head::COMMITTED)?);
+    // The committed length is valid only if it was stored after the packet was last opened.
     let occupied = matches!(state & 3, 1 | 2) && opened == (state >> 2) as u32;
     let words = occupied.then_some(words.min(geometry.packet_words))?;
     let start = geometry.packet(packet).checked_mul(WORD)?;
     let records = bytes.get(start..)?;
+    // The length may be wrong, so limit it to the available bytes.
     let length = records.len().min(words as usize * WORD);
     Some(Source { rest: &records[..length], at: start as u64 })
 }
 
-/// Defines the event types of the name space that a snapshot puts behind the memory.
+/// Defines the event types whose names a snapshot appended to the memory.
 fn define_names(space: &[u8], offset: u64, trace: &mut Trace) {
     if word(space, names::MAGIC) != Some(NAMES_MAGIC) {
         return;

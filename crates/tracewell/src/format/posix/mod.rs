@@ -1,21 +1,23 @@
-//! POSIX trace streams (IEEE Std 1003.1-2001 to -2017): logs, and the memory of a stream, living or dead.
+//! Decodes POSIX trace streams (IEEE Std 1003.1-2001 to -2017): logs, and the memory of streams
+//! whose processes are running or have ended.
 //!
-//! | file | what it settles |
+//! | file | task |
 //! |---|---|
-//! | `rows` | records into batches: contexts, arguments, losses in their places |
-//! | `types` | names of event types, and sets of them as text |
-//! | `log` | a log whose blocks follow each other, read as it arrives |
-//! | `ring` | a log whose blocks lie in slots, read when it is there as a whole |
-//! | `memory` | the packets in a stream's memory |
-//! | `snapshot` | a copy of a stream that is being written, with the names of its event types |
-//! | `facts` | the stream's properties, in the standard's words |
-//! | `decoder` | which of these it is |
+//! | `rows` | converts records to events with contexts and arguments |
+//! | `types` | defines names of event types, and shows sets of them as text |
+//! | `log` | reads a log of adjacent blocks while its bytes arrive |
+//! | `ring` | reads a log whose blocks are in slots, after the whole log has arrived |
+//! | `memory` | reads the packets in a stream's memory |
+//! | `snapshot` | copies a stream that is being written, with the names of its event types |
+//! | `facts` | adds the stream's properties as facts, with the names that the standard uses |
+//! | `decoder` | distinguishes these inputs and decodes them |
 //!
-//! Byte layouts are [`tracewell_wire::posix`]. Reading here never takes a record out of a stream; that is
-//! what `tracewell-posix` does.
+//! [`tracewell_wire::posix`] defines the byte layouts. This module never removes records from a
+//! stream; `tracewell-posix` does.
 
 mod decoder;
 mod facts;
+mod fields;
 mod log;
 mod memory;
 mod ring;
@@ -23,23 +25,34 @@ mod rows;
 pub mod snapshot;
 mod types;
 
+use std::sync::{Arc, LazyLock};
+
 use tracewell_wire::posix::{area, log as wire, object};
 
 use super::{Confidence, Format};
+use crate::model::schema::{Rules, Schema};
 
 /// The format's entry in the list of formats.
 pub static FORMAT: Format = Format {
-    name: "posix",
     description: "POSIX trace stream, in shared memory or as a log",
     recognised_by: "TWPX at the start of a log, TWPXSTR1 at the start of a stream's memory",
-    names_follow: false,
     is_whole: decoder::is_whole,
-    options: &[],
-    recognise,
-    decoder: decoder::new,
+    schema,
+    rules: Rules { names_events: true, check_encoding: fields::check_encoding },
+    template: Some(include_str!("../../../templates/posix.fmt")),
+    snapshot: Some(snapshot::take),
+    ..Format::new("posix", recognise, decoder::new)
 };
 
-/// Whether these are the first bytes of a stream's memory.
+/// Returns the predefined event types of POSIX trace streams, which are the system events.
+pub fn schema() -> Arc<Schema> {
+    static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
+        Schema::built_in(include_str!("../../../schemas/posix.toml"), "schemas/posix.toml")
+    });
+    SCHEMA.clone()
+}
+
+/// Returns true if these are the first bytes of a stream's memory.
 pub(super) fn is_memory(start: &[u8]) -> bool {
     start.starts_with(&object::MAGIC.to_le_bytes())
 }

@@ -1,4 +1,4 @@
-//! Records into batches: who recorded them, their arguments, losses in their places.
+//! Converts records into events with contexts and arguments, and reports losses at their positions.
 
 use std::collections::HashMap;
 
@@ -9,102 +9,73 @@ use tracewell_wire::posix::{
     ERROR, EventSet, FILTER, FLAG_SYSTEM, FLAG_TRUNCATED, OVERFLOW, START, STOP,
 };
 
-use super::types;
+use super::{fields, types};
 use crate::format::order::Order;
+use crate::model::schema::EventType;
 use crate::model::{
-    Batch, Columns, Context, ContextId, ContextKind, Flow, Lifetime, Loss, LossCause, NO_PRIORITY,
-    Object, Records, Severity, Sink, Span, Trace, values,
+    Context, ContextId, ContextKind, Emitter, Flow, Lifetime, LossCause, NewEvent, Object, Trace,
+    values,
 };
 
-/// Events of a batch.
-const BATCH: usize = 4096;
-/// Bytes of records and of arguments of a batch, at most but for its last record.
-const BYTES: usize = 1 << 20;
-
-/// What may make time go back.
+/// The possible reason for times that decrease.
 const SET_BACK: &str = "the system's clock was set";
 
-/// The code of threads among the types of objects.
+/// Type code of threads in the schema.
 const THREAD: u32 = 1;
 
-/// Gathers records and hands them on.
+/// Converts records to events, and counts the threads that recorded them.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    columns: Columns,
-    spans: Vec<Span>,
-    records: Vec<u8>,
-    arguments: Vec<u8>,
-    /// Where each record is in the source.
-    offsets: Vec<u64>,
     contexts: HashMap<(u32, u64), ContextId, RandomState>,
-    /// Threads of each process so far.
+    /// Number of threads of each process that recorded events so far.
     threads: HashMap<u32, u32, RandomState>,
     order: Order,
 }
 
 impl Rows {
-    /// Adds a record that lies at `offset` of the source; `bytes` is the record itself.
+    /// Adds a record at `offset` of the source; `bytes` is the whole record.
     pub(super) fn add(
         &mut self,
         record: &LogRecord<'_>,
         bytes: &[u8],
         offset: u64,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
+        out: &mut Emitter<'_>,
     ) -> Flow {
-        if self.spans.len() >= BATCH || self.records.len().max(self.arguments.len()) >= BYTES {
-            self.hand_over(trace, sink)?;
+        let id = u32::from(record.head.id);
+        // The recorder writes this system event when the stream has room again, so the lost events
+        // precede it.
+        if id == OVERFLOW && record.head.flags & FLAG_SYSTEM != 0 {
+            out.loss(None, LossCause::NoRoom, offset)?;
         }
-        if u32::from(record.head.id) == OVERFLOW && record.head.flags & FLAG_SYSTEM != 0 {
-            self.lost(None, LossCause::NoRoom, offset, trace, sink)?;
-        }
-        if trace.events == 0 && self.spans.is_empty() {
-            trace.clock.first_stamp = record.stamp;
-        }
-        let ticks = record.stamp.saturating_sub(trace.clock.first_stamp);
-        self.order.watch(&self.columns, ticks, offset, trace, SET_BACK);
-        let context = self.context(record, trace);
-        let start = self.records.len() as u32;
-        self.records.extend_from_slice(bytes);
-        let payload = self.arguments.len() as u32;
-        arguments(record, trace, &mut self.arguments);
-        self.spans.push(Span { start, payload, end: self.records.len() as u32 });
-        self.offsets.push(offset);
-        self.columns.ticks.push(ticks);
-        self.columns.cpu.push(0);
-        self.columns.context.push(context);
-        self.columns.id.push(u32::from(record.head.id));
-        self.columns.priority.push(NO_PRIORITY);
-        Flow::Continue(())
+        let ticks = out.ticks(record.stamp);
+        self.order.watch(ticks, offset, out, SET_BACK);
+        let context = self.context(record, out.trace);
+        out.buffer.copies.extend_from_slice(bytes);
+        arguments(record, out.trace, &mut out.buffer.payloads);
+        out.copied(NewEvent::new(ticks, context, id), offset)
     }
 
-    /// Adds the records of a block's body, which lies at `offset` of the source.
-    pub(super) fn add_all(
-        &mut self,
-        body: &[u8],
-        offset: u64,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
-    ) -> Flow {
+    /// Adds the records of a block's body, which is at `offset` of the source.
+    pub(super) fn add_all(&mut self, body: &[u8], offset: u64, out: &mut Emitter<'_>) -> Flow {
         let mut rest = body;
         while let Some((record, after)) = LogRecord::read(rest) {
             let at = offset + (body.len() - rest.len()) as u64;
-            types::define_unnamed(trace, u32::from(record.head.id));
+            types::define_unnamed(out.trace, u32::from(record.head.id));
             let bytes = &rest[..rest.len() - after.len()];
-            self.add(&record, bytes, at, trace, sink)?;
+            self.add(&record, bytes, at, out)?;
             rest = after;
         }
         if !rest.is_empty() {
             let at = offset + (body.len() - rest.len()) as u64;
             let message = format!("expected a record, found {} bytes", rest.len());
-            trace.diagnostics.add(Severity::Damage, at, message);
-            self.lost(None, LossCause::Damaged, at, trace, sink)?;
+            out.damage(message, (None, LossCause::Damaged), at)?;
         }
         Flow::Continue(())
     }
 
     fn context(&mut self, record: &LogRecord<'_>, trace: &mut Trace) -> ContextId {
         let system = record.head.flags & FLAG_SYSTEM != 0;
+        // The stream itself records system events, so they have no thread.
         let who = if system { (0, 0) } else { (record.head.process, record.thread) };
         if let Some(known) = self.contexts.get(&who) {
             return *known;
@@ -131,7 +102,7 @@ impl Rows {
             1 => format!("process {process}"),
             number => format!("process {process} thread {number}"),
         };
-        // An address of a thread says nothing without its process.
+        // The address of a thread is not unique without its process.
         let key = u64::from(process) << 32 | u64::from(*number);
         let object = trace.objects.add(Object {
             key,
@@ -147,54 +118,20 @@ impl Rows {
         let key_text = format!("{process}:0x{thread:X}");
         Context { key, key_text, kind: ContextKind::Thread, name, object: Some(object) }
     }
-
-    /// Hands the rows to the sink.
-    pub(super) fn hand_over(&mut self, trace: &mut Trace, sink: &mut dyn Sink) -> Flow {
-        if self.spans.is_empty() {
-            return Flow::Continue(());
-        }
-        let records = Records::decoded(&self.records, 0, &self.spans, &self.arguments);
-        let records = records.from_places(&self.offsets);
-        let batch = Batch { first: trace.events, columns: &self.columns, records };
-        trace.events += self.spans.len() as u64;
-        trace.span = self.columns.ticks.iter().copied().fold(trace.span, u64::max);
-        let flow = sink.events(trace, &batch);
-        self.spans.clear();
-        self.offsets.clear();
-        self.records.clear();
-        self.arguments.clear();
-        self.columns.resize(0);
-        flow
-    }
-
-    /// Tells of events that are missing before the next one.
-    pub(super) fn lost(
-        &mut self,
-        events: Option<u64>,
-        cause: LossCause,
-        offset: u64,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
-    ) -> Flow {
-        self.hand_over(trace, sink)?;
-        let loss = Loss { before: trace.events, events, cause, offset };
-        trace.losses.add(&loss);
-        sink.loss(trace, &loss)
-    }
 }
 
-/// The arguments of a record, as the schema has them.
+/// Writes the arguments of a record as the schema describes them.
 fn arguments(record: &LogRecord<'_>, trace: &Trace, row: &mut Vec<u8>) {
     let number = || record.data.first_chunk().map(|bytes| i64::from(i32::from_le_bytes(*bytes)));
     let set = |index: usize| {
         let words = record.data.get(index * EventSet::BYTES..)?.get(..EventSet::BYTES)?;
         let words = words.as_chunks().0;
-        // The first word marks a set.
+        // The first word marks the data as a set.
         let words = std::array::from_fn(|index| words.get(index + 1).map_or(0, le));
         Some(types::members(&EventSet::of_words(words), &trace.schema))
     };
     if record.head.flags & FLAG_SYSTEM == 0 {
-        return user(record, row);
+        return user(record, trace.schema.event(u32::from(record.head.id)), row);
     }
     match u32::from(record.head.id) {
         ERROR | STOP => match number() {
@@ -211,13 +148,36 @@ fn le(bytes: &[u8; WORD]) -> u64 {
     u64::from_le_bytes(*bytes)
 }
 
-fn user(record: &LogRecord<'_>, row: &mut Vec<u8>) {
+fn user(record: &LogRecord<'_>, event: &EventType, row: &mut Vec<u8>) {
+    if fields::are_described(event) {
+        return user_fields(record, event, row);
+    }
     let cut = record.head.flags & FLAG_TRUNCATED != 0;
     let data = values::place((values::HEAD + 3 * WORD) as u32, record.data.len() as u32);
     put(row, 0b011 | u32::from(cut) << 2, &[data, record.address, 1], record.data);
 }
 
-/// A row of texts; those that are missing have an empty slot.
+/// Writes the fields that a user's schema file describes, and the arguments of all user events.
+#[cold]
+fn user_fields(record: &LogRecord<'_>, event: &EventType, row: &mut Vec<u8>) {
+    let mut slots = [0; values::MAX_SLOTS];
+    let (mut present, mut count) = (0_u32, 0);
+    for field in fields::values(event, record.data).take(values::MAX_SLOTS) {
+        slots[count] = field.unwrap_or(0);
+        present |= u32::from(field.is_some()) << count;
+        count += 1;
+    }
+    let cut = record.head.flags & FLAG_TRUNCATED != 0;
+    let slots_used = (count + 3).min(values::MAX_SLOTS);
+    let data = values::place((values::HEAD + slots_used * WORD) as u32, record.data.len() as u32);
+    for (slot, value) in slots[count..].iter_mut().zip([data, record.address, 1]) {
+        *slot = value;
+    }
+    present |= (0b011 | u32::from(cut) << 2).checked_shl(count as u32).unwrap_or(0);
+    put(row, present, &slots[..slots_used], record.data);
+}
+
+/// Writes a row of strings. A missing string has an empty slot.
 fn texts(row: &mut Vec<u8>, texts: &[Option<String>]) {
     let (mut present, mut slots, mut behind) = (0, Vec::new(), Vec::new());
     for (index, text) in texts.iter().enumerate() {

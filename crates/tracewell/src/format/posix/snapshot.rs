@@ -1,10 +1,12 @@
-//! A copy of a stream's memory while others write into it, with the names of its event types behind it.
+//! Copies a stream's memory while other processes write into it. Appends the names of the stream's
+//! event types to the copy.
 //!
-//! A stream is where its reference `s.NN` says: a file beside it, or memory that its controller has a
-//! descriptor of. Control words and heads of packets are copied before the packets and again after
-//! them: a packet that somebody else had opened meanwhile is left out, and what a head called committed
-//! at first was stored before the packet was copied. Copies are made with read calls, not from a mapping,
-//! so that nothing changes under the reader.
+//! A stream has a reference file `s.NN` that names its memory: another file in the same folder, or
+//! a file descriptor of its controller. Control words and packet headers are copied before the
+//! packets and again after them. A packet that was reopened in the meantime is omitted. Records
+//! that the first copy of a header marks as committed were stored before the packet was copied.
+//! Copies are made with read calls, not from a mapping, so that the copied data cannot change
+//! during decoding.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -16,10 +18,12 @@ use tracewell_wire::posix::object::{Geometry, ObjectHeader, at, head};
 
 use crate::format::copies::Room;
 
-/// The bytes of the stream that a file is, or refers to; `None` where it does neither.
+/// Returns the bytes of the stream that a file contains or refers to, or `None` if there is no such
+/// stream.
 ///
 /// # Errors
-/// Where reading fails, and where a reference leads to no stream; InvalidData for a stream that is too large.
+/// Returns an error if reading fails, or if a reference does not name a stream. Returns
+/// `InvalidData` if the stream is too large.
 pub fn take(path: &Path, file: &File) -> io::Result<Option<Vec<u8>>> {
     let mut start = [0; ObjectHeader::WORDS * WORD];
     let length = read(file, &mut start, 0)?;
@@ -32,7 +36,7 @@ pub fn take(path: &Path, file: &File) -> io::Result<Option<Vec<u8>>> {
     copy(file, folder)
 }
 
-/// Where the memory is that a reference tells of.
+/// Returns the path of the memory that a reference names.
 fn place(reference: &[u8], folder: &Path) -> PathBuf {
     let at = |index| word(reference, index).unwrap_or(0);
     match at(4) {
@@ -41,7 +45,8 @@ fn place(reference: &[u8], folder: &Path) -> PathBuf {
     }
 }
 
-/// Opens a file that may be anything, as others made it: not one at which opening waits.
+/// Opens a regular file. Other users may have created another kind of file there, such as a pipe
+/// that blocks when it is opened.
 fn open_regular(path: &Path) -> io::Result<File> {
     if !path.metadata()?.is_file() {
         return Err(io::ErrorKind::InvalidData.into());
@@ -56,7 +61,7 @@ fn copy(file: &File, folder: &Path) -> io::Result<Option<Vec<u8>>> {
     let Some(header) = ObjectHeader::of_words(&words) else { return Ok(None) };
     let geometry = header.geometry;
     let total = geometry.total().saturating_mul(WORD);
-    // A file that is too short is not made up for: its size is no claim of its bytes.
+    // Do not fill up a file that is too short, because the size in its header may be wrong.
     let metadata = file.metadata()?;
     if metadata.len() < total as u64 {
         return Ok(None);
@@ -64,6 +69,8 @@ fn copy(file: &File, folder: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut room = Room::new(total, &metadata)?;
     let control = geometry.head(geometry.packets as usize) * WORD;
     room.spend(control)?;
+    // Copy the headers first: records that they mark as committed were stored before the packets
+    // are copied.
     read(file, &mut room.bytes[..control], 0)?;
     for packet in 0..geometry.packets as usize {
         let place = geometry.head(packet) + head::COMMITTED;
@@ -74,6 +81,7 @@ fn copy(file: &File, folder: &Path) -> io::Result<Option<Vec<u8>>> {
         read(file, &mut room.bytes[start..start + length], start)?;
     }
     let Room { mut bytes, .. } = room;
+    // Copy the headers again: the copy of a packet with a changed header can be inconsistent.
     let mut later = vec![0; control];
     read(file, &mut later, 0)?;
     settle(geometry, &mut bytes, &later);
@@ -81,11 +89,12 @@ fn copy(file: &File, folder: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Leaves out what changed hands while it was copied; takes over the later control words.
+/// Removes packets that were opened again during the copy, and stores the later control words.
 fn settle(geometry: Geometry, bytes: &mut [u8], later: &[u8]) {
     for packet in 0..geometry.packets as usize {
         let place = geometry.head(packet) + head::STATE;
         let opened = |bytes: &[u8]| word(bytes, place).unwrap_or(0) >> 2;
+        // A word of 0 marks the packet as free, so that its records are not read.
         if opened(bytes) != opened(later) {
             bytes[place * WORD..][..WORD].fill(0);
         }
@@ -94,7 +103,7 @@ fn settle(geometry: Geometry, bytes: &mut [u8], later: &[u8]) {
     bytes[..control].copy_from_slice(&later[..control]);
 }
 
-/// The name space, where it is beside the reference.
+/// Returns the names of event types, if the folder of the reference contains a file with them.
 fn names(folder: &Path, nonce: u64) -> io::Result<Vec<u8>> {
     let file = open_regular(&folder.join(format!("n.{nonce:016x}")))?;
     let mut bytes = Vec::new();
@@ -102,7 +111,7 @@ fn names(folder: &Path, nonce: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Fills `bytes` from a place of a file; returns how many of them were there.
+/// Fills `bytes` from an offset of a file. Returns the number of bytes read.
 fn read(mut file: &File, bytes: &mut [u8], at: usize) -> io::Result<usize> {
     file.seek(SeekFrom::Start(at as u64))?;
     let mut length = 0;

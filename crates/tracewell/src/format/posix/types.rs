@@ -1,4 +1,4 @@
-//! Event types: their names in the schema, and sets of them as text.
+//! Defines the names of event types in the schema, and shows sets of event types as text.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -9,7 +9,8 @@ use crate::model::schema::{EventType, Schema};
 use crate::model::{Severity, Trace};
 use crate::text::shown;
 
-/// Names a user event type; one that the user of the reader gave for the same id stays.
+/// Defines the name of a user event type, unless the user of Tracewell supplied a name for the same
+/// id.
 pub(super) fn define(trace: &mut Trace, id: u32, name: &[u8], offset: u64) {
     if !(FIRST_USER..=LAST_USER).contains(&id) {
         let message = format!("expected a user event type, found the name of id {id}");
@@ -23,7 +24,7 @@ pub(super) fn define(trace: &mut Trace, id: u32, name: &[u8], offset: u64) {
     Arc::make_mut(&mut trace.schema).define(event);
 }
 
-/// Gives a user event type without a name the arguments of all.
+/// Defines a user event type with an unknown name. It has the arguments of all user event types.
 pub(super) fn define_unnamed(trace: &mut Trace, id: u32) {
     if (FIRST_USER..=LAST_USER).contains(&id) && !trace.schema.defines(id) {
         let name = format!("user_event_{id}");
@@ -36,7 +37,7 @@ fn unnamed(schema: &Schema) -> EventType {
     schema.event(UNNAMED).clone()
 }
 
-/// The members of a set: names where they are known, ids and runs of ids elsewhere.
+/// Returns the members of a set as text: names if they are known, otherwise ids and ranges of ids.
 pub(super) fn members(set: &EventSet, schema: &Schema) -> String {
     let words = set.words();
     let is_member = |id: u32| words[id as usize / 64] >> (id % 64) & 1 == 1;
@@ -46,6 +47,7 @@ pub(super) fn members(set: &EventSet, schema: &Schema) -> String {
         let separator = if text.is_empty() { "" } else { " " };
         let mut last = first;
         let named = schema.defines(first);
+        // A range ends before an id with a name.
         while let Some(next) = ids.next_if(|id| !named && *id == last + 1 && !schema.defines(*id)) {
             last = next;
         }
@@ -66,8 +68,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_are_told_by_names_and_runs_of_ids() {
-        let schema = Schema::posix();
+    fn sets_are_shown_by_names_and_runs_of_ids() {
+        let schema = crate::format::posix::schema();
         assert_eq!(members(&EventSet::EMPTY, &schema), "");
         let mut set = EventSet::EMPTY;
         for id in [2, 64, 70, 80, 81, LAST_USER] {

@@ -1,30 +1,30 @@
-//! How many frames became what, as facts of the trace.
+//! Counts frames by decoding result, and adds the counts to the facts of the trace.
 
 use tracewell_wire::rkh::{Dialect, Settings};
 
 use crate::model::{Fact, FactForm};
 
-/// Frames by what became of them.
+/// Numbers of frames by decoding result, and numbers of bytes outside of frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Counts {
-    /// Read with all arguments; the configuration record is one.
+    /// Frames that were decoded with all arguments, including configuration records.
     pub(super) good: u64,
     pub(super) bad_checksum: u64,
-    /// Shorter than their header.
+    /// Frames shorter than the header.
     pub(super) short: u64,
     pub(super) unknown_id: u64,
-    /// Arguments that do not fill the record exactly.
+    /// Frames whose arguments do not end at the end of the record.
     pub(super) bad_args: u64,
-    /// Before anything told the settings.
+    /// Frames that were skipped because the settings were unknown.
     pub(super) unsettled: u64,
-    /// Given up by the sender: an escape before the flag.
+    /// Frames that the sender aborted with an escape before the flag.
     pub(super) aborted: u64,
-    /// Longer than any frame can be.
+    /// Frames longer than [`MAX_FRAME_LEN`](tracewell_wire::rkh::MAX_FRAME_LEN).
     pub(super) oversize: u64,
     pub(super) sequence_gaps: u64,
     pub(super) lost_frames: u64,
     pub(super) restarts: u64,
-    /// Bytes before the first flag, and those that follow a frame that is too long.
+    /// Bytes before the first flag, and the dropped bytes of oversized frames.
     pub(super) dropped_bytes: u64,
     /// Bytes after the last flag.
     pub(super) tail_bytes: u64,

@@ -1,42 +1,43 @@
-//! Settings of a stream that nobody told: those under which most frames make sense.
+//! Infers missing settings by searching for the settings with which most frames can be decoded.
 //!
-//! A stream that is joined late has no configuration record. But frames bear witness: an id has
-//! arguments of a known length under some settings and of another under others. For every dialect
-//! and every shape of header the sizes are moved, one at a time, as long as more frames fit. The
-//! best of all wins if it explains nearly every frame and no event is left that it never explains, and if no
-//! other reading explains as much. What no frame speaks of stays as it was.
+//! A recording that begins in the middle of a stream has no configuration record. However, each
+//! frame shows an id and a length, and only some settings give this length to an event with this
+//! id. For every dialect and every form of header, the search changes one size at a time as long as
+//! more frames fit. The search accepts the best settings if these settings explain nearly every
+//! frame and some frames of each event, and if no other settings explain as many frames. Settings
+//! that affect no frame keep their defaults.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use foldhash::fast::RandomState;
 use tracewell_wire::rkh::{
-    Configuration, Cutter, Dialect, Field, LONGEST_FRAME, Settings, Unstuffed, checksum, ids,
+    Configuration, Cutter, Dialect, Field, MAX_FRAME_LEN, Settings, Unstuffed, checksum, ids,
     unstuff,
 };
 
-use super::decoder::schema;
+use super::schema;
 
-/// Bytes of a stream that are looked at.
-pub(super) const LOOKED_AT: usize = 8192;
+/// Number of bytes examined at the start of a stream.
+pub(super) const SAMPLE_BYTES: usize = 8192;
 
-/// Fewer frames say nothing.
+/// Minimum number of frames for an inference.
 const MIN_FRAMES: usize = 8;
 
-/// Fewer frames of an event may all be damaged.
+/// Minimum number of frames of one event, because fewer could all be damaged.
 const MIN_OF_EVENT: usize = 4;
 
-/// What a look at the beginning of a stream says.
+/// The result of an inference.
 pub(super) enum Guess {
-    /// A configuration record will tell.
-    Told,
-    /// Nearly all frames make sense so.
+    /// The stream has a configuration record.
+    Announced,
+    /// These settings explain nearly all frames.
     Found(Dialect, Settings),
-    /// All frames make sense with the settings that are usual; other settings explain as much.
+    /// The default settings explain the frames, but so do other settings.
     Usual,
     /// There are too few frames.
     TooFew,
-    /// Nothing explains the frames, or several settings do.
+    /// No settings explain the frames, or several settings explain them equally well.
     Unknown,
 }
 
@@ -46,49 +47,55 @@ struct Sample {
     checksum: bool,
 }
 
-/// Looks at the first bytes of a stream.
-pub(super) fn guess(bytes: &[u8], usual: Dialect, told: &Settings) -> Guess {
-    let Some(sample) = Sample::new(bytes) else { return Guess::Told };
+/// Infers dialect and settings from the first bytes of a stream.
+pub(super) fn guess(bytes: &[u8], usual: Dialect, default: &Settings) -> Guess {
+    // The stream contains its settings, so there is nothing to infer.
+    let Some(sample) = Sample::new(bytes) else { return Guess::Announced };
     if sample.frames.len() < MIN_FRAMES {
         return Guess::TooFew;
     }
-    let told = Settings { checksum: sample.checksum, ..*told };
-    let candidates: Vec<_> =
-        Dialect::ALL.into_iter().flat_map(|dialect| candidates(&sample, dialect, told)).collect();
+    let default = Settings { checksum: sample.checksum, ..*default };
+    let candidates: Vec<_> = Dialect::ALL
+        .into_iter()
+        .flat_map(|dialect| candidates(&sample, dialect, default))
+        .collect();
     let best = candidates.iter().max_by_key(|candidate| candidate.score);
     let Some(best) = best.filter(|best| best.explains(&sample)) else { return Guess::Unknown };
-    let as_told = |other: &Candidate| other.dialect == usual && other.settings == told;
+    let is_default = |other: &Candidate| other.dialect == usual && other.settings == default;
+    // Accept a unique best interpretation even if it is not the default.
     if !best.has_rival(&candidates) {
         Guess::Found(best.dialect, best.settings)
-    } else if candidates.iter().any(|other| other.score == best.score && as_told(other)) {
+    } else if candidates.iter().any(|other| other.score == best.score && is_default(other)) {
         Guess::Usual
     } else {
         Guess::Unknown
     }
 }
 
-/// True if one of the frames is a configuration record.
-pub(super) fn is_told(bytes: &[u8]) -> bool {
+/// Returns true if one of the frames is a configuration record.
+pub(super) fn has_configuration(bytes: &[u8]) -> bool {
     Sample::new(bytes).is_none()
 }
 
 impl Sample {
-    /// `None` where one of the frames is a configuration record.
+    /// Returns `None` if one of the frames is a configuration record.
     fn new(bytes: &[u8]) -> Option<Self> {
         let mut cutter = Cutter::new(bytes);
         cutter.skip_to_flag();
         let mut frames = Vec::new();
-        let mut room = [0; LONGEST_FRAME];
+        let mut scratch = [0; MAX_FRAME_LEN];
         for cut in cutter {
             let stuffed = bytes.get(cut.start..cut.end).unwrap_or_default();
-            let Unstuffed::Frame(length) = unstuff(stuffed, &mut room) else { continue };
-            let frame = room.get(..length).unwrap_or_default();
+            let Unstuffed::Frame(length) = unstuff(stuffed, &mut scratch) else { continue };
+            let frame = scratch.get(..length).unwrap_or_default();
             if Configuration::recognise(frame).is_some() {
                 return None;
             }
             frames.push(frame.to_vec());
         }
         let good = frames.iter().filter(|frame| checksum::holds(frame)).count();
+        // In a stream without checksums, one frame in 256 passes this test by chance. In a stream
+        // with checksums, nearly all frames pass the test.
         let checksum = 2 * good > frames.len();
         if checksum {
             frames.retain(|frame| checksum::holds(frame));
@@ -97,7 +104,8 @@ impl Sample {
         Some(Self { frames, checksum })
     }
 
-    /// How many neighbours have numbers that follow each other, if a number stands at `at`.
+    /// Counts the pairs of adjacent frames with consecutive sequence numbers, if the number is at
+    /// offset `at`.
     fn in_sequence(&self, at: usize) -> usize {
         let follows = |pair: &&[Vec<u8>]| match pair {
             [a, b] => a.get(at).zip(b.get(at)).is_some_and(|(a, b)| a.wrapping_add(1) == *b),
@@ -106,10 +114,12 @@ impl Sample {
         self.frames.windows(2).filter(follows).count()
     }
 
-    /// How many frames have the same code and the same length.
+    /// Groups the frames by code and length. Returns the code, the length and the number of frames
+    /// of each group.
     fn kinds(&self, id: u8, dialect: Dialect) -> Vec<(u8, usize, usize)> {
         let mut kinds = HashMap::<_, usize, RandomState>::default();
         for frame in &self.frames {
+            // A frame shorter than an id fits no settings.
             let Some(bytes) = frame.get(..usize::from(id)) else { continue };
             let number = bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte));
             if let Some(code) = ids::code(number, id, dialect.has_groups()) {
@@ -120,16 +130,17 @@ impl Sample {
     }
 }
 
-/// How much of a sample makes sense; compared field by field.
+/// The part of a sample that settings explain. Scores are compared field by field.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
-    /// Two for a frame of exactly the right length, one for a text that may have it.
+    /// Two points for each frame whose length is exactly right. A frame with a string gets one
+    /// point if its length is possible.
     fits: usize,
-    /// Neighbours whose numbers follow each other.
+    /// Pairs of adjacent frames with consecutive sequence numbers.
     in_sequence: usize,
 }
 
-/// Settings, and what they make of a sample.
+/// A dialect and settings with their score.
 struct Candidate {
     score: Score,
     dialect: Dialect,
@@ -138,7 +149,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// True if nearly every frame makes sense, and some of each event.
+    /// Returns true if the settings explain nearly every frame and some frames of each event.
     fn explains(&self, sample: &Sample) -> bool {
         let fields = fields(self.dialect);
         let mut events = HashMap::<_, (usize, usize), RandomState>::default();
@@ -149,21 +160,23 @@ impl Candidate {
         }
         let unexplained =
             events.values().any(|(frames, fit)| *frames >= MIN_OF_EVENT && 2 * fit < *frames);
-        // A frame that fits counts two.
+        // At least nine of ten frames: a frame that fits exactly has two points.
         10 * self.score.fits >= 18 * sample.frames.len() && !unexplained
     }
 
-    /// True if another dialect, or another header, explains as much and reads the frames differently.
+    /// Returns true if another candidate has the same score and decodes the frames differently.
     fn has_rival(&self, candidates: &[Self]) -> bool {
         let rival = |other: &&Self| other.score == self.score && other.reading() != self.reading();
         candidates.iter().any(|other| rival(&other))
     }
 
-    /// What is read of each kind of frame: the header, the event's name in its group, the arguments.
+    /// Returns the interpretation of each kind of frame.
     fn reading(&self) -> Vec<Reading> {
         let (schema, fields, s) = (schema(self.dialect), fields(self.dialect), &self.settings);
         let read = |(code, ..): &(u8, usize, usize)| {
             let fields = fields.get(usize::from(*code))?.as_ref()?;
+            // Arguments that the settings omit have no bytes, so they cannot distinguish
+            // interpretations.
             let present = fields.iter().filter(|field| field.condition.holds(s));
             let sizes = present.map(|field| field.field_type.bytes(s)).collect();
             let label = &schema.event(u32::from(*code)).label;
@@ -176,13 +189,14 @@ impl Candidate {
     }
 }
 
-/// How a kind of frames is read: id and header, whether numbers are in it, the event's name, its arguments.
+/// The interpretation of a kind of frame: the sizes of id and header, the presence of sequence
+/// numbers, the event's name in its group, and the sizes of its arguments.
 type Reading = (usize, bool, Option<String>, Vec<Option<u8>>);
 
 /// The arguments of each event of a dialect.
 type Fields = Vec<Option<Vec<Field>>>;
 
-/// The arguments of the events of a dialect by their codes, made once.
+/// Returns the arguments of a dialect's events by code, parsed once per process.
 fn fields(dialect: Dialect) -> &'static Fields {
     static FIELDS: [OnceLock<Fields>; Dialect::ALL.len()] =
         [const { OnceLock::new() }; Dialect::ALL.len()];
@@ -198,8 +212,8 @@ fn fields(dialect: Dialect) -> &'static Fields {
     FIELDS[dialect as usize].get_or_init(make)
 }
 
-/// The best sizes for each shape of header.
-fn candidates(sample: &Sample, dialect: Dialect, told: Settings) -> Vec<Candidate> {
+/// Returns the best sizes for each form of header.
+fn candidates(sample: &Sample, dialect: Dialect, default: Settings) -> Vec<Candidate> {
     let fields = fields(dialect);
     // The width of ids became a setting with 2.4.5.
     let widths: &[u8] = if dialect >= Dialect::V2_4_5 { &[1, 2, 4] } else { &[1] };
@@ -208,11 +222,11 @@ fn candidates(sample: &Sample, dialect: Dialect, told: Settings) -> Vec<Candidat
         let kinds = sample.kinds(id, dialect);
         let in_sequence = sample.in_sequence(usize::from(id));
         for (sequence, stamp) in HEADERS {
-            // Numbers of neighbours follow each other, but for losses.
+            // Most adjacent frames have consecutive numbers; losses are rare.
             if sequence && 2 * in_sequence <= sample.frames.len() {
                 continue;
             }
-            let start = Settings { id, sequence, stamp, ..told };
+            let start = Settings { id, sequence, stamp, ..default };
             if !can_explain(&kinds, fields, &start, sample.frames.len()) {
                 continue;
             }
@@ -225,7 +239,8 @@ fn candidates(sample: &Sample, dialect: Dialect, told: Settings) -> Vec<Candidat
     found
 }
 
-/// False if no sizes at all make nearly all frames fit behind this header: most headers need no closer look.
+/// Returns true if at least nine of ten frames can fit with this header for some sizes of the
+/// arguments. This test excludes most headers quickly.
 fn can_explain(
     kinds: &[(u8, usize, usize)],
     fields: &Fields,
@@ -246,6 +261,8 @@ fn can_explain(
         pool_low_water: on,
         ..*header
     };
+    // A larger size never shortens a frame. So the smallest sizes yield the shortest frames, and
+    // the largest sizes yield the longest frames.
     let (least, most) = (all(1, false), all(4, true));
     let could_fit = |&&(code, length, _): &&(u8, usize, usize)| {
         let Some(Some(fields)) = fields.get(usize::from(code)) else { return false };
@@ -257,11 +274,12 @@ fn can_explain(
     10 * fitting >= 18 * frames
 }
 
-/// What may stand between id and arguments: whether a number, and how many bytes of a stamp.
+/// The forms that a header can have after its id. The first value of each form is true if there is
+/// a sequence number; the second value is the size of the timestamp in bytes.
 const HEADERS: [(bool, u8); 8] =
     [(false, 0), (false, 1), (false, 2), (false, 4), (true, 0), (true, 1), (true, 2), (true, 4)];
 
-/// Moves one setting at a time as long as more frames fit.
+/// Changes one setting at a time as long as more frames fit.
 fn climb(kinds: &[(u8, usize, usize)], fields: &Fields, start: Settings) -> (usize, Settings) {
     let mut best = (fits(kinds, fields, &start), start);
     loop {
@@ -272,6 +290,8 @@ fn climb(kinds: &[(u8, usize, usize)], fields: &Fields, start: Settings) -> (usi
                 better = (fits, neighbour);
             }
         }
+        // No neighbouring settings are better, so this is a local maximum. The loop ends because
+        // each iteration improves the score.
         if better.0 == best.0 {
             return best;
         }
@@ -279,8 +299,9 @@ fn climb(kinds: &[(u8, usize, usize)], fields: &Fields, start: Settings) -> (usi
     }
 }
 
-/// The settings that differ in one size or one switch, or in a count and its low-water mark: a count
-/// of four bytes looks like two counts of two.
+/// Returns the settings that differ from these in one size or one switch. Some of the returned
+/// settings differ both in the size of a count and in the presence of its low-water mark, because
+/// one 4-byte count is as long as two 2-byte counts.
 fn neighbours(from: &Settings) -> Vec<Settings> {
     let sizes: [fn(&mut Settings, u8); 6] = [
         |s, size| s.signal = size,
@@ -312,11 +333,12 @@ fn neighbours(from: &Settings) -> Vec<Settings> {
     resized.chain(switched).collect()
 }
 
-/// Two for each frame of the right length, one for each that has a text in it and may have it.
+/// Returns the combined score over all kinds of frames; see [`Score::fits`].
 fn fits(kinds: &[(u8, usize, usize)], fields: &Fields, settings: &Settings) -> usize {
     kinds.iter().filter_map(|kind| fit(kind, fields, settings)).sum()
 }
 
+/// Returns the score of one kind of frame, or `None` if its length is impossible.
 fn fit(kind: &(u8, usize, usize), fields: &Fields, settings: &Settings) -> Option<usize> {
     let &(code, length, count) = kind;
     let (expected, text) = expected(fields.get(usize::from(code))?.as_ref()?, settings);
@@ -327,7 +349,8 @@ fn fit(kind: &(u8, usize, usize), fields: &Fields, settings: &Settings) -> Optio
     }
 }
 
-/// The length of a frame with these arguments, and true if it has a text, which makes it longer.
+/// Returns the minimum length of a frame with these arguments, and true if the frame has a string
+/// that can make it longer.
 fn expected(fields: &[Field], settings: &Settings) -> (usize, bool) {
     let (mut expected, mut text) = (settings.header(), false);
     for field in fields.iter().filter(|field| field.condition.holds(settings)) {

@@ -1,65 +1,105 @@
-//! Streams of RKH's trace facility, as Trazer reads them.
+//! Reads streams of RKH's trace facility, as Trazer does.
 //!
-//! | file | what it settles |
+//! | file | contents |
 //! |---|---|
-//! | `options` | what a user says of a stream that has no configuration record |
-//! | `guess` | settings that nobody told, by what the frames look like |
-//! | `plan` | the schema's arguments under some settings: where each lies in a record |
-//! | `row` | a record's arguments into a row of values |
-//! | `recorded` | a record's arguments as bytes, for who asks |
-//! | `timeline` | sequence numbers, stamps, restarts of the target |
-//! | `symbols` | names of objects and active objects, from when to when they hold |
-//! | `counts` | how many frames became what, as facts of the trace |
-//! | `frames` | bytes to frames, and which of them are believed |
-//! | `scan` | where frames end, and their sums |
-//! | `usual` | frames of the usual kind: the hot loop |
-//! | `avx2` | the same for processors with AVX2, and how they look at bytes |
-//! | `events` | frames to events and losses |
-//! | `configure` | what a configuration record changes |
-//! | `decoder` | what is known between windows |
+//! | `options` | options for streams without a configuration record |
+//! | `guess` | infers settings from the frames |
+//! | `symbols` | names of objects and active objects, and their times of validity |
+//! | `plan` | the positions of arguments in a record, for given settings |
+//! | `row` | a record's arguments as a row of values |
+//! | `recorded` | a record's arguments as bytes, on request |
+//! | `timeline` | sequence numbers, timestamps, restarts of the target |
+//! | `counts` | numbers of frames, as facts of the trace |
+//! | `simd` | the operations of the fast path, per instruction set |
+//! | `fast_plan` | the plan for reading the frames of each id on the fast path |
+//! | `scan` | finds the ends of frames, and their sums |
+//! | `escaped` | removes escapes on the fast path |
+//! | `state` | the state of a stream between windows |
+//! | `chunk` | a section of the stream, and the emitter of its events |
+//! | `fast` | the hot loop over frames of the common kind |
+//! | `configure` | applies configuration records |
+//! | `slow` | decodes any frame |
+//! | `window` | the loop over the frames of a chunk |
+//! | `reader` | the decoder |
 //!
-//! Ids are shown as one-byte ids whatever their width in the stream: `group << 5 | number`. One
-//! that has no such form is 65536 and the id.
+//! Each file uses only files above it in this table.
+//!
+//! Whatever their width in the stream, ids are shown as one-byte ids: `group << 5 | number`. An id
+//! that does not have this form is shown as 65536 plus the id.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
+mod chunk;
 mod configure;
 mod counts;
-mod decoder;
 mod escaped;
-mod events;
-mod frames;
+mod fast;
+mod fast_plan;
 mod guess;
 mod options;
 mod plan;
+mod reader;
 mod recorded;
 mod row;
 mod scan;
+mod simd;
+mod slow;
+mod state;
 mod symbols;
 mod timeline;
-mod usual;
+mod window;
 
-use tracewell_wire::rkh::{Configuration, Cutter, Unstuffed, checksum, unstuff};
+use std::sync::{Arc, OnceLock};
+
+use tracewell_wire::rkh::{Configuration, Cutter, Dialect, Field, Unstuffed, checksum, unstuff};
 
 use super::{Confidence, Format};
+use crate::model::schema::{Rules, Schema};
 
 /// The format's entry in the list of formats.
 pub static FORMAT: Format = Format {
-    name: "rkh",
     description: "RKH trace stream (Trazer), versions 2.0 to 3.4, ids of 1, 2 or 4 bytes",
-    recognised_by: "a configuration record behind the first flag, or frames with good checksums",
+    recognised_by: "a configuration record after the first flag, or frames with valid checksums",
     names_follow: true,
-    is_whole: |_| false,
     options: options::OPTIONS,
-    recognise,
-    decoder: decoder::new,
+    schema: || schema(Dialect::V3_4),
+    rules: Rules { names_events: false, check_encoding },
+    template: Some(include_str!("../../../templates/rkh.fmt")),
+    ..Format::new("rkh", recognise, reader::new)
 };
 
-/// Frames looked at to recognise a stream.
-const LOOKED_AT: usize = 64;
+/// Returns the schema of a dialect, parsed once per process.
+///
+/// ```
+/// use tracewell_wire::rkh::Dialect;
+///
+/// let schema = tracewell::format::rkh::schema(Dialect::V3_4);
+/// assert_eq!(schema.event(0x62).label, "SM TRN");
+/// ```
+pub fn schema(dialect: Dialect) -> Arc<Schema> {
+    static SCHEMAS: [OnceLock<Arc<Schema>>; Dialect::ALL.len()] =
+        [const { OnceLock::new() }; Dialect::ALL.len()];
+    let text = include_str!("../../../schemas/rkh.toml");
+    let parse = || match Schema::parse_version(text, "schemas/rkh.toml", Some(dialect.as_str())) {
+        Ok(schema) => Arc::new(schema),
+        // The file is part of the program, and a test parses it.
+        Err(error) => unreachable!("{error}"),
+    };
+    SCHEMAS[dialect as usize].get_or_init(parse).clone()
+}
 
-/// Of random bytes one frame in 256 has a good checksum.
-const LEAST_FRAMES: usize = 4;
+fn check_encoding(encoding: &str) -> Result<(), String> {
+    let parsed = encoding.parse::<Field>();
+    parsed.map(|_| ()).map_err(|error| match encoding {
+        "" => "expected ' as ' and an encoding after the kind, such as 'as u16'".to_owned(),
+        _ => format!("unknown encoding '{encoding}': {error}"),
+    })
+}
+
+/// Maximum number of frames examined to recognise a stream.
+const SAMPLE_FRAMES: usize = 64;
+
+/// Minimum number of frames with valid checksums. In random bytes, one frame in 256 has a valid
+/// checksum.
+const MIN_FRAMES: usize = 4;
 
 fn recognise(start: &[u8]) -> Option<Confidence> {
     let mut cutter = Cutter::new(start);
@@ -67,9 +107,9 @@ fn recognise(start: &[u8]) -> Option<Confidence> {
         return None;
     }
     let starts_here = cutter.rest() == 1;
-    let mut scratch = [0; tracewell_wire::rkh::LONGEST_FRAME];
+    let mut scratch = [0; tracewell_wire::rkh::MAX_FRAME_LEN];
     let (mut frames, mut good) = (0, 0);
-    for (index, cut) in cutter.take(LOOKED_AT).enumerate() {
+    for (index, cut) in cutter.take(SAMPLE_FRAMES).enumerate() {
         let Some(stuffed) = start.get(cut.start..cut.end) else { break };
         frames += 1;
         let Unstuffed::Frame(length) = unstuff(stuffed, &mut scratch) else { continue };
@@ -80,5 +120,5 @@ fn recognise(start: &[u8]) -> Option<Confidence> {
         }
         good += usize::from(length > 2 && checksum::holds(frame));
     }
-    (good >= LEAST_FRAMES && 4 * good >= 3 * frames).then_some(Confidence::Possible)
+    (good >= MIN_FRAMES && 4 * good >= 3 * frames).then_some(Confidence::Possible)
 }

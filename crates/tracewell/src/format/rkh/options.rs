@@ -1,13 +1,13 @@
-//! What a user says of a stream: settings of its target, where no configuration record tells.
+//! Options for streams without a configuration record: dialect and settings of the target.
 
 use tracewell_wire::rkh::{Dialect, Settings};
 
 use crate::format::{OptionError, OptionHelp, Options};
 use crate::model::Rate;
 
-/// The options of this format. A configuration record overrides all but `fptr` and `rate`, which it
-/// does not tell, or not exactly. Without one, and without options, settings are found by the
-/// frames.
+/// The options of this format. A configuration record overrides all options except `fptr`, which it
+/// does not contain, and `rate`, which it contains with little precision. Without a record and
+/// without options, settings are inferred from the frames.
 pub(super) const OPTIONS: &[OptionHelp] = &[
     OptionHelp {
         key: "dialect",
@@ -15,9 +15,9 @@ pub(super) const OPTIONS: &[OptionHelp] = &[
         help: "2.0-pre, 2.0, 2.2, 2.3, 2.4.3, 2.4.4, 2.4.5 or 3.4 (3.4)",
     },
     OptionHelp { key: "id", value: "1|2|4", help: "bytes of an event id (1)" },
-    OptionHelp { key: "seq", value: "on|off", help: "whether frames are numbered (on)" },
-    OptionHelp { key: "ts", value: "0|1|2|4", help: "bytes of a time stamp (4)" },
-    OptionHelp { key: "checksum", value: "on|off", help: "whether frames have a checksum (on)" },
+    OptionHelp { key: "seq", value: "on|off", help: "frames have sequence numbers (on)" },
+    OptionHelp { key: "ts", value: "0|1|2|4", help: "bytes of a timestamp (4)" },
+    OptionHelp { key: "checksum", value: "on|off", help: "frames have a checksum (on)" },
     OptionHelp { key: "ptr", value: "2|4", help: "bytes of an address (4)" },
     OptionHelp { key: "fptr", value: "2|4", help: "bytes of a function's address (as ptr)" },
     OptionHelp { key: "sig", value: "1|2|4", help: "bytes of a signal (1)" },
@@ -26,37 +26,38 @@ pub(super) const OPTIONS: &[OptionHelp] = &[
     OptionHelp { key: "bsize", value: "1|2|4", help: "bytes of the size of a memory block (1)" },
     OptionHelp { key: "nelem", value: "1|2|4", help: "bytes of a count of queue elements (1)" },
     OptionHelp { key: "ntimer", value: "1|2|4", help: "bytes of a number of timer ticks (2)" },
-    OptionHelp { key: "sender", value: "on|off", help: "whether records name senders (off)" },
+    OptionHelp { key: "sender", value: "on|off", help: "records name senders (off)" },
     OptionHelp {
         key: "que-lwm",
         value: "on|off",
-        help: "whether queue records have low-water marks (off)",
+        help: "queue records have low-water marks (off)",
     },
     OptionHelp {
         key: "mp-lwm",
         value: "on|off",
-        help: "whether memory pool records have low-water marks (off)",
+        help: "memory pool records have low-water marks (off)",
     },
     OptionHelp {
         key: "rate",
         value: "TICKS_PER_SECOND",
-        help: "rate of the time stamps: 1000, 32.768kHz; the target tells at most 65535",
+        help: "rate of the timestamps, such as 1000 or 32.768kHz; the target records at most 65535",
     },
 ];
 
-/// The options as typed.
+/// The values of the options, with defaults for absent options.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct StreamOptions {
     pub(super) dialect: Dialect,
     pub(super) settings: Settings,
-    /// Given by the user, so that no configuration record overrides it.
+    /// Size of function addresses in bytes, if given. No configuration record overrides it.
     pub(super) function: Option<u8>,
+    /// Ticks per second, if given. This rate overrides the rate in configuration records.
     pub(super) rate: Option<Rate>,
-    /// Whether the user said anything of the dialect or of the sizes.
-    pub(super) told: bool,
+    /// True if the user gave the dialect, a size or a switch.
+    pub(super) given: bool,
 }
 
-impl Known {
+impl StreamOptions {
     pub(super) fn from_options(options: &Options) -> Result<Self, OptionError> {
         options.check(OPTIONS)?;
         let mut settings = Settings::default();
@@ -83,12 +84,16 @@ impl Known {
         ] {
             *place = switch(options, key)?.unwrap_or(*place);
         }
+        // Function addresses are as large as other addresses, unless the user specified their size.
         let function = size(options, "fptr", &[2, 4])?;
         settings.function = function.unwrap_or(settings.pointer);
         let dialect = options.parse("dialect")?.unwrap_or(Dialect::V3_4);
-        let told = |option: &OptionHelp| !matches!(option.key, "rate" | "fptr");
-        let told = OPTIONS.iter().any(|option| told(option) && options.get(option.key).is_some());
-        Ok(Self { dialect, settings, function, rate: options.parse("rate")?, told })
+        // `rate` does not change the layout of frames and `fptr` has its own default, so the
+        // settings can still be inferred.
+        let of_frames = |option: &&OptionHelp| !matches!(option.key, "rate" | "fptr");
+        let mut of_frames = OPTIONS.iter().filter(of_frames);
+        let given = of_frames.any(|option| options.get(option.key).is_some());
+        Ok(Self { dialect, settings, function, rate: options.parse("rate")?, given })
     }
 }
 

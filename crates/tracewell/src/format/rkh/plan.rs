@@ -1,88 +1,86 @@
-//! Where each argument of each event lies in a record, under the settings of the moment.
+//! The position of each argument of each event in a record, for given settings.
 //!
-//! The schema says types and conditions, the settings their sizes. A plan is made for every id when
-//! the settings are known, so that a record costs no question that settings could have answered.
+//! The schema defines types and conditions, and the settings define sizes. Plans for all ids are
+//! made as soon as the settings are known. After that, the decoder needs only the plan of an id to
+//! decode a record with this id.
 
 use tracewell_wire::rkh::{Dialect, Field, FieldType, Settings, ids};
 
 use super::symbols::SymbolPlan;
-use super::usual::Usuals;
 use crate::model::Meaning;
 use crate::model::schema::{EventType, Schema};
-use crate::model::values::{self, MOST_SLOTS};
+use crate::model::values::{self, MAX_SLOTS};
 
-/// What a record does to whom the following events belong to.
+/// The effect of a record on the context of the following events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
-    /// Nothing.
+    /// The record is outside of steps, or the schema does not specify its step.
     Elsewhere,
-    /// It is part of the active object's step; the argument is in this slot.
+    /// The record is part of a step of the active object in this slot.
     Of(u8),
-    /// It ends the step of the active object in this slot.
+    /// The record ends a step of the active object in this slot.
     Ends(u8),
 }
 
-/// The most arguments of a record whose places are fixed, so that all can be read without a loop
-/// whose end a processor would have to guess.
+/// Maximum number of arguments of a record with fixed positions. The fast path also reads unused
+/// slots, so that the processor need not predict the end of a loop.
 pub(super) const FIXED_SLOTS: usize = 8;
 
-/// The most bytes of such arguments.
+/// Maximum total length in bytes of the arguments of a record, if all arguments have fixed
+/// positions.
 pub(super) const FIXED_BYTES: usize = 32;
 
-/// A number at a fixed place.
+/// A number at a fixed position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Slot {
-    /// Below [`FIXED_BYTES`].
+    /// Offset from the first argument, below [`FIXED_BYTES`].
     pub(super) offset: u8,
-    /// 0 for an argument that is not there.
+    /// Mask of the bytes of the number; 0 for an absent argument.
     pub(super) mask: u32,
 }
 
-/// How the arguments of an event are read.
+/// The plan for reading the arguments of an event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Plan {
-    /// The first word of every row: which arguments are there, and how many could be.
+    /// First word of the row: a bit for each argument that is present, and the number of all
+    /// arguments.
     pub(super) head: u64,
     pub(super) shape: Shape,
     pub(super) step: Step,
     pub(super) symbol: Option<SymbolPlan>,
 }
 
-/// Whether the arguments lie at fixed places.
+/// The layout of a record's arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
     /// At most [`FIXED_SLOTS`] numbers in at most [`FIXED_BYTES`] bytes.
     Fixed {
-        /// Bytes in all.
+        /// Total length in bytes.
         bytes: usize,
-        /// Arguments that could be there.
+        /// Number of arguments, absent ones included.
         count: usize,
-        /// Their places; slots behind them are empty.
+        /// Positions of the arguments; the remaining slots are empty.
         slots: [Slot; FIXED_SLOTS],
     },
-    /// One after the other; `None` for those that are not there.
+    /// Arguments that follow each other; `None` for absent ones.
     Sequence(Vec<Option<FieldType>>),
 }
 
-/// The plans of all events of a dialect under some settings, by code.
+/// The plans of all events of a dialect, by code. The plans are valid for certain settings only.
 #[derive(Debug)]
 pub(super) struct Plans {
     plans: Vec<Option<Plan>>,
-    /// The same for frames of the usual kind.
-    pub(super) usual: Usuals,
 }
 
 impl Plans {
-    /// The plans of the events whose ids are their codes and `base`.
+    /// Creates the plans. The id of an event is its code plus `base`.
     pub(super) fn new(schema: &Schema, base: u32, dialect: Dialect, settings: &Settings) -> Self {
         let known = |code: u32| {
             let event = schema.event(base + code);
-            // The entry of unknown ids belongs to no range.
+            // All codes without an event share the entry for unknown ids.
             (event.family != "unknown").then(|| plan(schema, event, dialect, settings)).flatten()
         };
-        let plans: Vec<_> = (0..256).map(known).collect();
-        let usual = Usuals::new(&plans, settings);
-        Self { plans, usual }
+        Self { plans: (0..256).map(known).collect() }
     }
 
     #[inline]
@@ -91,15 +89,17 @@ impl Plans {
     }
 }
 
-/// A plan, or `None` where the schema does not say how the arguments lie in a record.
+/// Returns a plan, or `None` if the schema does not specify the types of the arguments.
 fn plan(schema: &Schema, event: &EventType, dialect: Dialect, settings: &Settings) -> Option<Plan> {
     let fields: Option<Vec<Field>> =
         event.args.iter().map(|argument| argument.encoding.parse().ok()).collect();
-    let fields = fields.filter(|fields| fields.len() <= MOST_SLOTS)?;
+    let fields = fields.filter(|fields| fields.len() <= MAX_SLOTS)?;
     let types: Vec<_> = fields
         .iter()
         .map(|field| field.condition.holds(settings).then_some(field.field_type))
         .collect();
+    // Arguments that these settings omit still occupy a slot, so the slot of an argument does not
+    // depend on the settings.
     let present = types.iter().enumerate();
     let present = present.fold(0, |bits, (index, t)| bits | u32::from(t.is_some()) << index);
     Some(Plan {
@@ -110,10 +110,14 @@ fn plan(schema: &Schema, event: &EventType, dialect: Dialect, settings: &Setting
     })
 }
 
+/// Returns the fixed layout of the arguments. Returns `None` if the positions of the arguments
+/// vary, or if there are too many arguments.
 fn fixed(types: &[Option<FieldType>], settings: &Settings) -> Option<Shape> {
     let (mut bytes, mut slots) = (0_u8, [Slot::default(); FIXED_SLOTS]);
     for (slot, field) in slots.iter_mut().zip(types) {
         let Some(field) = field else { continue };
+        // A field of type `HighHalf` or `LowHalf` is half a byte, and a `Number` is not in the
+        // record.
         let size = match field {
             FieldType::HighHalf | FieldType::LowHalf | FieldType::Number => return None,
             _ => field.bytes(settings)?,
@@ -126,21 +130,18 @@ fn fixed(types: &[Option<FieldType>], settings: &Settings) -> Option<Shape> {
     fits.then_some(Shape::Fixed { bytes, count: types.len(), slots })
 }
 
+/// Returns the effect of an event. The schema's entries for the context and the meaning of the
+/// event define the effect.
 fn step(event: &EventType) -> Step {
-    let position = event.args.iter().position(|argument| argument.name == "ao");
-    let Some(ao) = position.and_then(|index| u8::try_from(index).ok()) else {
-        return Step::Elsewhere;
-    };
-    match event.means.map(|means| means.meaning) {
-        Some(Meaning::Complete | Meaning::Unhandled) => Step::Ends(ao),
-        Some(Meaning::Dispatch) => Step::Of(ao),
-        Some(Meaning::Receive) if event.family == "SMA" => Step::Of(ao),
-        _ if event.family == "SM" => Step::Of(ao),
-        _ => Step::Elsewhere,
+    let context = event.details.context.and_then(|index| u8::try_from(index).ok());
+    match (context, event.means.map(|means| means.meaning)) {
+        (None, _) => Step::Elsewhere,
+        (Some(ao), Some(Meaning::Complete | Meaning::Unhandled)) => Step::Ends(ao),
+        (Some(ao), _) => Step::Of(ao),
     }
 }
 
-/// The number in its group that a record's code has.
+/// Returns the number that an event with this code has in its group.
 pub(super) fn number(code: u8) -> u64 {
     u64::from(ids::number(code))
 }

@@ -1,12 +1,11 @@
-//! The bytes of a record's arguments, for who wants them as the target wrote them.
-//!
-//! Rows hold the arguments decoded; nobody pays for their bytes who does not ask.
+//! Extracts the recorded bytes of a record's arguments on request, because rows contain only
+//! decoded values.
 
 use tracewell_wire::rkh::{Configuration, Form, Settings, Unstuffed, unstuff_in_place};
 
 use crate::model::RecordedArguments;
 
-/// Frames of a stream with these settings.
+/// Extracts the arguments from frames of a stream with these settings.
 #[derive(Debug)]
 pub(super) struct Recorded(pub(super) Settings);
 
@@ -19,7 +18,7 @@ impl RecordedArguments for Recorded {
         let start = out.len();
         out.extend_from_slice(record);
         let frame = out.get_mut(start..).unwrap_or_default();
-        // What was given up is no event.
+        // An aborted frame is not an event.
         let Unstuffed::Frame(length) = unstuff_in_place(frame) else { return out.truncate(start) };
         let header = self.header(frame.get(..length).unwrap_or_default());
         let end = length.saturating_sub(usize::from(self.0.checksum));
@@ -29,7 +28,7 @@ impl RecordedArguments for Recorded {
 }
 
 impl Recorded {
-    /// Bytes before the arguments of a frame.
+    /// Returns the number of bytes before the arguments of a frame.
     fn header(&self, frame: &[u8]) -> usize {
         match Configuration::recognise(frame) {
             Some(Configuration { form: Form::Thirteen, .. }) => usize::from(self.0.id),
@@ -49,9 +48,10 @@ mod tests {
     }
 
     #[test]
-    fn escapes_header_and_checksum_are_taken_off() {
+    fn escapes_header_and_checksum_are_removed() {
         let settings = Settings::default();
-        // Id, number, four bytes of stamp, arguments 7E and 01, checksum.
+        // The frame consists of id, number, four bytes of timestamp, arguments 7E and 01, and
+        // checksum.
         let record = [0x25, 9, 1, 2, 3, 4, 0x7D, 0x5E, 1, 0];
         assert_eq!(arguments(settings, &record), [0x7E, 1]);
         let bare = Settings { id: 2, sequence: false, stamp: 0, checksum: false, ..settings };

@@ -1,29 +1,30 @@
-//! A record's arguments into a row of values.
+//! Rows of values: the decoded arguments of records.
 
 use tracewell_wire::rkh::{FieldType, Item, Items, Settings};
 
 use super::plan::{FIXED_BYTES, FIXED_SLOTS, Plan, Shape, Slot, number};
 use crate::model::values::{self, HEAD, ListItem};
 
-/// Bytes behind the arguments that may be looked at, though they mean nothing: so many that four
-/// bytes can be read wherever an argument at a fixed place may begin.
+/// Number of bytes that must exist after the arguments, because a load may include them. They have
+/// no meaning. This is enough to load four bytes from any position of an argument.
 pub(super) const SLACK: usize = FIXED_BYTES + 4;
 
-/// The most words of a row whose arguments are at fixed places.
+/// Maximum number of words in a row with fixed positions.
 pub(super) const FIXED_ROW: usize = 1 + FIXED_SLOTS;
 
-/// Rows of a batch, one after the other.
+/// The rows of a batch, one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// Those of the rows, and room for more: it is never given back, so that it need not be cleared.
+    /// The words of the rows, followed by unused words. The vector never shrinks, so each word is
+    /// set to zero only once.
     words: Vec<[u8; 8]>,
-    /// Words that are in use.
+    /// Number of words in use, over all rows.
     end: usize,
-    /// Texts and lists of the row at hand.
+    /// Strings and lists of the current row.
     tail: Vec<u8>,
 }
 
-/// The type codes of objects that items of user events name.
+/// Type codes of the objects that arguments of user events refer to.
 mod kind {
     pub(super) const ANY: u8 = 0;
     pub(super) const FUNCTION: u8 = 6;
@@ -39,15 +40,16 @@ impl Rows {
         self.words.get(..self.end).unwrap_or_default().as_flattened()
     }
 
-    /// Where the next row begins.
+    /// Returns the byte at which the next row begins.
     #[inline]
     pub(super) fn end(&self) -> usize {
         8 * self.end
     }
 
-    /// Room for so many rows of fixed places, and how many words are before it.
+    /// Makes room for `rows` further rows with fixed positions. Returns all words, and the number
+    /// of words in use.
     #[inline]
-    pub(super) fn room(&mut self, rows: usize) -> (&mut [[u8; 8]], usize) {
+    pub(super) fn reserve(&mut self, rows: usize) -> (&mut [[u8; 8]], usize) {
         let wanted = self.end + rows * FIXED_ROW;
         if self.words.len() < wanted {
             self.words.resize(wanted, [0; 8]);
@@ -55,7 +57,7 @@ impl Rows {
         (&mut self.words, self.end)
     }
 
-    /// The words up to `end` are in use.
+    /// Marks the words up to `end` as used.
     #[inline]
     pub(super) fn fill_to(&mut self, end: usize) {
         self.end = end.min(self.words.len());
@@ -70,25 +72,26 @@ impl Rows {
         self.end += 1;
     }
 
-    /// The word in a slot of the row that begins at byte `row`.
+    /// Returns the word in a slot of the row that begins at byte `row`, or 0 if the row has no such
+    /// slot.
     #[inline]
     pub(super) fn value(&self, row: usize, slot: u8) -> u64 {
         let word = self.words.get((row + HEAD) / 8 + usize::from(slot));
         word.map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// A row without arguments.
-    pub(super) fn empty(&mut self) {
+    /// Adds a row without arguments.
+    pub(super) fn add_empty(&mut self) {
         self.push(values::head(0, 0).to_le_bytes());
     }
 
-    /// Takes back the rows from byte `end` on.
+    /// Removes the rows at byte `end` and after it.
     pub(super) fn truncate(&mut self, end: usize) {
         self.end = end / 8;
     }
 
-    /// Adds the row of a record with `length` bytes of arguments at the start of `bytes`, behind
-    /// which there are [`SLACK`] more; false where they are not what the plan says.
+    /// Adds the row of a record. Its arguments are the first `length` bytes of `bytes`, and
+    /// [`SLACK`] bytes follow them. Returns false if the arguments do not match the plan.
     #[inline]
     pub(super) fn add(
         &mut self,
@@ -102,11 +105,12 @@ impl Rows {
             Shape::Fixed { bytes: expected, count, slots } => {
                 let bytes = bytes.first_chunk();
                 let Some(bytes) = bytes.filter(|_| length == *expected) else { return false };
-                let (words, end) = self.room(1);
-                let room = words.get_mut(end..).and_then(|words| words.first_chunk_mut());
-                let Some([head, row @ ..]): Option<&mut [[u8; 8]; FIXED_ROW]> = room else {
+                let (words, end) = self.reserve(1);
+                let free = words.get_mut(end..).and_then(|words| words.first_chunk_mut());
+                let Some([head, row @ ..]): Option<&mut [[u8; 8]; FIXED_ROW]> = free else {
                     return false;
                 };
+                // All slots are written, used or not. The next row overwrites the unused ones.
                 *head = plan.head.to_le_bytes();
                 for (word, slot) in row.iter_mut().zip(slots) {
                     *word = load(bytes, *slot).to_le_bytes();
@@ -121,7 +125,8 @@ impl Rows {
         }
     }
 
-    /// Kept out of the way of the usual case.
+    /// Adds the row of a record whose arguments follow each other. This is rare, so the function is
+    /// not inlined.
     #[inline(never)]
     fn sequence(
         &mut self,
@@ -140,12 +145,14 @@ impl Rows {
                 None => Some(0),
                 Some(field) => self.read(*field, code, settings, &mut rest, types.len()),
             };
+            // Remove the incomplete row of a record that ends early.
             let Some(value) = value else {
                 self.end = row;
                 return None;
             };
             self.push(value.to_le_bytes());
         }
+        // If bytes remain after the last argument, the settings or the dialect are wrong.
         if !rest.is_empty() {
             self.end = row;
             return None;
@@ -157,7 +164,8 @@ impl Rows {
         Some(())
     }
 
-    /// The word of an argument; what it leaves of `rest`.
+    /// Decodes an argument at the start of `rest` and removes it from `rest`. Returns the
+    /// argument's word in the row. Strings and lists are appended to the tail.
     fn read(
         &mut self,
         field: FieldType,
@@ -195,22 +203,23 @@ impl Rows {
                 return Some(value.fold(0, |value, byte| value << 8 | u64::from(*byte)));
             }
         }
+        // Positions of strings count from the start of the row. The tail is appended later.
         let start = HEAD + 8 * slots + before;
         let length = self.tail.len() - before;
         Some(values::place(u32::try_from(start).ok()?, u32::try_from(length).ok()?))
     }
 }
 
-/// The number in a slot, 0 in an empty one.
+/// Returns the number in a slot, or 0 if the slot is empty.
 #[inline]
 fn load(bytes: &[u8; SLACK], slot: Slot) -> u64 {
-    // The remainder changes nothing, but shows that no place is out of bounds.
+    // The remainder does not change the value, but removes bounds checks.
     let at = usize::from(slot.offset) % FIXED_BYTES;
     let word = u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     u64::from(word & slot.mask)
 }
 
-/// An item in the model's words.
+/// Converts an item to the type of the model.
 fn list_item(item: Item<'_>) -> ListItem<'_> {
     match item {
         Item::Signed { value, width, .. } => ListItem::Signed(i64::from(value), width),

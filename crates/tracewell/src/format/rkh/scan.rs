@@ -1,66 +1,67 @@
-//! Where frames end, and their sums: a stretch of the window at a time.
+//! Finds the ends of frames and their sums, in sections of 1024 bytes.
 //!
-//! First all flags of a stretch are noted, eight of each block whether there are so many or not; then
-//! the frames are given out one after the other. A processor foresees both: how many flags a block has
-//! is no branch. The sum of a frame is the difference of two sums up to flags, so that no frame is added
-//! up for itself.
+//! The scan first lists all flags of a section, eight entries per step, and then returns the frames
+//! one by one. The processor predicts both loops, because no branch depends on the number of flags
+//! in a block. The sum of a frame is the difference of two prefix sums, so no loop over its bytes
+//! is necessary.
 //!
-//! `tracewell_wire::rkh::Cutter` gives the same frames with less room.
+//! `tracewell_wire::rkh::Cutter` returns the same frames with less memory.
 
 use tracewell_wire::rkh::{BLOCK, Cut, FLAG};
 
-use super::usual::Pace;
+use super::simd::Simd;
 
-/// Blocks of a stretch.
+/// Number of blocks of 64 bytes per section.
 const BLOCKS: usize = 16;
 
-/// Flags that are noted of a block at least.
+/// Number of list entries written in one step.
 const AT_ONCE: usize = 8;
 
-/// Gives the frames of some bytes, from a place where a frame begins.
-pub(super) struct Scan<'a, P> {
-    pace: P,
+/// Iterates over the frames in a slice that starts with the first byte of a frame.
+pub(super) struct Scan<'a, S> {
+    simd: S,
     bytes: &'a [u8],
-    place: Place,
-    /// First byte of the stretch, and the first one behind it.
+    cursor: Cursor,
+    /// Start and end of the section.
     stretch: (usize, usize),
-    /// The sum of all bytes before the end of the stretch.
+    /// Sum of all bytes before the end of the section.
     total: u8,
-    /// Flags of the stretch by their places in it, and how many there are.
+    /// Positions of the flags in the section. The first `count` entries are valid.
     flags: [u16; BLOCKS * BLOCK + AT_ONCE],
     count: usize,
-    /// Up to each byte of the stretch.
+    /// For each byte of the section, the sum of all bytes up to and including it.
     sums: [[u8; BLOCK]; BLOCKS],
     escapes: [u64; BLOCKS],
-    /// The first escape from the place on; the end of the stretch if there is none before it.
+    /// Position of the first escape at or after the cursor. If there is no escape, the end of the
+    /// section.
     escape: usize,
 }
 
-/// How far frames were given out. Who takes many keeps it where a processor has it at hand.
+/// The progress of a scan. A loop over many frames keeps a copy of the cursor in registers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
-    /// First byte after the last flag that was given out.
+pub(super) struct Cursor {
+    /// First byte after the flag of the last frame.
     start: usize,
-    /// The sum of all bytes before `start`.
+    /// Sum of all bytes before `start`.
     sum: u8,
-    /// Flags of the stretch that were given out.
+    /// Number of flags of the section whose frames have been returned.
     next: usize,
 }
 
-/// A frame.
+/// The position and the sum of a frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct ScannedFrame {
     pub(super) cut: Cut,
-    /// The sum of its bytes as they lie: 0 for a whole frame with a checksum and without an escape.
+    /// Sum of the bytes, escapes included: 0 if the frame has a valid checksum and no escape.
     pub(super) sum: u8,
 }
 
-impl<'a, P: Pace> Scan<'a, P> {
-    pub(super) fn new(bytes: &'a [u8], pace: P) -> Self {
+impl<'a, S: Simd> Scan<'a, S> {
+    pub(super) fn new(bytes: &'a [u8], simd: S) -> Self {
         Self {
-            pace,
+            simd,
             bytes,
-            place: Place::default(),
+            cursor: Cursor::default(),
             stretch: (0, 0),
             total: 0,
             flags: [0; BLOCKS * BLOCK + AT_ONCE],
@@ -71,67 +72,73 @@ impl<'a, P: Pace> Scan<'a, P> {
         }
     }
 
-    pub(super) const fn pace(&self) -> &P {
-        &self.pace
+    pub(super) fn simd(&self) -> S {
+        self.simd
     }
 
-    /// First byte after the last flag that was seen.
+    /// Returns the index of the first byte after the last flag found.
     pub(super) const fn rest(&self) -> usize {
-        self.place.start
+        self.cursor.start
     }
 
-    pub(super) const fn place(&self) -> Place {
-        self.place
+    pub(super) const fn cursor(&self) -> Cursor {
+        self.cursor
     }
 
-    /// Goes on from a place where [`Self::after`] came to.
-    pub(super) const fn go_on(&mut self, place: Place) {
-        self.place = place;
+    /// Continues from the cursor that [`Self::frame_at`] returned last.
+    pub(super) const fn resume_at(&mut self, cursor: Cursor) {
+        self.cursor = cursor;
     }
 
-    /// Leaves out what stands before the next flag; false where there is no flag any more.
+    /// Skips to the byte after the next flag. Returns false if there is no further flag.
     pub(super) fn skip_to_flag(&mut self) -> bool {
         self.next().is_some()
     }
 
-    /// The bytes up to the next flag; there may be none.
+    /// Returns the next frame, which may be empty; `None` after the last flag.
     #[inline]
-    pub(super) fn next(&mut self) -> Option<Found> {
-        let (found, place) = self.after(self.place)?;
-        self.place = place;
+    pub(super) fn next(&mut self) -> Option<ScannedFrame> {
+        let (found, cursor) = self.frame_at(self.cursor)?;
+        self.cursor = cursor;
         Some(found)
     }
 
-    /// The bytes from the last place to the next flag, and the place behind it.
+    /// Returns the frame at a cursor, and the cursor after it. The cursor must be the latest one.
     #[inline(always)]
-    pub(super) fn after(&mut self, mut place: Place) -> Option<(Found, Place)> {
-        while place.next >= self.count {
+    pub(super) fn frame_at(&mut self, mut cursor: Cursor) -> Option<(ScannedFrame, Cursor)> {
+        while cursor.next >= self.count {
             if self.stretch.1 >= self.bytes.len() {
                 return None;
             }
-            self.look(place.start);
-            place.next = 0;
+            self.advance(cursor.start);
+            cursor.next = 0;
         }
-        let flag = usize::from(self.flags[place.next % (BLOCKS * BLOCK)]) % (BLOCKS * BLOCK);
+        // The remainders do not change the values, but remove two bounds checks.
+        let flag = usize::from(self.flags[cursor.next % (BLOCKS * BLOCK)]) % (BLOCKS * BLOCK);
         let through_flag = self.sums.as_flattened()[flag];
         let end = self.stretch.0 + flag;
-        let cut = Cut { start: place.start, end, escaped: self.escape < end };
-        let sum = through_flag.wrapping_sub(FLAG).wrapping_sub(place.sum);
+        // For most frames, the cached position of the first escape is after the frame. Then the
+        // frame has no escape, and its bytes need not be examined.
+        let cut = Cut { start: cursor.start, end, escaped: self.escape < end };
+        // The difference of two prefix sums includes the flag, which is not part of the frame.
+        let sum = through_flag.wrapping_sub(FLAG).wrapping_sub(cursor.sum);
         if cut.escaped {
             self.find_escape(end + 1);
         }
-        let place = Place { start: end + 1, sum: through_flag, next: place.next + 1 };
-        Some((Found { cut, sum }, place))
+        let cursor = Cursor { start: end + 1, sum: through_flag, next: cursor.next + 1 };
+        Some((ScannedFrame { cut, sum }, cursor))
     }
 
-    /// Goes on to the next stretch; `start` is the first byte that was not given out.
+    /// Reads the next section. `start` is the first byte after the last frame.
     #[inline(always)]
-    fn look(&mut self, start: usize) {
+    fn advance(&mut self, start: usize) {
         let first = self.stretch.1;
         let rest = self.bytes.get(first..).unwrap_or_default();
         let (mut count, mut total, mut length) = (0, self.total, 0);
         let blocks = self.sums.iter_mut().zip(&mut self.escapes);
         for (index, (sums, escapes)) in blocks.enumerate() {
+            // The last section of a chunk is rarely full. The unused blocks of this section have no
+            // escapes.
             let Some(left) = rest.get(length..).filter(|left| !left.is_empty()) else {
                 *escapes = 0;
                 continue;
@@ -144,20 +151,21 @@ impl<'a, P: Pace> Scan<'a, P> {
                     &padded
                 }
             };
-            let (flags, found, sum) = self.pace.look(block, total, sums);
+            let (flags, found, sum) = self.simd.look(block, total, sums);
             *escapes = found;
-            note(flags, index * BLOCK, &mut self.flags, &mut count);
+            list(flags, index * BLOCK, &mut self.flags, &mut count);
             total = total.wrapping_add(sum);
             length += left.len().min(BLOCK);
         }
         (self.stretch, self.total) = ((first, first + length), total);
         self.count = count;
+        // If the cached escape is in an earlier section, it is still after the cursor, so keep it.
         if self.escape >= first {
             self.find_escape(start);
         }
     }
 
-    /// Looks for the first escape of the stretch from `start` on.
+    /// Finds the first escape of the section at or after `start`.
     #[cold]
     #[inline(never)]
     fn find_escape(&mut self, start: usize) {
@@ -165,6 +173,7 @@ impl<'a, P: Pace> Scan<'a, P> {
         let from = start.max(first) - first;
         self.escape = end;
         for (index, escapes) in self.escapes.iter().enumerate().skip(from / BLOCK) {
+            // Escapes of frames before `start` are no longer relevant.
             let before = if index == from / BLOCK { (1 << (from % BLOCK)) - 1 } else { 0 };
             let escapes = escapes & !before;
             if escapes != 0 {
@@ -175,24 +184,22 @@ impl<'a, P: Pace> Scan<'a, P> {
     }
 }
 
-/// Notes the flags of a block.
+/// Appends the flags of a block to the list.
 #[inline(always)]
-fn note(
+fn list(
     mut flags: u64,
     block: usize,
-    places: &mut [u16; BLOCKS * BLOCK + AT_ONCE],
+    list: &mut [u16; BLOCKS * BLOCK + AT_ONCE],
     count: &mut usize,
 ) {
     let end = *count + flags.count_ones() as usize;
     while *count < end {
-        // Places behind the last flag are written, too, and noted over later.
-        let Some(room) = places.get_mut(*count..).and_then(|places| places.first_chunk_mut())
-        else {
-            break;
-        };
-        let room: &mut [u16; AT_ONCE] = room;
-        for place in room {
-            *place = (block as u32 + flags.trailing_zeros()) as u16;
+        // This always writes eight entries. The next block overwrites the entries after the last
+        // flag.
+        let entries = list.get_mut(*count..).and_then(|entries| entries.first_chunk_mut());
+        let Some(entries): Option<&mut [u16; AT_ONCE]> = entries else { break };
+        for entry in entries {
+            *entry = (block as u32 + flags.trailing_zeros()) as u16;
             flags &= flags.wrapping_sub(1);
         }
         *count += AT_ONCE;
@@ -200,7 +207,8 @@ fn note(
     *count = end;
 }
 
-/// What is left of the bytes, as if zeros followed: neither a flag nor an escape, and nothing to add.
+/// Returns the last bytes, padded with zeros. A zero is neither flag nor escape, and does not
+/// change a sum.
 #[cold]
 fn last_block(left: &[u8]) -> [u8; BLOCK] {
     let mut block = [0; BLOCK];
@@ -216,12 +224,12 @@ mod tests {
     use tracewell_wire::rkh::{Cutter, checksum};
 
     use super::*;
-    use crate::format::rkh::usual::AnyProcessor;
+    use crate::format::rkh::simd::Portable;
 
-    fn frames(bytes: &[u8], pace: impl Pace) -> (Vec<Cut>, usize) {
-        let mut scan = Scan::new(bytes, pace);
+    fn frames(bytes: &[u8], simd: impl Simd) -> (Vec<Cut>, usize) {
+        let mut scan = Scan::new(bytes, simd);
         let mut cuts = Vec::new();
-        while let Some(Found { cut, sum }) = scan.next() {
+        while let Some(ScannedFrame { cut, sum }) = scan.next() {
             assert_eq!(sum, checksum::sum(&bytes[cut.start..cut.end]));
             if cut.start < cut.end {
                 cuts.push(cut);
@@ -234,7 +242,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn frames_and_sums_are_those_of_the_cutter(
+        fn frames_and_sums_agree_with_the_cutter(
             bytes in prop::collection::vec(prop_oneof![
                 8 => any::<u8>(), 1 => Just(0x7E), 1 => Just(0x7D)], 0..3000),
             dense in prop::collection::vec(prop_oneof![Just(0x7E), Just(0x7D), Just(1)], 0..1500),
@@ -243,10 +251,10 @@ mod tests {
             let mut cutter = Cutter::new(&bytes);
             let cuts: Vec<_> = cutter.by_ref().collect();
             let expected = (cuts, cutter.rest());
-            prop_assert_eq!(&frames(&bytes, AnyProcessor), &expected);
+            prop_assert_eq!(&frames(&bytes, Portable), &expected);
             #[cfg(target_arch = "x86_64")]
-            if let Some(pace) = crate::format::rkh::avx2::Avx2::detect() {
-                prop_assert_eq!(&frames(&bytes, pace), &expected);
+            if let Some(simd) = crate::format::rkh::simd::Avx2::detect() {
+                prop_assert_eq!(&frames(&bytes, simd), &expected);
             }
         }
     }

@@ -1,7 +1,7 @@
-//! Names of objects and active objects, from when to when they hold.
+//! Names of objects and active objects, with their times of validity.
 //!
-//! A symbol record holds from where it stands to the next one of the same key, and to the next
-//! configuration record: a target that starts again may put other things in the same places.
+//! A name is valid from its symbol record to the next symbol record with the same key, or to the
+//! next configuration record, because a restarted target can reuse addresses for other objects.
 
 use std::collections::HashMap;
 
@@ -14,21 +14,21 @@ use crate::model::{
 };
 use crate::text::shown;
 
-/// Type codes of the schema that this file makes objects of.
+/// Type codes, in the schema, of the objects that this module creates.
 mod kind {
     pub(super) const OBJECT: u32 = 1;
     pub(super) const ACTIVE_OBJECT: u32 = 2;
     pub(super) const EVENT_POOL: u32 = 10;
 }
 
-/// The key of the context in which nobody's step is going on.
+/// The key of the context of events outside of steps.
 const FRAMEWORK: u64 = u64::MAX;
 
-/// What a symbol record names, and in which slots it says so.
+/// The type of the object that a symbol record names, and the slots of the record's arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SymbolPlan {
     kind: u32,
-    /// What is added to the number to get the key.
+    /// Number that is added to the recorded number to get the key.
     keys: u64,
     owner: Option<usize>,
     key: usize,
@@ -36,14 +36,16 @@ pub(super) struct SymbolPlan {
 }
 
 impl SymbolPlan {
-    /// The plan of an event that names something: its own name ends with the type's symbol.
+    /// Returns the plan of a symbol record. The name of the event ends with the symbol of the
+    /// object type, such as `EPOOL`.
     pub(super) fn of(schema: &Schema, event: &EventType, dialect: Dialect) -> Option<Self> {
         let position = |name: &str| event.args.iter().position(|argument| argument.name == name);
         let name = position("nm")?;
         let key = name.checked_sub(1)?;
         let symbol = event.name.rsplit('_').next()?;
         let (kind, keys) = match symbol {
-            // Counted from 0 here, from 1 in all other records, where 0 is no pool.
+            // This record counts pools from 0. All other records count pools from 1, and 0 means no
+            // pool.
             "EPOOL" if dialect == Dialect::V3_4 => (kind::EVENT_POOL, 1),
             "EPOOL" => (kind::OBJECT, 0),
             _ => (schema.object_kind_by_symbol(symbol)?.code, 0),
@@ -58,28 +60,31 @@ impl SymbolPlan {
     }
 }
 
-/// The most objects of one key, and the most contexts of one address: a target that starts again for ever must not
-/// fill memory. After that the next one takes the place of the one before.
-const MOST_LIVES: usize = 256;
+/// Maximum number of objects per key and of contexts per address, so that a target that restarts
+/// again and again does not exhaust memory. At the limit, each new object or context replaces the
+/// last one.
+const MAX_LIVES: usize = 256;
 
-/// The names that hold at the moment.
+/// The names that are valid now, and the names that were valid before the last configuration
+/// record.
 #[derive(Debug)]
 pub(super) struct Symbols {
+    /// The objects that have names, by type and key.
     holding: HashMap<(u32, u64), ObjectId, RandomState>,
-    /// What types and keys named before the last configuration record.
+    /// The objects that had names before the last configuration record, by type and key.
     ended: HashMap<(u32, u64), ObjectId, RandomState>,
-    /// The active objects since the last configuration record: behind it an address is another one.
+    /// Contexts of the active objects since the last configuration record, by address.
     living: HashMap<u64, ContextId, RandomState>,
-    /// How many contexts an address had, and the last of them.
+    /// Per address, the number of contexts so far, and the last context.
     lives: HashMap<u64, (usize, ContextId), RandomState>,
-    /// Active objects that were looked up, by some bits of their addresses; [`NOT_SEEN`] for none.
+    /// Cache of `living`, by a hash of the address; [`NOT_SEEN`] marks a free entry.
     seen: [(u64, ContextId); SEEN],
 }
 
-/// A power of two; no program has so many active objects.
+/// Number of entries in the cache: a power of two, larger than the usual number of active objects.
 const SEEN: usize = 64;
 
-/// No address: they have 32 bits.
+/// A value that cannot be an address, because addresses have 32 bits.
 const NOT_SEEN: u64 = u64::MAX;
 
 impl Default for Symbols {
@@ -90,7 +95,7 @@ impl Default for Symbols {
 }
 
 impl Symbols {
-    /// Notes what a symbol record with these values says.
+    /// Stores the name in a symbol record with this row of values.
     pub(super) fn add(&mut self, trace: &mut Trace, plan: &SymbolPlan, row: &[u8], ticks: u64) {
         let argument = |index| trace.payload.argument(row, index);
         let (Some(number), Some(name)) = (argument(plan.key), argument(plan.name)) else { return };
@@ -100,11 +105,13 @@ impl Symbols {
         let label = label(recorded);
         let before = self.holding.get(&(plan.kind, key)).copied();
         if let Some((id, object)) = before.and_then(|id| Some((id, trace.objects.get(id)?))) {
+            // Symbol records may be repeated. Only a different name ends the object's life.
             if object.label == label {
                 return;
             }
             trace.objects.delete(id, ticks);
         }
+        // If the key had another name before, the new name does not apply to earlier events.
         let before = before.or_else(|| self.ended.get(&(plan.kind, key)).copied());
         let new = Object {
             key,
@@ -118,7 +125,7 @@ impl Symbols {
             record: Vec::new(),
         };
         let lives = trace.objects.with_key(key).len();
-        let object = match before.filter(|_| lives >= MOST_LIVES) {
+        let object = match before.filter(|_| lives >= MAX_LIVES) {
             None => trace.objects.add(new),
             Some(id) => {
                 trace.objects.replace(id, new);
@@ -129,13 +136,14 @@ impl Symbols {
         if plan.kind == kind::ACTIVE_OBJECT {
             self.active_object(trace, key);
         }
+        // Events before the symbol record created a context without a name. Name it now.
         if let Some(context) = self.living.get(&key) {
             self.name(trace, *context, key);
         }
     }
 
-    /// Calls an active object by its own symbol, else by that of an object at its address: before 2.4.3
-    /// there was no other.
+    /// Names a context after the symbol of its active object. If this symbol is missing, uses the
+    /// symbol of the object at the same address. Before 2.4.3, only objects have symbols.
     fn name(&self, trace: &mut Trace, context: ContextId, key: u64) {
         let named = [kind::ACTIVE_OBJECT, kind::OBJECT].map(|kind| self.holding.get(&(kind, key)));
         let Some(id) = named.into_iter().flatten().next().copied() else { return };
@@ -146,7 +154,7 @@ impl Symbols {
         }
     }
 
-    /// Pool 0 stands for events that come from no pool.
+    /// Adds pool 0, the pool of events that are not allocated from a pool.
     pub(super) fn add_static_pool(trace: &mut Trace) {
         let key = trace.schema.key(Some(kind::EVENT_POOL), 0);
         if key != 0 && trace.objects.with_key(key).is_empty() {
@@ -165,7 +173,7 @@ impl Symbols {
         }
     }
 
-    /// Ends all names: what follows may mean something else.
+    /// Invalidates all names. Call this at a configuration record.
     pub(super) fn forget(&mut self, trace: &mut Trace, ticks: u64) {
         self.living.clear();
         self.seen = [(NOT_SEEN, ContextId::default()); SEEN];
@@ -175,7 +183,7 @@ impl Symbols {
         }
     }
 
-    /// The context of an active object, by its address.
+    /// Returns the context of an active object. If the address is new, first creates a context.
     #[inline]
     pub(super) fn active_object(&mut self, trace: &mut Trace, key: u64) -> ContextId {
         if let (true, id) = self.seen(key) {
@@ -184,22 +192,24 @@ impl Symbols {
         let id = match self.living.get(&key) {
             Some(id) => *id,
             None => {
-                let id = self.another(trace, key);
+                let id = self.create(trace, key);
                 self.living.insert(key, id);
                 self.name(trace, id, key);
                 id
             }
         };
-        self.seen[place(key)] = (key, id);
+        self.seen[cache_slot(key)] = (key, id);
         id
     }
 
-    /// A context for an active object that was not seen since the last configuration record.
+    /// Creates a context for an active object that is new since the last configuration record.
     #[cold]
-    fn another(&mut self, trace: &mut Trace, key: u64) -> ContextId {
+    fn create(&mut self, trace: &mut Trace, key: u64) -> ContextId {
         let (lives, last) = self.lives.entry(key).or_default();
         let context = active_object(trace.payload, key);
-        if *lives < MOST_LIVES {
+        // If an address already has `MAX_LIVES` contexts, rename its last context, so that memory
+        // stays bounded.
+        if *lives < MAX_LIVES {
             (*lives, *last) = (*lives + 1, trace.contexts.replace(context));
         } else {
             trace.contexts.rename(*last, &context.name, None);
@@ -207,18 +217,19 @@ impl Symbols {
         *last
     }
 
-    /// Whether that was looked up before, and what was found if it was.
+    /// Looks up an active object in the cache. The context is valid only if the first value is
+    /// true. The result is two values so that the fast path need not branch.
     #[inline(always)]
     pub(super) fn seen(&self, key: u64) -> (bool, ContextId) {
-        let (known, id) = self.seen[place(key)];
+        let (known, id) = self.seen[cache_slot(key)];
         (known == key, id)
     }
 }
 
-/// Where an active object that was looked up is noted.
+/// Returns the cache entry for an active object.
 #[inline(always)]
-const fn place(key: u64) -> usize {
-    // The golden ratio spreads control blocks that lie at equal distances.
+const fn cache_slot(key: u64) -> usize {
+    // Multiplying by the golden ratio distributes equally spaced addresses evenly.
     let slot = (key as u32).wrapping_mul(0x9E37_79B1) >> 26;
     slot as usize % SEEN
 }
@@ -229,7 +240,7 @@ fn active_object(payload: PayloadLayout, key: u64) -> Context {
     Context { key, key_text, kind: ContextKind::Thread, name, object: None }
 }
 
-/// The context of events between the steps of active objects.
+/// Creates the context of events outside of the steps of active objects.
 pub(super) fn framework(trace: &mut Trace) -> ContextId {
     let (key_text, name) = ("-".to_owned(), "framework".to_owned());
     let kind = ContextKind::System;
@@ -240,7 +251,7 @@ fn key_text(payload: PayloadLayout, key: u64) -> String {
     format!("0x{key:0digits$X}", digits = payload.digits())
 }
 
-/// A name for people: without one leading `&`, unprintable bytes escaped.
+/// Returns the name as shown: without one leading `&`, with unprintable bytes escaped.
 fn label(recorded: &[u8]) -> String {
     let spoken = Symbol { owner: None, key: 0, name: recorded }.spoken();
     shown(spoken).into_owned()

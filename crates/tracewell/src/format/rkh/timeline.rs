@@ -1,35 +1,36 @@
-//! Sequence numbers, stamps, and restarts of the target.
+//! Sequence numbers, timestamps, and restarts of the target.
 //!
-//! Numbers have eight bits: 256 lost frames in a row cannot be seen. The first number of a stream
-//! sets the base. A target that starts again sends its configuration record and counts from 0;
-//! that is no loss.
+//! Sequence numbers have eight bits, so a loss of exactly 256 frames cannot be noticed. A stream
+//! may begin with any number. A restarted target sends its configuration record and counts from 0,
+//! which is not a loss.
 //!
-//! Only events set numbers and stamps. A frame that adds up to 0 and is no event may be a piece of two
-//! others: it is one in its place if its number follows, and the next event then accounts for it.
+//! Only events set numbers and timestamps. A frame with a valid checksum that is not an event may
+//! consist of parts of two frames. If such a frame has the expected number, it counts as one frame.
+//! The number of the next event then shows if this was right.
 
 use tracewell_wire::rkh::Settings;
 
 use crate::model::{Counter, Direction};
 
-/// What a frame's number says.
+/// The result of comparing a frame's number with the number of the last event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Order {
-    /// It follows the last one, or is the first.
+    /// The number follows the last number, or it is the first number of the stream.
     Next,
-    /// The target has started again.
+    /// The number is 0 after a configuration record: the target restarted.
     Restarted,
-    /// So many frames are missing before it: 1 to 255.
+    /// This many frames are missing before the frame: 1 to 255.
     Gap(u8),
 }
 
-/// Where the stream stands.
+/// The position in the stream: last sequence number, last timestamp, and ticks.
 #[derive(Debug)]
 pub(super) struct Timeline {
     last_number: Option<u8>,
-    /// Frames behind the last event that are no events and whose numbers follow.
-    unread: u8,
+    /// Number of frames after the last event that are not events but have the expected numbers.
+    skipped: u8,
     pub(super) first_number: Option<u8>,
-    /// Whether a configuration record came since the last numbered frame.
+    /// True if a configuration record followed the last numbered frame.
     configured: bool,
     counter: Counter,
     last_stamp: Option<u32>,
@@ -40,7 +41,7 @@ impl Timeline {
     pub(super) fn new(settings: &Settings) -> Self {
         Self {
             last_number: None,
-            unread: 0,
+            skipped: 0,
             first_number: None,
             configured: false,
             counter: counter(settings),
@@ -49,7 +50,7 @@ impl Timeline {
         }
     }
 
-    /// Ticks since the first stamp.
+    /// Returns the ticks since the first timestamp.
     #[inline]
     pub(super) const fn ticks(&self) -> u64 {
         self.ticks
@@ -63,27 +64,30 @@ impl Timeline {
         self.counter
     }
 
-    /// Takes the settings of a configuration record.
+    /// Applies the settings of a configuration record.
     pub(super) fn configure(&mut self, settings: &Settings) {
         self.configured = true;
         let counter = counter(settings);
         if counter != self.counter {
             self.counter = counter;
-            // A stamp of another width cannot be compared.
+            // Timestamps of different widths cannot be compared.
             self.last_stamp = None;
         }
     }
 
-    /// What the number of an event says; stamps decide only whether 0 after 255 is a restart.
+    /// Compares the number of an event with the last number. If 0 follows 255, the target restarted
+    /// only if the timestamp decreased.
     #[inline]
     pub(super) fn order(&self, number: u8, stamp: Option<u32>) -> Order {
         let Some(last) = self.last_number else { return Order::Next };
         let missing = number.wrapping_sub(last).wrapping_sub(1);
+        // Without a restart, the number 0 follows 255. So after 255, only a decreasing timestamp
+        // indicates a restart.
         if self.configured && number == 0 && (missing != 0 || self.goes_back(stamp)) {
             return Order::Restarted;
         }
-        match missing.checked_sub(self.unread) {
-            // What was no event may be no frame of the target's at all.
+        match missing.checked_sub(self.skipped) {
+            // The target may not have sent the skipped frames: damage can look like a frame.
             _ if missing == 0 => Order::Next,
             Some(0) => Order::Next,
             Some(rest) => Order::Gap(rest),
@@ -91,34 +95,36 @@ impl Timeline {
         }
     }
 
-    /// Takes the number of an event.
+    /// Stores the number of an event.
     #[inline]
     pub(super) fn number(&mut self, number: u8) {
         self.first_number = self.first_number.or(Some(number));
-        (self.last_number, self.unread, self.configured) = (Some(number), 0, false);
+        (self.last_number, self.skipped, self.configured) = (Some(number), 0, false);
     }
 
-    /// Takes the number of a frame that is no event; true if it follows.
-    pub(super) fn unread(&mut self, number: u8) -> bool {
+    /// Counts a frame that is not an event. Returns true if the frame has the expected number.
+    pub(super) fn skip(&mut self, number: u8) -> bool {
         let follows = self.last_number.is_some_and(|last| {
-            number.wrapping_sub(last).wrapping_sub(1) == self.unread && self.unread < u8::MAX
+            // `skipped` cannot count more than 255 frames.
+            number.wrapping_sub(last).wrapping_sub(1) == self.skipped && self.skipped < u8::MAX
         });
-        self.unread += u8::from(follows);
+        self.skipped += u8::from(follows);
         follows
     }
 
-    /// Number and stamp of the last frame, where the next one can only follow it or be missing.
+    /// Returns number and timestamp of the last frame if it was an event. The next frame must then
+    /// have the next number, unless frames were lost.
     pub(super) const fn steady(&self) -> Option<(u8, u32)> {
         match (self.last_number, self.last_stamp) {
-            (Some(number), Some(stamp)) if !self.configured && self.unread == 0 => {
+            (Some(number), Some(stamp)) if !self.configured && self.skipped == 0 => {
                 Some((number, stamp))
             }
             _ => None,
         }
     }
 
-    /// Takes number and stamp of the last of some frames that followed each other.
-    pub(super) const fn went_on(&mut self, number: u8, stamp: u32, ticks: u64) {
+    /// Stores number, timestamp and ticks of the last of several consecutive frames.
+    pub(super) const fn advance(&mut self, number: u8, stamp: u32, ticks: u64) {
         (self.last_number, self.last_stamp) = (Some(number), Some(stamp));
         self.ticks = ticks;
     }
@@ -127,14 +133,14 @@ impl Timeline {
         stamp.zip(self.last_stamp).is_some_and(|(stamp, last)| stamp < last)
     }
 
-    /// The target has started again: its stamps mean nothing to those before. How long it was away
-    /// is not known; one tick keeps before and after apart.
+    /// Begins a new run of the target. The timestamps of the new run have no relation to the
+    /// earlier timestamps, and the time between the runs is unknown. One tick separates the runs.
     pub(super) fn restart(&mut self) {
         self.last_stamp = None;
         self.ticks += 1;
     }
 
-    /// Takes the stamp of an event.
+    /// Stores the timestamp of an event.
     #[inline]
     pub(super) fn stamp(&mut self, stamp: u32) {
         if let Some(last) = self.last_stamp {

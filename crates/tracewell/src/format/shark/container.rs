@@ -1,5 +1,5 @@
-//! Where records lie in an input: files and bare images of records, chunk images with their
-//! headers, captures of datagrams.
+//! Finds the areas of records in an input. Inputs are files of records, memory images of records
+//! without a header, chunk images with headers, and captures of datagrams.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ use crate::format::Confidence;
 use crate::model::{Diagnostics, LossCause, Severity};
 use crate::text::{counted, missing, times};
 
-/// What an input is.
+/// The kind of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// Records, one after the other, with or without empty slots between.
+    /// Consecutive records, possibly with empty slots between them.
     Records,
-    /// A chunk's memory from its descriptor on.
+    /// The memory of a chunk, beginning with its descriptor.
     Chunk,
     /// A capture of datagrams.
     Capture,
@@ -27,48 +27,50 @@ impl Kind {
         [("records", Self::Records), ("chunk", Self::Chunk), ("capture", Self::Capture)];
 }
 
-/// Records that lie side by side.
+/// An area of adjacent records.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Area {
-    /// Their bytes within the input: whole slots.
+    /// The bytes of the records in the input. They are whole slots.
     pub(super) bytes: Range<usize>,
-    /// Whether the area goes on where the one before ended, as the packets of a chunk do.
+    /// True if the area continues the previous one. Packets of one chunk continue each other.
     pub(super) continues: bool,
-    /// Whether it is the emergency area of the area before: of a ring it has older records.
+    /// True if this is the emergency area of a chunk whose normal area is the previous area. If the
+    /// normal area is a ring, the emergency area has older records.
     pub(super) emergency: bool,
-    /// What is missing before it, with the number of records where that is known.
+    /// The records that are missing before this area.
     pub(super) missing: Option<Missing>,
 }
 
-/// Records that are missing.
+/// Missing records: their number, if it is known, and the cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Missing {
     pub(super) events: Option<u64>,
     pub(super) cause: LossCause,
 }
 
-/// The areas of an input, and what is missing behind the last of them.
+/// The areas of an input, and the records missing after the last area.
 #[derive(Debug, Default)]
 pub(super) struct Areas {
     pub(super) list: Vec<Area>,
     pub(super) missing: Vec<(usize, Missing)>,
-    /// Records of compressed chunks, which lie behind the input as far as areas are concerned.
+    /// Records of compressed chunks. Areas use offsets as if these bytes followed the input.
     pub(super) unpacked: Vec<u8>,
 }
 
-/// Bytes of records that compressed ones may make, however few they are, and times the input's bytes where it
-/// has more: what somebody made up to fill the memory is no chunk.
+/// Decompressed records have at most 16 MiB, or 64 times the size of the input, whichever is
+/// larger. This limit prevents a malicious file from filling the memory.
 const UNPACKED_AT_LEAST: usize = 16 << 20;
 const UNPACKED_TIMES: usize = 64;
 
-/// Expands what LZ4 compressed.
+/// Decompresses LZ4 data. Returns the number of bytes written to `place`, or `None` if the data is
+/// damaged.
 fn expand(stored: &[u8], place: &mut [u8]) -> Option<usize> {
     lz4_flex::block::decompress_into(stored, place).ok()
 }
 
 impl Areas {
-    /// Adds the records of a compressed chunk, whose packed ones lie at `packed`.
-    fn unpack(&mut self, input: &[u8], packed: Range<usize>, remarks: &mut Diagnostics) {
+    /// Adds the records of a compressed chunk. `packed` is the range of its compressed bytes.
+    fn unpack(&mut self, input: &[u8], packed: Range<usize>, diagnostics: &mut Diagnostics) {
         let area = input.get(packed.clone()).unwrap_or_default();
         let most = UNPACKED_AT_LEAST.max(input.len().saturating_mul(UNPACKED_TIMES));
         let (mut start, mut missing) = (self.unpacked.len(), None);
@@ -78,12 +80,13 @@ impl Areas {
                     self.unpacked.extend(record.to_bytes());
                     continue;
                 }
-                Ok(_) => (packed.start, "compressed records are too many to be a chunk's"),
+                Ok(_) => (packed.start, "more compressed records than a chunk can hold"),
                 Err(damage) => {
                     (packed.start + damage.at, "expected a packed record, found other bytes")
                 }
             };
-            remarks.add(Severity::Damage, at as u64, message);
+            diagnostics.add(Severity::Damage, at as u64, message);
+            // Keep the records that were decompressed before the damage, as a separate area.
             self.add_unpacked(input.len(), &mut start, &mut missing);
             missing = Some(Missing { events: None, cause: LossCause::Damaged });
             if self.unpacked.len() >= most {
@@ -95,7 +98,7 @@ impl Areas {
         self.missing.extend(missing.map(|missing| (end, missing)));
     }
 
-    /// Adds what was unpacked from `start` on, if anything was.
+    /// Adds the records decompressed from `start` on, if there are any.
     fn add_unpacked(&mut self, input: usize, start: &mut usize, missing: &mut Option<Missing>) {
         let end = self.unpacked.len();
         if *start < end {
@@ -106,37 +109,39 @@ impl Areas {
         }
     }
 
-    /// Adds a normal area of so many bytes, and the emergency area behind it, if that begins with a slot.
-    fn add_both(&mut self, bytes: Range<usize>, normal: usize, remarks: &mut Diagnostics) {
+    /// Adds the normal area of a chunk, which has `normal` bytes. Then adds the emergency area if
+    /// it begins at a slot.
+    fn add_both(&mut self, bytes: Range<usize>, normal: usize, diagnostics: &mut Diagnostics) {
+        // If the normal area ends within a slot, the position of the emergency area is unknown.
         if normal >= bytes.len() || !normal.is_multiple_of(Record::SIZE) {
-            return self.add(bytes, remarks);
+            return self.add(bytes, diagnostics);
         }
         let end = bytes.start + normal;
-        self.add(bytes.start..end, remarks);
-        self.add(end..bytes.end, remarks);
+        self.add(bytes.start..end, diagnostics);
+        self.add(end..bytes.end, diagnostics);
         if let Some(last) = self.list.last_mut() {
             last.emergency = true;
         }
     }
 
-    /// Adds a row of slots; what is left behind the last whole one is a cut record.
-    fn add(&mut self, bytes: Range<usize>, remarks: &mut Diagnostics) {
+    /// Adds adjacent slots. Bytes after the last whole slot are a truncated record.
+    fn add(&mut self, bytes: Range<usize>, diagnostics: &mut Diagnostics) {
         let rest = bytes.len() % Record::SIZE;
         let end = bytes.end - rest;
         let bytes = bytes.start..end;
         self.list.push(Area { bytes, continues: false, emergency: false, missing: None });
         if rest > 0 {
             let message = format!("expected a record of {} bytes, found {rest}", Record::SIZE);
-            remarks.add(Severity::Damage, end as u64, message);
+            diagnostics.add(Severity::Damage, end as u64, message);
             self.missing.push((end, Missing { events: Some(1), cause: LossCause::Truncated }));
         }
     }
 }
 
-/// Records that are looked at to recognise a file that says nothing of itself.
+/// Number of records examined to recognise a file without a header.
 const LOOKED_AT: usize = 256;
 
-/// What the first bytes of an input look like, and how sure that is.
+/// Returns the probable kind of an input with these first bytes, and the confidence.
 pub(super) fn recognise(start: &[u8]) -> Option<(Kind, Confidence)> {
     if ChunkHeader::read(start).is_ok() {
         return Some((Kind::Chunk, Confidence::Certain));
@@ -153,6 +158,8 @@ fn capture(start: &[u8]) -> Option<Confidence> {
         if frame.datagram.starts_with(&DatagramHeader::ID) {
             return Some(Confidence::Certain);
         }
+        // An empty datagram comes from a chunk without records. Any other content is from a
+        // different protocol.
         if !frame.datagram.is_empty() {
             return None;
         }
@@ -161,73 +168,79 @@ fn capture(start: &[u8]) -> Option<Confidence> {
     None
 }
 
-/// Whether bytes look like records: known codes, no bits where there are none, stamps that go back
-/// no more often than two laps of a ring make them.
+/// Returns true if bytes look like records: known codes, no unexpected bits, and timestamps that
+/// decrease at most twice, as in a ring with an emergency area.
 fn records(start: &[u8]) -> bool {
     let (slots, _) = start.as_chunks();
     let used = slots.iter().map(Record::from_bytes).filter(|record| !record.is_empty());
     let (mut seen, mut descents, mut before) = (0, 0, 0);
     for record in used.take(LOOKED_AT) {
-        let known = ids::NEXT_CHUNK != record.code()
-            && crate::model::schema::Schema::shark().defines(u32::from(record.code()));
-        if !known || record.unexpected_code_bits() != 0 || record.tsc == 0 {
+        if record.unexpected_code_bits() != 0 || record.tsc == 0 {
             return false;
         }
+        // Check the schema last: its first use parses it, which takes longer than reading a small
+        // file of another format.
+        if record.code() == ids::NEXT_CHUNK || !super::schema().defines(u32::from(record.code())) {
+            return false;
+        }
+        // Timestamps decrease once in a ring, and once more at its emergency area.
         descents += usize::from(record.tsc < before);
         before = record.tsc;
         seen += 1;
     }
-    // A file of a single record has to be believed; empty slots alone do not say whose they are.
+    // One record is enough to recognise the format. Empty slots alone are not enough, because files
+    // of every format may contain zeros.
     seen > 0 && descents <= 2
 }
 
-/// Finds the areas of the part `part` of an input of this kind.
+/// Finds the areas in the range `part` of an input of this kind.
 pub(super) fn areas(
     kind: Kind,
     input: &[u8],
     part: Range<usize>,
     areas: &mut Areas,
-    remarks: &mut Diagnostics,
+    diagnostics: &mut Diagnostics,
 ) {
     match kind {
-        Kind::Records => areas.add(part, remarks),
-        Kind::Chunk => chunks(input, part, areas, remarks),
-        Kind::Capture => Capture::default().read(input, part, areas, remarks),
+        Kind::Records => areas.add(part, diagnostics),
+        Kind::Chunk => chunks(input, part, areas, diagnostics),
+        Kind::Capture => Capture::default().read(input, part, areas, diagnostics),
     }
 }
 
-/// Chunk images, one after the other.
-fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, remarks: &mut Diagnostics) {
+/// Finds the areas of consecutive chunk images.
+fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, diagnostics: &mut Diagnostics) {
     let mut at = part.start;
     while at < part.end {
         let bytes = input.get(at..part.end).unwrap_or_default();
         let header = match ChunkHeader::read(bytes) {
             Ok(header) => header,
             Err(ChunkError::NotAChunk { .. }) if at > part.start => {
-                // What a debugger saved behind the areas the header speaks of.
-                areas.add(at..part.end, remarks);
+                // A debugger may save bytes after the areas that the header describes.
+                areas.add(at..part.end, diagnostics);
                 return;
             }
             Err(error) => {
-                remarks.add(Severity::Damage, at as u64, error.to_string());
+                diagnostics.add(Severity::Damage, at as u64, error.to_string());
                 return;
             }
         };
         let first = at + ChunkHeader::SIZE;
         let here = part.end - first;
         let area = usize::try_from(header.area()).unwrap_or(usize::MAX);
-        // Recorders write whole slots, counted from the start of the normal area. Fewer bytes behind the last one
-        // hold no record: the sizes are no multiple of a slot's, or the area is cut off, a loss that is told below.
+        // Recorders write whole slots, counted from the start of the normal area. A remainder
+        // shorter than a slot contains no record: the header's sizes are not multiples of a slot,
+        // or the area is truncated. The code below reports a truncated area.
         let held = area.min(here);
         let readable = held - held % Record::SIZE;
         if header.is_compressed() {
-            areas.unpack(input, first..first + held, remarks);
+            areas.unpack(input, first..first + held, diagnostics);
         } else {
-            areas.add_both(first..first + readable, header.size as usize, remarks);
+            areas.add_both(first..first + readable, header.size as usize, diagnostics);
         }
         if area > here {
             let message = format!("the chunk has {area} bytes for records, found {here}");
-            remarks.add(Severity::Damage, first as u64, message);
+            diagnostics.add(Severity::Damage, first as u64, message);
             let missing = Missing { events: None, cause: LossCause::Truncated };
             areas.missing.push((part.end, missing));
         }
@@ -235,7 +248,7 @@ fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, remarks: &mut Dia
     }
 }
 
-/// Packets of a capture, by number.
+/// The packets of a capture, by number.
 #[derive(Debug, Default)]
 struct Capture {
     packets: Vec<Packet>,
@@ -247,7 +260,7 @@ struct Capture {
 
 #[derive(Debug)]
 struct Packet {
-    /// How often the sender had begun again before, and its number.
+    /// The number of earlier restarts of the sender, and the number of the packet.
     place: (u32, u32),
     bytes: Range<usize>,
 }
@@ -257,9 +270,9 @@ impl Packet {
         self.bytes.len() / Record::SIZE
     }
 
-    /// Whether another packet of the same chunk may follow.
+    /// Returns true if another packet of the same chunk may follow.
     fn is_full(&self) -> bool {
-        self.records() >= DatagramHeader::MOST_EVENTS as usize
+        self.records() >= DatagramHeader::MAX_EVENTS as usize
     }
 }
 
@@ -269,29 +282,29 @@ impl Capture {
         input: &[u8],
         part: Range<usize>,
         areas: &mut Areas,
-        remarks: &mut Diagnostics,
+        diagnostics: &mut Diagnostics,
     ) {
         let mut at = part.start;
         while let Some(frame) = Frame::read(input.get(at..part.end).unwrap_or_default()) {
             let first = at + Frame::PREFIX;
             at = part.end - frame.rest.len();
-            self.datagram(&frame, first, areas, remarks);
+            self.datagram(&frame, first, areas, diagnostics);
         }
         if at < part.end {
             let message = format!("expected a length of 4 bytes, found {}", part.end - at);
-            remarks.add(Severity::Damage, at as u64, message);
+            diagnostics.add(Severity::Damage, at as u64, message);
         }
-        self.remark(remarks);
-        // Sorted stably: of two packets of a number the one that came first stays.
+        self.remark(diagnostics);
+        // The sort is stable, so the first of two packets with the same number is kept.
         self.packets.sort_by_key(|packet| packet.place);
         let before = self.packets.len();
         self.packets.dedup_by_key(|packet| packet.place);
         if self.packets.len() < before {
-            let twice = (before - self.packets.len()) as u64;
-            let message = format!("{} came twice", counted(twice, "packet"));
-            remarks.add(Severity::Note, None, message);
+            let duplicates = (before - self.packets.len()) as u64;
+            let message = format!("{} arrived twice", counted(duplicates, "packet"));
+            diagnostics.add(Severity::Note, None, message);
         }
-        self.deliver(areas, remarks);
+        self.deliver(areas, diagnostics);
     }
 
     fn datagram(
@@ -299,19 +312,20 @@ impl Capture {
         frame: &Frame<'_>,
         first: usize,
         areas: &mut Areas,
-        remarks: &mut Diagnostics,
+        diagnostics: &mut Diagnostics,
     ) {
         match DatagramHeader::read(frame.datagram) {
+            // A sender transmits chunks without records as datagrams of length 0.
             _ if frame.datagram.is_empty() && frame.whole => self.zero_lengths += 1,
             Ok((header, records)) => {
                 let start = first + DatagramHeader::SIZE;
                 let bytes = start..start + records.len();
-                self.restarts += u32::from(self.start.begins_anew(&header, frame.datagram));
+                self.restarts += u32::from(self.start.restarts(&header, frame.datagram));
                 self.packets.push(Packet { place: (self.restarts, header.number), bytes });
             }
             Err(error) => {
                 self.refused += 1;
-                remarks.add(Severity::Damage, first as u64, format!("datagram: {error}"));
+                diagnostics.add(Severity::Damage, first as u64, format!("datagram: {error}"));
                 if !frame.whole {
                     let missing = Missing { events: None, cause: LossCause::Truncated };
                     areas.missing.push((first, missing));
@@ -320,34 +334,35 @@ impl Capture {
         }
     }
 
-    fn remark(&self, remarks: &mut Diagnostics) {
+    fn remark(&self, diagnostics: &mut Diagnostics) {
         if self.zero_lengths > 0 {
             let datagrams = counted(self.zero_lengths, "datagram");
             let message = format!("{datagrams} of chunks without records");
-            remarks.add(Severity::Note, None, message);
+            diagnostics.add(Severity::Note, None, message);
         }
         if self.restarts > 0 {
-            let message = format!("the sender began again {}", times(self.restarts.into()));
-            remarks.add(Severity::Note, None, message);
+            let message = format!("the sender restarted {}", times(self.restarts.into()));
+            diagnostics.add(Severity::Note, None, message);
         }
     }
 
-    fn deliver(self, areas: &mut Areas, remarks: &mut Diagnostics) {
+    fn deliver(self, areas: &mut Areas, diagnostics: &mut Diagnostics) {
         let mut before: Option<((u32, u32), bool)> = None;
         for packet in self.packets {
             let (sender, number) = packet.place;
+            // Numbers of different runs of the sender cannot be compared.
             before = before.filter(|((same, _), _)| *same == sender);
             let lost = before.map_or(0, |((_, last), _)| number - last - 1);
             let missing = (lost > 0).then(|| {
-                let most = u64::from(lost) * u64::from(DatagramHeader::MOST_EVENTS);
+                let most = u64::from(lost) * u64::from(DatagramHeader::MAX_EVENTS);
                 let message = format!(
-                    "{} before number {number}: {most} records, fewer if one of them was a chunk's last",
+                    "{} before number {number}: at most {most} records",
                     missing(lost.into(), "packet"),
                 );
-                remarks.add(Severity::Damage, packet.bytes.start as u64, message);
+                diagnostics.add(Severity::Damage, packet.bytes.start as u64, message);
                 Missing { events: Some(most), cause: LossCause::Missing }
             });
-            // A packet that is not full is its chunk's last one.
+            // A packet that is not full is the last packet of its chunk.
             let continues = missing.is_none() && before.is_some_and(|(_, full)| full);
             before = Some((packet.place, packet.is_full()));
             areas.list.push(Area { bytes: packet.bytes, continues, emergency: false, missing });

@@ -1,55 +1,59 @@
-//! The reader: areas, runs, clock, then the records in order of time, batch by batch.
+//! Decodes an input. Finds the areas, runs and clock of the input, then delivers the records in
+//! order of time, batch by batch.
 
+use std::borrow::Borrow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use tracewell_wire::shark::Record;
 
 use super::container::{self, Areas, Kind, Missing};
-use super::fill::State;
 use super::order::{Merge, Step};
+use super::rows::{Slot, State};
 use super::runs::Survey;
 use super::tasks::Tasks;
-use super::{FORMAT, OPTIONS, PARAMETERS, clock};
-use crate::format::{Decoder, Input, Names, OptionError, Options, Progress, ReadError, parts_of};
+use super::{FORMAT, PARAMETERS, RecordCounts, clock};
+use crate::format::{Decoder, Input, Names, OptionError, Progress, ReadError, Settings};
 use crate::model::schema::Schema;
 use crate::model::{
-    Batch, Clock, Columns, Diagnostics, Fact, FactForm, Flow, Loss, PayloadLayout, Processor, Rate,
-    Records, Severity, Sink, Span, Trace,
+    Clock, Diagnostics, Emitter, Fact, FactForm, Flow, PayloadLayout, Processor, Rate, Records,
+    Severity, Span, Trace,
 };
 use crate::text::{counted, times};
 
-/// Records of a batch: their columns and their bytes stay in the second-level cache.
+/// Number of records per batch, chosen so that their columns and bytes stay in the second-level
+/// cache.
 const BATCH: usize = 4096;
 
-/// Records side by side from which on they are worth a batch of their own.
+/// Minimum number of adjacent records that are delivered as a separate batch.
 const WORTH_A_BATCH: usize = 256;
 
-/// How much of a part is looked at to recognise what it is.
+/// Number of bytes at the start of a part from which its kind is recognised.
 const RECOGNISED_BY: usize = 64 * 1024;
 
 #[derive(Debug)]
 struct SharkDecoder {
+    schema: Arc<Schema>,
     rate: Option<Rate>,
     names: Names,
     kind: Option<Kind>,
     parts: Vec<usize>,
 }
 
-/// Makes a reader with the options of this format.
-pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
-    options.check(OPTIONS)?;
-    let names =
-        options.get("names").map(|text| Names::parse(text, "name_pid_", "a pid")).transpose();
+/// Creates a decoder with the options of this format.
+pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
+    let options = &settings.options;
     let kind = |name: &str| {
         let found = Kind::NAMES.iter().find(|(known, _)| *known == name);
         let message = || format!("expected records, chunk or capture, found '{name}'");
         found.map(|(_, kind)| *kind).ok_or_else(|| OptionError::new("kind", message()))
     };
     Ok(Box::new(SharkDecoder {
+        schema: FORMAT.with_schemas(super::schema(), settings)?,
         rate: options.parse("rate")?,
-        names: names.map_err(|message| OptionError::new("names", message))?.unwrap_or_default(),
+        names: settings.numbered_names("name_pid_", "a pid")?,
         kind: options.get("kind").map(kind).transpose()?,
-        parts: parts_of(options)?,
+        parts: settings.parts.clone(),
     }))
 }
 
@@ -57,21 +61,22 @@ impl Decoder for SharkDecoder {
     fn trace(&self) -> Trace {
         let payload = PayloadLayout::Fields(PARAMETERS);
         let clock = Clock::of_64_bits(self.rate);
-        let trace = Trace::new(FORMAT.name, Schema::shark(), payload, clock);
+        let trace = Trace::new(FORMAT.name, self.schema.clone(), payload, clock);
         Trace { processor: Processor::Switches, ..trace }
     }
 
-    fn decode(
+    fn decode_to(
         &mut self,
         input: Input<'_>,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
+        out: &mut Emitter<'_>,
     ) -> Result<Progress, ReadError> {
-        // The last record may be the first in time.
+        // Wait for the whole input, because its last record may be the first in time.
         if !input.last {
             return Ok(Progress::More { consumed: 0, wanted: input.bytes.len() + 1 });
         }
+        let trace = &mut *out.trace;
         let (areas, kind) = self.areas(input.bytes, &mut trace.diagnostics)?;
+        // Append decompressed records to the input, so that one slice contains both.
         let joined: Vec<u8>;
         let bytes = if areas.unpacked.is_empty() {
             input.bytes
@@ -83,29 +88,34 @@ impl Decoder for SharkDecoder {
         areas.list.iter().for_each(|area| survey.area(bytes, area));
         remark(&survey, &mut trace.diagnostics);
         trace.facts = facts(kind, self.parts.len(), &survey);
+        let counts = RecordCounts { fast: survey.fast, descents: survey.descents };
+        trace.dialect = Some(Box::new(counts));
         let merge = Merge::new(bytes, survey.runs, &areas.missing);
         let first = merge.first().unwrap_or(0);
         trace.clock.first_stamp = first;
         clock::set(&mut trace.clock, survey.clock, first, self.rate, &mut trace.diagnostics);
         let state = State::new(first, Tasks::new(self.names.clone()));
-        let columns = Columns::default();
-        // A sink that wants no more ends the trace as its end does.
-        let mut delivery = Delivery { bytes, trace, sink, state, columns, scattered: Vec::new() };
-        let _ = delivery.all(merge);
-        let manual = delivery.state.manual;
+        // If the sink breaks, the trace ends there.
+        let mut delivery = Delivery { bytes, out, state, scattered: Vec::new() };
+        let is_read = delivery.all(merge).is_continue();
+        let Delivery { state, out, .. } = delivery;
+        if is_read {
+            state.names().remark("pid", &mut out.trace.diagnostics);
+        }
+        let manual = state.manual();
         if manual > 0 {
             let message = format!(
                 "{} with the user manual's code for unlocking, 0x43; no kernel writes it",
                 counted(manual, "record")
             );
-            trace.diagnostics.add(Severity::Warning, None, message);
+            out.trace.diagnostics.add(Severity::Warning, None, message);
         }
         Ok(Progress::Done)
     }
 }
 
 impl SharkDecoder {
-    /// The areas of all parts, and what the first part is.
+    /// Returns the areas of all parts, and the kind of the first part.
     fn areas(&self, bytes: &[u8], remarks: &mut Diagnostics) -> Result<(Areas, Kind), ReadError> {
         let inner = self.parts.iter().copied().filter(|part| *part > 0 && *part < bytes.len());
         let mut starts: Vec<_> = std::iter::once(0).chain(inner).collect();
@@ -146,38 +156,41 @@ fn remark(survey: &Survey, remarks: &mut Diagnostics) {
     match survey.descents {
         0 => {}
         n @ 1..=2 => {
-            let message = format!("stamps go back {} in memory order: a ring went round", times(n));
+            let message =
+                format!("timestamps decrease {} in memory order: a ring wrapped", times(n));
             remarks.add(Severity::Note, None, message);
         }
         n => {
-            let message =
-                format!("stamps go back {} in memory order: more than a ring does", times(n));
+            let message = format!(
+                "timestamps decrease {} in memory order: more often than in a ring",
+                times(n)
+            );
             remarks.add(Severity::Warning, None, message);
         }
     }
     if let Some(at) = survey.first_odd {
         let count = survey.odd;
         let message =
-            format!("{count} code words have bits that no writer sets; here is the first");
+            format!("{count} code words have bits that no writer sets; the first one is here");
         remarks.add(Severity::Warning, at as u64, message);
     }
 }
 
-/// Gives the records to the sink.
-struct Delivery<'a> {
+/// Delivers the records to the sink.
+struct Delivery<'a, 'b> {
     bytes: &'a [u8],
-    trace: &'a mut Trace,
-    sink: &'a mut dyn Sink,
+    out: &'a mut Emitter<'b>,
     state: State,
-    columns: Columns,
-    /// Places of records that come next and do not lie side by side.
+    /// Offsets of the next records if they are not adjacent.
     scattered: Vec<usize>,
 }
 
-impl Delivery<'_> {
+impl Delivery<'_, '_> {
     fn all(&mut self, merge: Merge<'_>) -> Flow {
         for step in merge {
             match step {
+                // Collect records from short ranges before delivering them, because a batch has a
+                // fixed cost.
                 Step::Records(range) if range.len() < WORTH_A_BATCH * Record::SIZE => {
                     self.scattered.extend(range.step_by(Record::SIZE));
                     if self.scattered.len() >= BATCH {
@@ -198,10 +211,8 @@ impl Delivery<'_> {
     }
 
     fn missing(&mut self, Missing { events, cause }: Missing, at: usize) -> Flow {
-        let loss = Loss { before: self.trace.events, events, cause, offset: at as u64 };
-        self.trace.losses.add(&loss);
         self.state.gap();
-        self.sink.loss(self.trace, &loss)
+        self.out.loss(events, cause, at as u64)
     }
 
     fn side_by_side(&mut self, range: Range<usize>) -> Flow {
@@ -210,15 +221,15 @@ impl Delivery<'_> {
             let end = range.end.min(next + BATCH * Record::SIZE);
             let bytes = self.bytes.get(next..end).unwrap_or_default();
             let (slots, _) = bytes.as_chunks();
-            let filled = self.state.fill(slots, self.trace, &mut self.columns);
+            let filled = self.fill(slots);
             let records = Records::fixed(bytes, next as u64, Record::SIZE, 0);
-            self.deliver(records)?;
+            self.out.batch(records)?;
             next += filled * Record::SIZE;
         }
         Flow::Continue(())
     }
 
-    /// Delivers the records that do not lie side by side.
+    /// Delivers the records that are not adjacent.
     fn flush(&mut self) -> Flow {
         let places = std::mem::take(&mut self.scattered);
         let mut rest = places.as_slice();
@@ -226,10 +237,11 @@ impl Delivery<'_> {
             let (low, within) = reach(rest, *first);
             let bytes = self.bytes.get(low..).unwrap_or_default();
             let slot = |place: &usize| bytes.get(place - low..).and_then(|b| b.first_chunk());
+            // The records are not adjacent, so the batch contains the offset of each.
             let slots: Vec<_> = rest.iter().take(within).filter_map(slot).collect();
-            let filled = self.state.fill(&slots, self.trace, &mut self.columns);
+            let filled = self.fill(&slots);
             let spans: Vec<_> = rest.iter().take(filled).map(|place| span(place - low)).collect();
-            self.deliver(Records::variable(bytes, low as u64, &spans))?;
+            self.out.batch(Records::variable(bytes, low as u64, &spans))?;
             rest = rest.get(filled.max(1)..).unwrap_or_default();
         }
         self.scattered = places;
@@ -237,16 +249,14 @@ impl Delivery<'_> {
         Flow::Continue(())
     }
 
-    fn deliver(&mut self, records: Records<'_>) -> Flow {
-        let batch = Batch { first: self.trace.events, columns: &self.columns, records };
-        self.trace.events += batch.len() as u64;
-        self.trace.span = self.state.ticks();
-        self.sink.events(self.trace, &batch)
+    /// Fills the columns of the next batch and returns the number of records in it.
+    fn fill<S: Borrow<Slot>>(&mut self, slots: &[S]) -> usize {
+        self.out.columns(|trace, columns| self.state.fill(slots, trace, columns))
     }
 }
 
-/// The lowest place of the first records of a list that a batch can hold, and how many those are:
-/// positions within a batch have 32 bits.
+/// Returns the number of records from the start of a list that fit into one batch, and the lowest
+/// offset among them. Positions within a batch have 32 bits.
 fn reach(places: &[usize], first: usize) -> (usize, usize) {
     let (mut low, mut high) = (first, first);
     let mut within = 0;

@@ -1,16 +1,16 @@
-//! What each code does to who runs and to which tasks there are, as a table.
+//! A table of the effect of each code on the running task and on the set of tasks.
 
 use tracewell_wire::shark::ids;
 
-/// What a code does to who runs and which tasks there are.
+/// The effect of a code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Effect {
     None,
-    /// Names a task that does something.
+    /// The record names an active task.
     Mention,
-    /// The same by a code that only the user manual has.
+    /// Like [`Effect::Mention`], for a code that only the user manual defines.
     Manual,
-    /// Names a task that exists, or starts to.
+    /// The record contains the pid of an existing or new task.
     Named,
     Ended,
     Start,
@@ -20,7 +20,7 @@ pub(super) enum Effect {
     Enter,
     /// A device interrupt ends.
     Exit,
-    /// A timer interrupt ends and names who continues.
+    /// A timer interrupt ends and names the context that continues.
     ExitTo,
 }
 

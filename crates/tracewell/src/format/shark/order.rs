@@ -1,4 +1,4 @@
-//! The order of records in time: runs merged by stamp, records of equal stamps as they lie.
+//! Merges runs by timestamp. Records with equal timestamps keep their order in memory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,24 +9,25 @@ use tracewell_wire::shark::Record;
 use super::container::Missing;
 use super::runs::Run;
 
-/// What comes next.
+/// A part of the merged trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Step {
-    /// Records that lie side by side: their bytes in the input.
+    /// Adjacent records, as a range of bytes of the input.
     Records(Range<usize>),
     /// A gap before the record at this byte.
     Missing(Missing, usize),
 }
 
-/// Runs, merged.
+/// An iterator over the records of all runs, merged by timestamp.
 #[derive(Debug)]
 pub(super) struct Merge<'a> {
     input: &'a [u8],
     runs: Vec<Run>,
-    /// Gaps that no record follows in memory.
+    /// Gaps that are not followed by a record in memory.
     gaps: &'a [(usize, Missing)],
-    /// Stamp and place of each run's next record, and which run it is; gaps are counted on
-    /// behind the runs, with the stamp of the record before them.
+    /// Timestamp and offset of the next record of each run, and the index of the run. An index
+    /// after the last run stands for a gap, and its timestamp is the timestamp of the record before
+    /// the gap.
     heads: BinaryHeap<Reverse<(u64, usize, usize)>>,
 }
 
@@ -43,15 +44,17 @@ impl<'a> Merge<'a> {
         Self { input, heads, gaps, runs }
     }
 
-    /// Stamp of the first record in time.
+    /// Returns the lowest timestamp of all records.
     pub(super) fn first(&self) -> Option<u64> {
         self.runs.iter().map(|run| tsc(self.input, run.start)).min()
     }
 
-    /// Byte behind the last record of a run from `start` that comes before every other run's next.
+    /// Finds the records of a run, from `start` on, that precede the next record of every other
+    /// run. Returns the offset of the byte after these records.
     fn end(&self, run: &Run, start: usize) -> usize {
         let Some(Reverse(next)) = self.heads.peek() else { return run.end };
         let next = (next.0, next.1);
+        // Fast case: the whole run precedes the others.
         if (run.last, run.end - Record::SIZE) < next {
             return run.end;
         }
@@ -73,6 +76,7 @@ impl Iterator for Merge<'_> {
             let (at, missing) = self.gaps.get(index - self.runs.len())?;
             return Some(Step::Missing(*missing, *at));
         };
+        // The gap is reported first, and the run is put back with its head unchanged.
         if let Some(missing) = run.missing.take() {
             self.heads.push(Reverse(head));
             return Some(Step::Missing(missing, start));

@@ -1,30 +1,30 @@
-//! Runs: stretches of an area within which no slot is empty and no stamp goes back.
+//! Divides areas into runs: adjacent used slots whose timestamps do not decrease.
 
 use tracewell_wire::shark::{Record, ids};
 
 use super::container::{Area, Missing};
 use crate::model::LossCause;
 
-/// Slots of a piece of an area that is looked at as a whole before any slot is alone.
+/// Number of slots that are tested together before single slots are examined.
 const PIECE: usize = 512;
 
-/// What a ring that went round left no trace of.
+/// The records that a wrapped ring has overwritten.
 const OVERWRITTEN: Missing = Missing { events: None, cause: LossCause::Overwritten };
 
-/// Records side by side whose stamps do not go back.
+/// Adjacent records whose timestamps do not decrease.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Run {
-    /// Byte of the first record in the input.
+    /// Offset of the first record in the input.
     pub(super) start: usize,
-    /// Byte behind the last one.
+    /// Offset of the first byte after the last record.
     pub(super) end: usize,
-    /// Stamp of the last one.
+    /// Timestamp of the last record.
     pub(super) last: u64,
-    /// What is missing before the first one.
+    /// The records that are missing before the first record of this run.
     pub(super) missing: Option<Missing>,
 }
 
-/// A record that says how fast the clock is.
+/// A record that contains the rate of the clock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct ClockRecord {
     pub(super) tsc: u64,
@@ -33,7 +33,7 @@ pub(super) struct ClockRecord {
     pub(super) cycles_per_msec: u32,
 }
 
-/// What a walk over all areas found.
+/// The result of examining all areas.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub(super) runs: Vec<Run>,
@@ -42,17 +42,19 @@ pub(super) struct Survey {
     pub(super) empty: u64,
     pub(super) fast: u64,
     pub(super) descents: u64,
-    /// Records with bits in their code word that no writer sets, and where the first one is.
+    /// Number of records whose code word has bits that no writer sets. `first_odd` is the offset of
+    /// the first such record.
     pub(super) odd: u64,
     pub(super) first_odd: Option<usize>,
     before: Option<u64>,
-    /// First run of the area before, if no stamp goes back in it.
+    /// First run of the previous area, if the area's timestamps never decrease.
     seamless: Option<usize>,
 }
 
 impl Survey {
-    /// Walks over an area.
+    /// Divides an area into runs.
     pub(super) fn area(&mut self, input: &[u8], area: &Area) {
+        // Timestamps of unrelated areas are not compared.
         if !area.continues {
             self.before = None;
         }
@@ -63,6 +65,8 @@ impl Survey {
         let (slots, _) = input.get(area.bytes.clone()).unwrap_or_default().as_chunks();
         self.slots += slots.len() as u64;
         for piece in slots.chunks(PIECE) {
+            // Nearly every piece only extends the open run, and `plain` checks all slots of a piece
+            // together.
             let plain = self.plain(piece);
             if open && let Some(last) = plain {
                 self.extend(last, piece.len());
@@ -79,8 +83,9 @@ impl Survey {
         }
     }
 
-    /// A ring whose oldest record lies at its start has no seam that a stamp would show. That it went round
-    /// shows in older records in its emergency area, which were in the ring before.
+    /// Marks a wrapped ring whose oldest record is in its first slot. The timestamps in such a ring
+    /// never decrease. If the emergency area has older records than the ring, the ring has lost the
+    /// records in between.
     fn mark_ring(&mut self, input: &[u8], ring: usize, emergency: usize) {
         let stamp = |run: &Run| {
             let slot = input.get(run.start..)?.first_chunk()?;
@@ -93,20 +98,23 @@ impl Survey {
         }
     }
 
-    /// Whether nothing in a piece stands out and it follows what was before: its last stamp.
+    /// Returns the last timestamp of `piece` if all its records are ordinary and in order.
     fn plain(&self, piece: &[[u8; Record::SIZE]]) -> Option<u64> {
         let mut before = self.before?;
-        let (mut goes_back, mut bits) = (false, 0);
+        let (mut goes_back, mut bits, mut masked) = (false, 0, 0);
         for slot in piece {
             let record = Record::from_bytes(slot);
             goes_back |= record.tsc < before;
             before = record.tsc;
-            // Of empty slots, both clock records and, rarely, the end of a trace, nothing is left of
-            // the code here, so that the subtraction sets all bits.
-            let code_word = u32::from(record.code_word);
-            bits |= code_word | (code_word & 0x00CF).wrapping_sub(1);
+            // The code word and the first parameter, which one instruction reads together.
+            let word = u32::from(record.code_word) | u32::from(record.par1) << 16;
+            bits |= word;
+            // The mask clears all bits of four codes: empty slots, the two kinds of clock records,
+            // and the end of a trace. The subtraction then sets all bits.
+            masked |= (word & 0x00CF).wrapping_sub(1);
         }
-        (!goes_back && bits <= 0xFF).then_some(before)
+        let only_codes = bits & 0xFF00 == 0;
+        (!goes_back && only_codes && masked <= 0xFF).then_some(before)
     }
 
     fn extend(&mut self, last: u64, slots: usize) {
@@ -117,7 +125,8 @@ impl Survey {
         }
     }
 
-    /// One slot; `open` says whether the run before goes on to here. Returns whether a run is open.
+    /// Adds one slot. `open` is true if a run ends directly before this slot. Returns true if the
+    /// slot is now part of a run.
     fn slot(
         &mut self,
         slot: &[u8; Record::SIZE],
@@ -131,13 +140,15 @@ impl Survey {
             return false;
         }
         self.note(&record, at);
+        // A decreasing timestamp ends a run, because the merge needs sorted runs.
         let back = self.before.is_some_and(|before| record.tsc < before);
         if open && !back {
             self.extend(record.tsc, 1);
             return true;
         }
         self.descents += u64::from(back);
-        // A ring's seam: what was between the oldest record here and the newest was overwritten.
+        // The ring wrapped here: the records between the newest and the oldest record were
+        // overwritten.
         let missing = missing.take().or(back.then_some(OVERWRITTEN));
         self.before = Some(record.tsc);
         self.runs.push(Run { start: at, end: at + Record::SIZE, last: record.tsc, missing });

@@ -1,16 +1,16 @@
-//! Which task a context number means, and when.
+//! Maps context numbers to tasks over time.
 //!
-//! A context is the selector of a task's state segment. Selectors and pids are used again after a
-//! task's end, so that a number names one task after the other: `id` says which pid has it now,
-//! `task_create` gives it to a new task, `task_end` ends the task's life (its last switch still
-//! names it). A number that turns up without either is a task without pid until one of them names it.
+//! A context number is the selector of a task's state segment. The kernel reuses selectors and pids
+//! after a task has ended. An `id` record specifies the pid of the task with a context number.
+//! `task_create` assigns a number to a new task. `task_end` ends the task, although the record of
+//! the last switch away from the task still names it. Until `id` or `task_create` names a number,
+//! it stands for a task without a pid.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 use tracewell_wire::shark::ids;
 
-use super::marks::MET;
 use crate::format::Names;
 use crate::model::{
     Context, ContextId, ContextKind, Lifetime, MaybeContext, Object, ObjectId, Trace,
@@ -19,11 +19,11 @@ use crate::model::{
 /// Type code of tasks in the schema.
 const TASK: u32 = 1;
 
-/// The keys of contexts that are no tasks lie beyond every selector.
+/// Keys of contexts that are not tasks. They are larger than all selectors.
 const INTERRUPT: u64 = 0x1_0000;
 const UNKNOWN: u64 = 0x1_0001;
 
-/// Numbers of contexts that a record can hold.
+/// Number of possible context numbers.
 const NUMBERS: usize = 1 << 16;
 
 /// The task that a context number names.
@@ -31,68 +31,61 @@ const NUMBERS: usize = 1 << 16;
 struct Task {
     context: ContextId,
     pid: Option<u32>,
-    /// Whether it did anything, as far as the trace shows.
+    /// True if the trace shows any activity of the task.
     used: bool,
 }
 
-/// The tasks that the context numbers name now.
+/// The tasks that the context numbers name at the current position.
 #[derive(Debug)]
 pub(super) struct Tasks {
     by_number: HashMap<u16, Task, RandomState>,
-    /// The same for the hot loop: the task of each number, if it was used.
+    /// The context of each number whose task was used. The kernel and the other numbers have no
+    /// context here.
     used: Box<[MaybeContext; NUMBERS]>,
-    /// [`MET`] for each of these.
-    met: Box<[u64; NUMBERS]>,
     names: Names,
 }
 
 impl Tasks {
     pub(super) fn new(names: Names) -> Self {
         let used = Box::new([MaybeContext::NONE; NUMBERS]);
-        // Zeros that the system gives when they are touched: most traces have few numbers.
-        let met = vec![0; NUMBERS].into_boxed_slice();
-        let met = met.try_into().unwrap_or_else(|_| Box::new([0; NUMBERS]));
-        Self { by_number: HashMap::default(), used, met, names }
+        Self { by_number: HashMap::default(), used, names }
     }
 
-    /// The task that a number names, if it did something before.
-    #[inline]
-    pub(super) fn known(&self, number: u16) -> MaybeContext {
+    /// Returns the names from the user.
+    pub(super) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Returns the context of the task that a number names, if the task was used before. Returns
+    /// none for the kernel, because its own context is not a task.
+    #[inline(always)]
+    pub(super) fn used(&self, number: u16) -> MaybeContext {
         self.used[usize::from(number)]
     }
 
-    /// [`MET`] if there is one.
-    #[inline(always)]
-    pub(super) fn met_before(&self, number: u16) -> u64 {
-        self.met[usize::from(number)]
-    }
-
-    /// The task that a number names; one without pid where it names none yet.
+    /// Returns the task that a number names. If there is no such task, adds a task without a pid.
     pub(super) fn met(&mut self, trace: &mut Trace, number: u16, used: bool) -> ContextId {
-        let context = match self.by_number.get_mut(&number) {
+        match self.by_number.get_mut(&number) {
             Some(task) => {
                 task.used |= used;
+                let task = *task;
+                self.remember(number, task);
                 task.context
             }
             None => self.begin(trace, number, None, None, used),
-        };
-        // What loads the kernel's context is always looked at: the hot loop goes by choices alone.
-        if used && number != ids::context::KERNEL {
-            self.used[usize::from(number)] = context.into();
-            self.met[usize::from(number)] = MET;
         }
-        context
     }
 
-    /// Whether `id` or `task_create` with this pid makes a number name another task than before.
+    /// Returns true if `id` or `task_create` with this pid assigns a number to another task.
     pub(super) fn replaces(&self, number: u16, pid: u32, created: bool) -> bool {
         self.by_number.get(&number).is_some_and(|task| match task.pid {
+            // The activity before `task_create` belongs to another task, whose pid is unknown.
             None => created && task.used,
             Some(known) => created || known != pid,
         })
     }
 
-    /// A task exists (`id`), or is created.
+    /// Stores the pid of a task that exists (`id`) or was created (`task_create`).
     pub(super) fn named(&mut self, trace: &mut Trace, number: u16, pid: u32, ticks: Option<u64>) {
         let created = ticks.is_some();
         match self.by_number.get(&number).copied() {
@@ -100,6 +93,7 @@ impl Tasks {
                 self.begin(trace, number, Some(pid), ticks, false);
             }
             Some(Task { pid: Some(_), .. }) => {}
+            // The number was used before its pid was known, so give the same task a name.
             Some(Task { context, used, .. }) => {
                 self.by_number.insert(number, Task { context, pid: Some(pid), used });
                 let name = self.name(number, Some(pid));
@@ -111,7 +105,7 @@ impl Tasks {
         }
     }
 
-    /// The task ended.
+    /// Stores that a task ended.
     pub(super) fn ended(&mut self, trace: &mut Trace, number: u16, ticks: u64) {
         let context = self.met(trace, number, false);
         if let Some(object) = object_of(trace, context) {
@@ -147,10 +141,16 @@ impl Tasks {
             name,
             object: Some(object),
         });
-        self.by_number.insert(number, Task { context, pid, used });
-        self.used[usize::from(number)] = MaybeContext::NONE;
-        self.met[usize::from(number)] = 0;
+        let task = Task { context, pid, used };
+        self.by_number.insert(number, task);
+        self.remember(number, task);
         context
+    }
+
+    /// Lets [`Tasks::used`] return the task that a number names now.
+    fn remember(&mut self, number: u16, task: Task) {
+        let used = task.used && number != ids::context::KERNEL;
+        self.used[usize::from(number)] = used.then_some(task.context).into();
     }
 
     fn name(&self, number: u16, pid: Option<u32>) -> String {
@@ -165,7 +165,7 @@ impl Tasks {
     }
 }
 
-/// The kernel's own context is no task: nothing chooses or releases it.
+/// The kernel's own context is not a task: no scheduler chooses or releases it.
 fn kind_of(number: u16) -> ContextKind {
     match number {
         ids::context::KERNEL => ContextKind::System,
@@ -186,12 +186,12 @@ fn object_of(trace: &Trace, context: ContextId) -> Option<ObjectId> {
     trace.contexts.get(context)?.object
 }
 
-/// The context of interrupts.
+/// Returns the context of interrupts.
 pub(super) fn interrupt(trace: &mut Trace) -> ContextId {
     special(trace, INTERRUPT, ContextKind::Interrupt, "Interrupt")
 }
 
-/// The context of records of which nothing says who ran.
+/// Returns the context of records whose task is unknown.
 pub(super) fn unknown(trace: &mut Trace) -> ContextId {
     special(trace, UNKNOWN, ContextKind::Unknown, "unknown")
 }

@@ -1,43 +1,45 @@
-//! Names of user events from TraceX's custom event file (`.trxc`).
+//! Reads names of user events from TraceX's custom event file (`.trxc`).
 //!
-//! Lines before one that is exactly `Start` are comments; definitions follow, one a line, until a
-//! line that is exactly `End`, or the end of the file:
+//! All lines before a line `Start` are comments. The definitions follow, one per line, up to a line
+//! `End` or the end of the file:
 //!
 //! ```text
 //! number, name, abbreviation, (r, g, b), (r, g, b), label1, label2, label3, label4
 //! ```
 //!
-//! TraceX stops at the first bad line and takes blank lines for bad. Here every bad line is told,
-//! blanks around a field do not count, and blank lines and lines that begin with `#` or `//` are
-//! comments anywhere.
+//! TraceX stops at the first invalid line, and treats blank lines as invalid. This parser reports
+//! every invalid line and ignores spaces around a field. It treats blank lines and lines that begin
+//! with `#` or `//` as comments.
 
 use std::fmt;
+use std::sync::Arc;
 
-use crate::model::Meaning;
+use crate::format::NamesFile;
 use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Means, Schema};
+use crate::model::{Diagnostics, Meaning, Severity};
 use crate::text::shown;
 
-/// A definition of the file.
+/// A definition in the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CustomEvent {
-    /// Event id; TraceX documents 4096 to 65535 and accepts every id that it does not know.
+    /// Event id. TraceX documents the range 4096 to 65535, but accepts every unknown id.
     pub id: u32,
-    /// Name, and the label of reports.
+    /// Name, which is also the label in reports.
     pub name: String,
-    /// At most three characters for the event's icon.
+    /// The text in the event's icon, at most three characters.
     pub abbreviation: String,
-    /// Colours of the icon as red, green, blue: top half and bottom half.
+    /// Colours of the icon's top half and bottom half, each as red, green and blue.
     pub colors: [[u8; 3]; 2],
     /// Captions of the four information words.
     pub labels: [String; 4],
 }
 
-/// A line that cannot be used.
+/// Error for a line that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CustomEventError {
     /// Line of the file, from 1.
     pub line: usize,
-    /// What was expected and what was found.
+    /// The message: what was expected, and what was found.
     pub message: String,
 }
 
@@ -47,7 +49,29 @@ impl fmt::Display for CustomEventError {
     }
 }
 
-/// Reads the definitions of a file. Bytes that are no UTF-8 are replaced.
+/// Returns the schema of ThreadX with the user events of these files, and the diagnostics about
+/// them.
+pub(super) fn schema(files: &[NamesFile]) -> (Arc<Schema>, Diagnostics) {
+    let mut diagnostics = Diagnostics::default();
+    if files.is_empty() {
+        return (crate::format::threadx::schema(), diagnostics);
+    }
+    let mut schema = Schema::clone(&crate::format::threadx::schema());
+    for NamesFile { path, text, .. } in files {
+        let path = shown(path);
+        let (events, errors) = parse(text);
+        for error in errors {
+            diagnostics.add(Severity::Damage, None, format!("{path}: {error}"));
+        }
+        for event in define(&mut schema, events) {
+            let message = format!("{path}: event {} already has a name; ignored", event.id);
+            diagnostics.add(Severity::Warning, None, message);
+        }
+    }
+    (Arc::new(schema), diagnostics)
+}
+
+/// Parses the definitions of a file. Bytes that are not valid UTF-8 are replaced.
 pub fn parse(text: &[u8]) -> (Vec<CustomEvent>, Vec<CustomEventError>) {
     let text = String::from_utf8_lossy(text);
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
@@ -69,7 +93,8 @@ pub fn parse(text: &[u8]) -> (Vec<CustomEvent>, Vec<CustomEventError>) {
     (events, errors)
 }
 
-/// Gives a schema the names of a file. Definitions of ids that it has already come back.
+/// Adds the names of a file to a schema. Returns the definitions whose ids the schema already
+/// defines.
 pub fn define(schema: &mut Schema, events: Vec<CustomEvent>) -> Vec<CustomEvent> {
     events.into_iter().filter(|event| !schema.define(event_type(event))).collect()
 }
@@ -79,7 +104,7 @@ fn event_type(event: &CustomEvent) -> EventType {
     for (index, label) in event.labels.iter().enumerate() {
         let words = label.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let mut name = words.collect::<Vec<_>>().join("_").to_lowercase();
-        // Labels of one event must differ; a label may look like a made-up name, too.
+        // Labels of one event must differ. A label of the file may also equal a generated name.
         while name.is_empty() || args.iter().any(|argument| argument.name == name) {
             name = format!("{name}arg{}", index + 1);
         }
@@ -161,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bad_line_is_told() {
+    fn every_bad_line_is_reported() {
         let bad = [
             "Start",
             "4096, Frame sent, FS",
@@ -205,7 +230,7 @@ mod tests {
 
     #[test]
     fn user_events_get_names_and_built_in_ids_keep_theirs() {
-        let mut schema = Schema::clone(&Schema::threadx());
+        let mut schema = Schema::clone(&crate::format::threadx::schema());
         let (events, _) = read(&["Start", GOOD, &GOOD.replace("4096", "83")]);
         let refused = define(&mut schema, events);
         assert_eq!(refused.iter().map(|event| event.id).collect::<Vec<_>>(), [83]);

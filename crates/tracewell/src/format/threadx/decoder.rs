@@ -1,4 +1,6 @@
-//! The reader: finds each dump of a run and reads it ([`run`](super::run)).
+//! Finds the dumps of a run in the input and passes each one to [`run`](super::run).
+
+use std::sync::Arc;
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::{Header, HeaderError};
@@ -6,33 +8,41 @@ use tracewell_wire::threadx::{Header, HeaderError};
 use super::image::Image;
 use super::locate;
 use super::run::Run;
-use super::survey::Known;
-use super::{FORMAT, OPTIONS};
-use crate::format::{Decoder, Input, OptionError, Options, Progress, ReadError, parts_of};
+use super::survey::ClockOptions;
+use super::{FORMAT, custom_events};
+use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings};
 use crate::model::schema::Schema;
 use crate::model::{
-    Clock, Counter, Diagnostics, Direction, PayloadLayout, Processor, Severity, Sink, Trace,
+    Clock, Counter, Diagnostics, Direction, Emitter, PayloadLayout, Processor, Severity, Trace,
 };
 
-/// Bytes of the header of a target whose words have 64 bits.
-const LONGEST_HEADER: usize = 96;
+/// Length in bytes of the header of a target with 64-bit words.
+const MAX_HEADER_LEN: usize = 96;
 
 #[derive(Debug)]
 struct ThreadxDecoder {
-    known: Known,
+    /// The schema, including the events that the user named.
+    schema: Arc<Schema>,
+    /// Diagnostics about the user's names.
+    problems: Diagnostics,
+    clock_options: ClockOptions,
     offset: Option<usize>,
     search: usize,
     oldest: Option<usize>,
-    /// Where further files of a run begin in the source.
+    /// Offsets in the source at which further files of the run start.
     parts: Vec<usize>,
     run: Option<Run>,
-    /// Bytes that no dump claims, behind the last one, and where they begin.
+    /// Offset and number of bytes after the last dump that are not part of another dump.
     behind: Option<(u64, u64)>,
 }
 
-/// Makes a reader with the options of this format.
-pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
-    options.check(OPTIONS)?;
+/// Creates a decoder with the options of this format.
+pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
+    let options = &settings.options;
+    if let Some(text) = options.get("names") {
+        let message = format!("expected a file of custom events (.trxc), found '{text}'");
+        return Err(OptionError::new("names", message));
+    }
     let size = |key| -> Result<Option<usize>, OptionError> {
         let too_large = || OptionError::new(key, "larger than this machine's memory");
         options.number(key)?.map(|n| usize::try_from(n).map_err(|_| too_large())).transpose()
@@ -50,12 +60,16 @@ pub(super) fn new(options: &Options) -> Result<Box<dyn Decoder>, OptionError> {
     if modulus == Some(0) {
         return Err(OptionError::new("modulus", "expected at least 1, found 0"));
     }
+    let (schema, problems) = custom_events::schema(&settings.names);
+    let schema = FORMAT.with_schemas(schema, settings)?;
     Ok(Box::new(ThreadxDecoder {
-        known: Known { rate: options.parse("rate")?, direction, modulus },
+        schema,
+        problems,
+        clock_options: ClockOptions { rate: options.parse("rate")?, direction, modulus },
         offset: size("offset")?,
         search: size("search")?.unwrap_or(locate::DEFAULT_SEARCH_LIMIT),
         oldest: size("oldest")?,
-        parts: parts_of(options)?,
+        parts: settings.parts.clone(),
         run: None,
         behind: None,
     }))
@@ -65,16 +79,16 @@ impl Decoder for ThreadxDecoder {
     fn trace(&self) -> Trace {
         let counter = Counter::of_mask(u64::from(u32::MAX), Direction::Up);
         let payload = PayloadLayout::Words { order: ByteOrder::Little, bytes: 4 };
-        let clock = Clock::new(self.known.rate, counter);
-        let trace = Trace::new(FORMAT.name, Schema::threadx(), payload, clock);
-        Trace { processor: Processor::Switches, ..trace }
+        let clock = Clock::new(self.clock_options.rate, counter);
+        let trace = Trace::new(FORMAT.name, self.schema.clone(), payload, clock);
+        let diagnostics = self.problems.clone();
+        Trace { processor: Processor::Switches, diagnostics, ..trace }
     }
 
-    fn decode(
+    fn decode_to(
         &mut self,
         input: Input<'_>,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
+        out: &mut Emitter<'_>,
     ) -> Result<Progress, ReadError> {
         let mut from = 0;
         loop {
@@ -87,35 +101,31 @@ impl Decoder for ThreadxDecoder {
             let bytes = rest.get(..room.min(rest.len())).unwrap_or_default();
             let begins = self.run.is_none() || self.parts.contains(&(offset as usize));
             let window = Input { offset, bytes, last };
-            let step = if begins {
-                self.first(window, trace, sink)?
-            } else {
-                self.further(window, trace, sink)
-            };
+            let step = if begins { self.first(window, out)? } else { self.further(window, out) };
             match step {
                 Step::Wanted(wanted) => return Ok(Progress::More { consumed: from, wanted }),
                 Step::Over => return Ok(Progress::Done),
                 Step::Read(read) => from += read,
             }
             if input.last && from >= input.bytes.len() {
-                self.remark_on_rest(trace);
+                self.remark_on_rest(out.trace);
                 return Ok(Progress::Done);
             }
         }
     }
 }
 
-/// What came of looking at a place of the input.
+/// The result of examining the input at one position.
 enum Step {
-    /// So many bytes must be there.
+    /// The decoder needs this many bytes to continue.
     Wanted(usize),
-    /// So many bytes were dealt with.
+    /// The decoder has finished with this many bytes.
     Read(usize),
-    /// The sink wants no more.
+    /// The sink needs no further events.
     Over,
 }
 
-/// Where the image begins, or how many bytes must be there to tell.
+/// The offset of the image, or the number of bytes needed to find it.
 enum Start {
     At(usize),
     Wanted(usize),
@@ -125,9 +135,9 @@ impl ThreadxDecoder {
     fn start(&self, input: &Input<'_>) -> Result<Start, ReadError> {
         let at = self.offset.unwrap_or(0);
         let here = input.bytes.get(at..).unwrap_or_default();
-        if here.len() < LONGEST_HEADER && !input.last {
-            // The width of a header shows only in its last words.
-            return Ok(Start::Wanted(at.saturating_add(LONGEST_HEADER)));
+        if here.len() < MAX_HEADER_LEN && !input.last {
+            // Only the last words of a header show its width.
+            return Ok(Start::Wanted(at.saturating_add(MAX_HEADER_LEN)));
         }
         match Header::read(here) {
             Ok(_) => Ok(Start::At(at)),
@@ -137,7 +147,7 @@ impl ThreadxDecoder {
                 }
                 match locate::locate(input.bytes, self.search) {
                     Some(found) => Ok(Start::At(found.offset)),
-                    // The error of the place where a dump should begin says most.
+                    // No dump was found. The error at the expected start is the most helpful one.
                     None => Ok(Start::At(at)),
                 }
             }
@@ -145,31 +155,26 @@ impl ThreadxDecoder {
         }
     }
 
-    /// Reads the dump of a file of the run.
-    fn first(
-        &mut self,
-        input: Input<'_>,
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
-    ) -> Result<Step, ReadError> {
-        self.remark_on_rest(trace);
+    /// Decodes the dump at the start of a file of the run.
+    fn first(&mut self, input: Input<'_>, out: &mut Emitter<'_>) -> Result<Step, ReadError> {
+        self.remark_on_rest(out.trace);
         let start = match self.start(&input)? {
             Start::At(start) => start,
             Start::Wanted(wanted) => return Ok(Step::Wanted(wanted)),
         };
         let bytes = input.bytes.get(start..).unwrap_or_default();
         let offset = input.offset + start as u64;
-        // Remarks are kept only from the call that sees the whole image.
+        // If the image is not complete, the diagnostics of this call are discarded.
         let mut diagnostics = Diagnostics::default();
         let image = Image::read(bytes, offset, input.last, &mut diagnostics)?;
         if bytes.len() < image.end() && !input.last {
             return Ok(Step::Wanted(start.saturating_add(image.end())));
         }
         if start > 0 && self.offset.is_none() {
-            let message = "the dump does not begin at byte 0 but here";
+            let message = "the dump starts here, not at byte 0";
             diagnostics.add(Severity::Note, offset, message);
         }
-        Ok(self.read(&image, start, input, diagnostics, (trace, sink)))
+        Ok(self.read(&image, start, input, diagnostics, out))
     }
 
     fn read(
@@ -178,8 +183,10 @@ impl ThreadxDecoder {
         start: usize,
         input: Input<'_>,
         diagnostics: Diagnostics,
-        (trace, sink): (&mut Trace, &mut dyn Sink),
+        out: &mut Emitter<'_>,
     ) -> Step {
+        let trace = &mut *out.trace;
+        // Add the diagnostics of the header after those of earlier dumps.
         let earlier = std::mem::replace(&mut trace.diagnostics, diagnostics);
         trace.diagnostics.prepend(&earlier);
         let bytes = input.bytes.get(start..).unwrap_or_default();
@@ -187,24 +194,25 @@ impl ThreadxDecoder {
         let more = !input.last
             || bytes.len() > image.end()
             || self.parts.iter().any(|part| *part as u64 > offset);
-        let run = self.run.get_or_insert_with(|| Run::new(self.known, self.oldest));
-        let flow = run.read(image, (bytes, offset, more), trace, sink);
-        // A broken-off walk has delivered what its sink wanted.
+        let run = self.run.get_or_insert_with(|| Run::new(self.clock_options, self.oldest));
+        let flow = run.read(image, (bytes, offset, more), out);
+        // If the sink needs no further events, do not decode further dumps.
         if flow.is_break() {
             return Step::Over;
         }
         Step::Read(start.saturating_add(image.end()).min(input.bytes.len()))
     }
 
-    /// Looks at what lies behind a dump: slack, or another dump of the same ring.
-    fn further(&mut self, input: Input<'_>, trace: &mut Trace, sink: &mut dyn Sink) -> Step {
+    /// Examines the bytes after a dump, which may be unused or another dump of the same ring.
+    fn further(&mut self, input: Input<'_>, out: &mut Emitter<'_>) -> Step {
         let Some(run) = &self.run else { return Step::Read(input.bytes.len()) };
         if input.bytes.is_empty() && !input.last {
             return Step::Wanted(1);
         }
         if self.behind.is_none() {
-            if input.bytes.len() < self.search.saturating_add(LONGEST_HEADER) && !input.last {
-                return Step::Wanted(self.search.saturating_add(LONGEST_HEADER));
+            // A later dump may begin anywhere within the search limit, so wait for these bytes.
+            if input.bytes.len() < self.search.saturating_add(MAX_HEADER_LEN) && !input.last {
+                return Step::Wanted(self.search.saturating_add(MAX_HEADER_LEN));
             }
             let found = locate::plausible(input.bytes, self.search);
             if let Some(found) = found.filter(|found| run.is_of_ring(found.layout, &found.header)) {
@@ -216,9 +224,9 @@ impl ThreadxDecoder {
                     if input.bytes.len() < start.saturating_add(image.end()) && !input.last {
                         return Step::Wanted(start.saturating_add(image.end()));
                     }
-                    let message = "another dump of the same buffer begins here: read as a later one of the same run";
+                    let message = "another dump of the same buffer starts here: decoded as a later dump of the same run";
                     diagnostics.add(Severity::Note, offset, message);
-                    return self.read(&image, start, input, diagnostics, (trace, sink));
+                    return self.read(&image, start, input, diagnostics, out);
                 }
             }
             if let Some(found) = found {
@@ -226,7 +234,7 @@ impl ThreadxDecoder {
                 let message = format!(
                     "a dump of another buffer begins here and is not read (-O offset={offset} reads it)"
                 );
-                trace.diagnostics.add(Severity::Warning, offset, message);
+                out.trace.diagnostics.add(Severity::Warning, offset, message);
             }
         }
         let (_, bytes) = self.behind.get_or_insert((input.offset, 0));
@@ -234,11 +242,12 @@ impl ThreadxDecoder {
         Step::Read(input.bytes.len())
     }
 
-    /// Tells of bytes that no dump claims; less than a slot is what a kernel leaves unused.
+    /// Reports bytes after a dump that are not part of another dump. Does not report fewer bytes
+    /// than a slot has, because a kernel may leave such a remainder unused.
     fn remark_on_rest(&mut self, trace: &mut Trace) {
         let slot = self.run.as_ref().map_or(0, Run::slot_size);
         if let Some((offset, bytes)) = self.behind.take().filter(|(_, bytes)| *bytes >= slot) {
-            let message = format!("{bytes} bytes from here on belong to no dump");
+            let message = format!("the {bytes} bytes from here on belong to no dump");
             trace.diagnostics.add(Severity::Note, offset, message);
         }
     }

@@ -1,38 +1,38 @@
-//! Where registry and events of an image lie, and how much of them is there.
+//! Finds the positions of registry and events in an image, and the bytes that are available.
 //!
-//! Addresses are the target's; file offset = address - base in the target's arithmetic. A reader
-//! may not trust any of them: sections that do not fit are read in sequence instead, as they lie
-//! in every image that a kernel wrote.
+//! Addresses are those of the target: file offset = address - base, in the target's word size. No
+//! address can be trusted. Sections whose addresses are impossible are assumed to follow each
+//! other, as they do in every image that a kernel wrote.
 
 use tracewell_wire::threadx::{Header, HeaderError, Layout, Width};
 
 use crate::format::ReadError;
 use crate::model::{Diagnostics, Severity};
 
-/// Name fields longer than this are taken for damage.
-const LONGEST_NAME: u16 = 4096;
+/// Maximum length of a name field. A longer name indicates damage.
+const MAX_NAME_LEN: u16 = 4096;
 
-/// The sections of an image; offsets count from the image's first byte.
+/// The sections of an image. Offsets count from the image's first byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Image {
     pub(super) layout: Layout,
     pub(super) header: Header,
-    /// Offset of registry slot 0.
+    /// Offset of registry slot 0 in the image.
     pub(super) registry: usize,
-    /// Number of registry slots by the header.
+    /// Number of registry slots according to the header.
     pub(super) registry_slots: usize,
-    /// Offset of event slot 0.
+    /// Offset of event slot 0 in the image.
     pub(super) events: usize,
-    /// Number of event slots by the header.
+    /// Number of event slots according to the header.
     pub(super) event_slots: usize,
 }
 
 impl Image {
-    /// Reads the header at the start of `bytes`, which lie at `offset` in the source. While more
-    /// bytes may follow (`last` not set), sections are believed to lie where the addresses say.
+    /// Reads the header at the start of `bytes`, which are at `offset` in the source. Unless `last`
+    /// is set, more bytes may follow, so sections are assumed to be at the header's addresses.
     ///
     /// # Errors
-    /// Where no section can be found by this header.
+    /// Returns an error if the header's sections cannot be found.
     pub(super) fn read(
         bytes: &[u8],
         offset: u64,
@@ -42,9 +42,9 @@ impl Image {
         let (layout, header) =
             Header::read(bytes).map_err(|error| header_error(error, bytes, offset))?;
         let name_at = offset + 4 * layout.width.bytes() as u64 + 2;
-        if !(1..=LONGEST_NAME).contains(&layout.name_size) {
+        if !(1..=MAX_NAME_LEN).contains(&layout.name_size) {
             let found = layout.name_size;
-            let message = format!("object_name_size: expected 1 to {LONGEST_NAME}, found {found}");
+            let message = format!("object_name_size: expected 1 to {MAX_NAME_LEN}, found {found}");
             return Err(ReadError { offset: name_at, message });
         }
         let mut remarks = Remarks { diagnostics, layout, offset };
@@ -57,13 +57,14 @@ impl Image {
         let buffer_size =
             remarks.section(6, "buffer_end", distance(header.buffer_start, header.buffer_end));
         if buffer_size == 0 {
-            remarks.add(Severity::Warning, 7, "buffer_end is not behind buffer_start: no events");
+            remarks.add(Severity::Warning, 7, "buffer_end is not after buffer_start: no events");
         }
         let registry = distance(header.trace_base_address, header.registry_start);
         let events = distance(header.trace_base_address, header.buffer_start);
         let registry_slots = registry_size / layout.registry_slot_size();
         let event_slots = buffer_size / layout.event_size();
         let in_sequence = layout.header_size() + registry_slots * layout.registry_slot_size();
+        // As long as more bytes may follow, no address is beyond the end.
         let end = last.then_some(bytes.len());
         let mut place = |word, name: &str, computed: u64, sequential: usize| {
             remarks.place(word, name, computed, sequential, end)
@@ -80,14 +81,14 @@ impl Image {
         Ok(image)
     }
 
-    /// Offset past the last event slot: how many bytes of the image there should be.
+    /// Returns the offset after the last slot: the expected size of the image in bytes.
     pub(super) fn end(&self) -> usize {
         let events = self.event_slots.saturating_mul(self.layout.event_size());
         let registry = self.registry_slots.saturating_mul(self.layout.registry_slot_size());
         self.events.saturating_add(events).max(self.registry.saturating_add(registry))
     }
 
-    /// Whole event slots that `bytes` hold, from the first on.
+    /// Returns the whole event slots in `bytes`, beginning with slot 0.
     pub(super) fn slots<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         let size = self.layout.event_size();
         let rest = bytes.get(self.events..).unwrap_or_default();
@@ -95,7 +96,7 @@ impl Image {
         rest.get(..slots * size).unwrap_or_default()
     }
 
-    /// The slot that `buffer_current` points at, if it points at one.
+    /// Returns the slot that `buffer_current` points to, or `None` if it does not point to a slot.
     pub(super) fn current_slot(&self) -> Option<usize> {
         let current = self.header.buffer_current.wrapping_sub(self.header.buffer_start);
         let distance = current & self.layout.width.max();
@@ -113,8 +114,7 @@ impl Image {
             remarks.add(Severity::Note, 9, message);
         }
         if self.header.timer_valid_mask == 0 {
-            let message =
-                "timer_valid_mask is 0: no bit of the time stamps counts, all ticks are 0";
+            let message = "timer_valid_mask is 0: no bit of the timestamps counts, all ticks are 0";
             remarks.add(Severity::Warning, 1, message);
         }
         if self.layout.width == Width::Bits64 {
@@ -131,23 +131,25 @@ struct Remarks<'a> {
 }
 
 impl Remarks<'_> {
-    /// Adds a remark about word `word` of the header.
+    /// Adds a diagnostic about word `word` of the header.
     fn add(&mut self, severity: Severity, word: usize, message: impl Into<String>) {
         let offset = self.offset + (word * self.layout.width.bytes()) as u64;
         self.diagnostics.add(severity, offset, message);
     }
 
-    /// The size of a section, 0 where its end lies before its start.
+    /// Returns the size of a section; 0 if its end is before its start.
     fn section(&mut self, word: usize, name: &str, size: u64) -> usize {
+        // Modulo the word size, a negative distance becomes a very large number.
         let behind = size > self.layout.width.max() / 2;
         if behind {
-            self.add(Severity::Warning, word, format!("{name} lies before the section's start"));
+            self.add(Severity::Warning, word, format!("{name} is before the section's start"));
         }
         if behind { 0 } else { usize::try_from(size).unwrap_or(usize::MAX) }
     }
 
-    /// The offset of a section: by its address if that lies in the file, else in sequence. Without an `end` the file may
-    /// still reach any address, also one beyond what this machine can hold.
+    /// Returns the offset of a section. If the section's address is in the file, uses this address.
+    /// Otherwise assumes that the section follows the previous section. If `end` is `None`, the
+    /// file can still grow, so every address counts as inside the file.
     fn place(
         &mut self,
         word: usize,

@@ -1,50 +1,51 @@
-//! Finds the trace in a larger piece of memory.
+//! Finds the trace in a larger memory image.
 //!
-//! People dump what their debugger lets them dump: a whole RAM bank, a page before the buffer, a
-//! container around it. The control header has no magic beyond its four id bytes, so everything
-//! else in it must make sense together before a place is believed.
+//! Users dump the memory range that their debugger permits. The range may be a whole RAM bank or
+//! begin a page before the buffer, and the debugger's file may have a header of its own. The
+//! control header has no magic number except its four id bytes. So a position is accepted only if
+//! all fields of its header are consistent.
 //!
-//! Not here: reading the trace, and judging a header that stands where it should.
+//! This module does not decode the trace, and does not validate a header at offset 0.
 
 use tracewell_wire::threadx::{Header, Layout};
 
-/// How far into the bytes a header is sought unless the user says otherwise.
+/// Number of bytes that are searched for a header, unless the user specifies another number.
 pub const DEFAULT_SEARCH_LIMIT: usize = 64 * 1024;
 
-/// Sizes of names that are believed; kernels are built with 32, rarely with anything else.
+/// Accepted sizes of names in bytes. Kernels are built with 32, rarely with another size.
 const NAME_SIZES: core::ops::RangeInclusive<u16> = 1..=4096;
 
-/// A control header and where it was found.
+/// A control header and its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Located {
     /// Offset of the header's first byte.
     pub offset: usize,
     /// Byte order, word width and name size.
     pub layout: Layout,
-    /// The header.
+    /// The control header, with addresses of the target.
     pub header: Header,
 }
 
 /// Finds the first control header that begins before `limit`.
 ///
-/// A header at offset 0 is taken by its id alone: the reader can say what is wrong with it. Behind
-/// that a header may stand at any offset, aligned or not, but must be plausible: its sections lie
-/// behind it in order, are whole numbers of slots long, hold names of 1 to 4096 bytes, and the
-/// current slot is in the buffer or at its end. That the bytes end before the sections do is no
-/// objection. Time is linear in `limit`.
+/// A header at offset 0 is accepted by its id alone, so that the decoder can report its faults. A
+/// header at any other offset, aligned or not, must be plausible: its sections follow it in order
+/// and consist of whole slots, names have 1 to 4096 bytes, and the current slot is in the buffer or
+/// at its end. The sections may extend past the end of the bytes. Time is linear in `limit`.
 pub fn locate(bytes: &[u8], limit: usize) -> Option<Located> {
     header_at(bytes, 0).or_else(|| plausible(bytes, limit))
 }
 
-/// Finds the first plausible control header that begins before `limit`, also at offset 0.
+/// Finds the first plausible control header that begins before `limit`. A header at offset 0 must
+/// be plausible, too.
 pub(super) fn plausible(bytes: &[u8], limit: usize) -> Option<Located> {
     candidates(bytes, limit).find_map(|offset| plausible_at(bytes, offset))
 }
 
-/// Offsets below `limit` that have the bytes of the id where a header has them, in either order.
+/// Returns the offsets below `limit` at which a header may begin, because the id bytes are there in
+/// one of the two byte orders.
 ///
-/// A 64-bit big-endian header begins four bytes before them. That offset comes before the other,
-/// and only where those four bytes are 0.
+/// A 64-bit big-endian header begins four bytes before its id bytes. That offset is returned first.
 fn candidates(bytes: &[u8], limit: usize) -> impl Iterator<Item = usize> {
     let big = Header::ID.to_be_bytes();
     let little = Header::ID.to_le_bytes();
@@ -64,9 +65,9 @@ fn plausible_at(bytes: &[u8], offset: usize) -> Option<Located> {
     header_at(bytes, offset).filter(|found| is_plausible(found.layout, &found.header))
 }
 
-/// Whether the numbers of a header fit together, wherever they came from.
+/// Returns true if the fields of a header are consistent.
 fn is_plausible(layout: Layout, header: &Header) -> bool {
-    // Addresses wrap with the target's word; kept as offsets from the base they can be compared.
+    // Addresses wrap at the target's word size, so compare offsets from the base.
     let offset_of =
         |address: u64| address.wrapping_sub(header.trace_base_address) & layout.width.max();
     let registry = offset_of(header.registry_start)..offset_of(header.registry_end);
@@ -109,7 +110,7 @@ mod tests {
         }
     }
 
-    /// The header behind as many bytes as asked for, with nothing after it.
+    /// Returns this number of bytes followed by a header.
     fn image(offset: usize, layout: Layout, header: &Header) -> Vec<u8> {
         let mut bytes = vec![0; offset + layout.header_size()];
         header.write(layout, &mut bytes[offset..]).expect("there is room");

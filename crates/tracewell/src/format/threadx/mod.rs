@@ -1,16 +1,16 @@
-//! ThreadX event trace buffers as TraceX reads them (`.trx`), and those that TraceX cannot read.
+//! Decodes dumps of ThreadX event trace buffers (`.trx`), including those that TraceX cannot read.
 //!
-//! | file | what it settles |
+//! | file | task |
 //! |---|---|
-//! | `locate` | where in an input the image begins |
-//! | `image` | where registry and events lie, and how much of them is there |
-//! | `registry` | objects, threads, names |
-//! | `ring` | which slot is the oldest, what is missing |
-//! | `survey` | which way the clock counts and where it wraps |
-//! | `slots` | eight words into one row of the columns: the hot loop |
-//! | `run` | the steps above in order, for one dump after the other of a run |
-//! | `decoder` | where dumps begin in the input; options |
-//! | `custom_events` | names of user events from a `.trxc` file |
+//! | `locate` | finds the image in an input |
+//! | `image` | finds registry and events, and the part of them that the input contains |
+//! | `registry` | reads objects, threads and names |
+//! | `ring` | finds the oldest slot and missing events |
+//! | `survey` | infers the clock's direction and range |
+//! | `slots` | converts slots of eight words to rows of the columns: the hot loop |
+//! | `run` | takes the steps above for each dump of a run |
+//! | `decoder` | finds the dumps in the input; handles options |
+//! | `custom_events` | reads names of user events from a `.trxc` file |
 
 pub mod custom_events;
 mod decoder;
@@ -22,26 +22,43 @@ mod run;
 mod slots;
 mod survey;
 
+use std::sync::{Arc, LazyLock};
+
 use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::{Header, HeaderError, Layout, Width};
 
 use super::{Confidence, Format, OptionHelp};
-use crate::model::{PayloadLayout, Trace};
+use crate::model::Trace;
+use crate::model::schema::Schema;
 
 /// The format's entry in the list of formats.
 pub static FORMAT: Format = Format {
-    name: "threadx",
     description: "ThreadX event trace buffer (TraceX .trx), 32- and 64-bit ULONG, either byte order",
     recognised_by: "the id 0x54585442 (BTXT or TXTB) at the start, or within the first 64 KiB",
-    names_follow: false,
     is_whole: |_| true,
     options: OPTIONS,
-    recognise,
-    decoder: decoder::new,
+    joins: true,
+    names: Some("--custom-events"),
+    schema,
+    template: Some(include_str!("../../../templates/threadx.fmt")),
+    ..Format::new("threadx", recognise, decoder::new)
 };
 
-/// What can be said about a dump that its bytes do not tell.
+/// Returns the event types of ThreadX, FileX, NetX and USBX.
+pub fn schema() -> Arc<Schema> {
+    static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
+        Schema::built_in(include_str!("../../../schemas/threadx.toml"), "schemas/threadx.toml")
+    });
+    SCHEMA.clone()
+}
+
+/// The options: facts about a dump that its bytes do not contain.
 const OPTIONS: &[OptionHelp] = &[
+    OptionHelp {
+        key: "names",
+        value: "FILE.trxc",
+        help: "names of user events; --custom-events FILE.trxc does the same",
+    },
     OptionHelp {
         key: "rate",
         value: "TICKS_PER_SECOND",
@@ -50,12 +67,12 @@ const OPTIONS: &[OptionHelp] = &[
     OptionHelp {
         key: "direction",
         value: "up|down",
-        help: "which way the counter counts, instead of the majority of the stamps",
+        help: "direction of the counter; by default that of most timestamps",
     },
     OptionHelp {
         key: "modulus",
         value: "N",
-        help: "the counter goes from N-1 to 0, instead of at its mask",
+        help: "the counter wraps from N-1 to 0, instead of at its mask",
     },
     OptionHelp { key: "offset", value: "BYTES", help: "where in the input the dump begins" },
     OptionHelp {
@@ -66,30 +83,45 @@ const OPTIONS: &[OptionHelp] = &[
     OptionHelp {
         key: "oldest",
         value: "SLOT",
-        help: "event slot to begin with, where the header's pointer is damaged",
-    },
-    OptionHelp {
-        key: "parts",
-        value: "BYTES,...",
-        help: "where the further dumps of one run begin in the input",
+        help: "event slot to begin with, if the header's pointer is damaged",
     },
 ];
 
-/// The layout of the records of a trace that this format has read.
+/// The control header of the first dump of a trace, and the layout of its records.
+#[derive(Clone, Copy, Debug)]
+pub struct DumpHeader {
+    /// Byte order, width of words in bits and size of names in bytes.
+    pub layout: Layout,
+    /// The header as recorded.
+    pub header: Header,
+}
+
+impl DumpHeader {
+    /// Returns the header of a trace, or `None` if the trace is not a dump of ThreadX.
+    pub fn of(trace: &Trace) -> Option<&Self> {
+        trace.dialect.as_ref()?.downcast_ref()
+    }
+
+    /// Returns the first four bytes of the dump as a big-endian number.
+    pub fn id(&self) -> u32 {
+        match self.layout.order {
+            ByteOrder::Little => Header::ID.swap_bytes(),
+            ByteOrder::Big => Header::ID,
+        }
+    }
+}
+
+/// Returns the layout of the records of a ThreadX trace. Before the first dump, this is the layout
+/// of a little-endian target with 32-bit words.
 pub fn layout(trace: &Trace) -> Layout {
-    let (order, width) = match trace.payload {
-        PayloadLayout::Words { order, bytes: 8 } => (order, Width::Bits64),
-        PayloadLayout::Words { order, .. } => (order, Width::Bits32),
-        _ => (ByteOrder::Little, Width::Bits32),
-    };
-    let name_size = trace.fact("object_name_size").and_then(|size| u16::try_from(size).ok());
-    Layout { order, width, name_size: name_size.unwrap_or(32) }
+    let before = Layout { order: ByteOrder::Little, width: Width::Bits32, name_size: 32 };
+    DumpHeader::of(trace).map_or(before, |dump| dump.layout)
 }
 
 fn recognise(start: &[u8]) -> Option<Confidence> {
     match Header::read(start) {
         Ok(_) => Some(Confidence::Certain),
-        // The id is there and the input ends inside the header: the reader says so best.
+        // The input has the id but ends inside the header. Let this decoder report the error.
         Err(HeaderError::TooShort { .. }) if start.len() >= 4 => Some(Confidence::Possible),
         Err(_) => locate::locate(start, locate::DEFAULT_SEARCH_LIMIT).map(|_| Confidence::Possible),
     }

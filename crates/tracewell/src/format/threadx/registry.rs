@@ -1,8 +1,8 @@
-//! Objects, threads and their names from the registry.
+//! Reads objects, threads and their names from the registry.
 //!
-//! Slots whose object was deleted keep its data, so that older events can still be named: every
-//! slot that was ever used counts. Which object an address names when is settled with the creations and deletions
-//! in the trace ([`Lifetimes`]).
+//! The slot of a deleted object keeps its data, so that the object's events can still be named. So
+//! this module reads every slot that was ever used. The creations and deletions in the trace
+//! determine the object that an address names at a given time ([`Lifetimes`]).
 
 use std::collections::{HashMap, VecDeque};
 
@@ -19,19 +19,20 @@ use crate::text::shown;
 /// Type code of threads.
 const THREAD: u32 = ids::object::THREAD as u32;
 
-/// What two slots have in common that are about the same object.
+/// The fields that two slots of the same object have in common.
 type Identity = (u64, u32, Vec<u8>, [u64; 2]);
 
 /// The objects and threads of the dumps of a run.
 #[derive(Debug, Default)]
 pub(super) struct Registry {
-    /// The objects of the last dump.
+    /// The objects of the last dump, if another dump may follow it.
     objects: HashMap<Identity, VecDeque<ObjectId>, RandomState>,
     /// The context of each thread, by address, name and stack.
     threads: HashMap<(u64, String, Vec<u64>), ContextId, RandomState>,
 }
 
-/// A slot of the event buffer from which on an address names another thread, or none that is known.
+/// A slot of the event buffer at which an address gets another meaning: after this slot, it names a
+/// different thread, or no known thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ThreadTurn {
     pub(super) slot: usize,
@@ -40,12 +41,12 @@ pub(super) struct ThreadTurn {
 }
 
 impl Registry {
-    /// Reads the registry of an image. Objects that the dump before had, too, are the same.
+    /// Reads the registry of an image. Objects that are also in the previous dump are the same
+    /// objects. `more` is true if another dump may follow.
     pub(super) fn read(
         &mut self,
         image: &Image,
-        bytes: &[u8],
-        offset: u64,
+        (bytes, offset, more): (&[u8], u64, bool),
         trace: &mut Trace,
     ) -> Vec<ObjectId> {
         let size = image.layout.registry_slot_size();
@@ -59,8 +60,10 @@ impl Registry {
             if slot.object_type == ids::object::NOT_VALID {
                 continue;
             }
-            let identity = identity(&slot);
-            let known = before.get_mut(&identity).and_then(VecDeque::pop_front);
+            let identity = (more || !before.is_empty()).then(|| identity(&slot));
+            // Several slots may be equal, so each object of the previous dump is matched only once.
+            let known =
+                identity.as_ref().and_then(|identity| before.get_mut(identity)?.pop_front());
             let object = object(&slot, bytes, trace);
             let id = match known {
                 Some(id) => {
@@ -69,7 +72,9 @@ impl Registry {
                 }
                 None => trace.objects.add_unnamed(object),
             };
-            self.objects.entry(identity).or_default().push_back(id);
+            if let Some(identity) = identity.filter(|_| more) {
+                self.objects.entry(identity).or_default().push_back(id);
+            }
             objects.push(id);
         }
         if whole < image.registry_slots {
@@ -79,8 +84,9 @@ impl Registry {
         objects
     }
 
-    /// Settles which object each address names when, from the creations and deletions of a dump whose first event
-    /// has these ticks. Returns where addresses come to name other threads, in the order of time.
+    /// Determines which object each address names at each time, from the creations and deletions in
+    /// a dump. `ticks` is the time of the dump's first event. Returns, in order of time, the slots
+    /// at which addresses begin to name other threads.
     pub(super) fn settle(
         &mut self,
         trace: &mut Trace,
@@ -104,7 +110,7 @@ impl Registry {
                 Some(slot) => threads.push(ThreadTurn { slot, key: turn.key, context }),
             }
         }
-        // An address whose first thread is created later names none before.
+        // An address refers to no thread before the first thread is created there.
         for ThreadTurn { key, .. } in threads.iter().rev() {
             let before = trace.objects.at(*key, ticks, Some(THREAD)).map(|(id, _)| id);
             let context = before.and_then(|id| self.thread_of(trace, id));
@@ -113,7 +119,8 @@ impl Registry {
         threads
     }
 
-    /// The context of a thread. Threads of the same address, name and stack are one.
+    /// Returns the context of a thread. Threads with the same address, name and stack are the same
+    /// thread.
     fn thread_of(&mut self, trace: &mut Trace, id: ObjectId) -> Option<ContextId> {
         let object = trace.objects.get(id)?;
         if object.kind != THREAD || is_special(object.key) {
@@ -132,8 +139,8 @@ impl Registry {
         Some(context)
     }
 
-    /// The context of an event by its first word; one that the registry does not name is added, with
-    /// an object of its own if it is a thread.
+    /// Returns the context that the first word of an event names. If the registry does not contain
+    /// this context, adds the context. For a thread, also adds an object.
     #[cold]
     pub(super) fn context(&mut self, trace: &mut Trace, key: u64) -> ContextId {
         if let Some(known) = trace.contexts.find(key) {

@@ -1,14 +1,15 @@
-//! Which slot is the oldest, which slots are events, and what is missing.
+//! Finds the oldest slot of a ring, the slots that hold events, and the events that are missing.
 //!
-//! With c the slot that `buffer_current` points at: a ring that has not wrapped holds events in
-//! slots 0..c, and no slot from c on is used, for a kernel clears all when tracing is enabled; one that has holds
-//! them in c.. and then 0..c. Only a context word of 0 marks a slot unused.
+//! Let c be the slot that `buffer_current` points to. A ring that has not wrapped holds events in
+//! slots 0..c. Its slots from c on are unused, because a kernel clears all slots when tracing is
+//! enabled. A ring that has wrapped holds events in c.. and then in 0..c. A slot is unused if its
+//! context word is 0.
 //!
-//! TraceX stops for good at the first unused slot. Here an unused slot between used ones is a damaged record, also
-//! slot 0 and the one that `buffer_current` points at, and reading goes on behind it.
+//! TraceX stops at the first unused slot. This decoder treats an unused slot between used slots as
+//! a damaged record, even if it is slot 0 or slot c, and continues after this slot.
 //!
-//! A kernel records two RUNNING events when tracing is enabled. A ring whose next slot is slot 0 and which does not
-//! begin with them has wrapped more than once.
+//! A kernel records two RUNNING events when tracing is enabled. If c is 0 and the ring does not
+//! begin with these two events, the ring has wrapped more than once.
 
 use std::ops::Range;
 
@@ -17,57 +18,60 @@ use tracewell_wire::threadx::ids;
 use super::slots::{Slots, Ticking};
 use crate::model::{Diagnostics, LossCause, Severity};
 
-/// A piece of the event list, in order.
+/// A section of the event list.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Piece {
-    /// Slots that hold events (and perhaps damaged ones).
+pub(super) enum RingPart {
+    /// Slots that hold events. Some of these slots may be damaged.
     Slots(Range<usize>),
-    /// Events that are missing here; `slot` is where they were or would be.
+    /// Events that are missing at this position.
     Gap {
-        /// How many, where that can be known.
+        /// Number of missing events, if it is known.
         events: Option<u64>,
-        /// Why.
+        /// The reason why the events are missing.
         cause: LossCause,
-        /// Slot that tells.
+        /// Slot where the events were or would have been.
         slot: usize,
     },
 }
 
-/// What decides the order.
+/// A ring of event slots, and the facts that determine their order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ring<'a> {
-    /// The slots that are there.
+    /// The slots that the input contains.
     pub(super) slots: Slots<'a>,
-    /// How many there should be.
+    /// Number of slots according to the header.
     pub(super) expected: usize,
-    /// The slot to be written next by the header (or by the user), if it is one.
+    /// The slot to be written next according to the header or the user, or `None` if that is not a
+    /// slot.
     pub(super) current: Option<usize>,
     /// Offset of slot 0 in the source.
     pub(super) offset: u64,
 }
 
-/// How the events lie in the slots.
+/// The order of the events in the slots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Order {
-    /// There are none.
+    /// There are no events.
     Empty,
-    /// As in the file, for want of a current slot.
+    /// The order in the file, for a ring whose current slot is unknown.
     File,
-    /// From slot 0 up to this one.
+    /// From slot 0 up to this slot.
     Unwrapped(usize),
     /// From this slot to the end, and then from slot 0 up to it.
     Wrapped(usize),
 }
 
 impl Ring<'_> {
-    /// How the events lie.
+    /// Returns the order of the events.
     pub(super) fn order(&self) -> Order {
         let there = self.slots.len();
         let Some(current) = self.current else { return Order::File };
+        // If the slot at the pointer or at the end of the ring is used, the ring has wrapped.
         if self.used(current) || (current < there && self.used(self.expected - 1)) {
             return Order::Wrapped(current);
         }
-        // The next slot to write may be damaged; more than half of what lies behind it is not.
+        // The slot to be written next may be damaged, but damage to half of the slots after it is
+        // unlikely.
         let behind = current.min(there)..there;
         let used = self.slots.count_used(behind.clone());
         if used > behind.len() / 2 {
@@ -80,7 +84,7 @@ impl Ring<'_> {
         }
     }
 
-    /// The slots that may hold events, in the order of the file.
+    /// Returns the slots that may hold events, in file order.
     pub(super) fn filled(&self, order: Order) -> Slots<'_> {
         match order {
             Order::Empty => self.slots.up_to(0),
@@ -89,8 +93,8 @@ impl Ring<'_> {
         }
     }
 
-    /// The event list in order of time.
-    pub(super) fn pieces(&self, order: Order, diagnostics: &mut Diagnostics) -> Vec<Piece> {
+    /// Returns the event list in order of time. Reports missing and damaged slots.
+    pub(super) fn parts(&self, order: Order, diagnostics: &mut Diagnostics) -> Vec<RingPart> {
         let there = self.slots.len();
         if there < self.expected && self.current.is_none_or(|current| !self.unused(current)) {
             let offset = self.offset_of(there);
@@ -100,8 +104,9 @@ impl Ring<'_> {
             );
             diagnostics.add(Severity::Damage, offset, message);
         }
+        // The input contains no event slot, so the number of missing events is unknown.
         if there == 0 && self.expected > 0 {
-            return vec![Piece::Gap { events: None, cause: LossCause::Truncated, slot: 0 }];
+            return vec![RingPart::Gap { events: None, cause: LossCause::Truncated, slot: 0 }];
         }
         match order {
             Order::Empty => Vec::new(),
@@ -111,17 +116,18 @@ impl Ring<'_> {
         }
     }
 
-    /// Returns true if the events begin where tracing was enabled.
+    /// Returns true if the events begin with the two events that a kernel records when tracing is
+    /// enabled.
     pub(super) fn begins_with_tracing(&self, order: Order) -> bool {
         let running = |slot: usize| self.slots.id(slot) == Some(ids::RUNNING) && self.used(slot);
         matches!(order, Order::Unwrapped(_) | Order::Wrapped(0)) && running(0) && running(1)
     }
 
-    /// Ticks from the oldest event to the newest, if the ring is full.
+    /// Returns the ticks from the oldest event to the newest if the ring is full.
     pub(super) fn round(&self, order: Order, mut ticking: Ticking) -> Option<u64> {
         let Order::Wrapped(oldest) = order else { return None };
         for range in [oldest..self.slots.len(), 0..oldest] {
-            self.slots.note(range, &mut ticking, &[], &mut |_, _| {});
+            self.slots.advance(range, &mut ticking);
         }
         Some(ticking.ticks)
     }
@@ -138,54 +144,57 @@ impl Ring<'_> {
         self.offset + (slot * self.slots.size()) as u64
     }
 
-    fn unwrapped(&self, current: usize, diagnostics: &mut Diagnostics) -> Vec<Piece> {
+    fn unwrapped(&self, current: usize, diagnostics: &mut Diagnostics) -> Vec<RingPart> {
         let there = self.slots.len();
-        let mut pieces = vec![Piece::Slots(0..current.min(there))];
+        let mut parts = vec![RingPart::Slots(0..current.min(there))];
         if current > there {
-            // The next slot to write is among those cut off, so nobody can tell whether it was
-            // used: at least the slots up to it are missing, perhaps a whole round.
-            pieces.push(Piece::Gap { events: None, cause: LossCause::Truncated, slot: there });
+            // The input ends before the current slot, so it is unknown if the ring had wrapped. The
+            // events of the slots up to the current slot are missing, and perhaps those of all
+            // later slots too.
+            parts.push(RingPart::Gap { events: None, cause: LossCause::Truncated, slot: there });
         }
         let strays = self.slots.count_used(current.min(there)..there);
         if strays > 0 {
             let message = format!(
-                "expected no events from slot {current} on, which is to be written next, found {strays}; \
-                 they are not read"
+                "expected no events from slot {current} on, which is written next, found {strays}; \
+                 they are ignored"
             );
             diagnostics.add(Severity::Damage, self.offset_of(current), message);
             let events = Some(strays as u64);
-            pieces.push(Piece::Gap { events, cause: LossCause::Damaged, slot: current });
+            parts.push(RingPart::Gap { events, cause: LossCause::Damaged, slot: current });
         }
-        pieces
+        parts
     }
 
-    fn wrapped(&self, current: usize) -> Vec<Piece> {
+    fn wrapped(&self, current: usize) -> Vec<RingPart> {
         let there = self.slots.len();
-        let mut pieces = Vec::new();
+        let mut parts = Vec::new();
+        // Only a ring that begins with the events of the start of tracing has lost no events.
         if current > 0 || !self.begins_with_tracing(Order::Wrapped(current)) {
             let cause = LossCause::Overwritten;
-            pieces.push(Piece::Gap { events: None, cause, slot: current });
+            parts.push(RingPart::Gap { events: None, cause, slot: current });
         }
-        pieces.push(Piece::Slots(current..there));
+        parts.push(RingPart::Slots(current..there));
         if there < self.expected {
             let events = Some((self.expected - there) as u64);
-            pieces.push(Piece::Gap { events, cause: LossCause::Truncated, slot: there });
+            parts.push(RingPart::Gap { events, cause: LossCause::Truncated, slot: there });
         }
-        pieces.push(Piece::Slots(0..current));
-        pieces.retain(|piece| *piece != Piece::Slots(0..0));
-        pieces
+        parts.push(RingPart::Slots(0..current));
+        parts.retain(|part| *part != RingPart::Slots(0..0));
+        parts
     }
 
-    fn file_order(&self, diagnostics: &mut Diagnostics) -> Vec<Piece> {
+    fn file_order(&self, diagnostics: &mut Diagnostics) -> Vec<RingPart> {
         let there = self.slots.len();
         // Unused slots at the end were never written.
         let end = (0..there).rev().find(|&slot| self.used(slot)).map_or(0, |last| last + 1);
         let mut message =
-            "buffer_current points at no slot: events are given as they lie in the file".to_owned();
+            "buffer_current does not point to an event slot: events are listed in file order"
+                .to_owned();
         if let Some(slot) = self.slots.only_backward_step(end) {
-            message += &format!("; their stamps go back once, try -O oldest={slot}");
+            message += &format!("; timestamps decrease once, try -O oldest={slot}");
         }
         diagnostics.add(Severity::Damage, None, message);
-        vec![Piece::Slots(0..end)]
+        vec![RingPart::Slots(0..end)]
     }
 }

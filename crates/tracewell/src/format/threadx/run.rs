@@ -1,8 +1,12 @@
-//! The dumps of a run, one after the other: registry, order, clock, then the events batch by batch.
+//! Decodes the dumps of a run in sequence. For each dump, determines registry, order and clock, and
+//! then decodes the events.
 //!
-//! Dumps of one ring overlap if fewer events were recorded between them than it has slots. A slot that holds the same
-//! in both is the same event, given once. If the ring went round in between, its two pointers say how many events are
-//! missing, but for whole rounds: none is assumed if there was no time for one at the pace of the dumps.
+//! Two dumps of one ring overlap if fewer events were recorded between them than the ring has
+//! slots. If a slot has the same content in both dumps, this module delivers its event only once.
+//! If the target overwrote all slots between the dumps, the difference of the two pointers is the
+//! number of missing events modulo the number of slots. This difference is the exact number if the
+//! time between the dumps is too short for a further pass over the ring at the event rate of the
+//! dumps.
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
@@ -10,71 +14,70 @@ use std::ops::Range;
 
 use foldhash::fast::FixedState;
 use tracewell_wire::ByteOrder;
-use tracewell_wire::threadx::{Event, Header, Layout, PriorityWord, Width, context};
+use tracewell_wire::threadx::{Header, Layout, PriorityWord, Width, context};
 
+use super::DumpHeader;
 use super::image::Image;
 use super::registry::{Registry, ThreadTurn};
-use super::ring::{Order, Piece, Ring};
-use super::slots::{Slots, Ticking, Unwrapping};
-use super::survey::{Known, Survey};
+use super::ring::{Order, Ring, RingPart};
+use super::slots::{self, Marks, Slots, Ticking, Unwrapping};
+use super::survey::{ClockOptions, Survey};
 use crate::model::{
-    Batch, Columns, ContextDetails, Fact, FactForm, Flow, Lifetimes, Loss, LossCause,
-    PayloadLayout, RecordedDetails, Records, Severity, Sink, Trace, births_and_deaths,
+    ContextDetail, Emitter, Fact, FactForm, Flow, Lifetimes, LossCause, PayloadLayout,
+    RecordedDetails, Records, Severity, Trace, births_and_deaths,
 };
 
-/// Events of a batch: their columns and the slots they come from stay in the second-level cache.
-const BATCH: usize = 4096;
-
-/// The dumps of a run that were read so far.
+/// The dumps of a run decoded so far.
 #[derive(Debug)]
 pub(super) struct Run {
-    known: Known,
+    clock_options: ClockOptions,
     oldest: Option<usize>,
     registry: Registry,
     last: Option<Dump>,
     dumps: u64,
 }
 
-/// What is kept of the last dump.
+/// The facts about the last dump that the next dump needs.
 #[derive(Debug)]
 struct Dump {
     layout: Layout,
     header: Header,
     current: Option<usize>,
     state: Unwrapping,
-    /// Ticks of a whole round of the ring, if it was full.
+    /// Ticks from the oldest to the newest event, or `None` if the ring was not full.
     round: Option<u64>,
-    /// A sum of what each slot holds, 0 for unused ones; empty if nothing may follow.
+    /// A hash of each slot; the hash of an unused slot is 0. The list is empty if no dump can
+    /// follow.
     slots: Vec<u64>,
 }
 
 impl Run {
-    pub(super) fn new(known: Known, oldest: Option<usize>) -> Self {
-        Self { known, oldest, registry: Registry::default(), last: None, dumps: 0 }
+    pub(super) fn new(clock_options: ClockOptions, oldest: Option<usize>) -> Self {
+        Self { clock_options, oldest, registry: Registry::default(), last: None, dumps: 0 }
     }
 
-    /// Bytes of an event slot.
+    /// Returns the size of an event slot in bytes; 0 before the first dump.
     pub(super) fn slot_size(&self) -> u64 {
         self.last.as_ref().map_or(0, |last| last.layout.event_size() as u64)
     }
 
-    /// Returns true if a header is of the same ring as the last dump.
+    /// Returns true if a header describes the same ring as the last dump.
     pub(super) fn is_of_ring(&self, layout: Layout, header: &Header) -> bool {
         self.last.as_ref().is_some_and(|last| last.is_of_ring(layout, header))
     }
 
-    /// Reads a dump. With `more`, others may follow.
+    /// Reads a dump. `more` is true if other dumps may follow.
     pub(super) fn read(
         &mut self,
         image: &Image,
         (bytes, offset, more): (&[u8], u64, bool),
-        trace: &mut Trace,
-        sink: &mut dyn Sink,
+        out: &mut Emitter<'_>,
     ) -> Flow {
+        let trace = &mut *out.trace;
         let layout = image.layout;
         if self.last.as_ref().is_some_and(|last| !last.is_alike(image)) {
-            let message = "expected a dump of the same target as before (byte order, size of ULONG and of names, \
-                           mask of the time stamps), found another: it is not read";
+            let message = "expected a dump of the same target as before (byte order, size of ULONG and \
+                           of names, timestamp mask), found one of another target: ignored";
             trace.diagnostics.add(Severity::Damage, offset, message);
             return Flow::Continue(());
         }
@@ -82,12 +85,14 @@ impl Run {
         if last.is_none() {
             let bytes = layout.width.bytes() as u8;
             trace.payload = PayloadLayout::Words { order: layout.order, bytes };
-            trace.facts = facts(image);
-            trace.details = Some(Box::new(PriorityWords(layout)));
+            let dump = DumpHeader { layout, header: image.header };
+            trace.facts = facts(image, dump.id());
+            trace.dialect = Some(Box::new(dump));
+            trace.details = Some(priority_words(layout));
         }
         self.dumps += 1;
         count_dumps(trace, self.dumps);
-        let named = self.registry.read(image, bytes, offset, trace);
+        let named = self.registry.read(image, (bytes, offset, more), trace);
         let slots = Slots::new(image.slots(bytes), layout);
         let current = self.current(image, trace);
         let offset = offset + image.events as u64;
@@ -96,11 +101,12 @@ impl Run {
         let mask = image.header.timer_valid_mask;
         let survey = Survey::walk(ring.filled(order), mask, current);
         trace.cpus = trace.cpus.max(survey.cpus);
-        let own = ring.pieces(order, &mut trace.diagnostics);
+        let own = ring.parts(order, &mut trace.diagnostics);
+        // Times are compared across dumps only if there are several dumps.
         let keeps = more || last.is_some();
-        let (pieces, state, round) = match last {
+        let (parts, state, round) = match last {
             None => {
-                trace.clock = survey.clock(mask, self.known, &mut trace.diagnostics);
+                trace.clock = survey.clock(mask, self.clock_options, &mut trace.diagnostics);
                 let state = Unwrapping::new(trace.clock.counter);
                 let round = if keeps { ring.round(order, state.ticking()) } else { None };
                 (own, state, round)
@@ -108,35 +114,28 @@ impl Run {
             Some(last) => {
                 let round = ring.round(order, Ticking::new(trace.clock.counter));
                 let seam = Seam { last: &last, ring: &ring, order, round };
-                (seam.pieces(&image.header, own, trace), last.state.with_new_names(), round)
+                (seam.parts(&image.header, own, trace), last.state.with_new_names(), round)
             }
         };
-        let (lifetimes, first) = lives(slots, &pieces, state.ticking(), trace);
+        // Names depend on creations in the whole dump, so they are determined before the first
+        // event is delivered.
+        let (lifetimes, first) = lives(slots, &parts, state.ticking(), trace);
         let turns = self.registry.settle(trace, &named, lifetimes, first).into();
-        let mut delivery = Delivery {
-            slots,
-            offset,
-            trace,
-            sink,
-            state,
-            columns: Columns::default(),
-            registry: &mut self.registry,
-            turns,
-            holes: survey.holes,
-        };
-        delivery.all(&pieces)?;
+        let (registry, holes) = (&mut self.registry, survey.holes);
+        let mut delivery = Delivery { slots, offset, out, state, registry, turns, holes };
+        delivery.all(&parts)?;
         let state = delivery.state;
         let slots = if more { sums(slots) } else { Vec::new() };
         self.last = Some(Dump { layout, header: image.header, current, state, round, slots });
         Flow::Continue(())
     }
 
-    /// The slot to be written next, by the user or by the header.
+    /// Returns the slot to be written next, according to the user or the header.
     fn current(&self, image: &Image, trace: &mut Trace) -> Option<usize> {
         let oldest = self.oldest.filter(|slot| *slot < image.event_slots);
         if let Some(asked) = self.oldest.filter(|_| oldest.is_none()) {
             let message = format!(
-                "option oldest: expected a slot below {}, found {asked}; beginning where the dump says",
+                "option oldest: expected a slot below {}, found {asked}; using the dump's own pointer",
                 image.event_slots
             );
             trace.diagnostics.add(Severity::Warning, None, message);
@@ -159,20 +158,21 @@ impl Dump {
     }
 }
 
-/// Where a dump follows another one.
+/// The transition from one dump to the next.
 struct Seam<'a> {
     last: &'a Dump,
     ring: &'a Ring<'a>,
     order: Order,
-    /// Ticks of a round of the later one.
+    /// Ticks from the oldest to the newest event of the later dump.
     round: Option<u64>,
 }
 
 impl Seam<'_> {
-    /// What is new in the later dump, after what is missing between the two. `own` is all that it holds.
-    fn pieces(&self, header: &Header, own: Vec<Piece>, trace: &mut Trace) -> Vec<Piece> {
+    /// Returns the missing events between the two dumps, and the new events of the later dump.
+    /// `own` has all events of the later dump.
+    fn parts(&self, header: &Header, own: Vec<RingPart>, trace: &mut Trace) -> Vec<RingPart> {
         let offset = self.ring.offset;
-        // Of what came before the first event, the later dump itself tells.
+        // If the last dump had no events, `own` already contains the gap before the later dump.
         let same_ring = self.last.is_of_ring(self.last.layout, header)
             && self.last.state.ticking().previous.is_some();
         let Some((before, current)) =
@@ -181,31 +181,34 @@ impl Seam<'_> {
             return own;
         };
         if let Some(new) = self.new_slots(before, current) {
-            return new.into_iter().map(Piece::Slots).collect();
+            return new.into_iter().map(RingPart::Slots).collect();
         }
         if self.ring.begins_with_tracing(self.order) {
-            let message = "tracing was enabled anew between the dump before and this one";
+            let message = "tracing was enabled again between the previous dump and this one";
             trace.diagnostics.add(Severity::Note, offset, message);
             return own;
         }
+        // The ring may have wrapped several times between the dumps. Each further wrap adds the
+        // number of slots to the number of missing events.
         let slots = self.ring.expected;
         let missing = ((current + slots - before) % slots) as u64;
         let known = self.no_further_round(missing);
-        let mut pieces: Vec<_> = own.into_iter().skip_while(is_overwritten).collect();
+        // The gap between the dumps replaces the gap at the start of the later dump.
+        let mut parts: Vec<_> = own.into_iter().skip_while(is_overwritten).collect();
         if !known {
             let message = format!(
-                "{missing} events are missing between the dump before and this one, and perhaps a multiple of {slots} more"
+                "{missing} events are missing between the previous dump and this one, and perhaps a multiple of {slots} more"
             );
             trace.diagnostics.add(Severity::Note, offset, message);
         }
         if missing > 0 || !known {
             let (events, cause) = (known.then_some(missing), LossCause::Overwritten);
-            pieces.insert(0, Piece::Gap { events, cause, slot: current });
+            parts.insert(0, RingPart::Gap { events, cause, slot: current });
         }
-        pieces
+        parts
     }
 
-    /// The slots that were written since the dump before, if all others hold what they held.
+    /// Returns the slots written since the previous dump, if all other slots are unchanged.
     fn new_slots(&self, before: usize, current: usize) -> Option<Vec<Range<usize>>> {
         let slots = self.ring.slots;
         let new = match before <= current {
@@ -215,6 +218,7 @@ impl Seam<'_> {
         let kept = (0..slots.len()).filter(|slot| !new.iter().any(|new| new.contains(slot)));
         let pairs =
             kept.map(|slot| (self.last.slots.get(slot).copied().unwrap_or(0), sum(slots, slot)));
+        // Unused slots prove nothing. If no slot is used in both dumps, the dumps may be unrelated.
         let mut compared = pairs.filter(|(before, now)| *before != 0 && *now != 0).peekable();
         compared.peek()?;
         let same = compared.all(|(before, now)| before == now);
@@ -222,7 +226,9 @@ impl Seam<'_> {
         same.then(|| new.filter(|range| !range.is_empty()).collect())
     }
 
-    /// Returns true if between the dumps there was no time for more than the missing events and half a round.
+    /// Returns true if the ring cannot have wrapped once more between the dumps. To estimate how
+    /// many events were recorded between the dumps, this uses the event rate of the faster dump.
+    /// The ring has not wrapped again if this number is less than `missing` plus half a ring.
     fn no_further_round(&self, missing: u64) -> bool {
         let rounds = [self.last.round, self.round];
         let Some(fastest) = rounds.into_iter().flatten().min() else { return false };
@@ -234,20 +240,21 @@ impl Seam<'_> {
         let Some(first) = self.ring.slots.stamp(oldest) else { return false };
         let pause = u128::from(ticking.ticks_of(first).saturating_sub(ticking.ticks));
         let slots = self.ring.expected as u128;
+        // In integers: pause / fastest < (missing + slots / 2) / slots.
         2 * pause * slots < u128::from(fastest) * (2 * u128::from(missing) + slots)
     }
 }
 
-fn is_overwritten(piece: &Piece) -> bool {
-    matches!(piece, Piece::Gap { cause: LossCause::Overwritten, .. })
+fn is_overwritten(part: &RingPart) -> bool {
+    matches!(part, RingPart::Gap { cause: LossCause::Overwritten, .. })
 }
 
-/// What each slot holds, as a sum.
+/// Returns a hash of each slot.
 fn sums(slots: Slots<'_>) -> Vec<u64> {
     (0..slots.len()).map(|slot| sum(slots, slot)).collect()
 }
 
-/// What a slot holds, as a sum; 0 if it is unused.
+/// Returns a hash of a slot, 0 if it is unused.
 fn sum(slots: Slots<'_>, slot: usize) -> u64 {
     match slots.written_once(slot).filter(|_| slots.used(slot) == Some(true)) {
         Some(words) => FixedState::default().hash_one(words).max(1),
@@ -255,69 +262,100 @@ fn sum(slots: Slots<'_>, slot: usize) -> u64 {
     }
 }
 
-/// The creations and deletions of some pieces, and the ticks of their first event.
+/// Returns the creations and deletions in the event list, and the ticks of its first event. Also
+/// updates the number of processors of the trace.
+///
+/// The ticks of an event depend on all earlier events, but this function needs only the ticks of
+/// creations and deletions. Most dumps have no such events, so usually this function only searches
+/// for their ids.
 fn lives(
     slots: Slots<'_>,
-    pieces: &[Piece],
+    parts: &[RingPart],
     mut ticking: Ticking,
-    trace: &Trace,
+    trace: &mut Trace,
 ) -> (Lifetimes, u64) {
-    let ids = births_and_deaths(&trace.schema);
+    let ids = marks(&births_and_deaths(&trace.schema));
+    let ranges = parts.iter().filter_map(|part| match part {
+        RingPart::Slots(range) => Some(range.clone()),
+        RingPart::Gap { .. } => None,
+    });
+    let ranges: Vec<_> = ranges.collect();
+    let used = |slot: &usize| slots.used(*slot) == Some(true);
+    let first = ranges.iter().cloned().flatten().find(used).and_then(|slot| slots.stamp(slot));
+    let first = first.map_or(ticking.ticks, |stamp| ticking.ticks_of(stamp));
+    let mut marked = Vec::new();
+    for range in &ranges {
+        let (slots, core) = slots.marked(range.clone(), &ids);
+        trace.cpus = trace.cpus.max(u16::from(core) + 1);
+        marked.push(slots);
+    }
+    let mut left = marked.iter().map(Vec::len).sum::<usize>();
     let mut lifetimes = Lifetimes::default();
-    let mut first = None;
-    for piece in pieces {
-        let Piece::Slots(range) = piece else { continue };
-        if first.is_none() {
-            let used = range.clone().find(|slot| slots.used(*slot) == Some(true));
-            first = used.and_then(|slot| slots.stamp(slot)).map(|stamp| ticking.ticks_of(stamp));
-        }
-        slots.note(range.clone(), &mut ticking, &ids, &mut |slot, ticks| {
+    for (range, marked) in ranges.into_iter().zip(marked) {
+        let mut next = range.start;
+        for slot in marked {
+            slots.advance(next..slot + 1, &mut ticking);
+            next = slot + 1;
+            left -= 1;
             let record = slots.bytes(slot..slot + 1);
             let payload = record.get(record.len() / 2..).unwrap_or_default();
             let id = u32::from(slots.id(slot).unwrap_or(0));
-            lifetimes.note((&trace.schema, trace.payload), (id, payload), (slot, ticks));
-        });
+            lifetimes.note((&trace.schema, trace.payload), (id, payload), (slot, ticking.ticks));
+        }
+        // After the last creation or deletion, no ticks are needed.
+        if left == 0 {
+            break;
+        }
+        slots.advance(next..range.end, &mut ticking);
     }
-    (lifetimes, first.unwrap_or(ticking.ticks))
+    (lifetimes, first)
 }
 
-/// Gives the pieces of the event list to the sink.
-struct Delivery<'a> {
+/// Returns a table with one entry per 16-bit id. The entry of an id is true if `ids` is true for
+/// it.
+fn marks(ids: &[bool]) -> Box<Marks> {
+    let mut marks = vec![false; size_of::<Marks>()];
+    marks.iter_mut().zip(ids).for_each(|(mark, id)| *mark = *id);
+    marks.try_into().unwrap_or_else(|_| unreachable!("the vector has the length of the table"))
+}
+
+/// Delivers the event list to the sink.
+struct Delivery<'a, 'b> {
     slots: Slots<'a>,
     offset: u64,
-    trace: &'a mut Trace,
-    sink: &'a mut dyn Sink,
+    out: &'a mut Emitter<'b>,
     state: Unwrapping,
-    columns: Columns,
     registry: &'a mut Registry,
-    /// Where addresses come to name other threads, in the order of time.
+    /// Slots after which an address names another thread, in order of time.
     turns: VecDeque<ThreadTurn>,
-    /// Whether unused slots are to be expected.
+    /// True if there may be unused slots among the events.
     holes: bool,
 }
 
-impl Delivery<'_> {
-    fn all(&mut self, pieces: &[Piece]) -> Flow {
-        for piece in pieces {
-            match piece {
-                Piece::Slots(range) => self.slots(range.clone())?,
-                Piece::Gap { events, cause, slot } => self.gap(*events, *cause, *slot)?,
+impl Delivery<'_, '_> {
+    fn all(&mut self, parts: &[RingPart]) -> Flow {
+        for part in parts {
+            match part {
+                RingPart::Slots(range) => self.slots(range.clone())?,
+                RingPart::Gap { events, cause, slot } => self.gap(*events, *cause, *slot)?,
             }
         }
         Flow::Continue(())
     }
 
     fn gap(&mut self, events: Option<u64>, cause: LossCause, slot: usize) -> Flow {
-        let offset = self.offset + (slot * self.slots.size()) as u64;
-        let loss = Loss { before: self.trace.events, events, cause, offset };
-        self.trace.losses.add(&loss);
-        self.sink.loss(self.trace, &loss)
+        self.out.loss(events, cause, self.offset_of(slot))
+    }
+
+    /// Returns the offset of a slot in the source.
+    fn offset_of(&self, slot: usize) -> u64 {
+        self.offset + (slot * self.slots.size()) as u64
     }
 
     fn slots(&mut self, range: Range<usize>) -> Flow {
         let mut next = range.start;
         while next < range.end {
-            let end = self.turn(next).min(range.end).min(next + BATCH);
+            let end = self.turn(next).min(range.end).min(next + Emitter::EVENTS);
             let unused = if self.holes { self.slots.first_unused(next..end) } else { None };
             let filled = self.batch(next..unused.unwrap_or(end))?;
             next += filled;
@@ -328,65 +366,59 @@ impl Delivery<'_> {
         Flow::Continue(())
     }
 
-    /// From a slot on an address may name another thread. Returns the next slot at which one does: no batch goes beyond
-    /// it, for a context is found by its address once a batch.
+    /// Applies the thread names that change at a slot. Returns the next slot at which a name
+    /// changes. No batch extends beyond this slot, because the decoder looks up each context once
+    /// per batch.
     fn turn(&mut self, slot: usize) -> usize {
         while let Some(turn) = self.turns.pop_front_if(|turn| turn.slot == slot) {
-            self.trace.contexts.turn(turn.key, turn.context);
+            self.out.trace.contexts.turn(turn.key, turn.context);
             self.state.forget(turn.key);
         }
         let next = self.turns.front().map(|turn| turn.slot);
-        // Slots behind the end of a wrapped ring come first.
+        // In a wrapped ring, the next slot at which a name changes may have a lower number. Then
+        // this slot is not in the current range.
         next.filter(|next| *next > slot).unwrap_or(usize::MAX)
     }
 
-    /// Delivers events up to the first unused slot; returns how many.
-    fn batch(&mut self, range: Range<usize>) -> std::ops::ControlFlow<(), usize> {
-        let size = self.slots.size();
-        let (trace, registry) = (&mut *self.trace, &mut *self.registry);
-        let mut context_of = |key| registry.context(trace, key);
-        let filled =
-            self.slots.fill(range.clone(), &mut self.state, &mut context_of, &mut self.columns);
+    /// Delivers events up to the first unused slot. Returns their number.
+    fn batch(&mut self, range: Range<usize>) -> Flow<usize> {
+        let Self { slots, state, registry, .. } = self;
+        let filled = self.out.columns(|trace, columns| {
+            slots.fill(range.clone(), state, &mut |key| registry.context(trace, key), columns)
+        });
         if filled > 0 {
+            let size = self.slots.size();
             let bytes = self.slots.bytes(range.start..range.start + filled);
-            let offset = self.offset + (range.start * size) as u64;
-            let records = Records::fixed(bytes, offset, size, size / 2);
-            if self.trace.events == 0 {
+            let records = Records::fixed(bytes, self.offset_of(range.start), size, size / 2);
+            if self.out.trace.events == 0 {
                 self.note_first(bytes);
             }
-            let batch = Batch { first: self.trace.events, columns: &self.columns, records };
-            self.trace.events += filled as u64;
-            self.trace.span = self.state.ticking().ticks;
-            // The survey may have ended before a core first recorded.
-            let core = self.columns.cpu.iter().max().copied().unwrap_or(0);
-            self.trace.cpus = self.trace.cpus.max(core + 1);
-            self.sink.events(self.trace, &batch)?;
+            self.out.batch(records)?;
         }
-        std::ops::ControlFlow::Continue(filled)
+        Flow::Continue(filled)
     }
 
     fn note_first(&mut self, bytes: &[u8]) {
         let word = self.slots.size() / 8;
-        if let Some(raw) = self.trace.payload.argument(bytes.get(3 * word..).unwrap_or_default(), 0)
-        {
-            self.trace.clock.first_stamp = self.trace.clock.counter.stamp(raw);
+        let trace = &mut *self.out.trace;
+        if let Some(raw) = trace.payload.argument(bytes.get(3 * word..).unwrap_or_default(), 0) {
+            trace.clock.first_stamp = trace.clock.counter.stamp(raw);
         }
     }
 
-    /// Reports a run of unused slots among used ones; returns the slot behind it.
-    fn damaged(&mut self, range: Range<usize>) -> std::ops::ControlFlow<(), usize> {
+    /// Reports unused slots between used slots. Returns the first used slot after the unused slots.
+    fn damaged(&mut self, range: Range<usize>) -> Flow<usize> {
         let used = |slot: &usize| self.slots.used(*slot) == Some(true);
         let end = range.clone().find(used).unwrap_or(range.end);
-        let offset = self.offset + (range.start * self.slots.size()) as u64;
         let count = end - range.start;
         let message = format!("expected an event, found {count} slots with context 0");
-        self.trace.diagnostics.add(Severity::Damage, offset, message);
-        self.gap(Some(count as u64), LossCause::Damaged, range.start)?;
-        std::ops::ControlFlow::Continue(end)
+        let missing = (Some(count as u64), LossCause::Damaged);
+        self.out.damage(message, missing, self.offset_of(range.start))?;
+        Flow::Continue(end)
     }
 }
 
-/// Says of how many dumps a trace was made, if of several.
+/// Adds the number of dumps to the trace's facts if there are at least two.
 fn count_dumps(trace: &mut Trace, dumps: u64) {
     const NAME: &str = "dumps";
     trace.facts.retain(|fact| fact.name != NAME);
@@ -395,40 +427,49 @@ fn count_dumps(trace: &mut Trace, dumps: u64) {
     }
 }
 
-/// Reads the second word of a slot.
+/// Decodes the second word of slots of one layout.
 #[derive(Debug)]
-struct PriorityWords(Layout);
+struct PriorityWords<const N: usize, const BIG: bool>;
 
-impl RecordedDetails for PriorityWords {
-    fn details(&self, record: &[u8]) -> ContextDetails {
-        match Event::read(self.0, record).map(|event| event.priority()) {
-            Some(PriorityWord::Thread { priority, threshold }) => {
-                let preemption_threshold = threshold.filter(|threshold| *threshold != priority);
-                ContextDetails { preemption_threshold, interrupted: None }
+impl<const N: usize, const BIG: bool> RecordedDetails for PriorityWords<N, BIG> {
+    fn detail(&self, record: &[u8]) -> Option<ContextDetail> {
+        match slots::priority_word::<N, BIG>(record.first_chunk()?) {
+            PriorityWord::Thread { priority, threshold: Some(threshold) } => {
+                (threshold != priority).then_some(ContextDetail::PreemptionThreshold(threshold))
             }
-            // Old kernels record 0, new ones if nobody was interrupted.
-            Some(PriorityWord::Interrupted(thread)) if thread != context::UNUSED => {
-                ContextDetails { preemption_threshold: None, interrupted: Some(thread) }
+            // Old kernels always record 0. Newer kernels record 0 if the system was idle.
+            PriorityWord::Interrupted(thread) => {
+                (thread != context::UNUSED).then_some(ContextDetail::Interrupted(thread))
             }
-            _ => ContextDetails::default(),
+            _ => None,
         }
     }
 }
 
-fn facts(image: &Image) -> Vec<Fact> {
+/// Returns the decoder of the second words of slots with this layout.
+fn priority_words(layout: Layout) -> Box<dyn RecordedDetails> {
+    match (layout.width, layout.order) {
+        (Width::Bits32, ByteOrder::Little) => Box::new(PriorityWords::<32, false>),
+        (Width::Bits32, ByteOrder::Big) => Box::new(PriorityWords::<32, true>),
+        (Width::Bits64, ByteOrder::Little) => Box::new(PriorityWords::<64, false>),
+        (Width::Bits64, ByteOrder::Big) => Box::new(PriorityWords::<64, true>),
+    }
+}
+
+fn facts(image: &Image, id: u32) -> Vec<Fact> {
     let header = &image.header;
     let hexadecimal = |name, value| Fact { name, value, form: FactForm::Hexadecimal };
     let decimal = |name, value| Fact { name, value, form: FactForm::Decimal };
-    let (order, id) = match image.layout.order {
-        ByteOrder::Little => ("little", u64::from(Header::ID.swap_bytes())),
-        ByteOrder::Big => ("big", u64::from(Header::ID)),
+    let order = match image.layout.order {
+        ByteOrder::Little => "little",
+        ByteOrder::Big => "big",
     };
     let bits = match image.layout.width {
         Width::Bits32 => 32,
         Width::Bits64 => 64,
     };
     vec![
-        Fact { name: "byte_order", value: id, form: FactForm::Text(order) },
+        Fact { name: "byte_order", value: u64::from(id), form: FactForm::Text(order) },
         decimal("ulong_bits", bits),
         hexadecimal("timer_valid_mask", header.timer_valid_mask),
         hexadecimal("trace_base_address", header.trace_base_address),

@@ -1,23 +1,33 @@
-//! Event slots as columns: the hot loop of the reader.
+//! Converts event slots to columns: the hot loop of the reader.
 //!
 //! Each loop is compiled once for each of the four layouts (two widths, two byte orders), so that
 //! reading a word is a load and at most a byte swap.
 
 use std::ops::Range;
 
-use tracewell_wire::threadx::{Layout, Width, context};
+use tracewell_wire::threadx::{Layout, PriorityWord, Width, context};
 use tracewell_wire::{ByteOrder, threadx::Event};
 
-use crate::model::{Columns, ContextId, Counter, NO_PRIORITY};
+use crate::model::{Columns, ContextId, Counter, Direction, Priority};
 
-/// A run of event slots; the bytes hold whole slots only.
+/// A table with one entry per event id. The entries of marked ids are true.
+pub(super) type Marks = [bool; 1 << 16];
+
+/// Number of slots that are searched together for marked ids.
+const BLOCK: usize = 4096;
+
+/// The bits of [`Priority::NONE`]. A priority with all these bits set means that there is no
+/// priority.
+const NO_PRIORITY: u16 = u16::MAX;
+
+/// A sequence of event slots. The bytes hold whole slots only.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slots<'a> {
     bytes: &'a [u8],
     layout: Layout,
 }
 
-/// Runs a function with the slots as arrays of the right size, compiled for each layout.
+/// Calls the instance of a generic function for the layout of the slots, with the slots as arrays.
 macro_rules! for_each_layout {
     ($slots:expr, $bytes:expr, $function:ident($($argument:expr),*)) => {
         match ($slots.layout.width, $slots.layout.order) {
@@ -38,22 +48,22 @@ impl<'a> Slots<'a> {
         Self { bytes, layout }
     }
 
-    /// The slots before one.
+    /// Returns the slots before slot `end`.
     pub(super) fn up_to(&self, end: usize) -> Self {
         Self { bytes: self.bytes(0..end.min(self.len())), layout: self.layout }
     }
 
-    /// Number of slots.
+    /// Returns the number of whole slots.
     pub(super) fn len(&self) -> usize {
         self.bytes.len() / self.size()
     }
 
-    /// Bytes of a slot.
+    /// Size of a slot in bytes: 32 or 64.
     pub(super) fn size(&self) -> usize {
         self.layout.event_size()
     }
 
-    /// The bytes of some slots.
+    /// Returns the bytes of a range of slots; empty if it exceeds the slots.
     pub(super) fn bytes(&self, range: Range<usize>) -> &'a [u8] {
         self.bytes.get(range.start * self.size()..range.end * self.size()).unwrap_or_default()
     }
@@ -62,58 +72,78 @@ impl<'a> Slots<'a> {
         Event::read(self.layout, self.bytes(slot..slot + 1))
     }
 
-    /// Whether a slot holds an event; `None` where there is no such slot.
+    /// Returns true if a slot holds an event. Returns `None` if there is no such slot.
     pub(super) fn used(&self, slot: usize) -> Option<bool> {
         self.event(slot).map(|event| event.context != context::UNUSED)
     }
 
-    /// Walks over some slots, used or not, of which the one before had the masked stamp `previous`.
+    /// Examines a range of used and unused slots. `previous` is the masked timestamp before the
+    /// range.
     pub(super) fn tally(&self, range: Range<usize>, mask: u64, previous: u64) -> Tally {
         let bytes = self.bytes(range);
         for_each_layout!(self, bytes, tally(mask, previous))
     }
 
-    /// The first unused slot among some.
+    /// Returns the first unused slot of a range.
     pub(super) fn first_unused(&self, mut range: Range<usize>) -> Option<usize> {
         range.find(|&slot| self.used(slot) == Some(false))
     }
 
-    /// Number of used slots among some.
+    /// Returns the number of used slots in a range.
     pub(super) fn count_used(&self, range: Range<usize>) -> usize {
         range.filter(|&slot| self.used(slot) == Some(true)).count()
     }
 
-    /// Calls `note` with the slot and the ticks of each event among some whose id is marked in `ids`, and with the
-    /// ticks of those before them in `state`.
-    pub(super) fn note(
-        &self,
-        range: Range<usize>,
-        state: &mut Ticking,
-        ids: &[bool],
-        note: &mut dyn FnMut(usize, u64),
-    ) {
-        let start = range.start;
-        let bytes = self.bytes(range);
-        for_each_layout!(self, bytes, note_marked(start, state, ids, note));
+    /// Returns the used slots of a range whose event id is marked in `ids`, in order, and the
+    /// highest core number of the range.
+    pub(super) fn marked(&self, range: Range<usize>, ids: &Marks) -> (Vec<usize>, u8) {
+        let mut found = Vec::new();
+        let mut core = 0;
+        let mut start = range.start;
+        while start < range.end {
+            let block = start..range.end.min(start + BLOCK);
+            let bytes = self.bytes(block.clone());
+            let (any, highest) = for_each_layout!(self, bytes, any_marked(ids));
+            core = highest.max(core);
+            // Almost all blocks have no marked id, and testing a whole block needs no branch per
+            // slot.
+            if any {
+                let marked = |slot: &usize| {
+                    let event = self.event(*slot).filter(|event| event.context != context::UNUSED);
+                    event.is_some_and(|event| ids[usize::from(event.id())])
+                };
+                found.extend(block.clone().filter(marked));
+            }
+            start = block.end;
+        }
+        (found, core)
     }
 
-    /// The event id in a slot.
+    /// Advances `ticking` over the used slots of a range.
+    pub(super) fn advance(&self, range: Range<usize>, ticking: &mut Ticking) {
+        let bytes = self.bytes(range);
+        for_each_layout!(self, bytes, advance(ticking));
+    }
+
+    /// Returns the event id in a slot.
     pub(super) fn id(&self, slot: usize) -> Option<u16> {
         self.event(slot).map(|event| event.id())
     }
 
-    /// The first four words of a slot, which a kernel does not change after it wrote them.
+    /// Returns the first four words of a slot. A kernel never changes these words after it wrote
+    /// the slot.
     pub(super) fn written_once(&self, slot: usize) -> Option<[u64; 4]> {
         let event = self.event(slot)?;
         Some([event.context, event.priority_word, event.id_word, event.stamp])
     }
 
-    /// The raw stamp in a slot.
+    /// Returns the raw timestamp in a slot.
     pub(super) fn stamp(&self, slot: usize) -> Option<u64> {
         self.event(slot).map(|event| event.stamp)
     }
 
-    /// The slot before which the stamps of slots `0..end` go back, if they do so exactly once.
+    /// Returns the slot at which the timestamps of slots `0..end` decrease, if they do so exactly
+    /// once.
     pub(super) fn only_backward_step(&self, end: usize) -> Option<usize> {
         let mut previous = 0;
         let used = (0..end).filter(|&slot| self.used(slot) == Some(true));
@@ -125,7 +155,7 @@ impl<'a> Slots<'a> {
         steps.next().is_none().then_some(step)
     }
 
-    /// Fills columns with some slots, up to the first unused one. Returns how many were filled.
+    /// Fills columns with a range of slots, up to the first unused one. Returns the number of rows.
     pub(super) fn fill(
         &self,
         range: Range<usize>,
@@ -141,7 +171,7 @@ impl<'a> Slots<'a> {
     }
 }
 
-/// Word `index` of a slot of N bytes.
+/// Returns word `index` of a slot of N bytes.
 #[inline(always)]
 fn word<const N: usize, const BIG: bool>(slot: &[u8; N], index: usize) -> u64 {
     let order = if BIG { ByteOrder::Big } else { ByteOrder::Little };
@@ -155,24 +185,30 @@ fn word<const N: usize, const BIG: bool>(slot: &[u8; N], index: usize) -> u64 {
     }
 }
 
-/// What a walk over some slots counts.
+/// Decodes the second word of a slot.
+#[inline(always)]
+pub(super) fn priority_word<const N: usize, const BIG: bool>(slot: &[u8; N]) -> PriorityWord {
+    PriorityWord::of(word::<N, BIG>(slot, 0), word::<N, BIG>(slot, 1))
+}
+
+/// Statistics of a range of slots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tally {
-    /// Slots whose masked stamp is larger than the one before.
+    /// Number of slots whose masked timestamp is larger than that of the previous slot.
     pub(super) increases: usize,
-    /// Slots whose masked stamp is smaller.
+    /// Number of slots whose masked timestamp is smaller than that of the previous slot.
     pub(super) decreases: usize,
-    /// The largest masked stamp.
+    /// The largest masked timestamp.
     pub(super) largest: u64,
-    /// The last masked stamp.
+    /// The last masked timestamp.
     pub(super) last: u64,
     /// The highest core number.
     pub(super) core: u8,
-    /// Whether a slot is unused.
+    /// True if at least one slot is unused.
     pub(super) unused: bool,
 }
 
-/// No branch depends on what a slot holds, so that the loop runs at the speed of memory.
+/// No branch depends on the content of a slot, so the loop runs at the speed of memory.
 #[inline(never)]
 fn tally<const N: usize, const BIG: bool>(slots: &[[u8; N]], mask: u64, previous: u64) -> Tally {
     let mut tally =
@@ -189,12 +225,12 @@ fn tally<const N: usize, const BIG: bool>(slots: &[[u8; N]], mask: u64, previous
     tally
 }
 
-/// How stamps become ticks, from one event to the next.
+/// Converts timestamps to ticks, from one event to the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticking {
     pub(super) counter: Counter,
     pub(super) ticks: u64,
-    /// The stamp of the last event.
+    /// Timestamp of the last event.
     pub(super) previous: Option<u64>,
 }
 
@@ -203,7 +239,7 @@ impl Ticking {
         Self { counter, ticks: 0, previous: None }
     }
 
-    /// Ticks of an event with this stamp, if it came next.
+    /// Returns the ticks of the next event, given its raw timestamp.
     pub(super) fn ticks_of(&self, raw: u64) -> u64 {
         let stamp = self.counter.stamp(raw);
         let elapsed = self.previous.map_or(0, |previous| self.counter.elapsed(previous, stamp));
@@ -211,7 +247,7 @@ impl Ticking {
     }
 }
 
-/// The state that goes from one batch to the next.
+/// The state that is kept between batches.
 #[derive(Debug)]
 pub(super) struct Unwrapping {
     ticking: Ticking,
@@ -223,42 +259,56 @@ impl Unwrapping {
         Self { ticking: Ticking::new(counter), contexts: ContextCache::new() }
     }
 
-    /// How far the clock has come.
+    /// Returns the state of the clock.
     pub(super) fn ticking(&self) -> Ticking {
         self.ticking
     }
 
-    /// Goes on with another dump, in which keys may name other contexts.
+    /// Prepares for another dump, in which keys may refer to other contexts.
     pub(super) fn with_new_names(self) -> Self {
         Self { contexts: ContextCache::new(), ..self }
     }
 
-    /// Forgets the context of a key.
+    /// Removes the context of a key from the cache.
     pub(super) fn forget(&mut self, key: u64) {
         self.contexts.forget(key);
     }
 }
 
-/// Context words seen lately, directly mapped: a look-up is a multiplication and a load.
+/// A direct-mapped cache of context words: a lookup is a multiplication and a load.
 #[derive(Debug)]
 struct ContextCache {
-    entries: [(u64, ContextId); 256],
+    entries: [Known; 256],
+}
+
+/// The values that the loop needs for a context word.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    key: u64,
+    context: ContextId,
+    /// [`Priority::NONE`] for interrupts and initialisation, whose second word does not contain a
+    /// priority; otherwise 0.
+    no_priority: u16,
 }
 
 impl ContextCache {
     fn new() -> Self {
-        // An unused slot's context is never looked up, so it can stand for an empty entry.
-        Self { entries: [(context::UNUSED, ContextId(0)); 256] }
+        // The context word of unused slots is never looked up, so it can mark empty entries.
+        let empty = Known { key: context::UNUSED, context: ContextId(0), no_priority: 0 };
+        Self { entries: [empty; 256] }
     }
 
     #[inline(always)]
-    fn get(&mut self, key: u64, context_of: &mut dyn FnMut(u64) -> ContextId) -> ContextId {
-        // The golden ratio spreads control blocks that lie at equal distances.
+    fn get(&mut self, key: u64, context_of: &mut dyn FnMut(u64) -> ContextId) -> Known {
+        // Multiplying by the golden ratio distributes equally spaced addresses evenly over the
+        // table.
         let entry = &mut self.entries[Self::place(key)];
-        if entry.0 != key {
-            *entry = (key, context_of(key));
+        if entry.key != key {
+            let special = key == context::INTERRUPT || key == context::INITIALIZATION;
+            let no_priority = if special { NO_PRIORITY } else { 0 };
+            *entry = Known { key, context: context_of(key), no_priority };
         }
-        entry.1
+        *entry
     }
 
     #[inline(always)]
@@ -267,37 +317,39 @@ impl ContextCache {
     }
 
     fn forget(&mut self, key: u64) {
-        self.entries[Self::place(key)].0 = context::UNUSED;
+        self.entries[Self::place(key)].key = context::UNUSED;
     }
 }
 
-/// Unlike the hot loop it passes over unused slots, which end nothing here.
+/// Returns true if any slot has a marked id, and the highest core number of the used slots. The
+/// first result is also true for an unused slot with stale content.
 #[inline(never)]
-fn note_marked<const N: usize, const BIG: bool>(
-    slots: &[[u8; N]],
-    start: usize,
-    state: &mut Ticking,
-    ids: &[bool],
-    note: &mut dyn FnMut(usize, u64),
-) {
-    let counter = state.counter;
-    let mut ticks = state.ticks;
-    let mut previous = state.previous;
-    for (row, slot) in slots.iter().enumerate() {
-        if word::<N, BIG>(slot, 0) == context::UNUSED {
-            continue;
-        }
-        let stamp = counter.stamp(word::<N, BIG>(slot, 3));
-        ticks = ticks.saturating_add(counter.elapsed(previous.unwrap_or(stamp), stamp));
-        previous = Some(stamp);
-        if ids.get(usize::from(word::<N, BIG>(slot, 2) as u16)) == Some(&true) {
-            note(start + row, ticks);
-        }
+fn any_marked<const N: usize, const BIG: bool>(slots: &[[u8; N]], ids: &Marks) -> (bool, u8) {
+    let mut any = false;
+    let mut highest = 0;
+    for slot in slots {
+        let id_word = word::<N, BIG>(slot, 2) as u32;
+        any |= ids[usize::from(id_word as u16)];
+        let used = word::<N, BIG>(slot, 0) != context::UNUSED;
+        highest = highest.max(if used { id_word } else { 0 });
     }
-    (state.ticks, state.previous) = (ticks, previous);
+    (any, (highest >> 24) as u8)
 }
 
-/// The hot loop. Rows of `columns` from the returned number on are not filled.
+/// Advances `ticking` over the used slots. Unlike the hot loop, skips unused slots.
+#[inline(never)]
+fn advance<const N: usize, const BIG: bool>(slots: &[[u8; N]], ticking: &mut Ticking) {
+    let mut now = *ticking;
+    for slot in slots {
+        if word::<N, BIG>(slot, 0) != context::UNUSED {
+            now.ticks = now.ticks_of(word::<N, BIG>(slot, 3));
+            now.previous = Some(now.counter.stamp(word::<N, BIG>(slot, 3)));
+        }
+    }
+    *ticking = now;
+}
+
+/// Fills rows of `columns`. Returns the number of rows filled.
 #[inline(never)]
 fn fill<const N: usize, const BIG: bool>(
     slots: &[[u8; N]],
@@ -307,33 +359,111 @@ fn fill<const N: usize, const BIG: bool>(
 ) -> usize {
     let Some(first) = slots.first() else { return 0 };
     let counter = state.ticking.counter;
-    let origin = counter.stamp(word::<N, BIG>(first, 3));
-    let mut previous = state.ticking.previous.unwrap_or(origin);
-    let mut ticks = state.ticking.ticks;
+    let first = counter.stamp(word::<N, BIG>(first, 3));
+    let previous = state.ticking.previous.unwrap_or(first);
+    let out = (&mut state.contexts, context_of, columns);
+    let ticks = &mut state.ticking.ticks;
+    let filled = match counter.low_bits() {
+        // The modulus of the usual counter is a power of two, so a mask on the difference replaces
+        // the remainder and a branch.
+        Some(mask) => {
+            let inverted = if counter.direction == Direction::Down { u64::MAX } else { 0 };
+            let mut before = previous ^ inverted;
+            let elapsed = |raw: u64| {
+                let elapsed = (raw ^ inverted).wrapping_sub(before) & mask;
+                before = raw ^ inverted;
+                elapsed
+            };
+            fill_rows::<N, BIG>(slots, elapsed, ticks, out)
+        }
+        None => {
+            let mut before = previous;
+            let elapsed = |raw: u64| {
+                let stamp = counter.stamp(raw);
+                counter.elapsed(std::mem::replace(&mut before, stamp), stamp)
+            };
+            fill_rows::<N, BIG>(slots, elapsed, ticks, out)
+        }
+    };
+    if let Some(last) = filled.checked_sub(1).and_then(|last| slots.get(last)) {
+        state.ticking.previous = Some(counter.stamp(word::<N, BIG>(last, 3)));
+    }
+    filled
+}
+
+/// The hot loop of [`fill`]. The argument of `elapsed` is a timestamp. `elapsed` returns the ticks
+/// since the timestamp of the previous call.
+#[inline(always)]
+fn fill_rows<const N: usize, const BIG: bool>(
+    slots: &[[u8; N]],
+    mut elapsed: impl FnMut(u64) -> u64,
+    last_ticks: &mut u64,
+    out: (&mut ContextCache, &mut dyn FnMut(u64) -> ContextId, &mut Columns),
+) -> usize {
+    let (contexts, context_of, columns) = out;
+    let mut ticks = *last_ticks;
     let mut filled = 0;
     let rows = columns.ticks.iter_mut().zip(&mut columns.cpu).zip(&mut columns.context);
     let rows = rows.zip(&mut columns.id).zip(&mut columns.priority);
     for (slot, ((((to_ticks, to_cpu), to_context), to_id), to_priority)) in slots.iter().zip(rows) {
         let key = word::<N, BIG>(slot, 0);
+        // The caller reports unused slots as damage and continues after them.
         if key == context::UNUSED {
             break;
         }
-        let stamp = counter.stamp(word::<N, BIG>(slot, 3));
-        ticks = ticks.saturating_add(counter.elapsed(previous, stamp));
-        previous = stamp;
+        ticks = ticks.saturating_add(elapsed(word::<N, BIG>(slot, 3)));
         let id_word = word::<N, BIG>(slot, 2);
-        let special = key == context::INTERRUPT || key == context::INITIALIZATION;
+        let known = contexts.get(key, context_of);
         *to_ticks = ticks;
         *to_cpu = (id_word >> 24) as u8 as u16;
-        *to_context = state.contexts.get(key, context_of);
+        *to_context = known.context;
         *to_id = id_word as u16 as u32;
         let priority = word::<N, BIG>(slot, 1) as u16 & 0x3FF;
-        *to_priority = if special { NO_PRIORITY } else { priority };
+        *to_priority = Priority::new(priority | known.no_priority);
         filled += 1;
     }
-    if filled > 0 {
-        state.ticking.ticks = ticks;
-        state.ticking.previous = Some(previous);
-    }
+    *last_ticks = ticks;
     filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_of_every_counter_are_the_sums_of_its_steps() {
+        let layout = Layout { width: Width::Bits32, order: ByteOrder::Little, name_size: 32 };
+        let mut random = 1_u64;
+        let stamps: Vec<u32> = (0..500)
+            .map(|_| {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (random >> 32) as u32
+            })
+            .collect();
+        let slot = |stamp: &u32| [0x100, 0, 7, *stamp, 0, 0, 0, 0].map(u32::to_le_bytes);
+        let bytes = stamps.iter().flat_map(slot).flatten().collect::<Vec<u8>>();
+        let slots = Slots::new(&bytes, layout);
+        let masks = [0, 1, 0xFFFF, 0xFF00, 0xFFFF_FFFF, u64::MAX];
+        for direction in [Direction::Up, Direction::Down] {
+            let of_mask = masks.map(|mask| Counter::of_mask(mask, direction));
+            let decimal = Counter { last: 999_999_999, ..of_mask[4] };
+            for counter in of_mask.into_iter().chain([decimal]) {
+                let (mut state, mut columns) = (Unwrapping::new(counter), Columns::default());
+                let mut ticks: Vec<u64> = Vec::new();
+                for start in [0, 300] {
+                    let range = start..(start + 300).min(slots.len());
+                    slots.fill(range, &mut state, &mut |_| ContextId(3), &mut columns);
+                    ticks.extend(&columns.ticks);
+                }
+                let mut expected = Ticking::new(counter);
+                let expected: Vec<_> = (0..slots.len())
+                    .map(|slot| {
+                        slots.advance(slot..slot + 1, &mut expected);
+                        expected.ticks
+                    })
+                    .collect();
+                assert_eq!(ticks, expected, "{counter:?}");
+            }
+        }
+    }
 }

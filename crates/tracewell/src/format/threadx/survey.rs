@@ -1,59 +1,69 @@
-//! Which way a dump's clock counts, and where it wraps: neither is recorded.
+//! Infers the direction of a dump's clock and the value at which it wraps. Dumps contain neither
+//! fact.
 //!
-//! The rule is TraceX's but for ties. Walking the slots in file order, each masked stamp is compared
-//! with the one before; more increases than decreases mean that the clock counts up, more decreases
-//! that it counts down. The comparison is skipped at the first two slots of the file and at the first two
-//! from `buffer_current` on. TraceX takes a tie (two events, a constant clock) for down; here the skipped steps
-//! between neighbours decide it, and if they do not, the clock counts up. Unused slots are passed over.
+//! The rule is the rule of TraceX, except for ties. TraceX compares each masked timestamp with the
+//! previous timestamp in file order. If more timestamps increase than decrease, the clock counts
+//! up, otherwise down. TraceX skips unused slots, the first two slots of the file, and two slots
+//! from `buffer_current` on. If as many timestamps increase as decrease (two events, a constant
+//! clock), TraceX assumes that the clock counts down. In this case, this module also counts the
+//! skipped steps between events that are neighbours in time. If there is still a tie, the clock
+//! counts up.
 //!
-//! The walk ends as soon as the slots that are left cannot change the answer.
+//! The loop ends as soon as the remaining slots cannot change the result. In a large dump, blocks
+//! that are spread over it are counted first. If at least 99 of 100 steps of each block have the
+//! same direction, the other slots are not counted.
 
 use std::ops::Range;
 
 use super::slots::{Slots, Tally};
 use crate::model::{Clock, Counter, Diagnostics, Direction, Rate, Severity};
 
-/// What is known before the stamps are looked at.
+/// The user's options about the clock. These options override the facts inferred from timestamps.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Known {
+pub(super) struct ClockOptions {
     pub(super) rate: Option<Rate>,
     pub(super) direction: Option<Direction>,
     pub(super) modulus: Option<u64>,
 }
 
-/// Stamps of ThreadX's own Linux ports are the nanosecond part of the wall clock, though the mask
-/// they declare says 2^32.
+/// Range of the timestamps of ThreadX's Linux ports. Their timestamps are the nanosecond part of
+/// the wall clock, although the mask in the header allows 2^32 values.
 const NANOSECONDS: u64 = 1_000_000_000;
 
-/// Counts of a walk over the stamps.
+/// The statistics of the timestamps examined so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Survey {
     pub(super) increases: usize,
     pub(super) decreases: usize,
-    /// Steps that TraceX does not compare though both events are neighbours in time: larger, smaller.
+    /// Number of increases and decreases that TraceX skips although both events are neighbours in
+    /// time.
     beside: (usize, usize),
-    /// Whether every stamp walked over is below 10^9.
+    /// True if all timestamps so far are below 10^9.
     pub(super) nanoseconds: bool,
-    /// The highest core number walked over, plus one.
+    /// The highest core number so far, plus one.
     pub(super) cpus: u16,
-    /// Whether a slot walked over is unused.
+    /// True if one of the examined slots is unused.
     pub(super) holes: bool,
-    /// Used slots walked over.
+    /// Number of used slots so far.
     used: usize,
-    /// The stamp of the first of them.
+    /// The timestamp of the first used slot.
     first: u64,
 }
 
 impl Survey {
-    /// Walks until both answers stand.
+    /// Examines slots until direction and range are decided.
     pub(super) fn walk(slots: Slots<'_>, mask: u64, current: Option<usize>) -> Self {
-        let mut survey =
-            Self { nanoseconds: mask == u64::from(u32::MAX), cpus: 1, ..Self::default() };
+        if let Some(survey) = Self::sample(slots, mask, current) {
+            return survey;
+        }
+        let mut survey = Self::new(mask);
         let mut previous = 0;
         for start in (0..slots.len()).step_by(BLOCK) {
             let end = (start + BLOCK).min(slots.len());
             survey.block(slots, start..end, mask, &mut previous, current);
             let left = slots.len() - end;
+            // The remaining slots cannot change the direction. However, if all timestamps so far
+            // are below 10^9, one of the remaining timestamps may still decide the range.
             if survey.increases.abs_diff(survey.decreases) > left && !survey.nanoseconds {
                 break;
             }
@@ -61,7 +71,43 @@ impl Survey {
         survey
     }
 
-    /// Adds a block of slots, of which some may be unused.
+    fn new(mask: u64) -> Self {
+        Self { nanoseconds: mask == u64::from(u32::MAX), cpus: 1, ..Self::default() }
+    }
+
+    /// Counts some blocks of a large dump. Returns `None` if the dump is small, or if these blocks
+    /// do not determine both direction and range.
+    fn sample(slots: Slots<'_>, mask: u64, current: Option<usize>) -> Option<Self> {
+        if slots.len() < 4 * SAMPLES * BLOCK {
+            return None;
+        }
+        let mut survey = Self::new(mask);
+        for sample in 0..SAMPLES {
+            let start = (slots.len() - BLOCK) / (SAMPLES - 1) * sample;
+            let mut previous = slots.stamp(start.saturating_sub(1)).unwrap_or(0) & mask;
+            let mut block = Self::new(mask);
+            block.block(slots, start..start + BLOCK, mask, &mut previous, current);
+            let up = block.increases > block.decreases;
+            if !block.is_clear() || (sample > 0 && up != (survey.increases > survey.decreases)) {
+                return None;
+            }
+            survey.increases += block.increases;
+            survey.decreases += block.decreases;
+            survey.nanoseconds &= block.nanoseconds;
+            survey.cpus = survey.cpus.max(block.cpus);
+            survey.holes |= block.holes;
+            survey.used += block.used;
+        }
+        (!survey.nanoseconds).then_some(survey)
+    }
+
+    /// Returns true if at least 99 of 100 steps have the same direction.
+    fn is_clear(&self) -> bool {
+        let fewer = self.increases.min(self.decreases);
+        self.increases != self.decreases && fewer * 100 <= self.increases + self.decreases
+    }
+
+    /// Adds a block of slots, some of which may be unused.
     fn block(
         &mut self,
         slots: Slots<'_>,
@@ -76,6 +122,7 @@ impl Survey {
         }
         self.holes = true;
         let used = |slot: &usize| slots.used(*slot) == Some(true);
+        // Unused slots have no timestamps: count the runs between them.
         let mut rest = range;
         while let Some(start) = rest.clone().find(used) {
             let end = slots.first_unused(start..rest.end).unwrap_or(rest.end);
@@ -96,11 +143,13 @@ impl Survey {
     ) {
         let stamp = |slot: usize| slots.stamp(slot).unwrap_or(0) & mask;
         let oldest = current.unwrap_or(0);
+        // The statistics include all neighbours, so the steps that TraceX skips are subtracted.
         for slot in skipped(current).filter(|slot| used.contains(slot)) {
             let before = if slot == used.start { *previous } else { stamp(slot - 1) };
             let step = (usize::from(stamp(slot) > before), usize::from(stamp(slot) < before));
             tally.increases -= step.0;
             tally.decreases -= step.1;
+            // At slot 0 and at the oldest slot, neighbours in the file are not neighbours in time.
             if slot > 0 && slot != oldest {
                 self.beside = (self.beside.0 + step.0, self.beside.1 + step.1);
             }
@@ -116,8 +165,7 @@ impl Survey {
         self.cpus = self.cpus.max(u16::from(tally.core) + 1);
     }
 
-    /// The direction of most steps. TraceX takes a tie for down; here the steps that it leaves out decide, and up is
-    /// taken where they do not.
+    /// Returns the direction of most steps. The head comment of this file explains ties.
     fn direction(&self) -> Direction {
         let more = (self.increases, self.decreases);
         let all = (more.0 + self.beside.0, more.1 + self.beside.1);
@@ -125,41 +173,46 @@ impl Survey {
         if down > up { Direction::Down } else { Direction::Up }
     }
 
-    /// Whether there are several events and the clock stood still.
+    /// Returns true if there are several events, all with the same timestamp.
     fn stood_still(&self) -> bool {
         let steps = [self.increases, self.decreases, self.beside.0, self.beside.1];
         self.used > 1 && steps == [0; 4]
     }
 
-    /// The clock, with remarks on what had to be guessed and looks wrong.
-    pub(super) fn clock(&self, mask: u64, known: Known, diagnostics: &mut Diagnostics) -> Clock {
-        let direction = known.direction.unwrap_or(self.direction());
+    /// Returns the clock. Adds diagnostics about inferred facts and implausible timestamps.
+    pub(super) fn clock(
+        &self,
+        mask: u64,
+        options: ClockOptions,
+        diagnostics: &mut Diagnostics,
+    ) -> Clock {
+        let direction = options.direction.unwrap_or(self.direction());
         let mut counter = Counter::of_mask(mask, direction);
-        let mut rate = known.rate;
+        let mut rate = options.rate;
         let detected = self.nanoseconds && direction == Direction::Up && self.decreases > 0;
-        if let Some(modulus) = known.modulus {
+        if let Some(modulus) = options.modulus {
             counter.last = modulus - 1;
         } else if detected {
             counter.last = NANOSECONDS - 1;
             rate = rate.or(Rate::new(NANOSECONDS, 1));
-            let message = "every stamp is below 10^9 and the clock goes round: taken as nanoseconds \
-                           of the second (-O modulus=4294967296 takes the mask instead)";
+            let message = "all timestamps are below 10^9 and wrap: assuming nanoseconds within the \
+                           second (-O modulus=4294967296 uses the mask instead)";
             diagnostics.add(Severity::Note, None, message);
         }
         if self.stood_still() && mask != 0 {
             let message = format!(
-                "every time stamp is {}: the target's clock stood still, so that the order of events is known but \
-                 no time between them",
+                "every timestamp is {}: the target's clock stood still, so the order of events is known, \
+                 but not the time between them",
                 self.first
             );
             diagnostics.add(Severity::Warning, None, message);
         }
         let compared = self.increases + self.decreases;
         let fewer = self.increases.min(self.decreases);
-        if known.direction.is_none() && fewer > 1 && fewer * 100 > compared {
+        if options.direction.is_none() && fewer > 1 && fewer * 100 > compared {
             let message = format!(
-                "the clock goes both ways: {} stamps are larger than the one before, {} smaller; \
-                 taken as counting {direction}, times may be wrong",
+                "timestamps run in both directions: {} increase, {} decrease; assuming a counter \
+                 that counts {direction}, so times may be wrong",
                 self.increases, self.decreases
             );
             diagnostics.add(Severity::Warning, None, message);
@@ -168,11 +221,62 @@ impl Survey {
     }
 }
 
-/// Slots whose stamps are not compared with the ones before, each once.
+/// Returns the slots whose timestamps are not compared with the previous ones, each once.
 fn skipped(current: Option<usize>) -> impl Iterator<Item = usize> {
     let oldest = current.into_iter().flat_map(|slot| slot..slot + 2);
     (0..2).chain(oldest.filter(|slot| *slot >= 2))
 }
 
-/// Slots between two looks at whether the answer stands.
+/// Number of slots after which the loop checks again if the result is decided.
 const BLOCK: usize = 4096;
+
+/// Number of blocks of a large dump that are counted first.
+const SAMPLES: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use tracewell_wire::ByteOrder;
+    use tracewell_wire::threadx::{Layout, Width};
+
+    use super::*;
+
+    const MASK: u64 = u32::MAX as u64;
+
+    /// Calls `check` with slots that have these timestamps.
+    fn with_slots(stamps: impl Iterator<Item = u32>, check: impl FnOnce(Slots<'_>)) {
+        let layout = Layout { width: Width::Bits32, order: ByteOrder::Little, name_size: 32 };
+        let slot = |stamp: u32| [0x100, 0, 7, stamp, 0, 0, 0, 0].map(u32::to_le_bytes);
+        let bytes: Vec<u8> = stamps.flat_map(slot).flatten().collect();
+        check(Slots::new(&bytes, layout));
+    }
+
+    #[test]
+    fn blocks_of_a_large_dump_decide_the_direction_only_without_doubt() {
+        let slots = (4 * SAMPLES * BLOCK) as u32;
+        let down = (0..slots).map(|slot| slot.wrapping_mul(20_011).wrapping_neg());
+        with_slots(down.clone(), |slots| {
+            let sample = Survey::sample(slots, MASK, Some(70_000)).unwrap();
+            assert_eq!(sample.direction(), Direction::Down);
+            assert!(sample.increases + sample.decreases <= SAMPLES * BLOCK, "{sample:?}");
+        });
+        with_slots(down.skip(1), |slots| {
+            assert!(
+                Survey::sample(slots, MASK, None).is_none(),
+                "a dump with one slot fewer is small"
+            );
+        });
+        // In the last block, the timestamps run in the other direction.
+        let turns = slots - 2 * BLOCK as u32;
+        let turned = (0..slots).map(|slot| slot.min(2 * turns - slot).wrapping_mul(16_000));
+        with_slots(turned, |slots| {
+            assert!(Survey::sample(slots, MASK, None).is_none());
+            assert_eq!(Survey::walk(slots, MASK, None).direction(), Direction::Up);
+        });
+        // These timestamps may be nanoseconds within a second. To confirm this, every slot must be
+        // examined.
+        with_slots((0..slots).map(|slot| slot * 3_000), |slots| {
+            assert!(Survey::sample(slots, MASK, None).is_none());
+            assert!(Survey::walk(slots, MASK, None).nanoseconds);
+        });
+    }
+}

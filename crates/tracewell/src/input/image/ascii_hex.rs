@@ -1,13 +1,15 @@
-//! Bare hex: pairs of digits, blanks and line ends anywhere between them, no addresses.
+//! Plain hex: pairs of digits without addresses, with optional whitespace and newlines between
+//! pairs.
 //!
-//! Commas and `0x` before a pair are accepted too, so that an array from a C source reads as well.
-//! A pair that cannot be read becomes a byte 0: what follows it keeps its place.
+//! Commas and `0x` before a pair are accepted, so that an array from a C source can be read. A pair
+//! that cannot be read becomes a byte 0, so that the bytes after it keep their addresses.
 
 use super::Decoded;
-use super::diagnostic::{Cause, Diagnostics, Place, shown};
+use super::diagnostic::{Place, report, shown};
 use super::digits;
 use super::lines::mark_length;
 use super::memory::MemoryImage;
+use crate::model::{Diagnostics, Severity};
 
 struct Decoder<'a> {
     text: &'a [u8],
@@ -25,11 +27,13 @@ pub(super) fn decode(text: &[u8]) -> Decoded {
     Decoded { image: MemoryImage::from_bytes(0, bytes), diagnostics }
 }
 
-/// How many pairs a text has and how many of them are damaged.
+/// Returns the number of pairs in a text, and the number of damaged pairs.
 pub(super) fn pairs(text: &[u8]) -> (u64, u64) {
     let mut decoder = Decoder::new(text);
     decoder.run();
-    (decoder.bytes.len() as u64, decoder.diagnostics.count(Cause::Character))
+    // Every fault is a damaged pair.
+    let damaged = decoder.diagnostics.iter().len() as u64 + decoder.diagnostics.more();
+    (decoder.bytes.len() as u64, damaged)
 }
 
 const fn is_between(character: u8) -> bool {
@@ -66,11 +70,12 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Takes pairs as long as nothing stands between them.
+    /// Reads pairs up to the next character that is not a digit.
     fn whole_pairs(&mut self) {
         let rest = &self.text[self.next..];
         for pair in rest.chunks_exact(2) {
             let (high, low) = (digits::value(pair[0]), digits::value(pair[1]));
+            // A character that is not a digit has a value above 15.
             if high | low > 0x0F {
                 return;
             }
@@ -79,14 +84,14 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Takes what stands where a pair should be, two characters or one before a blank.
+    /// Skips an invalid pair, which is two characters, or one character before a space.
     fn damaged_pair(&mut self, rest: &[u8]) {
+        // The message refers to the first of the two characters that is not a digit.
         let first_is_digit = digits::value(rest[0]) != digits::NOT_A_DIGIT;
         let second = rest.get(1).copied();
         let index = self.next + usize::from(first_is_digit);
-        let at =
-            Place { line: self.line, column: (index - self.line_start) as u64 + 1, offset: index };
-        self.diagnostics.report(Cause::Character, at, || {
+        let at = Place { line: self.line, column: (index - self.line_start) as u64 + 1 };
+        report(&mut self.diagnostics, Severity::Damage, at, || {
             let found =
                 self.text.get(index).map_or("the end of the text".to_owned(), |c| shown(*c));
             let which =
@@ -103,7 +108,7 @@ mod tests {
     use super::*;
 
     fn faults(decoded: &Decoded) -> Vec<String> {
-        decoded.diagnostics.listed().iter().map(ToString::to_string).collect()
+        decoded.diagnostics.iter().map(|fault| fault.message.clone()).collect()
     }
 
     fn bytes(decoded: &Decoded) -> &[u8] {
@@ -156,7 +161,6 @@ mod tests {
             ["line 1, column 5: expected the second digit of a pair, found the end of the text; \
               the byte is taken as 00"]
         );
-        assert_eq!(decoded.diagnostics.listed()[0].offset, 4);
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Hexadecimal digits to bytes, by table.
+//! Converts hexadecimal digits to bytes, by table.
 
-/// The value in [`value`] of everything that is not a hexadecimal digit.
+/// Value of every character that is not a hexadecimal digit.
 pub(super) const NOT_A_DIGIT: u8 = 0xFF;
 
 static VALUES: [u8; 256] = values();
@@ -17,22 +17,23 @@ const fn values() -> [u8; 256] {
     table
 }
 
-/// The value of a digit of either case, or [`NOT_A_DIGIT`].
+/// Returns the value of a digit of either case, or [`NOT_A_DIGIT`].
 #[inline]
 pub(super) fn value(character: u8) -> u8 {
     VALUES[usize::from(character)]
 }
 
-/// Where the first character stands that is no digit.
+/// Returns the index of the first character that is not a digit.
 pub(super) fn first_other(text: &[u8]) -> Option<usize> {
     text.iter().position(|&character| value(character) == NOT_A_DIGIT)
 }
 
-/// Decodes as many pairs as `bytes` has room for; `false` if one of the characters is no digit,
-/// in which case `bytes` holds rubbish.
+/// Decodes as many pairs as fit into `bytes`. Returns false if a character is not a digit; the
+/// content of `bytes` is then undefined.
 #[inline]
 pub(super) fn decode_pairs(text: &[u8], bytes: &mut [u8]) -> bool {
-    // One test after the loop instead of one per digit: NOT_A_DIGIT sets bits that no value has.
+    // Test once after the loop and not for each digit: NOT_A_DIGIT has bits that no digit's value
+    // has, and `all` collects them.
     let mut all = 0;
     for (pair, byte) in text.chunks_exact(2).zip(bytes) {
         let (high, low) = (value(pair[0]), value(pair[1]));

@@ -5,19 +5,20 @@
 //! | 00 | 0-255 bytes | image bytes at the offset from the current base |
 //! | 01 | - | end of the image |
 //! | 02 | u16 | base = 16 × value; offsets wrap at 64 KiB |
-//! | 03, 05 | u32 | where to start the program: of no use for a trace |
+//! | 03, 05 | u32 | start address of the program, not needed for a trace |
 //! | 04 | u16 | base = 65536 × value; addresses wrap at 4 GiB |
 //!
-//! Numbers are big-endian. The sum of all bytes of a record, checksum included, is 0. Source:
+//! Numbers are big-endian. The sum of all bytes of a record, including the checksum, is 0. Source:
 //! Intel, *Hexadecimal Object File Format Specification*, revision A, 1988.
 
 use super::Decoded;
-use super::diagnostic::{Cause, Diagnostics, shown};
+use super::diagnostic::{report, shown};
 use super::lines::{Line, Lines};
 use super::memory::Builder;
 use super::record::{self, Record};
+use crate::model::{Diagnostics, Severity};
 
-/// Length, offset (two bytes), type and checksum: what a record has around its data.
+/// Bytes of a record besides its data: length, offset (two bytes), type and checksum.
 const AROUND_DATA: usize = 5;
 
 mod kind {
@@ -29,7 +30,7 @@ mod kind {
     pub(super) const LINEAR_START: u8 = 5;
 }
 
-/// What offsets are counted from, and where they wrap.
+/// The base that is added to offsets, and the size at which the sum wraps.
 #[derive(Clone, Copy)]
 enum Base {
     Segment(u32),
@@ -62,7 +63,7 @@ pub(super) fn decode(text: &[u8]) -> Decoded {
     }
     let Decoder { builder, mut diagnostics, ended, .. } = decoder;
     if !ended {
-        diagnostics.report(Cause::MissingEnd, lines.end(), || {
+        report(&mut diagnostics, Severity::Warning, lines.end(), || {
             "expected an end record (type 01) before the end of the text; the text may be cut"
                 .to_owned()
         });
@@ -71,11 +72,13 @@ pub(super) fn decode(text: &[u8]) -> Decoded {
     Decoded { image, diagnostics }
 }
 
-/// Whether the line is a whole record of a known type, whatever its checksum.
+/// Returns true if the line is a whole record of a known type, regardless of its checksum.
 pub(super) fn is_record(line: &[u8]) -> bool {
     let mut record = Record::new();
     match line.split_first() {
         Some((b':', row)) => {
+            // The checksum may be damaged. The checks of length and type make it unlikely that
+            // other text passes.
             record.read(row, AROUND_DATA) == Ok(row.len())
                 && record.bytes()[3] <= kind::LINEAR_START
         }
@@ -86,7 +89,7 @@ pub(super) fn is_record(line: &[u8]) -> bool {
 impl Decoder {
     fn line(&mut self, line: &Line<'_>) {
         let Some((b':', row)) = line.text.split_first() else {
-            self.diagnostics.report(Cause::Character, line.place(0), || {
+            report(&mut self.diagnostics, Severity::Damage, line.place(0), || {
                 let found = shown(line.text[0]);
                 format!(
                     "expected ':' at the start of a record, found {found}; the line is not used"
@@ -101,13 +104,15 @@ impl Decoder {
                 let found = self.record.checksum();
                 record::report_checksum(&mut self.diagnostics, line, end, expected, found);
                 record::report_trailing(&mut self.diagnostics, line, end);
+                // Apply the record even if the checksum is wrong, because one wrong digit is better
+                // than missing bytes.
                 self.apply(line);
             }
             Err(damage) => record::report_damage(&mut self.diagnostics, line, 1, damage),
         }
     }
 
-    /// Does what the record that was just read asks for.
+    /// Applies the record that was just read.
     fn apply(&mut self, line: &Line<'_>) {
         let [_, high, low, kind, rest @ ..] = self.record.bytes() else { return };
         let data = rest.split_last().map_or(&[][..], |(_, data)| data);
@@ -123,9 +128,10 @@ impl Decoder {
             (kind::LINEAR_BASE, &[high, low]) => {
                 self.base = Base::Linear(u32::from(u16::from_be_bytes([high, low])) << 16);
             }
+            // The start address of the program is not needed for a trace.
             (kind::SEGMENT_START | kind::LINEAR_START, _) => {}
             (kind @ (kind::SEGMENT_BASE | kind::LINEAR_BASE), data) => {
-                self.diagnostics.report(Cause::Length, line.place(1), || {
+                report(&mut self.diagnostics, Severity::Damage, line.place(1), || {
                     format!(
                         "expected 2 data bytes in a record of type {kind:02X}, found {}; \
                          the record is not used",
@@ -133,7 +139,7 @@ impl Decoder {
                     )
                 });
             }
-            (kind, _) => self.diagnostics.report(Cause::RecordType, line.place(7), || {
+            (kind, _) => report(&mut self.diagnostics, Severity::Damage, line.place(7), || {
                 format!(
                     "expected a record type from 00 to 05, found {kind:02X}; \
                      the record is not used"
@@ -143,14 +149,14 @@ impl Decoder {
     }
 }
 
-/// Hands data to the image, in two parts where the addresses wrap between them.
+/// Adds data to the image, in two parts if the addresses wrap within it.
 fn place(builder: &mut Builder, base: Base, offset: u16, data: &[u8], line: &Line<'_>) {
     let offset = u64::from(offset);
     let (base, size, wrapped) = match base {
         Base::Segment(base) => (u64::from(base), 0x1_0000, u64::from(base)),
         Base::Linear(base) => (u64::from(base), 0x1_0000_0000 - u64::from(base), 0),
     };
-    // The first part is cut at a record's length, so that the cast cannot lose anything.
+    // Cannot overflow: `data.len()` is at most 255.
     let room = (size - offset).min(data.len() as u64) as usize;
     let (before, after) = data.split_at(room);
     builder.push(base + offset, before, line.place(0));
@@ -159,7 +165,6 @@ fn place(builder: &mut Builder, base: Base, offset: u16, data: &[u8], line: &Lin
 
 #[cfg(test)]
 mod tests {
-    use super::super::Severity;
     use super::*;
 
     const END: &str = ":00000001FF\n";
@@ -176,14 +181,14 @@ mod tests {
     }
 
     fn faults(decoded: &Decoded) -> Vec<String> {
-        decoded.diagnostics.listed().iter().map(ToString::to_string).collect()
+        decoded.diagnostics.iter().map(|fault| fault.message.clone()).collect()
     }
 
     fn segments(decoded: &Decoded) -> Vec<(u64, &[u8])> {
         decoded.image.segments().iter().map(|s| (s.address(), s.bytes())).collect()
     }
 
-    /// Decodes what must be without fault.
+    /// Decodes text that must have no faults.
     fn clean(text: &str) -> Decoded {
         let decoded = decode(text.as_bytes());
         assert_eq!(faults(&decoded), [""; 0]);
@@ -238,12 +243,12 @@ mod tests {
             faults(&decoded),
             ["line 1, column 14: expected checksum 86, found 87; the record is used"]
         );
-        assert_eq!(decoded.diagnostics.listed()[0].severity(), Severity::Warning);
+        assert_eq!(decoded.diagnostics.worst().unwrap(), Severity::Warning);
         assert_eq!(segments(&decoded), [(0, &[0xAB, 0xCD][..])]);
     }
 
     #[test]
-    fn a_bad_line_is_told_and_reading_goes_on() {
+    fn a_bad_line_is_reported_and_decoding_continues() {
         for (bad, fault) in [
             (
                 "oops",
@@ -279,13 +284,13 @@ mod tests {
             let text = format!("{bad}\r\n{}{END}", record(0, 0x10, b"a"));
             let decoded = decode(text.as_bytes());
             assert_eq!(faults(&decoded), [fault]);
-            assert_eq!(decoded.diagnostics.listed()[0].severity(), Severity::Error);
+            assert_eq!(decoded.diagnostics.worst().unwrap(), Severity::Damage);
             assert_eq!(segments(&decoded), [(0x10, &b"a"[..])]);
         }
     }
 
     #[test]
-    fn text_behind_a_checksum_is_ignored() {
+    fn text_after_a_checksum_is_ignored() {
         let decoded = decode(b":0100000041BE ; A\n:00000001FF\n");
         assert_eq!(
             faults(&decoded),
@@ -303,11 +308,10 @@ mod tests {
             ["line 2, column 1: expected an end record (type 01) before the end of the text; \
               the text may be cut"]
         );
-        assert_eq!(decoded.diagnostics.listed()[0].offset, 14);
     }
 
     #[test]
-    fn nothing_is_read_behind_the_end() {
+    fn nothing_is_read_after_the_end() {
         let text = format!("{END}\n{}{}", record(0, 0, b"a"), record(0, 0, b"b"));
         let decoded = decode(text.as_bytes());
         assert_eq!(

@@ -1,28 +1,29 @@
-//! Bytes by address: segments that are put together from records in any order.
+//! Builds memory images, which are segments of bytes, from records in any order.
 //!
-//! Not here: how records are written down.
+//! The other files in this folder decode the records.
 
 use core::ops::Range;
 
-use super::diagnostic::{Cause, Diagnostics, Place};
+use super::diagnostic::{Place, report};
+use crate::model::{Diagnostics, Severity};
 
-/// Gaps may be filled with this many zeros however small the text is: an unused page or two
-/// between two parts of a dump.
-const LEAST_FILL: u64 = 64 * 1024;
+/// Number of zeros that may always be used to fill gaps, even in a small text. This number is
+/// enough for a few unused pages between two parts of a dump.
+const MIN_FILL: u64 = 64 * 1024;
 
-/// Memory as a text describes it: segments in the order of their addresses, none touching the
-/// next.
+/// The memory that a text describes: segments in ascending order of their addresses, with gaps
+/// between them.
 ///
-/// Gaps are filled with zeros as long as all the zeros together are no more than the text has
-/// bytes plus 64 KiB, counted from the lowest address on. A gap that does not fit starts a new
-/// segment: two bytes that are 4 GiB apart are two segments of one byte.
+/// Gaps are filled with zeros, lowest address first, until the zeros exceed the length of the text
+/// plus 64 KiB. A gap above this limit starts a new segment. For example, two bytes that are 4 GiB
+/// apart become two segments of one byte.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct MemoryImage {
     segments: Vec<Segment>,
 }
 
 impl MemoryImage {
-    /// An image of one segment, or of none where there are no bytes.
+    /// Returns an image of one segment, or an empty image if there are no bytes.
     pub(super) fn from_bytes(address: u64, bytes: Vec<u8>) -> Self {
         if bytes.is_empty() {
             return Self::default();
@@ -30,18 +31,18 @@ impl MemoryImage {
         Self { segments: vec![Segment { address, bytes, filled: Vec::new() }] }
     }
 
-    /// The segments, lowest address first.
+    /// Returns the segments, lowest address first.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// The segments themselves, lowest address first.
+    /// Returns the segments by value, lowest address first.
     pub fn into_segments(self) -> Vec<Segment> {
         self.segments
     }
 }
 
-/// Bytes without a gap, from an address on.
+/// Contiguous bytes that begin at an address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Segment {
     address: u64,
@@ -50,34 +51,33 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Address of the first byte.
+    /// Returns the address of the first byte.
     pub fn address(&self) -> u64 {
         self.address
     }
 
-    /// The bytes; never empty.
+    /// Returns the bytes. There is at least one.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The bytes themselves.
+    /// Returns the bytes by value.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// Address of the byte at an offset into [`Segment::bytes`], to tell people where it was on the
-    /// target.
+    /// Returns the target address of the byte at this offset in [`Segment::bytes`].
     pub fn address_of(&self, offset: usize) -> u64 {
         self.address.saturating_add(offset as u64)
     }
 
-    /// Offsets of the zeros that stand for bytes the text does not have, in ascending order.
+    /// Returns the offsets of zeros that fill gaps of the text, in ascending order.
     pub fn filled(&self) -> &[Range<usize>] {
         &self.filled
     }
 }
 
-/// Takes records in the order of the text and makes an image of them.
+/// Builds an image from records in the order of the text.
 #[derive(Default)]
 pub(super) struct Builder {
     /// The data of all runs, in the order of the text.
@@ -106,8 +106,7 @@ struct Span {
 }
 
 impl Builder {
-    /// Adds a record's bytes. Addresses have 32 bits, so that no sum of address and length
-    /// overflows.
+    /// Adds the bytes of a record. Addresses have 32 bits, so address plus length cannot overflow.
     #[inline]
     pub(super) fn push(&mut self, address: u64, bytes: &[u8], record: Place) {
         if bytes.is_empty() {
@@ -122,12 +121,13 @@ impl Builder {
         }
     }
 
-    /// Puts the image together; later records win over earlier ones.
+    /// Returns the image. Later records overwrite earlier ones.
     pub(super) fn finish(self, text_length: usize, diagnostics: &mut Diagnostics) -> MemoryImage {
+        // Most images are contiguous and need no copy and no search.
         if let [run] = self.runs.as_slice() {
             return MemoryImage::from_bytes(run.address, self.data);
         }
-        let (spans, overlap) = self.spans(LEAST_FILL + text_length as u64);
+        let (spans, overlap) = self.spans(MIN_FILL + text_length as u64);
         let mut segments: Vec<Segment> = spans.into_iter().map(Segment::zeroed).collect();
         if overlap {
             self.copy_comparing(&mut segments, diagnostics);
@@ -137,9 +137,10 @@ impl Builder {
         MemoryImage { segments }
     }
 
-    /// Where segments have to be, and whether runs overlap anywhere.
+    /// Returns the address ranges of the segments, and true if runs overlap.
     fn spans(&self, mut fill_left: u64) -> (Vec<Span>, bool) {
         let mut by_address: Vec<&Run> = self.runs.iter().collect();
+        // A stable sort keeps runs at the same address in the order of the text.
         by_address.sort_by_key(|run| run.address);
         let mut spans: Vec<Span> = Vec::new();
         let mut overlap = false;
@@ -149,6 +150,8 @@ impl Builder {
                     overlap |= run.address < span.end;
                     span.end = span.end.max(run.end());
                 }
+                // Small gaps are common, because linkers align sections. The budget bounds the
+                // memory that a hostile text can claim.
                 Some(span) if run.address - span.end <= fill_left => {
                     fill_left -= run.address - span.end;
                     span.filled.push(span.offset_of(span.end)..span.offset_of(run.address));
@@ -174,6 +177,8 @@ impl Builder {
         let mut written: Vec<Vec<bool>> =
             segments.iter().map(|segment| vec![false; segment.bytes.len()]).collect();
         for run in &self.runs {
+            // `written` marks the bytes that earlier records set. Other bytes are zeros that fill a
+            // gap, so a record cannot contradict them.
             let (segment, at) = home_of(run, segments);
             let old = &mut segments[segment].bytes[at.clone()];
             let was_written = &mut written[segment][at];
@@ -196,7 +201,7 @@ fn report_conflict(
         (0..new.len()).filter(|&index| was_written[index] && old[index] != new[index]);
     let Some(first) = differing.next() else { return };
     let count = 1 + differing.count();
-    diagnostics.report(Cause::Conflict, run.first_record, || {
+    report(diagnostics, Severity::Warning, run.first_record, || {
         format!(
             "the records from this line on change {count} of the bytes given before: the byte at \
              address 0x{:08X} was {:02X} and becomes {:02X}; the later value is used",
@@ -207,7 +212,8 @@ fn report_conflict(
     });
 }
 
-/// The segment a run belongs to, by index, and its place in it.
+/// Returns the index of the segment that contains a run, and the range of the run within this
+/// segment.
 fn home_of(run: &Run, segments: &[Segment]) -> (usize, Range<usize>) {
     let index = segments.partition_point(|segment| segment.address <= run.address) - 1;
     let start = (run.address - segments[index].address) as usize;
@@ -215,7 +221,8 @@ fn home_of(run: &Run, segments: &[Segment]) -> (usize, Range<usize>) {
 }
 
 impl Span {
-    /// Only for addresses in the span, whose length is bounded by data and zeros in memory.
+    /// Returns the offset of an address, which must be within the span. All bytes of a span will be
+    /// in memory, so the offset fits `usize`.
     fn offset_of(&self, address: u64) -> usize {
         (address - self.address) as usize
     }
@@ -237,10 +244,10 @@ mod tests {
         let mut diagnostics = Diagnostics::default();
         for (index, (address, bytes)) in records.iter().enumerate() {
             let line = index as u64 + 1;
-            builder.push(*address, bytes, Place { line, column: 1, offset: index });
+            builder.push(*address, bytes, Place { line, column: 1 });
         }
         let image = builder.finish(text_length, &mut diagnostics);
-        (image, diagnostics.listed().iter().map(ToString::to_string).collect())
+        (image, diagnostics.iter().map(|fault| fault.message.clone()).collect())
     }
 
     fn segment(address: u64, bytes: &[u8]) -> Segment {
@@ -265,7 +272,7 @@ mod tests {
     #[test]
     fn all_filling_together_is_bounded_by_the_length_of_the_text() {
         let text_length = 1000;
-        let limit = LEAST_FILL + text_length as u64;
+        let limit = MIN_FILL + text_length as u64;
         let (image, _) = build(&[(0, b"a"), (limit + 1, b"b")], text_length);
         assert_eq!(image.segments().len(), 1);
         let (image, _) = build(&[(0, b"a"), (limit + 2, b"b")], text_length);
@@ -278,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_later_of_two_records_wins_and_a_difference_is_told() {
+    fn the_later_of_two_records_wins_and_a_difference_is_reported() {
         let (image, faults) = build(&[(0, b"abcd"), (0x10, b"efgh"), (2, b"cxyz")], 0);
         assert_eq!(image.segments()[0].bytes()[..8], *b"abcxyz\0\0");
         assert_eq!(

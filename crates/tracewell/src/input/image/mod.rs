@@ -1,17 +1,18 @@
 //! Memory images that a debugger or boot loader saved as text.
 //!
-//! | encoding | looks like | addresses |
+//! | encoding | example | addresses |
 //! |---|---|---|
 //! | Intel HEX | `:1051A00042545854…49` | 32 bits, by record |
 //! | Motorola S-record | `S31557DC51A04254…10` | 16, 24 or 32 bits, by record |
-//! | bare hex | `42 54 58 54 …` | none: the first byte is at address 0 |
+//! | bare hex | `42 54 58 54 …` | none; the first byte is at address 0 |
 //!
-//! Ask [`recognise()`] which one it is and let [`Encoding::decode`] read it. Damage never stops the
-//! reading: each fault becomes a [`TextDiagnostic`] that names line and column, and what is whole
-//! is kept. Memory stays within a small multiple of the text's size whatever the addresses say.
+//! [`recognise()`] detects the encoding and [`Encoding::decode`] decodes it. Damage never ends the
+//! decoding: each fault becomes a diagnostic with line and column, and the undamaged bytes are
+//! kept. The memory used is at most a small multiple of the text's size, regardless of the
+//! addresses.
 //!
-//! Not here: opening files, and what the bytes mean. Where in an image a trace begins is the
-//! business of its format, see [`crate::format::threadx::locate`].
+//! The decoder of the format finds the start of the trace in an image; see
+//! [`crate::format::threadx::locate`].
 //!
 //! ```
 //! use tracewell::input::image::{Encoding, recognise};
@@ -21,7 +22,7 @@
 //! let decoded = Encoding::IntelHex.decode(text);
 //! let segment = &decoded.image.segments()[0];
 //! assert_eq!((segment.address(), segment.bytes()), (0x1000, &b"BTXT"[..]));
-//! assert!(decoded.diagnostics.is_empty());
+//! assert_eq!(decoded.diagnostics.worst(), None);
 //! ```
 
 mod ascii_hex;
@@ -34,11 +35,12 @@ mod recognise;
 mod record;
 mod s_record;
 
-pub use diagnostic::{Cause, Diagnostics, Severity, TextDiagnostic};
 pub use memory::{MemoryImage, Segment};
 pub use recognise::recognise;
 
-/// How a memory image is written down as text.
+use crate::model::Diagnostics;
+
+/// Encoding of a memory image as text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Encoding {
     /// Intel HEX with record types 00 to 05.
@@ -50,7 +52,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// The name by which people know it.
+    /// Returns the common name of the encoding.
     pub const fn name(self) -> &'static str {
         match self {
             Self::IntelHex => "Intel HEX",
@@ -59,8 +61,8 @@ impl Encoding {
         }
     }
 
-    /// Reads a complete text. Never fails: what could not be read is told in the diagnostics, and
-    /// the image is empty where nothing could be.
+    /// Decodes a whole text. This never fails. Faults are in the diagnostics, and the image may be
+    /// empty.
     pub fn decode(self, text: &[u8]) -> Decoded {
         match self {
             Self::IntelHex => intel_hex::decode(text),
@@ -70,11 +72,12 @@ impl Encoding {
     }
 }
 
-/// What a text held, and what was wrong with it.
+/// The content of a text, and its faults.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Decoded {
     /// The bytes, by address.
     pub image: MemoryImage,
-    /// Faults in the order in which they were found; those about addresses come last.
+    /// Faults in the order in which they were found. Faults of addresses are found last. Each
+    /// message begins with line and column.
     pub diagnostics: Diagnostics,
 }

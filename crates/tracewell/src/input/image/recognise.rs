@@ -1,24 +1,33 @@
-//! Which encoding a file's bytes are in, by their content alone.
+//! Recognises the encoding of a text by its content.
 
 use super::lines::Lines;
 use super::{Encoding, ascii_hex, intel_hex, s_record};
 
-/// How far into the bytes the evidence is sought.
+/// Number of bytes at the start of a text that are examined.
 const PREFIX: usize = 4096;
 
-/// Lines that may stand before the first whole record: headings, a damaged record.
+/// Number of lines within which the first complete record must appear. The other lines may be
+/// headings or damaged.
 const LINES: usize = 8;
 
-/// Bare hex has no structure that would give it away, so it takes some pairs to be believed.
-const LEAST_PAIRS: u64 = 16;
+/// Minimum number of pairs in bare hex. A lower number would accept other text, because bare hex
+/// has no structure except the pairs.
+const MIN_PAIRS: u64 = 16;
 
-/// Of this many pairs one may be damaged.
+/// Minimum number of pairs in a text per damaged pair.
 const PAIRS_PER_DAMAGE: u64 = 32;
 
-/// Tells the encoding of a text, or `None` if it is none of them. Looks at the first 4 KiB.
+/// Returns the encoding of a text, or `None`. Examines the first 4 KiB.
 ///
-/// Records are believed when one of the first eight lines that are not blank is one, with the
-/// length it announces; bare hex when there are at least sixteen pairs and hardly anything else.
+/// Intel HEX and S-records need one whole record among the first eight lines that are not blank.
+/// Bare hex needs at least sixteen pairs, and nearly all of the text must be pairs.
+///
+/// ```
+/// use tracewell::input::image::{Encoding, recognise};
+///
+/// assert_eq!(recognise(b"S9030000FC\n"), Some(Encoding::SRecord));
+/// assert_eq!(recognise(b"no digits"), None);
+/// ```
 pub fn recognise(bytes: &[u8]) -> Option<Encoding> {
     let prefix = &bytes[..bytes.len().min(PREFIX)];
     for line in Lines::new(prefix).take(LINES) {
@@ -30,9 +39,9 @@ pub fn recognise(bytes: &[u8]) -> Option<Encoding> {
         }
     }
     let (pairs, damaged) = ascii_hex::pairs(prefix);
-    // A pair that the end of the prefix cuts in two is no evidence against the text.
+    // The end of the prefix may be within a pair, which is not damage.
     let damaged = damaged.saturating_sub(1);
-    let plausible = pairs >= LEAST_PAIRS && damaged * PAIRS_PER_DAMAGE <= pairs;
+    let plausible = pairs >= MIN_PAIRS && damaged * PAIRS_PER_DAMAGE <= pairs;
     plausible.then_some(Encoding::AsciiHex)
 }
 
@@ -50,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_record_is_none() {
+    fn a_line_that_resembles_a_record_is_not_recognised() {
         for text in [
             ":",
             ":-)",

@@ -1,13 +1,14 @@
-//! What Intel HEX and S-records share: a row of digit pairs that begins with its own length and
-//! ends with a checksum.
+//! Decodes the part that Intel HEX and S-records share: a row of digit pairs that begins with a
+//! length byte and ends with a checksum.
 //!
-//! Not here: start characters, record types and addresses.
+//! The two encodings define start characters, record types and addresses.
 
-use super::diagnostic::{Cause, Diagnostics, shown};
+use super::diagnostic::{report, shown};
 use super::digits;
 use super::lines::Line;
+use crate::model::{Diagnostics, Severity};
 
-/// The longest record: Intel HEX with a length of 255 and five bytes around its data.
+/// Length in bytes of the longest record, which is Intel HEX with 255 data bytes and five others.
 const CAPACITY: usize = 255 + 5;
 
 /// The bytes of one record, from the length byte to the checksum.
@@ -16,12 +17,12 @@ pub(super) struct Record {
     length: usize,
 }
 
-/// Why a row of digits is no record.
+/// The reason why a row of digits is not a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Damage {
-    /// The character at this index is no hexadecimal digit.
+    /// The character at this index is not a hexadecimal digit.
     Character { index: usize },
-    /// The row stops before the record does.
+    /// The row is shorter than the record.
     Short { expected: usize, found: usize },
 }
 
@@ -30,15 +31,18 @@ impl Record {
         Self { buffer: [0; CAPACITY], length: 0 }
     }
 
-    /// Reads a row of digits. A record has `beyond` bytes more than its length byte says. Returns
-    /// how many characters belong to the record; the row may go on behind them.
+    /// Reads a row of digits. A record has `beyond` more bytes than its length byte counts. Returns
+    /// the number of characters of the record; more may follow.
     pub(super) fn read(&mut self, row: &[u8], beyond: usize) -> Result<usize, Damage> {
+        // A character that is not a digit gives a wrong length here. The code below finds and
+        // reports this character.
         let announced = match row.first_chunk() {
             Some([high, low]) => digits::value(*high) << 4 | digits::value(*low) & 0x0F,
             None => 0,
         };
         self.length = usize::from(announced) + beyond;
         let expected = 2 * self.length;
+        // More characters than expected are allowed here: the caller reports what follows.
         let record = row.get(..expected).ok_or_else(|| damage_of(row, expected))?;
         if digits::decode_pairs(record, &mut self.buffer[..self.length]) {
             Ok(expected)
@@ -47,17 +51,17 @@ impl Record {
         }
     }
 
-    /// From the length byte to the checksum.
+    /// Returns the bytes from the length to the checksum.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.buffer[..self.length]
     }
 
-    /// The last byte.
+    /// Returns the last byte.
     pub(super) fn checksum(&self) -> u8 {
         self.bytes().last().copied().unwrap_or(0)
     }
 
-    /// The sum of all bytes but the last.
+    /// Returns the sum of all bytes except the last.
     pub(super) fn sum(&self) -> u8 {
         let summed = self.bytes().split_last().map_or(&[][..], |(_, summed)| summed);
         summed.iter().fold(0, |sum, &byte| sum.wrapping_add(byte))
@@ -65,6 +69,8 @@ impl Record {
 }
 
 fn damage_of(row: &[u8], expected: usize) -> Damage {
+    // A wrong character in the length byte also changes the expected length, so the character is
+    // the better explanation.
     match digits::first_other(row) {
         Some(index) => Damage::Character { index },
         None => Damage::Short { expected, found: row.len() },
@@ -81,13 +87,13 @@ pub(super) fn report_damage(
     match damage {
         Damage::Character { index } => {
             let index = start + index;
-            diagnostics.report(Cause::Character, line.place(index), || {
+            report(diagnostics, Severity::Damage, line.place(index), || {
                 let found = shown(line.text[index]);
                 format!("expected a hexadecimal digit, found {found}; the record is not used")
             });
         }
         Damage::Short { expected, found } => {
-            diagnostics.report(Cause::Length, line.place(start + found), || {
+            report(diagnostics, Severity::Damage, line.place(start + found), || {
                 format!(
                     "expected {expected} digits in this record, found {found}; \
                      the record is not used"
@@ -97,10 +103,10 @@ pub(super) fn report_damage(
     }
 }
 
-/// Reports what stands behind a whole record, if anything does.
+/// Reports text after a whole record.
 pub(super) fn report_trailing(diagnostics: &mut Diagnostics, line: &Line<'_>, end: usize) {
     let Some(&character) = line.text.get(end) else { return };
-    diagnostics.report(Cause::Trailing, line.place(end), || {
+    report(diagnostics, Severity::Warning, line.place(end), || {
         let found = shown(character);
         format!("expected the end of the line after the checksum, found {found}; it is ignored")
     });
@@ -115,15 +121,15 @@ pub(super) fn report_checksum(
     found: u8,
 ) {
     if expected != found {
-        diagnostics.report(Cause::Checksum, line.place(end - 2), || {
+        report(diagnostics, Severity::Warning, line.place(end - 2), || {
             format!("expected checksum {expected:02X}, found {found:02X}; the record is used")
         });
     }
 }
 
-/// Reports that there is text behind the record that ends the image.
+/// Reports text after the end record.
 pub(super) fn report_after_end(diagnostics: &mut Diagnostics, line: &Line<'_>) {
-    diagnostics.report(Cause::Trailing, line.place(0), || {
+    report(diagnostics, Severity::Warning, line.place(0), || {
         "expected nothing after the end record; this line and what follows is not read".to_owned()
     });
 }

@@ -12,15 +12,16 @@
 //! Family Programmer's Reference Manual*, appendix C.
 
 use super::Decoded;
-use super::diagnostic::{Cause, Diagnostics, shown};
+use super::diagnostic::{report, shown};
 use super::lines::{Line, Lines};
 use super::memory::Builder;
 use super::record::{self, Record};
+use crate::model::{Diagnostics, Severity};
 
-/// The length byte is what a record has beyond its length.
+/// The length byte does not count itself.
 const BEYOND_LENGTH: usize = 1;
 
-/// Index of the first digit after `S` and the type.
+/// Index of the first digit after `S` and the type digit.
 const ROW: usize = 2;
 
 struct Decoder {
@@ -39,6 +40,7 @@ pub(super) fn decode(text: &[u8]) -> Decoded {
         data_records: 0,
         ended: false,
     };
+    // Damaged lines are reported and skipped, so that the rest of the image is still read.
     let mut lines = Lines::new(text);
     for line in lines.by_ref() {
         if decoder.ended {
@@ -49,7 +51,7 @@ pub(super) fn decode(text: &[u8]) -> Decoded {
     }
     let Decoder { builder, mut diagnostics, ended, .. } = decoder;
     if !ended {
-        diagnostics.report(Cause::MissingEnd, lines.end(), || {
+        report(&mut diagnostics, Severity::Warning, lines.end(), || {
             "expected an end record (S7, S8 or S9) before the end of the text; \
              the text may be cut"
                 .to_owned()
@@ -59,7 +61,7 @@ pub(super) fn decode(text: &[u8]) -> Decoded {
     Decoded { image, diagnostics }
 }
 
-/// Whether the line is a whole record of a known type, whatever its checksum.
+/// Returns true if the line is a whole record of a known type, whatever its checksum.
 pub(super) fn is_record(line: &[u8]) -> bool {
     let mut record = Record::new();
     match line {
@@ -70,7 +72,7 @@ pub(super) fn is_record(line: &[u8]) -> bool {
     }
 }
 
-/// Bytes of the address that a record of this type has; `None` if there is no such type.
+/// Returns the bytes of an address in a record of this type, or `None` if there is no such type.
 const fn address_size(kind: u8) -> Option<usize> {
     match kind {
         b'0' | b'1' | b'5' | b'9' => Some(2),
@@ -83,7 +85,7 @@ const fn address_size(kind: u8) -> Option<usize> {
 impl Decoder {
     fn line(&mut self, line: &Line<'_>) {
         let Some((b'S' | b's', rest)) = line.text.split_first() else {
-            self.diagnostics.report(Cause::Character, line.place(0), || {
+            report(&mut self.diagnostics, Severity::Damage, line.place(0), || {
                 let found = shown(line.text[0]);
                 format!(
                     "expected 'S' at the start of a record, found {found}; the line is not used"
@@ -92,13 +94,13 @@ impl Decoder {
             return;
         };
         let Some((&kind, row)) = rest.split_first() else {
-            self.diagnostics.report(Cause::Length, line.place(1), || {
+            report(&mut self.diagnostics, Severity::Damage, line.place(1), || {
                 "expected a record type after 'S', found the end of the line".to_owned()
             });
             return;
         };
         let Some(address_size) = address_size(kind) else {
-            self.diagnostics.report(Cause::RecordType, line.place(1), || {
+            report(&mut self.diagnostics, Severity::Damage, line.place(1), || {
                 let found = shown(kind);
                 format!(
                     "expected a record type from 0 to 9 but not 4, found {found}; \
@@ -113,12 +115,12 @@ impl Decoder {
         }
     }
 
-    /// Does what the record that was just read asks for.
+    /// Applies the record that was just read.
     fn apply(&mut self, line: &Line<'_>, kind: u8, address_size: usize, end: usize) {
         let body = self.record.bytes().get(1..).and_then(|rest| rest.split_last());
         let Some((address, data)) = body.and_then(|(_, body)| body.split_at_checked(address_size))
         else {
-            self.diagnostics.report(Cause::Length, line.place(ROW), || {
+            report(&mut self.diagnostics, Severity::Damage, line.place(ROW), || {
                 let (kind, least) = (char::from(kind), address_size + 1);
                 let found = self.record.bytes().len() - 1;
                 format!(
@@ -131,6 +133,7 @@ impl Decoder {
         let (expected, found) = (!self.record.sum(), self.record.checksum());
         record::report_checksum(&mut self.diagnostics, line, end, expected, found);
         record::report_trailing(&mut self.diagnostics, line, end);
+        // Addresses have 2 to 4 bytes, big-endian.
         let number = address.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
         match kind {
             b'1'..=b'3' => {
@@ -146,7 +149,7 @@ impl Decoder {
     fn check_count(&mut self, line: &Line<'_>, announced: u64) {
         let read = self.data_records;
         if announced != read {
-            self.diagnostics.report(Cause::Count, line.place(ROW + 2), || {
+            report(&mut self.diagnostics, Severity::Warning, line.place(ROW + 2), || {
                 format!("expected {announced} data records before this one, found {read}")
             });
         }
@@ -158,7 +161,7 @@ mod tests {
     use super::*;
 
     fn faults(decoded: &Decoded) -> Vec<String> {
-        decoded.diagnostics.listed().iter().map(ToString::to_string).collect()
+        decoded.diagnostics.iter().map(|fault| fault.message.clone()).collect()
     }
 
     fn segments(decoded: &Decoded) -> Vec<(u64, &[u8])> {
@@ -207,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_told_and_reading_goes_on() {
+    fn a_bad_line_is_reported_and_decoding_continues() {
         for (bad, fault) in [
             (
                 "oops",
@@ -248,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_end_and_text_behind_the_end_are_warnings() {
+    fn a_missing_end_and_text_after_the_end_are_warnings() {
         assert_eq!(
             faults(&decode(b"S104001041AA")),
             ["line 1, column 13: expected an end record (S7, S8 or S9) before the end of the \

@@ -1,12 +1,12 @@
-//! What event ids mean: names, arguments, meanings. A schema is a data file, one a dialect.
+//! Schemas: names, arguments and meanings of event ids. A schema is a data file, one per dialect.
 //!
-//! The keys of the file are explained at the head of `schemas/threadx.toml`.
+//! The introduction of `schemas/threadx.toml` explains the keys of the file.
 //!
 //! ```
 //! use tracewell::model::Meaning;
-//! use tracewell::model::schema::{ArgumentKind, Schema};
+//! use tracewell::model::schema::ArgumentKind;
 //!
-//! let schema = Schema::threadx();
+//! let schema = tracewell::format::threadx::schema();
 //! let event = schema.event(52);
 //! assert_eq!((event.name.as_str(), event.label.as_str()), ("TX_TRACE_MUTEX_GET", "tx_mutex_get"));
 //! assert_eq!(event.means.unwrap().meaning, Meaning::Lock);
@@ -15,12 +15,16 @@
 //! assert_eq!(schema.event(5000).name, "USER_EVENT");
 //! ```
 
+mod extension;
+mod file;
 mod parse;
+mod versions;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+pub use extension::{Extension, Rules};
 pub use parse::SchemaError;
 
 use super::Meaning;
@@ -30,13 +34,13 @@ use super::Meaning;
 pub struct TableId(u16);
 
 impl TableId {
-    /// Its number among the tables of a schema.
+    /// Returns the position of the table among the tables of its schema.
     pub(crate) const fn number(self) -> u16 {
         self.0
     }
 }
 
-/// How an argument is read.
+/// The type of an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArgumentKind {
     /// A number, shown in decimal.
@@ -47,23 +51,24 @@ pub enum ArgumentKind {
     Hex,
     /// An address of memory.
     Address,
-    /// The key of an object, of this type code where it is known.
+    /// The key of an object, with its type code if known.
     Object(Option<u32>),
-    /// One of the numbers of a table; others are shown in decimal with the table's unit.
+    /// One of the numbers of a table. Other numbers are shown in decimal with the table's unit.
     Enum(TableId),
-    /// A set of the bits of a table; others are shown in hexadecimal.
+    /// A set of the bits of a table. Other bits are shown in hexadecimal.
     Flags(TableId),
     /// An IPv4 address in host order.
     Ipv4,
-    /// Text of no declared encoding.
+    /// Text in an unspecified encoding.
     Text,
     /// Bytes, shown in hexadecimal.
     Bytes,
-    /// Values that say themselves what they are.
+    /// Values with their own types.
     List,
     /// The bits of an IEEE 754 number of 64 bits.
     Float,
-    /// Recorded and named by nobody: shown by its position where all words are shown.
+    /// A recorded word without a name. Most outputs omit it. Outputs that show all words identify
+    /// it by its position.
     Unnamed,
 }
 
@@ -72,79 +77,82 @@ pub enum ArgumentKind {
 pub struct Argument {
     /// Name in `snake_case`, unique within its event.
     pub name: String,
-    /// How it is read.
+    /// The type of the argument.
     pub kind: ArgumentKind,
-    /// How it is written in a record, in the dialect's own words; empty where all are words.
+    /// The encoding of the argument in a record, as the dialect names it; empty if all arguments
+    /// are words.
     pub encoding: String,
-    /// What 0 stands for, where it is no value.
+    /// Replaces a value of 0, if 0 means that the value is in another argument.
     pub zero: Option<Zero>,
 }
 
-/// What 0 stands for in an argument.
+/// The replacement for the value 0 of an argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Zero {
     /// The argument that has the value.
     pub argument: usize,
-    /// What is said of it.
+    /// The note that reports show with the value.
     pub note: String,
 }
 
-/// A meaning with its participants: positions of arguments, `None` where the event has none.
+/// A meaning with its participants, which are argument indices or `None`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Means {
-    /// What is asserted.
+    /// The statement about the participants.
     pub meaning: Meaning,
-    /// Argument that names the context it is about; the recording one where there is none.
+    /// Argument that names the subject; `None` if the recording context is the subject.
     pub subject: Option<usize>,
-    /// Argument that names the object it acts on.
+    /// Argument that names the object on which the event acts.
     pub object: Option<usize>,
     /// Argument that names the context that runs next.
     pub next: Option<usize>,
-    /// Argument with the number that the meaning speaks of.
+    /// Argument with the value of the meaning.
     pub value: Option<usize>,
 }
 
-/// What else arguments of an event tell, by their positions.
+/// Further roles of an event's arguments, by argument index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Details {
+    /// Argument that names a context. The event belongs to a step of this context.
+    pub context: Option<usize>,
     /// The state that a state machine is in.
     pub state: Option<usize>,
-    /// The period of a timer, in its own ticks; 0 where it expires once.
+    /// The period of a timer, in its own ticks; 0 if it expires once.
     pub period: Option<usize>,
-    /// Whom the object belongs to.
+    /// The owner of the object.
     pub owner: Option<usize>,
-    /// How much the object can hold.
+    /// The capacity of the object.
     pub capacity: Option<usize>,
-    /// The least that was ever free in the object.
+    /// The minimum amount that was ever free in the object.
     pub least_free: Option<usize>,
-    /// How much the object holds.
+    /// The amount that the object holds.
     pub used: Option<usize>,
-    /// How much is free in the object.
+    /// The amount that is free in the object.
     pub free: Option<usize>,
-    /// Whether `used` and `free` were counted before what the event tells of.
+    /// True if `used` and `free` were counted before the effect of the event.
     pub before: bool,
-    /// Whether the object holds nothing any more.
+    /// True if the object is empty after the event.
     pub empties: bool,
 }
 
-/// What an event id means.
+/// The type of an event: names, arguments and meaning of an id.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EventType {
     /// The id, or the first id of the range that this type stands for.
     pub id: u32,
     /// Name in the dialect's own words.
     pub name: String,
-    /// Name for people.
+    /// Name that reports show, such as `tx_mutex_get`.
     pub label: String,
     /// Group of events that belong together.
     pub family: String,
-    /// Bits of the dialect's event filter that select it; 0 where it has none.
+    /// Bits of the dialect's event filter that select the event; 0 if there are none.
     pub filter: u32,
-    /// Arguments in the order recorded.
+    /// Arguments in recorded order.
     pub args: Vec<Argument>,
-    /// What it asserts about scheduling.
+    /// The meaning for scheduling, if it has one.
     pub means: Option<Means>,
-    /// What else its arguments tell.
+    /// Further roles of its arguments.
     pub details: Details,
 }
 
@@ -155,21 +163,24 @@ pub struct ObjectKind {
     pub code: u32,
     /// Name in the dialect's own words.
     pub symbol: String,
-    /// Noun for people.
+    /// Noun that reports show, such as `mutex`.
     pub label: String,
-    /// Names of its parameters as recorded at creation.
+    /// Names of the parameters that are recorded at creation.
     pub parameters: Vec<String>,
-    /// What is added to an argument to get the object's key: something else than 0 where equal
-    /// arguments of another kind name something else.
+    /// Number that is added to an argument to get the object's key. The number is 0 if objects of
+    /// different kinds never have equal arguments.
     pub keys: u64,
-    /// Whether arguments give its numbers, to be shown in decimal, instead of its addresses.
+    /// True if arguments are object numbers, which are shown in decimal, and not addresses.
     pub numbered: bool,
-    /// The parameters that say how much it holds.
+    /// The parameters that determine the capacity.
     pub capacity: Option<Capacity>,
+    /// Index of the parameter with the process number, if the system has processes.
+    pub process: Option<usize>,
 }
 
 impl ObjectKind {
-    /// Returns how much an object of this type holds, by its parameters; `word`: bytes of a word of its system.
+    /// Returns the capacity of an object of this type, from its parameters. `word` is the word size
+    /// of its system in bytes.
     pub fn capacity(&self, parameters: &[u64], word: u64) -> Option<u64> {
         let capacity = self.capacity.as_ref()?;
         let each = match capacity.words {
@@ -180,109 +191,94 @@ impl ObjectKind {
     }
 }
 
-/// The capacity of an object: its bytes, divided by the words of each thing in it.
+/// The capacity of an object: its size in bytes, divided by the size of each element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capacity {
-    /// Position of the parameter with its bytes.
+    /// Index of the parameter with the size in bytes.
     pub bytes: usize,
-    /// Position of the parameter with the words of each thing; `None` if it holds bytes.
+    /// Index of the parameter with the element size in words; `None` if the elements are bytes.
     pub words: Option<usize>,
 }
 
-/// Names for numbers.
+/// A table of names for numbers, sorted by number if `sorted` is set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Table {
+    name: String,
+    is_flags: bool,
     names: Vec<(u64, String)>,
     unit: String,
-    /// Whether the names are in the order of their numbers.
+    /// True if the names are in ascending order of their numbers.
     sorted: bool,
 }
 
+impl Table {
+    fn add_names(&mut self, names: impl Iterator<Item = (u64, String)>) {
+        let mut all: BTreeMap<_, _> = self.names.drain(..).collect();
+        all.extend(names);
+        self.names.extend(all);
+        self.sorted = true;
+    }
+}
+
 /// The events, objects and tables of a dialect.
+///
+/// ```
+/// use tracewell::model::schema::Schema;
+///
+/// let text = r#"
+///     [[event]]
+///     id = 7
+///     name = "SEND"
+///     label = "send"
+///     family = "queue"
+///     args = ["length"]
+/// "#;
+/// let schema = Schema::parse(text, "mine.toml").unwrap();
+/// assert_eq!(schema.event(7).args[0].name, "length");
+/// assert!(!schema.defines(8));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Schema {
     events: Vec<EventType>,
-    /// Position in `events`, plus one, by id; ids beyond are only in ranges.
+    /// Index in `events`, plus one, by id. Larger ids are only in ranges.
     by_id: Vec<u16>,
     ranges: Vec<(RangeInclusive<u32>, EventType)>,
     unknown: EventType,
     kinds: Vec<ObjectKind>,
     tables: Vec<Table>,
-    /// For events that tell of a filter: their ids, and the bits of it.
+    /// Events that change a filter: their ids, and the bits of the filter.
     hides: Vec<(u32, u32)>,
+    hooks: bool,
+    /// Entries of users for events that the trace defines by name, in order.
+    by_name: BTreeMap<String, Vec<extension::Entry>>,
+    /// Errors about entries of users that do not fit the trace.
+    faults: Vec<SchemaError>,
 }
 
-/// The dialects of RKH with their schemas, oldest first.
-const RKH: [(&str, &str); 8] = [
-    ("2.0-pre", include_str!("../../../../../schemas/rkh-2.0-pre.toml")),
-    ("2.0", include_str!("../../../../../schemas/rkh-2.0.toml")),
-    ("2.2", include_str!("../../../../../schemas/rkh-2.2.toml")),
-    ("2.3", include_str!("../../../../../schemas/rkh-2.3.toml")),
-    ("2.4.3", include_str!("../../../../../schemas/rkh-2.4.3.toml")),
-    ("2.4.4", include_str!("../../../../../schemas/rkh-2.4.4.toml")),
-    ("2.4.5", include_str!("../../../../../schemas/rkh-2.4.5.toml")),
-    ("3.4", include_str!("../../../../../schemas/rkh-3.4.toml")),
-];
-
 impl Schema {
-    /// The schema of ThreadX, FileX, NetX and USBX.
-    pub fn threadx() -> Arc<Self> {
-        static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
-        let text = include_str!("../../../../../schemas/threadx.toml");
-        Self::built_in(&SCHEMA, text, "schemas/threadx.toml")
-    }
-
-    /// The schema of the S.Ha.R.K. kernel's new tracer.
-    pub fn shark() -> Arc<Self> {
-        static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
-        let text = include_str!("../../../../../schemas/shark.toml");
-        Self::built_in(&SCHEMA, text, "schemas/shark.toml")
-    }
-
-    /// The schema of the arrivals of what is collected.
-    pub fn arrivals() -> Arc<Self> {
-        static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
-        let text = include_str!("../../../../../schemas/arrivals.toml");
-        Self::built_in(&SCHEMA, text, "schemas/arrivals.toml")
-    }
-
-    /// The schema of the hooks of AIX trace.
-    pub fn aix() -> Arc<Self> {
-        static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
-        let text = include_str!("../../../../../schemas/aix.toml");
-        Self::built_in(&SCHEMA, text, "schemas/aix.toml")
-    }
-
-    /// The schema of the system events of POSIX trace streams.
-    pub fn posix() -> Arc<Self> {
-        static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
-        let text = include_str!("../../../../../schemas/posix.toml");
-        Self::built_in(&SCHEMA, text, "schemas/posix.toml")
-    }
-
-    fn built_in(schema: &OnceLock<Arc<Self>>, text: &str, file: &str) -> Arc<Self> {
-        let parse = || match Self::parse(text, file) {
+    /// Parses a schema that is part of the program.
+    ///
+    /// # Panics
+    /// Panics if the text is invalid. Use this function only for schemas that a test parses.
+    pub fn built_in(text: &str, file: &str) -> Arc<Self> {
+        match Self::parse(text, file) {
             Ok(schema) => Arc::new(schema),
-            // The text is part of the program, and a test reads it.
             Err(error) => unreachable!("{error}"),
-        };
-        schema.get_or_init(parse).clone()
+        }
     }
 
-    /// The schema of the RKH versions of a dialect's name: `3.4`, `2.4.5`, and so on.
-    pub fn rkh(dialect: &str) -> Option<Arc<Self>> {
-        static SCHEMAS: [OnceLock<Arc<Schema>>; RKH.len()] = [const { OnceLock::new() }; RKH.len()];
-        let index = RKH.iter().position(|(name, _)| *name == dialect)?;
-        let (name, text) = RKH[index];
-        let parse = || match Self::parse(text, &format!("schemas/rkh-{name}.toml")) {
-            Ok(schema) => Arc::new(schema),
-            // The text is part of the program, and a test reads it.
-            Err(error) => unreachable!("{error}"),
-        };
-        Some(SCHEMAS[index].get_or_init(parse).clone())
+    /// Returns a schema without events.
+    pub fn empty() -> Arc<Self> {
+        Self::built_in("", "empty")
     }
 
-    /// What an id means: its own entry, that of a range it lies in, or that of unknown ids.
+    /// Returns true if event ids are the hook ids of AIX trace, which reports show in hexadecimal.
+    pub const fn ids_are_hooks(&self) -> bool {
+        self.hooks
+    }
+
+    /// Returns the type of an event id: its own entry, the entry of its range, or the entry for
+    /// unknown ids.
     #[inline]
     pub fn event(&self, id: u32) -> &EventType {
         let position = self.by_id.get(id as usize).copied().unwrap_or(0);
@@ -297,48 +293,77 @@ impl Schema {
         range.map_or(&self.unknown, |(_, event)| event)
     }
 
-    /// What a report calls an id: with the number, where its entry stands for more than one.
+    /// Returns the label of an id, with the number if its entry covers several ids.
+    ///
+    /// ```
+    /// let schema = tracewell::format::threadx::schema();
+    /// assert_eq!(schema.label(52), "tx_mutex_get");
+    /// assert_eq!(schema.label(5000), "user event 5000");
+    /// assert!(schema.is_called(5000, "user event 5000"));
+    /// ```
     pub fn label(&self, id: u32) -> String {
         let label = &self.event(id).label;
         if self.defines(id) { label.clone() } else { format!("{label} {id}") }
     }
 
-    /// Returns true if this is the label of an id, with the number if its entry stands for several.
+    /// Returns true if `name` is the label of an id. If the entry covers several ids, `name` can
+    /// also consist of the label, a space, and this id.
     pub fn is_called(&self, id: u32, name: &str) -> bool {
         let label = &self.event(id).label;
         let numbered = || name.strip_prefix(label.as_str())?.strip_prefix(' ')?.parse().ok();
         name == label || (!self.defines(id) && numbered() == Some(id))
     }
 
-    /// Whether an id has an entry of its own.
+    /// Returns true if an id has an entry of its own.
     pub fn defines(&self, id: u32) -> bool {
         self.by_id.get(id as usize).is_some_and(|position| *position != 0)
     }
 
-    /// Whether some event has this meaning.
-    pub fn tells(&self, meaning: Meaning) -> bool {
+    /// Returns true if some event has this meaning.
+    ///
+    /// ```
+    /// use tracewell::model::Meaning;
+    ///
+    /// assert!(tracewell::format::threadx::schema().has_meaning(Meaning::Lock));
+    /// assert!(!tracewell::format::arrivals::schema().has_meaning(Meaning::Lock));
+    /// ```
+    pub fn has_meaning(&self, meaning: Meaning) -> bool {
         let mut events = self.events.iter().chain(self.ranges());
         events.any(|event| event.means.as_ref().is_some_and(|means| means.meaning == meaning))
     }
 
-    /// The bits of the filter that an event tells of; 0 for those that tell of none.
+    /// Returns true if an id has an entry of its own or is in the range of an entry.
+    ///
+    /// ```
+    /// // Ids without an entry in the schema of ThreadX are in the range of unknown events.
+    /// assert!(tracewell::format::threadx::schema().covers(3000));
+    /// assert!(!tracewell::format::arrivals::schema().covers(3000));
+    /// ```
+    pub fn covers(&self, id: u32) -> bool {
+        self.defines(id) || self.ranges.iter().any(|(range, _)| range.contains(&id))
+    }
+
+    /// Returns the bits of the filter that an event sets or clears; 0 if the event does not concern
+    /// a filter.
     pub fn hides(&self, id: u32) -> u32 {
         self.hides.iter().find(|(event, _)| *event == id).map_or(0, |(_, bits)| *bits)
     }
 
-    /// All events with entries of their own.
+    /// Returns all events with entries of their own.
     pub fn events(&self) -> &[EventType] {
         &self.events
     }
 
-    /// The entries that stand for ranges of ids.
+    /// Returns the entries for ranges of ids.
     pub fn ranges(&self) -> impl Iterator<Item = &EventType> {
         self.ranges.iter().map(|(_, event)| event)
     }
 
-    /// Adds an entry, for an event of the application, say. False where the id has one already or
-    /// is beyond what a table can hold (65535).
+    /// Adds an entry, for example for an event of the application. If a user's [`Extension`] has an
+    /// entry for its name, this entry applies as well. Returns false if the id already has an entry
+    /// or is above 65535.
     pub fn define(&mut self, event: EventType) -> bool {
+        let event = if self.by_name.is_empty() { event } else { self.extended_by_name(event) };
         let id = event.id as usize;
         if self.defines(event.id) || id > usize::from(u16::MAX) {
             return false;
@@ -353,8 +378,8 @@ impl Schema {
         true
     }
 
-    /// Adds the events of another schema with `base` added to their ids. Both must have the same
-    /// tables and types of objects, as the dialects of one system do.
+    /// Adds the events of another schema with `base` added to their ids. Both schemas must have the
+    /// same tables and types of objects. The dialects of one system meet this condition.
     pub fn adopt(&mut self, other: &Self, base: u32) {
         for event in &other.events {
             self.define(EventType { id: event.id + base, ..event.clone() });
@@ -365,24 +390,24 @@ impl Schema {
         }
     }
 
-    /// The first type of objects with this symbol.
+    /// Returns the first type of objects with this symbol.
     pub fn object_kind_by_symbol(&self, symbol: &str) -> Option<&ObjectKind> {
         self.kinds.iter().find(|kind| kind.symbol == symbol)
     }
 
-    /// The type of objects with this code.
+    /// Returns the type of objects with this code.
     pub fn object_kind(&self, code: u32) -> Option<&ObjectKind> {
         self.kinds.iter().find(|kind| kind.code == code)
     }
 
-    /// The key of the object that an argument of this kind names.
+    /// Returns the key of the object that an argument of this kind names.
     #[inline]
     pub fn key(&self, kind: Option<u32>, argument: u64) -> u64 {
         let keys = kind.and_then(|code| self.object_kind(code)).map_or(0, |kind| kind.keys);
         argument.wrapping_add(keys)
     }
 
-    /// The name that a table has for a number.
+    /// Returns the name of a number in a table.
     pub fn enum_name(&self, table: TableId, value: u64) -> Option<&str> {
         let Table { names, sorted, .. } = self.tables.get(usize::from(table.0))?;
         let found = match sorted {
@@ -392,21 +417,19 @@ impl Schema {
         found.map(|(_, name)| name.as_str())
     }
 
-    /// Gives numbers of a table names, in place of those that it has for them.
+    /// Sets the names of numbers in a table, and replaces existing names.
     pub fn name_values(&mut self, table: TableId, names: impl Iterator<Item = (u64, String)>) {
-        let Some(table) = self.tables.get_mut(usize::from(table.0)) else { return };
-        let mut all: BTreeMap<_, _> = table.names.drain(..).collect();
-        all.extend(names);
-        table.names.extend(all);
-        table.sorted = true;
+        if let Some(table) = self.tables.get_mut(usize::from(table.0)) {
+            table.add_names(names);
+        }
     }
 
-    /// What to write behind a number that a table has no name for: ` ticks`, say.
+    /// Returns the text that follows a number without a name in the table, such as ` ticks`.
     pub fn unit(&self, table: TableId) -> &str {
         self.tables.get(usize::from(table.0)).map_or("", |table| &table.unit)
     }
 
-    /// The bits of a table with their names.
+    /// Returns the bits of a table with their names.
     pub fn flags(&self, table: TableId) -> impl Iterator<Item = (u64, &str)> {
         let names = self.tables.get(usize::from(table.0)).map(|table| &table.names);
         names.into_iter().flatten().map(|(bits, name)| (*bits, name.as_str()))

@@ -1,17 +1,17 @@
-//! Reading a schema file.
+//! Parses a schema file.
 
 use std::collections::{BTreeMap, HashSet};
 
-use serde::Deserialize;
 use toml::Spanned;
 
+use super::file::{Event, Fault, File, Holds, Kind, Names, Roles};
 use super::{
     Argument, ArgumentKind, Capacity, Details, EventType, Means, ObjectKind, Schema, Table,
-    TableId, Zero,
+    TableId, Zero, versions,
 };
 use crate::model::Meaning;
 
-/// A schema file cannot be used; says where and why.
+/// Error for a schema file that cannot be used, with its line and column.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{file}:{line}:{column}: {message}")]
 pub struct SchemaError {
@@ -21,45 +21,15 @@ pub struct SchemaError {
     message: String,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    #[serde(default)]
-    object: Vec<Kind>,
-    #[serde(default, rename = "enum")]
-    enums: BTreeMap<String, Names>,
-    #[serde(default)]
-    flags: BTreeMap<String, Names>,
-    #[serde(default)]
-    event: Vec<Event>,
-    #[serde(default)]
-    range: Vec<Range>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Kind {
-    code: u32,
-    symbol: String,
-    label: String,
-    #[serde(default)]
-    parameters: Vec<String>,
-    #[serde(default)]
-    keys: u64,
-    #[serde(default)]
-    numbered: bool,
-    capacity: Option<Spanned<Holds>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Holds {
-    bytes: String,
-    words: Option<String>,
+impl Table {
+    pub(super) fn new(name: String, is_flags: bool, table: Names) -> Self {
+        let sorted = table.names.is_sorted_by_key(|(number, _)| *number);
+        Self { name, is_flags, names: table.names, unit: table.unit, sorted }
+    }
 }
 
 impl Kind {
-    fn build(self) -> Result<ObjectKind, Fault> {
+    pub(super) fn build(&self) -> Result<ObjectKind, Fault> {
         let position = |at: usize, name: &str| {
             let found = self.parameters.iter().position(|parameter| parameter == name);
             found.ok_or_else(|| (at, format!("no parameter named '{name}'")))
@@ -70,124 +40,83 @@ impl Kind {
             let words = words.as_ref().map(|name| position(at, name)).transpose()?;
             Ok(Capacity { bytes: position(at, bytes)?, words })
         });
+        let process = self.process.as_ref();
+        let process = process.map(|name| position(name.span().start, name.get_ref()));
         Ok(ObjectKind {
             capacity: capacity.transpose()?,
+            process: process.transpose()?,
             code: self.code,
-            symbol: self.symbol,
-            label: self.label,
-            parameters: self.parameters,
+            symbol: self.symbol.clone(),
+            label: self.label.clone(),
+            parameters: self.parameters.clone(),
             keys: self.keys,
             numbered: self.numbered,
         })
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Names {
-    #[serde(default)]
-    unit: String,
-    names: Vec<(u64, String)>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Event {
-    id: Spanned<u32>,
-    name: String,
-    label: String,
-    family: String,
-    #[serde(default)]
-    filter: u32,
-    #[serde(default)]
-    hides: u32,
-    #[serde(default)]
-    args: Vec<Spanned<String>>,
-    means: Option<Spanned<Roles>>,
-    zero: Option<Spanned<StandsFor>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StandsFor {
-    #[serde(rename = "in")]
-    argument: String,
-    is: String,
-    note: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Range {
-    first: u32,
-    last: u32,
-    name: String,
-    label: String,
-    family: String,
-    #[serde(default)]
-    args: Vec<Spanned<String>>,
-    #[serde(default)]
-    is: Option<Meaning>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Roles {
-    is: Meaning,
-    subject: Option<String>,
-    object: Option<String>,
-    next: Option<String>,
-    value: Option<String>,
-    state: Option<String>,
-    period: Option<String>,
-    owner: Option<String>,
-    capacity: Option<String>,
-    least_free: Option<String>,
-    used: Option<String>,
-    free: Option<String>,
-    #[serde(default)]
-    before: bool,
-    #[serde(default)]
-    empties: bool,
-}
-
-/// What is wrong, and where in the text.
-type Fault = (usize, String);
-
 impl Schema {
-    /// Reads a schema; `file` names it in messages.
+    /// Parses a schema. `file` is its name in messages.
     ///
     /// # Errors
-    /// At the first place where the text is no TOML, a key is unknown or missing, or a name refers
-    /// to nothing.
+    /// Returns an error with the first position at which the text is not valid TOML, a key is
+    /// unknown or missing, or a name is undefined.
     pub fn parse(text: &str, file: &str) -> Result<Self, SchemaError> {
+        Self::parse_version(text, file, None)
+    }
+
+    /// Reads the entries of one version from a schema for several versions. The default is the last
+    /// version.
+    ///
+    /// # Errors
+    /// The errors of [`Schema::parse`], and an error if the file does not list the version.
+    pub fn parse_version(
+        text: &str,
+        file: &str,
+        version: Option<&str>,
+    ) -> Result<Self, SchemaError> {
         let parsed = toml::from_str::<File>(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             (start, error.message().to_owned())
         });
-        parsed.and_then(build).map_err(|(at, message)| {
-            let before = text.get(..at).unwrap_or(text);
-            let line = before.matches('\n').count() + 1;
-            let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-            SchemaError { file: file.to_owned(), line, column, message }
-        })
+        let selected =
+            parsed.and_then(|mut file| versions::select(&mut file, version).map(|()| file));
+        selected.and_then(build).map_err(|fault| SchemaError::new(file, text, fault))
+    }
+
+    /// Returns the names that kinds of arguments can have in addition to the built-in kinds.
+    pub(super) fn kinds_by_name(&self) -> BTreeMap<String, ArgumentKind> {
+        let tables = (0..).map(TableId).zip(&self.tables);
+        let tables = tables.map(|(id, table)| {
+            let kind =
+                if table.is_flags { ArgumentKind::Flags(id) } else { ArgumentKind::Enum(id) };
+            (table.name.clone(), kind)
+        });
+        // Kinds of arguments refer to types of objects by their labels, in the same name space as
+        // tables.
+        let object = |kind: &ObjectKind| ArgumentKind::Object(Some(kind.code));
+        tables.chain(self.kinds.iter().map(|kind| (kind.label.clone(), object(kind)))).collect()
+    }
+}
+
+impl SchemaError {
+    /// Returns an error at an offset of a file's text.
+    pub(super) fn new(file: &str, text: &str, (at, message): Fault) -> Self {
+        let before = text.get(..at).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        Self { file: file.to_owned(), line, column, message }
     }
 }
 
 fn build(file: File) -> Result<Schema, Fault> {
-    let mut names = BTreeMap::new();
     let mut tables = Vec::new();
     let enums = file.enums.into_iter().map(|table| (table, false));
     let flags = file.flags.into_iter().map(|table| (table, true));
     for ((name, table), is_flags) in enums.chain(flags) {
-        let id = TableId(u16::try_from(tables.len()).unwrap_or(u16::MAX));
-        let kind = if is_flags { ArgumentKind::Flags(id) } else { ArgumentKind::Enum(id) };
-        names.insert(name, kind);
-        let sorted = table.names.is_sorted_by_key(|(number, _)| *number);
-        tables.push(Table { names: table.names, unit: table.unit, sorted });
+        tables.push(Table::new(name, is_flags, table));
     }
-    let kinds: Vec<_> = file.object.into_iter().map(Kind::build).collect::<Result<_, Fault>>()?;
-    names.extend(kinds.iter().map(|k| (k.label.clone(), ArgumentKind::Object(Some(k.code)))));
+    let kinds: Vec<_> = file.object.iter().map(Kind::build).collect::<Result<_, Fault>>()?;
     let mut schema = Schema {
         events: Vec::new(),
         by_id: Vec::new(),
@@ -196,38 +125,52 @@ fn build(file: File) -> Result<Schema, Fault> {
         kinds,
         tables,
         hides: Vec::new(),
+        hooks: file.hooks,
+        by_name: BTreeMap::new(),
+        faults: Vec::new(),
     };
+    let names = schema.kinds_by_name();
     for range in file.range {
-        let mut event = range_type(range.first, range.name, range.label, range.family);
+        let name = range.name.into_inner();
+        let mut event = range_type(range.first, name, range.label, range.family);
         event.args = arguments(&range.args, &names)?;
         event.means = range.is.map(plain);
         schema.ranges.push((range.first..=range.last, event));
     }
     for event in file.event {
-        let at = event.id.span().start;
-        let id = *event.id.get_ref();
+        let Some(id) = &event.id else {
+            return Err((event.name.span().start, "missing field `id`".to_owned()));
+        };
+        let (at, id) = (id.span().start, *id.get_ref());
         schema.hides.extend((event.hides != 0).then_some((id, event.hides)));
-        if !schema.define(event_type(event, &names)?) {
+        if !schema.define(event_type(id, event, &names)?) {
             return Err((at, format!("event {id} is defined twice or above 65535")));
         }
     }
     Ok(schema)
 }
 
-fn range_type(id: u32, name: String, label: String, family: String) -> EventType {
+pub(super) fn range_type(id: u32, name: String, label: String, family: String) -> EventType {
     let (args, details) = (Vec::new(), Details::default());
     EventType { id, name, label, family, filter: 0, args, means: None, details }
 }
 
-fn plain(meaning: Meaning) -> Means {
+pub(super) fn plain(meaning: Meaning) -> Means {
     Means { meaning, subject: None, object: None, next: None, value: None }
 }
 
-fn event_type(event: Event, names: &BTreeMap<String, ArgumentKind>) -> Result<EventType, Fault> {
+fn event_type(
+    id: u32,
+    event: Event,
+    names: &BTreeMap<String, ArgumentKind>,
+) -> Result<EventType, Fault> {
     let mut args = arguments(&event.args, names)?;
     let means = event.means.as_ref().map(|means| roles(means, &args)).transpose()?;
     let details = event.means.as_ref().map(|means| details(means, &args)).transpose()?;
-    let details = details.unwrap_or_default();
+    let mut details = details.unwrap_or_default();
+    if let Some(name) = &event.context {
+        details.context = Some(position(&args, name.span().start, name.get_ref())?);
+    }
     if let Some(zero) = &event.zero {
         let at = zero.span().start;
         let zero = zero.get_ref();
@@ -236,46 +179,69 @@ fn event_type(event: Event, names: &BTreeMap<String, ArgumentKind>) -> Result<Ev
         args[of].zero = Some(Zero { argument, note: zero.note.clone() });
     }
     let Event { name, label, family, filter, .. } = event;
-    Ok(EventType { id: event.id.into_inner(), name, label, family, filter, args, means, details })
+    let name = name.into_inner();
+    Ok(EventType { id, name, label, family, filter, args, means, details })
 }
 
-/// Arguments from `name: kind`, `name` for a number, `_` for a word without a name; ` as ` and
-/// what follows it are the encoding.
-fn arguments(
+/// Parses arguments: `name: kind`, `name` for a number, `_` for a word without a name. The encoding
+/// follows ` as `.
+pub(super) fn arguments(
     texts: &[Spanned<String>],
     names: &BTreeMap<String, ArgumentKind>,
 ) -> Result<Vec<Argument>, Fault> {
     let mut seen = HashSet::new();
     let mut arguments = Vec::new();
     for (position, text) in texts.iter().enumerate() {
-        let at = text.span().start;
-        let (argument, encoding) =
-            text.get_ref().split_once(" as ").unwrap_or((text.get_ref(), ""));
-        let (name, kind) = match argument.split_once(':') {
-            None => (argument.trim(), None),
-            Some((name, kind)) => (name.trim(), Some(kind.trim())),
-        };
-        let kind = match (name, kind) {
-            ("_", None) => ArgumentKind::Unnamed,
-            (_, None) => ArgumentKind::Unsigned,
-            (_, Some(kind)) => argument_kind(kind, names).ok_or_else(|| {
-                let known: Vec<_> = names.keys().map(String::as_str).collect();
-                (
-                    at,
-                    format!(
-                        "no kind '{kind}'; beside the built-in ones there are {}",
-                        known.join(", ")
-                    ),
-                )
-            })?,
-        };
-        let name = if name == "_" { format!("arg{}", position + 1) } else { name.to_owned() };
+        let typed = typed_argument(text, names)?;
+        let name =
+            if typed.name == "_" { format!("arg{}", position + 1) } else { typed.name.to_owned() };
         if !seen.insert(name.clone()) {
-            return Err((at, format!("two arguments are called '{name}'")));
+            let message = format!("two arguments have the name '{name}'");
+            return Err((text.span().start, message));
         }
-        arguments.push(Argument { name, kind, encoding: encoding.trim().to_owned(), zero: None });
+        let encoding = typed.encoding.to_owned();
+        arguments.push(Argument { name, kind: typed.kind(), encoding, zero: None });
     }
     Ok(arguments)
+}
+
+/// The parts of an argument's text.
+pub(super) struct TypedArgument<'t> {
+    /// The name, or `_`.
+    pub(super) name: &'t str,
+    /// The kind after the colon, if there is one.
+    pub(super) kind: Option<ArgumentKind>,
+    /// The text after ` as `, or nothing.
+    pub(super) encoding: &'t str,
+}
+
+impl TypedArgument<'_> {
+    fn kind(&self) -> ArgumentKind {
+        let default = if self.name == "_" { ArgumentKind::Unnamed } else { ArgumentKind::Unsigned };
+        self.kind.unwrap_or(default)
+    }
+}
+
+/// Parses the text of one argument.
+pub(super) fn typed_argument<'t>(
+    text: &'t Spanned<String>,
+    names: &BTreeMap<String, ArgumentKind>,
+) -> Result<TypedArgument<'t>, Fault> {
+    let (argument, encoding) = text.get_ref().split_once(" as ").unwrap_or((text.get_ref(), ""));
+    let (name, kind) = match argument.split_once(':') {
+        None => (argument.trim(), None),
+        Some((name, kind)) => (name.trim(), Some(kind.trim())),
+    };
+    let kind = kind.map(|kind| {
+        argument_kind(kind, names).ok_or_else(|| {
+            let known: Vec<_> = names.keys().map(String::as_str).collect();
+            let known = known.join(", ");
+            let message =
+                format!("unknown kind '{kind}'; expected a built-in kind or one of {known}");
+            (text.span().start, message)
+        })
+    });
+    Ok(TypedArgument { name, kind: kind.transpose()?, encoding: encoding.trim() })
 }
 
 fn argument_kind(kind: &str, names: &BTreeMap<String, ArgumentKind>) -> Option<ArgumentKind> {
@@ -293,7 +259,7 @@ fn argument_kind(kind: &str, names: &BTreeMap<String, ArgumentKind>) -> Option<A
     })
 }
 
-fn roles(means: &Spanned<Roles>, args: &[Argument]) -> Result<Means, Fault> {
+pub(super) fn roles(means: &Spanned<Roles>, args: &[Argument]) -> Result<Means, Fault> {
     let at = means.span().start;
     let role = |role: &Option<String>| optional_position(args, at, role);
     let roles = means.get_ref();
@@ -306,11 +272,12 @@ fn roles(means: &Spanned<Roles>, args: &[Argument]) -> Result<Means, Fault> {
     })
 }
 
-fn details(means: &Spanned<Roles>, args: &[Argument]) -> Result<Details, Fault> {
+pub(super) fn details(means: &Spanned<Roles>, args: &[Argument]) -> Result<Details, Fault> {
     let at = means.span().start;
     let role = |role: &Option<String>| optional_position(args, at, role);
     let roles = means.get_ref();
     Ok(Details {
+        context: None,
         state: role(&roles.state)?,
         period: role(&roles.period)?,
         owner: role(&roles.owner)?,
@@ -331,9 +298,9 @@ fn optional_position(
     name.as_ref().map(|name| position(args, at, name)).transpose()
 }
 
-fn position(args: &[Argument], at: usize, name: &str) -> Result<usize, Fault> {
+pub(super) fn position(args: &[Argument], at: usize, name: &str) -> Result<usize, Fault> {
     let found = args.iter().position(|argument| argument.name == name);
-    found.ok_or_else(|| (at, format!("no argument is called '{name}'")))
+    found.ok_or_else(|| (at, format!("no argument named '{name}'")))
 }
 
 #[cfg(test)]
@@ -349,15 +316,15 @@ mod tests {
         let event = "[[event]]\nid = 1\nname = \"A\"\nlabel = \"a\"\nfamily = \"f\"\n";
         assert_eq!(
             error(&format!("{event}args = [\"x\", \"y: colour\"]\n")),
-            "my.toml:6:14: no kind 'colour'; beside the built-in ones there are "
+            "my.toml:6:14: unknown kind 'colour'; expected a built-in kind or one of "
         );
         assert_eq!(
             error(&format!("{event}args = [\"x\", \"x\"]\n")),
-            "my.toml:6:14: two arguments are called 'x'"
+            "my.toml:6:14: two arguments have the name 'x'"
         );
         assert_eq!(
             error(&format!("{event}means = {{ is = \"lock\", object = \"m\" }}\n")),
-            "my.toml:6:9: no argument is called 'm'"
+            "my.toml:6:9: no argument named 'm'"
         );
         assert_eq!(
             error(&format!("{event}{event}")),

@@ -1,187 +1,326 @@
-//! The figures of tasks as JSON: a task's own, its jobs, its waits, its ways between marks.
+//! The figures of tasks as JSON: a task's own, its locks, its passages between marks.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::json::{key_of, list, name_of, range_json};
-use super::{SEMAPHORE, kind_of, resource_name};
-use crate::analysis::Range;
-use crate::analysis::scheduling::{
-    Expected, Figures, Job, Jobs, Locks, Mark, Parts, Passage, Split, Task, Timing, Waited,
-};
+use super::json_parts::{Durations, SplitRow, key_of, name_of};
+use super::{SEMAPHORE, kind_of};
+use crate::analysis::scheduling::{Expected, Figures, Jobs, Locks, Mark, Passage, Task, Timing};
 use crate::model::{Meaning, Trace};
 use crate::report::figures::{some, timed};
 
-pub(super) fn task_json(trace: &Trace, figures: &Figures, task: &Task) -> Value {
-    let context = trace.contexts.get(task.context);
-    let (execution, jobs, lost) = (task.execution, task.jobs.as_ref(), task.preemptions);
-    let of_jobs = |figure: fn(&Jobs) -> u64| jobs.map(figure);
-    let range = |range: fn(&Jobs) -> Range| jobs.map_or_else(Range::default, range);
-    let (response, gap) = (range(|jobs| jobs.response), range(|jobs| jobs.release_gap));
-    let response_max = jobs.and_then(|jobs| some(response, jobs.response_max_nanoseconds));
-    let (start, done) = (range(|jobs| jobs.start_latency), range(|jobs| jobs.completion_gap));
-    let lateness = range(|jobs| jobs.lateness);
-    let tells = |meaning| trace.schema.tells(meaning);
-    let (locks, told) = (&task.locks, tells(Meaning::Lock));
-    let semaphores = task.waits.iter().find(|(kind, _)| kind_of(trace, false, *kind) == SEMAPHORE);
-    let semaphores = semaphores.map_or_else(Locks::default, |(_, locks)| *locks);
-    json!({
-        "context": context.map(|context| context.key_text.as_str()),
-        "pid": context.and_then(|context| trace.process_of(context)),
-        "name": context.map(|context| context.name.as_str()),
-        "events": task.seen.events,
-        "first_ticks": task.seen.first_ticks,
-        "last_ticks": task.seen.last_ticks,
-        "execution_ticks": execution.map(|execution| execution.ticks),
-        "execution_ns": execution.and_then(|execution| timed(trace, execution.nanoseconds)),
-        "execution_for_other_ticks": execution.map(|execution| execution.for_other_ticks),
-        "dispatches": execution.map(|execution| execution.dispatches),
-        "activations": of_jobs(|jobs| jobs.activations),
-        "completions": of_jobs(|jobs| jobs.completions),
-        "orphan_completions": of_jobs(|jobs| jobs.orphan_completions),
-        "jobs_across_gaps": of_jobs(|jobs| jobs.across_gaps),
-        "pending_jobs": of_jobs(|jobs| jobs.pending),
-        "responses": of_jobs(|jobs| jobs.response.count),
-        "response_min_ticks": some(response, response.min),
-        "response_mean_ticks": some(response, response.mean()),
-        "response_max_ticks": some(response, response.max),
-        "response_max_ns": response_max.and_then(|ns| timed(trace, ns)),
-        "start_latency_max_ticks": some(start, start.max),
-        "release_gap_min_ticks": some(gap, gap.min),
-        "release_gap_max_ticks": some(gap, gap.max),
-        "release_jitter_ticks": some(gap, gap.width()),
-        "response_jitter_ticks": some(response, response.width()),
-        "completion_jitter_ticks": some(done, done.width()),
-        "timing": timing_json(&task.timing),
-        "preemptions": lost.map(|lost| lost.count),
-        "throttled": lost.map(|lost| lost.throttled),
-        "deadline_misses": of_jobs(|jobs| jobs.deadline_misses),
-        "lateness_max_ticks": some(lateness, lateness.max),
-        "wcet_violations": of_jobs(|jobs| jobs.wcet_violations),
-        "lock_requests": told.then_some(locks.requests),
-        "lock_blocks": told.then_some(locks.blocks),
-        "lock_wait_max_ticks": some(locks.wait, locks.wait.max),
-        "lock_wait_split": split_json(figures, locks),
-        "lock_hold": range_json(locks.hold),
-        "lock_inversions": told.then(|| inversions_json(figures, locks)),
-        "semaphores": tells(Meaning::Wait).then(|| semaphores_json(figures, &semaphores)),
-        "waits_for": list(&task.waits, |(kind, locks)| {
-            let mut waits = semaphores_json(figures, locks);
-            waits["kind"] = kind_of(trace, false, *kind).into();
-            waits
-        }),
-    })
+/// The figures of a task. Null stands for what the trace does not record.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TaskRow<'a> {
+    /// Key of the context, as in events and in the contexts of `info`.
+    pub context: Option<&'a str>,
+    /// Id of its process.
+    pub pid: Option<u64>,
+    /// Name of the context.
+    pub name: Option<&'a str>,
+    /// Number of events that it recorded.
+    pub events: u64,
+    /// Ticks of the first event that names it.
+    pub first_ticks: u64,
+    /// Ticks of the last event that names it.
+    pub last_ticks: u64,
+    /// CPU time in ticks, without interrupts.
+    pub execution_ticks: Option<u64>,
+    /// CPU time in nanoseconds.
+    pub execution_ns: Option<u64>,
+    /// The part of the CPU time on behalf of another task.
+    pub execution_for_other_ticks: Option<u64>,
+    /// Number of times that it got the processor.
+    pub dispatches: Option<u64>,
+    /// The figures of its jobs.
+    #[serde(flatten)]
+    pub jobs: JobFigures,
+    /// How it met the period and deadline that options gave; null without them.
+    pub timing: Option<TimingRow>,
+    /// Number of times that another task was chosen although this one was ready.
+    pub preemptions: Option<u64>,
+    /// The same, after the budget of its server was exhausted.
+    pub throttled: Option<u64>,
+    /// Number of requests for mutexes.
+    pub lock_requests: Option<u64>,
+    /// Number of requests for mutexes that had to wait.
+    pub lock_blocks: Option<u64>,
+    /// The longest wait for a mutex.
+    pub lock_wait_max_ticks: Option<u64>,
+    /// The parts of all waits for mutexes; null if there were none, or if the trace has several
+    /// cores.
+    pub lock_wait_split: Option<SplitRow>,
+    /// How long it held mutexes.
+    pub lock_hold: Option<Durations>,
+    /// Priority inversions; null if events have no priorities.
+    pub lock_inversions: Option<Inversions>,
+    /// Its requests for semaphores.
+    pub semaphores: Option<Requests>,
+    /// Its requests for each kind of object except mutexes.
+    pub waits_for: Vec<KindRequests<'a>>,
 }
 
-/// Priority inversion by priorities; null if events have no priorities.
-pub(super) fn inversions_json(figures: &Figures, locks: &Locks) -> Value {
-    if !figures.priorities_known {
-        return Value::Null;
+/// The figures of a task's jobs. All are null if the trace records no jobs of the task.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct JobFigures {
+    /// Number of releases.
+    pub activations: Option<u64>,
+    /// Number of completions.
+    pub completions: Option<u64>,
+    /// Completions without a release.
+    pub orphan_completions: Option<u64>,
+    /// Jobs that a gap of the trace interrupts; they have no response time.
+    pub jobs_across_gaps: Option<u64>,
+    /// Releases without a completion at the end.
+    pub pending_jobs: Option<u64>,
+    /// Number of response times.
+    pub responses: Option<u64>,
+    /// The shortest response time.
+    pub response_min_ticks: Option<u64>,
+    /// The mean response time, rounded down.
+    pub response_mean_ticks: Option<u64>,
+    /// The longest response time.
+    pub response_max_ticks: Option<u64>,
+    /// The longest response time in nanoseconds.
+    pub response_max_ns: Option<u64>,
+    /// The longest time from a release to the first execution.
+    pub start_latency_max_ticks: Option<u64>,
+    /// The shortest time between releases.
+    pub release_gap_min_ticks: Option<u64>,
+    /// The longest time between releases.
+    pub release_gap_max_ticks: Option<u64>,
+    /// The longest minus the shortest time between releases.
+    pub release_jitter_ticks: Option<u64>,
+    /// The longest minus the shortest response time.
+    pub response_jitter_ticks: Option<u64>,
+    /// The longest minus the shortest time between completions.
+    pub completion_jitter_ticks: Option<u64>,
+    /// Number of recorded deadline misses.
+    pub deadline_misses: Option<u64>,
+    /// The longest time from a deadline to the completion.
+    pub lateness_max_ticks: Option<u64>,
+    /// Number of recorded violations of the worst-case execution time.
+    pub wcet_violations: Option<u64>,
+}
+
+impl JobFigures {
+    fn of(trace: &Trace, jobs: &Jobs) -> Self {
+        let (response, gap) = (jobs.response, jobs.release_gap);
+        let (start, done, lateness) = (jobs.start_latency, jobs.completion_gap, jobs.lateness);
+        let longest = some(response, jobs.response_max_nanoseconds);
+        Self {
+            activations: Some(jobs.activations),
+            completions: Some(jobs.completions),
+            orphan_completions: Some(jobs.orphan_completions),
+            jobs_across_gaps: Some(jobs.across_gaps),
+            pending_jobs: Some(jobs.pending),
+            responses: Some(response.count),
+            response_min_ticks: some(response, response.min),
+            response_mean_ticks: some(response, response.mean()),
+            response_max_ticks: some(response, response.max),
+            response_max_ns: longest.and_then(|ns| timed(trace, ns)),
+            start_latency_max_ticks: some(start, start.max),
+            release_gap_min_ticks: some(gap, gap.min),
+            release_gap_max_ticks: some(gap, gap.max),
+            release_jitter_ticks: some(gap, gap.width()),
+            response_jitter_ticks: some(response, response.width()),
+            completion_jitter_ticks: some(done, done.width()),
+            deadline_misses: Some(jobs.deadline_misses),
+            lateness_max_ticks: some(lateness, lateness.max),
+            wcet_violations: Some(jobs.wcet_violations),
+        }
     }
-    json!({
-        "count": locks.inversions,
-        "unbounded": locks.inverted.count,
-        "inverted_max_ticks": some(locks.inverted, locks.inverted.max),
-    })
 }
 
-/// What is known of a task from outside, and how it kept to that; null where nothing is.
-fn timing_json(timing: &Timing) -> Value {
-    if timing.expected == Expected::default() {
-        return Value::Null;
+impl<'a> TaskRow<'a> {
+    pub(super) fn of(trace: &'a Trace, figures: &Figures, task: &Task) -> Self {
+        let context = trace.contexts.get(task.context);
+        let (execution, lost) = (task.execution, task.preemptions);
+        let records = |meaning| trace.schema.has_meaning(meaning);
+        let (locks, has_locks) = (&task.locks, records(Meaning::Lock));
+        let mut waits = task.waits.iter();
+        let semaphores = waits.find(|(kind, _)| kind_of(trace, false, *kind) == SEMAPHORE);
+        let semaphores = semaphores.map_or_else(Locks::default, |(_, locks)| *locks);
+        let waits_for = task.waits.iter().map(|(kind, locks)| KindRequests {
+            kind: kind_of(trace, false, *kind),
+            requests: Requests::of(figures, locks),
+        });
+        Self {
+            context: context.map(|context| context.key_text.as_str()),
+            pid: context.and_then(|context| trace.process_of(context)),
+            name: context.map(|context| context.name.as_str()),
+            events: task.seen.events,
+            first_ticks: task.seen.first_ticks,
+            last_ticks: task.seen.last_ticks,
+            execution_ticks: execution.map(|execution| execution.ticks),
+            execution_ns: execution.and_then(|execution| timed(trace, execution.nanoseconds)),
+            execution_for_other_ticks: execution.map(|execution| execution.for_other_ticks),
+            dispatches: execution.map(|execution| execution.dispatches),
+            jobs: task.jobs.as_ref().map(|jobs| JobFigures::of(trace, jobs)).unwrap_or_default(),
+            timing: TimingRow::of(&task.timing),
+            preemptions: lost.map(|lost| lost.count),
+            throttled: lost.map(|lost| lost.throttled),
+            lock_requests: has_locks.then_some(locks.requests),
+            lock_blocks: has_locks.then_some(locks.blocks),
+            lock_wait_max_ticks: some(locks.wait, locks.wait.max),
+            lock_wait_split: split(figures, locks),
+            lock_hold: Durations::of(locks.hold),
+            lock_inversions: has_locks.then(|| Inversions::of(figures, locks)).flatten(),
+            semaphores: records(Meaning::Wait).then(|| Requests::of(figures, &semaphores)),
+            waits_for: waits_for.collect(),
+        }
     }
-    json!({
-        "period_ns": timing.expected.period,
-        "release_jitter_ns": timing.release_jitter,
-        "completion_jitter_ns": timing.completion_jitter,
-        "deadline_ns": timing.expected.deadline,
-        "late_responses": timing.expected.deadline.map(|_| timing.late),
-    })
 }
 
-fn semaphores_json(figures: &Figures, semaphores: &Locks) -> Value {
-    json!({
-        "requests": semaphores.requests,
-        "blocks": semaphores.blocks,
-        "wait": range_json(semaphores.wait),
-        "split": split_json(figures, semaphores),
-    })
+/// Priority inversions of waits for mutexes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Inversions {
+    /// Number of requests that waited for an owner of less urgent priority.
+    pub count: u64,
+    /// Number of waits during which a less urgent task executed that did not own the mutex.
+    pub unbounded: u64,
+    /// The longest such time.
+    pub inverted_max_ticks: Option<u64>,
 }
 
-/// The parts of all waits together; null if there was none, and on several cores.
-fn split_json(figures: &Figures, locks: &Locks) -> Value {
-    let told = some(locks.wait, 0).filter(|_| figures.cores.len() < 2);
-    told.map_or(Value::Null, |_| spent_json(locks.spent))
+impl Inversions {
+    /// Returns priority inversion by priorities; `None` if events have no priorities.
+    pub(super) fn of(figures: &Figures, locks: &Locks) -> Option<Self> {
+        figures.priorities_known.then(|| Self {
+            count: locks.inversions,
+            unbounded: locks.inverted.count,
+            inverted_max_ticks: some(locks.inverted, locks.inverted.max),
+        })
+    }
 }
 
-fn spent_json(spent: Split) -> Value {
-    json!({
-        "own_ticks": spent.own,
-        "blocking_ticks": spent.blocking,
-        "interference_ticks": spent.interference,
-        "interrupt_ticks": spent.interrupts,
-        "nobody_ticks": spent.nobody,
-    })
+/// A task's period and deadline, as options gave them, and how it met them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TimingRow {
+    /// The expected time between releases.
+    pub period_ns: Option<u64>,
+    /// Greatest distance of a release from its place in the period.
+    pub release_jitter_ns: Option<u64>,
+    /// The same for completions.
+    pub completion_jitter_ns: Option<u64>,
+    /// The deadline, counted from the release.
+    pub deadline_ns: Option<u64>,
+    /// Number of jobs whose response was longer than the deadline.
+    pub late_responses: Option<u64>,
 }
 
-pub(super) fn job_json(trace: &Trace, job: &Job) -> Value {
-    let at = |ticks| trace.clock.nanoseconds(ticks);
-    let response = at(job.completion).zip(at(job.release)).map(|(end, start)| end - start);
-    let parts = job.parts.as_ref();
-    let others = |parts: &Parts| {
-        list(
-            &parts.others,
-            |(context, ticks)| json!({ "context": key_of(trace, *context), "name": name_of(trace, *context), "ticks": ticks }),
-        )
-    };
-    json!({
-        "context": key_of(trace, job.context),
-        "name": name_of(trace, job.context),
-        "number": job.number,
-        "release_ticks": job.release,
-        "start_ticks": job.start,
-        "completion_ticks": job.completion,
-        "response_ticks": job.response(),
-        "response_ns": response,
-        "execution_ticks": job.execution,
-        "earlier_jobs_ticks": parts.map(|_| job.earlier),
-        "blocking_ticks": parts.map(|parts| parts.blocking),
-        "preempted_by": parts.map(others),
-        "interrupt_ticks": parts.map(|parts| parts.interrupts),
-        "nobody_ticks": parts.map(|parts| parts.nobody),
-        "preemptions": job.preemptions,
-        "deadline_passed_ticks": job.missed,
-    })
+impl TimingRow {
+    fn of(timing: &Timing) -> Option<Self> {
+        (timing.expected != Expected::default()).then(|| Self {
+            period_ns: timing.expected.period,
+            release_jitter_ns: timing.release_jitter,
+            completion_jitter_ns: timing.completion_jitter,
+            deadline_ns: timing.expected.deadline,
+            late_responses: timing.expected.deadline.map(|_| timing.late),
+        })
+    }
 }
 
-pub(super) fn wait_json(trace: &Trace, wait: &Waited) -> Value {
-    json!({
-        "context": key_of(trace, wait.context),
-        "name": name_of(trace, wait.context),
-        "kind": kind_of(trace, wait.is_mutex, wait.kind),
-        "key": wait.key.map(|key| format!("0x{key:08X}")),
-        "object": wait.key.and_then(|key| resource_name(trace, key, wait.kind, wait.from)),
-        "owner": wait.owner.and_then(|owner| name_of(trace, owner)),
-        "from_ticks": wait.from,
-        "until_ticks": wait.until,
-        "split": wait.spent.map(spent_json),
-        "inverted_ticks": wait.inverted,
-        "inverted_by_priority_ticks": wait.inverted_by_priority,
-    })
+/// Requests of a task for objects of one kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Requests {
+    /// Number of requests.
+    pub requests: u64,
+    /// Number of requests that had to wait.
+    pub blocks: u64,
+    /// The waits of these requests.
+    pub wait: Option<Durations>,
+    /// The parts of all waits; null without waits, and on several cores.
+    pub split: Option<SplitRow>,
 }
 
-pub(super) fn pair_json(trace: &Trace, (from, to, passages): &(Mark, Mark, Vec<Passage>)) -> Value {
-    let mark = |mark: &Mark| match mark {
-        Mark::Number(number) => json!(number),
-        Mark::Label(label) => json!(label),
-    };
-    json!({
-        "from": mark(from),
-        "to": mark(to),
-        "tasks": list(passages, |passage| json!({
-            "context": key_of(trace, passage.context),
-            "name": name_of(trace, passage.context),
-            "raw": range_json(passage.raw),
-            "net": passage.net.map(range_json),
-        })),
-    })
+impl Requests {
+    fn of(figures: &Figures, locks: &Locks) -> Self {
+        Self {
+            requests: locks.requests,
+            blocks: locks.blocks,
+            wait: Durations::of(locks.wait),
+            split: split(figures, locks),
+        }
+    }
+}
+
+/// Requests with their kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KindRequests<'a> {
+    /// The kind of the objects.
+    pub kind: &'a str,
+    /// The requests of this kind.
+    #[serde(flatten)]
+    pub requests: Requests,
+}
+
+/// Returns the sums of the parts of all waits. Returns `None` if there are no waits or several
+/// cores.
+fn split(figures: &Figures, locks: &Locks) -> Option<SplitRow> {
+    some(locks.wait, locks.spent).filter(|_| figures.cores.len() < 2).map(SplitRow::from)
+}
+
+/// The passages between two marks.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PassageRow<'a> {
+    /// The first mark.
+    pub from: MarkName<'a>,
+    /// The second mark.
+    pub to: MarkName<'a>,
+    /// The passages by task.
+    pub tasks: Vec<TaskPassages<'a>>,
+}
+
+impl<'a> PassageRow<'a> {
+    pub(super) fn of(trace: &'a Trace, pair: &'a (Mark, Mark, Vec<Passage>)) -> Self {
+        let (from, to, passages) = pair;
+        let tasks = passages.iter().map(|passage| TaskPassages {
+            context: key_of(trace, passage.context),
+            name: name_of(trace, passage.context),
+            raw: Durations::of(passage.raw),
+            net: passage.net.and_then(Durations::of),
+        });
+        Self { from: from.into(), to: to.into(), tasks: tasks.collect() }
+    }
+}
+
+/// A mark: a number, or the name of an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum MarkName<'a> {
+    /// The number of a mark.
+    Number(u64),
+    /// The name of an event.
+    Event(&'a str),
+}
+
+impl<'a> From<&'a Mark> for MarkName<'a> {
+    fn from(mark: &'a Mark) -> Self {
+        match mark {
+            Mark::Number(number) => Self::Number(*number),
+            Mark::Label(label) => Self::Event(label),
+        }
+    }
+}
+
+/// The passages of a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TaskPassages<'a> {
+    /// Key of the task's context.
+    pub context: Option<&'a str>,
+    /// Name of the task.
+    pub name: Option<&'a str>,
+    /// The times from mark to mark.
+    pub raw: Option<Durations>,
+    /// The same, counting only the task's execution.
+    pub net: Option<Durations>,
 }

@@ -1,25 +1,25 @@
-//! Options that show nothing, and why: what the trace would have to record.
+//! Explains why options show nothing, by naming the events that the trace would have to record.
 
 use crate::analysis::scheduling::{Figures, Mark, Wanted};
 use crate::model::{Meaning, Trace};
 
-/// An option that was given and shows nothing.
+/// An option that shows nothing.
 #[derive(Debug)]
 pub(super) struct Missing {
     pub(super) option: String,
     pub(super) why: String,
 }
 
-/// The options of `wanted` that show nothing.
+/// Returns the options of `wanted` that show nothing.
 pub(super) fn missing(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Vec<Missing> {
     let mut found = Vec::new();
     let mut add = |option: &str, why: &str| {
         found.push(Missing { option: option.to_owned(), why: why.to_owned() });
     };
-    let tells = |meaning| trace.schema.tells(meaning);
-    let releases = tells(Meaning::Activate) || tells(Meaning::Release);
+    let has = |meaning| trace.schema.has_meaning(meaning);
+    let releases = has(Meaning::Activate) || has(Meaning::Release);
     if wanted.jobs && figures.jobs.is_empty() {
-        add("--jobs", if releases { "no job was released and done" } else { NO_RELEASES });
+        add("--jobs", if releases { "no job was released and completed" } else { NO_RELEASES });
     }
     if wanted.expected.values().any(|expected| expected.period.is_some()) && !releases {
         add("--period", NO_RELEASES);
@@ -27,17 +27,18 @@ pub(super) fn missing(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Vec<
     if wanted.expected.values().any(|expected| expected.deadline.is_some()) && !releases {
         add("--deadline", NO_RELEASES);
     }
+    // If the format never records releases, this was already reported above.
     for (name, option) in without_releases(trace, figures, wanted).filter(|_| releases) {
         add(&format!("{option} {name}"), "no release of this task is recorded");
     }
-    let requests = tells(Meaning::Lock) || tells(Meaning::Wait);
+    let requests = has(Meaning::Lock) || has(Meaning::Wait);
     if wanted.waits && figures.waits.is_empty() {
         add("--waits", if requests { "no request had to wait" } else { NO_REQUESTS });
     }
     if wanted.budgets && figures.servers.is_empty() {
-        add("--budgets", "this trace tells of no servers");
+        add("--budgets", "this trace records no servers");
     }
-    if wanted.holes && !(tells(Meaning::Hides) || tells(Meaning::TraceStop)) {
+    if wanted.holes && !(has(Meaning::Hides) || has(Meaning::TraceStop)) {
         add("--holes", "traces of this format do not record filters, nor when tracing stops");
     }
     for (from, to, passages) in &figures.passages {
@@ -52,7 +53,7 @@ pub(super) fn missing(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Vec<
 const NO_RELEASES: &str = "traces of this format do not record when jobs are released";
 const NO_REQUESTS: &str = "traces of this format do not record requests for mutexes and semaphores";
 
-/// Tasks of which something is expected that rests on releases, and which have none.
+/// Returns the tasks without releases that have an expected period or deadline.
 fn without_releases<'a>(
     trace: &'a Trace,
     figures: &'a Figures,
@@ -71,7 +72,7 @@ fn without_releases<'a>(
     })
 }
 
-/// A mark as it was given.
+/// Returns a mark as the user typed it.
 pub(super) fn shown(mark: &Mark) -> String {
     match mark {
         Mark::Number(number) => number.to_string(),

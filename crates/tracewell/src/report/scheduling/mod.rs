@@ -1,20 +1,33 @@
-//! The figures of [`crate::analysis::scheduling`]: text for people, JSON for programs.
+//! Prints the figures of [`crate::analysis::scheduling`] as text for people or JSON for programs.
 //!
-//! What each figure is stands in docs/analysis.md.
+//! docs/analysis.md defines each figure.
 
 mod json;
+mod json_parts;
+mod json_rows;
+mod json_system;
 mod json_tasks;
+pub(super) mod load;
 mod missing;
-mod tables;
-mod text;
+pub(super) mod tables;
+pub(super) mod text;
 
-pub use json::Document;
+pub use json::{HiddenRow, JobRows, LockRow, SchedulingFigures, WaitRows, WithoutEffect};
+pub use json_parts::{ContextTicks, Durations, SplitRow};
+pub use json_rows::{JobRow, WaitRow};
+pub use json_system::{
+    CoreRow, InterruptFigures, LossRow, SanityRow, ServerRow, SourceRow, StackRow, Windows,
+};
+pub use json_tasks::{
+    Inversions, JobFigures, KindRequests, MarkName, PassageRow, Requests, TaskPassages, TaskRow,
+    TimingRow,
+};
 pub use text::text;
 
 use crate::model::{Processor, Trace};
 
-/// The word for what is asked for: the label of its type if events tell that.
-fn kind_of(trace: &Trace, is_mutex: bool, kind: Option<u32>) -> &str {
+/// Returns the noun for a resource: the label of its type if events record it.
+pub(crate) fn kind_of(trace: &Trace, is_mutex: bool, kind: Option<u32>) -> &str {
     match kind.and_then(|code| trace.schema.object_kind(code)) {
         Some(kind) => &kind.label,
         None if is_mutex => "mutex",
@@ -22,10 +35,10 @@ fn kind_of(trace: &Trace, is_mutex: bool, kind: Option<u32>) -> &str {
     }
 }
 
-/// The word for what is waited for if nothing tells more.
+/// The noun for a resource of unknown type.
 const SEMAPHORE: &str = "semaphore";
 
-/// What a trace would have to record for the execution of tasks to be known; `None` where it does.
+/// If execution is unknown, returns the events that a trace would have to record for it.
 fn needed(trace: &Trace) -> Option<&'static str> {
     match trace.processor {
         Processor::Switches => None,
@@ -33,10 +46,15 @@ fn needed(trace: &Trace) -> Option<&'static str> {
     }
 }
 
-/// The name of what a key named at a time, if the trace tells it.
-fn resource_name(trace: &Trace, key: u64, kind: Option<u32>, ticks: u64) -> Option<&str> {
+/// Returns the name of the resource that had a key at a time, if it is known.
+pub(crate) fn resource_name(
+    trace: &Trace,
+    key: u64,
+    kind: Option<u32>,
+    ticks: u64,
+) -> Option<&str> {
     let (_, object) = trace.objects.at(key, ticks, kind)?;
-    // A number may be a context's key as well; resources are no contexts.
+    // A number may also be the key of a context, which is not a resource.
     let fits = match kind {
         Some(kind) => object.kind == kind,
         None => trace.contexts.find(key).is_none(),

@@ -1,150 +1,246 @@
-//! The figures of the scheduler as tables, for people.
+//! The figures of the scheduler as tables.
 
 use std::collections::BTreeSet;
 
 use super::missing::{Missing, missing};
-use super::{needed, tables};
-use crate::analysis::scheduling::{Expected, Figures, Hidden, Sanity, Task, Wanted};
+use super::{load, needed, tables};
+use crate::analysis::scheduling::{Expected, Figures, Hidden, Sanity, Wanted};
+use crate::format::shark::RecordCounts;
 use crate::model::Trace;
-use crate::report::figures::{section, table, unit};
+use crate::report::Layout;
+use crate::report::sections::Section;
+use crate::report::table::table;
 use crate::text::counted;
+use crate::text::style::{LOSS, styled};
 
-/// The figures as text.
-pub fn text(trace: &Trace, figures: &Figures, wanted: &Wanted) -> String {
-    let (events, span) = (counted(trace.events, "event"), counted(trace.span, "tick"));
-    let unit = unit(trace);
+/// Returns the figures of `sections` as text, after the lines that precede all tables.
+///
+/// ```
+/// use tracewell::analysis::scheduling::{Scheduling, Wanted};
+/// use tracewell::report::Layout;
+/// use tracewell::report::analyses::Section;
+/// use tracewell::report::scheduling::text;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+/// let wanted = Wanted::default();
+/// let mut scheduling = Scheduling::new(wanted.clone());
+/// let trace = tracewell::open(path)?.read(&mut scheduling)?;
+/// let figures = scheduling.figures(&trace);
+/// let text = text(&trace, &figures, &wanted, &Section::ALL, Layout::default());
+/// assert!(text.contains("CONTEXT") || text.contains("TASK"));
+/// # Ok::<(), tracewell::input::InputError>(())
+/// ```
+pub fn text(
+    trace: &Trace,
+    figures: &Figures,
+    wanted: &Wanted,
+    sections: &[Section],
+    layout: Layout,
+) -> String {
+    let mut text = head(trace, figures, wanted, layout);
+    let all = Section::ALL.into_iter().filter(|section| sections.contains(section));
+    all.for_each(|section| put_section(&mut text, trace, figures, section, layout));
+    lists(&mut text, trace, figures, layout);
+    text
+}
+
+/// Returns the lines before all tables: clock, events, time, missing events, contradictions.
+pub(in crate::report) fn head(
+    trace: &Trace,
+    figures: &Figures,
+    wanted: &Wanted,
+    layout: Layout,
+) -> String {
+    let ticks = figures.span.end.saturating_sub(figures.span.start);
+    let (events, span) = (counted(figures.events, "event"), counted(ticks, "tick"));
     let mut lines = vec![
         crate::report::heading(trace),
         match figures.charged_ticks {
             Some(charged) if figures.cores.len() > 1 => {
                 let cores = figures.cores.len();
-                let all = trace.span.saturating_mul(cores as u64);
+                let all = ticks.saturating_mul(cores as u64);
                 format!(
-                    "{events} in {span} on {cores} cores, {charged} of their {all} ticks charged; \
-                     times in {unit}"
+                    "{events} in {span} on {cores} cores, {charged} of their {all} ticks charged"
                 )
             }
-            Some(charged) => format!("{events}, {charged} of {span} charged; times in {unit}"),
-            None => format!("{events} in {span}; times in {unit}"),
+            Some(charged) => format!("{events}, {charged} of {span} charged"),
+            None => format!("{events} in {span}"),
         },
     ];
     lines.extend(needed(trace).map(|needed| {
         format!(
-            "execution is not known: events say who recorded them, not when tasks get and lose the \
+            "execution is unknown: events say who recorded them, not when tasks get and lose the \
              processor (that needs {needed})"
         )
     }));
     if figures.gaps > 0 {
         let (places, ticks) = (counted(figures.gaps, "place"), counted(figures.gap_ticks, "tick"));
-        lines.push(format!(
-            "events are missing in {places}, {ticks} in all: what happened there is in no figure"
-        ));
+        let missing = format!(
+            "events are missing in {places}, {ticks} in all: no figure covers what happened there"
+        );
+        lines.push(styled(&missing, LOSS, layout.color));
     }
-    for Hidden { id, from, until } in &figures.hidden {
-        let filter = &trace.schema.event(*id).label;
-        lines.push(format!("not recorded from tick {from} to {until}: {filter}"));
-    }
-    lines.extend(doubts(trace, figures.sanity));
+    lines.extend(hidden(trace, figures));
+    lines.extend(contradictions(trace, figures.sanity, layout));
     let shown = missing(trace, figures, wanted).into_iter();
     lines.extend(shown.map(|Missing { option, why }| format!("{option} shows nothing: {why}")));
-    let known = trace.span.saturating_sub(figures.gap_ticks);
-    of_tasks(&mut lines, trace, figures, known);
-    of_the_rest(&mut lines, trace, figures, known);
-    lines.push(String::new());
-    let mut text = lines.join("\n");
-    let jobs = figures.jobs.iter().map(|job| tables::job(trace, job));
-    table(&mut text, &tables::EACH_JOB, jobs);
-    left_out(&mut text, figures.more_jobs, "job");
-    let waits = figures.waits.iter().map(|wait| tables::wait(trace, wait));
-    table(&mut text, &tables::EACH_WAIT, waits);
-    left_out(&mut text, figures.more_waits, "wait");
-    for (from, to, passages) in &figures.passages {
-        let rows = passages.iter().map(|passage| tables::passage(trace, from, to, passage));
-        table(&mut text, &tables::PASSAGES, rows);
-    }
-    text
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Says how many rows were not kept.
-fn left_out(text: &mut String, more: u64, what: &str) {
+/// Returns a line for each time that was not recorded, at most [`MOST_HIDDEN`].
+fn hidden(trace: &Trace, figures: &Figures) -> Vec<String> {
+    let listed = figures.hidden.iter().take(MOST_HIDDEN).map(|Hidden { id, from, until }| {
+        let filter = &trace.schema.event(*id).label;
+        format!("not recorded from tick {from} to {until}: {filter}")
+    });
+    let mut lines: Vec<_> = listed.collect();
+    let more = figures.hidden.len().saturating_sub(MOST_HIDDEN);
+    if more > 0 {
+        lines.push(format!(
+            "not recorded in {} (--json lists them)",
+            counted(more as u64, "more time")
+        ));
+    }
+    lines
+}
+
+/// Maximum number of lines about times that were not recorded.
+const MOST_HIDDEN: usize = 5;
+
+/// Appends the tables of a section, if it is about the scheduler.
+fn put_section(
+    text: &mut String,
+    trace: &Trace,
+    figures: &Figures,
+    section: Section,
+    layout: Layout,
+) {
+    // Percentages refer to the time outside of gaps.
+    let ticks = figures.span.end.saturating_sub(figures.span.start);
+    let known = ticks.saturating_sub(figures.gap_ticks);
+    match section {
+        Section::Tasks => tasks(text, trace, figures, usize::MAX, layout),
+        Section::Cores => {
+            table(text, layout, &load::CORES, figures.cores.iter().map(load::core));
+            let rows = load::on_cores(trace, figures);
+            table(text, layout, &load::ON_CORES, rows.iter().cloned());
+        }
+        Section::Jobs => jobs(text, trace, figures, layout),
+        Section::Locks => locks(text, trace, figures, layout),
+        Section::Interrupts => interrupts(text, trace, figures, known, layout),
+        Section::Servers => {
+            let rows = figures.servers.iter().map(|server| tables::server(trace, server, known));
+            table(text, layout, &tables::SERVERS, rows);
+        }
+        Section::Stacks => {
+            let rows = figures.stacks.iter().map(|stack| tables::stack(trace, stack));
+            table(text, layout, &tables::STACKS, rows);
+        }
+        Section::Machines | Section::Messages | Section::Queues | Section::Timers => {}
+    }
+}
+
+/// Appends the table of tasks. The tasks after the first `most` share a row.
+pub(in crate::report) fn tasks(
+    text: &mut String,
+    trace: &Trace,
+    figures: &Figures,
+    most: usize,
+    layout: Layout,
+) {
+    let rows = load::tasks(trace, figures, most);
+    table(text, layout, &load::TASKS, rows.iter().cloned());
+    let mut recorders: Vec<_> =
+        figures.tasks.iter().filter(|task| task.execution.is_none()).collect();
+    recorders.sort_by_key(|task| std::cmp::Reverse(task.seen.events));
+    let rows = recorders.iter().take(most).map(|task| tables::recorder(trace, task));
+    table(text, layout, &tables::RECORDERS, rows);
+    left_out(text, recorders.len().saturating_sub(most) as u64, "task");
+}
+
+fn jobs(text: &mut String, trace: &Trace, figures: &Figures, layout: Layout) {
+    let tasks = figures.tasks.iter();
+    let rows = tasks.clone().filter_map(|task| tables::jobs(trace, task));
+    table(text, layout, &tables::JOBS, rows);
+    let expected = tasks.filter(|task| task.timing.expected != Expected::default());
+    table(text, layout, &tables::TIMING, expected.map(|task| tables::timing(trace, task)));
+}
+
+fn locks(text: &mut String, trace: &Trace, figures: &Figures, layout: Layout) {
+    let (tasks, cores) = (figures.tasks.iter(), figures.cores.len());
+    let locking = tasks.clone().filter(|task| task.locks.requests > 0);
+    let rows = locking.map(|task| tables::locks(trace, cores, task, &task.locks));
+    table(text, layout, &tables::LOCKS, rows);
+    let kinds: BTreeSet<_> =
+        tasks.clone().flat_map(|task| &task.waits).map(|(kind, _)| *kind).collect();
+    for kind in kinds {
+        let mut heading = tables::LOCKS;
+        let first = tables::waits_of(trace, kind);
+        // Tables of waits have the columns of the table of mutexes, and are titled with the kind of
+        // object.
+        heading[0] = &first;
+        let rows = tasks.clone().filter_map(|task| {
+            let (_, waits) = task.waits.iter().find(|(known, _)| *known == kind)?;
+            Some(tables::locks(trace, cores, task, waits))
+        });
+        table(text, layout, &heading, rows);
+    }
+    let resources = figures.resources.iter();
+    let rows = resources.map(|resource| tables::resource(trace, figures, resource));
+    table(text, layout, &tables::RESOURCES, rows);
+}
+
+fn interrupts(text: &mut String, trace: &Trace, figures: &Figures, known: u64, layout: Layout) {
+    let sources = &figures.interrupts.sources;
+    // Shares of interrupts refer to the time of all cores together.
+    let of_all = known.saturating_mul(figures.cores.len().max(1) as u64);
+    let rows = sources.iter().map(|source| tables::source(trace, source, of_all));
+    table(text, layout, &tables::INTERRUPTS, rows);
+    let all = [("all".to_owned(), figures.interrupts.most_within)].into_iter();
+    // With a single source, a row "all" would repeat its row.
+    let all = all.filter(|_| sources.len() > 1);
+    let loads = sources.iter().map(|source| (tables::number(source), source.most_within));
+    let loads = loads.chain(all).filter(|(_, most)| most.iter().any(Option::is_some));
+    table(text, layout, &tables::LOADS, loads.map(|(name, most)| tables::loads(name, most)));
+}
+
+/// Appends the lists that options request: jobs, waits, times between marks.
+pub(in crate::report) fn lists(
+    text: &mut String,
+    trace: &Trace,
+    figures: &Figures,
+    layout: Layout,
+) {
+    let jobs = figures.jobs.iter().map(|job| tables::job(trace, job));
+    table(text, layout, &tables::EACH_JOB, jobs);
+    left_out(text, figures.more_jobs, "job");
+    let waits = figures.waits.iter().map(|wait| tables::wait(trace, wait));
+    table(text, layout, &tables::EACH_WAIT, waits);
+    left_out(text, figures.more_waits, "wait");
+    for (from, to, passages) in &figures.passages {
+        let rows = passages.iter().map(|passage| tables::passage(trace, from, to, passage));
+        table(text, layout, &tables::PASSAGES, rows);
+    }
+}
+
+/// Reports the number of rows that were dropped.
+pub(in crate::report) fn left_out(text: &mut String, more: u64, what: &str) {
     if more > 0 {
         text.push_str(&format!("and {} more, which are not listed\n", counted(more, what)));
     }
 }
 
-fn of_tasks(lines: &mut Vec<String>, trace: &Trace, figures: &Figures, known: u64) {
-    let tasks = figures.tasks.iter();
-    let of_all = of_all_cores(figures, known);
-    let busy = tasks.clone().filter_map(|task| tables::execution(trace, task, of_all));
-    section(lines, &tables::EXECUTION, busy.collect());
-    let cores = figures.cores.iter().map(|core| tables::core(trace, core, known));
-    section(lines, &tables::CORES, cores.collect());
-    let on_cores = figures.execution_by_core.iter();
-    let on_cores = on_cores.map(|row| tables::on_core(trace, *row, known));
-    section(lines, &tables::ON_CORES, on_cores.collect());
-    let recorders = tasks.clone().filter_map(|task| tables::recorder(trace, task));
-    section(lines, &tables::RECORDERS, recorders.collect());
-    let jobs = tasks.clone().filter_map(|task| tables::jobs(trace, task));
-    section(lines, &tables::JOBS, jobs.collect());
-    let expected = tasks.clone().filter(|task| task.timing.expected != Expected::default());
-    section(lines, &tables::TIMING, expected.map(|task| tables::timing(trace, task)).collect());
-    let locking = tasks.clone().filter(|task| task.locks.requests > 0);
-    let locks = locking.map(|task| tables::locks(trace, figures.cores.len(), task, &task.locks));
-    section(lines, &tables::LOCKS, locks.collect());
-    let kinds: BTreeSet<_> = tasks.flat_map(|task| &task.waits).map(|(kind, _)| *kind).collect();
-    for kind in kinds {
-        let mut heading = tables::LOCKS;
-        let first = tables::waits_of(trace, kind);
-        heading[0] = &first;
-        section(lines, &heading, waits(trace, figures, kind));
-    }
-}
-
-/// The rows of tasks that waited for a kind of objects.
-fn waits(trace: &Trace, figures: &Figures, kind: Option<u32>) -> Vec<[String; 8]> {
-    let row = |task: &Task| {
-        let (_, locks) = task.waits.iter().find(|(known, _)| *known == kind)?;
-        Some(tables::locks(trace, figures.cores.len(), task, locks))
-    };
-    figures.tasks.iter().filter_map(row).collect()
-}
-
-/// Ticks of all cores together, of which so many of each are known.
-fn of_all_cores(figures: &Figures, known: u64) -> u64 {
-    known.saturating_mul(figures.cores.len().max(1) as u64)
-}
-
-fn of_the_rest(lines: &mut Vec<String>, trace: &Trace, figures: &Figures, known: u64) {
-    let resources = figures.resources.iter();
-    let resources = resources.map(|resource| tables::resource(trace, figures, resource));
-    section(lines, &tables::RESOURCES, resources.collect());
-    let sources = &figures.interrupts.sources;
-    let of_all = of_all_cores(figures, known);
-    let rows = sources.iter().map(|source| tables::source(trace, source, of_all));
-    section(lines, &tables::INTERRUPTS, rows.collect());
-    let all = [("all".to_owned(), figures.interrupts.most_within)].into_iter();
-    let all = all.filter(|_| sources.len() > 1);
-    let loads = sources.iter().map(|source| (tables::number(source), source.most_within));
-    let loads = loads.chain(all).filter(|(_, most)| most.iter().any(Option::is_some));
-    section(lines, &tables::LOADS, loads.map(|(name, most)| tables::loads(name, most)).collect());
-    let servers = figures.servers.iter().map(|server| tables::server(trace, server, known));
-    section(lines, &tables::SERVERS, servers.collect());
-    let stacks = figures.stacks.iter().map(|stack| tables::stack(trace, stack));
-    section(lines, &tables::STACKS, stacks.collect());
-}
-
-/// What does not fit together, a line each.
-fn doubts(trace: &Trace, sanity: Sanity) -> Vec<String> {
+/// Returns the contradictions in the trace, one line each.
+fn contradictions(trace: &Trace, sanity: Sanity, layout: Layout) -> Vec<String> {
+    let (fast, descents) =
+        RecordCounts::of(trace).map_or((0, 0), |records| (records.fast, records.descents));
     let counts = [
-        (trace.fact("descents").unwrap_or(0), "stamps that go back in memory order"),
-        (
-            trace.fact("fast_records").unwrap_or(0),
-            "records of the fast path, without second parameter",
-        ),
-        (sanity.unmatched_brackets, "interrupts without beginning or end"),
-        (sanity.disagreeing_loads, "loads of another context than the one that was chosen"),
-        (sanity.unknown_events, "events that are not known"),
-        (sanity.backward_steps, "steps back of the clock"),
+        (descents, "timestamps that decrease in memory order"),
+        (fast, "records of the fast path, without second parameter"),
+        (sanity.unmatched_brackets, "interrupts whose begin or end is missing"),
+        (sanity.disagreeing_loads, "context loads that contradict the scheduler's choice"),
+        (sanity.unknown_events, "unknown events"),
+        (sanity.backward_steps, "backward steps of the clock"),
     ];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     let counts = counts.map(|(count, what)| format!("check: {what}: {count}"));
@@ -155,7 +251,7 @@ fn doubts(trace: &Trace, sanity: Sanity) -> Vec<String> {
             (events, 0) => format!("{}, in {places}", counted(events, "event")),
             _ => format!("an unknown number of events, in {places}"),
         };
-        format!("check: {}: {what}", cause.as_str())
+        styled(&format!("check: {}: {what}", cause.as_str()), LOSS, layout.color)
     });
     counts.chain(lost).collect()
 }

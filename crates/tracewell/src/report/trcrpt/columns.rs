@@ -1,20 +1,34 @@
-//! The columns of a line before its text: who an event is of, and when it was.
+//! Writes the columns before the text of a line: context and time.
 //!
-//! A value that is too wide for its column takes the blanks of the next one, so that the columns behind it stay where they
-//! are. Times end in one column: longer ones begin further to the left, as far as the column before leaves room.
+//! A value that is too wide uses the spaces of the next column, so that later columns keep their
+//! position. Times are right-aligned. Longer times begin further left, as far as the previous
+//! column allows.
 
 use super::facts::{ContextFacts, Facts};
-use super::formatter::Row;
 use super::heading::{CPU, DELTA, ELAPSED, MARKER, PID, PROCESS_NAME, SYSTEM_CALL, TID};
 use super::options::{Options, Timestamp};
 use crate::model::EventRef;
-use crate::text::{Room, TextBuffer, calendar, put};
+use crate::text::{Reservation, TextBuffer, calendar, put, put_digits, put_fraction};
 
-/// Seconds with one digit before the point and nine behind it, milliseconds with six.
-const USUAL_SECONDS: usize = 11;
-const USUAL_MILLISECONDS: usize = 8;
+/// Values that depend on the events before the current one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    /// The system call in progress in the event's context.
+    pub(super) call: Option<u64>,
+    /// Ticks of the first event of the report.
+    pub(super) first: u64,
+    /// Ticks of the previous event shown.
+    pub(super) before: u64,
+    /// Byte offset of the event in the source.
+    pub(super) offset: u64,
+}
 
-/// The times of an event in nanoseconds, where the clock's rate is known.
+/// Widths of times in characters. Seconds have one digit before the point and nine digits after it.
+/// Milliseconds have one digit before the point and six digits after it.
+const SECONDS_WIDTH: usize = 11;
+const MILLISECONDS_WIDTH: usize = 8;
+
+/// The times of an event in nanoseconds, if the clock's rate is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) now: u64,
@@ -22,14 +36,14 @@ pub(super) struct Times {
     pub(super) before: u64,
 }
 
-/// Fills a column up to its width, with a blank at least.
+/// Pads a column to its width with at least one space.
 #[inline]
 fn pad(out: &mut TextBuffer, start: usize, width: usize) {
     let written = out.len() - start;
     out.blanks(width.saturating_sub(written).max(1));
 }
 
-/// Takes blanks from the end until the text is as long as `end`; one stays.
+/// Removes spaces from the end until the text has length `end`. At least one space stays.
 #[inline]
 fn align(out: &mut TextBuffer, end: usize) {
     while out.len() > end && out.as_bytes().ends_with(b"  ") {
@@ -37,7 +51,7 @@ fn align(out: &mut TextBuffer, end: usize) {
     }
 }
 
-/// Puts the columns that say who an event is of behind its id; the line began at `start`.
+/// Appends the columns about the context. The line began at `start`.
 #[inline]
 pub(super) fn put_who(
     out: &mut TextBuffer,
@@ -47,6 +61,8 @@ pub(super) fn put_who(
     context: &ContextFacts,
     (call, interrupt): (&str, bool),
 ) {
+    // Each column ends at a fixed position. A value that is too long uses the spaces of the next
+    // one.
     let mut end = start + facts.id_width;
     let mut column = |out: &mut TextBuffer, width: usize| {
         end += width;
@@ -80,7 +96,7 @@ pub(super) fn put_who(
     }
 }
 
-/// Puts the columns of times; the line began at `start`.
+/// Appends the columns of times. The line began at `start`.
 #[inline(never)]
 pub(super) fn put_times(
     out: &mut TextBuffer,
@@ -95,13 +111,13 @@ pub(super) fn put_times(
         return align(out, at);
     }
     let Some(Times { now, first, before }) = times else {
-        // A clock that goes back within a source makes no negative time.
+        // A clock that runs backwards within a source causes a difference of 0, not a negative one.
         let (elapsed, delta) =
             (event.ticks.saturating_sub(row.first), event.ticks.saturating_sub(row.before));
         align(out, at);
-        out.room(2 * Room::NUMBER + ELAPSED + DELTA).left(elapsed, ELAPSED).done();
+        out.room(2 * Reservation::NUMBER + ELAPSED + DELTA).left(elapsed, ELAPSED).done();
         align(out, at + ELAPSED);
-        out.room(Room::NUMBER + DELTA).left(delta, DELTA).done();
+        out.room(Reservation::NUMBER + DELTA).left(delta, DELTA).done();
         return align(out, at + ELAPSED + DELTA);
     };
     let (elapsed, delta) = (now.saturating_sub(first), now.saturating_sub(before));
@@ -110,38 +126,41 @@ pub(super) fn put_times(
         let of_day = facts.of_day_ns.map(|ns| ns.saturating_add(now));
         return other_times(out, options.timestamp, of_day, elapsed);
     }
+    // In nearly all lines, both times fit their usual widths and no earlier column is too wide.
     if elapsed < 10_000_000_000 && delta < 10_000_000 && out.len() == at {
-        let room = out.room(3 * Room::NUMBER + ELAPSED + DELTA);
+        let room = out.room(3 * Reservation::NUMBER + ELAPSED + DELTA);
         return room.seconds_left(elapsed, ELAPSED).milliseconds_left(delta, DELTA).done();
     }
     let (seconds, rest) = (elapsed / 1_000_000_000, elapsed % 1_000_000_000);
-    put_right(out, at + USUAL_SECONDS, seconds, rest, 9);
+    // A long time may begin before its column, so the padding after it is counted from the column.
+    put_right(out, at + SECONDS_WIDTH, seconds, rest, 9);
     let begun = out.len().min(at);
     pad(out, begun, at + ELAPSED - begun);
-    put_right(out, at + ELAPSED + USUAL_MILLISECONDS, delta / 1_000_000, delta % 1_000_000, 6);
+    put_right(out, at + ELAPSED + MILLISECONDS_WIDTH, delta / 1_000_000, delta % 1_000_000, 6);
     let begun = out.len().min(at);
     pad(out, begun, at + ELAPSED + DELTA - begun);
 }
 
-/// Puts a number with so many decimals so that it ends at `end`, if the blanks before it are enough for that.
+/// Appends a number with decimals so that it ends at `end`. A number that is too long replaces
+/// spaces before it, as far as there are any.
 fn put_right(out: &mut TextBuffer, end: usize, whole: u64, part: u64, decimals: u32) {
     let length = whole.checked_ilog10().unwrap_or(0) as usize + 2 + decimals as usize;
     let begin = end.saturating_sub(length);
     align(out, begin);
     out.blanks(begin.saturating_sub(out.len()));
-    fraction(out, whole, part, decimals);
+    put_fraction(out, whole, part, decimals);
 }
 
-/// The column of times in another than the usual form.
+/// Appends the time in a form other than the default.
 fn other_times(out: &mut TextBuffer, form: Timestamp, of_day: Option<u64>, elapsed: u64) {
     let start = out.len();
     match form {
         Timestamp::Short => {
-            fraction(out, elapsed / 1_000_000_000, elapsed % 1_000_000_000 / 1000, 6);
+            put_fraction(out, elapsed / 1_000_000_000, elapsed % 1_000_000_000 / 1000, 6);
             pad(out, start, ELAPSED);
         }
         Timestamp::Microseconds => {
-            fraction(out, elapsed / 1000, elapsed % 1000, 3);
+            put_fraction(out, elapsed / 1000, elapsed % 1000, 3);
             pad(out, start, ELAPSED);
         }
         Timestamp::WallClock => {
@@ -149,33 +168,13 @@ fn other_times(out: &mut TextBuffer, form: Timestamp, of_day: Option<u64>, elaps
                 Some(of_day) => {
                     put(out, format_args!("{}", calendar::TimeOfDay(of_day / 1_000_000_000)));
                     out.byte(b'.');
-                    digits(out, of_day % 1_000_000_000, 9);
+                    put_digits(out, of_day % 1_000_000_000, 9);
                 }
-                // The moment is out of the clock's range.
+                // The time is out of the clock's range.
                 None => out.byte(b'-'),
             }
             pad(out, start, ELAPSED + 1);
         }
         Timestamp::None | Timestamp::Elapsed => {}
     }
-}
-
-/// A number with so many decimals.
-#[inline]
-fn fraction(out: &mut TextBuffer, whole: u64, part: u64, decimals: u32) {
-    out.decimal(whole);
-    out.byte(b'.');
-    digits(out, part, decimals);
-}
-
-/// So many digits of a number.
-#[inline]
-fn digits(out: &mut TextBuffer, number: u64, count: u32) {
-    let mut text = [b'0'; 9];
-    let mut rest = number;
-    for digit in text[..count as usize].iter_mut().rev() {
-        *digit = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    out.text(&text[..count as usize]);
 }

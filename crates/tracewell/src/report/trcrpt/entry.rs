@@ -1,42 +1,42 @@
-//! The bytes of an event as a template sees them.
+//! Composes the bytes of an event for templates.
 //!
-//! An AIX event is its entry as recorded. The events of other systems have no hook word; they get one
-//! in front, and their data are behind it:
+//! For AIX events, these bytes are the recorded entry. Other events have no hook word, so a word of
+//! zeros precedes their data.
 //!
 //! | events | data | words (`$D1`, `$D2`, ...) |
 //! |---|---|---|
-//! | rows of words (ThreadX, our own streams) | the words as recorded, in the byte order of the trace; a text or bytes behind them as they are, without the word that counts them; behind a text a NUL | the same |
+//! | rows of words (ThreadX, our own streams) | the recorded words, in the byte order of the trace, then the string or bytes without the word for their length; a string ends with NUL | the same |
 //! | packed (RKH) | the bytes of the arguments as recorded | the arguments |
-//! | bytes of the program's own (POSIX trace) | those bytes | words of those bytes |
+//! | bytes that the program defines (POSIX trace) | those bytes | words of those bytes |
 //! | others (S.Ha.R.K.) | the arguments | the same |
 //!
-//! Arguments are words in little-endian order, of the size that the environment says. One that is not
-//! recorded with the source's settings is 0, so that those behind it stay where they are.
+//! Arguments are little-endian words of the size of the environment. An argument that is not
+//! recorded with the source's settings is 0, so that later ones keep their positions.
 
 use tracewell_wire::ByteOrder;
-use tracewell_wire::aix::FrameHead;
+use tracewell_wire::aix::FrameHeader;
 
 use crate::model::schema::{ArgumentKind, EventType};
-use crate::model::{EventRef, PayloadLayout, RecordedArguments, Trace};
+use crate::model::{Event, EventRef, PayloadLayout, RecordedArguments};
 use crate::template::{Entry, Environment};
 
-/// Where in a frame its environment is.
+/// Offset of the environment in a frame.
 const ENVIRONMENT: usize = 4;
 
-/// Bytes behind an entry, so that its last ones can be read eight at a time.
+/// Number of bytes after an entry, so that its last bytes can be read eight at a time.
 const PADDING: usize = 8;
 
-/// Where entries are put together.
+/// Buffers in which entries are composed.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     bytes: Vec<u8>,
     words: Vec<u8>,
 }
 
-/// The argument of an event type that is a text or bytes, where it is the last one of a row of words.
+/// The last argument of an event type if it is a string or bytes after a row of words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tail {
-    /// Its number, from 0.
+    /// Index of the argument.
     index: usize,
     is_text: bool,
 }
@@ -48,17 +48,18 @@ impl Tail {
             ArgumentKind::Bytes => false,
             _ => return None,
         };
+        // Only rows of words have a word with the length of the string, which is hidden from
+        // templates.
         let in_words = matches!(payload, PayloadLayout::Words { .. });
         in_words.then(|| Self { index: event.args.len() - 1, is_text })
     }
 }
 
-/// The entry of an event; `scratch` is where it is put together.
+/// Returns the entry of an event, composed in `scratch`.
 #[inline(always)]
 pub(super) fn entry<'a>(
     hooks: bool,
-    trace: &Trace,
-    event: &EventRef<'a>,
+    Event { trace, row: event }: Event<'a>,
     tail: Option<Tail>,
     scratch: &'a mut Scratch,
 ) -> Option<Entry<'a>> {
@@ -67,9 +68,9 @@ pub(super) fn entry<'a>(
             64 => Environment::Bits64,
             _ => Environment::Bits32,
         };
-        return Entry::hook(environment, event.record.get(FrameHead::LENGTH..)?).ok();
+        return Entry::hook(environment, event.record.get(FrameHeader::LENGTH..)?).ok();
     }
-    // Ids beyond those of hooks have templates by name only.
+    // Ids larger than hook ids can have templates only by name.
     let id = u16::try_from(event.id).unwrap_or(0);
     match (trace.payload, tail) {
         (PayloadLayout::Words { order, bytes }, None) => {
@@ -79,7 +80,8 @@ pub(super) fn entry<'a>(
             let length = word + event.payload.len();
             scratch.resize(length + PADDING, 0);
             let place = scratch.get_mut(word..length)?;
-            // Four words of 32 bits are one load and one store; anything else is a call.
+            // The compiler copies four words of 32 bits with one load and one store. For any other
+            // length, the compiler calls a function.
             match (place.first_chunk_mut::<16>(), event.payload.first_chunk::<16>()) {
                 (Some(place), Some(words)) if event.payload.len() == 16 => *place = *words,
                 _ => place.copy_from_slice(event.payload),
@@ -111,13 +113,13 @@ fn environment(word: usize) -> Environment {
     if word > 4 { Environment::Bits64 } else { Environment::Bits32 }
 }
 
-/// Begins an entry with a hook word of zeros.
+/// Starts an entry with a hook word of zeros.
 fn begin(entry: &mut Vec<u8>, environment: Environment) {
     entry.clear();
     entry.resize(environment.word(), 0);
 }
 
-/// An entry of words with a text or bytes behind them.
+/// Returns an entry of words followed by a text or bytes.
 fn with_tail<'a>(
     id: u16,
     environment: Environment,
@@ -127,6 +129,7 @@ fn with_tail<'a>(
     tail: Tail,
     scratch: &'a mut Scratch,
 ) -> Entry<'a> {
+    // The next word is the length of the string. It is omitted.
     let words = environment.word() * tail.index;
     scratch.bytes.extend_from_slice(payload.get(..words).unwrap_or(payload));
     scratch.bytes.extend_from_slice(layout.bytes(payload, tail.index));
@@ -137,7 +140,8 @@ fn with_tail<'a>(
     entry.without_last(usize::from(tail.is_text))
 }
 
-/// An entry of the bytes of arguments as recorded, with the arguments as its words where they are packed.
+/// Returns an entry that contains the recorded bytes of the arguments. If these bytes are packed,
+/// the words of the entry are the decoded arguments.
 fn recorded<'a>(
     id: u16,
     environment: Environment,
@@ -156,7 +160,7 @@ fn recorded<'a>(
     entry.with_words(&scratch.words)
 }
 
-/// Appends the arguments of an event, a word each.
+/// Appends the arguments of an event, one word each.
 fn arguments(layout: PayloadLayout, payload: &[u8], environment: Environment, out: &mut Vec<u8>) {
     for index in 0..layout.arguments(payload) {
         let value = layout.argument(payload, index).unwrap_or(0);

@@ -1,71 +1,72 @@
-//! What is the same for all events of a context or of an id, worked out once.
+//! Values that all events of a context or an id share, computed once.
 
 use super::entry::Tail;
 use super::heading::{PID, PROCESS_NAME, TID};
 use super::{Options, Settings, heading};
+use crate::format::aix::Header;
 use crate::model::{Batch, ContextId, SeenContexts, Trace};
 use crate::template::syntax::{Key, Level};
 use crate::template::{Environment, Program, TemplateId};
 use crate::text::{Literal, PerEvent};
 
-/// What is known of contexts and ids, and of the trace.
+/// Shared values of the contexts, the ids and the trace.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     contexts: Vec<ContextFacts>,
     seen_contexts: SeenContexts,
     ids: PerEvent<IdFacts>,
-    /// Small ids that there are facts of.
+    /// The set of small ids whose values have been computed.
     seen: Vec<bool>,
-    /// Where the text of the first column begins.
+    /// Column in which the text begins.
     pub(super) margin: usize,
-    /// The width of the column ID, and where times begin.
+    /// Width of the column ID, and the column in which times begin.
     pub(super) id_width: usize,
     pub(super) times_at: usize,
     /// Nanoseconds from midnight to the first event.
     pub(super) of_day_ns: Option<u64>,
-    /// Whether any column tells who an event is of.
+    /// True if a column about the context is shown.
     pub(super) who: bool,
-    /// Whether the rate of the clock is known.
+    /// True if the clock's rate is known.
     pub(super) has_rate: bool,
-    /// Words of the system that was traced.
+    /// Word size of the traced system.
     pub(super) system: Environment,
-    /// Whether events are hook-word entries in frames of AIX traces.
+    /// True if events are hook-word entries in frames of AIX traces.
     pub(super) hooks: bool,
 }
 
-/// What is the same for all events of a context.
+/// Values that all events of a context share.
 #[derive(Debug)]
 pub(super) struct ContextFacts {
     pub(super) tid: u64,
     pub(super) pid: u64,
-    /// Path of the program, or the context's name.
+    /// Path of the program, or name of the context.
     pub(super) executable: String,
-    /// Its columns.
+    /// The first columns of each line, padded to their widths.
     pub(super) name_column: Literal,
     pub(super) pid_column: Literal,
     pub(super) tid_column: Literal,
 }
 
-/// What is the same for all events of an id.
+/// Values that all events of an id share.
 #[derive(Debug)]
 pub(super) struct IdFacts {
     pub(super) column: Literal,
     pub(super) template: Option<TemplateId>,
-    /// The column that its text begins in.
+    /// Level of the text. It determines the column of the text.
     pub(super) level: Level,
-    /// Its last argument, where that is a text or bytes behind words.
+    /// The last argument if it is a string or bytes after words.
     pub(super) tail: Option<Tail>,
-    /// What its text begins with where that is the same for all events: the head of its template;
-    /// without a template what the dialect calls it.
+    /// Constant start of the text: the heading of the template, or the label if there is no
+    /// template.
     pub(super) head: Option<Literal>,
 }
 
-/// Ids that most events have are below this.
+/// Most events have ids below this.
 const SMALL_IDS: usize = 1 << 13;
 const NANOSECONDS_OF_DAY: u64 = 86_400_000_000_000;
 
 impl Facts {
-    /// Works out what the chosen events of a batch need.
+    /// Computes the values that the chosen events of a batch need.
     pub(super) fn prepare(
         &mut self,
         trace: &Trace,
@@ -74,6 +75,8 @@ impl Facts {
         batch: &Batch<'_>,
         rows: &[u32],
     ) {
+        // The decoder may determine the clock's rate or the word size late, so these are set for
+        // each batch.
         self.margin = heading::margin(trace, &settings.options);
         self.id_width = heading::id_width(trace);
         self.times_at = heading::times_at(trace, &settings.options);
@@ -82,20 +85,20 @@ impl Facts {
         self.who = exec || cpu || pid || tid || svc;
         self.has_rate = trace.clock.rate.is_some();
         self.system = system(trace);
-        self.hooks = trace.format == "aix";
+        self.hooks = trace.schema.ids_are_hooks();
         if self.of_day_ns.is_none() {
             self.of_day_ns = trace.wall_clock_ns(0).map(|ns| ns % NANOSECONDS_OF_DAY);
         }
         let columns = batch.columns;
         trace.contexts.update(&mut self.contexts, &mut self.seen_contexts, |id, _| {
-            // As it was when it first ran.
+            // Use the process at the time when the context first ran.
             let row = columns.context.iter().position(|context| *context == id);
             let ticks = row.and_then(|row| columns.ticks.get(row)).copied();
             context(trace, id, ticks.unwrap_or(trace.span))
         });
         for row in rows {
             let Some(event) = columns.id.get(*row as usize) else { continue };
-            // For most events this is a look into a small table.
+            // For most events, this is one lookup in a small table.
             if self.seen.get(*event as usize) == Some(&true) {
                 continue;
             }
@@ -120,13 +123,16 @@ impl Facts {
     }
 }
 
-/// The words of the system that was traced.
+/// Returns the word size of the traced system.
 fn system(trace: &Trace) -> Environment {
-    let digits = trace.fact("environment").unwrap_or(4 * trace.payload.digits() as u64);
-    if digits > 32 { Environment::Bits64 } else { Environment::Bits32 }
+    let bits = match Header::of(trace) {
+        Some(header) => usize::from(header.numbers.env.bits()),
+        None => 4 * trace.payload.digits(),
+    };
+    if bits > 32 { Environment::Bits64 } else { Environment::Bits32 }
 }
 
-/// A field on the left of its column, with a blank behind it at least.
+/// Returns a left-aligned field, followed by at least one space.
 fn field(text: &str, width: usize) -> Literal {
     let blank = if text.chars().count() >= width { " " } else { "" };
     Literal::new(format!("{text:<width$}{blank}"))
@@ -136,6 +142,7 @@ fn context(trace: &Trace, id: ContextId, ticks: u64) -> ContextFacts {
     let context = trace.contexts.get(id);
     let pid = context.and_then(|context| trace.process_of(context));
     let name = context.map_or("", |context| context.name.as_str());
+    // Keep a space between the name and the next column.
     let cut: String = name.chars().take(PROCESS_NAME - 1).collect();
     let process = pid.and_then(|pid| trace.objects.at(pid, ticks, None));
     let pid_text = pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string());

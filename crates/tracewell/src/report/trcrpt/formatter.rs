@@ -1,31 +1,18 @@
-//! One event as lines: its columns, and what its template prints behind them.
+//! Formats one event as lines: its columns, and the text of its template.
 
-use super::columns::{Times, put_times, put_who};
+use super::columns::{Row, Times, put_times, put_who};
 use super::entry::Scratch;
-use super::facts::Facts;
+use super::facts::{ContextFacts, Facts, IdFacts};
 use super::heading::LEVEL;
 use super::options::Timestamp;
 use super::{Settings, entry};
 use crate::model::schema::ArgumentKind;
-use crate::model::{EventRef, Meaning, Trace};
+use crate::model::{Event, Meaning, Trace};
 use crate::template::syntax::Level;
-use crate::template::{Around, Machine, Marks, Names, Outcome, Program};
+use crate::template::{EventContext, Machine, Marks, Names, Outcome, Program};
 use crate::text::{Describer, TextBuffer};
 
-/// What is known of an event that is shown.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
-    /// System call that its context is in.
-    pub(super) call: Option<u64>,
-    /// Ticks of the first event of the report.
-    pub(super) first: u64,
-    /// Ticks of the event before.
-    pub(super) before: u64,
-    /// Where it is in the source, in bytes.
-    pub(super) offset: u64,
-}
-
-/// What all threads share.
+/// Values that all threads share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shared<'a> {
     pub(super) program: &'a Program,
@@ -34,42 +21,43 @@ pub(super) struct Shared<'a> {
     pub(super) trace: &'a Trace,
 }
 
-/// What became of an event.
+/// The result of formatting an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Formatted {
-    /// It was put out in so many lines.
+    /// The event was written in this number of lines.
     Shown(usize),
-    /// Its template leaves it out.
+    /// The template suppressed the event.
     Skipped,
-    /// It was put out and is the last one.
+    /// The event was written, and its template ended the report.
     Stop,
 }
 
-/// Columns of a line where nothing else is said.
+/// Default width of a line in characters.
 const WIDTH: usize = 200;
 
-/// Formats events; one for each thread.
+/// Formats events; each thread has its own.
 #[derive(Debug, Default)]
 pub(super) struct Formatter {
     machine: Machine,
     describer: Describer,
     scratch: Scratch,
-    /// The lines of an event that became several, while they are laid out.
+    /// Indent and end of each line, while an event of several lines is laid out.
     several: Vec<(usize, usize)>,
     several_text: Vec<u8>,
-    /// Ticks of the event before, and the same in nanoseconds; of the first event, too.
-    before: Known,
-    first: Known,
+    /// Times of the previous and of the first event.
+    before: CachedTime,
+    first: CachedTime,
 }
 
-/// A time that was worked out: for most lines it is that of the line before.
+/// Converts ticks to nanoseconds. Caches the last result, because most conversions are for the
+/// previous line's time.
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
+struct CachedTime {
     ticks: u64,
     ns: Option<u64>,
 }
 
-impl Known {
+impl CachedTime {
     #[inline]
     fn ns(&mut self, trace: &Trace, ticks: u64) -> Option<u64> {
         if self.ns.is_none() || self.ticks != ticks {
@@ -79,7 +67,7 @@ impl Known {
     }
 }
 
-/// Names in a trace at a time.
+/// The names that are valid in a trace at a time.
 struct NamesAt<'a> {
     trace: &'a Trace,
     ticks: u64,
@@ -92,7 +80,7 @@ impl Names for NamesAt<'_> {
 
     fn object(&self, key: u64) -> Option<&str> {
         let object = self.trace.objects.at(key, self.ticks, None);
-        // Some systems tell tasks by the numbers that they run under.
+        // Some systems identify tasks by the keys of their contexts.
         let context = || self.trace.contexts.get(self.trace.contexts.find(key)?);
         match object {
             Some((_, object)) => Some(object.label.as_str()),
@@ -101,70 +89,108 @@ impl Names for NamesAt<'_> {
     }
 }
 
+/// An event with the values that its columns show.
+#[derive(Clone, Copy)]
+struct Columns<'a> {
+    shared: &'a Shared<'a>,
+    event: Event<'a>,
+    context: &'a ContextFacts,
+    id: &'a IdFacts,
+    /// Name of the system call; empty if no column or template shows it.
+    call: &'a str,
+    row: Row,
+    times: Option<Times>,
+}
+
+impl Columns<'_> {
+    /// Appends the columns before the text of an event. The line begins at `start`.
+    #[inline(always)]
+    fn put(&self, out: &mut TextBuffer, start: usize) {
+        let Self { shared, event, context, id, call, .. } = *self;
+        let Shared { settings, facts, .. } = *shared;
+        if settings.options.ids {
+            out.literal(&id.column);
+        }
+        if facts.who {
+            let who = (call, id.level == Level::Int);
+            put_who(out, start, (&settings.options, facts), event.row, context, who);
+        }
+        if !settings.options.two_lines {
+            self.put_times(out, start);
+        }
+    }
+
+    #[inline(always)]
+    fn put_times(&self, out: &mut TextBuffer, start: usize) {
+        let Shared { settings, facts, .. } = *self.shared;
+        let options = (&settings.options, facts);
+        put_times(out, start, options, self.event.row, self.row, self.times);
+    }
+}
+
 impl Formatter {
     pub(super) fn marks(&self) -> Marks {
         self.machine.marks()
     }
 
-    /// The lines so far.
+    /// Returns the lines so far.
     pub(super) fn text(&mut self) -> &mut TextBuffer {
         self.machine.text()
     }
 
-    /// Puts the lines of an event behind those so far.
+    /// Appends the lines of an event.
     #[inline]
-    pub(super) fn event(
-        &mut self,
-        shared: &Shared<'_>,
-        event: &EventRef<'_>,
-        row: Row,
-    ) -> Formatted {
-        let Shared { program, settings, facts, trace } = *shared;
-        let (Some(context), Some(id)) = (facts.context(event.context), facts.id(event.id)) else {
+    pub(super) fn event(&mut self, shared: &Shared<'_>, event: Event<'_>, row: Row) -> Formatted {
+        let facts = shared.facts;
+        let (Some(context), Some(id)) = (facts.context(event.row.context), facts.id(event.id()))
+        else {
             return Formatted::Skipped;
         };
-        let call = row.call.map(|call| call_name(trace, call)).unwrap_or_default();
-        let names = NamesAt { trace, ticks: event.ticks };
-        let times = if facts.has_rate { self.times(trace, event.ticks, row) } else { None };
-        let around = Around {
+        let call = row.call.map(|call| call_name(event.trace, call)).unwrap_or_default();
+        let times = if facts.has_rate { self.times(event, row) } else { None };
+        let columns = Columns { shared, event, context, id, call: &call, row, times };
+        let start = self.machine.text().len();
+        columns.put(self.machine.text(), start);
+        // Columns and text are written directly into the output. Only events of several lines, or
+        // suppressed ones, are moved afterwards.
+        let body = self.machine.text().len();
+        self.body(&columns);
+        self.layout(&columns, start, body)
+    }
+
+    /// Appends the text of an event: the output of its template, or label and arguments.
+    #[inline(always)]
+    fn body(&mut self, columns: &Columns<'_>) {
+        let Columns { shared, event, context, id, call, row, times } = *columns;
+        let Shared { program, settings, facts, trace } = *shared;
+        let names = NamesAt { trace, ticks: event.ticks() };
+        let around = EventContext {
             tid: context.tid,
             pid: context.pid,
-            cpu: u32::from(event.cpu),
+            cpu: u32::from(event.cpu()),
             executable: &context.executable,
-            system_call: &call,
+            system_call: call,
             system: facts.system,
             log: &settings.log,
             offset: row.offset,
-            time_ns: times.map_or(event.ticks, |times| times.now),
+            time_ns: times.map_or(event.ticks(), |times| times.now),
             names: &names,
         };
-        let options = &settings.options;
-        let start = self.machine.text().len();
-        if options.ids {
-            self.machine.text().literal(&id.column);
-        }
-        if facts.who {
-            let interrupt = id.level == Level::Int;
-            let (out, who) = (self.machine.text(), (call.as_str(), interrupt));
-            put_who(out, start, (options, facts), event, context, who);
-        }
-        if !options.two_lines {
-            put_times(self.machine.text(), start, (options, facts), event, row, times);
-        }
-        let columns = self.machine.text().len();
+        // Without template, the event is described from its arguments and needs no entry.
         let wanted = facts.hooks || id.template.is_some();
-        let entry =
-            wanted.then(|| entry::entry(facts.hooks, trace, event, id.tail, &mut self.scratch));
+        let entry = wanted.then(|| entry::entry(facts.hooks, event, id.tail, &mut self.scratch));
         self.machine.text().blanks(LEVEL * id.level.column());
-        // By reference: what was stored in parts is not loaded as a whole.
+        // Pass the entry by reference. The processor stalls if it loads a whole value that was just
+        // stored in parts.
         match (&entry.flatten(), id.template, &id.head) {
             (Some(entry), Some(template), Some(head)) => {
                 self.machine.text().literal(head);
-                self.machine.run_behind_head(program, template, head.len(), entry, &around);
+                self.machine.run_after_head(program, template, head.len(), entry, &around);
             }
             (Some(entry), Some(template), None) => {
                 self.machine.run(program, template, entry, &around);
             }
+            // AIX has templates for unknown hooks and for hook id 000, which the machine chooses.
             (Some(entry), None, _) if facts.hooks => {
                 self.machine.append(program, entry, &around);
             }
@@ -172,28 +198,35 @@ impl Formatter {
                 let describer = &mut self.describer;
                 self.machine.show(|out| {
                     head.iter().for_each(|head| out.literal(head));
-                    describer.put(out, trace, event);
+                    describer.put(out, event);
                 });
             }
         }
+    }
+
+    /// Ends the lines of an event that began at `start` and whose text begins at `body`.
+    #[inline(always)]
+    fn layout(&mut self, columns: &Columns<'_>, start: usize, body: usize) -> Formatted {
+        let Shared { settings, facts, .. } = *columns.shared;
         let outcome = self.machine.lines().outcome();
         if outcome == Outcome::Skipped {
+            // Removes the columns that were written before the template ran.
             self.machine.text().truncate(start);
             return Formatted::Skipped;
         }
         let width = if settings.width > 0 { settings.width } else { WIDTH };
         let mut count = 1;
-        // Nearly always it is one line, and it is where it belongs already.
+        // Nearly always there is only one line, which is already in place.
         if self.machine.lines().is_one() && self.machine.text().len() - start <= width {
             self.end_line();
         } else {
-            count = self.several(columns, start, facts.margin, width);
+            count = self.several(body, start, facts.margin, width);
         }
-        if options.two_lines && options.timestamp != Timestamp::None {
+        if settings.options.two_lines && settings.options.timestamp != Timestamp::None {
             let out = self.machine.text();
             let start = out.len();
             out.blanks(facts.id_width);
-            put_times(out, start, (options, facts), event, row, times);
+            columns.put_times(out, start);
             self.end_line();
             count += 1;
         }
@@ -205,9 +238,11 @@ impl Formatter {
         end_line(self.machine.text());
     }
 
-    /// Lays the lines of an event out anew, behind its columns; how many it took.
+    /// Lays out the lines of an event again, now after the event's columns. Returns the number of
+    /// lines.
     #[cold]
     fn several(&mut self, columns: usize, start: usize, margin: usize, width: usize) -> usize {
+        // The lines are in the same buffer as the output, so they are copied out first.
         let lines = self.machine.lines().iter();
         self.several.clear();
         self.several_text.clear();
@@ -225,6 +260,7 @@ impl Formatter {
                 out.blanks(margin);
             }
             out.blanks(*indent);
+            // On the first line, columns that are too wide may extend past the margin.
             let used = if count > 0 { margin + indent } else { out.len() - start };
             count += wrapped(out, line, used, margin + indent, width);
         }
@@ -234,15 +270,18 @@ impl Formatter {
 
 impl Formatter {
     #[inline(always)]
-    fn times(&mut self, trace: &Trace, ticks: u64, row: Row) -> Option<Times> {
-        let before = self.before.ns(trace, row.before)?;
-        let first = self.first.ns(trace, row.first)?;
-        let now = self.before.ns(trace, ticks)?;
+    fn times(&mut self, event: Event<'_>, row: Row) -> Option<Times> {
+        // Convert the time of this event last, so that `before` has it in its cache for the next
+        // line.
+        let before = self.before.ns(event.trace, row.before)?;
+        let first = self.first.ns(event.trace, row.first)?;
+        let now = self.before.ns(event.trace, event.ticks())?;
         Some(Times { now, first, before })
     }
 }
 
-/// The name of a system call: that of the schema's table for the arguments that say `call`, else its number.
+/// Returns the name of a system call from the schema's table for arguments that identify a call, or
+/// else its number.
 fn call_name(trace: &Trace, call: u64) -> String {
     let enter = |event: &&crate::model::schema::EventType| {
         event.means.is_some_and(|means| means.meaning == Meaning::Call)
@@ -266,13 +305,13 @@ fn end_line(out: &mut TextBuffer) {
     out.byte(b'\n');
 }
 
-/// Puts a line out, broken where it is too long; how many lines it took.
+/// Appends a line, wrapped if it is too long. Returns the number of lines.
 fn wrapped(out: &mut TextBuffer, line: &[u8], used: usize, margin: usize, width: usize) -> usize {
     let mut rest = line;
     let mut used = used;
     let mut count = 1;
     loop {
-        // However narrow: something must go out on each line.
+        // Each line must contain some text, even if it is narrow.
         let room = width.saturating_sub(used).max(16);
         if rest.len() <= room {
             out.text(rest);
@@ -289,13 +328,14 @@ fn wrapped(out: &mut TextBuffer, line: &[u8], used: usize, margin: usize, width:
     }
 }
 
-/// Splits a line at the last blank that lets the first part fit, or in the middle of a word.
+/// Splits a line at a space, so that the first part is as long as possible but not longer than
+/// `room`. If there is no such space, splits within a word.
 fn split(line: &[u8], room: usize) -> (&[u8], &[u8]) {
     let blank = line[..=room].iter().rposition(|byte| *byte == b' ').filter(|at| *at > 0);
     match blank {
         Some(at) => (&line[..at], &line[at + 1..]),
         None => {
-            // Not within a character.
+            // A split must not be within a character.
             let at = (1..=room).rev().find(|at| line[*at] & 0xC0 != 0x80).unwrap_or(room);
             line.split_at(at)
         }

@@ -1,18 +1,20 @@
 //! The heading of a report: the facts of the trace, and the names of the columns.
 //!
-//! With `exec` and `pid` on the columns are where published reports of AIX 4 have them: ID 0, name 4, PID 19, elapsed time
-//! 33, delta 51, kernel text 78. With `tid` on they are where a public script that reads reports has them, the one that
-//! sums traces of IBM's GPFS: TID 4, elapsed time 16, delta 34, kernel text 61. It also says that times end in one column,
-//! so that longer ones begin up to three columns before their heading. The other widths are ours.
+//! With `exec` and `pid` on, the columns are those of published reports of AIX 4: ID 0, name 4, PID
+//! 19, elapsed time 33, delta 51, kernel text 78. With `tid` on, the columns are the columns that a
+//! public script for GPFS traces expects: TID 4, elapsed time 16, delta 34, kernel text 61. That
+//! script also shows that times are right-aligned: longer times begin up to three columns before
+//! their heading. The other widths are our choice.
 
 use super::options::{Options, Timestamp};
+use crate::format::aix::Header;
 use crate::model::Trace;
 use crate::template::syntax::Level;
 use crate::text::calendar::DateAndTime;
 
-/// Of AIX's hooks, most of which have three digits.
+/// Width of AIX's hook ids, most of which have three digits.
 const HOOK_ID: usize = 4;
-/// Of the events of other systems, which have four.
+/// Width of the ids of other systems, which have four digits.
 const EVENT_ID: usize = 5;
 pub(super) const PROCESS_NAME: usize = 15;
 pub(super) const CPU: usize = 4;
@@ -22,50 +24,52 @@ pub(super) const MARKER: usize = 2;
 pub(super) const SYSTEM_CALL: usize = 13;
 pub(super) const ELAPSED: usize = 18;
 pub(super) const DELTA: usize = 11;
-/// Between the left margins of the four columns of text.
+/// Distance between the left margins of the four columns of text.
 pub(super) const LEVEL: usize = 8;
 
-/// The width of the column ID.
+/// Returns the width of the column ID.
 pub(super) fn id_width(trace: &Trace) -> usize {
-    if trace.format == crate::format::aix::FORMAT.name { HOOK_ID } else { EVENT_ID }
+    if trace.schema.ids_are_hooks() { HOOK_ID } else { EVENT_ID }
 }
 
-/// The lines before the names of the columns.
+/// Returns the lines before the column names.
 pub(super) fn facts(trace: &Trace, options: &Options) -> Vec<String> {
     let mut lines = vec![String::new()];
-    if let Some(ns) = trace.fact("wall_clock_ns").filter(|ns| *ns > 0) {
-        lines.push(DateAndTime(ns / 1_000_000_000).to_string());
+    if let Some(start) = trace.wall_clock.filter(|moment| moment.is_start) {
+        lines.push(DateAndTime(start.ns / 1_000_000_000).to_string());
     }
-    let text = |name| Some(trace.text(name)).filter(|text: &&str| !text.is_empty());
-    if let Some(system) = text("system") {
-        lines.push(format!("System: {system} Node: {}", trace.text("node")));
+    let header = Header::of(trace);
+    let text = |of: fn(&Header) -> &str| header.map(of).filter(|text| !text.is_empty());
+    if let Some(system) = text(|header| &header.system) {
+        let node = text(|header| &header.node).unwrap_or_default();
+        lines.push(format!("System: {system} Node: {node}"));
     }
-    if let Some(machine) = text("machine") {
+    if let Some(machine) = text(|header| &header.machine) {
         lines.push(format!("Machine: {machine}"));
     }
-    if let Some(address) = text("address") {
+    if let Some(address) = text(|header| &header.address) {
         lines.push(format!("Internet Protocol Address: {address}"));
     }
     if lines.len() == 1 {
-        // A system that does not say what it is.
+        // The trace does not name its system.
         lines.push(super::super::heading(trace));
     }
-    if let (Some(cpus), true) = (trace.fact("cpus"), options.reported_cpus) {
-        let traced = trace.fact("cpus_traced").unwrap_or(cpus);
+    if let (Some(header), true) = (header, options.reported_cpus) {
+        let (cpus, traced) = (header.numbers.cpus, header.numbers.cpus_traced);
         lines.push(format!("The system contains {cpus} cpus, of which {traced} were traced."));
     }
-    if let Some(buffering) = text("buffering") {
+    if let Some(buffering) = text(|header| &header.buffering) {
         lines.push(format!("Buffering: {buffering}"));
     }
     lines.push(String::new());
-    if let Some(command) = text("command") {
+    if let Some(command) = text(|header| &header.command) {
         lines.push(command.to_owned());
         lines.push(String::new());
     }
     lines
 }
 
-/// The names of the columns.
+/// Returns the line of column names.
 pub(super) fn columns(trace: &Trace, options: &Options) -> String {
     let mut line = String::new();
     let mut column = |shown: bool, name: &str, width: usize| {
@@ -83,7 +87,7 @@ pub(super) fn columns(trace: &Trace, options: &Options) -> String {
     if !options.two_lines {
         line.push_str(&times(trace, options));
     }
-    // A name that is as wide as its column needs a blank behind it.
+    // A name as wide as its column needs a space after it.
     for (level, name) in Level::ALL.iter().zip(["APPL", "SYSCALL", "KERNEL", "INTERRUPT"]) {
         let width = if *level == Level::Int { 0 } else { LEVEL };
         line.push_str(&format!("{name:<width$}"));
@@ -91,7 +95,7 @@ pub(super) fn columns(trace: &Trace, options: &Options) -> String {
     line
 }
 
-/// The names of the columns of times.
+/// Returns the names of the time columns.
 fn times(trace: &Trace, options: &Options) -> String {
     if trace.clock.rate.is_none() && options.timestamp != Timestamp::None {
         return format!("{:<ELAPSED$}{:<DELTA$}", "TICKS", "DELTA");
@@ -105,13 +109,14 @@ fn times(trace: &Trace, options: &Options) -> String {
     }
 }
 
-/// Where the text of the first column begins.
+/// Returns the column in which the text begins.
 pub(super) fn margin(trace: &Trace, options: &Options) -> usize {
     let names = columns(trace, options);
+    // The line of column names ends with the names of the four text columns.
     names.len() - (3 * LEVEL + "INTERRUPT".len())
 }
 
-/// Where the times of an event begin, in their line.
+/// Returns the column in which times begin.
 pub(super) fn times_at(trace: &Trace, options: &Options) -> usize {
     if options.two_lines {
         return id_width(trace);

@@ -1,4 +1,4 @@
-//! Counts of events by id, instead of the events.
+//! Writes counts of events by id instead of the events.
 
 use crate::model::Trace;
 use crate::template::Program;
@@ -11,28 +11,29 @@ pub(super) struct History {
     seen: Vec<u32>,
 }
 
-/// Different ids that are listed at most: a trace of nothing but different ones must not fill memory.
-const MOST_IDS: usize = 1 << 16;
+/// Maximum number of ids that are listed, so that a trace with many ids cannot fill memory.
+const MAX_IDS: usize = 1 << 16;
 
 impl History {
     #[inline]
     pub(super) fn count(&mut self, id: u32) {
         let count = self.counts.get(id, || 0);
         *count += 1;
-        if *count == 1 && self.seen.len() < MOST_IDS {
+        if *count == 1 && self.seen.len() < MAX_IDS {
             self.seen.push(id);
         }
     }
 
-    /// Id, count and label of each, most events first.
+    /// Returns id, count and label of each event type, most events first.
     pub(super) fn lines(&mut self, trace: &Trace, program: &Program) -> Vec<String> {
         let mut rows: Vec<_> =
             self.seen.iter().map(|id| (*id, *self.counts.get(*id, || 0))).collect();
+        // Sort equal counts by id, so that the order is always the same.
         rows.sort_by_key(|(id, count)| (std::cmp::Reverse(*count), *id));
         let line = |(id, count): (u32, u64)| {
             let short = u16::try_from(id).ok();
             let text = match short {
-                Some(id) if trace.format == "aix" => Key::Id(id).to_string(),
+                Some(id) if trace.schema.ids_are_hooks() => Key::Id(id).to_string(),
                 _ => format!("{id:04X}"),
             };
             let template =

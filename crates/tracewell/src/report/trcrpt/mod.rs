@@ -1,18 +1,18 @@
-//! The report of AIX's trcrpt, for every dialect: a heading, then for each event its id, who it is of,
-//! when it was, and what its template makes of it, in the column of its level.
+//! Writes reports in the layout of AIX's trcrpt for every dialect. A report has a heading, and for
+//! each event its id, context, times, and the text of its template in the column of its level.
 //!
-//! | file | what it settles |
+//! | file | content |
 //! |---|---|
-//! | `options` | what `-O` can say |
+//! | `options` | options of the report, given by `-O` |
 //! | `heading` | the facts of the trace, and the names of the columns |
-//! | `facts` | what is the same for all events of a context or an id |
-//! | `columns` | who an event is of and when it was, before its text |
-//! | `entry` | the bytes of an event as a template sees them |
-//! | `formatter` | one event as lines |
+//! | `facts` | strings that all events of a context or an id share |
+//! | `columns` | the columns of context and time |
+//! | `entry` | the bytes of an event for its template |
+//! | `formatter` | the lines of an event |
 //! | `history` | counts instead of events |
 //!
-//! Events whose templates remember nothing from one to the next are formatted on several threads, each
-//! a stretch of a batch; the stretches are written in order.
+//! If the templates keep no state between events, several threads format a batch. Each thread
+//! formats a part, and the parts are written in order.
 
 mod columns;
 mod entry;
@@ -23,43 +23,59 @@ mod history;
 mod options;
 
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 
-use crate::model::{Batch, EventRef, Flow, Loss, Meaning, Sink, Trace};
+use crate::model::{Batch, Event, Flow, Loss, Meaning, Sink, SinkError, Stop, Trace};
 use crate::select::{Selection, Selector};
 use crate::template::{Marks, Program};
 use crate::text::LineWriter;
+use columns::Row;
 use facts::Facts;
-use formatter::{Formatted, Formatter, Row, Shared};
+use formatter::{Formatted, Formatter, Shared};
 use history::History;
 pub use options::{NoWallClock, OptionError, Options, Timestamp};
 
-/// What is in a report and how it is made.
+/// Content and layout of a report.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// The columns and their forms.
     pub options: Options,
-    /// Which events are shown.
+    /// The events to show.
     pub selection: Selection,
-    /// Whether the heading is left out.
+    /// Omits the lines before the first event: system, date, column names.
     pub without_heading: bool,
-    /// A line to begin with: the input's name, say.
+    /// First line, for example the name of the input.
     pub title: Option<String>,
-    /// What to call the trace where a template asks (`$LOGFILE`).
+    /// Name of the trace, for templates that ask for it (`$LOGFILE`).
     pub log: String,
-    /// Columns of a line, 0 for the usual 200.
+    /// Width of a line in characters; 0 for 200.
     pub width: usize,
-    /// Threads that format, 0 for as many as there are processors; at most [`MAX_THREADS`].
+    /// Number of threads that format events, at most [`MAX_THREADS`]; 0 for one per processor.
     pub threads: usize,
 }
 
-/// Threads that format, at most: more than any machine has use for.
+/// Maximum number of threads that format events. No machine can use more.
 pub const MAX_THREADS: usize = 256;
 
-/// Events of a stretch below which a thread is not worth it.
-const WORTH_A_THREAD: usize = 512;
+/// Minimum number of events per thread. For fewer events, starting a thread costs more than it
+/// saves.
+const MIN_EVENTS_PER_THREAD: usize = 512;
 
 /// A sink that writes a report.
+///
+/// ```
+/// use tracewell::report::trcrpt::{Settings, TrcReport};
+/// use tracewell::source::Source;
+/// use tracewell::template::Program;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+/// let templates = Source::new("empty.fmt", "");
+/// let compiled = Program::of(&[templates]);
+/// let mut report = TrcReport::new(Vec::new(), &compiled.program, Settings::default());
+/// tracewell::open(path)?.read(&mut report)?;
+/// let text = String::from_utf8(report.into_inner()?)?;
+/// assert!(text.contains("tx_mutex_create"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct TrcReport<'p, W> {
     program: &'p Program,
@@ -69,15 +85,15 @@ pub struct TrcReport<'p, W> {
     takes_all: bool,
     facts: Facts,
     formatters: Vec<Formatter>,
-    /// Events of the batch that are shown, and the system calls that they are in.
+    /// Rows of the batch to show, and the system call of each.
     rows: Vec<u32>,
     row_calls: Vec<Option<u64>>,
-    /// Whether anything shows which system call an event is in, and that of each context.
+    /// True if a column or template shows system calls.
     shows_calls: bool,
     shows_offsets: bool,
     calls: Vec<Option<u64>>,
     history: History,
-    /// Time of the first event shown, and of the last one.
+    /// Ticks of the first and of the last event shown.
     first: Option<u64>,
     before: Option<u64>,
     begun: bool,
@@ -85,15 +101,18 @@ pub struct TrcReport<'p, W> {
 }
 
 impl<'p, W: Write> TrcReport<'p, W> {
-    /// Makes a report; nothing is written before the first event.
+    /// Prepares a report. Nothing is written before the first event.
     pub fn new(out: W, program: &'p Program, settings: Settings) -> Self {
         let selector = Selector::new(settings.selection.clone());
+        let takes_all = settings.selection.is_all();
         let threads = if settings.threads > 0 {
             settings.threads.min(MAX_THREADS)
         } else {
             std::thread::available_parallelism().map_or(1, usize::from)
         };
         let threads =
+            // Timers, `$SKIP`, `$STOP` and pages depend on earlier events, so one thread formats
+            // all events.
             if program.remembers() || settings.options.page_size > 0 { 1 } else { threads };
         let shows_calls = settings.options.svc || program.asks_for_calls();
         let formatters = (0..threads).map(|_| Formatter::default()).collect();
@@ -101,7 +120,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
             program,
             settings,
             out: LineWriter::new(out),
-            takes_all: selector.takes_all(),
+            takes_all,
             selector,
             facts: Facts::default(),
             formatters,
@@ -118,127 +137,140 @@ impl<'p, W: Write> TrcReport<'p, W> {
         }
     }
 
-    /// Writes what is left; gives the writer back, and how often limits were reached.
+    /// Returns the number of times that templates reached a limit so far.
+    pub fn marks(&self) -> Marks {
+        self.formatters.iter().map(Formatter::marks).fold(Marks::default(), Marks::sum)
+    }
+
+    /// Returns the writer.
     ///
     /// # Errors
-    /// The first error of the writer, whenever it came.
-    pub fn finish(mut self, trace: &Trace) -> io::Result<(W, Marks)> {
-        self.begin(trace);
-        if self.settings.options.history {
-            for line in self.history.lines(trace, self.program) {
-                self.line(&line);
-            }
-        }
-        let marks = self.formatters.iter().map(Formatter::marks).fold(Marks::default(), Marks::sum);
-        Ok((self.out.finish()?, marks))
+    /// Returns an error if writing fails.
+    pub fn into_inner(self) -> io::Result<W> {
+        self.out.into_inner()
     }
 
-    fn line(&mut self, line: &str) {
+    /// Checks that the trace has the data that the report needs.
+    fn check(&self, trace: &Trace) -> Result<(), SinkError> {
+        self.settings.selection.check(trace).map_err(SinkError::not_possible)?;
+        self.settings.options.check(trace).map_err(SinkError::not_possible)
+    }
+
+    fn line(&mut self, line: &str) -> io::Result<()> {
         self.out.buffer().text(line);
-        self.out.line_end();
+        self.out.line_end()
     }
 
-    fn begin(&mut self, trace: &Trace) {
+    /// Writes title and heading if they have not been written yet.
+    fn begin(&mut self, trace: &Trace) -> io::Result<()> {
         if std::mem::replace(&mut self.begun, true) {
-            return;
+            return Ok(());
         }
         if let Some(title) = self.settings.title.take() {
-            self.line(&title);
+            self.line(&title)?;
         }
         if self.settings.without_heading {
-            return;
+            return Ok(());
         }
         for line in heading::facts(trace, &self.settings.options) {
-            self.line(&line);
+            self.line(&line)?;
         }
-        self.column_names(trace);
-    }
-
-    fn column_names(&mut self, trace: &Trace) {
         if !self.settings.options.history {
             let names = heading::columns(trace, &self.settings.options);
-            self.line(&names);
-            self.line("");
+            self.line(&names)?;
+            self.line("")?;
         }
+        Ok(())
     }
 
-    /// Chooses the events of a batch that are shown; breaks when no later one will be.
+    /// Selects the events of a batch to show. Breaks if no later event can be selected.
     fn choose(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.rows.clear();
         self.row_calls.clear();
+        // Usual case: all events are shown.
         if self.takes_all && !self.shows_calls {
             self.rows.extend(0..batch.len() as u32);
             return Flow::Continue(());
         }
-        for (index, event) in batch.events().enumerate() {
-            let call = self.call(trace, &event);
-            match self.selector.takes(trace, &event) {
+        for (index, row) in batch.events().enumerate() {
+            let event = Event::new(trace, &row);
+            // Follow system calls through all events, because a call may begin before the
+            // selection.
+            let call = self.call(event);
+            match self.selector.takes(event) {
                 Flow::Continue(true) => {
                     self.rows.push(index as u32);
                     self.row_calls.push(call);
                 }
                 Flow::Continue(false) => {}
-                Flow::Break(()) => return Flow::Break(()),
+                Flow::Break(stop) => return Flow::Break(stop),
             }
         }
         Flow::Continue(())
     }
 
-    /// The system call that an event's context is in: that which the event itself enters or leaves, too.
-    fn call(&mut self, trace: &Trace, event: &EventRef<'_>) -> Option<u64> {
+    /// Returns the system call in progress in the event's context. The events that enter and leave
+    /// a call belong to it.
+    fn call(&mut self, event: Event<'_>) -> Option<u64> {
         if !self.shows_calls {
             return None;
         }
-        let context = event.context.index();
+        let context = event.row.context.index();
         if context >= self.calls.len() {
             self.calls.resize(context + 1, None);
         }
-        let means = trace.schema.event(event.id).means;
-        let value = means.and_then(|means| trace.payload.argument(event.payload, means.value?));
+        let means = event.kind().means;
+        let value = means.and_then(|means| event.argument(means.value?));
         match means.map(|means| means.meaning) {
             Some(Meaning::Call) => {
                 self.calls[context] = value;
                 value
             }
+            // The event that ends the call belongs to the call.
             Some(Meaning::Return) => self.calls[context].take().or(value),
             _ => self.calls[context],
         }
     }
 
-    /// Formats the chosen events on as many threads as are worth it.
+    /// Formats the chosen events, on several threads if there are enough events.
     fn format(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         let ticks = |row: Option<&u32>| row.and_then(|row| batch.columns.ticks.get(*row as usize));
         let Some(earliest) = ticks(self.rows.first()).copied() else { return Flow::Continue(()) };
         let first = *self.first.get_or_insert(earliest);
         let before = self.before.unwrap_or(earliest);
+        // The ticks of all events are known here, so each thread can look up the time of the line
+        // before its first line.
         self.before = ticks(self.rows.last()).copied();
         let (settings, facts) = (&self.settings, &self.facts);
         let shared = Shared { program: self.program, settings, facts, trace };
         let shows_offsets = self.shows_offsets;
         let stretch = Stretch { shared, batch, calls: &self.row_calls, first, shows_offsets };
-        let threads = self.formatters.len().min(self.rows.len() / WORTH_A_THREAD).max(1);
+        let threads = self.formatters.len().min(self.rows.len() / MIN_EVENTS_PER_THREAD).max(1);
         if threads == 1 {
             let names = settings.options.page_size > 0 && !settings.without_heading;
             let names = names.then(|| heading::columns(trace, &settings.options));
             let size = settings.options.page_size;
             let mut page = Page { size, lines: self.page, names };
-            let Some(formatter) = self.formatters.first_mut() else { return Flow::Break(()) };
+            let Some(formatter) = self.formatters.first_mut() else { return Flow::Continue(()) };
             let mut before = before;
-            for (number, rows) in self.rows.chunks(WORTH_A_THREAD).enumerate() {
-                let at = number * WORTH_A_THREAD;
+            for (number, rows) in self.rows.chunks(MIN_EVENTS_PER_THREAD).enumerate() {
+                // Use small chunks, so that the text of a chunk fits into the cache.
+                let at = number * MIN_EVENTS_PER_THREAD;
                 let ended = stretch.format(formatter, rows, at, before, &mut page);
                 before = ended.last.unwrap_or(before);
-                // Text that is written while it is still in the nearest cache.
-                let written = self.out.block(formatter.text().as_bytes());
+                // Write the text while it is in the first-level cache.
+                Stop::on_error(self.out.block(formatter.text().as_bytes()))?;
                 formatter.text().truncate(0);
-                if ended.stopped || !written {
-                    return Flow::Break(());
+                if ended.stopped {
+                    return Flow::Break(Stop::Complete);
                 }
             }
+            // Templates may have omitted the last events. DELTA refers to the last event shown.
             self.before = Some(before);
             self.page = page.lines;
             return Flow::Continue(());
         }
+        // Each thread formats a contiguous part, and the parts are written in order.
         let length = self.rows.len().div_ceil(threads);
         rayon_core::scope(|scope| {
             let mut before = before;
@@ -253,51 +285,48 @@ impl<'p, W: Write> TrcReport<'p, W> {
             }
         });
         for formatter in &mut self.formatters {
-            let written = self.out.block(formatter.text().as_bytes());
+            Stop::on_error(self.out.block(formatter.text().as_bytes()))?;
             formatter.text().truncate(0);
-            if !written {
-                return Flow::Break(());
-            }
         }
         Flow::Continue(())
     }
 }
 
-/// Events that are formatted one after the other.
+/// Events that one thread formats in order.
 #[derive(Clone, Copy)]
 struct Stretch<'a> {
     shared: Shared<'a>,
     batch: &'a Batch<'a>,
-    /// System calls of all chosen events; empty where nothing shows them.
+    /// System calls of all chosen events; empty if no column or template shows them.
     calls: &'a [Option<u64>],
     /// Ticks of the first event of the report.
     first: u64,
-    /// Whether any template tells where an event is.
+    /// True if a template shows offsets.
     shows_offsets: bool,
 }
 
-/// Where a page ends.
+/// The state of the current page.
 #[derive(Default)]
 struct Page {
-    /// Lines of a page; 0 where there are none.
+    /// Lines per page; 0 for no pages.
     size: usize,
-    /// Lines of the page under way.
+    /// Lines on the current page.
     lines: usize,
-    /// What a new page begins with.
+    /// Column names at the top of a page.
     names: Option<String>,
 }
 
-/// How a stretch ended.
+/// The result of formatting a part of a batch.
 struct Ended {
-    /// A template said that the report ends here.
+    /// A template ended the report.
     stopped: bool,
-    /// Ticks of the last event that was shown.
+    /// Ticks of the last event shown.
     last: Option<u64>,
 }
 
 impl Stretch<'_> {
-    /// Formats rows; `at` is the place of the first among all that are chosen, `before` the ticks of
-    /// the event shown before it.
+    /// Formats rows. `at` is the index of the first row among all chosen rows, and `before` has the
+    /// ticks of the event shown before it.
     fn format(
         &self,
         formatter: &mut Formatter,
@@ -316,8 +345,9 @@ impl Stretch<'_> {
             let offset =
                 if self.shows_offsets { self.batch.records.offset(*row as usize) } else { 0 };
             let row = Row { call, first: self.first, before, offset };
-            match formatter.event(&self.shared, &event, row) {
+            match formatter.event(&self.shared, Event::new(self.shared.trace, &event), row) {
                 Formatted::Shown(lines) => page.lines += lines,
+                // Omitted events do not affect DELTA.
                 Formatted::Skipped => continue,
                 Formatted::Stop => stopped = true,
             }
@@ -332,7 +362,7 @@ impl Stretch<'_> {
 }
 
 impl Page {
-    /// Begins a new page where one is full.
+    /// Begins a new page if the current one is full.
     #[inline]
     fn turn(&mut self, formatter: &mut Formatter) {
         if self.size > 0 && self.lines >= self.size {
@@ -346,12 +376,9 @@ impl Page {
 
 impl<W: Write> Sink for TrcReport<'_, W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        if self.settings.selection.check(trace).is_err()
-            || self.settings.options.check(trace).is_err()
-        {
-            return Flow::Break(());
-        }
-        self.begin(trace);
+        Stop::on_error(self.check(trace))?;
+        Stop::on_error(self.begin(trace))?;
+        // If the selection ends in this batch, show its chosen events before stopping.
         let chosen = self.choose(trace, batch);
         if self.settings.options.history {
             for row in &self.rows {
@@ -360,19 +387,30 @@ impl<W: Write> Sink for TrcReport<'_, W> {
             return chosen;
         }
         self.facts.prepare(trace, self.program, &self.settings, batch, &self.rows);
-        match self.format(trace, batch) {
-            ControlFlow::Continue(()) => chosen,
-            ControlFlow::Break(()) => ControlFlow::Break(()),
-        }
+        self.format(trace, batch)?;
+        chosen
     }
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
-        self.begin(trace);
+        Stop::on_error(self.begin(trace))?;
         if self.settings.options.history {
             return Flow::Continue(());
         }
-        let line = super::loss_line(loss);
-        self.line(&line);
-        Flow::Continue(())
+        Stop::on_error(self.line(&super::loss_line(loss)))
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        Ok(self.out.flush()?)
+    }
+
+    fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
+        self.check(trace)?;
+        self.begin(trace)?;
+        if self.settings.options.history {
+            for line in self.history.lines(trace, self.program) {
+                self.line(&line)?;
+            }
+        }
+        self.flush()
     }
 }

@@ -1,4 +1,4 @@
-//! What `-O` can say about a report: `name=value`, several with commas between them.
+//! Options of a report, given by `-O` as `name=value` pairs separated by commas.
 
 use std::str::FromStr;
 
@@ -7,49 +7,59 @@ use crate::model::Trace;
 /// The form of times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Timestamp {
-    /// 0: seconds since the first event with nine decimals, and milliseconds since the event before.
+    /// 0: seconds since the first event with nine decimals, and milliseconds since the previous
+    /// event.
     #[default]
     Elapsed,
     /// 1: seconds since the first event with six decimals.
     Short,
     /// 2: microseconds since the first event.
     Microseconds,
-    /// 3: no times.
+    /// 3: times are not shown.
     None,
     /// 4: time of day with nine decimals.
     WallClock,
 }
 
-/// The columns of a report and their forms; the default is that of trcrpt.
+/// The columns of a report and their forms. The default is that of trcrpt.
+///
+/// ```
+/// use tracewell::report::trcrpt::{Options, Timestamp};
+///
+/// let options: Options = "pid=on,timestamp=2".parse()?;
+/// assert!(options.pid && options.timestamp == Timestamp::Microseconds);
+/// assert!("pid=maybe".parse::<Options>().is_err());
+/// # Ok::<(), tracewell::report::trcrpt::OptionError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Column PROCESS NAME.
+    /// Adds the column PROCESS NAME.
     pub exec: bool,
-    /// Column PID.
+    /// Adds the column PID.
     pub pid: bool,
-    /// Column TID.
+    /// Adds the column TID.
     pub tid: bool,
-    /// Column SYSTEM CALL.
+    /// Adds the column SYSTEM CALL.
     pub svc: bool,
-    /// Column CPU.
+    /// Adds the column CPU.
     pub cpu: bool,
-    /// Column ID.
+    /// Adds the column ID, which shows the hook id.
     pub ids: bool,
     /// The columns of times.
     pub timestamp: Timestamp,
-    /// Whether times are on a second line.
+    /// Puts times on a second line.
     pub two_lines: bool,
-    /// Whether counts are shown instead of events.
+    /// Shows counts instead of events.
     pub history: bool,
-    /// Lines after which the names of the columns come again; 0 for never.
+    /// Number of lines after which the column names are repeated; 0 for never.
     pub page_size: usize,
-    /// Whether the heading has the numbers of processors.
+    /// Shows the number of processors in the heading.
     pub reported_cpus: bool,
-    /// Not before this many nanoseconds since the first event.
+    /// Earliest time, in nanoseconds since the first event.
     pub start_ns: Option<u64>,
-    /// Not after this many nanoseconds since the first event.
+    /// Latest time, in nanoseconds since the first event.
     pub end_ns: Option<u64>,
-    /// A template file.
+    /// Path of a template file.
     pub template: Option<String>,
 }
 
@@ -74,53 +84,53 @@ impl Default for Options {
     }
 }
 
-/// An option cannot be used.
+/// Error for an option that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum OptionError {
-    /// There is none of this name.
+    /// There is no option of this name.
     #[error(
         "no option '{0}'; there are exec, pid, tid, svc, cpuid, ids, timestamp, 2line, hist, \
          pagesize, reportedcpus, starttime, endtime, tmplt"
     )]
     Unknown(String),
-    /// Its value is something else.
+    /// The option takes a different kind of value.
     #[error("option {name}: expected {expected}, found '{found}'")]
     Value {
-        /// Its name.
+        /// Name of the option.
         name: String,
-        /// What it takes.
+        /// The values that it takes.
         expected: &'static str,
-        /// What was given.
+        /// The value that was given.
         found: String,
     },
 }
 
-/// A trace does not tell what the options ask for.
+/// Error for showing the time of day of a trace without a wall clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "timestamp=4 shows the time of day, and this trace has no wall clock; timestamp=0 shows the time since the first event"
 )]
 pub struct NoWallClock;
 
-/// The most lines of a page.
-const LONGEST_PAGE: usize = 500;
+/// Maximum number of lines per page.
+const MAX_PAGE_SIZE: usize = 500;
 
 impl Options {
-    /// Returns an error if a trace does not tell what these options ask for.
+    /// Checks that a trace has the data that these options show.
     ///
     /// # Errors
-    /// Where the time of day is to be shown and the trace has no wall clock.
+    /// Returns an error if the options show the time of day and the trace has no wall clock.
     pub fn check(&self, trace: &Trace) -> Result<(), NoWallClock> {
-        match trace.wall_clock() {
+        match trace.wall_clock {
             None if self.timestamp == Timestamp::WallClock => Err(NoWallClock),
             _ => Ok(()),
         }
     }
 
-    /// Sets one option; false where there is none of this name.
+    /// Sets an option. Returns false if there is no option of this name.
     ///
     /// # Errors
-    /// Where the value cannot be used.
+    /// Returns an error if the option has no such value.
     pub fn set(&mut self, name: &str, value: &str) -> Result<bool, OptionError> {
         let error = |expected| OptionError::Value {
             name: name.to_owned(),
@@ -153,7 +163,7 @@ impl Options {
                 }
             }
             "pagesize" => {
-                let size = value.parse().ok().filter(|size| *size <= LONGEST_PAGE);
+                let size = value.parse().ok().filter(|size| *size <= MAX_PAGE_SIZE);
                 self.page_size = size.ok_or_else(|| error("0 to 500 lines"))?;
             }
             "starttime" => {
@@ -172,7 +182,7 @@ impl Options {
 impl FromStr for Options {
     type Err = OptionError;
 
-    /// Reads options with commas between them.
+    /// Parses options separated by commas.
     fn from_str(text: &str) -> Result<Self, OptionError> {
         let mut options = Self::default();
         for option in text.split(',').filter(|option| !option.is_empty()) {
@@ -186,13 +196,14 @@ impl FromStr for Options {
     }
 }
 
-/// Seconds with up to nine decimals as nanoseconds.
+/// Returns seconds with up to nine decimals as nanoseconds.
 fn seconds(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || fraction.len() > 9 || !digits(whole) || !digits(fraction) {
         return None;
     }
+    // Use digits and not a floating-point number, which could be rounded.
     let fraction: u64 = format!("{fraction:0<9}").parse().ok()?;
     whole.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(fraction)
 }

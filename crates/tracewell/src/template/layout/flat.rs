@@ -1,12 +1,12 @@
-//! Parts of a template in one line.
+//! Formats parts of a template on one line.
 
-use crate::template::parser::MOST_OPERANDS;
+use crate::template::parser::MAX_OPERANDS;
 use crate::template::syntax::{
     Assignment, Body, Case, Expr, Flag, FlagTest, Flags, Function, Item, ItemKind, Macro, Operator,
     Pattern, Switch, Text, Value, ValueKind,
 };
 
-/// Writes parts of a template in one line.
+/// Formats parts of a template on one line.
 pub(super) struct Flat;
 
 impl Flat {
@@ -16,7 +16,8 @@ impl Flat {
         flat.collect::<Vec<_>>().join(" ")
     }
 
-    /// An item; what is behind it decides whether flags end with a comma.
+    /// Formats an item. Flags before certain items need a comma at their end, so `next` is the item
+    /// after this one.
     pub(super) fn item(item: &Item, next: Option<&Item>) -> String {
         match &item.kind {
             ItemKind::Text(text) => Self::text(text),
@@ -43,7 +44,8 @@ impl Flat {
         }
     }
 
-    /// A block; a blank keeps its braces from those of a definition.
+    /// Formats a block. A space separates the block's own braces from the braces of a definition
+    /// inside.
     fn block(items: &[Item]) -> String {
         let flat = Self::items(items);
         let before = if flat.starts_with('{') { " " } else { "" };
@@ -51,7 +53,8 @@ impl Flat {
         format!("{{{before}{flat}{after}}}")
     }
 
-    /// A text as an item: line ends and tabs alone are marks.
+    /// Formats a string as an item. A string that is only a line end or a tab becomes `\n` or `\t`
+    /// without quotes.
     fn text(text: &Text) -> String {
         match text.value.as_str() {
             "\n" => "\\n".to_owned(),
@@ -108,7 +111,7 @@ impl Flat {
 
     fn flags(flags: &Flags, next: Option<&Item>) -> String {
         let all: Vec<_> = flags.flags.iter().map(Self::flag).collect();
-        let (value, comma) = (Self::value(&flags.value), Self::comma_behind(flags, next));
+        let (value, comma) = (Self::value(&flags.value), Self::comma_after(flags, next));
         format!("BITFLAGS {value}, {}{comma}", all.join(", "))
     }
 
@@ -121,8 +124,9 @@ impl Flat {
         format!("{test} {}{off}", Self::quoted(&flag.on))
     }
 
-    /// A string behind a flag would be taken for what it prints when it is not set.
-    pub(super) fn comma_behind(flags: &Flags, next: Option<&Item>) -> &'static str {
+    /// Returns the text between flags and the next item. It is a comma if the next item is a string
+    /// that the parser would otherwise take for the second text of the last flag.
+    pub(super) fn comma_after(flags: &Flags, next: Option<&Item>) -> &'static str {
         let open = flags.flags.last().is_some_and(|flag| flag.off.is_none());
         let string = next.is_some_and(|item| match &item.kind {
             ItemKind::Text(text) => Self::text(text).starts_with('"'),
@@ -151,15 +155,17 @@ impl Flat {
             Expr::Binary(operator, sides) => {
                 let rank = rank(*operator);
                 let [left, right] = &**sides;
-                // A row that is full already is not made longer.
-                let least = rank + u8::from(row(left, rank) >= MOST_OPERANDS);
+                // A chain of operators may have at most [`MAX_OPERANDS`] operands, so put longer
+                // chains in parentheses. If `least` is above the operator's own rank, the left
+                // operand gets parentheses.
+                let least = rank + u8::from(row(left, rank) >= MAX_OPERANDS);
                 let (left, right) = (Self::operand(left, least), Self::operand(right, rank + 1));
                 format!("{left} {} {right}", operator.sign())
             }
         }
     }
 
-    /// An operand, in parentheses where its operator binds less than `least`.
+    /// Formats an operand, in parentheses if its operator binds less tightly than `least`.
     fn operand(expression: &Expr, least: u8) -> String {
         let flat = Self::expression(expression);
         match expression {
@@ -169,7 +175,7 @@ impl Flat {
     }
 }
 
-/// How tightly an operator binds.
+/// Returns the precedence of an operator.
 fn rank(operator: Operator) -> u8 {
     match operator {
         Operator::Add | Operator::Subtract => 0,
@@ -177,7 +183,8 @@ fn rank(operator: Operator) -> u8 {
     }
 }
 
-/// Operands that an expression is written as in a row of operators of this rank.
+/// Counts the operands at the left side of an expression that operators of this rank join without
+/// parentheses.
 fn row(expression: &Expr, of_rank: u8) -> usize {
     let mut operands = 1;
     let mut rest = expression;
@@ -187,7 +194,7 @@ fn row(expression: &Expr, of_rank: u8) -> usize {
         operands += 1;
         rest = &sides[0];
     }
-    // Parentheses begin a row anew with the expression in them as its first operand.
-    let again = MOST_OPERANDS - 1;
-    if operands > MOST_OPERANDS { (operands - 2) % again + 2 } else { operands }
+    // Parentheses start a new chain. Its first operand is the expression in the parentheses.
+    let again = MAX_OPERANDS - 1;
+    if operands > MAX_OPERANDS { (operands - 2) % again + 2 } else { operands }
 }

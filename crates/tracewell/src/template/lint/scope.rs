@@ -1,12 +1,13 @@
-//! Names of a file: macros that are assigned, functions, templates.
+//! Checks the names in a file: assigned macros, functions, templates.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::source::Finding;
 use crate::template::compile::{OBJECT, action, builtin, each_definition};
 use crate::template::syntax::{Body, File, Function, Item, ItemKind, Key};
+use crate::text::counted;
 
-/// What a file defines.
+/// The names that a file defines.
 #[derive(Debug, Default)]
 pub(super) struct Scope<'a> {
     assigned: HashSet<&'a str>,
@@ -24,6 +25,8 @@ impl<'a> Scope<'a> {
             }
             scope.assignments(&stanza.body);
             each_definition(&stanza.body, &mut |function| {
+                // Parameters are also macros. If this function calls other functions, they may use
+                // its parameters.
                 scope.assigned.extend(function.parameters.iter().map(String::as_str));
                 scope.assignments(&function.body);
                 if scope.functions.insert(&function.name, function).is_some() {
@@ -53,11 +56,11 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Functions that are defined more than once.
+    /// Warns of functions that are defined more than once.
     pub(super) fn definitions(&self, findings: &mut Vec<Finding>) {
         for function in &self.again {
             let message = format!(
-                "{} is defined above already; the last definition is used everywhere",
+                "{} is already defined above; the last definition is used everywhere",
                 function.name
             );
             findings.push(Finding::warning(function.span, message));
@@ -68,7 +71,7 @@ impl<'a> Scope<'a> {
         self.assigned.contains(name)
     }
 
-    /// What is wrong with a macro that is to have a value.
+    /// Returns a warning if a macro without a value is used as a value.
     pub(super) fn value_fault(&self, name: &str) -> Option<String> {
         if self.is_assigned(name) || builtin(name).is_some() {
             return None;
@@ -78,13 +81,13 @@ impl<'a> Scope<'a> {
         }
         if Key::from_digits(name).is_some() {
             return Some(format!(
-                "${name} calls template {name} only where it stands alone; it is 0 here"
+                "${name} calls template {name} only if it stands alone; here it is 0"
             ));
         }
-        Some(format!("${name} is assigned nowhere in this file and is not built in: it is 0"))
+        Some(format!("${name} is neither built in nor assigned in this file: it is 0"))
     }
 
-    /// What is wrong with a macro that is to be printed.
+    /// Returns a warning if a macro that is printed has no value.
     pub(super) fn print_fault(&self, name: &str) -> Option<String> {
         match Key::from_digits(name) {
             Some(id) if !self.is_assigned(name) && builtin(name).is_none() => {
@@ -97,14 +100,16 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// What is wrong with a call of a function.
+    /// Returns a warning if a call does not match the definition of its function.
     pub(super) fn call_fault(&self, name: &str, arguments: usize) -> Option<String> {
         let expected = match self.functions.get(name) {
             Some(function) => function.parameters.len(),
+            // A file may define its own OBJECT function, which then hides the built-in one.
             None if name == OBJECT => 1,
             None => return Some(format!("no function {name} is defined in this file")),
         };
-        (expected != arguments)
-            .then(|| format!("{name} has {expected} parameters and is given {arguments} arguments"))
+        (expected != arguments).then(|| {
+            format!("{name} expects {}, found {arguments}", counted(expected as u64, "argument"))
+        })
     }
 }

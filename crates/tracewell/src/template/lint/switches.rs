@@ -1,11 +1,11 @@
-//! Cases that are never reached, and flags that say two things of the same bits.
+//! Finds cases that are never reached, and overlapping flags.
 
 use crate::source::Finding;
 use crate::template::syntax::{
     Code, Flag, FlagTest, Flags, Macro, Number, Pattern, Size, Switch, Value, ValueKind,
 };
 
-/// Looks at the cases of a switch.
+/// Warns of unreachable cases in a switch.
 pub(super) fn cases(switch: &Switch, findings: &mut Vec<Finding>) {
     let bits = widest(&switch.value);
     let is_text = is_text(&switch.value);
@@ -13,12 +13,13 @@ pub(super) fn cases(switch: &Switch, findings: &mut Vec<Finding>) {
     let mut any = false;
     for case in &switch.cases {
         let mut warn = |message: String| findings.push(Finding::warning(case.span, message));
+        // Everything after `\*` is unreachable, so omit other warnings for it.
         if any {
-            warn("this case is never reached: \\* before it takes everything".to_owned());
+            warn("this case is never reached: an earlier \\* matches everything".to_owned());
             continue;
         }
         if seen.contains(&&case.pattern) {
-            warn("this case is never reached: one before it is for the same value".to_owned());
+            warn("this case is never reached: an earlier case has the same value".to_owned());
         }
         match &case.pattern {
             Pattern::Any => any = true,
@@ -34,7 +35,7 @@ pub(super) fn cases(switch: &Switch, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Looks at the flags of a value.
+/// Warns of overlapping and impossible flags.
 pub(super) fn flags(flags: &Flags, findings: &mut Vec<Finding>) {
     let bits = widest(&flags.value);
     let mut seen: Vec<&Flag> = Vec::new();
@@ -45,7 +46,7 @@ pub(super) fn flags(flags: &Flags, findings: &mut Vec<Finding>) {
                 warn(format!("{} has more bits than the {bits} of the value", value.text));
             }
             FlagTest::Field(mask, field) if field.value & !mask.value != 0 => {
-                warn(format!("never printed: {} has bits outside of {}", field.text, mask.text));
+                warn(format!("never printed: {} has bits outside {}", field.text, mask.text));
             }
             _ => {}
         }
@@ -54,13 +55,13 @@ pub(super) fn flags(flags: &Flags, findings: &mut Vec<Finding>) {
                 FlagTest::Bits(value) => value.text.clone(),
                 FlagTest::Field(mask, field) => format!("& {} {}", mask.text, field.text),
             };
-            warn(format!("overlaps with the flag {other} before it"));
+            warn(format!("overlaps with the earlier flag {other}"));
         }
         seen.push(flag);
     }
 }
 
-/// Whether two flags look at the same bits and can hold at the same time.
+/// Returns true if two flags test the same bits and can be true at the same time.
 fn overlap(a: &FlagTest, b: &FlagTest) -> bool {
     match (a, b) {
         (FlagTest::Bits(a), FlagTest::Bits(b)) => a.value & b.value != 0,
@@ -68,18 +69,19 @@ fn overlap(a: &FlagTest, b: &FlagTest) -> bool {
             let common = mask.value & other.value;
             common != 0 && field.value & common == value.value & common
         }
-        // A field whose bits are also flags by themselves is said twice.
+        // One flag tests a field, and the other flag tests single bits. The flags overlap if they
+        // share a bit.
         (FlagTest::Bits(bits), FlagTest::Field(mask, _))
         | (FlagTest::Field(mask, _), FlagTest::Bits(bits)) => bits.value & mask.value != 0,
     }
 }
 
-/// A negative number has as many bits as it needs.
+/// Returns true if a number needs more bits than the value has.
 fn too_wide(number: &Number, bits: u32) -> bool {
     !number.text.starts_with('-') && bits < 64 && number.value >> bits != 0
 }
 
-/// The most bits that a value can have.
+/// Returns the maximum number of bits in a value.
 fn widest(value: &Value) -> u32 {
     let code = match &value.kind {
         ValueKind::Code(code) | ValueKind::Macro(Macro { code: Some(code), .. }) => *code,
@@ -100,7 +102,7 @@ fn widest(value: &Value) -> u32 {
     }
 }
 
-/// Whether a value is a text; `None` where only the run tells.
+/// Returns true if a value is text, and `None` if this is known only at run time.
 fn is_text(value: &Value) -> Option<bool> {
     match &value.kind {
         ValueKind::Code(code) => Some(code.is_text()),

@@ -1,5 +1,5 @@
-//! Goes over a description in the order in which it runs, and keeps track of where the data pointer
-//! is as long as that can be known.
+//! Walks a description in the order in which it runs, and follows the data pointer as long as its
+//! position is known.
 
 use super::scope::Scope;
 use super::switches;
@@ -8,15 +8,15 @@ use crate::template::syntax::{
     Body, Code, Expr, Item, ItemKind, Macro, Move, Size, Stanza, Value, ValueKind,
 };
 
-/// The longest entry, in bytes: 64-bit hook word, length in 16 bits.
-const LONGEST_ENTRY: u64 = 8 + 65_535;
+/// Maximum length of an entry in bytes: a 64-bit hook word and a length of 16 bits.
+const MAX_ENTRY_LEN: u64 = 8 + 65_535;
 
 pub(super) struct Walk<'a> {
     scope: &'a Scope<'a>,
     stanza: &'a Stanza,
     findings: &'a mut Vec<Finding>,
-    /// Bits behind the start of the entry that the pointer is at least at; `None` where a macro, a
-    /// call or a branch decides.
+    /// Lower bound of the pointer, in bits from the start of the entry. `None` if it depends on a
+    /// macro, a call or a branch.
     pointer: Option<u64>,
 }
 
@@ -31,7 +31,7 @@ impl<'a> Walk<'a> {
 
     pub(super) fn stanza(&mut self) {
         if let Some(label) = self.stanza.label.as_ref().filter(|label| label.value == "@") {
-            self.warn(label.span, "this label is empty: lists show nothing for the event");
+            self.warn(label.span, "empty label: lists show nothing for this event");
         }
         self.items(&self.stanza.body);
     }
@@ -46,7 +46,7 @@ impl<'a> Walk<'a> {
             if let Some(action) = ended.take() {
                 self.warn(
                     item.span,
-                    format!("this never runs: ${action} ends the event before it"),
+                    format!("this never runs: ${action} ends the event before this"),
                 );
             }
             self.item(item);
@@ -93,6 +93,7 @@ impl<'a> Walk<'a> {
             ItemKind::Define(function) => {
                 let before = self.pointer.take();
                 self.items(&function.body);
+                // A definition prints nothing, and its calls begin at an unknown position.
                 self.pointer = before;
             }
             ItemKind::Call(call) => {
@@ -106,7 +107,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What may run or not, or more than once: where the pointer is behind it is not known.
+    /// Walks items that may run zero or more times. If they move the pointer, its position is
+    /// unknown afterwards.
     fn branch(&mut self, items: &'a [Item]) {
         let before = self.pointer;
         self.items(items);
@@ -121,7 +123,7 @@ impl<'a> Walk<'a> {
                 if let Some(message) = self.scope.print_fault(name) {
                     self.warn(value.span, message);
                 }
-                // A template that is called moves the pointer as well.
+                // A called template also moves the pointer.
                 self.pointer = None;
             }
             _ => self.value(value),
@@ -152,8 +154,9 @@ impl<'a> Walk<'a> {
         self.pointer = match (code, self.pointer) {
             (Move::Go(field), _) => Some(field.total()),
             (Move::Omit(field), Some(at)) => Some(at + field.total()),
-            // Words are 4 bytes at least.
+            // A word has at least 4 bytes.
             (Move::Word(word), _) => Some(32 * u64::from(word)),
+            // Moving back also moves the pointer to the start of a byte.
             (Move::Back(bytes), Some(at)) => Some((at & !7).saturating_sub(8 * u64::from(bytes))),
             (_, None) => None,
         };
@@ -177,8 +180,9 @@ impl<'a> Walk<'a> {
             Code::BufferBytes | Code::HookType => 0,
         };
         let end = at + bits;
-        if bits > 0 && end > 8 * LONGEST_ENTRY {
-            let message = format!("no entry has so many bytes: the longest has {LONGEST_ENTRY}");
+        // Warn only once, because every code after this one would also read past the entry.
+        if bits > 0 && end > 8 * MAX_ENTRY_LEN {
+            let message = format!("no entry has this many bytes: the maximum is {MAX_ENTRY_LEN}");
             self.warn(span, message);
             self.pointer = None;
         } else {

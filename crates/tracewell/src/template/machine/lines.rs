@@ -1,4 +1,4 @@
-//! The lines that an event becomes.
+//! Collects the lines of a formatted event.
 
 use super::Outcome;
 use crate::template::syntax::Level;
@@ -12,53 +12,69 @@ struct Line {
     level: Level,
 }
 
-/// The lines that an event became, without blanks at their ends.
+/// The lines of an event, without blanks at their ends.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::template::syntax::Level;
+/// use tracewell::template::{Entry, EventContext, Machine, Program, Source};
+///
+/// let text = r#"0AA 1.0 L=SVC "@e" "one" L=INT \n "two""#;
+/// let program = Program::of(&[Source::new("my.fmt", text)]).program;
+/// let mut machine = Machine::default();
+/// let entry = Entry::hook32(&[0x0A, 0xA1, 0, 0])?;
+/// let lines = machine.format(&program, &entry, &EventContext::default());
+/// assert!(lines.iter().eq([(Level::Svc, &b"one"[..]), (Level::Int, &b"two"[..])]));
+/// # Ok::<(), tracewell::template::EntryError>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Lines {
-    /// What was there before, and behind it the event.
+    /// The text before the event, followed by the event.
     text: TextBuffer,
-    /// All lines but the last one: nearly every event has one only.
+    /// All lines except the last one. Nearly every event has only one line.
     earlier: Vec<Line>,
     last: Option<Line>,
-    /// Where the event begins, and the line under way.
+    /// Offset of the event, and of the current line.
     event: usize,
     start: usize,
     level: Level,
     next_level: Level,
-    /// A place in the line under way and its column, so that many tabs do not count a long line again.
+    /// An offset in the current line, and its column. The next tab counts columns from here, not
+    /// from the start of the line.
     counted: (usize, usize),
     outcome: Outcome,
 }
 
-/// A tab goes on to the next multiple of this.
+/// Number of columns between tab stops.
 const TAB: usize = 8;
 
 impl Lines {
-    /// The lines, in order.
+    /// Returns the lines, in order.
     pub fn iter(&self) -> impl Iterator<Item = (Level, &[u8])> {
         let bytes = self.text.as_bytes();
         let lines = self.earlier.iter().chain(&self.last);
         lines.map(move |line| (line.level, bytes.get(line.start..line.end).unwrap_or_default()))
     }
 
-    /// All lines with line ends between them.
+    /// Returns all lines, separated by line ends.
     pub fn text(&self) -> String {
         let lines = self.iter().map(|(_, line)| String::from_utf8_lossy(line));
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// What is to be done after the event.
+    /// Returns the action that follows the event.
     pub fn outcome(&self) -> Outcome {
         self.outcome
     }
 
-    /// The text that events are appended to.
+    /// Returns the text that events are appended to.
     #[inline(always)]
     pub(crate) fn whole(&mut self) -> &mut TextBuffer {
         &mut self.text
     }
 
-    /// Whether the event became one line; its blanks at the end are dropped then.
+    /// Returns true if the event is one line. Then also removes the spaces at the end of this line.
     #[inline]
     pub(crate) fn is_one(&mut self) -> bool {
         if let (true, Some(line)) = (self.earlier.is_empty(), self.last) {
@@ -68,7 +84,7 @@ impl Lines {
         false
     }
 
-    /// Begins an event whose first bytes, `head` of them, are there already.
+    /// Starts an event whose first `head` bytes are already in the buffer.
     #[inline]
     pub(super) fn begin(&mut self, level: Level, head: usize) {
         self.earlier.clear();
@@ -86,31 +102,33 @@ impl Lines {
         self.outcome = outcome;
     }
 
-    /// The column of the lines behind this one.
+    /// Sets the column of the lines after the current one.
     pub(super) fn set_level(&mut self, level: Level) {
         self.next_level = level;
     }
 
-    /// Where to print what has no line ends and tabs in it.
+    /// Returns the buffer to print text without line ends and tabs.
     #[inline(always)]
     pub(super) fn buffer(&mut self) -> &mut TextBuffer {
         &mut self.text
     }
 
-    /// Bytes that the event printed so far.
+    /// Returns the number of bytes that the event has printed so far.
     #[inline(always)]
     pub(super) fn len(&self) -> usize {
         self.text.len() - self.event
     }
 
-    /// Number of the line under way, from 1.
+    /// Returns the number of the current line, from 1.
     pub(super) fn number(&self) -> usize {
         self.earlier.len() + usize::from(self.last.is_some()) + 1
     }
 
-    /// Prints a text with line ends and tabs.
+    /// Prints a text that may contain line ends and tabs.
     pub(super) fn text_with_breaks(&mut self, text: &str) {
         for piece in text.split_inclusive(['\n', '\t']) {
+            // The text is split after each line end and tab, so only the last character can be one
+            // of these.
             let plain = piece.trim_end_matches(['\n', '\t']);
             self.text.text(plain);
             match piece.as_bytes().last() {
@@ -135,6 +153,7 @@ impl Lines {
         }
         let line = Line { start: self.start, end, level: self.level };
         self.start = bytes.len();
+        // The last line is stored separately, so that events of one line do not use the list.
         if let Some(last) = self.last {
             self.earlier.push(last);
         }
@@ -143,12 +162,12 @@ impl Lines {
     }
 
     fn tab(&mut self) {
-        // A place at or before the start is one of an earlier line.
+        // If the stored offset is not after the start of this line, it belongs to an earlier line.
         let (at, column) =
             Some(self.counted).filter(|(at, _)| *at > self.start).unwrap_or((self.start, 0));
-        let behind = self.text.as_bytes().get(at..).unwrap_or_default();
-        // Bytes within a character do not count.
-        let column = column + behind.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
+        let after = self.text.as_bytes().get(at..).unwrap_or_default();
+        // Continuation bytes of a character are not counted.
+        let column = column + after.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
         let blanks = TAB - column % TAB;
         self.text.blanks(blanks);
         self.counted = (self.text.len(), column + blanks);

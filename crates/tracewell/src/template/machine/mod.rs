@@ -1,17 +1,17 @@
 //! Runs a program on an entry.
 //!
-//! All that a machine needs it keeps and uses again: for an event nothing is allocated once the
-//! buffers have grown to what the templates need. Templates come from anywhere, so what one event can
-//! cost is limited, and where a limit is reached the report says so in its place:
+//! A machine reuses its buffers. After they have grown to the size that the templates need,
+//! formatting an event allocates nothing. Templates may come from untrusted sources, so the cost of
+//! an event is limited, and the report shows a mark if a limit is reached:
 //!
-//! | limit | mark | then |
+//! |limit|mark|effect|
 //! |---|---|---|
-//! | data that is not there | `<TRUNCATED>` | the event ends |
-//! | ten templates and functions within each other | `<TEMPLATE NESTING>` | the event ends |
-//! | `MOST_TURNS` turns of a loop | `<LOOP LIMIT>` | the loop ends |
-//! | `MOST_STEPS` steps | `<STEP LIMIT>` | the event ends |
-//! | `MOST_TEXT` bytes of text | `<OUTPUT LIMIT>` | the event ends |
-//! | `MOST_TIMERS` timers that run | `<TIMER LIMIT>` | the timer does not start |
+//! |reading beyond the data | `<TRUNCATED>` | the event ends |
+//! |`MAX_NESTING` nested templates and functions | `<TEMPLATE NESTING>` | the event ends |
+//! |`MAX_ITERATIONS` iterations of a loop | `<LOOP LIMIT>` | the loop ends |
+//! |`MAX_STEPS` steps | `<STEP LIMIT>` | the event ends |
+//! |`MAX_TEXT` bytes of text | `<OUTPUT LIMIT>` | the event ends |
+//! |`MAX_TIMERS` running timers | `<TIMER LIMIT>` | the timer does not start |
 
 mod lines;
 mod print;
@@ -21,51 +21,64 @@ mod timers;
 
 pub use lines::Lines;
 
-use super::entry::{Around, Entry};
+use super::entry::{Entry, EventContext};
 use super::program::{Program, TemplateId};
 use super::syntax::Level;
 use crate::text::{TextBuffer, put};
 use run::Run;
 use timers::Timers;
 
-/// Turns of one loop, at most.
-const MOST_TURNS: i64 = 65_536;
-/// Templates and functions within each other, at most.
-const DEEPEST: usize = 10;
-/// Steps for an event, at most.
-const MOST_STEPS: u32 = 1 << 22;
-/// Bytes of text for an event, at most.
-const MOST_TEXT: usize = 1 << 20;
-/// Timers that run at a time, at most.
-const MOST_TIMERS: usize = 1 << 16;
+/// Maximum number of iterations of one loop.
+const MAX_ITERATIONS: i64 = 65_536;
+/// Maximum depth of nested templates and functions.
+const MAX_NESTING: usize = 10;
+/// Maximum number of steps per event.
+const MAX_STEPS: u32 = 1 << 22;
+/// Maximum text per event, in bytes.
+const MAX_TEXT: usize = 1 << 20;
+/// Maximum number of running timers.
+const MAX_TIMERS: usize = 1 << 16;
 
-/// What is to be done after an event.
+/// The action that follows the formatting of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Outcome {
-    /// Show its lines.
+    /// Show the lines of the event.
     #[default]
     Shown,
-    /// Leave it out (`$SKIP`).
+    /// Omit the event (`$SKIP`).
     Skipped,
-    /// Show its lines and end the report (`$STOP`).
+    /// Show the lines of the event and end the report (`$STOP`).
     Stop,
 }
 
-/// How often a limit was reached or something was not there, over all events.
+/// Numbers of marks and of events without a template, over all events.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::template::{Entry, EventContext, Machine, Program, Source};
+///
+/// let program = Program::of(&[Source::new("my.fmt", "0AA 1.0 \"@e\" X8")]).program;
+/// let mut machine = Machine::default();
+/// let entry = Entry::hook32(&[0x0A, 0xA1, 0, 0])?;
+/// assert_eq!(machine.format(&program, &entry, &EventContext::default()).text(), "<TRUNCATED>");
+/// assert_eq!(machine.marks().truncated, 1);
+/// # Ok::<(), tracewell::template::EntryError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Marks {
-    /// `<TRUNCATED>`: a template read more data than an event has.
+    /// `<TRUNCATED>`: number of times that a template read past the data of an event.
     pub truncated: u64,
     /// `<TEMPLATE NESTING>`, and the limits of loops, steps, text and timers.
     pub limits: u64,
     /// `<NO TEMPLATE hhh>` and `<NO FUNCTION name>`.
     pub missing: u64,
-    /// Events that no template was there for.
+    /// Events without a template.
     pub undefined: u64,
 }
 
 impl Marks {
-    /// Both together.
+    /// Returns the sums of these counts and those of another machine.
     #[must_use]
     pub fn sum(self, other: Self) -> Self {
         Self {
@@ -77,92 +90,116 @@ impl Marks {
     }
 }
 
-/// Hook ids of templates that stand in for others.
+/// Hook ids of the templates that are used for events without a template.
 const OF_ID_ZERO: u16 = 0x0040;
 const OF_UNDEFINED: u16 = 0x0070;
 const OF_DEFAULT: u16 = 0x0080;
 
-/// Runs programs. Timers are all that lasts from one event to the next.
+/// Runs programs on events. Timers are the only state that is kept from one event to the next.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::template::{Entry, EventContext, Machine, Outcome, Program, Source};
+///
+/// let text = "0AA 1.0 \"@e\" $HD, 2 {$SKIP}, \\* {\"event \" X2}";
+/// let program = Program::of(&[Source::new("my.fmt", text)]).program;
+/// let mut machine = Machine::default();
+///
+/// let first = Entry::hook32(&[0x0A, 0xA1, 0x00, 0x01])?;
+/// assert_eq!(machine.format(&program, &first, &EventContext::default()).text(), "event 0001");
+/// let second = Entry::hook32(&[0x0A, 0xA1, 0x00, 0x02])?;
+/// let lines = machine.format(&program, &second, &EventContext::default());
+/// assert_eq!(lines.outcome(), Outcome::Skipped);
+/// # Ok::<(), tracewell::template::EntryError>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Machine {
     lines: Lines,
     state: State,
 }
 
-/// What a run works with.
+/// The state of a run.
 #[derive(Debug, Default)]
 struct State {
-    /// Values of the macros that templates assign, each with the number of the event it is of.
+    /// Values of assigned macros, each with the number of the event that assigned it.
     slots: Vec<(u64, read::Value)>,
     event: u64,
     stack: Vec<read::Value>,
     loops: Vec<i64>,
     calls: Vec<run::Frame>,
-    /// Values that parameters hide.
+    /// Saved values of macros that the current calls use as parameters. The return from a call
+    /// restores them.
     hidden: Vec<(u16, (u64, read::Value))>,
     timers: Timers,
     marks: Marks,
 }
 
 impl Machine {
-    /// Formats an entry by the template of its id, or as one that has none.
-    pub fn format(&mut self, program: &Program, entry: &Entry<'_>, around: &Around<'_>) -> &Lines {
+    /// Formats an entry with the template of its id, or as an unknown event.
+    pub fn format(
+        &mut self,
+        program: &Program,
+        entry: &Entry<'_>,
+        context: &EventContext<'_>,
+    ) -> &Lines {
         self.lines.whole().truncate(0);
-        self.append(program, entry, around)
+        self.append(program, entry, context)
     }
 
-    /// The text that events are appended to by all but [`Machine::format`].
+    /// Returns the text to which events are appended. Only [`Machine::format`] clears it first.
     #[inline(always)]
     pub(crate) fn text(&mut self) -> &mut TextBuffer {
         self.lines.whole()
     }
 
-    /// The lines of the event that was appended last.
+    /// Returns the lines of the event that was appended last.
     #[inline(always)]
     pub(crate) fn lines(&mut self) -> &mut Lines {
         &mut self.lines
     }
 
-    /// As [`Machine::format`], behind what is there.
+    /// Appends the event to the text. In all other respects like [`Machine::format`].
     pub(crate) fn append(
         &mut self,
         program: &Program,
         entry: &Entry<'_>,
-        around: &Around<'_>,
+        context: &EventContext<'_>,
     ) -> &Lines {
         let id = if entry.id == 0 { OF_ID_ZERO } else { entry.id };
         match program.of_id(id) {
-            Some(template) => self.run(program, template, entry, around),
-            None => self.undefined(program, entry, around),
+            Some(template) => self.run(program, template, entry, context),
+            None => self.undefined(program, entry, context),
         }
     }
 
-    /// Appends an entry by this template, whatever its id is.
+    /// Appends an entry formatted with this template, regardless of its id.
     pub(crate) fn run(
         &mut self,
         program: &Program,
         template: TemplateId,
         entry: &Entry<'_>,
-        around: &Around<'_>,
+        context: &EventContext<'_>,
     ) -> &Lines {
         if let Some(facts) = program.template(template) {
-            self.go(program, facts.level, 0, facts.start, entry, around);
+            self.go(program, facts.level, 0, facts.start, entry, context);
         }
         &self.lines
     }
 
-    /// The same where the text ends with the template's head, of so many bytes, already.
+    /// Like [`Machine::run`], for a text that already ends with the first `head` bytes of the
+    /// template's output.
     #[inline(always)]
-    pub(crate) fn run_behind_head(
+    pub(crate) fn run_after_head(
         &mut self,
         program: &Program,
         template: TemplateId,
         head: usize,
         entry: &Entry<'_>,
-        around: &Around<'_>,
+        context: &EventContext<'_>,
     ) {
         if let Some(facts) = program.template(template) {
-            self.go(program, facts.level, head, facts.body, entry, around);
+            self.go(program, facts.level, head, facts.body, entry, context);
         }
     }
 
@@ -174,19 +211,24 @@ impl Machine {
         head: usize,
         start: u32,
         entry: &Entry<'_>,
-        around: &Around<'_>,
+        context: &EventContext<'_>,
     ) {
         self.begin(program, level, head);
-        let mut run = Run::new(program, entry, around, &mut self.state, &mut self.lines);
+        let mut run = Run::new(program, entry, context, &mut self.state, &mut self.lines);
         let outcome = run.from(start);
         self.lines.end(outcome);
     }
 
-    /// Appends an entry as one whose id is not known.
-    fn undefined(&mut self, program: &Program, entry: &Entry<'_>, around: &Around<'_>) -> &Lines {
+    /// Appends an entry as an unknown event.
+    fn undefined(
+        &mut self,
+        program: &Program,
+        entry: &Entry<'_>,
+        context: &EventContext<'_>,
+    ) -> &Lines {
         self.state.marks.undefined += 1;
         if let Some(template) = program.of_id(OF_UNDEFINED) {
-            return self.run(program, template, entry, around);
+            return self.run(program, template, entry, context);
         }
         self.begin(program, Level::default(), 0);
         let (word, digits) = entry.hook_word();
@@ -197,14 +239,14 @@ impl Machine {
         &self.lines
     }
 
-    /// Appends an event that prints what `put` does, in one line.
+    /// Appends an event of one line that `put` prints.
     pub(crate) fn show(&mut self, put: impl FnOnce(&mut TextBuffer)) {
         self.lines.begin(Level::default(), 0);
         put(self.lines.buffer());
         self.lines.end(Outcome::Shown);
     }
 
-    /// How often limits were reached so far.
+    /// Returns the numbers of marks so far.
     pub fn marks(&self) -> Marks {
         self.state.marks
     }
@@ -213,10 +255,11 @@ impl Machine {
     fn begin(&mut self, program: &Program, level: Level, head: usize) {
         let state = &mut self.state;
         state.event += 1;
+        // The machine may run a different program than last time.
         if state.slots.len() != program.slots.len() {
             state.slots.resize(program.slots.len(), (0, read::Value::default()));
         }
-        // An event that ended early leaves these as they were.
+        // If the last event ended early, the stacks still have entries.
         state.stack.clear();
         state.loops.clear();
         state.calls.clear();

@@ -1,4 +1,4 @@
-//! Values as text.
+//! Prints values as text.
 
 use crate::template::errno;
 use crate::template::syntax::Code;
@@ -18,10 +18,12 @@ pub(super) fn hexadecimal_bytes(out: &mut TextBuffer, bytes: &[u8]) {
 #[inline]
 pub(super) fn hexadecimal(out: &mut TextBuffer, number: u64, bytes: usize) {
     match bytes {
+        // Nearly all numbers of a report are words of 4 or 8 bytes.
         4 => out.hexadecimal(number, 8),
         8 => out.hexadecimal(number, 16),
         _ => {
             let all = number.to_be_bytes();
+            // A number has at most 8 bytes. A longer code prints leading zeros.
             for _ in 8..bytes {
                 out.text(b"00");
             }
@@ -42,7 +44,8 @@ pub(super) fn octal(out: &mut TextBuffer, number: u64) {
     put(out, format_args!("{number:o}"));
 }
 
-/// Prints bytes as text: what is not printable is a dot; in a field it is cut and padded on the right.
+/// Prints bytes as text, with dots for unprintable bytes. With a width, the text is truncated or
+/// padded on the right.
 pub(super) fn ascii(out: &mut TextBuffer, bytes: &[u8], width: Option<u16>) {
     let width = width.map(usize::from);
     let shown = bytes.get(..width.unwrap_or(bytes.len())).unwrap_or(bytes);
@@ -52,7 +55,7 @@ pub(super) fn ascii(out: &mut TextBuffer, bytes: &[u8], width: Option<u16>) {
     out.blanks(width.unwrap_or(0).saturating_sub(shown.len()));
 }
 
-/// Prints a macro's number as macros are: 4, 8 or 16 hexadecimal digits, as it needs.
+/// Prints a number in the default form of macros: 4, 8 or 16 hexadecimal digits, as needed.
 #[inline]
 pub(super) fn plain(out: &mut TextBuffer, number: u64) {
     match number {
@@ -62,7 +65,7 @@ pub(super) fn plain(out: &mut TextBuffer, number: u64) {
     }
 }
 
-/// Prints a number in scientific notation with an exponent of two digits, as C's `%E`.
+/// Prints a number in scientific notation with an exponent of two digits, as C's `%E` does.
 pub(super) fn scientific(out: &mut TextBuffer, number: f64, decimals: usize) {
     if !number.is_finite() {
         let sign = if number == f64::NEG_INFINITY { "-" } else { "" };
@@ -70,9 +73,10 @@ pub(super) fn scientific(out: &mut TextBuffer, number: f64, decimals: usize) {
     }
     let start = out.len();
     put(out, format_args!("{number:.decimals$E}"));
-    // The exponent has a sign and two digits at least in C.
+    // In C, the exponent has a sign and at least two digits.
     let text = out.as_bytes().get(start..).unwrap_or_default();
     let at = text.iter().position(|byte| *byte == b'E').unwrap_or(text.len());
+    // Rust prints `1.5E3`, but C prints `1.5E+03`.
     let exponent = text.get(at + 1..).and_then(|digits| std::str::from_utf8(digits).ok());
     let exponent: i32 = exponent.and_then(|digits| digits.parse().ok()).unwrap_or(0);
     out.truncate(start + at);
@@ -80,7 +84,7 @@ pub(super) fn scientific(out: &mut TextBuffer, number: f64, decimals: usize) {
     put(out, format_args!("E{sign}{:02}", exponent.unsigned_abs()));
 }
 
-/// Prints a number as a code of fixed size does, without the blank behind it.
+/// Prints a number in the form of a code of fixed size, without the space after it.
 #[inline]
 pub(super) fn number(out: &mut TextBuffer, code: Code, number: i64, bytes: usize) {
     let unsigned = number as u64;

@@ -1,19 +1,19 @@
-//! Values: read at the data pointer, or of macros.
+//! Reads the values at the data pointer, and the values of macros.
 
-use crate::template::entry::{Around, Entry};
+use crate::template::entry::{Entry, EventContext};
 use crate::template::program::Quantity;
 use crate::template::syntax::{Code, Field, Move, Size};
 
-/// A value: a number, and the text it was read from where it is one.
+/// A value: a number, and the text if the value was read from text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Value {
     pub(super) number: i64,
-    /// Bits that it was read from; two values of a switch are equal if so many bits are.
+    /// Number of bits that were read. Switches compare only these bits.
     pub(super) bits: u8,
     pub(super) text: Option<Text>,
 }
 
-/// A text that a value refers to.
+/// The source of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Text {
     /// Bytes of the entry, up to a NUL.
@@ -39,38 +39,38 @@ impl Value {
         Self { number: 0, bits: 64, text: Some(text) }
     }
 
-    /// The low bits of a number as this value has them.
+    /// Returns the mask of the value's bits.
     #[inline]
     pub(super) const fn mask(self) -> u64 {
         if self.bits >= 64 { u64::MAX } else { (1 << self.bits) - 1 }
     }
 }
 
-/// A place in the data, in bits.
+/// A position in the data, in bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pointer {
-    /// Bits behind the base.
+    /// Number of bits after the base.
     pub(super) at: i64,
-    /// Bytes.
+    /// The base pointer, in bytes.
     pub(super) base: i64,
 }
 
 impl Pointer {
-    /// The byte that the next value starts in, the pointer being rounded up.
+    /// Rounds the position up to a whole byte. Returns the offset of this byte in the entry.
     #[inline]
     pub(super) fn byte(&mut self) -> i64 {
         self.at = self.at.saturating_add(7) & !7;
         (self.at >> 3).saturating_add(self.base)
     }
 
-    /// The same as a place among bytes, beyond all of them where it is before the first; the pointer
-    /// stays where it is.
+    /// Returns the offset of the same byte as an index, without moving the pointer. If the position
+    /// is before the first byte of the entry, the index is past all data.
     #[inline]
     pub(super) fn place(mut self) -> usize {
         usize::try_from(self.byte()).unwrap_or(usize::MAX)
     }
 
-    /// Goes on by so many bytes from [`Pointer::place`]; nothing happens where there are none.
+    /// Advances by a number of bytes from [`Pointer::place`]. Does nothing for 0.
     #[inline]
     pub(super) fn go_on(&mut self, bytes: usize) {
         if bytes > 0 {
@@ -84,7 +84,7 @@ impl Pointer {
         self.at = self.at.saturating_add(8 * bytes as i64);
     }
 
-    /// Moves as a code says.
+    /// Moves the pointer according to a code.
     pub(super) fn go(&mut self, code: Move, word: usize) {
         self.at = match code {
             Move::Go(field) => field.total() as i64,
@@ -95,7 +95,7 @@ impl Pointer {
     }
 }
 
-/// Bytes of a size in an environment.
+/// Returns the number of bytes of a size.
 #[inline]
 pub(super) fn bytes(size: Size, entry: &Entry<'_>) -> usize {
     match size {
@@ -104,7 +104,8 @@ pub(super) fn bytes(size: Size, entry: &Entry<'_>) -> usize {
     }
 }
 
-/// Bytes that a number of a code has; `None` for what is no number of fixed size.
+/// Returns the number of bytes of a code's number, or `None` if the code has no number of fixed
+/// size.
 pub(super) fn number_size(code: Code, entry: &Entry<'_>) -> Option<usize> {
     Some(match code {
         Code::Hex(size) | Code::Signed(size) | Code::Unsigned(size) => bytes(size, entry),
@@ -116,7 +117,7 @@ pub(super) fn number_size(code: Code, entry: &Entry<'_>) -> Option<usize> {
     })
 }
 
-/// A number as its code takes it: signed for `D`.
+/// Interprets a number according to its code. The number is signed for `D`.
 pub(super) fn as_coded(code: Code, number: u64, size: usize) -> Value {
     let size = size.min(8);
     let bits = 8 * size as u8;
@@ -129,11 +130,11 @@ pub(super) fn as_coded(code: Code, number: u64, size: usize) -> Value {
     }
 }
 
-/// Reads a value at the pointer and moves it on; `None` where data is missing.
+/// Reads a value at the pointer and advances it. Returns `None` if data is missing.
 pub(super) fn read(code: Code, entry: &Entry<'_>, pointer: &mut Pointer) -> Option<Value> {
     if let Some(size) = number_size(code, entry) {
         let at = pointer.byte();
-        // Of more than 8 bytes the last ones are the number.
+        // If there are more than 8 bytes, the last 8 are the number.
         let skipped = size.saturating_sub(8);
         entry.slice(at, size)?;
         let number = entry.number(at.saturating_add(skipped as i64), size - skipped)?;
@@ -148,7 +149,7 @@ pub(super) fn read(code: Code, entry: &Entry<'_>, pointer: &mut Pointer) -> Opti
     }
 }
 
-/// Finds a text at the pointer and moves it behind.
+/// Finds a text at the pointer and advances past it.
 pub(super) fn read_text(code: Code, entry: &Entry<'_>, pointer: &mut Pointer) -> Option<Value> {
     let at = pointer.byte();
     let (before, length) = match code {
@@ -166,11 +167,14 @@ pub(super) fn read_text(code: Code, entry: &Entry<'_>, pointer: &mut Pointer) ->
     };
     let start = at.checked_add(before as i64)?;
     let bytes = entry.slice(start, length)?;
+    // `S0` also consumes the NUL that ends it.
     let terminator = usize::from(code == Code::Terminated);
     pointer.skip(before + length + terminator);
+    // A text in a field of fixed width may end early with a NUL, but the whole field is consumed.
     let text = bytes.iter().position(|byte| *byte == 0).unwrap_or(length);
     let text = Text::Entry { start: u32::try_from(start).ok()?, length: u32::try_from(text).ok()? };
-    // A short text is a number as well, so that a switch can compare it with one.
+    // A short text also has a number, so that a switch can compare it with numbers. Longer texts
+    // have no number and equal 0 in a comparison.
     let number = entry.number(start, length).filter(|_| length <= 8).unwrap_or(0);
     let bits = (8 * length.clamp(1, 8)) as u8;
     Some(Value { number: number as i64, bits, text: Some(text) })
@@ -180,7 +184,7 @@ fn read_bits(field: Field, entry: &Entry<'_>, pointer: &mut Pointer) -> Option<V
     let total = field.total() as i64;
     let start = pointer.at.checked_add(pointer.base.checked_mul(8)?)?;
     let end = start.checked_add(total)?;
-    // All bits must be there; the last 64 of them are the number.
+    // All bits must exist. The last 64 bits are the number.
     bit(entry, start)?;
     bit(entry, end - 1)?;
     let bits = total.min(64);
@@ -192,17 +196,17 @@ fn read_bits(field: Field, entry: &Entry<'_>, pointer: &mut Pointer) -> Option<V
     Some(Value::unsigned(number, bits as u8))
 }
 
-/// A bit of the entry; the first one is the most significant of the first byte.
+/// Returns a bit of the entry. Bit 0 is the most significant bit of the first byte.
 pub(super) fn bit(entry: &Entry<'_>, at: i64) -> Option<bool> {
     let byte = entry.slice(at >> 3, 1)?.first()?;
     Some(byte >> (7 - (at & 7)) & 1 == 1)
 }
 
-/// The value of a macro that is not assigned by templates; `None` where data is missing.
+/// Returns the value of a built-in macro, or `None` if data is missing.
 pub(super) fn quantity(
     quantity: Quantity,
     entry: &Entry<'_>,
-    around: &Around<'_>,
+    context: &EventContext<'_>,
     pointer: Pointer,
     line: usize,
 ) -> Option<Value> {
@@ -212,6 +216,7 @@ pub(super) fn quantity(
         Quantity::User(_) => Value::default(),
         Quantity::Word(index) => return of(entry.word(index), word),
         Quantity::LongWord(index) => {
+            // `$L1` is the 8 bytes after the hook word in both environments.
             return of(entry.number((word + 8 * usize::from(index)) as i64, 8), 8);
         }
         Quantity::HookData => Value::unsigned(u64::from(entry.hook_data), 16),
@@ -220,34 +225,34 @@ pub(super) fn quantity(
         Quantity::HookType => Value::unsigned(u64::from(entry.hook_type), 16),
         Quantity::Generic => Value::of(i64::from(entry.generic)),
         Quantity::HookEnvironment => Value::of(i64::from(entry.environment.bits())),
-        Quantity::SystemEnvironment => Value::of(i64::from(around.system.bits())),
+        Quantity::SystemEnvironment => Value::of(i64::from(context.system.bits())),
         Quantity::DataPointer | Quantity::OffsetWithin => Value::of(pointer.at >> 3),
         Quantity::BasePointer => Value::of(pointer.base),
-        Quantity::Thread => Value::unsigned(around.tid, 64),
-        Quantity::Process => Value::unsigned(around.pid, 64),
-        Quantity::Processor => Value::of(i64::from(around.cpu)),
+        Quantity::Thread => Value::unsigned(context.tid, 64),
+        Quantity::Process => Value::unsigned(context.pid, 64),
+        Quantity::Processor => Value::of(i64::from(context.cpu)),
         Quantity::Executable => Value::of_text(Text::Executable),
         Quantity::SystemCall => Value::of_text(Text::SystemCall),
         Quantity::Log => Value::of_text(Text::Log),
         Quantity::HookId => Value::of(i64::from(hook_id(entry))),
-        Quantity::LogOffset => Value::unsigned(around.offset, 64),
+        Quantity::LogOffset => Value::unsigned(context.offset, 64),
         Quantity::LineNumber => Value::of(line as i64),
     })
 }
 
-/// The id as templates see it: of three digits in a 32-bit hook word.
+/// Returns the id as templates print it. It has three digits for a 32-bit hook word.
 fn hook_id(entry: &Entry<'_>) -> u16 {
     if entry.has_short_id { entry.id >> 4 } else { entry.id }
 }
 
-/// The bytes of a text.
-pub(super) fn text<'a>(text: Text, entry: &Entry<'a>, around: &Around<'a>) -> &'a [u8] {
+/// Returns the bytes of a text.
+pub(super) fn text<'a>(text: Text, entry: &Entry<'a>, context: &EventContext<'a>) -> &'a [u8] {
     match text {
         Text::Entry { start, length } => {
             entry.slice(i64::from(start), length as usize).unwrap_or_default()
         }
-        Text::Executable => around.executable.as_bytes(),
-        Text::SystemCall => around.system_call.as_bytes(),
-        Text::Log => around.log.as_bytes(),
+        Text::Executable => context.executable.as_bytes(),
+        Text::SystemCall => context.system_call.as_bytes(),
+        Text::Log => context.log.as_bytes(),
     }
 }

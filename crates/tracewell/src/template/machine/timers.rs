@@ -1,28 +1,29 @@
-//! Timers: times that templates remember from one event to a later one.
+//! Stores the start times of timers until a later event ends them.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::MOST_TIMERS;
+use super::MAX_TIMERS;
 
-/// Times in nanoseconds under pairs of numbers.
+/// The start times of running timers in nanoseconds. A pair of numbers identifies a timer.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     started: HashMap<(i64, i64), u64, RandomState>,
 }
 
 impl Timers {
-    /// Remembers a time; false where too many are remembered already.
+    /// Stores a time. Returns false if too many timers are running.
     pub(super) fn start(&mut self, key: (i64, i64), time_ns: u64) -> bool {
-        let room = self.started.len() < MOST_TIMERS || self.started.contains_key(&key);
+        // A running timer can be restarted even if there is no room for another.
+        let room = self.started.len() < MAX_TIMERS || self.started.contains_key(&key);
         if room {
             self.started.insert(key, time_ns);
         }
         room
     }
 
-    /// Nanoseconds since the latest start under this pair, which is forgotten.
+    /// Returns the nanoseconds since this timer was started, and removes it.
     pub(super) fn end(&mut self, key: (i64, i64), time_ns: u64) -> Option<u64> {
         self.started.remove(&key).map(|start| time_ns.saturating_sub(start))
     }

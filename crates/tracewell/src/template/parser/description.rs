@@ -1,4 +1,4 @@
-//! Descriptions: items one after the other, with blocks in them.
+//! Parses descriptions: sequences of items, which may contain blocks.
 
 use super::lexer::{Token, TokenKind};
 use super::{Parsed, Parser};
@@ -8,12 +8,12 @@ use crate::template::syntax::{
     Call, Code, Function, Item, ItemKind, Macro, Text, Value, ValueKind,
 };
 
-/// Arguments of a call, at most.
-const MOST_ARGUMENTS: usize = 64;
+/// Maximum number of arguments of a call.
+const MAX_ARGUMENTS: usize = 64;
 
 impl Parser<'_> {
-    /// Reads items up to the end of the stanza or the `}` of the block that was opened at `open`.
-    /// What is no item is told and skipped.
+    /// Parses items up to the end of the stanza, or to the `}` that closes the block opened at
+    /// `open`. Reports and skips anything else.
     pub(super) fn description(&mut self, open: Option<Span>) -> Vec<Item> {
         let mut items = Vec::new();
         let mut silent = false;
@@ -23,19 +23,22 @@ impl Parser<'_> {
                 TokenKind::Sign('}') if open.is_some() => return items,
                 _ => {}
             }
-            let (before, told) = (self.at, self.findings.len());
+            // Remember the position and the number of errors, to detect later if the item changed
+            // them.
+            let (before, faults) = (self.at, self.findings.len());
             match self.item() {
                 Ok(item) => {
                     silent = false;
                     items.push(item);
                 }
                 Err(_) => {
-                    // What directly follows a mistake is rarely one of its own where it does not even
-                    // begin as an item.
+                    // A token directly after an error is reported only if it begins an item.
+                    // Otherwise it is probably part of the same mistake.
                     if silent && self.at == before {
-                        self.findings.truncate(told);
+                        self.findings.truncate(faults);
                     }
                     silent = true;
+                    // Always advance, because otherwise the loop would not end.
                     self.at += usize::from(self.at == before);
                 }
             }
@@ -62,9 +65,9 @@ impl Parser<'_> {
                 Ok(ItemKind::Text(Text { value: value.to_owned(), span: token.span }))
             }
             TokenKind::Sign('{') if self.ahead(1).kind == TokenKind::Sign('{') => self.definition(),
-            TokenKind::Sign('{') => {
-                self.expected("an item ('{' opens a case or a loop only; '{{' a definition)")
-            }
+            TokenKind::Sign('{') => self.expected(
+                "an item ('{' is valid only in a case or a loop, '{{' begins a definition)",
+            ),
             TokenKind::Macro => self.value_or_switch(),
             TokenKind::Word => self.word_item(token),
             TokenKind::Sign(_) | TokenKind::Mark(_) | TokenKind::Percent | TokenKind::End => {
@@ -92,6 +95,7 @@ impl Parser<'_> {
                 self.next();
                 Ok(ItemKind::Move(code))
             }
+            // The code is parsed again as a value, because a switch begins the same way.
             Some(Ok(AnyCode::Value(_))) => self.value_or_switch(),
             Some(Err(message)) => {
                 self.next();
@@ -101,7 +105,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the next word begins an item, so that it is no label.
+    /// Returns true if the next word begins an item. Such a word is not a label.
     pub(super) fn is_item_word(&self) -> bool {
         let word = self.slice(self.peek());
         self.ahead(1).kind == TokenKind::Sign('(')
@@ -111,7 +115,7 @@ impl Parser<'_> {
             || any_code(word).is_some()
     }
 
-    /// Reads a value; a comma behind it makes it a switch.
+    /// Parses a value, or a switch if a comma follows the value.
     fn value_or_switch(&mut self) -> Parsed<ItemKind> {
         let value = self.value()?;
         if self.is_sign(',') {
@@ -120,7 +124,7 @@ impl Parser<'_> {
         Ok(ItemKind::Value(value))
     }
 
-    /// Reads a code that has a value, or a macro.
+    /// Parses a code that has a value, or a macro.
     pub(super) fn value(&mut self) -> Parsed<Value> {
         let token = self.peek();
         let kind = match &token.kind {
@@ -133,7 +137,7 @@ impl Parser<'_> {
                         ValueKind::Code(code)
                     }
                     Some(Ok(AnyCode::Move(_))) => {
-                        return self.expected("a value (this code moves the pointer and has none)");
+                        return self.expected("a value (this code only moves the pointer)");
                     }
                     Some(Err(message)) => {
                         self.next();
@@ -157,12 +161,12 @@ impl Parser<'_> {
         Ok(Macro { name, code })
     }
 
-    /// The name of a macro token, without its `$`.
+    /// Returns the name of a macro token, without its `$`.
     pub(super) fn name_of(&mut self, token: &Token) -> Parsed<String> {
         let name = self.slice(token).get(1..).unwrap_or_default();
         let letters = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if name.is_empty() || !letters {
-            let message = "expected a name of letters, digits and _ behind '$'";
+            let message = "expected a name of letters, digits and _ after '$'";
             return self.mistake(token.span, message);
         }
         Ok(name.to_owned())
@@ -177,17 +181,18 @@ impl Parser<'_> {
                 self.mistake(token.span, format!("{word} reads the entry; it cannot follow '%'"))
             }
             Some(Err(message)) => self.mistake(token.span, format!("{word}: {message}")),
-            None => self.mistake(token.span, "expected a format code behind '%'"),
+            None => self.mistake(token.span, "expected a format code after '%'"),
         }
     }
 
-    /// Reads `{ ... }`.
+    /// Parses `{ ... }`.
     pub(super) fn block(&mut self, place: &str) -> Parsed<Vec<Item>> {
         let open = self.expect_sign('{', place)?;
         let body = self.deeper(|parser| Ok(parser.description(Some(open))))?;
         if self.take_sign('}') {
             return Ok(body);
         }
+        // The opening brace is often many lines above, so the message contains its line.
         let line = self.source.position(open.start);
         self.expected(&format!("'}}' for the '{{' of line {}, column {}", line.line, line.column))
     }
@@ -195,17 +200,18 @@ impl Parser<'_> {
     fn repetition(&mut self) -> Parsed<ItemKind> {
         self.next();
         let value = self.value()?;
-        let body = self.block("behind the value of LOOP")?;
+        let body = self.block("after the value of LOOP")?;
         Ok(ItemKind::Loop(value, body))
     }
 
-    /// Reads `{{ ... }}`.
+    /// Parses `{{ ... }}`.
     fn definition(&mut self) -> Parsed<ItemKind> {
+        // Skip the two braces, which the caller has already checked.
         self.at += 2;
         let kind = match self.peek().kind {
             TokenKind::Macro => ItemKind::Assign(self.assignments()?),
             TokenKind::Word => ItemKind::Define(self.function()?),
-            _ => return self.expected("$name = ... or name(...) behind '{{'"),
+            _ => return self.expected("$name = ... or name(...) after '{{'"),
         };
         self.expect_sign('}', "at the end of '{{'")?;
         self.expect_sign('}', "at the end of '{{'")?;
@@ -215,7 +221,7 @@ impl Parser<'_> {
     fn function(&mut self) -> Parsed<Function> {
         let token = self.next();
         let (name, span) = (self.slice(token).to_owned(), token.span);
-        self.expect_sign('(', "behind the name of a function")?;
+        self.expect_sign('(', "after the name of a function")?;
         let mut parameters = Vec::new();
         while self.peek().kind == TokenKind::Word {
             let parameter = self.next();
@@ -224,12 +230,12 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect_sign(')', "behind the parameters")?;
+        self.expect_sign(')', "after the parameters")?;
         let body = self.deeper(|parser| Ok(parser.description(Some(span))))?;
         Ok(Function { name, span, parameters, body })
     }
 
-    /// Reads `name(a, b)`, timers included.
+    /// Parses `name(a, b)`, including timers.
     fn call(&mut self) -> Parsed<ItemKind> {
         let token = self.next();
         let name = self.slice(token).to_owned();
@@ -238,13 +244,14 @@ impl Parser<'_> {
         if !self.is_sign(')') {
             arguments.push(self.expression()?);
             while self.take_sign(',') {
-                if arguments.len() == MOST_ARGUMENTS {
-                    return self.expected(&format!("at most {MOST_ARGUMENTS} arguments"));
+                if arguments.len() == MAX_ARGUMENTS {
+                    return self.expected(&format!("at most {MAX_ARGUMENTS} arguments"));
                 }
                 arguments.push(self.expression()?);
             }
         }
-        self.expect_sign(')', "behind the arguments")?;
+        self.expect_sign(')', "after the arguments")?;
+        // Timers have the syntax of calls, but need exactly two arguments.
         let start = name.eq_ignore_ascii_case("STARTTIMER");
         if !start && !name.eq_ignore_ascii_case("ENDTIMER") {
             return Ok(ItemKind::Call(Call { name, arguments }));

@@ -1,17 +1,17 @@
-//! Assignments and expressions.
+//! Parses assignments and expressions.
 
 use super::lexer::TokenKind;
 use super::{Parsed, Parser};
 use crate::template::syntax::{Assignment, Expr, Number, Operator};
 
 impl Parser<'_> {
-    /// Reads `$x = EXPR`, as many as there are.
+    /// Parses one or more assignments `$x = EXPR`.
     pub(super) fn assignments(&mut self) -> Parsed<Vec<Assignment>> {
         let mut assignments = Vec::new();
         while self.peek().kind == TokenKind::Macro {
             let token = self.next();
             let name = self.name_of(token)?;
-            self.expect_sign('=', "behind the name of a macro in '{{'")?;
+            self.expect_sign('=', "after the name of a macro in '{{'")?;
             let value = self.expression()?;
             assignments.push(Assignment { name, span: token.span, value });
             self.take_sign(',');
@@ -19,14 +19,14 @@ impl Parser<'_> {
         Ok(assignments)
     }
 
-    /// Reads an expression.
+    /// Parses an expression. `*` and `/` bind more tightly than `+` and `-`.
     pub(super) fn expression(&mut self) -> Parsed<Expr> {
         self.operators([Operator::Add, Operator::Subtract], |parser| {
             parser.operators([Operator::Multiply, Operator::Divide], Self::factor)
         })
     }
 
-    /// Reads operands with operators of equal rank between them, from left to right.
+    /// Parses operands with operators of equal rank between them, from left to right.
     fn operators(
         &mut self,
         operators: [Operator; 2],
@@ -36,10 +36,11 @@ impl Parser<'_> {
         let mut operands = 1;
         while let Some(operator) = operators.into_iter().find(|o| self.is_sign(o.sign())) {
             self.at += 1;
+            // The tree leans to the left, one level per operand. Later passes recurse over it.
             operands += 1;
-            if operands > MOST_OPERANDS {
+            if operands > MAX_OPERANDS {
                 let span = self.before();
-                return self.mistake(span, format!("more than {MOST_OPERANDS} operands in a row"));
+                return self.mistake(span, format!("more than {MAX_OPERANDS} operands in a row"));
             }
             let right = operand(self)?;
             left = Expr::Binary(operator, Box::new([left, right]));
@@ -50,6 +51,7 @@ impl Parser<'_> {
     fn factor(&mut self) -> Parsed<Expr> {
         let token = self.peek();
         if self.take_sign('-') {
+            // `deeper` limits the nesting, so that `----…1` cannot overflow the stack.
             return Ok(Expr::Negate(Box::new(self.deeper(Self::factor)?)));
         }
         if self.take_sign('(') {
@@ -75,8 +77,9 @@ impl Parser<'_> {
     }
 }
 
-/// Operands of equal rank in a row, at most: each is one level of the tree.
-pub(in crate::template) const MOST_OPERANDS: usize = 64;
+/// Maximum number of operands in a chain of operators of equal precedence. Each is one level of the
+/// tree.
+pub(in crate::template) const MAX_OPERANDS: usize = 64;
 
 fn constant(word: &str) -> Option<u64> {
     match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {

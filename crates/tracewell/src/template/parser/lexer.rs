@@ -1,20 +1,20 @@
-//! Cuts the text of a template file into stanzas and those into tokens.
+//! Splits a template file into stanzas, and stanzas into tokens.
 //!
-//! A stanza is a logical line: a `\` at the end of a line, blanks behind it tolerated, joins the
-//! next one and counts as a blank. A line that begins with `#` is a comment where no stanza is
-//! being continued. What a word means (a code, a number, a name) the parser decides, for it
-//! hangs on what stands before it.
+//! A stanza is a logical line. A `\` at the end of a line, possibly followed by spaces, joins the
+//! line with the next one and counts as a space. A line that begins with `#` is a comment, unless
+//! it continues a stanza. The parser decides if a word is a code, a number or a name, because this
+//! depends on the words before it.
 
 use crate::source::{Finding, MAX_FINDINGS, Source, Span};
 
-/// A piece of a stanza.
+/// A token of a stanza.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
     pub(super) span: Span,
 }
 
-/// What a piece of a stanza is.
+/// The kind of a token.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum TokenKind {
     /// Letters, digits, `_`, `.`, `@`, `:`.
@@ -23,70 +23,71 @@ pub(super) enum TokenKind {
     Macro,
     /// `%` and a word.
     Percent,
-    /// A string: whether it has neither escapes nor joined lines, so that it is its own value.
+    /// A string. The flag is true if the string has no escapes and no joined lines, so that its
+    /// value is the text between the quotes.
     Text(bool),
     /// One of `{ } ( ) , = + - * / &`.
     Sign(char),
-    /// `\n`, `\t` or `\*`, outside of strings.
+    /// `\n`, `\t` or `\*`, outside strings.
     Mark(char),
-    /// Where the stanza ends.
+    /// The end of the stanza.
     End,
 }
 
-/// What stands in a file.
+/// A logical line of a file.
 #[derive(Debug)]
-pub(super) enum Piece {
-    /// A comment line with its `#`; an empty line is an empty comment.
+pub(super) enum LogicalLine {
+    /// A comment line with its `#`. An empty line is an empty comment.
     Comment(String),
-    /// A stanza; its tokens are in the lexer's buffer.
+    /// A stanza. Its tokens are in the lexer's buffer.
     Stanza,
-    /// Nothing more.
+    /// The end of the file.
     End,
 }
 
-/// Cuts a text into pieces.
+/// Splits a text into logical lines and tokens.
 #[derive(Debug)]
 pub(super) struct Lexer<'a> {
     source: &'a Source,
     bytes: &'a [u8],
     at: usize,
-    /// Tokens of the last stanza; the last one is [`TokenKind::End`].
+    /// The tokens of the last stanza, ending with [`TokenKind::End`].
     pub(super) tokens: Vec<Token>,
     pub(super) findings: Vec<Finding>,
 }
 
 impl<'a> Lexer<'a> {
-    /// A lexer at byte `at` of a text.
+    /// Creates a lexer that starts at byte `at` of a text.
     pub(super) fn new(source: &'a Source, at: usize) -> Self {
-        let bytes = &source.text.as_bytes()[..source.text.len().min(Source::LONGEST)];
+        let bytes = &source.text.as_bytes()[..source.text.len().min(Source::MAX_LEN)];
         Self { source, bytes, at, tokens: Vec::new(), findings: Vec::new() }
     }
 
-    /// The next piece.
-    pub(super) fn piece(&mut self) -> Piece {
+    /// Returns the next logical line.
+    pub(super) fn logical_line(&mut self) -> LogicalLine {
         let start = self.at;
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\r')) {
             self.at += 1;
         }
         match self.peek() {
-            None => Piece::End,
+            None => LogicalLine::End,
             Some(b'\n') => {
                 self.at += 1;
-                Piece::Comment(String::new())
+                LogicalLine::Comment(String::new())
             }
             Some(b'#') => {
                 self.skip_line();
                 let line = self.source.text.get(start..self.at).unwrap_or_default();
-                Piece::Comment(line.trim().to_owned())
+                LogicalLine::Comment(line.trim().to_owned())
             }
             Some(_) => {
                 self.stanza();
-                Piece::Stanza
+                LogicalLine::Stanza
             }
         }
     }
 
-    /// Where the next piece begins.
+    /// Returns the offset of the next logical line.
     pub(super) fn offset(&self) -> u32 {
         self.at as u32
     }
@@ -129,8 +130,8 @@ impl<'a> Lexer<'a> {
                     None => continue,
                 },
                 Some(b'"') => self.string(),
-                Some(b'$') => self.name_behind(TokenKind::Macro),
-                Some(b'%') => self.name_behind(TokenKind::Percent),
+                Some(b'$') => self.name_after(TokenKind::Macro),
+                Some(b'%') => self.name_after(TokenKind::Percent),
                 Some(byte) if is_word(byte) => {
                     self.skip_word();
                     TokenKind::Word
@@ -147,6 +148,7 @@ impl<'a> Lexer<'a> {
             let end = kind == TokenKind::End;
             self.tokens.push(Token { kind, span: self.span(start) });
             if end {
+                // The stanza includes its line end. At the end of the file, there may be none.
                 self.at += usize::from(self.peek() == Some(b'\n'));
                 return;
             }
@@ -159,13 +161,13 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn name_behind(&mut self, kind: TokenKind) -> TokenKind {
+    fn name_after(&mut self, kind: TokenKind) -> TokenKind {
         self.at += 1;
         self.skip_word();
         kind
     }
 
-    /// A mark such as `\n`; `None` where the backslash joins lines or means nothing.
+    /// Returns a mark such as `\n`, or `None` if the backslash joins lines or is an error.
     fn backslash(&mut self) -> Option<TokenKind> {
         let start = self.at;
         if self.joins_lines() {
@@ -178,16 +180,17 @@ impl<'a> Lexer<'a> {
                 Some(TokenKind::Mark(char::from(mark)))
             }
             _ => {
-                let message = "expected \\n, \\t, \\* or the end of the line behind \\";
+                let message = "expected \\n, \\t, \\* or the end of the line after \\";
                 self.tell(Finding::error(self.span(start), message));
                 None
             }
         }
     }
 
-    /// Steps over a backslash that ends a line, and over the line end.
+    /// Skips a backslash at the end of a line, together with the line end.
     fn joins_lines(&mut self) -> bool {
         let rest = self.bytes.get(self.at + 1..).unwrap_or_default();
+        // Spaces after `\` are invisible in an editor, so they do not prevent joining.
         let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
         match rest.get(blanks) {
             Some(b'\n') => self.at += blanks + 2,
@@ -197,7 +200,7 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// Steps over a string; its value is worked out where it is used.
+    /// Skips a string. Its value is computed when it is used.
     fn string(&mut self) -> TokenKind {
         let start = self.at;
         self.at += 1;
@@ -205,7 +208,7 @@ impl<'a> Lexer<'a> {
         loop {
             match self.peek() {
                 None | Some(b'\n') => {
-                    let message = "this string has no end: expected '\"' on the same line";
+                    let message = "unterminated string: expected '\"' on the same line";
                     self.tell(Finding::error(self.span(start), message));
                     break;
                 }
@@ -232,6 +235,8 @@ impl<'a> Lexer<'a> {
             None => return,
             Some(b'n' | b't' | b'"' | b'\\') => {}
             Some(_) => {
+                // Mark only the backslash, because the character after it may be several bytes
+                // long.
                 let span = Span { start: start as u32, end: start as u32 + 1 };
                 let message = "this \\ prints as it is; escapes are \\\" \\\\ \\n \\t";
                 self.tell(Finding::warning(span, message));
@@ -240,17 +245,18 @@ impl<'a> Lexer<'a> {
         self.at += 1;
     }
 
-    /// Steps over a character that begins nothing.
+    /// Reports and skips a character that cannot begin a token.
     fn stray(&mut self) {
         let start = self.at;
         let found = self.source.text.get(start..).and_then(|rest| rest.chars().next());
         let found = found.unwrap_or('?');
         self.at += found.len_utf8();
-        let hint = if found == '#' { "; a comment cannot stand in a continued stanza" } else { "" };
-        let message = format!("nothing begins with '{}'{hint}", found.escape_debug());
+        let hint = if found == '#' { "; a continued stanza cannot contain comments" } else { "" };
+        let message = format!("unexpected character '{}'{hint}", found.escape_debug());
         self.tell(Finding::error(self.span(start), message));
         if found == '#' {
-            // What follows is meant for people, up to a join that keeps the stanza going.
+            // The rest of the line is a comment. It ends at a `\`, because the next line may be
+            // part of the stanza.
             while self.peek().is_some_and(|byte| byte != b'\n' && byte != b'\\') {
                 self.at += 1;
             }
@@ -258,10 +264,10 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The value of a string, which stands with its quotes.
+/// Returns the value of a string with quotes.
 pub(super) fn value_of(string: &str, plain: bool) -> String {
     let inner = string.strip_prefix('"').unwrap_or(string);
-    // A string without an end was told.
+    // A missing closing quote has already been reported.
     if plain {
         return inner.strip_suffix('"').unwrap_or(inner).to_owned();
     }
@@ -277,10 +283,12 @@ pub(super) fn value_of(string: &str, plain: bool) -> String {
     value
 }
 
-/// Appends what the characters behind a backslash stand for, and takes them.
+/// Appends the text for an escape, and removes the escape from the input.
 fn escaped(rest: &mut std::str::Chars<'_>, value: &mut String) {
     let joined = rest.as_str().trim_start_matches([' ', '\t', '\r']);
+    // `joins_lines` in the lexer uses the same condition.
     if joined.is_empty() || joined.starts_with('\n') {
+        // Within a string, joining lines also counts as one space.
         value.push(' ');
         *rest = joined.strip_prefix('\n').unwrap_or(joined).chars();
         return;

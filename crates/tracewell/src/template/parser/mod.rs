@@ -1,5 +1,5 @@
-//! From text to the syntax tree. A mistake spoils its stanza only, and within a stanza parsing goes
-//! on behind it, so that one run tells all there are.
+//! Parses template files. An error invalidates only its own stanza. Parsing continues after the
+//! error within the stanza, so one run reports all errors.
 
 mod description;
 mod expression;
@@ -7,14 +7,24 @@ mod lexer;
 mod stanza;
 mod switch;
 
-pub(super) use expression::MOST_OPERANDS;
+pub(super) use expression::MAX_OPERANDS;
 
 use super::syntax::{File, Stanza};
-use crate::source::{Finding, MAX_FINDINGS, Severity, Source, Span};
-use lexer::{Lexer, Piece, Token, TokenKind};
+use crate::source::{Finding, MAX_FINDINGS, Source, Span};
+use lexer::{Lexer, LogicalLine, Token, TokenKind};
 
-/// Reads a template file. What is wrong with it is told; a stanza with an error in it is in the tree
-/// as far as it was understood, marked as not valid.
+/// Parses a template file. Returns its tree, and its errors and warnings. A stanza with an error is
+/// in the tree, without the parts that could not be parsed, and is marked as invalid.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::template::{Source, parse};
+///
+/// let (file, findings) = parse(&Source::new("my.fmt", "0AA 1.0 X99\n0AB 1.0 X1\n"));
+/// assert_eq!(findings.len(), 1);
+/// assert_eq!(file.stanzas.iter().map(|stanza| stanza.valid).collect::<Vec<_>>(), [false, true]);
+/// ```
 pub fn parse(source: &Source) -> (File, Vec<Finding>) {
     let mut file = File::default();
     let (trailing, findings) = each_stanza(source, &mut |stanza| file.stanzas.push(stanza));
@@ -22,7 +32,8 @@ pub fn parse(source: &Source) -> (File, Vec<Finding>) {
     (file, findings)
 }
 
-/// Reads a template file stanza by stanza; the comments behind the last one, and what is wrong.
+/// Parses a template file stanza by stanza. Returns the comments after the last stanza, and all
+/// findings.
 pub(super) fn each_stanza(
     source: &Source,
     take: &mut dyn FnMut(Stanza),
@@ -30,38 +41,42 @@ pub(super) fn each_stanza(
     let mut lexer = Lexer::new(source, 0);
     let mut comments = Vec::new();
     let mut findings = Vec::new();
-    if source.text.len() > Source::LONGEST {
+    if source.text.len() > Source::MAX_LEN {
         findings.push(Finding::error(Span::default(), "the file is longer than 4 GiB"));
     }
     loop {
-        match lexer.piece() {
-            Piece::Comment(line) => comments.push(line),
-            Piece::Stanza => {
+        match lexer.logical_line() {
+            LogicalLine::Comment(line) => comments.push(line),
+            LogicalLine::Stanza => {
                 let (mut stanza, found) = one_stanza(source, &mut lexer);
+                // Comments belong to the stanza after them.
                 stanza.comments = std::mem::take(&mut comments);
                 take(stanza);
                 findings.extend(found);
                 if findings.len() >= MAX_FINDINGS {
                     let at = lexer.offset();
                     findings.truncate(MAX_FINDINGS);
-                    let message =
-                        format!("{MAX_FINDINGS} mistakes and doubts: the rest is not read");
+                    let message = format!(
+                        "{MAX_FINDINGS} errors and warnings: the rest of the file is not read"
+                    );
                     findings.push(Finding::error(Span { start: at, end: at }, message));
                     break;
                 }
             }
-            Piece::End => break,
+            LogicalLine::End => break,
         }
     }
     (comments, findings)
 }
 
-/// Reads the one stanza that begins at byte `at` of a text; also where the text behind it begins.
+/// Parses the single stanza that begins at byte `at`. Also returns the offset of the text after it.
 pub fn parse_line(source: &Source, at: u32) -> (Stanza, Vec<Finding>, u32) {
     let mut lexer = Lexer::new(source, at as usize);
-    let (stanza, findings) = match lexer.piece() {
-        Piece::Stanza => one_stanza(source, &mut lexer),
-        Piece::Comment(_) | Piece::End => {
+    let (stanza, findings) = match lexer.logical_line() {
+        LogicalLine::Stanza => one_stanza(source, &mut lexer),
+        LogicalLine::Comment(_) | LogicalLine::End => {
+            // The caller expects a stanza, so parse an empty list of tokens. The parser then
+            // reports that the stanza is missing.
             lexer.tokens.clear();
             let span = Span { start: at, end: at };
             lexer.tokens.push(Token { kind: TokenKind::End, span });
@@ -76,15 +91,17 @@ fn one_stanza(source: &Source, lexer: &mut Lexer<'_>) -> (Stanza, Vec<Finding>) 
     let mut parser = Parser::new(source, &lexer.tokens);
     let mut stanza = parser.stanza();
     findings.append(&mut parser.findings);
+    // The lexer reads the whole stanza before the parser does, so sort the findings of both by
+    // position here.
     findings.sort_by_key(|finding| finding.span.start);
-    stanza.valid = findings.iter().all(|finding| finding.severity < Severity::Error);
+    stanza.valid = findings.iter().all(|finding| !finding.is_error);
     (stanza, findings)
 }
 
-/// Blocks and parentheses within each other, at most.
-const DEEPEST: usize = 64;
+/// Maximum depth of nested blocks and parentheses.
+const MAX_DEPTH: usize = 64;
 
-/// Reads the tokens of a stanza.
+/// Parses the tokens of a stanza.
 #[derive(Debug)]
 struct Parser<'a> {
     source: &'a Source,
@@ -94,13 +111,13 @@ struct Parser<'a> {
     findings: Vec<Finding>,
 }
 
-/// A mistake was told; what was being read cannot be finished.
+/// An error that has already been reported. The current construct cannot be completed.
 #[derive(Debug)]
 struct Mistake;
 
 type Parsed<T> = Result<T, Mistake>;
 
-/// Behind the last token nothing else comes.
+/// The end token that the parser uses if the list of tokens is empty.
 static END: Token = Token { kind: TokenKind::End, span: Span { start: 0, end: 0 } };
 
 impl<'a> Parser<'a> {
@@ -112,7 +129,8 @@ impl<'a> Parser<'a> {
         self.ahead(0)
     }
 
-    /// The token `steps` behind the next one.
+    /// Returns the token that is `steps` positions after the next token, or the last token if there
+    /// are fewer.
     fn ahead(&self, steps: usize) -> &'a Token {
         let last = self.tokens.last().unwrap_or(&END);
         self.tokens.get(self.at + steps).unwrap_or(last)
@@ -126,13 +144,13 @@ impl<'a> Parser<'a> {
         token
     }
 
-    /// The place of the token before the next one.
+    /// Returns the span of the token before the next one.
     fn before(&self) -> Span {
         let at = self.at.saturating_sub(1);
         self.tokens.get(at).map_or_else(Span::default, |token| token.span)
     }
 
-    /// The value of a token that is a string.
+    /// Returns the value of a string token.
     fn text(&self, token: &Token) -> Option<String> {
         let TokenKind::Text(plain) = token.kind else { return None };
         Some(lexer::value_of(self.slice(token), plain))
@@ -146,7 +164,7 @@ impl<'a> Parser<'a> {
         self.peek().kind == TokenKind::Sign(sign)
     }
 
-    /// Steps over a sign, if it is next.
+    /// Skips a sign if it is the next token.
     fn take_sign(&mut self, sign: char) -> bool {
         let takes = self.is_sign(sign);
         self.at += usize::from(takes);
@@ -161,7 +179,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Tells what was expected in place of the next token.
+    /// Reports what was expected instead of the next token.
     fn expected<T>(&mut self, what: &str) -> Parsed<T> {
         let token = self.peek();
         let message = format!("expected {what}, found {}", self.describe(token));
@@ -187,11 +205,11 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Runs `read` one level deeper.
+    /// Runs `read` at the next level of nesting. Reports an error if this is too deep.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.depth >= DEEPEST {
+        if self.depth >= MAX_DEPTH {
             let span = self.peek().span;
-            return self.mistake(span, format!("nested deeper than {DEEPEST} levels"));
+            return self.mistake(span, format!("nested deeper than {MAX_DEPTH} levels"));
         }
         self.depth += 1;
         let result = read(self);

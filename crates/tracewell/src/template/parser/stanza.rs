@@ -1,11 +1,11 @@
-//! The head of a stanza: key, version, column, label.
+//! Parses the heading of a stanza: key, version, column, label.
 
 use super::lexer::TokenKind;
 use super::{Parsed, Parser};
 use crate::template::syntax::{Key, Level, Stanza, Text, Version};
 
 impl Parser<'_> {
-    /// Reads all tokens as a stanza.
+    /// Parses all tokens as a stanza.
     pub(super) fn stanza(&mut self) -> Stanza {
         let key_span = self.peek().span;
         let mut stanza = Stanza {
@@ -20,7 +20,7 @@ impl Parser<'_> {
             span: key_span,
             valid: false,
         };
-        // A mistake in the head leaves nothing to hold on to; the body is still looked at.
+        // An error in the heading makes the stanza unusable, but the body is checked anyway.
         if self.head(&mut stanza).is_err() {
             self.skip_to_description();
         }
@@ -53,6 +53,7 @@ impl Parser<'_> {
             self.next();
             return Ok(Key::Id(id));
         }
+        // A name never begins with a digit, so this is a misspelt id.
         if word.starts_with(|c: char| c.is_ascii_digit()) {
             return self
                 .expected("a hook id of 3 or 4 hexadecimal digits, or the name of an event");
@@ -62,7 +63,7 @@ impl Parser<'_> {
     }
 
     fn version(&mut self) -> Parsed<Version> {
-        let what = "VERSION.RELEASE such as 1.0 behind the hook id";
+        let what = "VERSION.RELEASE such as 1.0 after the hook id";
         let token = self.peek();
         if token.kind != TokenKind::Word {
             return self.expected(what);
@@ -84,7 +85,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `L=` is next.
+    /// Returns true if `L=` is next.
     pub(super) fn is_level(&self) -> bool {
         let token = self.peek();
         token.kind == TokenKind::Word
@@ -92,7 +93,7 @@ impl Parser<'_> {
             && self.ahead(1).kind == TokenKind::Sign('=')
     }
 
-    /// Reads `L=` and the name of a column.
+    /// Parses `L=` and the name of a column.
     pub(super) fn level(&mut self) -> Parsed<Level> {
         self.at += 2;
         let token = self.peek();
@@ -101,7 +102,7 @@ impl Parser<'_> {
                 self.next();
                 Ok(level)
             }
-            None => self.expected("APPL, SVC, KERN or INT behind L="),
+            None => self.expected("APPL, SVC, KERN or INT after L="),
         }
     }
 
@@ -116,7 +117,7 @@ impl Parser<'_> {
         Some(Text { value, span: token.span })
     }
 
-    /// Skips what is left of a head that was not understood.
+    /// Skips the rest of a heading that could not be parsed.
     fn skip_to_description(&mut self) {
         loop {
             match &self.peek().kind {

@@ -1,4 +1,5 @@
-//! Switches, whose matches are written in the radix of what they test, and bit flags, whose values are hexadecimal.
+//! Parses switches and bit flags. The numbers in the cases of a switch have the radix of its value.
+//! The numbers of bit flags are hexadecimal.
 
 use super::lexer::TokenKind;
 use super::{Parsed, Parser};
@@ -7,17 +8,17 @@ use crate::template::syntax::{
     Body, Case, Flag, FlagTest, Flags, Macro, Number, Pattern, Switch, Text, Value, ValueKind,
 };
 
-/// In which radix a number is.
+/// The radix of a number.
 #[derive(Clone, Copy, Debug)]
 enum Radix {
-    /// This one.
+    /// The radix of the code that reads the value of the switch.
     Fixed(u32),
-    /// Decimal where it has decimal digits only, else hexadecimal.
+    /// Decimal if the number has only decimal digits, otherwise hexadecimal.
     Guessed,
 }
 
 impl Parser<'_> {
-    /// Reads the cases of a switch over a value; a comma is next.
+    /// Parses the cases of a switch over a value. The next token must be a comma.
     pub(super) fn switch(&mut self, value: Value) -> Parsed<Switch> {
         let radix = match &value.kind {
             ValueKind::Code(code) | ValueKind::Macro(Macro { code: Some(code), .. }) => {
@@ -46,10 +47,11 @@ impl Parser<'_> {
             TokenKind::Text(_) => {
                 self.next();
                 let text = self.text(token).unwrap_or_default();
+                // Recorded strings end before a NUL, so a pattern with a NUL would never match.
                 Ok(Pattern::Text(text.trim_end_matches('\0').to_owned()))
             }
             TokenKind::Word | TokenKind::Sign('-') => self.number(radix).map(Pattern::Number),
-            _ => self.expected("a number, a string or \\* behind the ',' of a switch"),
+            _ => self.expected("a number, a string or \\* after the ',' of a switch"),
         }
     }
 
@@ -60,7 +62,7 @@ impl Parser<'_> {
         if self.is_sign('{') {
             return self.block("of a case").map(Body::Block);
         }
-        self.expected("a string or '{' behind the match")
+        self.expected("a string or '{' after the match")
     }
 
     fn take_text(&mut self) -> Option<Text> {
@@ -82,6 +84,8 @@ impl Parser<'_> {
         match number(digits, radix) {
             Ok(value) => {
                 let text = format!("{}{digits}", if negative { "-" } else { "" });
+                // The number is in two's complement. It is masked to the width of the value when it
+                // is compared.
                 let value = if negative { value.wrapping_neg() } else { value };
                 Ok(Number { text, value })
             }
@@ -91,12 +95,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `BITFLAGS`. Its values are hexadecimal, whatever the code of the value is.
+    /// Parses `BITFLAGS`. Its numbers are hexadecimal, regardless of the code of the value.
     pub(super) fn flags(&mut self) -> Parsed<Flags> {
         self.next();
         let value = self.value()?;
         let mut flags = Vec::new();
         loop {
+            // The comma before a flag is optional.
             let comma = self.take_sign(',');
             if !self.is_flag(comma) {
                 break;
@@ -109,9 +114,9 @@ impl Parser<'_> {
         Ok(Flags { value, flags })
     }
 
-    /// Whether a flag is next. Behind a comma every word of hexadecimal digits is a value; without
-    /// one it must begin with a digit, or it would be taken from the items that follow.
-    fn is_flag(&self, behind_comma: bool) -> bool {
+    /// Returns true if a flag is next. After a comma, every word of hexadecimal digits is a flag.
+    /// Without a comma it must begin with a digit, because it could otherwise be the next item.
+    fn is_flag(&self, after_comma: bool) -> bool {
         let token = self.peek();
         if token.kind == TokenKind::Sign('&') {
             return true;
@@ -120,7 +125,7 @@ impl Parser<'_> {
         let digit = |byte: &u8| byte.is_ascii_digit();
         let hexadecimal = word.bytes().all(|byte| byte.is_ascii_hexdigit());
         token.kind == TokenKind::Word
-            && (word.as_bytes().first().is_some_and(digit) || behind_comma && hexadecimal)
+            && (word.as_bytes().first().is_some_and(digit) || after_comma && hexadecimal)
     }
 
     fn flag(&mut self, radix: Radix) -> Parsed<Flag> {
@@ -135,12 +140,12 @@ impl Parser<'_> {
                 let off = self.take_text();
                 Ok(Flag { test, on, off, span: start.to(self.before()) })
             }
-            None => self.expected("a string behind the value of a flag"),
+            None => self.expected("a string after the value of a flag"),
         }
     }
 }
 
-/// The value of digits, or what was expected.
+/// Returns the value of the digits, or a description of the expected text.
 fn number(digits: &str, radix: Radix) -> Result<u64, &'static str> {
     let (digits, radix) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         Some(digits) => (digits, HEXADECIMAL),

@@ -1,27 +1,27 @@
-//! Format codes: how bytes are read, and how the value is printed.
+//! Format codes. A code reads a value and determines its printed form, or moves the data pointer.
 
 use std::fmt;
 
-/// How many bytes a number has.
+/// The size of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Size {
-    /// So many.
+    /// A fixed number of bytes.
     Bytes(u8),
-    /// A word of the event's environment: 4 or 8.
+    /// A word of the event's environment: 4 or 8 bytes.
     Word,
 }
 
-/// Bytes and bits together, as in `B2.3`.
+/// A number of bytes and bits, as in `B2.3`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Field {
-    /// Whole bytes.
+    /// Number of whole bytes.
     pub bytes: u32,
-    /// Bits beside them; may be more than 7.
+    /// Number of additional bits, which may be more than 7.
     pub bits: u32,
 }
 
 impl Field {
-    /// In bits.
+    /// Returns the total number of bits.
     pub const fn total(self) -> u64 {
         8 * self.bytes as u64 + self.bits as u64
     }
@@ -30,9 +30,9 @@ impl Field {
 /// A code that has a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Code {
-    /// `X1` to `X16`, `XW`: hexadecimal, two digits a byte.
+    /// `X1` to `X16`, `XW`: hexadecimal, two digits per byte.
     Hex(Size),
-    /// `X0`: one byte in hexadecimal without a blank behind it.
+    /// `X0`: one byte in hexadecimal, without a space after it.
     HexByte,
     /// `D1` to `D8`, `DW`: a signed decimal number.
     Signed(Size),
@@ -40,32 +40,32 @@ pub enum Code {
     Unsigned(Size),
     /// `o1` to `o8`: an octal number.
     Octal(u8),
-    /// `Am`, `Am.n`: text of so many bytes up to a NUL, in a field of a width.
+    /// `Am`, `Am.n`: text up to a NUL, in a field if a width is given.
     Ascii {
-        /// Bytes, at least 1.
+        /// Maximum number of bytes, at least 1.
         bytes: u16,
-        /// Characters, where a width is given.
+        /// Width of the field in characters.
         width: Option<u16>,
     },
-    /// `A0`: one character without a blank behind it.
+    /// `A0`: one character, without a space after it.
     Character,
-    /// `Bm.n`: bits.
+    /// `Bm.n`: bits as 0 and 1.
     Bits(Field),
     /// `F4`: a single-precision number.
     Float,
     /// `F8`: a double-precision number.
     Double,
-    /// `S1`, `S2`, `S4`: text behind its length.
+    /// `S1`, `S2`, `S4`: a length that has this many bytes, followed by text of that length.
     Counted(u8),
     /// `S0`: text up to a NUL.
     Terminated,
-    /// `T4`: seconds since 1970.
+    /// `T4`: seconds since 1970, printed as date and time.
     Time,
-    /// `E1`, `E2`, `E4`: an error number.
+    /// `E1`, `E2`, `E4`: an error number, printed as its name.
     Errno(u8),
-    /// `P4`: a process id.
+    /// `P4`: a process id, printed as the process's name.
     Process,
-    /// `HB`: bytes of the generic buffer.
+    /// `HB`: length of the generic buffer.
     BufferBytes,
     /// `HT`: type or flags of the hook word.
     HookType,
@@ -74,24 +74,24 @@ pub enum Code {
 /// A code that moves the data pointer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Move {
-    /// `Gm.n`: to this place.
+    /// `Gm.n`: to this position.
     Go(Field),
-    /// `Om.n`: forward.
+    /// `Om.n`: forward by this distance.
     Omit(Field),
-    /// `Rm`: back by so many bytes.
+    /// `Rm`: back by this many bytes.
     Back(u32),
     /// `Wm`: to this word.
     Word(u32),
 }
 
-/// The radix in which numbers are written that are compared with a value of a code.
+/// Radix of the numbers that a switch compares with a value.
 pub(crate) const DECIMAL: u32 = 10;
 const OCTAL: u32 = 8;
 const BINARY: u32 = 2;
 pub(crate) const HEXADECIMAL: u32 = 16;
 
 impl Code {
-    /// The radix of the matches of a switch over this code.
+    /// Returns the radix of the numbers in the cases of a switch over this code.
     pub(crate) const fn radix(self) -> u32 {
         match self {
             Self::Signed(_) | Self::Unsigned(_) | Self::Errno(_) | Self::BufferBytes => DECIMAL,
@@ -101,21 +101,22 @@ impl Code {
         }
     }
 
-    /// Whether its value is a text.
+    /// Returns true if the value is text.
     pub const fn is_text(self) -> bool {
         matches!(self, Self::Ascii { .. } | Self::Character | Self::Counted(_) | Self::Terminated)
     }
 
-    /// Whether it can follow `%`: texts behind a length and facts of the hook word cannot.
+    /// Returns true if the code can follow `%`. Codes for texts with a length, and codes for parts
+    /// of the hook word, cannot follow `%`.
     pub const fn is_print_form(self) -> bool {
         !matches!(self, Self::Counted(_) | Self::Terminated | Self::BufferBytes | Self::HookType)
     }
 }
 
-/// The most bytes of one `A` code.
-pub(crate) const LONGEST_ASCII: u32 = 65_535;
-/// The most bits of one `B` code.
-pub(crate) const MOST_BITS: u64 = 65_536;
+/// Maximum number of bytes of an `A` code.
+pub(crate) const MAX_ASCII_LEN: u32 = 65_535;
+/// Maximum number of bits of a `B` code.
+pub(crate) const MAX_BITS: u64 = 65_536;
 
 /// A code of either kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,8 +125,8 @@ pub(crate) enum AnyCode {
     Move(Move),
 }
 
-/// What a word is, if it begins like a code: a code, or a message on what is wrong with its size.
-/// `None` where it is no code at all.
+/// Parses a word as a code. Returns an error message if its size is wrong, and `None` if the word
+/// is not a code at all.
 pub(crate) fn any_code(word: &str) -> Option<Result<AnyCode, String>> {
     use AnyCode::{Move as M, Value as V};
     let letter = word.chars().next()?;
@@ -135,6 +136,7 @@ pub(crate) fn any_code(word: &str) -> Option<Result<AnyCode, String>> {
         "HT" => return Some(Ok(V(Code::HookType))),
         _ => {}
     }
+    // Other words are names, which are not an error here.
     if !"GORWXDUoABFSTEP".contains(letter) {
         return None;
     }
@@ -148,11 +150,13 @@ pub(crate) fn any_code(word: &str) -> Option<Result<AnyCode, String>> {
     }
     let (whole, fraction) = numbers(size)?;
     Some(match letter {
+        // The sizes of `G`, `O`, `B` and `A` may have a second number after a point. The sizes of
+        // all other codes are whole numbers.
         'G' => field(whole, fraction).map(|f| M(Move::Go(f))),
         'O' => field(whole, fraction).map(|f| M(Move::Omit(f))),
         'B' => field(whole, fraction).and_then(bits).map(V),
         'A' => ascii(whole, fraction).map(V),
-        _ if fraction.is_some() => Err(format!("the size of {letter} has no dot")),
+        _ if fraction.is_some() => Err(format!("the size of {letter} is a whole number")),
         'R' => limit(whole).map(|m| M(Move::Back(m))),
         'W' => limit(whole).map(|m| M(Move::Word(m))),
         'X' => match whole {
@@ -172,7 +176,8 @@ pub(crate) fn any_code(word: &str) -> Option<Result<AnyCode, String>> {
     })
 }
 
-/// The numbers of `m`, `m.n` or `.n`; too large ones are the largest. `None` for anything else.
+/// Parses `m`, `m.n` or `.n`. Numbers that are too large become `u32::MAX`. Returns `None` for
+/// anything else.
 fn numbers(size: &str) -> Option<(Option<u32>, Option<u32>)> {
     let (whole, fraction) = match size.split_once('.') {
         None => (size, None),
@@ -188,13 +193,13 @@ fn numbers(size: &str) -> Option<(Option<u32>, Option<u32>)> {
     fits.then(|| (whole, fraction.map(number)))
 }
 
-/// Offsets up to here are taken; no entry is so long.
-const FARTHEST: u32 = 1 << 24;
+/// Maximum offset in bytes. No entry is this long.
+const MAX_OFFSET: u32 = 1 << 24;
 
 fn limit(number: Option<u32>) -> Result<u32, String> {
     match number.unwrap_or(0) {
-        number if number <= FARTHEST => Ok(number),
-        _ => Err(format!("expected at most {FARTHEST}")),
+        number if number <= MAX_OFFSET => Ok(number),
+        _ => Err(format!("expected at most {MAX_OFFSET}")),
     }
 }
 
@@ -204,14 +209,14 @@ fn field(whole: Option<u32>, fraction: Option<u32>) -> Result<Field, String> {
 
 fn bits(field: Field) -> Result<Code, String> {
     match field.total() {
-        1..=MOST_BITS => Ok(Code::Bits(field)),
-        found => Err(format!("B takes 1 to {MOST_BITS} bits, found {found}")),
+        1..=MAX_BITS => Ok(Code::Bits(field)),
+        found => Err(format!("B takes 1 to {MAX_BITS} bits, found {found}")),
     }
 }
 
 fn ascii(whole: Option<u32>, fraction: Option<u32>) -> Result<Code, String> {
     let number = |number: u32| {
-        u16::try_from(number).map_err(|_| format!("A takes at most {LONGEST_ASCII} bytes"))
+        u16::try_from(number).map_err(|_| format!("A takes at most {MAX_ASCII_LEN} bytes"))
     };
     let width = fraction.map(number).transpose()?;
     match (whole.unwrap_or(0), width) {
@@ -236,8 +241,13 @@ fn one_of(letter: char, size: Option<u32>, sizes: &[u8]) -> Result<u8, String> {
     let found = size.unwrap_or(0);
     let fits = sizes.iter().copied().find(|size| u32::from(*size) == found);
     fits.ok_or_else(|| {
-        let sizes: Vec<_> = sizes.iter().map(|size| format!("{letter}{size}")).collect();
-        format!("there is {} but no {letter}{found}", sizes.join(", "))
+        let codes: Vec<_> = sizes.iter().map(|size| format!("{letter}{size}")).collect();
+        match &codes[..] {
+            [rest @ .., last] if !rest.is_empty() => {
+                format!("expected {} or {last}", rest.join(", "))
+            }
+            _ => format!("expected {}", codes.concat()),
+        }
     })
 }
 

@@ -1,5 +1,5 @@
-//! The syntax tree of a template file. Every part knows its place in the text; what is equal in
-//! meaning is equal in the tree but for the places.
+//! The syntax tree of a template file. Each part has a span in the text. Equal parts at different
+//! positions differ only in their spans.
 
 pub(super) mod code;
 
@@ -7,74 +7,93 @@ pub use code::{Code, Field, Move, Size};
 
 use crate::source::Span;
 
-/// A template file.
+/// A parsed template file.
 #[derive(Clone, Debug, Default)]
 pub struct File {
     /// The stanzas, in the order of the file.
     pub stanzas: Vec<Stanza>,
-    /// Comment lines behind the last stanza.
+    /// Comment lines after the last stanza.
     pub trailing: Vec<String>,
 }
 
 /// The events that a stanza is for.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::template::syntax::Key;
+///
+/// assert_eq!(Key::from_digits("0AA"), Some(0x0AA0));
+/// assert_eq!(Key::Id(0x1234).to_string(), "1234");
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Key {
-    /// A hook id, or the event id of another dialect. Three digits `hhh` are `hhh0`.
+    /// A hook id, or the event id of another dialect. Three digits `hhh` mean `hhh0`.
     Id(u16),
-    /// The name of an event in the dialect's schema (an extension; AIX has no names).
+    /// The name of an event in the dialect's schema. An extension; AIX has no names.
     Name(String),
 }
 
 /// Version and release, compared as two numbers: 1.10 is later than 1.9.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::template::syntax::Version;
+///
+/// let version = |release| Version { version: 1, release };
+/// assert!(version(10) > version(9));
+/// assert_eq!(version(10).to_string(), "1.10");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Version {
     /// The number before the dot.
     pub version: u32,
-    /// The number behind it.
+    /// The number after the dot.
     pub release: u32,
 }
 
 /// The four indented columns of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Level {
-    /// Of a program.
+    /// The leftmost column, for events of application programs.
     Appl,
-    /// Of a system call.
+    /// Events of system calls.
     Svc,
-    /// Of the kernel; where a stanza names none.
+    /// Events of the kernel. The default if a stanza names no column.
     #[default]
     Kern,
-    /// Of an interrupt.
+    /// The rightmost column, for events of interrupt handlers.
     Int,
 }
 
 /// The template of an event.
 #[derive(Clone, Debug)]
 pub struct Stanza {
-    /// Comment lines before it, with their `#`; an empty string is an empty line.
+    /// Comment lines before the stanza, with their `#`. An empty string is an empty line.
     pub comments: Vec<String>,
-    /// Which events it is for.
+    /// The events that the stanza is for.
     pub key: Key,
     /// The key as written.
     pub key_text: String,
-    /// Where the key stands.
+    /// The span of the key.
     pub key_span: Span,
-    /// Its version.
+    /// Version and release of the template, written `1.0`.
     pub version: Version,
-    /// Its column, where one is given.
+    /// The column, if one is given.
     pub level: Option<Level>,
-    /// Its label, where it has one.
+    /// The label, if there is one.
     pub label: Option<Text>,
-    /// What it prints.
+    /// The description: the items to print.
     pub body: Vec<Item>,
-    /// All of it, without the comments.
+    /// The span of the stanza, without the comments.
     pub span: Span,
-    /// Whether nothing in it is wrong; a wrong one formats as if it were not there.
+    /// True if the stanza has no error. A stanza with an error is treated as if it did not exist.
     pub valid: bool,
 }
 
 impl Stanza {
-    /// The label as lists show it: without the `@` that keeps it out of reports.
+    /// Returns the label for lists, without the `@` that hides it from reports.
     pub fn title(&self) -> &str {
         let label = self.label.as_ref().map_or("", |label| label.value.as_str());
         label.strip_prefix('@').unwrap_or(label)
@@ -84,49 +103,49 @@ impl Stanza {
 /// A string, without quotes and escapes.
 #[derive(Clone, Debug)]
 pub struct Text {
-    /// What it prints; line ends and tabs are in it as they are.
+    /// The text to print, with line ends and tabs as they are.
     pub value: String,
-    /// Where it stands, with the quotes.
+    /// The span of the string, including its quotes.
     pub span: Span,
 }
 
 /// A part of a description.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// What it is.
+    /// The kind of item, with its parts.
     pub kind: ItemKind,
-    /// Where it stands.
+    /// The span of the item.
     pub span: Span,
 }
 
-/// What a part of a description is.
+/// The kinds of items.
 #[derive(Clone, Debug)]
 pub enum ItemKind {
     /// `"..."`, `\n` or `\t`.
     Text(Text),
-    /// `L=`: the column of the lines that follow.
+    /// `L=`: the column of the following lines.
     Level(Level),
     /// A code that moves the data pointer and prints nothing.
     Move(Move),
-    /// A value that is printed.
+    /// A value to print.
     Value(Value),
-    /// A value and what to print for it.
+    /// A value, and what to print in each case.
     Switch(Switch),
-    /// A description that is run as often as a value says.
+    /// A description that is repeated; the value is the number of repetitions.
     Loop(Value, Vec<Item>),
-    /// A value and texts for its bits.
+    /// A value, and texts for its bits.
     Flags(Flags),
     /// `{{ $x = ... }}`.
     Assign(Vec<Assignment>),
     /// `{{ name(a, b) ... }}`.
     Define(Function),
-    /// `name(a, b)`.
+    /// `name(a, b)`: runs the function of this name.
     Call(Call),
     /// `STARTTIMER(a, b)` and `ENDTIMER(a, b)`.
     Timer {
-        /// Whether it starts the time.
+        /// True for `STARTTIMER`, false for `ENDTIMER`.
         start: bool,
-        /// The pair that it is kept under.
+        /// The pair of numbers that identifies the timer.
         key: Box<[Expr; 2]>,
     },
 }
@@ -134,34 +153,34 @@ pub enum ItemKind {
 /// A macro: `$name`, or `$name%code`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Macro {
-    /// The name.
+    /// The name, without `$`.
     pub name: String,
-    /// How it is printed and cut, where that is said.
+    /// The code after `%`, which determines form and size.
     pub code: Option<Code>,
 }
 
-/// A value: read at the data pointer, or a macro's.
+/// A value: data at the pointer, or a macro.
 #[derive(Clone, Debug)]
 pub struct Value {
-    /// Where it comes from.
+    /// The source of the value.
     pub kind: ValueKind,
-    /// Where it stands.
+    /// The span of the value.
     pub span: Span,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ValueKind {
     /// The data at the pointer.
     Code(Code),
-    /// A macro.
+    /// The value of a macro, built in or assigned.
     Macro(Macro),
 }
 
 /// `value, match CASE, match CASE`.
 #[derive(Clone, Debug)]
 pub struct Switch {
-    /// What is compared.
+    /// The value to compare.
     pub value: Value,
     /// The cases in the order of the text, at least one.
     pub cases: Vec<Case>,
@@ -170,18 +189,18 @@ pub struct Switch {
 /// A case of a switch.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What the value is compared with.
+    /// The pattern to compare the value with.
     pub pattern: Pattern,
-    /// Where that stands.
+    /// The span of the pattern.
     pub span: Span,
-    /// What is run.
+    /// The text or block to run.
     pub body: Body,
 }
 
-/// What the value of a switch is compared with.
+/// The pattern of a case.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Pattern {
-    /// `\*`: everything.
+    /// `\*`: matches every value, so that later cases are never reached.
     Any,
     /// A text, without a NUL at its end.
     Text(String),
@@ -189,12 +208,12 @@ pub enum Pattern {
     Number(Number),
 }
 
-/// A number; two that are written in different ways are equal.
+/// A number. Two numbers with the same value are equal, even if they are written differently.
 #[derive(Clone, Debug)]
 pub struct Number {
     /// The digits as written, with sign and `0x`.
     pub text: String,
-    /// The value; a negative one in two's complement.
+    /// The value; negative numbers in two's complement.
     pub value: u64,
 }
 
@@ -206,107 +225,107 @@ impl PartialEq for Number {
 
 impl Eq for Number {}
 
-/// What a case runs: a string alone, or a block.
+/// The content of a case.
 #[derive(Clone, Debug)]
 pub enum Body {
-    /// A string.
+    /// A string to print.
     Text(Text),
-    /// `{ ... }`.
+    /// `{ ... }`: a description to run.
     Block(Vec<Item>),
 }
 
-/// `BITFLAGS value, flag...`.
+/// `BITFLAGS value, flag...`: prints a text for each flag that is set.
 #[derive(Clone, Debug)]
 pub struct Flags {
-    /// Whose bits are looked at.
+    /// The value whose bits are tested.
     pub value: Value,
     /// The flags in the order of the text, at least one.
     pub flags: Vec<Flag>,
 }
 
-/// A text for bits.
+/// A text whose printing depends on bits of the value.
 #[derive(Clone, Debug)]
 pub struct Flag {
-    /// When it is printed.
+    /// The condition on the bits.
     pub test: FlagTest,
-    /// Printed when the test holds.
+    /// The text if the condition is true.
     pub on: Text,
-    /// Printed when it does not.
+    /// The text if the condition is false.
     pub off: Option<Text>,
-    /// Where it stands.
+    /// The span of the flag.
     pub span: Span,
 }
 
-/// When the text of a flag is printed.
+/// The condition of a flag.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FlagTest {
-    /// All these bits are set; 0 holds for a value of 0 only.
+    /// True if all these bits are set. If no bit is given (`0`), true only for a value of 0.
     Bits(Number),
-    /// `& mask field`: the bits of the mask are those of the field.
+    /// `& mask field`: true if the masked bits equal the field.
     Field(Number, Number),
 }
 
-/// `$x = EXPR`.
+/// `$x = EXPR`: assigns a macro until the end of the event.
 #[derive(Clone, Debug)]
 pub struct Assignment {
-    /// The macro's name.
+    /// The name of the macro.
     pub name: String,
-    /// Where the name stands.
+    /// The span of the name.
     pub span: Span,
-    /// The value.
+    /// The value to assign.
     pub value: Expr,
 }
 
-/// `name(a, b) DESCRIPTION`.
+/// `name(a, b) DESCRIPTION`: a definition, valid for all files that are compiled together.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// Its name.
+    /// The name of the function.
     pub name: String,
-    /// Where the name stands.
+    /// The span of the name.
     pub span: Span,
-    /// Its parameters, each a macro within it.
+    /// The parameters. Each is a macro within the function.
     pub parameters: Vec<String>,
-    /// What it runs.
+    /// The description that a call runs.
     pub body: Vec<Item>,
 }
 
-/// `name(a, b)`.
+/// A call: `name(a, b)`.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// The function's name.
+    /// The name of the function.
     pub name: String,
-    /// The arguments.
+    /// The arguments, in order.
     pub arguments: Vec<Expr>,
 }
 
-/// An expression.
+/// An arithmetic expression over signed 64-bit numbers that wrap.
 #[derive(Clone, Debug)]
 pub enum Expr {
-    /// A number.
+    /// A number, written in decimal or in hexadecimal with `0x`.
     Constant(Number),
-    /// A value; one that is read moves the data pointer.
+    /// A value. Reading data moves the pointer.
     Value(Value),
-    /// The negative.
+    /// The operand with its sign changed.
     Negate(Box<Expr>),
-    /// Two with an operator.
+    /// Two operands with an operator.
     Binary(Operator, Box<[Expr; 2]>),
 }
 
-/// An operator of two expressions, in signed 64-bit numbers that wrap.
+/// A binary operator on signed 64-bit numbers, with wrapping arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operator {
-    /// `+`
+    /// `+`: adds both operands.
     Add,
-    /// `-`
+    /// `-`: subtracts the second operand from the first.
     Subtract,
-    /// `*`
+    /// `*`: multiplies both operands.
     Multiply,
-    /// `/`, towards 0; by 0 it gives 0.
+    /// `/`: divides the first operand by the second and rounds towards 0. Division by 0 yields 0.
     Divide,
 }
 
 impl Key {
-    /// A hook id from its three or four hexadecimal digits.
+    /// Parses a hook id of three or four hexadecimal digits.
     pub fn from_digits(digits: &str) -> Option<u16> {
         if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return None;
@@ -337,10 +356,10 @@ impl std::fmt::Display for Version {
 }
 
 impl Level {
-    /// All of them, from left to right.
+    /// All levels, from left to right.
     pub const ALL: [Self; 4] = [Self::Appl, Self::Svc, Self::Kern, Self::Int];
 
-    /// As in `L=`.
+    /// Returns the name as written after `L=`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Appl => "APPL",
@@ -350,19 +369,19 @@ impl Level {
         }
     }
 
-    /// The level of this name.
+    /// Returns the level with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.as_str() == name)
     }
 
-    /// Which column, from 0.
+    /// Returns the index of the column, from 0.
     pub const fn column(self) -> usize {
         self as usize
     }
 }
 
 impl Operator {
-    /// The sign.
+    /// Returns the sign of the operator.
     pub const fn sign(self) -> char {
         match self {
             Self::Add => '+',

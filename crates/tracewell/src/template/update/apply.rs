@@ -1,4 +1,4 @@
-//! What becomes of a template file, and the update that undoes it.
+//! Applies an update to a template file, and builds the update that undoes it.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,28 +8,28 @@ use crate::source::Source;
 use crate::template::parser::parse;
 use crate::template::syntax::{Key, Version};
 
-/// Ids below this belong to trace itself.
+/// Ids below this one are reserved for AIX trace itself.
 const FIRST_FREE: u16 = 0x0100;
 
-/// What became of a template.
+/// The result of one record of an update.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// It was not there.
+    /// The template was added.
     Added(u16, Version),
-    /// It took the place of this version.
+    /// The template replaced a template of this version.
     Replaced(u16, Version, Version),
-    /// It is gone.
+    /// The template was deleted.
     Deleted(u16, Version),
-    /// The one that is there is later.
+    /// The existing template has a later version and was kept.
     Kept(u16, Version, Version),
-    /// There is none to delete.
+    /// There is no such template to delete.
     Absent(u16),
-    /// It belongs to trace itself.
+    /// The id is reserved for AIX trace itself.
     Refused(u16),
 }
 
 impl Change {
-    /// Whether the file is as asked for; the other changes are worth a warning.
+    /// Returns true if the file was changed as requested. Otherwise the caller should warn.
     pub fn is_done(&self) -> bool {
         matches!(self, Self::Added(..) | Self::Replaced(..) | Self::Deleted(..))
     }
@@ -40,14 +40,14 @@ impl fmt::Display for Change {
         let key = |id: &u16| Key::Id(*id);
         match self {
             Self::Added(id, version) => write!(f, "{} {version} added", key(id)),
-            Self::Replaced(id, new, old) => write!(f, "{} {new} in place of {old}", key(id)),
+            Self::Replaced(id, new, old) => write!(f, "{} {new} replaces {old}", key(id)),
             Self::Deleted(id, old) => write!(f, "{} {old} deleted", key(id)),
             Self::Kept(id, new, old) => {
-                write!(f, "{} {new} not taken: {old} is there and later (-o overrides)", key(id))
+                write!(f, "{} {new} not installed: {old} is later (-o overrides)", key(id))
             }
-            Self::Absent(id) => write!(f, "{} not deleted: it is not there", key(id)),
+            Self::Absent(id) => write!(f, "{} not deleted: no such template", key(id)),
             Self::Refused(id) => {
-                write!(f, "{} not changed: it belongs to trace itself (-o overrides)", key(id))
+                write!(f, "{} not changed: reserved for trace itself (-o overrides)", key(id))
             }
         }
     }
@@ -56,16 +56,29 @@ impl fmt::Display for Change {
 /// A changed template file.
 #[derive(Clone, Debug)]
 pub struct Applied {
-    /// Its text.
+    /// The whole text of the file after the changes.
     pub text: String,
-    /// An update file that undoes the changes, to be applied whatever the versions are.
+    /// An update file that undoes the changes. It must be applied with `force`.
     pub undo: String,
-    /// What became of each record.
+    /// The result of each record.
     pub changes: Vec<Change>,
 }
 
-/// Applies the records of an update file in their order. With `force` versions and reserved ids are
-/// not looked at: that is how an update is undone.
+/// Applies the records of an update file in order. `force` ignores versions and reserved ids, which
+/// is needed to undo an update.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::template::Source;
+/// use tracewell::template::update::{apply, read};
+///
+/// let update = Source::new("u.trc", "* /etc/trcfmt\n+ 0AA 1.1 \"new\"\n");
+/// let records = read(&update).expect("a valid update");
+/// let applied = apply(&Source::new("my.fmt", "0AA 1.0 \"old\"\n"), &records, false);
+/// assert_eq!(applied.text, "0AA 1.1 \"new\"\n");
+/// assert_eq!(applied.undo, "* /etc/trcfmt\n+ 0AA 1.0 \"old\"\n");
+/// ```
 pub fn apply(templates: &Source, records: &[Record], force: bool) -> Applied {
     let mut list = Templates::of(templates);
     let (mut changes, mut undo) = (Vec::new(), Vec::new());
@@ -81,12 +94,15 @@ pub fn apply(templates: &Source, records: &[Record], force: bool) -> Applied {
             changes.push(Change::Refused(id));
             continue;
         }
+        // The last template of an id is in effect, so compare with it.
         let there = list.last_of(id).map(|at| list.version_and_text(at));
         let change = match record {
             Record::Delete { .. } => match there {
                 None => Change::Absent(id),
                 Some((version, text)) => {
                     undo.push(as_addition(&text));
+                    // Delete all templates of the id, because otherwise an older one would come
+                    // into effect.
                     list.delete(id);
                     Change::Deleted(id, version)
                 }
@@ -109,12 +125,25 @@ pub fn apply(templates: &Source, records: &[Record], force: bool) -> Applied {
         };
         changes.push(change);
     }
+    // Undo the last change first.
     let undo = undo.iter().rev().map(String::as_str);
     let undo = std::iter::once(FIRST_LINE).chain(std::iter::once("\n")).chain(undo).collect();
     Applied { text: list.text(), undo, changes }
 }
 
-/// The templates of these ids as an update file, and the ids that have none.
+/// Returns the templates of these ids as an update file, and the ids that have no template.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::template::Source;
+/// use tracewell::template::update::extract;
+///
+/// let templates = Source::new("my.fmt", "0AA 1.0 \"a\"\n0AB 1.0 \"b\"\n");
+/// let (update, absent) = extract(&templates, &[0x0AB0, 0x0AC0]);
+/// assert_eq!(update, "* /etc/trcfmt\n+ 0AB 1.0 \"b\"\n");
+/// assert_eq!(absent, [0x0AC0]);
+/// ```
 pub fn extract(templates: &Source, ids: &[u16]) -> (String, Vec<u16>) {
     let list = Templates::of(templates);
     let mut text = format!("{FIRST_LINE}\n");
@@ -128,12 +157,12 @@ pub fn extract(templates: &Source, ids: &[u16]) -> (String, Vec<u16>) {
     (text, absent)
 }
 
-/// A template file as pieces of text; those between templates stay as they are.
+/// A template file as a list of strings. Strings between templates are never changed.
 struct Templates {
-    pieces: Vec<Piece>,
+    sections: Vec<Section>,
 }
 
-struct Piece {
+struct Section {
     text: String,
     template: Option<(u16, Version)>,
 }
@@ -142,64 +171,67 @@ impl Templates {
     fn of(source: &Source) -> Self {
         let (file, _) = parse(source);
         let slice = |range: Range<usize>| source.text.get(range).unwrap_or_default().to_owned();
-        let mut pieces = Vec::new();
+        let mut sections = Vec::new();
         let mut at = 0;
         for stanza in &file.stanzas {
             let range = stanza.span.range();
-            pieces.push(Piece { text: slice(at..range.start), template: None });
-            // A broken head is nothing that can be referred to, but its text stays.
+            sections.push(Section { text: slice(at..range.start), template: None });
+            // A stanza with an invalid heading has no id, but its text remains in the file.
             let id = Key::from_digits(&stanza.key_text);
             let template = id.map(|id| (id, stanza.version));
             at = range.end;
-            pieces.push(Piece { text: slice(range), template });
+            sections.push(Section { text: slice(range), template });
         }
-        pieces.push(Piece { text: slice(at..source.text.len()), template: None });
-        Self { pieces }
+        sections.push(Section { text: slice(at..source.text.len()), template: None });
+        Self { sections }
     }
 
-    /// The template of an id that is in effect.
+    /// Returns the index of the template that is in effect for an id.
     fn last_of(&self, id: u16) -> Option<usize> {
-        self.pieces.iter().rposition(|piece| piece.template.is_some_and(|(other, _)| other == id))
+        self.sections
+            .iter()
+            .rposition(|section| section.template.is_some_and(|(other, _)| other == id))
     }
 
     fn version_and_text(&self, at: usize) -> (Version, String) {
-        let piece = &self.pieces[at];
-        (piece.template.map(|(_, version)| version).unwrap_or_default(), piece.text.clone())
+        let section = &self.sections[at];
+        (section.template.map(|(_, version)| version).unwrap_or_default(), section.text.clone())
     }
 
     fn delete(&mut self, id: u16) {
         while let Some(at) = self.last_of(id) {
-            self.pieces.remove(at);
+            self.sections.remove(at);
             self.end_line_of(at);
         }
     }
 
-    /// Takes the line end away that was behind a deleted template.
+    /// Removes the line end after a deleted template.
     fn end_line_of(&mut self, at: usize) {
-        if let Some(behind) = self.pieces.get_mut(at)
-            && let Some(end) = behind.text.find('\n')
+        if let Some(later) = self.sections.get_mut(at)
+            && let Some(end) = later.text.find('\n')
         {
-            behind.text.drain(..=end);
+            later.text.drain(..=end);
         }
     }
 
     fn add(&mut self, id: u16, version: Version, text: &str) {
-        let ends = self.pieces.iter().rev().find(|piece| !piece.text.is_empty());
-        if ends.is_some_and(|piece| !piece.text.ends_with('\n')) {
-            self.pieces.push(Piece { text: "\n".to_owned(), template: None });
+        let ends = self.sections.iter().rev().find(|section| !section.text.is_empty());
+        // The file may end without a line end.
+        if ends.is_some_and(|section| !section.text.ends_with('\n')) {
+            self.sections.push(Section { text: "\n".to_owned(), template: None });
         }
-        self.pieces.push(Piece { text: text.to_owned(), template: Some((id, version)) });
-        self.pieces.push(Piece { text: "\n".to_owned(), template: None });
+        self.sections.push(Section { text: text.to_owned(), template: Some((id, version)) });
+        self.sections.push(Section { text: "\n".to_owned(), template: None });
     }
 
     fn replace(&mut self, id: u16, version: Version, text: &str) {
         if let Some(at) = self.last_of(id) {
-            self.pieces[at] = Piece { text: text.to_owned(), template: Some((id, version)) };
+            self.sections[at] = Section { text: text.to_owned(), template: Some((id, version)) };
         }
     }
 
     fn text(&self) -> String {
-        self.pieces.iter().map(|piece| piece.text.as_str()).collect()
+        self.sections.iter().map(|section| section.text.as_str()).collect()
     }
 }
 
@@ -221,7 +253,7 @@ mod tests {
         let done = applied(FILE, update, false);
         assert_eq!(done.text, "# ours\n0AA 1.0 \"a\"\n0AB 2.0 \"new\" \\\n X4\n\n0AD 1.0 \"d\"\n");
         let changes: Vec<_> = done.changes.iter().map(ToString::to_string).collect();
-        assert_eq!(changes, ["0AB 2.0 in place of 2.0", "0AC 1.0 deleted", "0AD 1.0 added"]);
+        assert_eq!(changes, ["0AB 2.0 replaces 2.0", "0AC 1.0 deleted", "0AD 1.0 added"]);
         let undo = "* /etc/trcfmt\n- 0AD\n+ 0AC 1.0 \"c\"\n+ 0AB 2.0 \"b\" \\\n  X2\n";
         assert_eq!(done.undo, undo);
         let back = apply(
@@ -252,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_all_told() {
+    fn all_mistakes_are_reported() {
         let update = "* /etc/other\n+ 0AA 1.0 X99\n- zz\n? 0AB\n";
         let findings = read(&Source::new("u.trc", update)).unwrap_err();
         let places: Vec<_> = findings.iter().map(|finding| finding.span.start).collect();

@@ -1,5 +1,5 @@
-//! Changes to a template file, as AIX's trcupdate makes them: an update file adds, replaces and
-//! deletes templates, and what it changed can be undone by another one.
+//! Changes template files as AIX's trcupdate does. An update file adds, replaces and deletes
+//! templates. Each update produces another update file that undoes it.
 //!
 //! ```text
 //! * /etc/trcfmt
@@ -8,21 +8,20 @@
 //! - 0AB
 //! ```
 //!
-//! Here it is decided what becomes of the texts; how files are replaced so that an interruption
-//! leaves the old one or the new one is in [`store`], compressed files are in [`compress`].
+//! `apply` computes the new text. [`store`] replaces files so that an interruption leaves either
+//! the old or the new file.
 
 mod apply;
-pub mod compress;
 mod records;
 pub mod store;
 
 pub use apply::{Applied, Change, apply, extract};
 pub use records::{Record, read};
 
-/// What the first line of an update file is.
+/// The required first line of an update file.
 pub const FIRST_LINE: &str = "* /etc/trcfmt";
 
-/// A text of the template file as a record that puts it back.
+/// Returns a record that adds a template with this text.
 fn as_addition(text: &str) -> String {
     format!("+ {text}\n")
 }

@@ -1,23 +1,33 @@
-//! The records of an update file.
+//! Reads the records of an update file.
 
 use super::FIRST_LINE;
-use crate::source::{Finding, Severity, Source, Span};
+use crate::source::{Finding, Source, Span};
 use crate::template::parser::parse_line;
 use crate::template::syntax::{Key, Stanza};
 
-/// What an update file asks for.
+/// A record of an update file.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::template::Source;
+/// use tracewell::template::update::{Record, read};
+///
+/// let records = read(&Source::new("u.trc", "* /etc/trcfmt\n- 0AB\n")).expect("no errors");
+/// assert!(matches!(records[..], [Record::Delete { id: 0x0AB0 }]));
+/// ```
 #[derive(Clone, Debug)]
 pub enum Record {
-    /// `+ TEMPLATE`: add it, or put it in the place of an older one.
+    /// `+ TEMPLATE`: adds the template, or replaces an older one.
     Add {
-        /// The template.
+        /// The parsed template, with its key and version.
         stanza: Stanza,
-        /// Its text as written.
+        /// The text of the template as written.
         text: String,
     },
-    /// `- ID`: delete the template.
+    /// `- ID`: deletes the template.
     Delete {
-        /// Its hook id.
+        /// The hook id as a 16-bit number: `0AB` is 0x0AB0.
         id: u16,
     },
 }
@@ -25,7 +35,8 @@ pub enum Record {
 /// Reads an update file.
 ///
 /// # Errors
-/// All that is wrong with it; nothing is to be changed then. Warnings alone are no error.
+/// Returns all errors of the file. In that case no record may be applied. Warnings alone are not an
+/// error.
 pub fn read(source: &Source) -> Result<Vec<Record>, Vec<Finding>> {
     let mut findings = Vec::new();
     let first = source.text.lines().next().unwrap_or_default();
@@ -35,6 +46,7 @@ pub fn read(source: &Source) -> Result<Vec<Record>, Vec<Finding>> {
         findings.push(Finding::error(span, message));
     }
     let mut records = Vec::new();
+    // Continue after a wrong first line, so that all errors are reported at once.
     let mut at = first.len() as u32 + 1;
     while let Some(line) = source.text.get(at as usize..).filter(|rest| !rest.is_empty()) {
         let blanks = line.len() - line.trim_start_matches([' ', '\t', '\r']).len();
@@ -43,54 +55,55 @@ pub fn read(source: &Source) -> Result<Vec<Record>, Vec<Finding>> {
             Some(b'+') => addition(source, start, &mut records, &mut findings),
             Some(b'-') => {
                 deletion(source, start, &mut records, &mut findings);
-                behind_line(source, start)
+                after_line(source, start)
             }
-            None | Some(b'\n' | b'#' | b'*') => behind_line(source, start),
+            None | Some(b'\n' | b'#' | b'*') => after_line(source, start),
             Some(_) => {
                 let message = "expected '+' and a template, '-' and a hook id, or a comment";
                 findings.push(Finding::error(Span { start, end: start + 1 }, message));
-                behind_line(source, start)
+                after_line(source, start)
             }
         };
     }
-    let is_error = |finding: &Finding| finding.severity == Severity::Error;
+    let is_error = |finding: &Finding| finding.is_error;
     if findings.iter().any(is_error) { Err(findings) } else { Ok(records) }
 }
 
-fn behind_line(source: &Source, at: u32) -> u32 {
+fn after_line(source: &Source, at: u32) -> u32 {
     let rest = source.text.get(at as usize..).unwrap_or_default();
     at + rest.find('\n').map_or(rest.len(), |end| end + 1) as u32
 }
 
-/// Reads the template behind a `+`; where the text behind it begins.
+/// Reads the template after a `+`. Also returns the offset of the text after it.
 fn addition(
     source: &Source,
     plus: u32,
     records: &mut Vec<Record>,
     findings: &mut Vec<Finding>,
 ) -> u32 {
-    let (stanza, found, behind) = parse_line(source, plus + 1);
+    let (stanza, found, after) = parse_line(source, plus + 1);
     findings.extend(found);
     if stanza.valid && matches!(stanza.key, Key::Name(_)) {
-        let message = "expected a hook id: update files know no names of events";
+        let message = "expected a hook id: update files cannot use event names";
         findings.push(Finding::error(stanza.key_span, message));
     }
     let text = source.slice(stanza.span).to_owned();
     records.push(Record::Add { stanza, text });
-    behind.max(plus + 1)
+    // Always advance, even if there was no template after the `+`.
+    after.max(plus + 1)
 }
 
 fn deletion(source: &Source, minus: u32, records: &mut Vec<Record>, findings: &mut Vec<Finding>) {
     let rest = source.text.get(minus as usize + 1..).unwrap_or_default();
     let line = rest.lines().next().unwrap_or_default();
-    // What stands behind the id is for people.
+    // The text after the id is a comment.
     let word = line.split_whitespace().next().unwrap_or_default();
     match Key::from_digits(word) {
         Some(id) => records.push(Record::Delete { id }),
         None => {
             let start = minus + 1 + (line.len() - line.trim_start().len()) as u32;
             let span = Span { start, end: start + word.len() as u32 };
-            let message = "expected a hook id of 3 or 4 hexadecimal digits behind '-'";
+            let message = "expected a hook id of 3 or 4 hexadecimal digits after '-'";
             findings.push(Finding::error(span, message));
         }
     }

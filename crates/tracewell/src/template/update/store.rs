@@ -1,46 +1,46 @@
-//! Files that are replaced whole: whoever looks, at any moment and after any interruption, finds the
-//! old file or the new one.
+//! Replaces files atomically: at any time, and after any interruption, either the old or the new
+//! file exists.
 //!
-//! A new file is written beside the old one, brought to the disk, and renamed over it; then the folder
-//! is brought to the disk. The undo file is complete before the template file changes, so that an
-//! update can be undone from the moment on when it is there.
+//! The new file is written next to the old one, flushed to disk, and renamed. After that the
+//! directory is flushed. The undo file is complete before the template file changes, so an update
+//! can be undone as soon as it takes effect.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::compress::{CompressError, compress, decompress, is_compressed};
+use crate::compressed::lzw::{CompressError, compress, decompress, is_compressed};
 use crate::text::shown_path;
 
-/// A template file as it was found.
+/// A template file and its text.
 #[derive(Clone, Debug)]
 pub struct TemplateFile {
-    /// What it was asked for as.
+    /// The path that the caller gave.
     pub name: PathBuf,
-    /// Where it is; links are followed.
+    /// The path of the file, with links resolved.
     path: PathBuf,
-    /// Its text, decompressed.
+    /// The content of the file, decompressed if the file is compressed.
     pub text: Vec<u8>,
     compressed: bool,
 }
 
-/// A template file cannot be used.
+/// Error for a template file that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Reading or writing failed.
     #[error("{}: {source}", shown_path(path))]
     Io {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
-    /// It is compressed and damaged.
+    /// The file is compressed and damaged.
     #[error("{}: {source}", shown_path(path))]
     Compressed {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The kind of damage.
         source: CompressError,
     },
 }
@@ -49,10 +49,10 @@ fn io_error(path: &Path) -> impl FnOnce(io::Error) -> StoreError {
     |source| StoreError::Io { path: path.to_owned(), source }
 }
 
-/// Bytes of a template file, at most.
+/// Maximum length of a template file in bytes.
 const MAX_LENGTH: u64 = 64 << 20;
 
-/// Reads a file of limited length: a device may never end.
+/// Reads a file up to a maximum length, because a device may never end.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_LENGTH + 1).read_to_end(&mut bytes)?;
@@ -63,20 +63,20 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What was just done; `-v` shows it.
+/// The last completed step of replacing a file. The option `-v` prints it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// The new file is there, empty, beside the old one.
+    /// The new file exists next to the old one and is empty.
     Created,
-    /// Half of it is written.
+    /// Half of the new file is written.
     HalfWritten,
-    /// All of it is written.
+    /// The whole new file is written.
     Written,
-    /// It is on the disk.
+    /// The new file is on disk.
     Synced,
-    /// It has the name of the old one.
+    /// The new file has the name of the old one.
     Renamed,
-    /// The folder is on the disk, too.
+    /// The directory is also on disk.
     Done,
 }
 
@@ -84,9 +84,10 @@ impl TemplateFile {
     /// Reads a template file, plain or compressed.
     ///
     /// # Errors
-    /// Where it cannot be read or decompressed.
+    /// Returns an error if the file cannot be read or decompressed.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let name = path.to_owned();
+        // If the path is a link, replace the file that it refers to, not the link.
         let path = fs::canonicalize(path).map_err(io_error(path))?;
         let bytes = read(&path).map_err(io_error(&path))?;
         let compressed = is_compressed(&bytes);
@@ -99,10 +100,10 @@ impl TemplateFile {
         Ok(Self { name, path, text, compressed })
     }
 
-    /// Puts a new text in its place, compressed as it was, with the same permissions.
+    /// Replaces the text, compressed as before and with the same permissions.
     ///
     /// # Errors
-    /// Where writing fails; the old file is there then.
+    /// Returns an error if writing fails. In that case the old file is unchanged.
     pub fn replace(
         &self,
         text: &[u8],
@@ -116,10 +117,10 @@ impl TemplateFile {
     }
 }
 
-/// Puts a file in the place of the one that is there, or of none.
+/// Creates or replaces a file.
 ///
 /// # Errors
-/// Where writing fails; what was there is there then, and nothing is left beside it.
+/// Returns an error if writing fails. In that case nothing is changed, and no other file remains.
 pub fn replace(
     path: &Path,
     bytes: &[u8],
@@ -129,13 +130,14 @@ pub fn replace(
     let written = write_beside(path, &partial, bytes, step).and_then(|()| {
         fs::rename(&partial, path)?;
         step(path, Step::Renamed);
+        // The rename changes the directory, which is flushed separately.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
         step(path, Step::Done);
         Ok(())
     });
     written.map_err(|source| {
-        // Nothing more can be done where even this fails.
+        // Ignore an error here, because nothing more can be done.
         let _ = fs::remove_file(&partial);
         io_error(path)(source)
     })
@@ -147,9 +149,11 @@ fn write_beside(
     bytes: &[u8],
     step: &mut dyn FnMut(&Path, Step),
 ) -> io::Result<()> {
-    // What an interrupted run left; its number is that of a process that is gone.
+    // The name of this file contains the id of this process. If the file exists, an interrupted
+    // process with the same id left it.
     let _ = fs::remove_file(partial);
     let mut file = OpenOptions::new().write(true).create_new(true).open(partial)?;
+    // The new file gets the permissions of the old one before it has content.
     if let Ok(there) = fs::metadata(path) {
         file.set_permissions(there.permissions())?;
     }
@@ -159,6 +163,8 @@ fn write_beside(
     step(path, Step::HalfWritten);
     file.write_all(second)?;
     step(path, Step::Written);
+    // Flush before the rename, because otherwise the name could refer to an empty file after a
+    // crash.
     file.sync_all()?;
     step(path, Step::Synced);
     Ok(())

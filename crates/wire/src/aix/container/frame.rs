@@ -1,58 +1,71 @@
-//! A frame: one entry, and what AIX keeps beside an entry.
+//! A frame: one entry, together with the data that AIX stores separately from it.
 //!
 //! | offset | size | content |
 //! |---|---|---|
 //! | 0 | 4 | length n of the entry in bytes |
 //! | 4 | 1 | environment of the entry, 32 or 64 |
-//! | 5 | 1 | flags: 1 the thread id is known, 2 the process id is |
+//! | 5 | 1 | flags: 1 if the thread id is known, 2 if the process id is known |
 //! | 6 | 2 | CPU |
 //! | 8 | 8 | tick |
 //! | 16 | 8 | thread id |
 //! | 24 | 8 | process id |
 //! | 32 | n | the entry, big-endian |
-//! | .. | | 0 up to a multiple of 8 |
+//! | 32 + n | | padding with 0 to a multiple of 8 |
 
 use super::{Damage, ReadError};
 use crate::ByteOrder;
 use crate::aix::Env;
 
-/// The longest entry in bytes: a 64-bit hook word and the most data that its length can say.
+/// Maximum length of an entry in bytes: 8 for a 64-bit hook word, and 65,535 for the data, the
+/// largest number in the hook word's length field.
 pub const MAX_ENTRY_LENGTH: usize = 65_543;
 
-/// The fixed part without the length: where, when and by whom an entry was recorded.
+/// The fixed part of a frame, without the length. This header identifies the CPU, time and thread
+/// of the entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FrameHead {
+pub struct FrameHeader {
     /// Environment of the entry.
     pub env: Env,
     /// The CPU that recorded it.
     pub cpu: u16,
-    /// Time stamp, in ticks of the file header's clock, unwrapped.
+    /// Timestamp in ticks of the file header's clock, unwrapped.
     pub tick: u64,
-    /// The thread that recorded it, where known.
+    /// Id of the thread that recorded it, if known.
     pub tid: Option<u64>,
-    /// The process that recorded it, where known.
+    /// Id of the process that recorded it, if known.
     pub pid: Option<u64>,
 }
 
-/// A frame; the entry borrows from the file, and is not judged yet: see [`crate::aix::Entry`].
+/// A frame. The entry borrows from the file; [`crate::aix::Entry`] decodes it.
+///
+/// ```
+/// use tracewell_wire::ByteOrder;
+/// use tracewell_wire::aix::{Env, Frame, FrameHeader};
+///
+/// let head = FrameHeader { env: Env::Bits32, cpu: 3, tick: 1_000, tid: Some(77), pid: None };
+/// let frame = Frame { head, entry: &[0x10, 0x69, 0, 0] };
+/// let mut bytes = [0; 40];
+/// assert_eq!(frame.write(ByteOrder::Little, &mut bytes), Some(40));
+/// assert_eq!(Frame::read(ByteOrder::Little, &bytes), Ok((frame, 40)));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame<'a> {
-    /// What was recorded beside the entry.
-    pub head: FrameHead,
-    /// Hook word and data.
+    /// The fixed part, without the length of the entry.
+    pub head: FrameHeader,
+    /// The entry: hook word and data.
     pub entry: &'a [u8],
 }
 
-impl FrameHead {
-    /// Bytes of the fixed part.
+impl FrameHeader {
+    /// Length of the fixed part in bytes.
     pub const LENGTH: usize = 32;
 
     const HAS_TID: u8 = 1;
     const HAS_PID: u8 = 2;
 
-    /// Writes a frame for an entry of `length` bytes at the start of `bytes`, all but the entry,
-    /// and returns the place of the entry. `None`, and nothing written, where they are too few or
-    /// no entry has that length.
+    /// Writes a frame for an entry of `length` bytes at the start of `bytes`, without the entry.
+    /// Returns the bytes in which the caller must store the entry. Returns `None`, and writes
+    /// nothing, if `bytes` is too short or no entry can have this length.
     #[inline]
     pub fn write(self, order: ByteOrder, length: usize, bytes: &mut [u8]) -> Option<&mut [u8]> {
         if !is_entry_length(self.env, length) {
@@ -62,6 +75,7 @@ impl FrameHead {
         let (fixed, rest) = bytes.split_first_chunk_mut::<{ Self::LENGTH }>()?;
         *fixed = self.bytes(order, length as u32);
         let (entry, padding) = rest.split_at_mut_checked(length)?;
+        // The memory may hold stale bytes, which must not leak into a log.
         padding.fill(0);
         Some(entry)
     }
@@ -70,6 +84,7 @@ impl FrameHead {
         let mut fixed = [0; Self::LENGTH];
         fixed[..4].copy_from_slice(&order.bytes_of_u32(length));
         fixed[4] = self.env.bits();
+        // Flags are needed because 0 can be a valid thread or process id.
         fixed[5] = (u8::from(self.tid.is_some()) * Self::HAS_TID)
             | (u8::from(self.pid.is_some()) * Self::HAS_PID);
         fixed[6..8].copy_from_slice(&order.bytes_of_u16(self.cpu));
@@ -85,6 +100,8 @@ impl FrameHead {
         let (wide, _) = fixed.as_chunks::<8>();
         let found = order.u32([fixed[0], fixed[1], fixed[2], fixed[3]]);
         let length = usize::try_from(found).unwrap_or(usize::MAX);
+        // Check the length before reading any byte of the entry. Otherwise a damaged length would
+        // make a reader wait for gigabytes.
         if !is_entry_length(env, length) {
             return Err(Damage::EntryLength { found });
         }
@@ -100,31 +117,32 @@ impl FrameHead {
 }
 
 impl<'a> Frame<'a> {
-    /// Bytes of a frame with an entry of so many bytes: where the next frame begins.
+    /// Returns the length in bytes of a frame whose entry has `entry_length` bytes.
     #[inline]
     pub const fn size(entry_length: usize) -> usize {
-        FrameHead::LENGTH + entry_length.next_multiple_of(8)
+        FrameHeader::LENGTH + entry_length.next_multiple_of(8)
     }
 
-    /// Reads the frame at the start of `bytes`, with its size. Padding, flags without meaning and
-    /// ids that the flags call unknown are not judged.
+    /// Decodes the frame at the start of `bytes`. Returns the frame and its length in bytes. Does
+    /// not check padding, unknown flags, or ids that the flags mark as unknown.
     ///
     /// # Errors
-    /// [`ReadError::Incomplete`] where the bytes end too early, those of an empty slice included;
-    /// [`Damage::Environment`] and [`Damage::EntryLength`], behind which no frame can be found.
+    /// [`ReadError::Incomplete`] if `bytes` is too short, even if empty. [`Damage::Environment`] or
+    /// [`Damage::EntryLength`] if the header is damaged; the start of the next frame is then
+    /// unknown.
     #[inline]
     pub fn read(order: ByteOrder, bytes: &'a [u8]) -> Result<(Self, usize), ReadError> {
         let incomplete = |needed| ReadError::Incomplete { needed };
-        let fixed = bytes.first_chunk().ok_or(incomplete(FrameHead::LENGTH))?;
-        let (head, length) = FrameHead::read(order, fixed).map_err(ReadError::Damaged)?;
+        let fixed = bytes.first_chunk().ok_or(incomplete(FrameHeader::LENGTH))?;
+        let (head, length) = FrameHeader::read(order, fixed).map_err(ReadError::Damaged)?;
         let size = Self::size(length);
         let whole = bytes.get(..size).ok_or(incomplete(size))?;
-        let entry = &whole[FrameHead::LENGTH..FrameHead::LENGTH + length];
+        let entry = &whole[FrameHeader::LENGTH..FrameHeader::LENGTH + length];
         Ok((Self { head, entry }, size))
     }
 
-    /// Writes the frame at the start of `bytes`; its size. `None`, and nothing written, where they
-    /// are too few or the entry has a length that no entry has.
+    /// Writes the frame at the start of `bytes` and returns its length. Returns `None`, and writes
+    /// nothing, if `bytes` is too short or no entry can have this length.
     pub fn write(&self, order: ByteOrder, bytes: &mut [u8]) -> Option<usize> {
         self.head.write(order, self.entry.len(), bytes)?.copy_from_slice(self.entry);
         Some(Self::size(self.entry.len()))

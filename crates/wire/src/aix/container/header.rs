@@ -16,73 +16,98 @@
 //! | 48 | 4 | channel |
 //! | 52 | 4 | length of the header, texts included |
 //! | 56 | 40 | reserved, 0 |
-//! | 96 | .. | six NUL-terminated texts; what follows them up to the length is skipped |
+//! | 96 | .. | six NUL-terminated texts; any further bytes up to the length are skipped |
 
 use super::{Damage, ReadError, Texts};
 use crate::ByteOrder;
 use crate::aix::{Env, TimeConversion};
 
-/// The longest header that is believed, in bytes: a stream must not wait for four gigabytes of
-/// texts.
+/// Maximum header length in bytes that a reader accepts. The limit keeps a damaged length from
+/// making a reader wait for 4 GiB of strings.
 pub const MAX_HEADER_LENGTH: usize = 65_536;
 
-/// Bytes of everything but the texts.
+/// Length of the header in bytes, without the strings.
 const FIXED_LENGTH: usize = 96;
 
-/// What a file says about all of its frames; the texts borrow from it.
+/// The header of a file: data that apply to all of its frames. The strings borrow from the file.
+///
+/// ```
+/// use tracewell_wire::ByteOrder;
+/// use tracewell_wire::aix::{Env, FileHeader, Texts, TimeConversion};
+///
+/// let header = FileHeader {
+///     order: ByteOrder::Big,
+///     env: Env::Bits64,
+///     per_cpu: false,
+///     circular: false,
+///     wall_clock_ns: 1_700_000_000_000_000_000,
+///     start_tick: 1000,
+///     conversion: TimeConversion { multiplier: 1000, divisor: 512 },
+///     cpus: 8,
+///     cpus_traced: 8,
+///     channel: 0,
+///     texts: Texts { node: b"lab7", ..Texts::default() },
+/// };
+/// let mut bytes = [0; 256];
+/// let length = header.write(&mut bytes).unwrap();
+/// assert_eq!(FileHeader::read(&bytes), Ok((header, length)));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileHeader<'a> {
-    /// Byte order of header and frames; not of entries, which are big-endian.
+    /// Byte order of header and frames. Entries are always big-endian.
     pub order: ByteOrder,
-    /// Environment of the traced system; entries have their own.
+    /// Environment of the traced system. The environment of an entry may differ.
     pub env: Env,
-    /// The file of one CPU beside a base file.
+    /// True if this is the file of one CPU that accompanies a base file.
     pub per_cpu: bool,
-    /// Recorded in a buffer that overwrites its oldest entries.
+    /// True if the entries were recorded in a buffer that overwrites its oldest entries.
     pub circular: bool,
-    /// Wall clock when tracing started, in nanoseconds since 1970, UTC.
+    /// Wall clock at the start of tracing, in nanoseconds since 1970 UTC.
     pub wall_clock_ns: u64,
-    /// Tick when tracing started.
+    /// Tick at the start of tracing.
     pub start_tick: u64,
-    /// How ticks become nanoseconds.
+    /// Factor from ticks to nanoseconds.
     pub conversion: TimeConversion,
-    /// CPUs in the machine.
+    /// Number of CPUs in the machine.
     pub cpus: u32,
-    /// CPUs that were traced.
+    /// Number of CPUs that were traced.
     pub cpus_traced: u32,
-    /// Channel, 0 to 7; 0 is the event trace.
+    /// Number of the channel, 0 to 7; 0 is the event trace.
     pub channel: u32,
-    /// Texts for the heading of a report.
+    /// Strings for the heading of a report.
     pub texts: Texts<'a>,
 }
 
 impl<'a> FileHeader<'a> {
     /// The first four bytes of every file.
     pub const MAGIC: [u8; 4] = *b"TWX1";
-    /// The only version.
+    /// The only version so far.
     pub const VERSION: u8 = 1;
-    /// Bytes of the fixed part.
+    /// Length of the fixed part in bytes.
     pub const FIXED_LENGTH: usize = FIXED_LENGTH;
-    /// Bytes of a header with six empty texts.
+    /// Length in bytes of a header with six empty strings.
     pub const MIN_LENGTH: usize = Self::FIXED_LENGTH + Texts::COUNT;
 
     const PER_CPU: u8 = 1;
     const CIRCULAR: u8 = 2;
 
-    /// Bytes that [`FileHeader::write`] stores, where it stores any.
+    /// Returns the length of the header in bytes, as [`FileHeader::write`] stores it.
     pub fn length(&self) -> usize {
         Self::FIXED_LENGTH + self.texts.length()
     }
 
-    /// Reads the header at the start of `bytes`, with its length: where the first frame is.
+    /// Decodes the header at the start of `bytes`. Returns the header and its length, which is the
+    /// offset of the first frame.
     ///
-    /// Reserved bytes, flags without meaning and the values of the numbers are not judged.
+    /// Does not check reserved bytes, unknown flags, or the values of the numbers.
     ///
     /// # Errors
-    /// [`ReadError::Incomplete`] where more bytes may make it a header; damage is found as soon as
-    /// its bytes are there.
+    /// [`ReadError::Incomplete`] if `bytes` is a valid start of a header, [`ReadError::Damaged`] if
+    /// `bytes` contains damage, even if the header is incomplete.
     pub fn read(bytes: &'a [u8]) -> Result<(Self, usize), ReadError> {
         let incomplete = |needed| ReadError::Incomplete { needed };
+        // Four bytes identify the format. A caller that recognises formats does not have to supply
+        // more bytes.
         let magic: [u8; 4] = *bytes.first_chunk().ok_or(incomplete(4))?;
         if magic != Self::MAGIC {
             return Err(ReadError::Damaged(Damage::Magic { found: magic }));
@@ -90,6 +115,7 @@ impl<'a> FileHeader<'a> {
         let fixed: &[u8; FIXED_LENGTH] =
             bytes.first_chunk().ok_or(incomplete(Self::FIXED_LENGTH))?;
         let (header, length) = Self::read_fixed(fixed).map_err(ReadError::Damaged)?;
+        // The length is known and plausible, so the error can request exactly the missing bytes.
         let texts = bytes.get(Self::FIXED_LENGTH..length).ok_or(incomplete(length))?;
         let texts =
             Texts::read(texts).map_err(|found| ReadError::Damaged(Damage::Texts { found }))?;
@@ -106,9 +132,13 @@ impl<'a> FileHeader<'a> {
             return Err(Damage::Version { found: fixed[5] });
         }
         let env = Env::from_bits(fixed[6]).ok_or(Damage::Environment { found: fixed[6] })?;
+        // Two views of the same bytes: words 1 to 4 of `wide` have eight bytes each, and words 10
+        // to 13 of `narrow` have four bytes each.
         let (wide, _) = fixed.as_chunks::<8>();
         let (narrow, _) = fixed.as_chunks::<4>();
         let found = order.u32(narrow[13]);
+        // Check the length before reading any string. Otherwise a damaged length would make a
+        // caller wait for gigabytes.
         let length = usize::try_from(found).unwrap_or(usize::MAX);
         if !(Self::MIN_LENGTH..=MAX_HEADER_LENGTH).contains(&length) {
             return Err(Damage::HeaderLength { found });
@@ -127,13 +157,14 @@ impl<'a> FileHeader<'a> {
             cpus: order.u32(narrow[10]),
             cpus_traced: order.u32(narrow[11]),
             channel: order.u32(narrow[12]),
+            // `read` replaces the empty texts, because the texts follow the fixed part.
             texts: Texts::default(),
         };
         Ok((header, length))
     }
 
-    /// Writes the header at the start of `bytes`; its length. `None` where they are too few, or the
-    /// header would be longer than [`MAX_HEADER_LENGTH`].
+    /// Writes the header at the start of `bytes` and returns its length. Returns `None` if `bytes`
+    /// is too short, or if the header would be longer than [`MAX_HEADER_LENGTH`].
     pub fn write(&self, bytes: &mut [u8]) -> Option<usize> {
         let length = self.length();
         if length > MAX_HEADER_LENGTH {
@@ -141,6 +172,7 @@ impl<'a> FileHeader<'a> {
         }
         let bytes = bytes.get_mut(..length)?;
         let (fixed, texts) = bytes.split_first_chunk_mut::<FIXED_LENGTH>()?;
+        // The cast is exact because the length is at most the maximum.
         self.write_fixed(length as u32, fixed);
         self.texts.write(texts)?;
         Some(length)
@@ -148,6 +180,7 @@ impl<'a> FileHeader<'a> {
 
     fn write_fixed(&self, length: u32, fixed: &mut [u8; FIXED_LENGTH]) {
         let order = self.order;
+        // Clear the reserved bytes: the caller's buffer may hold stale bytes.
         fixed.fill(0);
         fixed[..4].copy_from_slice(&Self::MAGIC);
         fixed[4] = match order {

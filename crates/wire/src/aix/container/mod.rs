@@ -1,7 +1,8 @@
-//! The container `TWX1`: our own file for AIX entries, since the native log's layout is not public.
+//! The container `TWX1`: our own file format for AIX entries. The layout of AIX's log is not
+//! public.
 //!
-//! Everything in it is our decision. Numbers of header and frames are in the byte order that the
-//! header's endian byte says; the bytes of entries are big-endian always.
+//! This layout is entirely our own design. The header's endian byte sets the byte order of the
+//! numbers in header and frames. Entries are always big-endian.
 
 mod frame;
 mod header;
@@ -9,24 +10,24 @@ mod texts;
 
 use core::fmt;
 
-pub use frame::{Frame, FrameHead, MAX_ENTRY_LENGTH};
+pub use frame::{Frame, FrameHeader, MAX_ENTRY_LENGTH};
 pub use header::{FileHeader, MAX_HEADER_LENGTH};
 pub use texts::Texts;
 
-/// Why no header or frame could be read from bytes.
+/// Error for bytes that are not a complete header or frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReadError {
-    /// Nothing wrong so far, but the bytes end before the structure does. At the end of a file that
-    /// means that it was cut.
+    /// The bytes end before the structure does. At the end of a file this means that the file is
+    /// truncated.
     Incomplete {
-        /// Bytes needed before more can be said, counted from the start of the structure.
+        /// Number of bytes that the next attempt needs, counted from the start of the structure.
         needed: usize,
     },
-    /// These bytes are no such structure, whatever follows.
+    /// The bytes are not a valid header or frame, regardless of the bytes after them.
     Damaged(Damage),
 }
 
-/// What is wrong with damaged bytes.
+/// The part of a header or frame that is damaged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Damage {
     /// The file does not begin with `TWX1`.
@@ -36,33 +37,33 @@ pub enum Damage {
     },
     /// The endian byte is neither 1 (little) nor 2 (big).
     Endian {
-        /// The byte.
+        /// The endian byte of the header.
         found: u8,
     },
-    /// A version other than 1.
+    /// The version is not 1.
     Version {
-        /// The byte.
+        /// The version byte of the header.
         found: u8,
     },
-    /// An environment that is neither 32 nor 64.
+    /// The environment is neither 32 nor 64.
     Environment {
-        /// The byte.
+        /// The environment byte of the header.
         found: u8,
     },
-    /// A header shorter than its fixed part and six empty texts, or longer than
+    /// The header is shorter than its fixed part with six empty strings, or longer than
     /// [`MAX_HEADER_LENGTH`].
     HeaderLength {
-        /// The length field.
+        /// The length in the header, in bytes.
         found: u32,
     },
-    /// Fewer than six NUL-terminated texts before the header's end.
+    /// The header contains fewer than six NUL-terminated strings.
     Texts {
-        /// Texts that were found.
+        /// Number of strings in the header.
         found: usize,
     },
-    /// An entry shorter than its hook word, or longer than [`MAX_ENTRY_LENGTH`].
+    /// The entry is shorter than its hook word, or longer than [`MAX_ENTRY_LENGTH`].
     EntryLength {
-        /// The length field.
+        /// The entry length that the frame specifies, in bytes.
         found: u32,
     },
 }

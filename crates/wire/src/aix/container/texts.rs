@@ -1,39 +1,49 @@
-//! The six NUL-terminated texts of a file header, which hook 003 repeats.
+//! The six NUL-terminated strings of a file header. Hook 003 repeats them.
 
 use crate::aix::hook::{Env, HookType, HookWord, HookWord32, HookWord64};
 use crate::aix::{Entry, EntryError, ids};
 
-/// Who recorded, for the heading of a report. No encoding is declared; a text ends at its first
+/// Strings for the heading of a report. Their encoding is unspecified. A string ends at its first
 /// NUL.
+///
+/// ```
+/// use tracewell_wire::aix::Texts;
+///
+/// let texts = Texts { system: b"AIX 7.2", node: b"lab7", ..Texts::default() };
+/// let mut bytes = [0; 64];
+/// texts.write(&mut bytes).unwrap();
+/// assert_eq!(Texts::read(&bytes), Ok(texts));
+/// assert_eq!(Texts::read(b"only\0two\0"), Err(2));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Texts<'a> {
-    /// Operating system and release.
+    /// Operating system and its release.
     pub system: &'a [u8],
-    /// Node name.
+    /// Node name of the machine.
     pub node: &'a [u8],
-    /// Machine id.
+    /// Id of the machine.
     pub machine: &'a [u8],
-    /// Internet address.
+    /// Internet address of the machine.
     pub address: &'a [u8],
-    /// The command that started the trace.
+    /// Command that started the trace.
     pub command: &'a [u8],
-    /// How it was buffered.
+    /// Description of the buffering.
     pub buffering: &'a [u8],
 }
 
 impl<'a> Texts<'a> {
-    /// How many there are.
+    /// Number of strings in a header.
     pub const COUNT: usize = 6;
 
-    /// Bytes that [`Texts::write`] stores, NULs included.
+    /// Returns the number of bytes that [`Texts::write`] stores, including the NULs.
     pub fn length(&self) -> usize {
         self.up_to_nul().map(|text| text.len() + 1).sum()
     }
 
-    /// Reads six texts from the start of `bytes`.
+    /// Decodes six strings from the start of `bytes`.
     ///
     /// # Errors
-    /// How many there are, where that is fewer than six.
+    /// Returns the number of complete strings if there are fewer than six.
     pub fn read(bytes: &'a [u8]) -> Result<Self, usize> {
         let mut texts = [&[][..]; Self::COUNT];
         let mut rest = bytes;
@@ -45,7 +55,8 @@ impl<'a> Texts<'a> {
         Ok(Self { system, node, machine, address, command, buffering })
     }
 
-    /// Writes the texts, each with its NUL, at the start of `bytes`; `None` where they are too few.
+    /// Writes the strings, each with its NUL, at the start of `bytes`. Returns `None` if `bytes` is
+    /// too short.
     pub fn write(&self, bytes: &mut [u8]) -> Option<()> {
         let mut rest = bytes.get_mut(..self.length())?;
         for text in self.up_to_nul() {
@@ -58,11 +69,12 @@ impl<'a> Texts<'a> {
         Some(())
     }
 
-    /// Writes the entry of hook 003 at the start of `bytes`: the wall clock in seconds since 1970,
-    /// cut to 32 bits where words have no more, and the texts as variable data. Its length.
+    /// Writes the entry of hook 003 at the start of `bytes` and returns its length. The data word
+    /// is the wall clock in seconds since 1970, truncated to 32 bits in a 32-bit entry. The
+    /// variable data are the strings.
     ///
     /// # Errors
-    /// Those of [`Entry::write_generic`].
+    /// The errors of [`Entry::write_generic`].
     pub fn write_entry(
         &self,
         env: Env,
@@ -70,13 +82,14 @@ impl<'a> Texts<'a> {
         bytes: &mut [u8],
     ) -> Result<usize, EntryError> {
         let id = ids::TRACE_HEADER;
+        // `open_generic` puts the length into the hook word.
         let hook = match env {
             Env::Bits32 => HookWord::Bits32(HookWord32::new(id, HookType::Trcgent, 0)),
             Env::Bits64 => HookWord::Bits64(HookWord64::generic(id, 0)),
         };
         let length = Entry::generic_length(env, self.length())?;
         let place = Entry::open_generic(hook, seconds, self.length(), bytes)?;
-        // The place is exactly as long as the texts.
+        // `place` is exactly as long as the strings, so this cannot fail.
         let _ = self.write(place);
         Ok(length)
     }
@@ -84,6 +97,7 @@ impl<'a> Texts<'a> {
     fn up_to_nul(&self) -> impl Iterator<Item = &'a [u8]> {
         [self.system, self.node, self.machine, self.address, self.command, self.buffering]
             .into_iter()
+            // A NUL within a string would shift all later strings.
             .map(|text| text.split(|&byte| byte == 0).next().unwrap_or_default())
     }
 }

@@ -1,45 +1,43 @@
-//! The events of each dialect: codes, arguments, and which filters of the target they ask.
+//! The events of each dialect: codes, arguments, and the target's filters that apply to them.
 //!
-//! One module a dialect, made from `schemas/rkh-*.toml`, which the reader goes by: a test of the
-//! crate `tracewell` compares, and writes them anew (`TABLES=overwrite cargo test -p tracewell
-//! --test rkh_tables`). A program that names one dialect has one table linked into it.
+//! `table` has a row for each event, with the dialects that have the event. A test of the crate
+//! `tracewell` generates it from `schemas/rkh.toml`, the schema that the reader uses. After
+//! changing the schema, run `BLESS=1 cargo test -p tracewell --test rkh_tables`. Each dialect is a
+//! type whose constants are its events and its [`Table`], so a program that names one dialect links
+//! one table.
 //!
-//! Which filters the events of the older dialects ask is not written down anywhere; they are taken
-//! to ask those that the event of the same name asks in 3.4.
+//! RKH documents the filters of each event only for version 3.4. We assume that events of older
+//! dialects have the filters of their 3.4 successors.
+
+#[rustfmt::skip]
+mod table;
 
 use super::{Condition, Dialect, Field, FieldType, SymbolKind};
+pub use table::{V2_0, V2_0Pre, V2_2, V2_3, V2_4_3, V2_4_4, V2_4_5, V3_4};
 
-#[rustfmt::skip]
-pub mod v2_0;
-#[rustfmt::skip]
-pub mod v2_0_pre;
-#[rustfmt::skip]
-pub mod v2_2;
-#[rustfmt::skip]
-pub mod v2_3;
-#[rustfmt::skip]
-pub mod v2_4_3;
-#[rustfmt::skip]
-pub mod v2_4_4;
-#[rustfmt::skip]
-pub mod v2_4_5;
-#[rustfmt::skip]
-pub mod v3_4;
-
-/// What may be recorded under one code.
+/// An event that targets record: its code and its arguments.
+///
+/// ```
+/// use tracewell_wire::rkh::events::V3_4;
+///
+/// // A transition: active object, source state, target state.
+/// assert_eq!((V3_4::SM_TRN.code, V3_4::SM_TRN.fields.len()), (0x62, 3));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Event {
     /// The one-byte id: see [`super::ids`].
     pub code: u8,
     /// RKH's name without `RKH_TE_` or `RKH_TRCE_`.
     pub name: &'static str,
-    /// Which filters are asked: bits of [`asks`].
+    /// The filters that can suppress the event: bits of [`asks`].
     pub asks: u8,
-    /// The arguments in order.
+    /// The record's arguments, in order.
     pub fields: &'static [Field],
+    /// The event's role in the protocol, if it has one.
+    pub role: Role,
 }
 
-/// Bits of [`Event::asks`].
+/// Bits of [`Event::asks`]: one for each kind of filter.
 pub mod asks {
     /// The filters of groups and of events.
     pub const EVENT: u8 = 1;
@@ -49,30 +47,51 @@ pub mod asks {
     pub const SIGNAL: u8 = 4;
 }
 
-/// A group of events, which may be filtered as a whole.
+/// The role of an event in the protocol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Reports something that the program did.
+    Plain,
+    /// Names a thing of this kind.
+    Names(SymbolKind),
+    /// Announces the target's settings; from 2.3 on.
+    Configuration,
+    /// Reports a failed assertion; from 2.3 on.
+    Assertion,
+}
+
+/// A group of events that can be filtered as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Group {
     /// RKH's name: MP, RQ or QUE, SMA, SM, TIM or TMR, FWK (before 2.3 RKH), USR, UT.
     pub name: &'static str,
-    /// Its first code.
+    /// The group's lowest code.
     pub first: u8,
-    /// How many codes it has.
+    /// Number of codes in the group.
     pub events: u8,
 }
 
 /// The events of a dialect.
+///
+/// ```
+/// use tracewell_wire::rkh::Dialect;
+/// use tracewell_wire::rkh::events::Table;
+///
+/// let (old, new) = (Table::of(Dialect::V2_0), Table::of(Dialect::V3_4));
+/// assert_eq!(old.event(0x62), None);
+/// assert_eq!(new.event(0x62).map(|event| event.name), Some("SM_TRN"));
+/// assert_eq!(new.place(0x62), Some((3, 2)));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Table {
-    /// Whose they are.
+    /// The dialect that has these events.
     pub dialect: Dialect,
-    /// All but user events, by code.
+    /// All events except user events, in ascending order of code.
     pub events: &'static [Event],
-    /// The groups by number; user events are number 6 everywhere.
+    /// The groups by number; user events are number 6 in every dialect.
     pub groups: &'static [Group],
-    /// The arguments of user events: [`FieldType::Items`], before 2.3 anything.
+    /// The arguments of user events: [`FieldType::Items`], before 2.3 [`FieldType::Rest`].
     pub user: Field,
-    /// Records that name things.
-    pub symbols: &'static [(SymbolKind, &'static Event)],
     /// The configuration record, from 2.3 on.
     pub configuration: Option<&'static Event>,
     /// The record of a failed assertion, from 2.3 on.
@@ -80,52 +99,115 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table of a dialect. Links all of them into a program; one that speaks a single dialect
-    /// names its table.
+    /// Returns the table of a dialect. Calling this function links all tables into the program. A
+    /// program that uses a single dialect should use a constant such as [`V3_4::TABLE`] instead.
     pub const fn of(dialect: Dialect) -> &'static Self {
         match dialect {
-            Dialect::V2_0Pre => &v2_0_pre::TABLE,
-            Dialect::V2_0 => &v2_0::TABLE,
-            Dialect::V2_2 => &v2_2::TABLE,
-            Dialect::V2_3 => &v2_3::TABLE,
-            Dialect::V2_4_3 => &v2_4_3::TABLE,
-            Dialect::V2_4_4 => &v2_4_4::TABLE,
-            Dialect::V2_4_5 => &v2_4_5::TABLE,
-            Dialect::V3_4 => &v3_4::TABLE,
+            Dialect::V2_0Pre => V2_0Pre::TABLE,
+            Dialect::V2_0 => V2_0::TABLE,
+            Dialect::V2_2 => V2_2::TABLE,
+            Dialect::V2_3 => V2_3::TABLE,
+            Dialect::V2_4_3 => V2_4_3::TABLE,
+            Dialect::V2_4_4 => V2_4_4::TABLE,
+            Dialect::V2_4_5 => V2_4_5::TABLE,
+            Dialect::V3_4 => V3_4::TABLE,
         }
     }
 
-    /// The event of a code; none for user events.
+    /// Returns the event with this code, or `None` for user events and unused codes.
     pub fn event(&self, code: u8) -> Option<&'static Event> {
-        let place = self.events.binary_search_by_key(&code, |event| event.code).ok()?;
-        self.events.get(place)
+        let index = self.events.binary_search_by_key(&code, |event| event.code).ok()?;
+        self.events.get(index)
     }
 
-    /// The record that names things of a kind. Versions that have none for queues, timers and the
-    /// like name them as objects, those that have none for pseudostates as states.
+    /// Returns the event that names things of this kind.
+    ///
+    /// Some dialects have no event that names queues, timers, actors or active objects. These
+    /// dialects use the event for objects instead. Dialects without an event for pseudostates use
+    /// the event for states.
     pub fn symbol(&self, kind: SymbolKind) -> Option<&'static Event> {
-        let find = |kind| self.symbols.iter().find(|(known, _)| *known == kind);
-        let found = find(kind).or_else(|| find(kind.broader()?));
-        found.map(|(_, event)| *event)
+        let find = |kind| self.events.iter().find(|event| event.role == Role::Names(kind));
+        // Prefer the event for exactly this kind, because it is more specific.
+        find(kind).or_else(|| find(kind.broader()?))
     }
 
-    /// The number of the group that a code is in, and the code's number within it.
+    /// Returns the number of the group that contains a code, and the code's number within the
+    /// group.
     #[inline]
     pub fn place(&self, code: u8) -> Option<(u8, u8)> {
+        // The distance from the group's first code, if the code is in the group.
         let place = |group: &Group| code.checked_sub(group.first).filter(|n| *n < group.events);
         let mut numbered = (0_u8..).zip(self.groups);
         numbered.find_map(|(number, group)| Some((number, place(group)?)))
     }
 
-    /// The code of a user event, from 0 on.
+    /// Returns the code of a user event. User event numbers start at 0.
     pub fn user_code(&self, index: u8) -> Option<u8> {
         let group = self.groups.get(usize::from(super::ids::USR_GROUP))?;
         (index < group.events).then(|| group.first + index)
     }
 }
 
-const fn event(code: u8, name: &'static str, asks: u8, fields: &'static [Field]) -> Event {
-    Event { code, name, asks, fields }
+/// An event, with the dialects in which it has this code and these arguments.
+struct Row {
+    dialects: u8,
+    event: Event,
+}
+
+/// Defines the rows, and defines each row's event as a constant of its dialects.
+macro_rules! events {
+    ($(
+        #[$text:meta]
+        $name:ident $code:literal $asks:literal $fields:tt $role:expr, $($dialect:ident)+;
+    )*) => {
+        /// All rows, in ascending order of code.
+        const ROWS: &[Row] = &[$(Row {
+            dialects: $(1 << Dialect::$dialect as u8)|+,
+            event: event($code, stringify!($name), $asks, &$fields, $role),
+        }),*];
+        $($(impl $dialect {
+            #[$text]
+            pub const $name: Event = event($code, stringify!($name), $asks, &$fields, $role);
+        })+)*
+    };
+}
+use events;
+
+/// Defines the type and the table of each dialect.
+macro_rules! dialects {
+    ($(#[$text:meta] $dialect:ident $user:ident [$($groups:expr),*];)*) => {$(
+        #[$text]
+        #[derive(Debug)]
+        pub enum $dialect {}
+
+        impl $dialect {
+            /// All events of the dialect.
+            pub const TABLE: &'static Table = {
+                const EVENTS: usize = count(ROWS, Dialect::$dialect);
+                static EVENTS_BY_CODE: [Event; EVENTS] = select(ROWS, Dialect::$dialect);
+                static TABLE: Table = Table {
+                    dialect: Dialect::$dialect,
+                    events: &EVENTS_BY_CODE,
+                    groups: &[$($groups),*],
+                    user: $user,
+                    configuration: with_role(&EVENTS_BY_CODE, Role::Configuration),
+                    assertion: with_role(&EVENTS_BY_CODE, Role::Assertion),
+                };
+                &TABLE
+            };
+        }
+    )*};
+}
+use dialects;
+
+const fn event(
+    code: u8,
+    name: &'static str,
+    asks: u8,
+    fields: &'static [Field],
+    role: Role,
+) -> Event {
+    Event { code, name, asks, fields, role }
 }
 
 const fn group(name: &'static str, first: u8, events: u8) -> Group {
@@ -136,7 +218,51 @@ const fn field(field_type: FieldType, condition: Condition) -> Field {
     Field { field_type, condition }
 }
 
-/// The arguments that occur, by the names they have in the schemas.
+/// Returns the number of rows of a dialect.
+const fn count(rows: &[Row], dialect: Dialect) -> usize {
+    let (mut index, mut count) = (0, 0);
+    // `for` loops and iterators are not available in a const function.
+    while index < rows.len() {
+        count += (rows[index].dialects >> dialect as u8 & 1) as usize;
+        index += 1;
+    }
+    count
+}
+
+/// Returns a dialect's `N` events in row order.
+///
+/// Only the compiler evaluates this function, so a program contains only the tables of the dialects
+/// it names.
+const fn select<const N: usize>(rows: &[Row], dialect: Dialect) -> [Event; N] {
+    // Any row can be the placeholder, because the loop below overwrites all `N` elements.
+    let mut events = [rows[0].event; N];
+    let (mut index, mut count) = (0, 0);
+    while index < rows.len() {
+        if rows[index].dialects >> dialect as u8 & 1 != 0 {
+            events[count] = rows[index].event;
+            count += 1;
+        }
+        index += 1;
+    }
+    events
+}
+
+/// Returns the event with the role `Configuration` or `Assertion`. A const function cannot call
+/// `==`.
+const fn with_role(events: &'static [Event], role: Role) -> Option<&'static Event> {
+    let mut index = 0;
+    while index < events.len() {
+        match (events[index].role, role) {
+            (Role::Configuration, Role::Configuration) | (Role::Assertion, Role::Assertion) => {
+                return Some(&events[index]);
+            }
+            _ => index += 1,
+        }
+    }
+    None
+}
+
+/// The field types in use. Each constant is named after its encoding in the schema.
 mod fields {
     use super::{Condition::*, Field, FieldType::*, field};
 

@@ -1,40 +1,42 @@
-//! The records of a packed area, blocks opened.
+//! Reads the records of a packed area and of the blocks in it.
 
 use core::fmt;
 
 use super::{BlockError, PackedBlock, read};
 use crate::shark::Record;
 
-/// Expands LZ4's bytes into a place that they fill, at most; how many bytes it wrote. `None` where the bytes
-/// are none of LZ4's or the place is too small.
+/// Decompresses the LZ4 block data in `stored` into `place`. Returns the number of bytes written,
+/// or `None` if the data are invalid or `place` is too small.
 pub type Expand = fn(stored: &[u8], place: &mut [u8]) -> Option<usize>;
 
-/// Bytes of a packed area that make no record.
+/// Bytes of a packed area that are not a valid record or block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PackedDamage {
-    /// Their offset in the area; of records in a block, the offset behind it.
+    /// Offset of the bytes in the area. If the damage is in the records of a block, this is the
+    /// offset after the block.
     pub at: usize,
 }
 
-/// Iterator over the records of a packed area, and over what is damaged in it.
+/// Iterator over the records of a packed area, and over damage in it.
 ///
-/// Holds one open block, [`PackedBlock::MOST`] bytes, whatever an area says. A damaged block is one damage, and
-/// reading goes on behind it; other damage ends it.
+/// The iterator holds one decompressed block of at most [`PackedBlock::MAX_LEN`] bytes, regardless
+/// of the sizes in the area. After a damaged block the iterator continues with the next block. Any
+/// other damage ends the iteration.
 #[derive(Clone)]
 pub struct AreaRecords<'a> {
     area: &'a [u8],
     rest: &'a [u8],
     before: u64,
     expand: Option<Expand>,
-    open: [u8; PackedBlock::MOST],
-    /// What of `open` is not read yet.
+    open: [u8; PackedBlock::MAX_LEN],
+    /// Start and end of the unread part of `open`.
     at: usize,
     end: usize,
 }
 
 impl fmt::Debug for AreaRecords<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The bytes would drown the rest.
+        // Omit the bytes of the block, which would obscure the other fields.
         f.debug_struct("AreaRecords")
             .field("area", &self.area.len())
             .field("rest", &self.rest.len())
@@ -44,9 +46,9 @@ impl fmt::Debug for AreaRecords<'_> {
 }
 
 impl<'a> AreaRecords<'a> {
-    /// Reads an area from its start. Without `expand` compressed blocks are damage.
+    /// Creates an iterator over an area. Without `expand`, compressed blocks count as damage.
     pub const fn new(area: &'a [u8], expand: Option<Expand>) -> Self {
-        let open = [0; PackedBlock::MOST];
+        let open = [0; PackedBlock::MAX_LEN];
         Self { area, rest: area, before: 0, expand, open, at: 0, end: 0 }
     }
 
@@ -54,7 +56,8 @@ impl<'a> AreaRecords<'a> {
         PackedDamage { at: self.area.len() - rest.len() }
     }
 
-    /// The next record of the open block; its bytes that make none are damage of the block.
+    /// Returns the next record of the open block. After an invalid record, the rest of the block
+    /// counts as damage.
     fn next_open(&mut self) -> Option<Result<Record, PackedDamage>> {
         let bytes = self.open.get(self.at..self.end).filter(|bytes| !bytes.is_empty())?;
         let Some((record, rest)) = read(bytes, self.before).filter(|(r, _)| !r.is_empty()) else {
@@ -66,12 +69,15 @@ impl<'a> AreaRecords<'a> {
     }
 
     fn close(&mut self) {
+        // The first record of each block, and the first record after a block, has a full timestamp.
         (self.at, self.end, self.before) = (0, 0, 0);
     }
 
-    /// Opens the block that comes next.
+    /// Opens the next block.
     fn open(&mut self) -> Result<(), PackedDamage> {
         let start = self.rest;
+        // Timestamps in a block are relative to the start of the block, so that the block can be
+        // read alone.
         self.before = 0;
         match PackedBlock::read(start) {
             Ok((block, rest)) => {
@@ -81,7 +87,10 @@ impl<'a> AreaRecords<'a> {
             }
             Err(error) => {
                 self.rest = match error {
+                    // Without a valid header, the end of the block is unknown, so no later record
+                    // can be found.
                     BlockError::Head => &[],
+                    // The sizes are plausible, so reading continues after the damaged block.
                     BlockError::Sum { length } => start.get(length..).unwrap_or_default(),
                 };
                 Err(self.damage(start))
@@ -89,12 +98,13 @@ impl<'a> AreaRecords<'a> {
         }
     }
 
-    /// Puts the packed records of a block into `open`; how many bytes that are.
+    /// Decompresses a block into `open`. Returns the number of bytes.
     fn expand(&mut self, block: &PackedBlock<'_>) -> Option<usize> {
         let unpacked = block.unpacked();
         let place = self.open.get_mut(..unpacked)?;
         if block.is_compressed() {
             let written = self.expand?(block.stored(), place)?;
+            // A shorter result would leave records of the previous block in the buffer.
             return (written == unpacked).then_some(unpacked);
         }
         place.copy_from_slice(block.stored());
@@ -114,6 +124,7 @@ impl Iterator for AreaRecords<'_> {
                 self.close();
             }
             match self.rest.first() {
+                // No record or block begins with 0, so the rest of the area is unused.
                 None | Some(0) => return None,
                 Some(&PackedBlock::MARK) => {
                     if let Err(damage) = self.open() {
@@ -121,6 +132,8 @@ impl Iterator for AreaRecords<'_> {
                     }
                 }
                 Some(_) => {
+                    // A record outside a block. If the record is damaged, reading ends here,
+                    // because no marker shows where the next record begins.
                     let start = core::mem::take(&mut self.rest);
                     let Some((record, rest)) = read(start, self.before) else {
                         return Some(Err(self.damage(start)));

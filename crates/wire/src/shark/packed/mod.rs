@@ -1,22 +1,25 @@
-//! The content of a compressed chunk: the records that are in use, in memory order, without loss.
+//! The lossless compression of a chunk's used records, in memory order.
 //!
 //! Each record is
 //!
 //! | size | content |
 //! |---|---|
 //! | 1 | event code, not 0 |
-//! | 1 to 3 | parameter 1 twice, plus 1 for a record of the fast path |
-//! | 1 to 10 | stamp minus that of the record before (0 before the first), modulo 2^64, as a signed number whose sign is its lowest bit |
+//! | 1 to 3 | 2 * parameter 1, plus 1 for a record of the fast path |
+//! | 1 to 10 | difference of the timestamp to the previous record's, zigzag-coded |
 //! | 1 to 5 | parameter 2 |
 //!
-//! where the last three are numbers of seven bits a byte, lowest first, with bit 7 set in all bytes but the
-//! last. A code of 0 or the end of the area ends the records; what is left of the area is 0. In place of a
-//! record, the byte 0xFF, which is no event's code but a command's, begins a [block](PackedBlock) of packed
-//! records that may be compressed further.
+//! The last three fields are numbers with seven bits per byte, lowest bits first; bit 7 is set in
+//! all bytes except the last. The difference is modulo 2^64; the first is relative to 0. The zigzag
+//! code of the difference has the sign in the lowest bit. A code of 0 or the end of the area ends
+//! the records; the rest of the area is 0. The byte 0xFF is the code of a command, not of an event.
+//! If this byte stands in place of a record, a [block](PackedBlock) of packed records begins. A
+//! block can be compressed further.
 //!
-//! The published kernel has the flag (`COMPR`) and an empty compressor, so that this layout is ours. It has
-//! two stages because the first needs no memory and no library, and makes what the second finds repetitions
-//! in: stamps as they are never repeat.
+//! The published kernel has the flag (`COMPR`) but an empty compressor, so this layout is
+//! Tracewell's own. The first stage (packing) needs neither memory nor a library. Packing turns
+//! similar records into equal bytes, which the second stage (compression) shortens. Full timestamps
+//! would never repeat.
 
 mod area;
 mod block;
@@ -26,24 +29,38 @@ pub use block::{BlockError, PackedBlock};
 
 use super::Record;
 
-/// Takes records in turn and gives their packed bytes.
+/// Packs records one at a time.
+///
+/// ```
+/// use tracewell_wire::shark::{Packer, Record, Unpacker};
+///
+/// let record = |tsc| Record { code_word: 0x82, par1: 0x100, tsc, par2: 0x100 };
+/// let mut packer = Packer::default();
+/// let mut bytes = Vec::new();
+/// for tsc in [1_000_000, 1_000_040] {
+///     bytes.extend_from_slice(packer.pack(&record(tsc)).bytes());
+/// }
+/// assert_eq!(bytes.len(), 8 + 6);
+/// let records: Vec<_> = Unpacker::new(&bytes).collect();
+/// assert_eq!(records, [record(1_000_000), record(1_000_040)]);
+/// ```
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Packer {
     before: u64,
 }
 
-/// A packed record.
+/// A record in packed form, of 4 to [`PackedRecord::MAX_LEN`] bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedRecord {
-    bytes: [u8; Self::MOST],
+    bytes: [u8; Self::MAX_LEN],
     length: usize,
 }
 
 impl PackedRecord {
-    /// The most bytes of a packed record; the fewest are 4.
-    pub const MOST: usize = 1 + 3 + 10 + 5;
+    /// Maximum size of a packed record in bytes. The minimum is 4.
+    pub const MAX_LEN: usize = 1 + 3 + 10 + 5;
 
-    /// Its bytes.
+    /// Returns the packed bytes.
     pub fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or_default()
     }
@@ -65,20 +82,23 @@ impl PackedRecord {
 }
 
 impl Packer {
-    /// Packs the next record. The bits of the code word that no writer sets are left out.
+    /// Packs the next record, without the bits of the code word that no writer sets.
     pub fn pack(&mut self, record: &Record) -> PackedRecord {
-        let mut packed = PackedRecord { bytes: [0; PackedRecord::MOST], length: 0 };
+        let mut packed = PackedRecord { bytes: [0; PackedRecord::MAX_LEN], length: 0 };
         let delta = record.tsc.wrapping_sub(self.before);
         self.before = record.tsc;
         packed.push(record.code());
+        // The flag and the first parameter share one number. This saves a byte per record.
         packed.push_number(u64::from(record.par1) << 1 | u64::from(record.is_fast()));
+        // With zigzag encoding, a small step back in time is a small number.
         packed.push_number(delta << 1 ^ ((delta as i64) >> 63) as u64);
         packed.push_number(u64::from(record.par2));
         packed
     }
 }
 
-/// The records of packed bytes without blocks, in turn; [`AreaRecords`] are those of an area.
+/// Iterator over packed records without blocks. Use [`AreaRecords`] for an area, because an area
+/// can contain blocks.
 #[derive(Clone, Debug)]
 pub struct Unpacker<'a> {
     rest: &'a [u8],
@@ -87,25 +107,28 @@ pub struct Unpacker<'a> {
 }
 
 impl<'a> Unpacker<'a> {
-    /// Reads from the start.
+    /// Returns an iterator over the records in `area`.
     pub const fn new(area: &'a [u8]) -> Self {
         Self { rest: area, before: 0, damaged: false }
     }
 
-    /// Whether reading ended because bytes make no record. [`Unpacker::rest`] begins with them.
+    /// Returns true if an invalid record ended the iteration. [`Unpacker::rest`] begins with the
+    /// invalid record.
     pub const fn is_damaged(&self) -> bool {
         self.damaged
     }
 
-    /// What is not read yet.
+    /// Returns the bytes that are not read yet.
     pub const fn rest(&self) -> &'a [u8] {
         self.rest
     }
 }
 
-/// Reads one packed record, where the one before had the stamp `before`, and what follows it.
+/// Reads one packed record; `before` is the timestamp of the previous record. Returns the record
+/// and the bytes after it.
 fn read(bytes: &[u8], before: u64) -> Option<(Record, &[u8])> {
     let (code, rest) = bytes.split_first().filter(|(code, _)| **code != PackedBlock::MARK)?;
+    // The number has 17 bits: the first parameter, and in the lowest bit the flag of the fast path.
     let (first, rest) = number(rest, 0x1_FFFF)?;
     let (delta, rest) = number(rest, u64::MAX)?;
     let (par2, rest) = number(rest, u64::from(u32::MAX))?;
@@ -113,6 +136,7 @@ fn read(bytes: &[u8], before: u64) -> Option<(Record, &[u8])> {
     let record = Record {
         code_word: u16::from(*code) | fast,
         par1: (first >> 1) as u16,
+        // Decode the zigzag code, which has the sign in the lowest bit.
         tsc: before.wrapping_add(delta >> 1 ^ (delta & 1).wrapping_neg()),
         par2: par2 as u32,
     };
@@ -135,10 +159,13 @@ impl Iterator for Unpacker<'_> {
     }
 }
 
-/// Reads a number of at most `most`.
+/// Reads a number that must not exceed `most`. Returns it and the bytes after it.
 fn number(bytes: &[u8], most: u64) -> Option<(u64, &[u8])> {
     let mut value = 0;
+    // Ten groups of seven bits are the longest code of a 64-bit number.
     for (index, &byte) in bytes.iter().take(10).enumerate() {
+        // The tenth group can exceed 64 bits. Use 128 bits, so that the comparison below detects
+        // the excess.
         let part = u128::from(byte & 0x7F) << (7 * index);
         value |= part;
         if byte & 0x80 == 0 {

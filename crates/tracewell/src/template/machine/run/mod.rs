@@ -1,29 +1,31 @@
-//! One run: the operations of a template, one after the other. What prints is in `printing`.
+//! Executes the operations of a template. `printing` has the operations that print.
 
 mod printing;
 
 use std::ops::ControlFlow;
 
 use super::read::{self, Pointer, Value};
-use super::{DEEPEST, Lines, MOST_STEPS, MOST_TEXT, MOST_TURNS, OF_DEFAULT, Outcome, State, print};
-use crate::template::entry::{Around, Entry};
+use super::{
+    Lines, MAX_ITERATIONS, MAX_NESTING, MAX_STEPS, MAX_TEXT, OF_DEFAULT, Outcome, State, print,
+};
+use crate::template::entry::{Entry, EventContext};
 use crate::template::program::{
-    Action, Callee, Operation, Pattern, Place, Program, Quantity, Then,
+    Action, Callee, Operation, Pattern, Program, Quantity, Target, Then,
 };
 use crate::template::syntax::{Code, Key};
 use crate::text::put;
 
-/// Where a template or function goes on behind a call.
+/// The state that the return from a call restores.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     back: u32,
-    /// How many values were hidden before.
+    /// Number of saved macro values before the call.
     hidden: usize,
 }
 
-/// Why the event ends.
+/// Continue, or the reason why the event ends.
 type Step = ControlFlow<Outcome>;
-/// A value, or why the event ends.
+/// A value, or the reason why the event ends.
 type Valued<T> = ControlFlow<Outcome, T>;
 
 const GO_ON: Step = ControlFlow::Continue(());
@@ -32,7 +34,7 @@ const GO_ON: Step = ControlFlow::Continue(());
 pub(super) struct Run<'a> {
     program: &'a Program,
     entry: &'a Entry<'a>,
-    around: &'a Around<'a>,
+    context: &'a EventContext<'a>,
     state: &'a mut State,
     lines: &'a mut Lines,
     pointer: Pointer,
@@ -44,12 +46,12 @@ impl<'a> Run<'a> {
     pub(super) fn new(
         program: &'a Program,
         entry: &'a Entry<'a>,
-        around: &'a Around<'a>,
+        context: &'a EventContext<'a>,
         state: &'a mut State,
         lines: &'a mut Lines,
     ) -> Self {
         let pointer = Pointer { at: 8 * i64::from(entry.start), base: 0 };
-        Self { program, entry, around, state, lines, pointer, next: 0, steps: MOST_STEPS }
+        Self { program, entry, context, state, lines, pointer, next: 0, steps: MAX_STEPS }
     }
 
     /// Runs from an operation to the end of the event.
@@ -67,7 +69,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    // By reference: a copy would be stored whole and loaded in parts, which waits for the store.
+    // Pass the operation by reference. The processor would store a copy as a whole and then load
+    // its parts, and each load would wait for the store.
     #[inline(always)]
     fn step(&mut self, operation: &Operation) -> Step {
         self.spend(1)?;
@@ -93,6 +96,8 @@ impl<'a> Run<'a> {
             }
             Operation::LoadAs(quantity, code) => {
                 let value = self.quantity(quantity)?;
+                // `%X2` yields a value of 2 bytes, so that comparisons and sums use the value that
+                // would be printed.
                 self.state.stack.push(self.cut(value, code));
             }
             Operation::SwitchNumber(number, row) => {
@@ -139,15 +144,16 @@ impl<'a> Run<'a> {
             Operation::Call(function, arguments) => return self.call(function, arguments),
             Operation::StartTimer => self.start_timer(),
             Operation::EndTimer => self.end_timer(),
+            // If there is no call to return from, the template ends.
             Operation::Return if self.state.calls.is_empty() => {
                 return ControlFlow::Break(Outcome::Shown);
             }
-            Operation::Return => return self.give_back(),
+            Operation::Return => return self.return_from_call(),
         }
         GO_ON
     }
 
-    /// Takes steps from what the event may cost.
+    /// Subtracts steps from the budget of the event.
     #[inline]
     fn spend(&mut self, steps: u32) -> Step {
         match self.steps.checked_sub(steps) {
@@ -159,14 +165,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Looks how much text there is, wherever it can grow by more than the template's own length: in
-    /// loops, calls, and where data is printed at any length.
+    /// Checks the text limit. This is called wherever the text can grow by more than the length of
+    /// the template: in loops, in calls, and when data of variable length is printed.
     #[inline]
     fn bound_text(&mut self) -> Step {
-        if self.lines.len() <= MOST_TEXT { GO_ON } else { self.limit("<OUTPUT LIMIT>") }
+        if self.lines.len() <= MAX_TEXT { GO_ON } else { self.limit("<OUTPUT LIMIT>") }
     }
 
-    /// What goes over many bytes costs more than a step.
+    /// Subtracts the steps of an operation over many bytes: one per 32 bytes.
     #[inline]
     fn spend_on_bytes(&mut self, bytes: usize) -> Step {
         self.bound_text()?;
@@ -216,25 +222,26 @@ impl<'a> Run<'a> {
             return ControlFlow::Continue(self.slot(slot).unwrap_or(Value::of(0)));
         }
         let line = self.lines.number();
-        match read::quantity(quantity, self.entry, self.around, self.pointer, line) {
+        match read::quantity(quantity, self.entry, self.context, self.pointer, line) {
             Some(value) => ControlFlow::Continue(value),
             None => self.truncated(),
         }
     }
 
-    /// The value of a macro, if it was assigned for this event.
+    /// Returns the value of a macro if it was assigned for this event.
     #[inline]
     fn slot(&self, slot: u16) -> Option<Value> {
         let (event, value) = self.state.slots.get(usize::from(slot))?;
+        // Compare the event number, so that the slots need not be cleared for each event.
         (*event == self.state.event).then_some(*value)
     }
 
-    fn store(&mut self, place: Place) {
+    fn store(&mut self, place: Target) {
         let value = self.pop();
         match place {
-            Place::User(slot) => self.set(slot, (self.state.event, value)),
-            Place::DataPointer => self.pointer.at = value.number.saturating_mul(8),
-            Place::BasePointer => self.pointer.base = value.number,
+            Target::User(slot) => self.set(slot, (self.state.event, value)),
+            Target::DataPointer => self.pointer.at = value.number.saturating_mul(8),
+            Target::BasePointer => self.pointer.base = value.number,
         }
     }
 
@@ -244,13 +251,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A number cut to the bytes of a code, as the code takes it.
+    /// Reduces a number to the size of a code. The result is signed if the code is signed.
     fn cut(&self, value: Value, code: Code) -> Value {
         if value.text.is_some() {
             return value;
         }
         let number = value.number as u64;
         match (read::number_size(code, self.entry), code) {
+            // Codes of more than 8 bytes use all 8 bytes of the number.
             (Some(size), _) => {
                 let bits = 8 * size.min(8) as u32;
                 read::as_coded(code, number & (u64::MAX >> (64 - bits)), size)
@@ -264,9 +272,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Prints so many bytes of a text, in a field where there is a width.
+    /// Prints the first `bytes` bytes of a text. Pads it if there is a width.
     fn print_start(&mut self, value: Value, bytes: u16, width: Option<u16>) -> Step {
-        let text = value.text.map_or(&[][..], |text| read::text(text, self.entry, self.around));
+        let text = value.text.map_or(&[][..], |text| read::text(text, self.entry, self.context));
         let shown = text.get(..usize::from(bytes)).unwrap_or(text);
         self.spend_on_bytes(shown.len())?;
         print::ascii(self.lines.buffer(), shown, width);
@@ -274,16 +282,18 @@ impl<'a> Run<'a> {
         GO_ON
     }
 
-    /// Does what a switch says for a number of so many bits, 8 at least.
+    /// Finds the case of a switch that matches a number of at least 8 bits, and runs it.
     #[inline(always)]
     fn choose(&mut self, number: u64, bits: u32, row: u32) -> Step {
         let Some(switch) = self.program.switches.get(row as usize) else { return GO_ON };
         let range = switch.choices.range();
         let choices = self.program.choices.get(range).unwrap_or_default();
         let value = Value::unsigned(number, bits as u8);
+        // Search the cases if there is no table of results.
         let Some(last) = choices.len().checked_sub(1) else { return self.switch(value, row) };
         self.next = switch.otherwise as usize;
         let number = value.number as u64 & value.mask();
+        // The last entry is the result for all larger values, so the index needs no bounds check.
         let choice = choices.get(number.min(last as u64) as usize);
         self.then(choice.copied().unwrap_or(Then::Nothing));
         GO_ON
@@ -301,6 +311,8 @@ impl<'a> Run<'a> {
     fn switch(&mut self, value: Value, row: u32) -> Step {
         let row = self.program.switches.get(row as usize).copied().unwrap_or_default();
         let cases = self.program.cases.get(row.cases.range()).unwrap_or_default();
+        // Count steps here, so that a loop over a switch with thousands of cases also reaches the
+        // step limit.
         self.spend(cases.len() as u32 / 8)?;
         let mask = value.mask();
         let number = value.number as u64 & mask;
@@ -308,6 +320,7 @@ impl<'a> Run<'a> {
         for case in cases {
             let equal = match case.pattern {
                 Pattern::Any => true,
+                // A case such as -1 has 64 bits, but the value may have fewer.
                 Pattern::Number(other) => other & mask == number,
                 Pattern::Text(string) => self.equals(value, string)?,
             };
@@ -321,7 +334,7 @@ impl<'a> Run<'a> {
 
     fn equals(&mut self, value: Value, string: u32) -> Valued<bool> {
         let Some(text) = value.text else { return ControlFlow::Continue(false) };
-        let bytes = read::text(text, self.entry, self.around);
+        let bytes = read::text(text, self.entry, self.context);
         self.spend_on_bytes(bytes.len())?;
         let string = self.program.strings.get(string as usize);
         ControlFlow::Continue(string.is_some_and(|string| string.as_bytes() == bytes))
@@ -332,9 +345,10 @@ impl<'a> Run<'a> {
         if turns <= 0 {
             self.next = end as usize;
         } else {
-            // Turns beyond the limit are kept as negative: the mark comes when the others are done.
-            let beyond = turns > MOST_TURNS;
-            self.state.loops.push(if beyond { -MOST_TURNS } else { turns });
+            // If the count is above the limit, push the negative limit. The sign makes `end_turn`
+            // print the mark after the allowed iterations.
+            let beyond = turns > MAX_ITERATIONS;
+            self.state.loops.push(if beyond { -MAX_ITERATIONS } else { turns });
         }
     }
 
@@ -377,9 +391,10 @@ impl<'a> Run<'a> {
 
     fn enter(&mut self, start: u32) -> Step {
         self.bound_text()?;
-        if self.state.calls.len() >= DEEPEST {
+        if self.state.calls.len() >= MAX_NESTING {
             return self.limit("<TEMPLATE NESTING>");
         }
+        // `next` already points past the call.
         let frame = Frame { back: self.next as u32, hidden: self.state.hidden.len() };
         self.state.calls.push(frame);
         self.next = start as usize;
@@ -388,7 +403,7 @@ impl<'a> Run<'a> {
 
     fn call(&mut self, function: u32, arguments: u8) -> Step {
         let Some(function) = self.program.functions.get(function as usize) else { return GO_ON };
-        let start = match function.what {
+        let start = match function.callee {
             Callee::Defined(start) => start,
             Callee::Missing(name) => return self.no_function(name),
             Callee::Object => {
@@ -396,27 +411,34 @@ impl<'a> Run<'a> {
                 return GO_ON;
             }
         };
+        // Parameters are macros. Their old values are saved and restored on return, so that a
+        // function may call itself.
         let hidden = self.state.hidden.len();
         let first = self.state.stack.len().saturating_sub(usize::from(arguments));
         for (index, slot) in function.parameters.iter().enumerate() {
             let value = self.state.stack.get(first + index).copied();
             let before = self.state.slots.get(usize::from(*slot)).copied().unwrap_or_default();
             self.state.hidden.push((*slot, before));
+            // A missing argument is 0, as is a macro that was never assigned.
             self.set(*slot, (self.state.event, value.unwrap_or(Value::of(0))));
         }
         self.state.stack.truncate(first);
         self.enter(start)?;
+        // `enter` stored the current number of saved values. The return must restore the values of
+        // these parameters, too, so store the number from before the call.
         if let Some(frame) = self.state.calls.last_mut() {
             frame.hidden = hidden;
         }
         GO_ON
     }
 
-    /// Goes on behind the call, or ends the event where there was none.
-    fn give_back(&mut self) -> Step {
+    /// Continues after the call, or ends the event if there was none.
+    fn return_from_call(&mut self) -> Step {
         let Some(frame) = self.state.calls.pop() else {
             return ControlFlow::Break(Outcome::Shown);
         };
+        // Restore in reverse order, so that a parameter that is listed twice gets its oldest value
+        // back.
         while self.state.hidden.len() > frame.hidden {
             if let Some((slot, before)) = self.state.hidden.pop() {
                 self.set(slot, before);
@@ -433,7 +455,7 @@ impl<'a> Run<'a> {
             Action::Skip => ControlFlow::Break(Outcome::Skipped),
             Action::Default => self.default_form(),
             Action::Error => {
-                let Around { log, offset, .. } = self.around;
+                let EventContext { log, offset, .. } = self.context;
                 let id = Key::Id(self.entry.id);
                 let text = format_args!("<ERROR {log} at byte {offset}, trace id {id}>");
                 put(self.lines.buffer(), text);
@@ -442,7 +464,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs template 008, or prints the words of the entry where there is none.
+    /// Runs template 008, or prints the remaining words of the entry if there is none.
     fn default_form(&mut self) -> Step {
         if let Some(template) =
             self.program.of_id(OF_DEFAULT).and_then(|id| self.program.template(id))
@@ -467,7 +489,7 @@ impl<'a> Run<'a> {
 
     fn start_timer(&mut self) {
         let key = self.timer_key();
-        if !self.state.timers.start(key, self.around.time_ns) {
+        if !self.state.timers.start(key, self.context.time_ns) {
             self.state.marks.limits += 1;
             self.lines.put("<TIMER LIMIT>");
         }
@@ -475,7 +497,7 @@ impl<'a> Run<'a> {
 
     fn end_timer(&mut self) {
         let key = self.timer_key();
-        if let Some(elapsed) = self.state.timers.end(key, self.around.time_ns) {
+        if let Some(elapsed) = self.state.timers.end(key, self.context.time_ns) {
             put(self.lines.buffer(), format_args!("[{} usec]", elapsed / 1000));
         }
     }

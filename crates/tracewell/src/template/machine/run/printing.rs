@@ -1,4 +1,4 @@
-//! What a run prints: texts, fields, data with a code, macros, flags, names of objects.
+//! The operations that print: texts, fields, data, macros, flags, names of objects.
 
 use super::{GO_ON, Run, Step};
 use crate::template::entry::Entry;
@@ -6,7 +6,7 @@ use crate::template::machine::print;
 use crate::template::machine::read::{self, Value};
 use crate::template::program::{NumberForm, Source};
 use crate::template::syntax::Code;
-use crate::text::{Room, put};
+use crate::text::{Reservation, put};
 
 impl Run<'_> {
     #[inline(always)]
@@ -26,6 +26,8 @@ impl Run<'_> {
                 let at = self.pointer.byte();
                 let Some(bytes) = self.entry.slice(at, size) else { return self.truncated() };
                 self.pointer.skip(size);
+                // Numbers of up to 8 bytes are converted at once. Longer data is converted byte by
+                // byte.
                 match self.entry.number(at, size).filter(|_| size <= 8) {
                     Some(number) => print::hexadecimal(self.lines.buffer(), number, size),
                     None => print::hexadecimal_bytes(self.lines.buffer(), bytes),
@@ -45,12 +47,12 @@ impl Run<'_> {
                 self.print_number(value, code);
             }
         }
-        self.blank_behind(code);
+        self.blank_after(code);
         GO_ON
     }
 
     #[inline]
-    pub(super) fn blank_behind(&mut self, code: Code) {
+    pub(super) fn blank_after(&mut self, code: Code) {
         if !matches!(code, Code::HexByte | Code::Character) {
             self.lines.buffer().byte(b' ');
         }
@@ -64,18 +66,18 @@ impl Run<'_> {
             return;
         }
         let pid = value.number as u64;
-        match self.around.names.process(pid) {
+        match self.context.names.process(pid) {
             Some(name) => self.lines.put(name),
             None => put(self.lines.buffer(), format_args!("pid={pid}")),
         }
     }
 
     pub(super) fn print_text(&mut self, value: Value, code: Code) -> Step {
-        let bytes = value.text.map_or(&[][..], |text| read::text(text, self.entry, self.around));
+        let bytes = value.text.map_or(&[][..], |text| read::text(text, self.entry, self.context));
         self.spend_on_bytes(bytes.len())?;
         let width = if let Code::Ascii { width, .. } = code { width } else { None };
         print::ascii(self.lines.buffer(), bytes, width);
-        self.blank_behind(code);
+        self.blank_after(code);
         GO_ON
     }
 
@@ -85,6 +87,8 @@ impl Run<'_> {
         else {
             return self.truncated();
         };
+        // Check that the first and the last bit exist, so that nothing is printed if data is
+        // missing.
         let end = start.saturating_add(total as i64);
         if read::bit(self.entry, start).is_none() || read::bit(self.entry, end - 1).is_none() {
             return self.truncated();
@@ -99,23 +103,26 @@ impl Run<'_> {
         GO_ON
     }
 
-    /// Prints texts and numbers, one behind the other.
-    // By itself it has all registers.
+    /// Prints texts and numbers alternately.
+    // This function is not inlined, so that it can use all registers.
     #[inline(never)]
     pub(super) fn fields(&mut self, row: u32) -> Step {
         let (program, entry) = (self.program, self.entry);
         let Some(row) = program.field_rows.get(row as usize) else { return GO_ON };
         let fields = program.fields.get(row.fields.range()).unwrap_or_default();
+        // A row of fields has no loop, so the step limit can be checked at the next operation.
         self.steps = self.steps.saturating_sub(fields.len() as u32);
         let known = self.known();
         let begin = self.pointer.place();
         let mut at = begin;
+        // The compiler computed the maximum length of the row, so no field checks the capacity.
         let mut room = self.lines.buffer().room(row.room as usize);
         for field in fields {
             room = room.short(&field.text);
             let size = read::bytes(field.number.size, entry);
             let number = number(field.number.source, size, entry, &mut at, known);
             let Some(number) = number else {
+                // The fields before the missing data stay visible, followed by the mark.
                 room.done();
                 return self.truncated();
             };
@@ -126,7 +133,7 @@ impl Run<'_> {
         GO_ON
     }
 
-    /// A number of one of the usual kinds; `None` where data is missing.
+    /// Returns a number of a common kind, or `None` if data is missing.
     #[inline(always)]
     pub(super) fn number(&mut self, source: Source, size: usize) -> Option<u64> {
         let known = self.known();
@@ -137,18 +144,21 @@ impl Run<'_> {
         number
     }
 
-    /// The numbers of [`Known`](crate::template::program::Known), in its order.
+    /// Returns the numbers that the variants of
+    /// [`EventValue`](crate::template::program::EventValue) stand for, in their order.
     #[inline(always)]
     fn known(&self) -> [u64; 3] {
-        [u64::from(self.entry.hook_data), self.around.tid, self.around.pid]
+        [u64::from(self.entry.hook_data), self.context.tid, self.context.pid]
     }
 
-    /// Prints a macro as macros are printed without a code.
+    /// Prints a macro in the default form, without a code.
     pub(super) fn print_plain(&mut self, value: Value) -> Step {
         match value.text {
             Some(text) => {
-                let bytes = read::text(text, self.entry, self.around);
+                let bytes = read::text(text, self.entry, self.context);
                 self.spend_on_bytes(bytes.len())?;
+                // Recorded bytes can have any value, but names of programs and logs are already
+                // printable.
                 if let read::Text::Entry { .. } = text {
                     print::ascii(self.lines.buffer(), bytes, None);
                 } else {
@@ -161,7 +171,7 @@ impl Run<'_> {
         GO_ON
     }
 
-    /// Prints a macro with a code.
+    /// Prints a macro in the form of a code.
     pub(super) fn print_as(&mut self, value: Value, code: Code) -> Step {
         if value.text.is_some() {
             return match code {
@@ -172,6 +182,8 @@ impl Run<'_> {
         let number = value.number as u64;
         match code {
             Code::Ascii { bytes, width } => {
+                // A number that is printed as text is shown as its bytes, for example four letters
+                // in a word.
                 let all = number.to_be_bytes();
                 let shown = &all[8 - usize::from(bytes.min(8))..];
                 let end = shown.iter().position(|byte| *byte == 0).unwrap_or(shown.len());
@@ -188,7 +200,7 @@ impl Run<'_> {
                 self.print_number(value, code);
             }
         }
-        self.blank_behind(code);
+        self.blank_after(code);
         GO_ON
     }
 
@@ -206,12 +218,13 @@ impl Run<'_> {
         GO_ON
     }
 
-    /// Prints the name of the object that the first of so many arguments is the key of.
+    /// Pops `arguments` values. The first value is the key of an object, and this function prints
+    /// the object's name.
     pub(super) fn object(&mut self, arguments: usize) {
         let first = self.state.stack.len().saturating_sub(arguments);
         let key = self.state.stack.get(first).map_or(0, |value| value.number as u64);
         self.state.stack.truncate(first);
-        match self.around.names.object(key) {
+        match self.context.names.object(key) {
             Some(name) => self.lines.put(name),
             None => print::plain(self.lines.buffer(), key),
         }
@@ -219,7 +232,7 @@ impl Run<'_> {
     }
 }
 
-/// A number; `at` is where the pointer stands, which moves on.
+/// Returns a number. If the source is the data pointer, reads the number at `at` and advances `at`.
 #[inline(always)]
 fn number(
     source: Source,
@@ -235,16 +248,22 @@ fn number(
             number
         }
         Source::Word(index) => entry.word(index),
-        Source::Known(which) => Some(known[which as usize]),
+        Source::Event(which) => Some(known[which as usize]),
     }
 }
 
-/// Puts the low `size` bytes of a number.
+/// Prints the low `size` bytes of a number.
 #[inline(always)]
-fn put_number(room: Room<'_>, number: u64, form: NumberForm, size: usize) -> Room<'_> {
+fn put_number(
+    room: Reservation<'_>,
+    number: u64,
+    form: NumberForm,
+    size: usize,
+) -> Reservation<'_> {
     if form == NumberForm::Hex {
         return room.hexadecimal_bytes(number, size);
     }
+    // Shifting to the top and back extends the sign, or clears the bits above the size.
     let shift = 64 - 8 * size as u32;
     let signed = (number << shift) as i64 >> shift;
     if form == NumberForm::Signed && signed.is_negative() {

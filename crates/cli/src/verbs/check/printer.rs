@@ -1,0 +1,129 @@
+//! Checks a trace and prints failures. For long streams, prints each failure as soon as it is
+//! found.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tracewell::check::{Check, Rules, Verdict};
+use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Stop, Trace};
+use tracewell::report::check::{self, VerdictRow};
+use tracewell::source::Source;
+use tracewell::text::shown_path;
+
+use super::junit::Suites;
+use crate::document::Document;
+use crate::{screen, sources};
+
+/// Checks a trace against rules and writes the result.
+pub(super) struct FailurePrinter<'r, W> {
+    rules: &'r Rules,
+    source: &'r Source,
+    check: Check<'r>,
+    out: W,
+    trace: PathBuf,
+    results: Results<'r>,
+    /// Number of failures that were written.
+    printed: usize,
+    /// True if a rule is violated.
+    wrong: &'r AtomicBool,
+}
+
+/// The destinations of the results.
+#[derive(Clone, Copy)]
+pub(super) struct Results<'r> {
+    pub(super) form: Form<'r>,
+    pub(super) junit: Option<&'r Suites>,
+}
+
+/// The form of the result on standard output.
+#[derive(Clone, Copy)]
+pub(super) enum Form<'r> {
+    /// Nothing.
+    Quiet,
+    /// Text, at the end.
+    Text,
+    /// Text, each failure at once.
+    TextAtOnce,
+    /// A JSON document, at the end.
+    Json(&'r Document),
+    /// Annotations of GitHub, at the end.
+    Github,
+}
+
+impl<'r, W: Write> FailurePrinter<'r, W> {
+    /// Creates a printer for one trace.
+    pub(super) fn new(
+        (source, rules): (&'r Source, &'r Rules),
+        trace: &Path,
+        results: Results<'r>,
+        wrong: &'r AtomicBool,
+        out: W,
+    ) -> Self {
+        let check = Check::new(rules);
+        Self { rules, source, check, out, trace: trace.to_owned(), results, printed: 0, wrong }
+    }
+
+    /// Writes the failures found since the last call.
+    fn print_new(&mut self) -> io::Result<()> {
+        let failures = self.check.failures();
+        let at_once = matches!(self.results.form, Form::TextAtOnce);
+        if !at_once || self.printed == failures.len() {
+            return Ok(());
+        }
+        let text = check::failures(self.source, &failures[self.printed..], screen::layout());
+        self.printed = failures.len();
+        self.write(&text)
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()
+    }
+
+    /// Ends the check, and writes the part of the verdict that has not been written yet.
+    fn end(&mut self, trace: &Trace) -> io::Result<()> {
+        sources::report(self.source, &self.rules.unknown_names(trace));
+        let check = std::mem::replace(&mut self.check, Check::new(self.rules));
+        let verdict: Verdict = check.verdict(trace);
+        if !verdict.passed() {
+            self.wrong.store(true, Ordering::Relaxed);
+        }
+        if let Some(junit) = self.results.junit {
+            junit.add(&self.trace, self.source, &verdict);
+        }
+        let name = shown_path(&self.trace).to_string();
+        let text = match self.results.form {
+            Form::Quiet => return Ok(()),
+            Form::Json(document) => {
+                let verdict = VerdictRow::new(self.source, &verdict);
+                return document.writer().trace(&name, &verdict);
+            }
+            Form::Github => check::github(self.source, &verdict, &name),
+            // Failures are in the order of the trace, so the first `printed` failures are already
+            // printed.
+            Form::Text | Form::TextAtOnce => {
+                let left = verdict.failures.get(self.printed..).unwrap_or_default();
+                let layout = screen::layout();
+                check::failures(self.source, left, layout) + &check::summary(&verdict, layout)
+            }
+        };
+        self.write(&text)
+    }
+}
+
+impl<W: Write> Sink for FailurePrinter<'_, W> {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.check.events(trace, batch)?;
+        Stop::on_error(self.print_new())
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.check.loss(trace, loss)
+    }
+
+    fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
+        self.rules.check(trace).map_err(SinkError::not_possible)?;
+        Ok(self.end(trace)?)
+    }
+}

@@ -1,0 +1,125 @@
+//! Tests dates on the command line: as times of events, as limits of a selection, in time zones.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
+}
+
+/// Runs the program on a trace with a wall clock, which begins on 2 March 2026, 09:00 UTC.
+fn run(arguments: &[&str]) -> Output {
+    run_on("hooks.twx", arguments)
+}
+
+fn run_on(trace: &str, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+    // A zone by its rules needs no database.
+    command.env("TZ", "EST5EDT,M3.2.0,M11.1.0").stdin(Stdio::null());
+    command.args(arguments).arg(example(trace)).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Returns the second and third column of the events of a report.
+fn times(arguments: &[&str]) -> Vec<(String, String)> {
+    let text = stdout(&run(&[&["report"], arguments].concat()));
+    let events = text.lines().skip_while(|line| !line.contains("SEQ")).skip(1);
+    let word = |line: &str, number| line.split_whitespace().nth(number).unwrap().to_owned();
+    events.take_while(|line| !line.is_empty()).map(|line| (word(line, 1), word(line, 2))).collect()
+}
+
+#[test]
+fn a_report_shows_dates_in_the_chosen_zone() {
+    let last = |zone: &[&str]| times(&[&["--time", "absolute"], zone].concat())[3].clone();
+    let of = |date: &str| (date.to_owned(), "1608.000".to_owned());
+    assert_eq!(last(&["--utc"]), of("2026-03-02T09:00:00.001608000Z"));
+    assert_eq!(last(&[]), of("2026-03-02T04:00:00.001608000-05:00"));
+    assert_eq!(last(&["--zone", "+05:30"]), of("2026-03-02T14:30:00.001608000+05:30"));
+    let heading = stdout(&run(&["report", "--time", "absolute"]));
+    assert!(heading.contains("\n     SEQ  DATE  "), "{heading}");
+}
+
+#[test]
+fn a_report_of_differences_has_no_other_times() {
+    let shown = times(&["--time", "delta"]);
+    let deltas: Vec<_> = shown.iter().map(|(delta, _)| delta.as_str()).collect();
+    assert_eq!(deltas, ["0.000", "0.000", "0.000", "1608.000"]);
+    let text = stdout(&run(&["report", "--time", "delta"]));
+    assert!(text.contains("\n     SEQ   DELTA [us]   CONTEXT"), "{text}");
+    let relative = run(&["report", "--time", "relative"]).stdout;
+    assert_eq!(relative, run(&["report", "--layout", "lines"]).stdout);
+}
+
+#[test]
+fn dates_limit_a_selection_in_every_verb() {
+    let until = ["--to", "2026-03-02T04:00:00.001607999"];
+    let from = ["--zone", "Asia/Tokyo", "--from", "2026-03-02 18:00:00.001608"];
+    let count = |arguments: &[&str]| {
+        let output = run(&[&["info", "--json"], arguments].concat());
+        let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+        document["traces"][0]["events"].as_u64().unwrap()
+    };
+    assert_eq!((count(&until), count(&from)), (3, 1));
+    assert_eq!(count(&["--from", "2026-03-02T10:00:00.001608001+01:00"]), 0);
+    assert_eq!(count(&["--from", "2026-03-02T09:00Z", "--to", "2026-03-02T09:00:01Z"]), 4);
+    let lines = |verb: &str| stdout(&run(&[&[verb][..], &until].concat())).lines().count();
+    assert_eq!(lines("events"), 3);
+}
+
+#[test]
+fn dates_that_are_not_known_are_refused() {
+    let expected = "error: dates need a trace that contains its date of recording; this threadx \
+                    trace does not: use times since the first event\n";
+    for arguments in [&["report", "--time", "absolute"][..], &["events", "--from", "2026-03-02"]] {
+        let output = run_on("scheduling.trx", arguments);
+        assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(2), expected));
+        assert_eq!(output.stdout, b"");
+    }
+    assert!(!stdout(&run_on("scheduling.trx", &["info"])).contains("dates"));
+}
+
+#[test]
+fn wrong_dates_and_zones_are_reported() {
+    let expect = |arguments: &[&str], expected: &str| {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
+    };
+    expect(&["info", "--from", "2026-02-30"], "found '2026-02-30'");
+    expect(&["info", "--zone", "Europe/Berln"], "--zone: no time zone 'Europe/Berln'");
+    // Clocks were put forward at 2:00 on 8 March and back on 1 November.
+    expect(&["info", "--from", "2026-03-08T02:30"], "--from: 2026-03-08T02:30 does not exist in");
+    expect(&["info", "--to", "2026-11-01T01:30"], "add -04:00 for the first or -05:00 for the");
+    expect(&["info", "--zone", "UTC", "--utc"], "cannot be used with");
+    assert!(run(&["info", "--to", "2026-11-01T01:30-04:00"]).status.success());
+}
+
+#[test]
+fn a_zone_or_form_without_effect_is_reported() {
+    let output = run(&["events", "--utc"]);
+    let reported = "warning: --utc has no effect: the command neither reads nor shows a date\n";
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), reported));
+    let output = run(&["report", "--layout", "trcrpt", "--time", "delta"]);
+    assert!(stderr(&output).contains("--time has no effect: the layout trcrpt has"));
+    assert_eq!(stderr(&run(&["info", "--zone", "UTC"])), "");
+}
+
+#[test]
+fn a_wrong_zone_of_the_system_matters_only_for_dates() {
+    let run = |trace: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
+        command.env("TZ", "Nowhere").arg("info").arg(example(trace)).output().unwrap()
+    };
+    assert_eq!(run("scheduling.trx").status.code(), Some(0));
+    let failed = run("hooks.twx");
+    assert_eq!(failed.status.code(), Some(2));
+    assert!(stderr(&failed).contains("TZ names no known time zone: use --zone NAME or --utc"));
+}

@@ -1,0 +1,104 @@
+//! Reads a connection until it ends, and reopens it. Serial lines and TCP use this module.
+
+use std::io::{self, Read};
+use std::time::{Duration, Instant};
+
+use crate::intake::{Intake, PIECE, is_pause};
+use crate::pace::{Pace, READING};
+
+/// A new connection replaces a connection that has been silent for this long, because the target
+/// has probably restarted without closing it.
+pub(crate) const SILENCE: Duration = Duration::from_secs(1);
+
+/// The reason why reading a connection ended.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// The collection of all sources ended.
+    Over,
+    /// A new connection replaces it.
+    GaveWay,
+    /// The peer closed the connection, or it failed.
+    Ended(Option<io::Error>),
+}
+
+/// Reads a connection to its end. A read must not block for longer than
+/// [`TICK`](crate::pace::TICK).
+///
+/// Calls `gives_way` when the connection has been silent for [`SILENCE`].
+pub(crate) fn read(
+    connection: &mut impl Read,
+    intake: &mut Intake<'_>,
+    mut gives_way: impl FnMut() -> bool,
+) -> End {
+    let mut piece = vec![0; PIECE];
+    let mut pace = Pace::new(READING);
+    let mut last = Instant::now();
+    while !intake.is_over() {
+        match connection.read(&mut piece) {
+            Ok(0) => return End::Ended(None),
+            Ok(length) => {
+                intake.bytes(piece.get(..length).unwrap_or_default());
+                // A full read means that more data is waiting.
+                if length < PIECE && intake.pauses {
+                    pace.rest_after_read(length);
+                }
+                last = Instant::now();
+            }
+            Err(error) if is_pause(&error) => {
+                // This silence may end the collection because of `--idle`.
+                intake.nothing();
+                // A target that lost power does not close its connection. If it connects again, the
+                // old connection is dead.
+                if last.elapsed() >= SILENCE && gives_way() {
+                    return End::GaveWay;
+                }
+            }
+            Err(error) => return End::Ended(Some(error)),
+        }
+    }
+    End::Over
+}
+
+/// Opens a connection, reads it to its end, and repeats.
+///
+/// # Errors
+/// Returns an error if opening fails for a permanent reason.
+pub(crate) fn keep_reading<C: Read>(
+    intake: &mut Intake<'_>,
+    mut open: impl FnMut() -> io::Result<(C, String)>,
+) -> io::Result<()> {
+    let again = !intake.control.until.disconnected;
+    while !intake.is_over() {
+        let (mut connection, peer) = match open() {
+            Ok(opened) => opened,
+            Err(error) if is_permanent(&error, intake.counts.connections) => return Err(error),
+            Err(error) => {
+                intake.back_off(Some(&error));
+                continue;
+            }
+        };
+        intake.opened(&peer);
+        let End::Ended(error) = read(&mut connection, intake, || false) else { break };
+        // Close the device before waiting: an unplugged device that is still open could return
+        // under another name.
+        drop(connection);
+        intake.closed(error.as_ref(), again);
+        if !again {
+            break;
+        }
+        // A peer that accepts and immediately closes connections must not cause a busy loop.
+        intake.back_off(None);
+    }
+    Ok(())
+}
+
+/// Returns true if trying again is useless. After the first connection, a permission error is
+/// temporary: the system denies access to a replugged device until it has set the device's owner.
+fn is_permanent(error: &io::Error, connections: u64) -> bool {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, ResourceBusy, Unsupported, WouldBlock};
+    match error.kind() {
+        InvalidInput | Unsupported => true,
+        PermissionDenied | ResourceBusy | WouldBlock => connections == 0,
+        _ => false,
+    }
+}

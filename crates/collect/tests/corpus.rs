@@ -1,0 +1,14 @@
+//! Runs the fuzzer's corpora of the collector through the fuzz targets, with stable Rust and
+//! without a fuzzer.
+
+#[path = "../../../fuzz/src/collected.rs"]
+mod collected;
+#[path = "../../../fuzz/src/corpus.rs"]
+mod corpus;
+#[path = "../../../fuzz/src/packets.rs"]
+mod packets;
+
+corpus::tests! {
+    packets: packet_numbers;
+    collected: datagrams tagged_lines;
+}

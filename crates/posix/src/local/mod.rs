@@ -1,0 +1,342 @@
+//! The streams that trace this process. Its recorders use this module to find them.
+//!
+//! A page contains the process's area, the generation of the area that was last seen, and the
+//! attached streams. A process without an area watches a page that all such processes of a user
+//! share; the page's generation changes when a controller has created an area for one of them. In a
+//! child process created by `fork`, the kernel fills this page with zeros, so the child searches
+//! for its own area.
+//!
+//! Each stream has a private page, followed by its memory. Both remain mapped as long as the
+//! process lives, because a thread or a signal handler may be recording at any time. When a stream
+//! ends, its memory is replaced with private zeros.
+//!
+//! Threads and handlers may attach concurrently. Each maps the stream. An atomic exchange decides
+//! which mapping is used, and the other mappings are removed. So no thread waits.
+//!
+//! `attached` maps streams. `inheritance` finds or creates the area, including the area of a
+//! process that was forked or started by a traced process.
+//!
+//! Unsafe: mapped pages become references.
+#![allow(unsafe_code)]
+
+mod attached;
+mod inheritance;
+
+use std::os::fd::AsFd;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
+
+use tracewell_wire::posix::area::{AREA_WORDS, NAMES_WORDS, SLOTS, at, names};
+use tracewell_wire::posix::{FIRST_USER, UNNAMED, USER_EVENT_MAX};
+
+pub(crate) use self::attached::AttachedStream;
+use self::inheritance::Found;
+pub(crate) use self::inheritance::parents_slots;
+use crate::names::NameFile;
+use crate::registry::{self, Registry};
+use crate::sys;
+
+/// The substitute for a missing area.
+static NO_AREA: [AtomicU64; AREA_WORDS] = [const { AtomicU64::new(0) }; AREA_WORDS];
+
+/// The private page of this process.
+#[repr(C)]
+pub(crate) struct TracedProcess {
+    /// The process id; 0 if the page is new or was wiped.
+    process: AtomicU64,
+    /// The area or its substitute, [`AREA_WORDS`] words; null before the first search.
+    area: AtomicPtr<AtomicU64>,
+    /// The area's generation when `streams` was last updated.
+    seen: AtomicU64,
+    /// One bit per attached stream.
+    attached: AtomicU64,
+    /// User event ids below this limit are known to be defined.
+    known: AtomicU64,
+    /// The name space, [`NAMES_WORDS`] words; null if there is none.
+    names: AtomicPtr<AtomicU64>,
+    streams: [AtomicPtr<AttachedStream>; SLOTS],
+}
+
+const _: () = assert!(size_of::<TracedProcess>() <= sys::PAGE);
+
+static LOCAL: AtomicPtr<TracedProcess> = AtomicPtr::new(ptr::null_mut());
+
+/// Runs when the program starts or the library is loaded, so that no signal handler has to do this
+/// work.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEGIN: extern "C" fn() = begin;
+
+extern "C" fn begin() {
+    static BEGUN: AtomicBool = AtomicBool::new(false);
+    if BEGUN.swap(true, AcqRel) {
+        return;
+    }
+    registry::choose();
+    page();
+    sys::at_fork(inheritance::before_fork, inheritance::in_child);
+}
+
+/// Returns the page, creating it on first use.
+fn page() -> Option<&'static TracedProcess> {
+    let known = NonNull::new(LOCAL.load(Acquire));
+    let page = match known {
+        Some(page) => page,
+        None => {
+            let made = sys::wiped_on_fork(sys::PAGE)?.cast::<TracedProcess>();
+            let first = LOCAL.compare_exchange(ptr::null_mut(), made.as_ptr(), AcqRel, Acquire);
+            match first {
+                Ok(_) => made,
+                // If another thread was first, this page remains mapped. It was never accessed, so
+                // it uses no memory.
+                Err(other) => NonNull::new(other)?,
+            }
+        }
+    };
+    // SAFETY: a page of atomics, for which zeros are valid values; it is never unmapped.
+    Some(unsafe { page.as_ref() })
+}
+
+/// Returns a number that identifies this process and changes with every fork.
+///
+/// ```
+/// use tracewell_posix::process_token;
+///
+/// assert_eq!(process_token(), process_token());
+/// assert_ne!(process_token(), 0);
+/// ```
+pub fn process_token() -> u64 {
+    page().map_or_else(|| u64::from(sys::process()), TracedProcess::own_process)
+}
+
+impl TracedProcess {
+    fn own_process(&self) -> u64 {
+        match self.process.load(Relaxed) {
+            0 => {
+                let own = u64::from(sys::process());
+                self.process.store(own, Relaxed);
+                own
+            }
+            own => own,
+        }
+    }
+
+    /// Returns the page, after attaching all streams that trace this process now.
+    /// Async-signal-safe.
+    #[inline(always)]
+    pub(crate) fn current() -> Option<&'static Self> {
+        // SAFETY: the pointer is null or points to a page of atomics that is never unmapped.
+        let local = unsafe { LOCAL.load(Acquire).as_ref() };
+        if let Some(local) = local
+            && let Some(generation) = local.generation()
+            && generation == local.seen.load(Relaxed)
+        {
+            return Some(local);
+        }
+        sys::keeping_errno(Self::catch_up)
+    }
+
+    /// Returns the generation of the area, if there is one.
+    #[inline(always)]
+    fn generation(&self) -> Option<u64> {
+        let area = NonNull::new(self.area.load(Acquire))?;
+        // SAFETY: an area has `AREA_WORDS` words and is never unmapped once it is stored here.
+        Some(unsafe { area.add(at::GENERATION).as_ref() }.load(Acquire))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn catch_up() -> Option<&'static Self> {
+        let local = page()?;
+        local.own_process();
+        if local.has_area() || local.find_area(false) {
+            local.attach_all();
+        }
+        Some(local)
+    }
+
+    /// Returns the page with an area of this process, creating the area if necessary.
+    fn with_area() -> Option<&'static Self> {
+        let local = page()?;
+        local.own_process();
+        if local.has_area() || local.find_area(true) {
+            local.attach_all();
+            return Some(local);
+        }
+        None
+    }
+
+    /// Returns true if the area belongs to this process alone.
+    fn has_area(&self) -> bool {
+        let area = self.area.load(Acquire);
+        !area.is_null() && !ptr::eq(area, NO_AREA.as_ptr()) && !inheritance::is_page_of_all(area)
+    }
+
+    fn area(&self) -> &'static [AtomicU64] {
+        mapped(&self.area, AREA_WORDS).unwrap_or(&NO_AREA)
+    }
+
+    /// Returns this process's token.
+    #[inline(always)]
+    pub(crate) fn process(&self) -> u64 {
+        self.process.load(Relaxed)
+    }
+
+    /// Returns one bit per attached stream.
+    #[inline(always)]
+    pub(crate) fn attached(&self) -> u64 {
+        self.attached.load(Relaxed)
+    }
+
+    /// Returns the stream in a slot, if one is attached.
+    #[inline(always)]
+    pub(crate) fn stream(&self, slot: usize) -> Option<&'static AttachedStream> {
+        // SAFETY: the pointer is null or points to a page that `attach` filled before it was stored
+        // here; the page is never unmapped.
+        unsafe { self.streams.get(slot)?.load(Acquire).as_ref() }
+    }
+
+    /// Returns true if the id of a user event was defined. Async-signal-safe.
+    #[inline]
+    pub(crate) fn knows(&self, id: u32) -> bool {
+        if id == UNNAMED {
+            return true;
+        }
+        id >= FIRST_USER && (u64::from(id) < self.known.load(Relaxed) || self.learns(id))
+    }
+
+    #[cold]
+    fn learns(&self, id: u32) -> bool {
+        let Some(words) = mapped(&self.names, NAMES_WORDS) else { return false };
+        let count = words[names::COUNT].load(Acquire).min(USER_EVENT_MAX as u64);
+        let known = u64::from(FIRST_USER) + count;
+        self.known.store(known, Relaxed);
+        u64::from(id) < known
+    }
+
+    /// Finds the area of this process, if it has one. Creates an area if the process inherits
+    /// streams or if `make` is true. Returns true if there is an area; otherwise no stream traces
+    /// the process.
+    fn find_area(&self, make: bool) -> bool {
+        let before = self.area.load(Acquire);
+        let (area, names, seen) = match inheritance::find(make) {
+            Found::Own(area, names) => (area, names, None),
+            Found::All(page, seen) => (page, None, Some(seen)),
+            Found::Nothing => (&NO_AREA[..], None, Some(0)),
+        };
+        if let Some(names) = names {
+            // Store the name space first: a thread that sees the area then also sees the names.
+            let names = names.as_ptr().cast_mut();
+            let _ = self.names.compare_exchange(ptr::null_mut(), names, AcqRel, Relaxed);
+        }
+        let start = area.as_ptr().cast_mut();
+        let first = self.area.compare_exchange(before, start, AcqRel, Acquire);
+        if let Some(seen) = seen {
+            if first.is_ok() {
+                self.seen.store(seen, Relaxed);
+            }
+            return self.has_area();
+        }
+        inheritance::leave(self);
+        true
+    }
+
+    /// Attaches and detaches streams until they match the area's generation.
+    fn attach_all(&self) {
+        let area = self.area();
+        let generation = area[at::GENERATION].load(Acquire);
+        let mut registry = None;
+        for slot in 0..SLOTS {
+            let nonce = area[at::SLOTS + slot].load(Acquire);
+            let present = self.stream(slot);
+            let before = self.streams[slot].load(Acquire);
+            let known = present.map_or(0, |stream| stream.header.nonce);
+            if nonce == 0 && known == 0 {
+                continue;
+            }
+            let registry = registry.get_or_insert_with(|| Registry::open(sys::user()).ok());
+            // Any process that sweeps the registry removes the streams of dead controllers from the
+            // registry.
+            let announced = |registry: &Registry| {
+                let found = registry.reference(slot as u32);
+                found.is_ok_and(|reference| reference.nonce == nonce)
+            };
+            if known == nonce && registry.as_ref().is_none_or(announced) {
+                continue;
+            }
+            let after = match (nonce, registry) {
+                _ if known == nonce => None,
+                (0, _) | (_, None) => None,
+                (nonce, Some(registry)) => attached::attach(registry, slot, nonce),
+            };
+            self.exchange(slot, before, after);
+        }
+        self.seen.store(generation, Relaxed);
+    }
+
+    fn exchange(
+        &self,
+        slot: usize,
+        before: *mut AttachedStream,
+        after: Option<NonNull<AttachedStream>>,
+    ) {
+        let place = after.map_or(ptr::null_mut(), NonNull::as_ptr);
+        let changed = self.streams[slot].compare_exchange(before, place, AcqRel, Relaxed).is_ok();
+        if changed {
+            inheritance::leave_stream(slot, place);
+            if place.is_null() {
+                self.attached.fetch_and(!(1 << slot), Relaxed);
+            } else {
+                self.attached.fetch_or(1 << slot, Relaxed);
+            }
+            if let Some(before) = NonNull::new(before) {
+                attached::retire(before);
+            }
+        } else if let Some(after) = after {
+            attached::discard(after);
+        }
+    }
+}
+
+/// Returns the mapped words that a pointer refers to, unless it is null.
+///
+/// `words` must be `AREA_WORDS` for a pointer to an area and `NAMES_WORDS` for a pointer to a name
+/// space.
+fn mapped(place: &AtomicPtr<AtomicU64>, words: usize) -> Option<&'static [AtomicU64]> {
+    let start = NonNull::new(place.load(Acquire))?;
+    // SAFETY: every pointer stored there was mapped with that many words and is never unmapped.
+    Some(unsafe { std::slice::from_raw_parts(start.as_ptr(), words) })
+}
+
+/// Ensures that this process has an area.
+pub(crate) fn prepare() {
+    begin();
+    TracedProcess::with_area();
+}
+
+/// Returns the id of an event type in this process, defining the type first if its name is new.
+pub(crate) fn define(name: &[u8]) -> Result<u32, sys::Errno> {
+    begin();
+    let registry = Registry::open(sys::user())?;
+    let local = TracedProcess::with_area().ok_or(libc::ENOMEM)?;
+    registry.sweep_sometimes();
+    let nonce = local.area()[at::NAMES].load(Acquire);
+    let file = registry.names(nonce)?;
+    NameFile(file.as_fd()).define(name)
+}
+
+impl TracedProcess {
+    /// Discards the parent's streams, on kernels that do not wipe the page.
+    fn forget(&self) {
+        self.process.store(0, Relaxed);
+        self.area.store(ptr::null_mut(), Relaxed);
+        self.names.store(ptr::null_mut(), Relaxed);
+        for word in [&self.seen, &self.attached, &self.known] {
+            word.store(0, Relaxed);
+        }
+        for stream in &self.streams {
+            stream.store(ptr::null_mut(), Relaxed);
+        }
+    }
+}

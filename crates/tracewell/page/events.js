@@ -1,0 +1,143 @@
+// The list of events. Only the lines in sight exist as elements.
+
+import { lowerBound } from "./model.js";
+import { counted } from "./rows.js";
+import { element } from "./details.js";
+
+/** Height of a line in pixels. */
+const LINE = 22;
+
+/** Browsers limit the height of an element; longer lists scroll in proportion. */
+const MAX_HEIGHT = 8_000_000;
+
+export class EventList {
+    /**
+     * @param {HTMLElement} scroller
+     * @param {HTMLElement} lines
+     * @param {import("./timeline.js").Timeline} timeline
+     */
+    constructor(scroller, lines, timeline) {
+        this.scroller = scroller;
+        this.lines = lines;
+        this.timeline = timeline;
+        this.events = timeline.model.events;
+        this.first = 0;
+        /** @type {Set<number>} indices of found events */
+        this.found = new Set();
+        this.ignored = -1;
+        this.followed = -1;
+        const filler = /** @type {HTMLElement} */ (scroller.querySelector("#filler"));
+        filler.style.height = `${Math.min(this.events.count * LINE, MAX_HEIGHT)}px`;
+        scroller.addEventListener("scroll", () => this.scrolled());
+        scroller.addEventListener("wheel", (event) => {
+            if (this.events.count * LINE <= MAX_HEIGHT) return;
+            event.preventDefault();
+            this.goTo(this.first + Math.sign(event.deltaY) * 3);
+        }, { passive: false });
+        lines.addEventListener("click", (event) => {
+            const line = /** @type {HTMLElement} */ (event.target).closest(".event");
+            if (line) this.choose(Number(/** @type {HTMLElement} */ (line).dataset.index));
+        });
+        new ResizeObserver(() => this.draw()).observe(scroller);
+    }
+
+    get rows() {
+        return Math.ceil(this.scroller.clientHeight / LINE) + 1;
+    }
+
+    get last() {
+        return Math.max(this.events.count - Math.floor(this.scroller.clientHeight / LINE), 0);
+    }
+
+    scrolled() {
+        const { scrollTop, scrollHeight, clientHeight } = this.scroller;
+        if (Math.abs(scrollTop - this.ignored) < 1.5) return;
+        this.ignored = -1;
+        const room = Math.max(scrollHeight - clientHeight, 1);
+        this.first = Math.min(Math.round((scrollTop / room) * this.last), this.last);
+        this.draw();
+    }
+
+    /** @param {number} index */
+    goTo(index) {
+        this.first = Math.min(Math.max(Math.round(index), 0), this.last);
+        const room = Math.max(this.scroller.scrollHeight - this.scroller.clientHeight, 0);
+        const top = this.last > 0 ? (this.first / this.last) * room : 0;
+        this.scroller.scrollTop = top;
+        this.ignored = this.scroller.scrollTop;
+        this.draw();
+    }
+
+    /** Selects an event, and shows it. @param {number} index */
+    choose(index) {
+        const { view } = this.timeline;
+        const chosen = Math.min(Math.max(index, 0), this.events.count - 1);
+        this.chosen = chosen;
+        view.reveal(this.events.at[chosen]);
+        view.select({ event: chosen });
+    }
+
+    /** Returns the event that the selection means: itself, or the first of its span. */
+    get current() {
+        const { selection } = this.timeline.view;
+        if (!selection) return -1;
+        if ("event" in selection) return selection.event;
+        const { spans } = this.timeline.model.rows[selection.row];
+        const index = lowerBound(this.events.seq, spans.seq[selection.span]);
+        return index < this.events.count ? index : -1;
+    }
+
+    /** Brings the selection into sight, or the start of the shown time if it has changed. */
+    follow() {
+        const { view } = this.timeline;
+        const { current } = this;
+        const key = `${view.from} ${view.to}`;
+        if (current !== this.followed) {
+            this.followed = current;
+            const visible = Math.floor(this.scroller.clientHeight / LINE);
+            const isInSight = current >= this.first && current < this.first + visible;
+            if (current >= 0 && !isInSight) this.goTo(current - Math.floor(visible / 2));
+        } else if (key !== this.shown && current < 0) {
+            this.goTo(lowerBound(this.events.at, view.from));
+        }
+        this.shown = key;
+        this.draw();
+    }
+
+    draw() {
+        const last = Math.min(this.first + this.rows, this.events.count);
+        const lines = [];
+        for (let index = this.first; index < last; index += 1) lines.push(this.line(index));
+        this.lines.replaceChildren(...lines);
+        this.scroller.setAttribute("aria-rowcount", String(this.events.count));
+    }
+
+    /** @param {number} index */
+    line(index) {
+        const { model, view, contexts } = this.timeline;
+        const { events } = this;
+        const dot = element("i", [], "dot");
+        dot.style.background = contexts[events.context[index]];
+        const line = element("div", [
+            element("span", [String(events.seq[index])], "number"),
+            element("span", [model.time(model.exact(events.at[index])).replace(/ (ms|s|ticks)$/, "")], "time"),
+            element("span", [dot, model.name(events.context[index])], "context"),
+            element("span", [model.kinds[events.kind[index]].label], "label"),
+            element("span", [events.text(events.args[index])], "args"),
+        ], "event");
+        line.dataset.index = String(index);
+        line.setAttribute("role", "row");
+        const time = events.at[index];
+        line.classList.toggle("outside", time < view.from || time > view.to);
+        line.classList.toggle("match", this.found.has(index));
+        line.classList.toggle("chosen", index === this.current);
+        return line;
+    }
+
+    /** Returns the heading: how many events there are, and the unit of their times. */
+    heading() {
+        const { model } = this.timeline;
+        const sample = model.time(model.exact(0));
+        return `${counted(this.events.count, "event")} · time in ${sample.slice(sample.lastIndexOf(" ") + 1)}`;
+    }
+}

@@ -1,0 +1,172 @@
+// The keyboard: each key, what it does, and the overlay that lists them.
+
+import { element } from "./details.js";
+
+/** Keys in the overlay, and what they do. */
+const HELP = [
+    ["w, + / s, −", "zoom in, out"],
+    ["a, ← / d, →", "move left, right"],
+    ["↑ / ↓", "select in the row above, below"],
+    [", / .", "select the span before, after"],
+    ["j / k", "select the next, the previous event"],
+    ["z, Enter", "zoom to the selection, or to the range"],
+    ["f", "show everything"],
+    ["Backspace / Shift+Backspace", "back, forward"],
+    ["/", "search; Enter and Shift+Enter: next, previous"],
+    ["n / N", "next, previous found event"],
+    ["m", "begin to measure at the selection, and end"],
+    ["t", "light or dark"],
+    ["Esc", "clear selection and range"],
+    ["wheel", "zoom; with Shift: move; over the names: scroll"],
+    ["drag", "move; with Shift, or on the axis: select a range"],
+    ["click, double click", "select; zoom to a span"],
+    ["click a group", "fold it"],
+];
+
+/**
+ * @param {HTMLDialogElement} dialog
+ */
+function fill(dialog) {
+    const keys = HELP.flatMap(([key, text]) => [element("dt", [key]), element("dd", [text])]);
+    const states = "running: solid · ready: hatched · blocked: a line with the reason · sleeping: dotted · "
+        + "not running: dashed · unknown: grey hatching · events missing: hatching over all rows";
+    const close = element("button", ["close"]);
+    close.addEventListener("click", () => dialog.close());
+    dialog.replaceChildren(element("h2", ["Keys"]), element("dl", keys), element("p", [states]), close);
+}
+
+export class Keys {
+    /**
+     * @param {import("./timeline.js").Timeline} timeline
+     * @param {import("./events.js").EventList} list
+     * @param {import("./search.js").Search} search
+     * @param {HTMLDialogElement} dialog
+     */
+    constructor(timeline, list, search, dialog) {
+        this.timeline = timeline;
+        this.view = timeline.view;
+        this.list = list;
+        this.search = search;
+        this.dialog = dialog;
+        /** @type {number | null} where a measurement began */
+        this.begun = null;
+        fill(dialog);
+        addEventListener("keydown", (event) => this.key(event));
+    }
+
+    help() {
+        if (this.dialog.open) this.dialog.close();
+        else this.dialog.showModal();
+    }
+
+    /** @param {KeyboardEvent} event */
+    key(event) {
+        const target = /** @type {HTMLElement} */ (event.target);
+        const isTyping = target.tagName === "INPUT";
+        const presses = event.key === "Enter" && ["BUTTON", "A"].includes(target.tagName);
+        if (isTyping || presses || event.ctrlKey || event.metaKey || event.altKey) return;
+        if (this.dialog.open && event.key !== "?") return;
+        const action = this.actions[event.key] ?? this.actions[event.key.toLowerCase()];
+        if (!action) return;
+        action(event);
+        event.preventDefault();
+    }
+
+    /** @returns {Record<string, (event: KeyboardEvent) => void>} */
+    get actions() {
+        const { view, list, search } = this;
+        const middle = () => this.focus;
+        const zoomIn = () => view.zoom(0.7, middle());
+        const zoomOut = () => view.zoom(1 / 0.7, middle());
+        const left = () => view.pan(-0.15);
+        const right = () => view.pan(0.15);
+        const toSelection = () => this.zoomToSelection();
+        return {
+            w: zoomIn, "+": zoomIn, "=": zoomIn, s: zoomOut, "-": zoomOut,
+            a: left, ArrowLeft: left, d: right, ArrowRight: right,
+            ArrowUp: () => this.moveRow(-1), ArrowDown: () => this.moveRow(1),
+            ",": () => this.moveSpan(-1), ".": () => this.moveSpan(1),
+            j: () => list.choose(list.current + 1), k: () => list.choose(list.current - 1),
+            z: toSelection, Enter: toSelection,
+            f: () => view.fit(),
+            Backspace: (event) => (event.shiftKey ? view.forward() : view.back()),
+            "/": () => search.input.focus(),
+            n: () => search.next(1), N: () => search.next(-1),
+            m: () => this.measure(),
+            t: () => this.timeline.theme.toggle(),
+            "?": () => this.help(),
+            Escape: () => {
+                this.begun = null;
+                view.range = null;
+                view.select(null);
+            },
+        };
+    }
+
+    /** The time around which keys zoom: the selection if it is in sight, otherwise the middle. */
+    get focus() {
+        const { view } = this;
+        const at = this.list.current < 0 ? -Infinity : this.list.events.at[this.list.current];
+        return at >= view.from && at <= view.to ? at : (view.from + view.to) / 2;
+    }
+
+    zoomToSelection() {
+        const { view, timeline } = this;
+        if (view.range) {
+            view.jump(...view.range);
+        } else if (view.selection && "row" in view.selection) {
+            timeline.zoomTo(view.selection);
+        } else if (view.selection) {
+            const at = timeline.model.events.at[view.selection.event];
+            view.jump(at - view.span / 8, at + view.span / 8);
+        }
+    }
+
+    /** Selects the span of another row at the same time. @param {1 | -1} direction */
+    moveRow(direction) {
+        const { view, timeline } = this;
+        const rows = timeline.shown.filter((lane) => lane.row?.spans.count > 0);
+        if (rows.length === 0) return;
+        const { selection } = view;
+        const row = selection && "row" in selection ? selection.row : -1;
+        const place = rows.findIndex((lane) => lane.row.index === row);
+        const start = direction > 0 ? 0 : rows.length - 1;
+        const next = rows[place < 0 ? start : (place + direction + rows.length) % rows.length];
+        view.select({ row: next.row.index, span: Math.max(next.row.spans.find(this.focus), 0) });
+        this.scrollTo(next);
+    }
+
+    /** @param {import("./rows.js").Lane} lane */
+    scrollTo(lane) {
+        const { timeline } = this;
+        const room = timeline.canvas.clientHeight - 44;
+        if (lane.y < timeline.scroll) timeline.scroll = lane.y;
+        if (lane.y + lane.height > timeline.scroll + room) timeline.scroll = lane.y + lane.height - room;
+        this.view.changed();
+    }
+
+    /** Selects the span before or after the selected one. @param {1 | -1} direction */
+    moveSpan(direction) {
+        const { view, timeline } = this;
+        const { selection } = view;
+        if (!selection || !("row" in selection)) {
+            this.moveRow(1);
+            return;
+        }
+        const { spans } = timeline.model.rows[selection.row];
+        const span = Math.min(Math.max(selection.span + direction, 0), spans.count - 1);
+        view.reveal(spans.from(span));
+        view.select({ row: selection.row, span });
+    }
+
+    measure() {
+        const { view } = this;
+        if (this.begun === null) {
+            this.begun = this.focus;
+            view.measure([this.begun, this.begun]);
+        } else {
+            view.measure([this.begun, this.focus]);
+            this.begun = null;
+        }
+    }
+}

@@ -1,0 +1,144 @@
+// Starts the page: reads the payload, makes the parts, and draws after each change.
+
+import { Details, element } from "./details.js";
+import { EventList } from "./events.js";
+import { Keys } from "./keys.js";
+import { Model } from "./model.js";
+import { Overview } from "./overview.js";
+import { contextOrder, counted } from "./rows.js";
+import { Search } from "./search.js";
+import { inflated, payload } from "./source.js";
+import { Theme, contextColours } from "./theme.js";
+import { duration } from "./time.js";
+import { Timeline } from "./timeline.js";
+import { View } from "./view.js";
+
+/**
+ * Returns the element with an id.
+ * @template {HTMLElement} T
+ * @param {string} id
+ * @returns {T}
+ */
+function named(id) {
+    const node = document.getElementById(id);
+    if (!node) throw new Error(`the page has no element ${id}`);
+    return /** @type {T} */ (node);
+}
+
+/** Writes the title and the facts of the trace. @param {Model} model */
+function head(model) {
+    const { header, clock } = model;
+    named("title").textContent = header.title;
+    const parts = [header.format, counted(model.events.count, "event")];
+    const span = model.span(0, model.length);
+    parts.push(header.from === "0" && header.until === header.span ? span : `${span} of a longer trace`);
+    if (clock.isKnown) {
+        const { count, seconds } = clock.rates[0];
+        const hertz = Number(count) / Number(seconds);
+        const [unit, factor] = hertz >= 1e6 ? ["MHz", 1e6] : hertz >= 1e3 ? ["kHz", 1e3] : ["Hz", 1];
+        parts.push(`${+(hertz / Number(factor)).toFixed(3)} ${unit}`);
+    } else {
+        parts.push("clock rate unknown");
+    }
+    const losses = header.losses.map((/** @type {any} */ loss) => {
+        if (loss.events > 0 && loss.unknown === 0) return `${counted(loss.events, "event")} (${loss.cause})`;
+        return `${counted(loss.gaps, "gap")} of unknown size (${loss.cause})`;
+    });
+    const facts = named("facts");
+    facts.replaceChildren(`${parts.join(" · ")} · `,
+        losses.length > 0 ? element("b", [`lost: ${losses.join(", ")}`]) : "nothing lost");
+    facts.title = facts.textContent ?? "";
+}
+
+/** Lets the user move the border between timeline and list. @param {() => void} changed */
+function splitter(changed) {
+    const bar = named("splitter");
+    bar.addEventListener("pointerdown", (event) => bar.setPointerCapture(event.pointerId));
+    bar.addEventListener("pointermove", (event) => {
+        if (event.buttons !== 1) return;
+        const bottom = document.body.clientHeight - event.clientY;
+        named("list").style.height = `${Math.min(Math.max(bottom, 60), document.body.clientHeight - 200)}px`;
+        changed();
+    });
+}
+
+/** Says what is selected, for screen readers. @param {Timeline} timeline */
+function announce(timeline) {
+    const { selection } = timeline.view;
+    const text = !selection ? "" : "row" in selection ? timeline.describe(selection)
+        : timeline.describeEvent(selection.event);
+    const status = named("status");
+    if (status.textContent !== text) status.textContent = text;
+}
+
+async function start() {
+    const data = named("payload");
+    const { header, columns } = payload(await inflated(data.textContent ?? ""));
+    data.remove();
+    const model = new Model(header, columns);
+    const view = new View(model.length);
+    const order = contextOrder(model).map((/** @type {any} */ row) => row.context);
+    const contexts = contextColours(model.contexts, order);
+    let isPlanned = false;
+    const plan = () => {
+        if (isPlanned) return;
+        isPlanned = true;
+        requestAnimationFrame(() => {
+            isPlanned = false;
+            draw();
+        });
+    };
+    const theme = new Theme(plan);
+    /** @type {HTMLCanvasElement} */
+    const canvas = named("timeline");
+    const timeline = new Timeline(canvas, named("tip"), model, view, theme, contexts);
+    const overview = new Overview(named("overview"), timeline);
+    const details = new Details(named("details"), timeline);
+    const list = new EventList(named("scroller"), named("lines"), timeline);
+    const search = new Search(named("query"), named("matches"), list, overview);
+    const keys = new Keys(timeline, list, search, named("keys"));
+    const exists = (/** @type {any} */ selection) => ("event" in selection
+        ? selection.event < model.events.count
+        : selection.span < (model.rows[selection.row]?.spans.count ?? 0));
+    const read = () => view.restore(location.hash.slice(1), model.origin, exists);
+    let written = "";
+    let isDrawn = false;
+    const draw = () => {
+        timeline.draw();
+        overview.draw();
+        details.draw();
+        list.follow();
+        search.show();
+        announce(timeline);
+        named("back").toggleAttribute("disabled", view.past.length === 0);
+        named("forward").toggleAttribute("disabled", view.future.length === 0);
+        const address = view.address((offset) => model.exact(offset));
+        if (address !== written && isDrawn) history.replaceState(null, "", `#${address}`);
+        written = address;
+        isDrawn = true;
+        document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn ?? 0) + 1);
+    };
+    head(model);
+    named("count").textContent = list.heading();
+    view.listeners.push(plan);
+    read();
+    addEventListener("hashchange", read);
+    new ResizeObserver(plan).observe(canvas);
+    splitter(plan);
+    const buttons = {
+        back: () => view.back(), forward: () => view.forward(), fit: () => view.fit(),
+        theme: () => theme.toggle(), help: () => keys.help(),
+    };
+    for (const [id, action] of Object.entries(buttons)) named(id).addEventListener("click", action);
+    canvas.focus();
+    plan();
+}
+
+if (typeof document !== "undefined") {
+    start().catch((error) => {
+        const problem = named("problem");
+        problem.textContent = `This page cannot show its trace: ${error.message}`;
+        problem.hidden = false;
+        throw error;
+    });
+}

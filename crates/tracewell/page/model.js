@@ -1,0 +1,300 @@
+// The trace as the page uses it: events, rows of spans, waits, arrows and gaps. Ticks are offsets
+// from the start of the page; `exact` returns them from the first event of the trace.
+
+import { Clock, duration, fixed, grouped } from "./time.js";
+
+/** Codes of the states of contexts. */
+export const STATES = [
+    "unknown", "running", "interrupted", "preempted", "ready", "blocked", "sleeping", "done",
+    "not running", "deleted",
+];
+export const RUNNING = 1;
+export const INTERRUPTED = 2;
+export const BLOCKED = 5;
+/** Codes of the activities of cores. */
+export const TASK = 1;
+export const INTERRUPT = 2;
+export const IDLE = 3;
+
+/**
+ * Returns the first index in `from..to` whose value is at least `value`, or `to`.
+ * @param {ArrayLike<number>} values sorted
+ * @param {number} value
+ */
+export function lowerBound(values, value, from = 0, to = values.length) {
+    while (from < to) {
+        const middle = (from + to) >>> 1;
+        if (values[middle] < value) from = middle + 1;
+        else to = middle;
+    }
+    return from;
+}
+
+/**
+ * Returns the first index whose value is greater than `value`, or the length.
+ * @param {ArrayLike<number>} values sorted
+ * @param {number} value
+ */
+export function upperBound(values, value) {
+    let from = 0;
+    let to = values.length;
+    while (from < to) {
+        const middle = (from + to) >>> 1;
+        if (values[middle] <= value) from = middle + 1;
+        else to = middle;
+    }
+    return from;
+}
+
+/** A row of states that follow each other. */
+export class Spans {
+    /**
+     * @param {Model} model
+     * @param {number[]} place first change and the one after the last
+     */
+    constructor(model, [start, end]) {
+        this.at = model.change.at.subarray(start, end);
+        this.seq = model.change.seq.subarray(start, end);
+        this.state = model.change.state.subarray(start, end);
+        this.value = model.change.value.subarray(start, end);
+        this.count = end - start;
+        this.limit = model.length;
+    }
+
+    /** @param {number} index */
+    from(index) {
+        return this.at[index];
+    }
+
+    /** @param {number} index */
+    to(index) {
+        return index + 1 < this.count ? this.at[index + 1] : Math.max(this.limit, this.at[index]);
+    }
+
+    /** Returns the index of the span at a time, or -1. @param {number} time */
+    find(time) {
+        return upperBound(this.at, time) - 1;
+    }
+
+    /**
+     * Returns the indices of the first span that overlaps a time and the one after the last.
+     * @param {number} from
+     * @param {number} to
+     */
+    within(from, to) {
+        const first = Math.max(this.find(from), 0);
+        return [first, lowerBound(this.at, to, first, this.count)];
+    }
+
+    /** Time in running states before each change, for shares of many spans. */
+    get running() {
+        if (!this.sums) {
+            this.sums = new Float64Array(this.count + 1);
+            for (let i = 0; i < this.count; i += 1) {
+                const length = this.state[i] === RUNNING ? this.to(i) - this.at[i] : 0;
+                this.sums[i + 1] = this.sums[i] + length;
+            }
+        }
+        return this.sums;
+    }
+
+    /** Returns the time in running states before a time. @param {number} time */
+    runningBefore(time) {
+        const index = this.find(time);
+        if (index < 0) return 0;
+        const partial = this.state[index] === RUNNING ? time - this.at[index] : 0;
+        return this.running[index] + Math.max(0, Math.min(partial, this.to(index) - this.at[index]));
+    }
+
+    /**
+     * Calls `each` for the spans that overlap a time, with the ticks of the overlap.
+     * @param {number} from
+     * @param {number} to
+     * @param {(index: number, ticks: number) => void} each
+     */
+    overlap(from, to, each) {
+        const [first, last] = this.within(from, to);
+        for (let i = first; i < last; i += 1) {
+            const ticks = Math.min(this.to(i), to) - Math.max(this.at[i], from);
+            if (ticks > 0) each(i, ticks);
+        }
+    }
+}
+
+/** The content of the page. */
+export class Model {
+    /**
+     * @param {any} header
+     * @param {Map<string, import("./source.js").Column>} columns
+     */
+    constructor(header, columns) {
+        this.header = header;
+        this.columns = columns;
+        this.clock = new Clock(header.rates);
+        this.origin = BigInt(header.from);
+        this.length = Math.max(Number(BigInt(header.until) - this.origin), 1);
+        this.contexts = header.contexts;
+        this.kinds = header.kinds;
+        this.change = {
+            at: this.ticks("change.ticks"),
+            seq: this.column("change.seq"),
+            state: this.column("change.state"),
+            value: this.column("change.value"),
+        };
+        this.events = new Events(this);
+        this.rows = header.rows.map((/** @type {any} */ row, /** @type {number} */ index) => ({
+            ...row,
+            index,
+            spans: new Spans(this, row.changes),
+        }));
+        this.reasons = header.reasons;
+        this.wait = this.entries("wait", ["context", "owner"]);
+        this.job = this.entries("job", ["context", "missed_seq"]);
+        this.job.missed = this.ticks("job.missed");
+        this.arrow = this.entries("arrow", ["kind", "by", "context"]);
+        this.gap = this.entries("gap", ["events", "cause"]);
+        this.mark = { at: this.ticks("mark.ticks"), context: this.column("mark.context"),
+            seq: this.column("mark.seq") };
+        this.inversion = { from: this.ticks("inversion.from"), until: this.ticks("inversion.until"),
+            context: this.column("inversion.context"), lock: this.column("inversion.lock"),
+            ticks: this.column("inversion.ticks") };
+        this.showsStates = this.rows.some((/** @type {any} */ row) => row.kind === "context");
+    }
+
+    /** @param {string} name */
+    column(name) {
+        const column = this.columns.get(name);
+        if (!column) throw new Error(`the page has no column ${name}`);
+        return column.values;
+    }
+
+    /** Returns a column of ticks as offsets from the start of the page. @param {string} name */
+    ticks(name) {
+        const column = this.columns.get(name);
+        if (!column) throw new Error(`the page has no column ${name}`);
+        if (column.exact) return Float64Array.from(column.exact, (t) => Number(t - this.origin));
+        const origin = Number(this.origin);
+        return Float64Array.from(column.values, (value) => value - origin);
+    }
+
+    /**
+     * @param {string} name
+     * @param {string[]} others
+     * @returns {any}
+     */
+    entries(name, others) {
+        const entries = {
+            from: this.ticks(`${name}.from`),
+            fromSeq: this.column(`${name}.from_seq`),
+            until: this.ticks(`${name}.until`),
+            untilSeq: this.column(`${name}.until_seq`),
+        };
+        const rest = others.map((other) => [other, this.column(`${name}.${other}`)]);
+        return { ...entries, ...Object.fromEntries(rest) };
+    }
+
+    /** Returns the ticks since the first event of the trace. @param {number} offset */
+    exact(offset) {
+        return BigInt(Math.round(offset)) + this.origin;
+    }
+
+    /** Returns a time with its unit. @param {bigint} ticks */
+    time(ticks) {
+        if (!this.clock.isKnown) return `${grouped(ticks)} ticks`;
+        const whole = this.clock.ns(this.exact(this.length));
+        if (whole >= 1000000000n) return `${fixed(this.clock.ns(ticks), 1e9, this.decimals + 3)} s`;
+        return `${fixed(this.clock.ns(ticks), 1e6, this.decimals)} ms`;
+    }
+
+    /** Decimals of a millisecond that differ between ticks: at most 6. */
+    get decimals() {
+        const { count, seconds } = this.clock.rates[0];
+        const digits = Math.ceil(Math.log10(Number(count) / Number(seconds))) - 3;
+        return Math.min(6, Math.max(0, digits));
+    }
+
+    /**
+     * Returns the length of a time with its unit.
+     * @param {number} from
+     * @param {number} to
+     */
+    span(from, to) {
+        if (!this.clock.isKnown) return `${grouped(Math.round(to - from))} ticks`;
+        return duration(this.clock.ns(this.exact(to)) - this.clock.ns(this.exact(from)));
+    }
+
+    /** @param {number} context */
+    name(context) {
+        return this.contexts[context]?.name ?? "?";
+    }
+
+    /** Returns why a context is blocked, in words. @param {number} reason */
+    reason(reason) {
+        const { what, object, holder, code } = this.reasons[reason] ?? {};
+        const about = object ? `${what ?? "object"} ${object}` : (code ?? what ?? "not recorded");
+        return holder > 0 ? `${about}, held by ${this.name(holder - 1)}` : about;
+    }
+
+    /** Returns the number of missing events in words. @param {number} gap */
+    missing(gap) {
+        const events = this.gap.events[gap];
+        const cause = this.header.causes[this.gap.cause[gap] - 1];
+        if (!cause) return "recording was off";
+        if (events === 0) return `events missing, number unknown (${cause})`;
+        if (events === 1) return `a record (${cause})`;
+        return `${grouped(events - 1)} missing event${events === 2 ? "" : "s"} (${cause})`;
+    }
+}
+
+/** The events of the page, in order. */
+export class Events {
+    /** @param {Model} model */
+    constructor(model) {
+        this.model = model;
+        this.at = model.ticks("event.ticks");
+        this.seq = model.column("event.seq");
+        this.cpu = model.column("event.cpu");
+        this.context = model.column("event.context");
+        this.kind = model.column("event.kind");
+        this.args = model.column("event.args");
+        this.count = this.at.length;
+        const lengths = model.column("text.length");
+        this.ends = new Float64Array(lengths.length);
+        let end = 0;
+        lengths.forEach((length, index) => {
+            end += length;
+            this.ends[index] = end;
+        });
+        this.bytes = /** @type {Uint8Array} */ (model.column("text.bytes"));
+        this.decoder = new TextDecoder();
+    }
+
+    /** Returns the index of the event with a number in the trace, or -1. @param {number} seq */
+    find(seq) {
+        const index = lowerBound(this.seq, seq);
+        return this.seq[index] === seq ? index : -1;
+    }
+
+    /** Returns a text of arguments. @param {number} index */
+    text(index) {
+        return this.decoder.decode(this.bytes.subarray(this.ends[index - 1] ?? 0, this.ends[index]));
+    }
+
+    /** Returns the indices of each context's events, for traces without states. */
+    get byContext() {
+        if (!this.lists) {
+            const { contexts } = this.model;
+            const counts = new Uint32Array(contexts.length);
+            this.context.forEach((context) => { counts[context] += 1; });
+            /** @type {Float64Array[]} */
+            const lists = Array.from(counts, (count) => new Float64Array(count));
+            counts.fill(0);
+            this.context.forEach((context, index) => {
+                lists[context][counts[context]] = this.at[index];
+                counts[context] += 1;
+            });
+            this.lists = lists;
+        }
+        return this.lists;
+    }
+}

@@ -1,0 +1,204 @@
+// Draws over all lanes: the grid of times, gaps, priority inversions, arrows, selections.
+
+import { BLOCKED, lowerBound } from "./model.js";
+import { grid, hatch } from "./paint.js";
+
+/** @typedef {import("./spans.js").Frame} Frame */
+
+/** Height of the axis above the lanes. */
+export const AXIS = 44;
+
+/** Maximum number of arrows in a view. */
+const MAX_ARROWS = 400;
+
+/**
+ * @param {Frame} frame
+ * @param {number} height
+ */
+export function drawAxis({ ink, model, view, colours, left, width, x }, height) {
+    const { unit, lines } = grid(model, view.from, view.to, width);
+    ink.fillStyle = colours.soft;
+    ink.textAlign = "right";
+    ink.fillText(unit, left - 12, 12);
+    ink.textAlign = "center";
+    for (const { at, label } of lines) {
+        const place = Math.round(x(at)) + 0.5;
+        ink.fillStyle = colours.line;
+        ink.fillRect(place - 0.5, 22, 1, height - 22);
+        const half = ink.measureText(label).width / 2;
+        if (place - half < left || place + half > left + width) continue;
+        ink.fillStyle = colours.soft;
+        ink.fillText(label, place, 12);
+    }
+    ink.textAlign = "left";
+}
+
+/**
+ * Draws gaps as hatched bands with their counts.
+ * @param {Frame} frame
+ * @param {number} height
+ */
+export function drawGaps(frame, height) {
+    const { ink, model, view, colours, x } = frame;
+    const { gap } = model;
+    let drawn = -Infinity;
+    for (let i = 0; i < gap.from.length; i += 1) {
+        const until = gap.untilSeq[i] > 0 ? gap.until[i] : model.length;
+        if (until < view.from || gap.from[i] > view.to) continue;
+        const [from, to] = [Math.max(x(gap.from[i]), frame.left), x(Math.min(until, view.to))];
+        if (to < drawn + 1) continue;
+        ink.fillStyle = hatch(ink, colours.unknown);
+        ink.globalAlpha = 0.5;
+        ink.fillRect(from, AXIS, Math.max(to - from, 3), height - AXIS);
+        ink.globalAlpha = 1;
+        // Another gap at the same place has the number of missing events.
+        if (gap.events[i] === 1 && gap.fromSeq[i + 1] === gap.fromSeq[i]) continue;
+        drawn = pill(frame, `lost: ${model.missing(i)}`, from, colours.unknown, drawn);
+    }
+}
+
+/**
+ * Draws the waits in which a less urgent context ran: a band over all lanes, named above them.
+ * @param {Frame} frame
+ * @param {number} height
+ */
+export function drawInversions(frame, height) {
+    const { ink, model, view, colours, left, width, x } = frame;
+    const { inversion } = model;
+    let drawn = -Infinity;
+    for (let i = 0; i < inversion.from.length; i += 1) {
+        if (inversion.until[i] < view.from || inversion.from[i] > view.to) continue;
+        const from = Math.max(x(inversion.from[i]), left);
+        const to = Math.min(x(inversion.until[i]), left + width);
+        ink.fillStyle = colours.alarmBand;
+        ink.fillRect(from, 22, Math.max(to - from, 2), height - 22);
+        ink.fillStyle = colours.alarm;
+        ink.fillRect(from, AXIS - 3, Math.max(to - from, 3), 3);
+        const ticks = inversion.ticks[i];
+        const label = `priority inversion ${model.span(inversion.from[i], inversion.from[i] + ticks)}`;
+        drawn = pill(frame, label, from, colours.alarm, drawn);
+    }
+}
+
+/**
+ * Draws a label in a rounded box below the axis, if there is room after `free`. Returns the place
+ * from which on there is room.
+ * @param {Frame} frame
+ * @param {string} label
+ * @param {number} x
+ * @param {string} colour
+ * @param {number} free
+ */
+function pill({ ink, colours, left, width }, label, x, colour, free) {
+    const room = ink.measureText(label).width + 18;
+    const place = Math.max(Math.min(x, left + width - room), left);
+    if (place < free + 4) return free;
+    ink.fillStyle = colour;
+    ink.beginPath();
+    ink.roundRect(place, 23, room, 17, 8.5);
+    ink.fill();
+    ink.fillStyle = colours === null ? colour : colours.ground;
+    ink.fillText(label, place + 9, 32);
+    return place + room;
+}
+
+/**
+ * Draws the arrows of the selected span: its wake-up, and whom it waits for.
+ * @param {Frame} frame
+ * @param {import("./rows.js").Lane[]} lanes
+ * @param {(lane: import("./rows.js").Lane) => number} top
+ */
+export function drawArrows(frame, lanes, top) {
+    const { model, view } = frame;
+    const chosen = selectedSpan(model, view);
+    if (!chosen || chosen.row.kind !== "context") return;
+    const { arrow } = model;
+    const own = lanes.find((lane) => lane.row === chosen.row);
+    if (!own) return;
+    let drawn = 0;
+    const last = lowerBound(arrow.until, chosen.to + 1);
+    for (let i = lowerBound(arrow.until, chosen.from); i < last && drawn < MAX_ARROWS; i += 1) {
+        const isWake = arrow.kind[i] === 0 && arrow.context[i] === chosen.row.context;
+        const asks = arrow.kind[i] === 1 && arrow.by[i] - 1 === chosen.row.context;
+        if (!isWake && !asks) continue;
+        const other = asks ? arrow.context[i] : arrow.by[i] - 1;
+        const source = other < 0 ? lanes.find((lane) => lane.kind === "interrupts")
+            : lanes.find((lane) => lane.kind === "context" && lane.context === other);
+        if (!source) continue;
+        drawn += 1;
+        const [from, to] = asks ? [own, source] : [source, own];
+        const middle = (/** @type {any} */ lane) => top(lane) + lane.height / 2;
+        curve(frame, frame.x(arrow.from[i]), middle(from), frame.x(arrow.until[i]), middle(to));
+    }
+}
+
+/** @type {(frame: Frame, x: number, y: number, toX: number, toY: number) => void} */
+function curve({ ink, colours }, x, y, toX, toY) {
+    const side = Math.sign(toY - y) || 1;
+    const end = toY - side * 6;
+    ink.strokeStyle = ink.fillStyle = colours.text;
+    ink.lineWidth = 1.2;
+    ink.beginPath();
+    ink.moveTo(x, y);
+    ink.bezierCurveTo(x, (y + end) / 2, toX, (y + end) / 2, toX, end);
+    ink.stroke();
+    ink.beginPath();
+    ink.moveTo(toX - 4, end - side * 2);
+    ink.lineTo(toX + 4, end - side * 2);
+    ink.lineTo(toX, end + side * 5);
+    ink.fill();
+}
+
+/**
+ * Returns the selected span with its row and times, or null.
+ * @param {import("./model.js").Model} model
+ * @param {import("./view.js").View} view
+ */
+export function selectedSpan(model, view) {
+    const { selection } = view;
+    if (!selection || !("row" in selection)) return null;
+    const row = model.rows[selection.row];
+    const index = selection.span;
+    const { spans } = row;
+    return {
+        row, index, from: spans.from(index), to: spans.to(index),
+        state: spans.state[index], value: spans.value[index],
+        isBlocked: row.kind === "context" && spans.state[index] === BLOCKED,
+    };
+}
+
+/**
+ * Draws the selected span, event and range.
+ * @param {Frame} frame
+ * @param {import("./rows.js").Lane[]} lanes
+ * @param {(lane: import("./rows.js").Lane) => number} top
+ * @param {number} height
+ */
+export function drawSelection(frame, lanes, top, height) {
+    const { ink, model, view, colours, left, width, x } = frame;
+    if (view.range) {
+        const [from, to] = view.range.map(x);
+        ink.fillStyle = colours.selectBand;
+        ink.fillRect(from, 22, Math.max(to - from, 1), height - 22);
+        ink.fillStyle = colours.select;
+        ink.fillRect(from, 22, 1, height - 22);
+        ink.fillRect(to, 22, 1, height - 22);
+        pill(frame, model.span(...view.range), Math.max((from + to) / 2 - 30, left), colours.select, -Infinity);
+    }
+    const span = selectedSpan(model, view);
+    const lane = span && lanes.find((each) => each.row === span.row);
+    if (span && lane) {
+        const from = Math.max(x(span.from), left);
+        const to = Math.min(x(span.to), left + width);
+        ink.strokeStyle = colours.select;
+        ink.lineWidth = 2;
+        ink.beginPath();
+        ink.roundRect(from, top(lane) + 3, Math.max(to - from, 3), lane.height - 6, 3);
+        if (to >= left && from <= left + width) ink.stroke();
+    }
+    if (view.selection && "event" in view.selection) {
+        const place = x(model.events.at[view.selection.event]);
+        ink.fillStyle = colours.select;
+        ink.fillRect(place - 0.5, 22, 1.5, height - 22);
+    }
+}

@@ -1,0 +1,156 @@
+// The overview: the whole page in a narrow band, with the shown time as a frame.
+
+import { INTERRUPT, TASK } from "./model.js";
+import { FONT, prepared } from "./paint.js";
+import { LEFT } from "./timeline.js";
+
+/** Width of a bar in pixels. */
+const BAR = 4;
+
+export class Overview {
+    /**
+     * @param {HTMLCanvasElement} canvas
+     * @param {import("./timeline.js").Timeline} timeline
+     */
+    constructor(canvas, timeline) {
+        this.canvas = canvas;
+        this.timeline = timeline;
+        /** @type {ArrayLike<number>} times of the events that a search found */
+        this.found = [];
+        /** @type {{ key: string, bars: { colour: string, share: number }[][] } | null} */
+        this.cache = null;
+        canvas.addEventListener("pointerdown", (event) => {
+            canvas.setPointerCapture(event.pointerId);
+            timeline.view.remember();
+            this.move(event);
+        });
+        canvas.addEventListener("pointermove", (event) => {
+            if (event.buttons === 1) this.move(event);
+        });
+        canvas.addEventListener("wheel", (event) => {
+            event.preventDefault();
+            timeline.view.zoom(Math.exp(event.deltaY / 400), (timeline.view.from + timeline.view.to) / 2);
+        }, { passive: false });
+    }
+
+    /** @param {PointerEvent} event */
+    move(event) {
+        const { view } = this.timeline;
+        const middle = ((event.offsetX - LEFT) / this.timeline.width) * view.length;
+        view.show(middle - view.span / 2, middle + view.span / 2);
+    }
+
+    /** Returns the shares of each bar, by colour. @param {number} count */
+    bars(count) {
+        const { model, contexts, theme } = this.timeline;
+        const key = `${count} ${theme.isDark}`;
+        if (this.cache?.key === key) return this.cache.bars;
+        const bars = model.showsStates ? this.loads(count, contexts, theme.colours) : this.counts(count);
+        this.cache = { key, bars };
+        return bars;
+    }
+
+    /**
+     * @param {number} count
+     * @param {string[]} contexts
+     * @param {import("./theme.js").Colours} colours
+     */
+    loads(count, contexts, colours) {
+        const { model } = this.timeline;
+        const cores = model.rows.filter((/** @type {any} */ row) => row.kind === "core");
+        /** @type {Map<string, number>[]} */
+        const sums = Array.from({ length: count }, () => new Map());
+        const ticks = model.length / count;
+        for (const { spans } of cores) {
+            for (let i = 0; i < spans.count; i += 1) {
+                const state = spans.state[i];
+                if (state !== TASK && state !== INTERRUPT) continue;
+                const colour = state === TASK ? contexts[spans.value[i]] : colours.interrupt;
+                let from = Math.max(spans.from(i), 0);
+                const end = Math.min(spans.to(i), model.length);
+                while (from < end) {
+                    const bar = Math.min(Math.floor(from / ticks), count - 1);
+                    const to = bar === count - 1 ? end : Math.min(end, (bar + 1) * ticks);
+                    sums[bar].set(colour, (sums[bar].get(colour) ?? 0) + to - from);
+                    // A bar may end before the next number that a double can represent.
+                    from = to > from ? to : end;
+                }
+            }
+        }
+        const whole = ticks * cores.length;
+        return sums.map((sum) => [...sum].map(([colour, time]) => ({ colour, share: time / whole })));
+    }
+
+    /** @param {number} count */
+    counts(count) {
+        const { model, contexts } = this.timeline;
+        const { at, context } = model.events;
+        /** @type {Map<string, number>[]} */
+        const sums = Array.from({ length: count }, () => new Map());
+        at.forEach((time, index) => {
+            const bar = Math.min(Math.floor((time / model.length) * count), count - 1);
+            const sum = sums[Math.max(bar, 0)];
+            const colour = contexts[context[index]];
+            sum.set(colour, (sum.get(colour) ?? 0) + 1);
+        });
+        const total = (/** @type {Map<string, number>} */ sum) => [...sum.values()].reduce((a, b) => a + b, 0);
+        const most = Math.max(...sums.map(total), 1);
+        return sums.map((sum) => [...sum].map(([colour, events]) => ({ colour, share: events / most })));
+    }
+
+    draw() {
+        const { ink, width, height } = prepared(this.canvas);
+        const { view, model, theme } = this.timeline;
+        const { colours } = theme;
+        const room = this.timeline.width;
+        ink.font = `11.5px ${FONT}`;
+        ink.fillStyle = colours.ground;
+        ink.fillRect(0, 0, width, height);
+        ink.fillStyle = colours.soft;
+        ink.fillText(`whole page, ${model.showsStates ? "load" : "events"}`, 12, height / 2 + 2);
+        const x = (/** @type {number} */ time) => LEFT + (time / model.length) * room;
+        const bars = this.bars(Math.max(1, Math.floor(room / BAR)));
+        const [shownFrom, shownTo] = [x(Math.max(view.from, 0)), x(Math.min(view.to, model.length))];
+        bars.forEach((bar, index) => {
+            const left = LEFT + (index * room) / bars.length;
+            const isShown = left + BAR > shownFrom && left < shownTo;
+            ink.globalAlpha = isShown ? 1 : colours.faint;
+            let bottom = height - 8;
+            for (const { colour, share } of bar) {
+                ink.fillStyle = colour;
+                ink.fillRect(left, bottom - share * 38, room / bars.length, share * 38);
+                bottom -= share * 38;
+            }
+        });
+        ink.globalAlpha = 1;
+        this.drawFindings(ink, x, height);
+        ink.strokeStyle = colours.select;
+        ink.lineWidth = 1.5;
+        ink.strokeRect(shownFrom, 6, Math.max(shownTo - shownFrom, 3), height - 10);
+    }
+
+    /** @type {(ink: CanvasRenderingContext2D, x: (time: number) => number, height: number) => void} */
+    drawFindings(ink, x, height) {
+        const { model, theme } = this.timeline;
+        const { colours } = theme;
+        const bar = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ y) => {
+            ink.fillRect(x(from), y, Math.max(x(to) - x(from), 2), 3);
+        };
+        ink.fillStyle = colours.alarm;
+        model.inversion.from.forEach((from, i) => bar(from, model.inversion.until[i], 1));
+        model.job.missed.forEach((/** @type {number} */ at, /** @type {number} */ i) => {
+            if (model.job.missed_seq[i] > 0) bar(at, at, 1);
+        });
+        ink.fillStyle = colours.unknown;
+        model.gap.from.forEach((/** @type {number} */ from, /** @type {number} */ i) => {
+            bar(from, model.gap.untilSeq[i] > 0 ? model.gap.until[i] : model.length, height - 6);
+        });
+        ink.fillStyle = colours.select;
+        let drawn = -1;
+        for (let i = 0; i < this.found.length; i += 1) {
+            const place = Math.round(x(this.found[i]));
+            if (place !== drawn) ink.fillRect(place, height - 4, 1.5, 4);
+            drawn = place;
+        }
+    }
+}

@@ -1,0 +1,146 @@
+// Drawing on a canvas: size, hatches, text that fits, grid of times.
+
+import { fixed, grouped, step, unitFor } from "./time.js";
+
+export const FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+
+/** Distance of two labels on the axis in pixels. */
+const LABEL_DISTANCE = 68;
+
+/** Maximum number of decimals of a label. */
+const MAX_DECIMALS = 4;
+
+/**
+ * A canvas whose unit is a pixel of the page.
+ * @param {HTMLCanvasElement} canvas
+ */
+export function prepared(canvas) {
+    const ratio = devicePixelRatio || 1;
+    const { clientWidth: width, clientHeight: height } = canvas;
+    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== w || canvas.height !== h) {
+        canvas.width = w;
+        canvas.height = h;
+    }
+    const ink = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
+    ink.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ink.textBaseline = "middle";
+    return { ink, width, height };
+}
+
+/** @type {Map<string, CanvasPattern>} */
+const hatches = new Map();
+
+/**
+ * Returns diagonal lines of a colour.
+ * @param {CanvasRenderingContext2D} ink
+ * @param {string} colour
+ */
+export function hatch(ink, colour) {
+    const known = hatches.get(colour);
+    if (known) return known;
+    const tile = document.createElement("canvas");
+    tile.width = tile.height = 14;
+    const lines = /** @type {CanvasRenderingContext2D} */ (tile.getContext("2d"));
+    lines.strokeStyle = colour;
+    lines.lineWidth = 1.6;
+    for (const start of [-14, -7, 0, 7, 14]) {
+        lines.moveTo(start, 14);
+        lines.lineTo(start + 14, 0);
+    }
+    lines.stroke();
+    const pattern = /** @type {CanvasPattern} */ (ink.createPattern(tile, "repeat"));
+    pattern.setTransform(new DOMMatrix().scale(0.8));
+    hatches.set(colour, pattern);
+    return pattern;
+}
+
+/**
+ * Draws text at most `room` pixels wide, cut with an ellipsis. Returns its width, 0 if there is no
+ * room for two letters.
+ * @param {CanvasRenderingContext2D} ink
+ * @param {string} text
+ * @param {number} x
+ * @param {number} y
+ * @param {number} room
+ */
+export function fitted(ink, text, x, y, room) {
+    const shown = cut(ink, text, room);
+    if (shown === "") return 0;
+    ink.fillText(shown, x, y);
+    return ink.measureText(shown).width;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ink
+ * @param {string} text
+ * @param {number} room
+ */
+export function cut(ink, text, room) {
+    if (room < 14) return "";
+    if (ink.measureText(text).width <= room) return text;
+    let [least, most] = [0, text.length];
+    while (least < most) {
+        const middle = (least + most + 1) >> 1;
+        if (ink.measureText(`${text.slice(0, middle)}…`).width <= room) least = middle;
+        else most = middle - 1;
+    }
+    return least < 2 ? "" : `${text.slice(0, least)}…`;
+}
+
+/**
+ * A line of the grid, with the label of its time.
+ * @typedef {{ at: number, label: string }} GridLine
+ */
+
+/**
+ * Returns the lines of the grid for a view, and the unit of their labels.
+ * @param {import("./model.js").Model} model
+ * @param {number} from
+ * @param {number} to
+ * @param {number} width in pixels
+ * @returns {{ unit: string, lines: GridLine[] }}
+ */
+export function grid(model, from, to, width) {
+    const parts = Math.max(width / LABEL_DISTANCE, 1);
+    if (!model.clock.isKnown) return tickGrid(model, from, to, parts);
+    const begin = model.clock.ns(model.exact(Math.max(from, 0)));
+    const end = model.clock.ns(model.exact(to));
+    const distance = step(Math.max(Number(end - begin) / parts, 1));
+    const { unit, ns } = axisUnit(Number(end), distance);
+    const decimals = Math.max(0, Math.ceil(Math.log10(ns / distance) - 1e-9));
+    const by = BigInt(distance);
+    const lines = [];
+    for (let time = (begin / by) * by; time <= end; time += by) {
+        const at = Number(model.clock.ticks(time) - model.origin);
+        if (at >= from) lines.push({ at, label: fixed(time, ns, decimals) });
+    }
+    return { unit, lines };
+}
+
+/**
+ * Returns the unit of the largest time, or a smaller one if labels had too many decimals.
+ * @param {number} end
+ * @param {number} distance of two labels
+ */
+function axisUnit(end, distance) {
+    const largest = unitFor(end / 2);
+    return distance * 10 ** MAX_DECIMALS >= largest.ns ? largest : unitFor(distance * 500);
+}
+
+/**
+ * @param {import("./model.js").Model} model
+ * @param {number} from
+ * @param {number} to
+ * @param {number} parts
+ */
+function tickGrid(model, from, to, parts) {
+    const by = BigInt(step(Math.max((to - from) / parts, 1)));
+    const begin = model.exact(Math.max(from, 0));
+    const lines = [];
+    for (let ticks = (begin / by) * by; ticks <= model.exact(to); ticks += by) {
+        const at = Number(ticks - model.origin);
+        if (at >= from) lines.push({ at, label: grouped(ticks) });
+    }
+    return { unit: "ticks", lines };
+}

@@ -1,0 +1,125 @@
+// The lanes of the timeline from top to bottom: groups, cores, interrupts, contexts, locks.
+
+import { INTERRUPT } from "./model.js";
+
+/**
+ * A lane. `row` is a row of the model; lanes of events have only a context.
+ * @typedef {{
+ *   kind: "group" | "core" | "interrupts" | "context" | "lock" | "events",
+ *   label: string, detail: string, group: string, row?: any, context?: number,
+ *   badge?: number | null, y: number, height: number
+ * }} Lane
+ */
+
+const HEIGHTS = { group: 22, core: 34, interrupts: 22, context: 32, lock: 26, events: 28 };
+
+/** With more lanes than this, lanes are lower. */
+const MANY = 18;
+
+/** @param {import("./model.js").Model} model */
+export function contextOrder(model) {
+    const rows = model.rows.filter((/** @type {any} */ row) => row.kind === "context");
+    const priority = (/** @type {any} */ row) => model.contexts[row.context].priority ?? Infinity;
+    // The sort is stable: equal priorities stay in the order of first mention.
+    return rows.sort((/** @type {any} */ a, /** @type {any} */ b) => compare(priority(a), priority(b)));
+}
+
+/**
+ * @param {number} a
+ * @param {number} b
+ */
+function compare(a, b) {
+    return a === b ? 0 : a - b;
+}
+
+/**
+ * Returns all lanes without positions.
+ * @param {import("./model.js").Model} model
+ * @returns {Lane[]}
+ */
+export function lanes(model) {
+    /** @type {Lane[]} */
+    const list = [];
+    const add = (/** @type {any} */ lane) => list.push({ detail: "", y: 0, height: 0, ...lane });
+    const of = (/** @type {string} */ kind) => model.rows.filter((/** @type {any} */ row) => row.kind === kind);
+    const cores = of("core");
+    if (cores.length > 0) {
+        const group = cores.length === 1 ? "Processor" : "Processors";
+        add({ kind: "group", label: group, group, detail: counted(cores.length, "core") });
+        for (const row of cores) add({ kind: "core", label: `core ${row.number}`, group, row });
+        const serves = cores.some((/** @type {any} */ row) => row.spans.state.includes(INTERRUPT));
+        if (serves) add({ kind: "interrupts", label: "interrupts", group });
+    }
+    const rows = contextOrder(model);
+    if (rows.length > 0) {
+        const group = "Threads";
+        const byPriority = rows.some((row) => model.contexts[row.context].priority !== null);
+        const detail = `${rows.length}${byPriority ? ", by priority" : ""}`;
+        add({ kind: "group", label: group, group, detail });
+        for (const row of rows) {
+            const { name, priority } = model.contexts[row.context];
+            add({ kind: "context", label: name, group, row, context: row.context, badge: priority });
+        }
+    } else {
+        recorders(model, add);
+    }
+    const locks = of("lock");
+    const kinds = [...new Set(locks.map((/** @type {any} */ row) => row.what))];
+    for (const what of kinds) {
+        const group = plural(what);
+        const rows = locks.filter((/** @type {any} */ row) => row.what === what);
+        add({ kind: "group", label: group, group, detail: String(rows.length) });
+        for (const row of rows) add({ kind: "lock", label: row.name, group, row });
+    }
+    return list;
+}
+
+/**
+ * Adds a lane for each context with events.
+ * @param {import("./model.js").Model} model
+ * @param {(lane: any) => void} add
+ */
+function recorders(model, add) {
+    const counts = model.events.byContext.map((list) => list.length);
+    const shown = counts.map((_, context) => context).filter((context) => counts[context] > 0);
+    const group = "Events by context";
+    add({ kind: "group", label: group, group, detail: String(shown.length) });
+    for (const context of shown) {
+        const detail = counted(counts[context], "event");
+        add({ kind: "events", label: model.name(context), group, context, detail });
+    }
+}
+
+/** @param {string} noun */
+function plural(noun) {
+    const word = noun.charAt(0).toUpperCase() + noun.slice(1);
+    if (word.endsWith("flags")) return word;
+    if (/(x|s|ch)$/.test(word)) return `${word}es`;
+    return word.endsWith("y") ? `${word.slice(0, -1)}ies` : `${word}s`;
+}
+
+/**
+ * @param {number} count
+ * @param {string} noun
+ */
+export function counted(count, noun) {
+    return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/**
+ * Places the lanes that are not folded. Returns them, and their height.
+ * @param {Lane[]} all
+ * @param {Set<string>} folded names of groups
+ * @returns {{ shown: Lane[], height: number }}
+ */
+export function placed(all, folded) {
+    const shown = all.filter((lane) => lane.kind === "group" || !folded.has(lane.group));
+    const share = shown.length > MANY ? 0.75 : 1;
+    let y = 0;
+    for (const lane of shown) {
+        lane.y = y;
+        lane.height = Math.round(HEIGHTS[lane.kind] * (lane.kind === "group" ? 1 : share));
+        y += lane.height;
+    }
+    return { shown, height: y };
+}

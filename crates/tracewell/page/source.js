@@ -1,0 +1,113 @@
+// Reads the payload of the page: base64, zlib, a header in JSON, columns of numbers.
+// The form of the columns is documented in crates/tracewell/src/export/page/columns.rs.
+
+/**
+ * A column of numbers. `exact` has the same values if they need more than 53 bits.
+ * @typedef {{ values: Float64Array | Uint8Array, exact: BigUint64Array | null }} Column
+ */
+
+/**
+ * Returns the bytes of a base64 text in lines, decompressed.
+ * @param {string} text
+ * @returns {Promise<Uint8Array>}
+ */
+export async function inflated(text) {
+    const lines = text.trim().split("\n");
+    let next = 0;
+    const packed = new ReadableStream({
+        pull(controller) {
+            if (next === lines.length) {
+                controller.close();
+                return;
+            }
+            const line = atob(lines[next]);
+            lines[next] = "";
+            next += 1;
+            controller.enqueue(Uint8Array.from(line, (c) => c.charCodeAt(0)));
+        },
+    });
+    const bytes = packed.pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(bytes).arrayBuffer());
+}
+
+/**
+ * Returns the header and the columns of a payload.
+ * @param {Uint8Array} bytes
+ * @returns {{ header: any, columns: Map<string, Column> }}
+ */
+export function payload(bytes) {
+    const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+    const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+    const columns = new Map();
+    let start = 4 + length;
+    for (const column of header.columns) {
+        const part = bytes.subarray(start, start + column.bytes);
+        columns.set(column.name, decoded(part, column));
+        start += column.bytes;
+    }
+    return { header, columns };
+}
+
+/**
+ * @param {Uint8Array} bytes
+ * @param {{ form: string, count: number, wide: boolean }} column
+ * @returns {Column}
+ */
+function decoded(bytes, { form, count, wide }) {
+    if (form === "bytes") return { values: bytes, exact: null };
+    if (wide) {
+        const exact = wideNumbers(bytes, count, form === "deltas");
+        return { values: Float64Array.from(exact, Number), exact };
+    }
+    return { values: numbers(bytes, count, form === "deltas"), exact: null };
+}
+
+/**
+ * @param {Uint8Array} bytes
+ * @param {number} count
+ * @param {boolean} areDeltas
+ */
+export function numbers(bytes, count, areDeltas) {
+    const values = new Float64Array(count);
+    let position = 0;
+    let last = 0;
+    for (let index = 0; index < count; index += 1) {
+        let byte = bytes[position++];
+        // The lowest bit of a difference is its sign.
+        const isLess = areDeltas && (byte & 1) === 1;
+        let value = areDeltas ? (byte & 0x7f) >> 1 : byte & 0x7f;
+        let factor = areDeltas ? 64 : 128;
+        while (byte >= 0x80) {
+            byte = bytes[position++];
+            value += (byte & 0x7f) * factor;
+            factor *= 128;
+        }
+        if (areDeltas) last = isLess ? last - value : last + value;
+        values[index] = areDeltas ? last : value;
+    }
+    return values;
+}
+
+/**
+ * @param {Uint8Array} bytes
+ * @param {number} count
+ * @param {boolean} areDeltas
+ */
+export function wideNumbers(bytes, count, areDeltas) {
+    const values = new BigUint64Array(count);
+    let position = 0;
+    let last = 0n;
+    for (let index = 0; index < count; index += 1) {
+        let value = 0n;
+        let shift = 0n;
+        let byte = 0;
+        do {
+            byte = bytes[position++];
+            value |= BigInt(byte & 0x7f) << shift;
+            shift += 7n;
+        } while (byte >= 0x80);
+        if (areDeltas) last += value & 1n ? -(value >> 1n) : value >> 1n;
+        values[index] = areDeltas ? last : value;
+    }
+    return values;
+}

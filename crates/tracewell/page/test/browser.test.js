@@ -1,0 +1,211 @@
+// The page in a browser, from disk: pages of each dialect, every way to use them, no errors.
+//
+// Needs TRACEWELL (the program), Chromium (CHROMIUM, or /usr/bin/chromium) and playwright-core; see
+// .ci/page. Without them the tests are skipped, and with CI=true they fail. Screenshots go to the
+// folder SCREENSHOTS if it is set.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
+const PROGRAM = process.env.TRACEWELL ?? join(ROOT, "target/debug/tracewell");
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const RANGE = "#t=4155000-4352000";
+
+/** Traces of all dialects that have files in the repository, with the rate of their clock. */
+const TRACES = [
+    ["examples/scheduling.trx", "rate=100MHz"],
+    ["crates/tracewell/tests/fixtures/threadx/tiny.trx"],
+    ["crates/tracewell/tests/fixtures/rkh/ahsm-overrun.bin"],
+    ["crates/tracewell/tests/fixtures/shark/b_cyclic.dat"],
+    ["examples/hooks.twx"],
+    ["fuzz/corpus/native/small_log"],
+    ["fuzz/corpus/posix_log/append"],
+];
+
+/** Returns what is missing to run the tests, or null. */
+async function missing() {
+    if (!existsSync(PROGRAM)) return `no program ${PROGRAM} (TRACEWELL)`;
+    if (!existsSync(CHROMIUM)) return `no browser ${CHROMIUM} (CHROMIUM)`;
+    return import("playwright-core").then(() => null, () => "no playwright-core (npm ci)");
+}
+
+const absent = await missing();
+if (absent && process.env.CI === "true") throw new Error(`CI needs these tests: ${absent}`);
+const options = { skip: absent ? `skipped: ${absent}` : false };
+
+/** @type {any} */
+let browser;
+/** @type {string} */
+let folder;
+
+before(async () => {
+    if (absent) return;
+    const { chromium } = await import("playwright-core");
+    folder = mkdtempSync(join(tmpdir(), "page-"));
+    const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"];
+    browser = await chromium.launch({ executablePath: CHROMIUM, args });
+});
+
+after(async () => {
+    await browser?.close();
+    if (folder) rmSync(folder, { recursive: true });
+});
+
+/** Writes the page of a trace, and returns its address. */
+function converted(trace, rate) {
+    const file = join(folder, `${trace.replaceAll("/", "-")}.html`);
+    const given = rate ? ["-O", rate] : [];
+    const { stderr } = spawnSync(PROGRAM, ["convert", ...given, join(ROOT, trace), "-o", file]);
+    // The status of a damaged trace is 1, but its page is complete.
+    assert.ok(existsSync(file), String(stderr));
+    return pathToFileURL(file).href;
+}
+
+/** Opens a page, and fails at any message, error or request. */
+async function opened(address, { width = 1280, height = 800, scheme = "light" } = {}) {
+    const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme });
+    const faults = [];
+    page.on("console", (message) => faults.push(`console: ${message.text()}`));
+    page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+    page.on("request", (request) => {
+        if (!/^(file|data):/.test(request.url())) faults.push(`request: ${request.url()}`);
+    });
+    await page.goto(address);
+    await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined);
+    return { page, faults };
+}
+
+/** Waits until the page has drawn a state. */
+async function hash(page, pattern) {
+    await page.waitForFunction((source) => new RegExp(source).test(location.hash), pattern.source);
+}
+
+async function keep(page, name) {
+    const target = process.env.SCREENSHOTS;
+    if (target) await page.screenshot({ path: join(target, `${name}.png`) });
+}
+
+/** Returns the number of different colours in a canvas. */
+function colours(page, id) {
+    return page.evaluate((name) => {
+        const canvas = document.getElementById(name);
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return new Set(new Uint32Array(data.buffer)).size;
+    }, id);
+}
+
+for (const [trace, rate] of TRACES) {
+    test(`the page of ${trace} opens from disk without errors`, options, async () => {
+        const { page, faults } = await opened(converted(trace, rate));
+        assert.equal(await page.textContent("#title"), trace.split("/").at(-1));
+        assert.ok(await page.locator(".event").count() > 0);
+        assert.ok(await colours(page, "timeline") > 5);
+        assert.ok(await page.locator("#problem").isHidden());
+        for (const key of ["w", "d", "ArrowDown", ".", "z", "Backspace", "j", "t", "f"]) {
+            await page.keyboard.press(key);
+        }
+        await keep(page, trace.split("/").at(-1));
+        assert.deepEqual(faults, []);
+        await page.close();
+    });
+}
+
+test("a click selects a wait and says who held the mutex", options, async () => {
+    const { page, faults } = await opened(`${converted("examples/scheduling.trx", "rate=100MHz")}${RANGE}`);
+    await page.getByText("fit").click();
+    await page.getByText("priority inversion of control, 83.8 µs").click();
+    await hash(page, /s=2\.\d+/);
+    const panel = await page.textContent("#details");
+    for (const text of ["control waits for mutex log file", "642.5 µs", "held by", "logger", "telemetry (12) ran 83.8 µs"]) {
+        assert.ok(panel.includes(text), `${text}: ${panel}`);
+    }
+    assert.match(await page.textContent(".event.chosen"), /^768/);
+    assert.match(await page.textContent("#status"), /control: blocked on mutex log file, held by logger/);
+    await page.getByText("event 775").first().click();
+    await hash(page, /e=775/);
+    assert.match(await page.textContent("#details h2"), /event 775: thread resumes/);
+    assert.deepEqual(faults, []);
+    await page.close();
+});
+
+test("wheel, drag, range and back change the view", options, async () => {
+    const { page, faults } = await opened(converted("examples/scheduling.trx", "rate=100MHz"));
+    const box = await page.locator("#timeline").boundingBox();
+    const [x, y] = [box.x + 600, box.y + 150];
+    await page.mouse.move(x, y);
+    await page.mouse.wheel(0, -600);
+    await hash(page, /t=\d+-\d+/);
+    const zoomed = await page.evaluate(() => location.hash);
+    await page.mouse.down();
+    await page.mouse.move(x - 200, y, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForFunction((old) => location.hash !== old, zoomed);
+    await page.keyboard.press("Backspace");
+    await page.waitForFunction((old) => location.hash === old, zoomed);
+    await page.keyboard.down("Shift");
+    await page.mouse.down();
+    await page.mouse.move(x + 150, y, { steps: 4 });
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    await hash(page, /r=\d+-\d+/);
+    assert.match(await page.textContent("#details"), /Selected range.*runs.*ready.*blocked/s);
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => !location.hash.includes("r="));
+    assert.deepEqual(faults, []);
+    await page.close();
+});
+
+test("a search finds events, and Enter goes from one to the next", options, async () => {
+    const { page, faults } = await opened(converted("examples/scheduling.trx", "rate=100MHz"));
+    await page.keyboard.press("/");
+    await page.fill("#query", "tx_mutex_get");
+    await page.keyboard.press("Enter");
+    await hash(page, /e=\d+/);
+    const first = await page.textContent(".event.chosen .label");
+    assert.equal(first, "tx_mutex_get");
+    assert.match(await page.textContent("#matches"), /^1 of \d+$/);
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.getElementById("matches").textContent.startsWith("2 of"));
+    await page.fill("#query", "42.1455 ms");
+    await page.keyboard.press("Enter");
+    await hash(page, /t=\d+-\d+/);
+    assert.deepEqual(faults, []);
+    await page.close();
+});
+
+test("both themes, by system and by choice, and the help", options, async () => {
+    const address = converted("examples/scheduling.trx", "rate=100MHz");
+    for (const scheme of ["light", "dark"]) {
+        const { page, faults } = await opened(`${address}${RANGE}`, { width: 2560, height: 1300, scheme });
+        const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+        assert.equal(await theme(), scheme);
+        await keep(page, `scheduling-${scheme}-2560`);
+        await page.keyboard.press("t");
+        assert.notEqual(await theme(), scheme);
+        await page.keyboard.press("?");
+        assert.ok(await page.locator("dialog").isVisible());
+        await page.keyboard.press("?");
+        assert.ok(await page.locator("dialog").isHidden());
+        assert.deepEqual(faults, []);
+        await page.close();
+    }
+});
+
+test("the picture of the docs", options, async () => {
+    const { page, faults } = await opened(`${converted("examples/scheduling.trx", "rate=100MHz")}${RANGE}`, { width: 1200, height: 740 });
+    await page.goto(`${page.url().split("#")[0]}${RANGE}&s=2.59`);
+    await page.waitForFunction(() => document.getElementById("details").textContent.includes("control waits"));
+    const target = process.env.PICTURE;
+    if (target) {
+        await page.screenshot({ path: target });
+        assert.ok(statSync(target).size < 200_000);
+    }
+    assert.deepEqual(faults, []);
+    await page.close();
+});

@@ -1,0 +1,152 @@
+// Functions of the page that need no browser.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Spans, lowerBound, upperBound } from "../model.js";
+import { grid } from "../paint.js";
+import { counted, placed } from "../rows.js";
+import { inflated, numbers, payload, wideNumbers } from "../source.js";
+import { contextColours } from "../theme.js";
+import { Clock, duration, fixed, grouped, parsed, step } from "../time.js";
+import { View } from "../view.js";
+
+test("numbers and deltas of a column", () => {
+    const bytes = Uint8Array.from([0x05, 0xac, 0x02, 0x00]);
+    assert.deepEqual([...numbers(bytes, 3, false)], [5, 300, 0]);
+    // 10, then 7 less, then 300 more.
+    const deltas = Uint8Array.from([0x14, 0x0f, 0xd8, 0x04]);
+    assert.deepEqual([...numbers(deltas, 3, true)], [10, 3, 303]);
+    assert.deepEqual([...wideNumbers(deltas, 3, true)], [10n, 3n, 303n]);
+});
+
+test("a column of 64-bit ticks is exact", () => {
+    const bytes = [];
+    let rest = 2n ** 64n - 1n;
+    while (rest >= 0x80n) {
+        bytes.push(Number(rest & 0x7fn) | 0x80);
+        rest >>= 7n;
+    }
+    bytes.push(Number(rest));
+    assert.deepEqual([...wideNumbers(Uint8Array.from(bytes), 1, false)], [18446744073709551615n]);
+});
+
+test("a payload is header and columns", async () => {
+    const header = JSON.stringify({ columns: [{ name: "a", form: "numbers", count: 2, bytes: 2, wide: false }] });
+    const bytes = Uint8Array.from([header.length, 0, 0, 0, ...new TextEncoder().encode(header), 7, 9]);
+    const packed = await new Response(new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate"))).arrayBuffer();
+    const base64 = Buffer.from(packed).toString("base64");
+    // Lines are decoded one by one, so they have a whole number of groups.
+    const text = `${base64.slice(0, 8)}\n${base64.slice(8)}`;
+    const { columns } = payload(await inflated(text));
+    assert.deepEqual([...columns.get("a").values], [7, 9]);
+});
+
+test("nanoseconds are exact, and a clock can change its rate", () => {
+    const third = new Clock([["0", "0", "3", "1"]]);
+    assert.equal(third.ns(1n), 333333333n);
+    assert.equal(third.ns(3n * 10n ** 15n + 2n), 10n ** 24n + 666666666n);
+    const faster = new Clock([["0", "0", "1000000", "1"], ["1000", "1000000", "2000000", "1"]]);
+    assert.equal(faster.ns(1004n), 1002000n);
+    assert.equal(faster.ticks(1002000n), 1004n);
+    assert.equal(new Clock([]).isKnown, false);
+});
+
+test("times as text", () => {
+    assert.equal(duration(642500n), "642.5 µs");
+    assert.equal(duration(0n), "0 ns");
+    assert.equal(duration(58761900n), "58.76 ms");
+    assert.equal(fixed(42145500n, 1e6, 5), "42.14550");
+    assert.equal(fixed(-1n, 1e6, 6), "-0.000001");
+    assert.equal(grouped(1234567), "1,234,567");
+    assert.equal(parsed("42.1455 ms"), 42145500n);
+    assert.equal(parsed("1,000 us"), 1000000n);
+    assert.equal(parsed("mutex"), null);
+    assert.deepEqual([1, 3, 70, 501].map((least) => step(least)), [1, 5, 100, 1000]);
+});
+
+test("bounds in sorted values", () => {
+    const values = [1, 3, 3, 7];
+    assert.deepEqual([0, 3, 4, 9].map((value) => lowerBound(values, value)), [0, 1, 3, 4]);
+    assert.deepEqual([0, 3, 4, 9].map((value) => upperBound(values, value)), [0, 3, 3, 4]);
+});
+
+function spans() {
+    const change = {
+        at: Float64Array.from([10, 20, 30]), seq: Float64Array.from([1, 2, 3]),
+        state: Float64Array.from([1, 5, 1]), value: Float64Array.from([0, 0, 0]),
+    };
+    return new Spans(/** @type {any} */ ({ change, length: 40 }), [0, 3]);
+}
+
+test("spans of a row, and the time in which it ran", () => {
+    const row = spans();
+    assert.deepEqual([5, 10, 19, 20, 99].map((time) => row.find(time)), [-1, 0, 0, 1, 2]);
+    assert.deepEqual(row.within(15, 30), [0, 2]);
+    assert.equal(row.to(2), 40);
+    assert.deepEqual([5, 15, 25, 35, 50].map((time) => row.runningBefore(time)), [0, 5, 10, 15, 20]);
+    const parts = [];
+    row.overlap(15, 35, (index, ticks) => parts.push([index, ticks]));
+    assert.deepEqual(parts, [[0, 5], [1, 10], [2, 5]]);
+});
+
+test("the axis has round times in the unit of the largest", () => {
+    const clock = new Clock([["0", "0", "100000000", "1"]]);
+    const model = { clock, origin: 0n, exact: (/** @type {number} */ offset) => BigInt(Math.round(offset)) };
+    const { unit, lines } = grid(/** @type {any} */ (model), 4155000, 4352000, 900);
+    assert.equal(unit, "ms");
+    assert.deepEqual(lines.slice(0, 2), [{ at: 4160000, label: "41.6" }, { at: 4180000, label: "41.8" }]);
+    const unknown = { ...model, clock: new Clock([]) };
+    assert.deepEqual(grid(/** @type {any} */ (unknown), 0, 5000, 400).lines[1], { at: 1000, label: "1,000" });
+});
+
+test("a view zooms around a point, and goes back and forward", () => {
+    const view = new View(1000);
+    view.show(100, 300);
+    view.zoom(0.5, 150);
+    assert.deepEqual([view.from, view.to], [125, 225]);
+    view.jump(500, 600);
+    view.back();
+    assert.deepEqual([view.from, view.to], [125, 225]);
+    view.forward();
+    assert.deepEqual([view.from, view.to], [500, 600]);
+    view.zoom(1e-9, 550);
+    assert.equal(view.span, 4);
+    view.show(-5000, 9000);
+    assert.deepEqual([view.from, view.to], [-10, 1010]);
+});
+
+test("an address keeps the view, the range and the selection, and survives nonsense", () => {
+    const view = new View(1000);
+    view.show(100, 300);
+    view.measure([250, 150]);
+    view.select({ row: 2, span: 7 });
+    const exact = (/** @type {number} */ offset) => BigInt(offset) + 2n ** 60n;
+    const address = view.address(exact);
+    const other = new View(1000);
+    other.restore(address, 2n ** 60n, () => true);
+    assert.deepEqual([other.from, other.to, other.range, other.selection],
+        [100, 300, [150, 250], { row: 2, span: 7 }]);
+    const third = new View(1000);
+    third.restore("t=x-&s=..&e=-1&&=", 0n, () => true);
+    assert.deepEqual([third.from, third.to, third.selection], [-10, 1010, null]);
+});
+
+test("each context has a colour of its own, interrupts share one", () => {
+    const contexts = Array.from({ length: 40 }, (_, index) => ({ kind: index < 2 ? "interrupt" : "thread" }));
+    const colours = contextColours(contexts, [5, 3]);
+    assert.equal(colours[0], colours[1]);
+    assert.equal(new Set(colours).size, 39);
+    assert.equal(colours[5], contextColours(contexts, [5])[5]);
+});
+
+test("folded groups have no lanes", () => {
+    const lanes = /** @type {any} */ ([
+        { kind: "group", group: "Threads" }, { kind: "context", group: "Threads" }, { kind: "group", group: "Mutexes" },
+    ]);
+    const all = placed(lanes, new Set());
+    const folded = placed(lanes, new Set(["Threads"]));
+    assert.deepEqual([all.shown.length, folded.shown.length], [3, 2]);
+    assert.ok(all.height > folded.height);
+    assert.deepEqual([counted(1, "event"), counted(1096, "event")], ["1 event", "1,096 events"]);
+});

@@ -1,0 +1,115 @@
+// Ticks and times. Ticks are exact: 64-bit integers (BigInt), or offsets from the start of the page
+// as numbers. Nanoseconds exist only if the clock's rate is known.
+
+const UNITS = [
+    { unit: "s", ns: 1e9 },
+    { unit: "ms", ns: 1e6 },
+    { unit: "µs", ns: 1e3 },
+    { unit: "ns", ns: 1 },
+];
+
+/** The clock of a trace. */
+export class Clock {
+    /** @param {string[][]} rates ticks and nanoseconds at its start, ticks per seconds */
+    constructor(rates) {
+        this.rates = rates.map(([ticks, ns, count, seconds]) => ({
+            ticks: BigInt(ticks),
+            ns: BigInt(ns),
+            count: BigInt(count),
+            seconds: BigInt(seconds),
+        }));
+    }
+
+    get isKnown() {
+        return this.rates.length > 0;
+    }
+
+    /**
+     * Returns the nanoseconds of a tick since the first event, rounded down.
+     * @param {bigint} ticks
+     */
+    ns(ticks) {
+        const later = this.rates.findIndex((rate) => rate.ticks > ticks);
+        const index = later < 0 ? this.rates.length - 1 : Math.max(later - 1, 0);
+        const rate = this.rates[index];
+        const product = (ticks - rate.ticks) * rate.seconds * 1000000000n;
+        const down = product < 0n ? -((-product + rate.count - 1n) / rate.count) : product / rate.count;
+        return rate.ns + down;
+    }
+
+    /**
+     * Returns the tick of a time, rounded to the nearest.
+     * @param {bigint} ns
+     */
+    ticks(ns) {
+        const later = this.rates.findIndex((rate) => rate.ns > ns);
+        const index = later < 0 ? this.rates.length - 1 : Math.max(later - 1, 0);
+        const rate = this.rates[index];
+        const divisor = rate.seconds * 1000000000n;
+        return rate.ticks + ((ns - rate.ns) * rate.count + divisor / 2n) / divisor;
+    }
+}
+
+/** @param {number | bigint} value */
+export function grouped(value) {
+    return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/**
+ * Returns a number of nanoseconds in the unit that fits, with at most `digits` significant digits.
+ * @param {bigint} ns
+ */
+export function duration(ns, digits = 4) {
+    const value = Number(ns);
+    const fit = UNITS.find((each) => Math.abs(value) >= each.ns) ?? UNITS[3];
+    const scaled = value / fit.ns;
+    const before = Math.max(1, Math.floor(Math.log10(Math.abs(scaled) || 1)) + 1);
+    const after = fit.ns === 1 ? 0 : Math.max(0, digits - before);
+    const text = scaled.toFixed(after);
+    return `${after > 0 ? text.replace(/\.?0+$/, "") : text} ${fit.unit}`;
+}
+
+/**
+ * Returns nanoseconds in a unit with a fixed number of decimals, exactly if these suffice.
+ * @param {bigint} ns
+ * @param {number} unit nanoseconds of the unit
+ * @param {number} decimals
+ */
+export function fixed(ns, unit, decimals) {
+    const sign = ns < 0n ? "-" : "";
+    const magnitude = ns < 0n ? -ns : ns;
+    const factor = BigInt(unit);
+    const fraction = (magnitude % factor).toString().padStart(String(unit).length - 1, "0");
+    const whole = `${sign}${grouped(magnitude / factor)}`;
+    return decimals > 0 && unit > 1 ? `${whole}.${fraction.slice(0, decimals)}` : whole;
+}
+
+/**
+ * Returns a step of 1, 2 or 5 times a power of ten that is at least `least`.
+ * @param {number} least
+ */
+export function step(least) {
+    const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+    return [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= least) ?? power * 10;
+}
+
+/**
+ * Returns the unit for a view of `length` nanoseconds up to `end`.
+ * @param {number} length
+ */
+export function unitFor(length) {
+    return UNITS.find((each) => length >= 2 * each.ns) ?? UNITS[3];
+}
+
+/**
+ * Returns the nanoseconds that a text such as `42.5 ms` names, or null.
+ * @param {string} text
+ */
+export function parsed(text) {
+    const match = /^([\d,]+)(?:\.(\d+))?\s*(ns|us|µs|ms|s)$/.exec(text.trim());
+    if (!match) return null;
+    const name = match[3] === "us" ? "µs" : match[3];
+    const zeros = { s: 9, ms: 6, "µs": 3, ns: 0 }[name] ?? 0;
+    const fraction = (match[2] ?? "").padEnd(zeros, "0").slice(0, zeros);
+    return BigInt(match[1].replaceAll(",", "") + fraction);
+}

@@ -1,0 +1,404 @@
+// The timeline: draws lanes, answers what is at a point, and turns pointers into views, selections
+// and ranges.
+
+import { AXIS, drawArrows, drawAxis, drawGaps, drawInversions, drawSelection } from "./overlays.js";
+import { STATES, lowerBound } from "./model.js";
+import { FONT, fitted, prepared } from "./paint.js";
+import { lanes, placed } from "./rows.js";
+import { drawLane } from "./spans.js";
+
+/** Width of the names at the left. */
+export const LEFT = 200;
+
+/** Distance in pixels at which an event counts as pointed at. */
+const NEAR = 5;
+
+export class Timeline {
+    /**
+     * @param {HTMLCanvasElement} canvas
+     * @param {HTMLElement} tip
+     * @param {import("./model.js").Model} model
+     * @param {import("./view.js").View} view
+     * @param {import("./theme.js").Theme} theme
+     * @param {string[]} contexts colours
+     */
+    constructor(canvas, tip, model, view, theme, contexts) {
+        Object.assign(this, { canvas, tip, model, view, theme, contexts });
+        this.canvas = canvas;
+        this.tip = tip;
+        this.model = model;
+        this.view = view;
+        this.theme = theme;
+        this.contexts = contexts;
+        /** @type {Set<string>} */
+        this.folded = new Set();
+        this.all = lanes(model);
+        this.scroll = 0;
+        /** @type {Map<number, PointerEvent>} */
+        this.pointers = new Map();
+        /** @type {{ x: number, y: number, from: number, to: number, scroll: number, ranges: boolean, moved: boolean } | null} */
+        this.drag = null;
+        this.place();
+        this.listen();
+    }
+
+    place() {
+        const { shown, height } = placed(this.all, this.folded);
+        this.shown = shown;
+        this.content = height;
+    }
+
+    get width() {
+        return Math.max(this.canvas.clientWidth - LEFT, 10);
+    }
+
+    /** @param {number} x */
+    time(x) {
+        return this.view.from + ((x - LEFT) / this.width) * this.view.span;
+    }
+
+    /** @param {import("./rows.js").Lane} lane */
+    top(lane) {
+        return AXIS + lane.y - this.scroll;
+    }
+
+    draw() {
+        const { ink, width, height } = prepared(this.canvas);
+        const { model, view, contexts } = this;
+        const { colours } = this.theme;
+        this.clampScroll();
+        ink.font = `12px ${FONT}`;
+        ink.fillStyle = colours.ground;
+        ink.fillRect(0, 0, width, height);
+        const x = (/** @type {number} */ time) => LEFT + ((time - view.from) / view.span) * this.width;
+        const frame = { ink, model, view, colours, contexts, left: LEFT, width: this.width, x };
+        const bottom = Math.min(height, AXIS + this.content - this.scroll);
+        ink.save();
+        ink.beginPath();
+        ink.rect(0, AXIS, width, height - AXIS);
+        ink.clip();
+        for (const lane of this.visible(height)) this.drawBand(frame, lane, width);
+        ink.restore();
+        drawAxis(frame, bottom);
+        ink.save();
+        ink.beginPath();
+        ink.rect(LEFT, 22, width - LEFT, height);
+        ink.clip();
+        drawGaps(frame, bottom);
+        drawInversions(frame, bottom);
+        ink.beginPath();
+        ink.rect(LEFT, AXIS, width - LEFT, height - AXIS);
+        ink.clip();
+        for (const lane of this.visible(height)) drawLane(frame, lane, this.top(lane));
+        drawArrows(frame, this.shown, (lane) => this.top(lane));
+        ink.restore();
+        ink.save();
+        ink.beginPath();
+        ink.rect(LEFT, 22, width - LEFT, height);
+        ink.clip();
+        drawSelection(frame, this.shown, (lane) => this.top(lane), bottom);
+        ink.restore();
+        ink.save();
+        ink.beginPath();
+        ink.rect(0, AXIS, LEFT, height - AXIS);
+        ink.clip();
+        for (const lane of this.visible(height)) this.drawName(frame, lane);
+        ink.restore();
+    }
+
+    /** @param {number} height */
+    visible(height) {
+        return this.shown.filter((lane) => this.top(lane) < height && this.top(lane) + lane.height > AXIS);
+    }
+
+    clampScroll() {
+        const most = Math.max(0, this.content - (this.canvas.clientHeight - AXIS));
+        this.scroll = Math.min(Math.max(this.scroll, 0), most);
+    }
+
+    /** @type {(frame: import("./spans.js").Frame, lane: import("./rows.js").Lane, width: number) => void} */
+    drawBand({ ink, colours }, lane, width) {
+        const y = this.top(lane);
+        if (lane.kind === "group") {
+            ink.fillStyle = colours.band;
+            ink.fillRect(0, y, width, lane.height);
+        } else {
+            ink.fillStyle = colours.line;
+            ink.globalAlpha = 0.6;
+            ink.fillRect(0, y + lane.height - 1, width, 1);
+            ink.globalAlpha = 1;
+        }
+    }
+
+    /** @type {(frame: import("./spans.js").Frame, lane: import("./rows.js").Lane) => void} */
+    drawName({ ink, colours }, lane) {
+        const middle = this.top(lane) + lane.height / 2 + 0.5;
+        const isGroup = lane.kind === "group";
+        ink.font = `11.5px ${FONT}`;
+        ink.textAlign = "right";
+        ink.fillStyle = colours.soft;
+        const detail = lane.detail ? ink.measureText(lane.detail).width + 4 : 0;
+        if (lane.detail) ink.fillText(lane.detail, LEFT - 10, middle);
+        ink.textAlign = "left";
+        ink.font = `${isGroup ? "600 " : ""}12.5px ${FONT}`;
+        let left = 24;
+        if (isGroup) {
+            left = 12;
+            ink.fillStyle = colours.text;
+            ink.fillText(this.folded.has(lane.group) ? "▸" : "▾", left, middle);
+            left += 12;
+        } else if (lane.context !== undefined) {
+            this.drawBadge(ink, lane, middle);
+            left = 44;
+        }
+        ink.fillStyle = colours.text;
+        fitted(ink, lane.label, left, middle, LEFT - left - 8 - detail);
+        ink.font = `12px ${FONT}`;
+    }
+
+    /** @type {(ink: CanvasRenderingContext2D, lane: import("./rows.js").Lane, y: number) => void} */
+    drawBadge(ink, lane, y) {
+        ink.fillStyle = this.contexts[lane.context ?? 0];
+        ink.beginPath();
+        const known = lane.badge !== null && lane.badge !== undefined;
+        if (known) ink.roundRect(10, y - 8, 26, 16, 4);
+        else ink.roundRect(20, y - 5, 10, 10, 3);
+        ink.fill();
+        if (!known) return;
+        ink.fillStyle = "#ffffff";
+        ink.textAlign = "center";
+        ink.font = `600 11px ${FONT}`;
+        ink.fillText(String(lane.badge), 23, y + 0.5);
+        ink.textAlign = "left";
+        ink.font = `12.5px ${FONT}`;
+    }
+
+    /** @param {number} y */
+    laneAt(y) {
+        if (y < AXIS) return undefined;
+        return this.shown.find((lane) => y >= this.top(lane) && y < this.top(lane) + lane.height);
+    }
+
+    /**
+     * Returns what a click at a point selects.
+     * @param {number} x
+     * @param {number} y
+     * @returns {import("./view.js").Selection}
+     */
+    hit(x, y) {
+        const lane = this.laneAt(y);
+        if (!lane || x < LEFT) return null;
+        const time = this.time(x);
+        if (lane.row && lane.row.spans.count > 0) {
+            const span = lane.row.spans.find(time);
+            return span < 0 ? null : { row: lane.row.index, span };
+        }
+        if (lane.kind === "interrupts") return this.interruptAt(time);
+        if (lane.kind === "events") return this.eventAt(time, lane.context ?? -1);
+        return null;
+    }
+
+    /** @param {number} time */
+    interruptAt(time) {
+        const near = (NEAR * this.view.span) / this.width;
+        for (const row of this.model.rows) {
+            if (row.kind !== "core") continue;
+            const [first, last] = row.spans.within(time - near, time + near);
+            for (let span = first; span < last; span += 1) {
+                const begins = row.spans.to(span) >= time - near;
+                if (row.spans.state[span] === 2 && begins) return { row: row.index, span };
+            }
+        }
+        return null;
+    }
+
+    /**
+     * @param {number} time
+     * @param {number} context
+     */
+    eventAt(time, context) {
+        const { events } = this.model;
+        const near = (NEAR * this.view.span) / this.width;
+        let best = -1;
+        let first = lowerBound(events.at, time - near);
+        for (; first < events.count && events.at[first] <= time + near; first += 1) {
+            if (events.context[first] !== context) continue;
+            const isNearer = best < 0 || Math.abs(events.at[first] - time) < Math.abs(events.at[best] - time);
+            if (isNearer) best = first;
+        }
+        return best < 0 ? null : { event: best };
+    }
+
+    listen() {
+        const { canvas } = this;
+        canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+        canvas.addEventListener("pointerdown", (event) => this.down(event));
+        canvas.addEventListener("pointermove", (event) => this.move(event));
+        canvas.addEventListener("pointerup", (event) => this.up(event));
+        canvas.addEventListener("pointercancel", (event) => this.up(event));
+        canvas.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+        canvas.addEventListener("dblclick", (event) => {
+            const hit = this.hit(event.offsetX, event.offsetY);
+            if (hit && "row" in hit) this.zoomTo(hit);
+        });
+    }
+
+    /** @param {{ row: number, span: number }} selection */
+    zoomTo({ row, span }) {
+        const { spans } = this.model.rows[row];
+        const [from, to] = [spans.from(span), spans.to(span)];
+        const margin = Math.max((to - from) * 0.3, 2);
+        this.view.jump(from - margin, to + margin);
+    }
+
+    /** @param {WheelEvent} event */
+    wheel(event) {
+        event.preventDefault();
+        const unit = event.deltaMode === 1 ? 30 : 1;
+        if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+            this.view.pan(((event.deltaX || event.deltaY) * unit) / this.width);
+        } else if (event.offsetX < LEFT || event.altKey) {
+            this.scroll += event.deltaY * unit;
+            this.view.changed();
+        } else {
+            const factor = Math.exp(Math.max(-150, Math.min(150, event.deltaY * unit)) / 250);
+            this.view.zoom(factor, this.time(Math.max(event.offsetX, LEFT)));
+        }
+    }
+
+    /** @param {PointerEvent} event */
+    down(event) {
+        if (event.button !== 0) return;
+        this.canvas.setPointerCapture(event.pointerId);
+        this.pointers.set(event.pointerId, event);
+        const { from, to } = this.view;
+        const ranges = event.shiftKey || event.offsetY < AXIS;
+        const [x, y] = [event.offsetX, event.offsetY];
+        this.drag = { x, y, from, to, scroll: this.scroll, ranges, moved: false };
+    }
+
+    /** @param {PointerEvent} event */
+    move(event) {
+        const { drag, view } = this;
+        if (!this.pointers.has(event.pointerId) || !drag) {
+            this.hover(event.offsetX, event.offsetY);
+            return;
+        }
+        const others = [...this.pointers.values()].filter((each) => each.pointerId !== event.pointerId);
+        if (others.length === 1) {
+            this.pinch(event, others[0]);
+            return;
+        }
+        this.pointers.set(event.pointerId, event);
+        const [dx, dy] = [event.offsetX - drag.x, event.offsetY - drag.y];
+        if (!drag.moved && Math.abs(dx) + Math.abs(dy) < 4) return;
+        if (!drag.moved && !drag.ranges) view.remember();
+        drag.moved = true;
+        this.tip.hidden = true;
+        if (drag.ranges) {
+            const ends = [this.time(drag.x), this.time(event.offsetX)].map((time) => this.snapped(time));
+            view.measure([ends[0], ends[1]]);
+            return;
+        }
+        this.scroll = drag.scroll - dy;
+        const ticks = (dx / this.width) * (drag.to - drag.from);
+        view.show(drag.from - ticks, drag.to - ticks);
+    }
+
+    /** Returns the time of an event if one is near, otherwise a whole tick. @param {number} time */
+    snapped(time) {
+        const near = (NEAR * this.view.span) / this.width;
+        const { at } = this.model.events;
+        const index = lowerBound(at, time);
+        const nearest = [at[index - 1], at[index]].filter((each) => Math.abs(each - time) <= near);
+        const inside = Math.min(Math.max(Math.round(time), 0), this.model.length);
+        return nearest.sort((a, b) => Math.abs(a - time) - Math.abs(b - time))[0] ?? inside;
+    }
+
+    /**
+     * @param {PointerEvent} moved
+     * @param {PointerEvent} other
+     */
+    pinch(moved, other) {
+        const before = this.pointers.get(moved.pointerId);
+        this.pointers.set(moved.pointerId, moved);
+        if (!before || !this.drag) return;
+        this.drag.moved = true;
+        const distance = (/** @type {PointerEvent} */ a) => Math.max(Math.abs(a.offsetX - other.offsetX), 8);
+        const middle = (moved.offsetX + other.offsetX) / 2;
+        this.view.zoom(distance(before) / distance(moved), this.time(middle));
+    }
+
+    /** @param {PointerEvent} event */
+    up(event) {
+        const { drag } = this;
+        this.pointers.delete(event.pointerId);
+        if (this.pointers.size > 0 || !drag) return;
+        this.drag = null;
+        if (drag.moved || event.type === "pointercancel") return;
+        const lane = this.laneAt(event.offsetY);
+        if (lane?.kind === "group") {
+            this.fold(lane.group);
+            return;
+        }
+        if (drag.ranges) this.view.measure(null);
+        this.view.select(this.hit(event.offsetX, event.offsetY));
+    }
+
+    /** @param {string} group */
+    fold(group) {
+        if (!this.folded.delete(group)) this.folded.add(group);
+        this.place();
+        this.view.changed();
+    }
+
+    /**
+     * Shows what is at a point.
+     * @param {number} x
+     * @param {number} y
+     */
+    hover(x, y) {
+        const hit = this.hit(x, y);
+        this.tip.hidden = !hit;
+        if (!hit) return;
+        this.tip.textContent = "row" in hit ? this.describe(hit) : this.describeEvent(hit.event);
+        const { offsetWidth: width, offsetHeight: height } = this.tip;
+        const { clientWidth, clientHeight } = this.canvas;
+        const top = this.canvas.offsetTop + y + 18;
+        const fits = top + height < clientHeight + this.canvas.offsetTop;
+        this.tip.style.left = `${Math.min(x + 14, clientWidth - width - 6)}px`;
+        this.tip.style.top = `${fits ? top : top - height - 30}px`;
+    }
+
+    /**
+     * Says who does what, why, and how long.
+     * @param {{ row: number, span: number }} selection
+     */
+    describe({ row, span }) {
+        const { model } = this;
+        const { kind, spans, name, what, number, context } = model.rows[row];
+        const [state, value] = [spans.state[span], spans.value[span]];
+        const length = model.span(spans.from(span), spans.to(span));
+        const since = `${length}, from ${model.time(model.exact(spans.from(span)))}`;
+        if (kind === "lock") {
+            const held = state === 1 ? `held by ${model.name(value - 1)}` : "free";
+            return `${what} ${name}: ${held}\n${since}`;
+        }
+        if (kind === "core") {
+            const interrupt = value > 0 ? `interrupt ${value - 1}` : "an interrupt";
+            const does = [`unknown`, `runs ${model.name(value)}`, `serves ${interrupt}`, "idle"][state];
+            return `core ${number}: ${does}\n${since}`;
+        }
+        const why = state === 5 ? ` on ${model.reason(value)}` : "";
+        const of = state === 1 && value > 0 ? ` on behalf of ${model.name(value - 1)}` : "";
+        return `${model.name(context)}: ${STATES[state]}${why}${of}\n${since}`;
+    }
+
+    /** @param {number} index */
+    describeEvent(index) {
+        const { model } = this;
+        const { label } = model.kinds[model.events.kind[index]];
+        const args = model.events.text(model.events.args[index]);
+        return `${model.time(model.exact(model.events.at[index]))}  ${label}\n${args}`;
+    }
+}

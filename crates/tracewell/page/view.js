@@ -1,0 +1,177 @@
+// The state of the page: the shown time, the selection, the range, and the way back. It says
+// nothing about drawing.
+
+/**
+ * A selection: a span of a row, or an event.
+ * @typedef {{ row: number, span: number } | { event: number } | null} Selection
+ */
+
+/** Minimum length of the shown time in ticks. */
+const MIN_LENGTH = 4;
+
+/** Maximum number of earlier views to go back to. */
+const MAX_HISTORY = 100;
+
+export class View {
+    /** @param {number} length ticks of the whole page */
+    constructor(length) {
+        this.length = length;
+        this.from = 0;
+        this.to = length;
+        /** @type {Selection} */
+        this.selection = null;
+        /** @type {[number, number] | null} */
+        this.range = null;
+        /** @type {(() => void)[]} */
+        this.listeners = [];
+        /** @type {[number, number][]} */
+        this.past = [];
+        /** @type {[number, number][]} */
+        this.future = [];
+    }
+
+    changed() {
+        this.listeners.forEach((listener) => listener());
+    }
+
+    get span() {
+        return this.to - this.from;
+    }
+
+    /** Margin on both sides, so that the ends can be seen. */
+    get margin() {
+        return this.length * 0.01;
+    }
+
+    /**
+     * Shows a time. The length stays, if it can, when the time lies partly outside.
+     * @param {number} from
+     * @param {number} to
+     */
+    show(from, to) {
+        const whole = this.length + 2 * this.margin;
+        const span = Math.min(Math.max(to - from, Math.min(MIN_LENGTH, this.length)), whole);
+        const middle = (from + to) / 2;
+        const start = Math.min(Math.max(middle - span / 2, -this.margin), this.length + this.margin - span);
+        this.from = start;
+        this.to = start + span;
+        this.changed();
+    }
+
+    /**
+     * Shows a time, and keeps the present one to go back to.
+     * @param {number} from
+     * @param {number} to
+     */
+    jump(from, to) {
+        this.remember();
+        this.show(from, to);
+    }
+
+    remember() {
+        const last = this.past.at(-1);
+        if (last && last[0] === this.from && last[1] === this.to) return;
+        this.past.push([this.from, this.to]);
+        if (this.past.length > MAX_HISTORY) this.past.shift();
+        this.future = [];
+    }
+
+    back() {
+        this.step(this.past, this.future);
+    }
+
+    forward() {
+        this.step(this.future, this.past);
+    }
+
+    /**
+     * @param {[number, number][]} from
+     * @param {[number, number][]} to
+     */
+    step(from, to) {
+        const target = from.pop();
+        if (!target) return;
+        to.push([this.from, this.to]);
+        this.show(target[0], target[1]);
+    }
+
+    fit() {
+        this.jump(-this.margin, this.length + this.margin);
+    }
+
+    /**
+     * Zooms so that the time `at` stays where it is.
+     * @param {number} factor more than 1 shows more
+     * @param {number} at
+     */
+    zoom(factor, at) {
+        const least = Math.min(MIN_LENGTH, this.length);
+        const span = Math.min(Math.max(this.span * factor, least), this.length + 2 * this.margin);
+        const share = (at - this.from) / this.span;
+        this.show(at - share * span, at - share * span + span);
+    }
+
+    /** @param {number} share of the shown time */
+    pan(share) {
+        this.show(this.from + this.span * share, this.to + this.span * share);
+    }
+
+    /** Moves the shown time only if a time lies outside. @param {number} from */
+    reveal(from, to = from) {
+        if (from >= this.from && to <= this.to) return;
+        const span = Math.max(this.span, (to - from) * 1.2);
+        const middle = (from + to) / 2;
+        this.jump(middle - span / 2, middle + span / 2);
+    }
+
+    /** @param {Selection} selection */
+    select(selection) {
+        this.selection = selection;
+        this.changed();
+    }
+
+    /** @param {[number, number] | null} range */
+    measure(range) {
+        this.range = range && (range[0] <= range[1] ? range : [range[1], range[0]]);
+        this.changed();
+    }
+
+    /** Returns the state as the fragment of an address. Ticks count from the trace's first event. */
+    address(/** @type {(offset: number) => bigint} */ exact) {
+        const pair = (/** @type {[number, number]} */ [a, b]) => `${exact(a)}-${exact(b)}`;
+        const parts = [];
+        const isAll = this.from <= 0 && this.to >= this.length;
+        if (!isAll) parts.push(`t=${pair([Math.max(this.from, 0), Math.min(this.to, this.length)])}`);
+        if (this.range) parts.push(`r=${pair(this.range)}`);
+        const { selection } = this;
+        if (selection && "row" in selection) parts.push(`s=${selection.row}.${selection.span}`);
+        if (selection && "event" in selection) parts.push(`e=${selection.event}`);
+        return parts.join("&");
+    }
+
+    /**
+     * Takes the state from the fragment of an address; ignores what it does not understand.
+     * @param {string} fragment
+     * @param {bigint} origin
+     * @param {(selection: Selection) => boolean} exists
+     */
+    restore(fragment, origin, exists) {
+        const values = new Map(fragment.split("&").map((part) => /** @type {[string, string]} */ (part.split("="))));
+        const pair = (/** @type {string} */ name) => {
+            const match = /^(\d{1,20})-(\d{1,20})$/.exec(values.get(name) ?? "");
+            return match && [Number(BigInt(match[1]) - origin), Number(BigInt(match[2]) - origin)];
+        };
+        const range = pair("r");
+        if (range) this.range = [Math.min(...range), Math.max(...range)];
+        const span = /^(\d{1,9})\.(\d{1,9})$/.exec(values.get("s") ?? "");
+        const event = /^\d{1,9}$/.exec(values.get("e") ?? "");
+        /** @type {Selection} */
+        let selection = null;
+        if (span) selection = { row: Number(span[1]), span: Number(span[2]) };
+        else if (event) selection = { event: Number(event[0]) };
+        if (selection && exists(selection)) this.selection = selection;
+        const time = pair("t");
+        if (time) this.show(time[0], time[1]);
+        else this.show(-this.margin, this.length + this.margin);
+    }
+}

@@ -1,0 +1,94 @@
+//! Passes the moments at which scheduling changes to consumers such as timelines.
+//!
+//! [`super::Scheduling`] decides when a task gets the processor, waits or holds a mutex, and adds
+//! up these times. A [`Moments`] receives the same decisions one by one, so a timeline agrees with
+//! the figures.
+
+use super::step::Step;
+use crate::model::{ContextId, Event, Loss, OnBehalf, Running};
+
+/// A position in the trace.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Position {
+    /// Ticks since the first event.
+    pub ticks: u64,
+    /// Number of the event in the trace, from 0.
+    pub seq: u64,
+}
+
+impl Position {
+    pub(super) const fn of(step: &Step) -> Self {
+        Self { ticks: step.ticks, seq: step.seq }
+    }
+}
+
+/// A wait for a mutex or a semaphore.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wait {
+    /// The task that waits.
+    pub task: ContextId,
+    /// Key of the object, if events have it.
+    pub key: Option<u64>,
+    /// Type code of the object, if events have it.
+    pub kind: Option<u32>,
+    /// True for a mutex.
+    pub is_mutex: bool,
+    /// The owner of the mutex, or the task that runs on behalf of the waiting one.
+    pub owner: Option<ContextId>,
+    /// Position of the request.
+    pub from: Position,
+}
+
+/// A change in the jobs of a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum JobChange {
+    /// A job was released.
+    Released,
+    /// The oldest pending job was completed.
+    Done,
+    /// The deadline of the oldest pending job passed.
+    Missed,
+}
+
+/// A consumer of moments. It is called in the order of events. For one event, [`Moments::event`] is
+/// called first and [`Moments::runs`] last.
+pub trait Moments {
+    /// An event was recorded. `subject` is the context that its meaning refers to.
+    fn event(&mut self, _event: Event<'_>, _subject: Option<ContextId>) {}
+
+    /// A task was replaced on a core although it could have continued.
+    fn preempted(&mut self, _task: ContextId) {}
+
+    /// A task began to wait.
+    fn wait_began(&mut self, _wait: &Wait) {}
+
+    /// A task continued after a wait.
+    fn wait_ended(&mut self, _wait: &Wait, _at: Position) {}
+
+    /// A task got a mutex: at its request, or at the end of its wait.
+    fn locked(&mut self, _task: ContextId, _key: u64, _kind: Option<u32>, _at: Position) {}
+
+    /// A task released a mutex that it held.
+    fn unlocked(&mut self, _task: ContextId, _key: u64, _kind: Option<u32>, _at: Position) {}
+
+    /// A job of a task changed.
+    fn job(&mut self, _task: ContextId, _change: JobChange, _at: Position) {}
+
+    /// The running context of a core changed. `idle` is true if no task is ready, according to an
+    /// event.
+    fn runs(
+        &mut self,
+        _cpu: u16,
+        _before: &Running<OnBehalf>,
+        _now: &Running<OnBehalf>,
+        _idle: bool,
+        _at: Position,
+    ) {
+    }
+
+    /// Events are missing after `from`. `loss` is `None` if an event of the trace reports the gap.
+    fn gap(&mut self, _from: Position, _loss: Option<&Loss>) {}
+}
+
+/// A consumer that ignores all moments.
+impl Moments for () {}

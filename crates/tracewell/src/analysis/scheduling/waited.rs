@@ -1,0 +1,104 @@
+//! The waits that ended in a trace, and the longest of them. `locks` finds them.
+
+use super::accounts::Split;
+use crate::model::ContextId;
+
+/// A wait that ended in the trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Waited {
+    /// The task that waited.
+    pub context: ContextId,
+    /// Key of the object.
+    pub key: Option<u64>,
+    /// True for a mutex.
+    pub is_mutex: bool,
+    /// Type code of the object, as in [`Resource::kind`](super::Resource::kind).
+    pub kind: Option<u32>,
+    /// The owner of the mutex, or, if the scheduler records it, the task that ran on behalf of the
+    /// waiting task. That task is not the owner if the owner itself waits for another mutex.
+    pub owner: Option<ContextId>,
+    /// Ticks of the request.
+    pub from: u64,
+    /// Ticks at which the task continued.
+    pub until: u64,
+    /// The parts of the wait; `None` on several cores.
+    pub spent: Option<Split>,
+    /// Inverted ticks by deadlines, if the deadline of the task is known.
+    pub inverted: Option<u64>,
+    /// Inverted ticks by priorities, if the priority of the task is recorded.
+    pub inverted_by_priority: Option<u64>,
+}
+
+impl Waited {
+    /// Returns the duration of the wait in ticks.
+    pub fn ticks(&self) -> u64 {
+        self.until.saturating_sub(self.from)
+    }
+
+    /// Removes the figures that exist only on one core. On several cores other tasks run at the
+    /// same time, so the wait has no parts.
+    pub(super) fn forget_parts(&mut self) {
+        (self.spent, self.inverted, self.inverted_by_priority) = (None, None, None);
+    }
+}
+
+/// Number of longest waits that are kept.
+const MOST: usize = 5;
+
+/// The longest waits for mutexes.
+#[derive(Debug, Default)]
+pub(super) struct LongestWaits(Vec<Waited>);
+
+impl LongestWaits {
+    /// Keeps the wait if it is one of the longest. Of equally long waits, the earlier ones stay.
+    pub(super) fn offer(&mut self, wait: &Waited) {
+        if !wait.is_mutex || self.0.get(MOST - 1).is_some_and(|least| least.ticks() >= wait.ticks())
+        {
+            return;
+        }
+        let at = self.0.partition_point(|longer| longer.ticks() >= wait.ticks());
+        self.0.insert(at, wait.clone());
+        self.0.truncate(MOST);
+    }
+
+    /// Returns the longest waits, longest first.
+    pub(super) fn finish(&mut self, cores: usize) -> Vec<Waited> {
+        let mut waits = std::mem::take(&mut self.0);
+        if cores > 1 {
+            waits.iter_mut().for_each(Waited::forget_parts);
+        }
+        waits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_waits_for_mutexes_are_kept() {
+        let wait = |from, ticks, is_mutex| Waited {
+            context: ContextId(0),
+            key: None,
+            is_mutex,
+            kind: None,
+            owner: None,
+            from,
+            until: from + ticks,
+            spent: Some(Split::default()),
+            inverted: None,
+            inverted_by_priority: None,
+        };
+        let mut longest = LongestWaits::default();
+        for (from, ticks) in [30, 10, 50, 20, 50, 40, 5, 60].into_iter().enumerate() {
+            longest.offer(&wait(from as u64, ticks, true));
+            longest.offer(&wait(0, 1000, false));
+        }
+        let kept = longest.finish(2);
+        let kept: Vec<_> = kept.iter().map(|wait| (wait.from, wait.ticks(), wait.spent)).collect();
+        assert_eq!(
+            kept,
+            [(7, 60, None), (2, 50, None), (4, 50, None), (5, 40, None), (0, 30, None)]
+        );
+    }
+}

@@ -1,0 +1,298 @@
+//! Turns moments into tracks.
+
+use super::contexts::Contexts;
+use super::jobs::Jobs;
+use super::locks::Locks;
+use super::{
+    Arrow, ArrowKind, Gap, MAX_ENTRIES, Mark, Occupant, Position, Reason, Row, State, Tracks,
+};
+use crate::analysis::scheduling::{JobChange, Moments, Scheduling, Wait, Wanted};
+use crate::model::{
+    Batch, ContextId, ContextKind, Event, Flow, Loss, Meaning, OnBehalf, Processor, Running, Sink,
+    Trace,
+};
+
+/// A sink that builds tracks; [`TrackBuilder::finish`] returns them.
+#[derive(Debug)]
+pub struct TrackBuilder(Scheduling<Builder>);
+
+impl Default for TrackBuilder {
+    fn default() -> Self {
+        Self::with_figures(Wanted::default())
+    }
+}
+
+impl TrackBuilder {
+    /// Creates a builder that also derives these figures; see [`Tracks::figures`].
+    pub fn with_figures(wanted: Wanted) -> Self {
+        Self(Scheduling::with_moments(wanted, Builder::default()))
+    }
+
+    /// Returns the tracks after all events. `trace` is the trace after the last event.
+    pub fn finish(self, trace: &Trace) -> Tracks {
+        let (figures, builder) = self.0.finish(trace);
+        let (contexts, reasons) = builder.contexts.finish();
+        Tracks {
+            span: trace.span,
+            cores: builder.cores,
+            contexts,
+            jobs: builder.jobs.finish(),
+            locks: builder.locks.finish(),
+            marks: builder.marks,
+            arrows: builder.arrows,
+            gaps: builder.gaps,
+            reasons,
+            left_out: builder.left_out,
+            figures,
+        }
+    }
+}
+
+impl Sink for TrackBuilder {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.0.events(trace, batch)
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.0.loss(trace, loss)
+    }
+}
+
+/// The tracks so far.
+#[derive(Debug, Default)]
+struct Builder {
+    cores: Vec<Row<Occupant>>,
+    /// Numbers of the interrupts that each core serves, the outermost first.
+    interrupts: Vec<Vec<Option<u32>>>,
+    contexts: Contexts,
+    jobs: Jobs,
+    locks: Locks,
+    marks: Vec<Mark>,
+    arrows: Vec<Arrow>,
+    gaps: Vec<Gap>,
+    /// True if the trace shows when tasks get and lose the processor.
+    shows_switches: bool,
+    /// True if no event has followed the last gap.
+    in_gap: bool,
+    /// Number of entries in all tracks except the states of contexts, which `contexts` counts.
+    entries: u64,
+    left_out: u64,
+}
+
+impl Moments for Builder {
+    fn event(&mut self, event: Event<'_>, subject: Option<ContextId>) {
+        let at = Position { ticks: event.ticks(), seq: event.seq() };
+        if std::mem::take(&mut self.in_gap) {
+            self.gaps.iter_mut().rev().take_while(|gap| gap.until.is_none()).for_each(|gap| {
+                gap.until = Some(at);
+            });
+        }
+        self.shows_switches = event.trace.processor == Processor::Switches;
+        if !self.shows_switches {
+            return self.mark(event.row.context, event.id(), at);
+        }
+        let Some(means) = event.kind().means else {
+            // The context continues, so its earlier request was granted.
+            return self.continues(event);
+        };
+        let value = means.value.and_then(|index| event.argument(index));
+        match means.meaning {
+            Meaning::InterruptEnter => self.interrupt(event.cpu(), value),
+            Meaning::Mark | Meaning::Value | Meaning::DeadlineMissed | Meaning::WcetExceeded => {
+                self.mark(subject.unwrap_or(event.row.context), event.id(), at);
+            }
+            _ => {}
+        }
+        let Some(subject) = subject.filter(|_| self.has_room()) else { return };
+        match means.meaning {
+            Meaning::Ready | Meaning::Activate => {
+                let by = event.context().filter(|by| by.kind == ContextKind::Thread);
+                self.contexts.ready(subject, at, by.map(|_| event.row.context));
+            }
+            Meaning::Blocks => self.contexts.blocks(subject, at, value),
+            Meaning::Complete => self.contexts.becomes(subject, at, State::Done),
+            Meaning::Yields | Meaning::SliceExpired => {
+                self.contexts.becomes(subject, at, State::Preempted);
+            }
+            // Use the object, because the subject may be the context that deletes it.
+            Meaning::Delete => {
+                let object = means.object.and_then(|index| event.argument(index));
+                let named = object.and_then(|key| event.trace.contexts.find(key));
+                named.into_iter().for_each(|gone| self.contexts.deleted(gone, at));
+            }
+            meaning if asks(meaning) => {
+                let key = means.object.and_then(|index| event.argument(index));
+                let request = Some(meaning);
+                self.contexts.asks(subject, Some(Reason { request, key, ..Reason::default() }));
+            }
+            Meaning::PriorityChange | Meaning::Inherit | Meaning::Runs => {}
+            _ => self.continues(event),
+        }
+    }
+
+    fn preempted(&mut self, task: ContextId) {
+        self.contexts.preempted(task);
+    }
+
+    fn wait_began(&mut self, wait: &Wait) {
+        if !self.has_room() {
+            return;
+        }
+        self.contexts.wait_began(wait);
+        self.locks.wait_began(wait);
+        if let Some(owner) = wait.owner {
+            self.arrow(Arrow {
+                kind: ArrowKind::WaitsFor,
+                from: wait.from,
+                from_context: Some(wait.task),
+                to: wait.from,
+                to_context: owner,
+            });
+        }
+    }
+
+    fn wait_ended(&mut self, wait: &Wait, at: Position) {
+        if self.has_room() {
+            self.contexts.wait_ended(wait, at);
+            self.entries += u64::from(self.locks.wait_ended(wait, at));
+        }
+    }
+
+    fn locked(&mut self, task: ContextId, key: u64, kind: Option<u32>, at: Position) {
+        if self.has_room() {
+            self.entries += u64::from(self.locks.held(key, kind, Some(task), at));
+        }
+    }
+
+    fn unlocked(&mut self, _: ContextId, key: u64, kind: Option<u32>, at: Position) {
+        if self.has_room() {
+            self.entries += u64::from(self.locks.held(key, kind, None, at));
+        }
+    }
+
+    fn job(&mut self, task: ContextId, change: JobChange, at: Position) {
+        if self.has_room() {
+            self.entries += u64::from(self.jobs.take(task, change, at));
+        }
+    }
+
+    fn runs(
+        &mut self,
+        cpu: u16,
+        before: &Running<OnBehalf>,
+        now: &Running<OnBehalf>,
+        idle: bool,
+        at: Position,
+    ) {
+        if !self.shows_switches || !self.has_room() {
+            return;
+        }
+        let occupant = self.occupant(cpu, now, idle);
+        self.core(cpu, at, occupant);
+        if let Some(gone) = before.task().filter(|gone| now.task() != Some(*gone)) {
+            self.contexts.loses(gone, cpu, at);
+        }
+        if let Some(task) = now.task() {
+            let (of, in_interrupt) = (now.now().of, now.in_interrupt());
+            if let Some((from, from_context)) = self.contexts.gets(task, cpu, at, of, in_interrupt)
+            {
+                let kind = ArrowKind::WakeUp;
+                self.arrow(Arrow { kind, from, from_context, to: at, to_context: task });
+            }
+        }
+    }
+
+    fn gap(&mut self, from: Position, loss: Option<&Loss>) {
+        self.in_gap = true;
+        self.gaps.push(Gap {
+            from,
+            until: None,
+            events: loss.and_then(|loss| loss.events),
+            cause: loss.map(|loss| loss.cause),
+        });
+        self.contexts.gap(from);
+        self.jobs.gap();
+        self.locks.gap(from);
+        self.interrupts.iter_mut().for_each(Vec::clear);
+        for core in &mut self.cores {
+            self.entries += u64::from(core.set(from, Occupant::Unknown));
+        }
+    }
+}
+
+impl Builder {
+    /// Returns true if there is room for another entry; otherwise counts an omitted entry.
+    fn has_room(&mut self) -> bool {
+        let room = self.entries + self.contexts.changes < MAX_ENTRIES;
+        self.left_out += u64::from(!room);
+        room
+    }
+
+    fn mark(&mut self, context: ContextId, id: u32, at: Position) {
+        if self.has_room() {
+            self.marks.push(Mark { at, context, id });
+            self.entries += 1;
+        }
+    }
+
+    fn arrow(&mut self, arrow: Arrow) {
+        self.arrows.push(arrow);
+        self.entries += 1;
+    }
+
+    /// Notes that the context that recorded an event continues to run.
+    fn continues(&mut self, event: Event<'_>) {
+        if event.context().is_some_and(|context| context.kind == ContextKind::Thread) {
+            self.contexts.asks(event.row.context, None);
+        }
+    }
+
+    fn interrupt(&mut self, cpu: u16, number: Option<u64>) {
+        let number = number.and_then(|number| u32::try_from(number).ok());
+        let cpu = usize::from(cpu);
+        if cpu >= self.interrupts.len() {
+            self.interrupts.resize_with(cpu + 1, Vec::new);
+        }
+        self.interrupts[cpu].push(number);
+    }
+
+    /// Returns the activity of a core on which the context in `now` runs.
+    fn occupant(&mut self, cpu: u16, now: &Running<OnBehalf>, idle: bool) -> Occupant {
+        let depth = usize::try_from(now.depth()).unwrap_or(usize::MAX);
+        if let Some(open) = self.interrupts.get_mut(usize::from(cpu)) {
+            open.truncate(depth);
+        }
+        if now.in_interrupt() {
+            let open = self.interrupts.get(usize::from(cpu)).and_then(|open| open.last());
+            let number = open.copied().flatten();
+            return Occupant::Interrupt { number, depth: u16::try_from(depth).unwrap_or(u16::MAX) };
+        }
+        match now.task() {
+            Some(runs) => Occupant::Task { runs, of: now.now().of },
+            None if idle => Occupant::Idle,
+            None => Occupant::Unknown,
+        }
+    }
+
+    fn core(&mut self, cpu: u16, at: Position, occupant: Occupant) {
+        let cpu = usize::from(cpu);
+        if cpu >= self.cores.len() {
+            self.cores.resize_with(cpu + 1, Row::default);
+        }
+        self.entries += u64::from(self.cores[cpu].set(at, occupant));
+    }
+}
+
+/// Returns true if an event is a request for which its task may have to wait.
+fn asks(meaning: Meaning) -> bool {
+    matches!(
+        meaning,
+        Meaning::Lock
+            | Meaning::Wait
+            | Meaning::Receive
+            | Meaning::Send
+            | Meaning::SendFirst
+            | Meaning::Allocate
+            | Meaning::Sleeps
+    )
+}

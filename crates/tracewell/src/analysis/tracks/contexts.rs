@@ -1,0 +1,188 @@
+//! The state of each context.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::{Position, Reason, Row, State};
+use crate::analysis::scheduling::Wait;
+use crate::model::{ContextId, MaybeContext, Meaning};
+
+/// The known facts about a context.
+#[derive(Debug, Default)]
+struct Context {
+    row: Row<State>,
+    /// The core on which it runs.
+    core: Option<u16>,
+    /// Its last request, until another event shows that the request was granted.
+    asked: Option<Reason>,
+    /// The state that it will have when it loses the processor, if an event has announced this
+    /// state.
+    next: Option<State>,
+    /// The event that made it ready, and the context that recorded this event.
+    woken: Option<(Position, Option<ContextId>)>,
+}
+
+/// Follows the states of all contexts.
+#[derive(Debug, Default)]
+pub(super) struct Contexts {
+    list: Vec<Context>,
+    reasons: Vec<Reason>,
+    by_reason: HashMap<Reason, u32, RandomState>,
+    /// Number of changes of all rows.
+    pub(super) changes: u64,
+}
+
+/// The cause of a wake-up: the event that made the context ready, and the context that recorded
+/// the event, or `None` for an interrupt.
+pub(super) type Cause = (Position, Option<ContextId>);
+
+impl Contexts {
+    fn at(&mut self, id: ContextId) -> &mut Context {
+        if id.index() >= self.list.len() {
+            self.list.resize_with(id.index() + 1, Context::default);
+        }
+        &mut self.list[id.index()]
+    }
+
+    fn set(&mut self, id: ContextId, at: Position, state: State) {
+        let added = self.at(id).row.set(at, state);
+        self.changes += u64::from(added);
+    }
+
+    fn blocked(&mut self, reason: Reason) -> State {
+        let next = self.reasons.len() as u32;
+        State::Blocked(*self.by_reason.entry(reason).or_insert_with(|| {
+            self.reasons.push(reason);
+            next
+        }))
+    }
+
+    /// Stores the request of a context. `None` means that an event shows that the last request was
+    /// granted.
+    pub(super) fn asks(&mut self, id: ContextId, asked: Option<Reason>) {
+        self.at(id).asked = asked;
+    }
+
+    /// Handles an event that says that a context stops being ready. `code` is the state that the
+    /// kernel recorded.
+    pub(super) fn blocks(&mut self, id: ContextId, at: Position, code: Option<u64>) {
+        let context = self.at(id);
+        let (core, asked) = (context.core, context.asked.take());
+        let state = match asked {
+            Some(Reason { request: Some(Meaning::Sleeps), .. }) => State::Sleeping,
+            asked => self.blocked(Reason { code, ..asked.unwrap_or_default() }),
+        };
+        self.leaves(id, at, core, state);
+    }
+
+    /// Handles an event that shows the state of a context without the processor. If the context
+    /// still has the processor, the state applies when it loses the processor.
+    pub(super) fn becomes(&mut self, id: ContextId, at: Position, state: State) {
+        let core = self.at(id).core;
+        self.leaves(id, at, core, state);
+    }
+
+    fn leaves(&mut self, id: ContextId, at: Position, core: Option<u16>, state: State) {
+        if core.is_some() {
+            self.at(id).next = Some(state);
+        } else {
+            self.set(id, at, state);
+        }
+    }
+
+    /// Handles an event that makes a context ready.
+    pub(super) fn ready(&mut self, id: ContextId, at: Position, by: Option<ContextId>) {
+        let context = self.at(id);
+        context.next = None;
+        if context.core.is_none() {
+            context.woken = Some((at, by));
+            self.set(id, at, State::Ready);
+        }
+    }
+
+    /// Handles a choice of the scheduler that takes the processor from a context that could
+    /// continue.
+    pub(super) fn preempted(&mut self, id: ContextId) {
+        let context = self.at(id);
+        if context.core.is_some() {
+            context.next.get_or_insert(State::Preempted);
+        }
+    }
+
+    /// Handles the beginning of a wait.
+    pub(super) fn wait_began(&mut self, wait: &Wait) {
+        let request = if wait.is_mutex { Meaning::Lock } else { Meaning::Wait };
+        let Wait { key, kind, owner, .. } = *wait;
+        // An earlier event may have contained the code of the state.
+        let code = match self.at(wait.task).next {
+            Some(State::Blocked(index)) => self.reasons.get(index as usize).and_then(|r| r.code),
+            _ => None,
+        };
+        let reason = Reason { request: Some(request), key, kind, holder: owner, code };
+        let state = self.blocked(reason);
+        self.at(wait.task).next = Some(state);
+    }
+
+    /// Handles the end of a wait of a context that has not got the processor yet.
+    pub(super) fn wait_ended(&mut self, wait: &Wait, at: Position) {
+        if self.at(wait.task).core.is_none() {
+            self.set(wait.task, at, State::Ready);
+        }
+    }
+
+    /// Gives a core to a context. If this completes a wake-up, returns the cause of the wake-up.
+    pub(super) fn gets(
+        &mut self,
+        id: ContextId,
+        cpu: u16,
+        at: Position,
+        of: MaybeContext,
+        in_interrupt: bool,
+    ) -> Option<Cause> {
+        let context = self.at(id);
+        let continues = context.core.replace(cpu).is_some();
+        // Within an interrupt, the scheduler may choose another context and then this one again.
+        let is_kept = context.next == Some(State::Preempted) && !in_interrupt;
+        if !continues || is_kept {
+            context.next = None;
+        }
+        let state = if in_interrupt { State::Interrupted } else { State::Running(of) };
+        let cause = context.woken.take_if(|_| !in_interrupt);
+        self.set(id, at, state);
+        cause
+    }
+
+    /// Takes a core from a context.
+    pub(super) fn loses(&mut self, id: ContextId, cpu: u16, at: Position) {
+        let context = self.at(id);
+        // The context may already run on another core.
+        if context.core == Some(cpu) {
+            context.core = None;
+            let state = context.next.take().unwrap_or(State::Off);
+            self.set(id, at, state);
+        }
+    }
+
+    /// Handles the deletion of a context.
+    pub(super) fn deleted(&mut self, id: ContextId, at: Position) {
+        self.becomes(id, at, State::Deleted);
+    }
+
+    /// Handles missing events after `at`.
+    pub(super) fn gap(&mut self, at: Position) {
+        for index in 0..self.list.len() {
+            let context = &mut self.list[index];
+            (context.core, context.asked, context.next, context.woken) = (None, None, None, None);
+            let known = !matches!(context.row.last(), None | Some(State::Deleted));
+            if known {
+                self.set(ContextId(index as u32), at, State::Unknown);
+            }
+        }
+    }
+
+    /// Returns the rows by context id, and the reasons of blocked states.
+    pub(super) fn finish(self) -> (Vec<Row<State>>, Vec<Reason>) {
+        (self.list.into_iter().map(|context| context.row).collect(), self.reasons)
+    }
+}

@@ -1,0 +1,107 @@
+//! Holders of mutexes, and waits for mutexes and semaphores.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::{Position, Row};
+use crate::analysis::scheduling::Wait;
+use crate::model::{ContextId, MaybeContext};
+
+/// The track of a mutex or a semaphore.
+#[derive(Clone, Debug)]
+pub struct LockTrack {
+    /// Its key as recorded: an address, or a number.
+    pub key: u64,
+    /// Its type code, if events have it.
+    pub kind: Option<u32>,
+    /// True for a mutex.
+    pub is_mutex: bool,
+    /// Its holder over time; empty for a semaphore.
+    pub holder: Row<MaybeContext>,
+    /// Waits for it, in the order of their ends. Waits whose end is not in the trace are last.
+    pub waits: Vec<WaitSpan>,
+}
+
+/// A wait for an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WaitSpan {
+    /// The context that waited.
+    pub context: ContextId,
+    /// The event with the request.
+    pub from: Position,
+    /// The event with which it continued; `None` if the trace does not show it.
+    pub until: Option<Position>,
+    /// For a mutex: its holder at the time of the request, or the task that runs on behalf of the
+    /// waiting one.
+    pub owner: Option<ContextId>,
+}
+
+/// Identifies a track: true for a mutex, type code, key.
+type Name = (bool, Option<u32>, u64);
+
+/// Follows all mutexes and semaphores.
+#[derive(Debug, Default)]
+pub(super) struct Locks {
+    list: Vec<LockTrack>,
+    by_name: HashMap<Name, usize, RandomState>,
+    open: Vec<Wait>,
+}
+
+impl Locks {
+    fn at(&mut self, (is_mutex, kind, key): Name) -> &mut LockTrack {
+        let index = *self.by_name.entry((is_mutex, kind, key)).or_insert_with(|| {
+            let (holder, waits) = (Row::default(), Vec::new());
+            self.list.push(LockTrack { key, kind, is_mutex, holder, waits });
+            self.list.len() - 1
+        });
+        &mut self.list[index]
+    }
+
+    /// Notes the holder of a mutex. Returns true if it added a change to the row.
+    pub(super) fn held(
+        &mut self,
+        key: u64,
+        kind: Option<u32>,
+        holder: Option<ContextId>,
+        at: Position,
+    ) -> bool {
+        self.at((true, kind, key)).holder.set(at, holder.into())
+    }
+
+    pub(super) fn wait_began(&mut self, wait: &Wait) {
+        self.open.push(*wait);
+    }
+
+    /// Notes the end of a wait. Returns true if it added a wait to a track.
+    pub(super) fn wait_ended(&mut self, wait: &Wait, at: Position) -> bool {
+        self.open.retain(|open| (open.task, open.is_mutex) != (wait.task, wait.is_mutex));
+        self.add(wait, Some(at))
+    }
+
+    fn add(&mut self, wait: &Wait, until: Option<Position>) -> bool {
+        let Some(key) = wait.key else { return false };
+        let span = WaitSpan { context: wait.task, from: wait.from, until, owner: wait.owner };
+        self.at((wait.is_mutex, wait.kind, key)).waits.push(span);
+        true
+    }
+
+    /// Handles missing events after `at`: ends of waits and holders of mutexes are unknown.
+    pub(super) fn gap(&mut self, at: Position) {
+        for wait in std::mem::take(&mut self.open) {
+            self.add(&wait, None);
+        }
+        for track in &mut self.list {
+            if !track.holder.changes().is_empty() {
+                track.holder.set(at, MaybeContext::NONE);
+            }
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Vec<LockTrack> {
+        for wait in std::mem::take(&mut self.open) {
+            self.add(&wait, None);
+        }
+        self.list
+    }
+}

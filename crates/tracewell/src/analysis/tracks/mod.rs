@@ -1,0 +1,149 @@
+//! Tracks: what each core, context and mutex did at every time.
+//!
+//! | file | purpose |
+//! |---|---|
+//! | `row` | states one after the other, and the spans between their changes |
+//! | `state` | the states of contexts and cores |
+//! | `builder` | turns moments of [`super::scheduling`] into tracks |
+//! | `contexts` | the state of each context |
+//! | `locks` | holders of mutexes, and waits |
+//! | `jobs` | jobs from release to completion |
+//!
+//! Tracks come from the moments from which [`super::scheduling::Scheduling`] derives its figures.
+//! So for the whole trace, sums over a track equal these figures: the time in [`State::Running`] is
+//! the execution time of a context, the lengths of [`Job`]s are its response times.
+//!
+//! If a trace shows only which context recorded an event
+//! ([`Processor::Recorders`](crate::model::Processor::Recorders)), no states are known: there are
+//! only marks. After missing events every state is unknown until an event shows it.
+//!
+//! ```
+//! use tracewell::analysis::tracks::{State, TrackBuilder};
+//! use tracewell::input::{Input, Settings};
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx").as_ref();
+//! let mut builder = TrackBuilder::default();
+//! let trace = Input::open(path, Settings::default())?.read(&mut builder)?;
+//! let tracks = builder.finish(&trace);
+//! let runs = |state| matches!(state, State::Running(_));
+//! for (context, row) in tracks.contexts() {
+//!     let ticks = row.time(0..trace.span, trace.span, runs);
+//!     println!("{}: {ticks} ticks", trace.contexts.get(context).unwrap().name);
+//! }
+//! assert!(tracks.contexts().count() > 0);
+//! # Ok::<(), tracewell::input::InputError>(())
+//! ```
+
+mod builder;
+mod contexts;
+mod jobs;
+mod locks;
+mod row;
+mod state;
+
+pub use builder::TrackBuilder;
+pub use jobs::Job;
+pub use locks::{LockTrack, WaitSpan};
+pub use row::{Change, Row, Span};
+pub use state::{Occupant, Reason, State};
+
+use crate::analysis::scheduling::Figures;
+pub use crate::analysis::scheduling::Position;
+use crate::model::{ContextId, LossCause};
+
+/// Maximum number of changes, marks, jobs, waits and arrows of all tracks together.
+/// [`Tracks::left_out`] is the number of entries beyond this limit.
+pub const MAX_ENTRIES: u64 = 1 << 24;
+
+/// The tracks of a trace.
+#[derive(Debug)]
+pub struct Tracks {
+    /// Ticks from the first event of the trace to its last.
+    pub span: u64,
+    /// The activity of each core, by core number. Empty if the trace does not show it.
+    pub cores: Vec<Row<Occupant>>,
+    contexts: Vec<Row<State>>,
+    /// Jobs in order of their release.
+    pub jobs: Vec<Job>,
+    /// Mutexes and semaphores, in the order of the first request.
+    pub locks: Vec<LockTrack>,
+    /// Events that are shown as single points, in order of time.
+    pub marks: Vec<Mark>,
+    /// Causes and effects, in the order of the effects.
+    pub arrows: Vec<Arrow>,
+    /// Gaps in order of time.
+    pub gaps: Vec<Gap>,
+    /// Why contexts were blocked; [`State::Blocked`] has an index into this list.
+    pub reasons: Vec<Reason>,
+    /// Number of entries beyond [`MAX_ENTRIES`], which the tracks do not contain.
+    pub left_out: u64,
+    /// The scheduling figures of the same trace.
+    pub figures: Figures,
+}
+
+impl Tracks {
+    /// Returns the contexts whose states are known, with their rows.
+    pub fn contexts(&self) -> impl Iterator<Item = (ContextId, &Row<State>)> {
+        let rows = (0..).map(ContextId).zip(&self.contexts);
+        rows.filter(|(_, row)| !row.changes().is_empty())
+    }
+
+    /// Returns the states of a context; `None` if none is known.
+    pub fn context(&self, context: ContextId) -> Option<&Row<State>> {
+        self.contexts.get(context.index()).filter(|row| !row.changes().is_empty())
+    }
+
+    /// Returns why a context is blocked; `None` if it is not.
+    pub fn reason(&self, state: State) -> Option<&Reason> {
+        let State::Blocked(index) = state else { return None };
+        self.reasons.get(index as usize)
+    }
+}
+
+/// An event that is shown as a single point, such as a mark of the application.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mark {
+    /// The event with its position in the trace.
+    pub at: Position,
+    /// The context that the event concerns.
+    pub context: ContextId,
+    /// Its event id.
+    pub id: u32,
+}
+
+/// Kind of an arrow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArrowKind {
+    /// From the event that made a context ready to the event with which it got the processor.
+    WakeUp,
+    /// From a context that waits for a mutex to its holder.
+    WaitsFor,
+}
+
+/// A cause and its effect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrow {
+    /// The relation between cause and effect.
+    pub kind: ArrowKind,
+    /// Position of the cause.
+    pub from: Position,
+    /// The context that caused the effect; `None` for an interrupt.
+    pub from_context: Option<ContextId>,
+    /// Position of the effect.
+    pub to: Position,
+    /// The affected context.
+    pub to_context: ContextId,
+}
+
+/// A time in which events are missing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Gap {
+    /// The last event before it.
+    pub from: Position,
+    /// The first event after it; `None` if none followed.
+    pub until: Option<Position>,
+    /// Number of missing events, if it is known.
+    pub events: Option<u64>,
+    /// Why they are missing; `None` if recording was switched off.
+    pub cause: Option<LossCause>,
+}

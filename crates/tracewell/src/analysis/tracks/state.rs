@@ -1,0 +1,92 @@
+//! The states of contexts and cores on their tracks.
+
+use crate::model::{ContextId, MaybeContext, Meaning};
+
+/// The state of a context.
+///
+/// ```
+/// use tracewell::analysis::tracks::State;
+///
+/// assert_eq!(State::Blocked(0).name(), "blocked");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// The trace does not show the state: before the first mention, or after missing events.
+    Unknown,
+    /// It has the processor. The value is the context on whose behalf it runs: itself, or a
+    /// context that waits for a resource of the running context.
+    Running(MaybeContext),
+    /// It has the processor, but an interrupt is being served.
+    Interrupted,
+    /// It could run, but another context took the processor from it.
+    Preempted,
+    /// It became ready, and has not got the processor yet.
+    Ready,
+    /// It waits. The number is the index of the reason in [`super::Tracks::reasons`].
+    Blocked(u32),
+    /// It sleeps for a time.
+    Sleeping,
+    /// Its job is done, and the next one has not been released.
+    Done,
+    /// It does not have the processor, and the trace does not say why.
+    Off,
+    /// It was deleted.
+    Deleted,
+}
+
+impl State {
+    /// Returns the word for output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Running(_) => "running",
+            Self::Interrupted => "interrupted",
+            Self::Preempted => "preempted",
+            Self::Ready => "ready",
+            Self::Blocked(_) => "blocked",
+            Self::Sleeping => "sleeping",
+            Self::Done => "done",
+            Self::Off => "off",
+            Self::Deleted => "deleted",
+        }
+    }
+}
+
+/// Why a context is blocked.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Reason {
+    /// The request of the context: [`Meaning::Lock`], [`Meaning::Wait`], [`Meaning::Receive`], …
+    /// `None` if the trace does not say.
+    pub request: Option<Meaning>,
+    /// Key of the object that it asked for.
+    pub key: Option<u64>,
+    /// Type code of the object.
+    pub kind: Option<u32>,
+    /// For a mutex: the context that held it when the wait began.
+    pub holder: Option<ContextId>,
+    /// The state code that the kernel recorded.
+    pub code: Option<u64>,
+}
+
+/// The activity of a core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Occupant {
+    /// Unknown, for example after missing events.
+    Unknown,
+    /// No task is ready, according to an event.
+    Idle,
+    /// A task runs, for itself or on behalf of another.
+    Task {
+        /// The task that runs.
+        runs: ContextId,
+        /// The task on whose behalf it runs.
+        of: MaybeContext,
+    },
+    /// An interrupt is being served.
+    Interrupt {
+        /// Its number, if events have it.
+        number: Option<u32>,
+        /// Number of interrupts that are being served, from 1.
+        depth: u16,
+    },
+}

@@ -1,0 +1,109 @@
+//! The payload of the page: a header in JSON and columns of numbers, in one compressed block.
+//!
+//! Before compression (zlib) the payload is:
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 4 | length of the header, little-endian |
+//! | … | the header, JSON; its member `columns` lists the columns in their order |
+//! | … | the columns, one after the other |
+//!
+//! An entry of `columns` has `name`, `form`, `count` (number of values), `bytes`, and `wide`, which
+//! is true if a value needs more than 53 bits. The forms:
+//!
+//! | form | content |
+//! |---|---|
+//! | `numbers` | each value in groups of 7 bits, the lowest first; bit 7 is set if another group follows |
+//! | `deltas` | each difference from the value before, as a number: twice its magnitude, plus 1 if it is negative |
+//! | `bytes` | bytes as they are |
+
+use std::io::{self, Write};
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use serde_json::{Value, json};
+
+/// Numbers from here on are not exact in a 64-bit floating-point value.
+const WIDE: u64 = 1 << 53;
+
+/// A column while it is filled.
+#[derive(Debug, Default)]
+pub(super) struct Column {
+    bytes: Vec<u8>,
+    count: u64,
+    last: u64,
+    wide: bool,
+}
+
+impl Column {
+    /// Appends a value to a column of `numbers`.
+    pub(super) fn number(&mut self, value: u64) {
+        self.count += 1;
+        self.wide |= value >= WIDE;
+        self.put(u128::from(value));
+    }
+
+    /// Appends a value to a column of `deltas`.
+    pub(super) fn delta(&mut self, value: u64) {
+        self.count += 1;
+        self.wide |= value >= WIDE;
+        let is_less = value < self.last;
+        self.put(u128::from(value.abs_diff(self.last)) << 1 | u128::from(is_less));
+        self.last = value;
+    }
+
+    fn put(&mut self, mut value: u128) {
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
+    }
+}
+
+/// All columns of a page, in the order in which they were added.
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    list: Vec<Value>,
+    content: Vec<Vec<u8>>,
+}
+
+impl Columns {
+    /// Adds a column that was filled with [`Column::number`].
+    pub(super) fn numbers(&mut self, name: &str, column: Column) {
+        self.add(name, "numbers", column);
+    }
+
+    /// Adds a column that was filled with [`Column::delta`].
+    pub(super) fn deltas(&mut self, name: &str, column: Column) {
+        self.add(name, "deltas", column);
+    }
+
+    /// Adds bytes.
+    pub(super) fn bytes(&mut self, name: &str, bytes: Vec<u8>) {
+        let count = bytes.len() as u64;
+        self.add(name, "bytes", Column { bytes, count, ..Column::default() });
+    }
+
+    fn add(&mut self, name: &str, form: &str, column: Column) {
+        let Column { bytes, count, wide, .. } = column;
+        self.list.push(json!({
+            "name": name, "form": form, "count": count, "bytes": bytes.len(), "wide": wide,
+        }));
+        self.content.push(bytes);
+    }
+
+    /// Returns the compressed payload with this header, to which it adds `columns`.
+    pub(super) fn payload(self, mut header: Value) -> io::Result<Vec<u8>> {
+        header["columns"] = Value::Array(self.list);
+        let header = header.to_string();
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        let length = u32::try_from(header.len()).map_err(io::Error::other)?;
+        encoder.write_all(&length.to_le_bytes())?;
+        encoder.write_all(header.as_bytes())?;
+        for bytes in &self.content {
+            encoder.write_all(bytes)?;
+        }
+        encoder.finish()
+    }
+}

@@ -1,0 +1,157 @@
+//! The events of the page as columns. Equal texts of arguments are stored once.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use serde_json::{Value, json};
+
+use super::columns::{Column, Columns};
+use crate::model::{Event, Meaning, Trace};
+use crate::text::{Describer, TextBuffer};
+
+/// Maximum number of events in a page.
+pub const MAX_EVENTS: u64 = 2_000_000;
+
+/// Maximum number of bytes in all different texts of arguments together.
+pub const MAX_TEXT: usize = 256 << 20;
+
+/// Error for a trace that is too large for a page.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TooLarge {
+    #[error("a page has at most {MAX_EVENTS} events: select fewer with --from and --to")]
+    Events,
+    #[error(
+        "a page has at most {MAX_TEXT} bytes of arguments: select fewer events with --from and --to"
+    )]
+    Text,
+}
+
+/// Collects events.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    pub(super) count: u64,
+    /// Ticks of the first and of the last event.
+    pub(super) ticks: Option<(u64, u64)>,
+    seq: Column,
+    at: Column,
+    cpu: Column,
+    context: Column,
+    kind: Column,
+    args: Column,
+    /// Event ids in the order of their first event, and their indices.
+    ids: Vec<u32>,
+    index_of: HashMap<u32, u64, RandomState>,
+    texts: HashMap<Vec<u8>, u64, RandomState>,
+    lengths: Column,
+    text: Vec<u8>,
+    describer: Describer,
+    buffer: TextBuffer,
+    /// The first recorded priority of each context.
+    priorities: Vec<Option<u16>>,
+    /// Names of the state codes that the kernel recorded.
+    pub(super) codes: HashMap<u64, String, RandomState>,
+}
+
+impl Events {
+    /// Creates a collection that appears to have this number of events and bytes of arguments.
+    #[cfg(test)]
+    pub(super) fn filled(count: u64, text: usize) -> Self {
+        Self { count, text: vec![b' '; text], ..Self::default() }
+    }
+
+    /// Stores the first priority of the event's context, and the name of the state code if the
+    /// event blocks a context. Also call this for events that the page does not list.
+    pub(super) fn note(&mut self, event: Event<'_>) {
+        let index = event.row.context.index();
+        if index >= self.priorities.len() {
+            self.priorities.resize(index + 1, None);
+        }
+        if self.priorities[index].is_none() {
+            self.priorities[index] = event.row.priority.get();
+        }
+        let means = event.kind().means.filter(|means| means.meaning == Meaning::Blocks);
+        let Some(argument) = means.and_then(|means| means.value) else { return };
+        let Some(code) = event.argument(argument) else { return };
+        if !self.codes.contains_key(&code) {
+            self.buffer.truncate(0);
+            self.describer.put_value(&mut self.buffer, event, argument);
+            self.codes.insert(code, self.buffer.as_text().into_owned());
+        }
+    }
+
+    /// Adds an event.
+    pub(super) fn push(&mut self, event: Event<'_>) -> Result<(), TooLarge> {
+        if self.count == MAX_EVENTS {
+            return Err(TooLarge::Events);
+        }
+        self.count += 1;
+        let ticks = event.ticks();
+        self.ticks = Some((self.ticks.map_or(ticks, |(first, _)| first), ticks));
+        self.seq.delta(event.seq());
+        self.at.delta(ticks);
+        self.cpu.number(u64::from(event.cpu()));
+        self.context.number(u64::from(event.row.context.0));
+        let kind = *self.index_of.entry(event.id()).or_insert_with(|| {
+            self.ids.push(event.id());
+            self.ids.len() as u64 - 1
+        });
+        self.kind.number(kind);
+        self.buffer.truncate(0);
+        self.describer.put(&mut self.buffer, event);
+        let text = self.buffer.as_text();
+        let index = match self.texts.get(text.as_bytes()) {
+            Some(index) => *index,
+            None => {
+                if self.text.len() + text.len() > MAX_TEXT {
+                    return Err(TooLarge::Text);
+                }
+                let index = self.texts.len() as u64;
+                self.text.extend_from_slice(text.as_bytes());
+                self.lengths.number(text.len() as u64);
+                self.texts.insert(text.as_bytes().to_vec(), index);
+                index
+            }
+        };
+        self.args.number(index);
+        Ok(())
+    }
+
+    /// Returns the contexts for the header.
+    pub(super) fn contexts(&self, trace: &Trace) -> Value {
+        let row = |(id, context): (crate::model::ContextId, &crate::model::Context)| {
+            let object = context.object.and_then(|object| trace.objects.get(object));
+            let recorded = object.and_then(|object| object.priority);
+            let seen = self.priorities.get(id.index()).copied().flatten();
+            json!({
+                "name": context.name,
+                "key": context.key_text,
+                "kind": context.kind.as_str(),
+                "priority": recorded.or(seen),
+            })
+        };
+        trace.contexts.iter().map(row).collect()
+    }
+
+    /// Adds the columns. Returns the event types for the header.
+    pub(super) fn finish(self, trace: &Trace, columns: &mut Columns) -> Value {
+        columns.deltas("event.seq", self.seq);
+        columns.deltas("event.ticks", self.at);
+        columns.numbers("event.cpu", self.cpu);
+        columns.numbers("event.context", self.context);
+        columns.numbers("event.kind", self.kind);
+        columns.numbers("event.args", self.args);
+        columns.numbers("text.length", self.lengths);
+        columns.bytes("text.bytes", self.text);
+        let kind = |id: &u32| {
+            let event = trace.schema.event(*id);
+            let meaning = event.means.map(|means| format!("{:?}", means.meaning));
+            json!({
+                "id": id,
+                "name": event.name,
+                "label": trace.schema.label(*id),
+                "means": meaning,
+            })
+        };
+        self.ids.iter().map(kind).collect()
+    }
+}

@@ -1,0 +1,142 @@
+//! Puts the page together: the text of the document, style, script, and the payload in base64.
+
+use std::io::{self, Write};
+
+use super::sha256::sha256;
+use crate::export::escaped;
+
+/// The document with a placeholder `{{NAME}}` for each part.
+const DOCUMENT: &str = include_str!("../../../page/page.html");
+const STYLE: &str = include_str!("../../../page/page.css");
+
+/// The modules of the page; a module imports only from those before it.
+const MODULES: [&str; 16] = [
+    include_str!("../../../page/source.js"),
+    include_str!("../../../page/time.js"),
+    include_str!("../../../page/model.js"),
+    include_str!("../../../page/theme.js"),
+    include_str!("../../../page/view.js"),
+    include_str!("../../../page/rows.js"),
+    include_str!("../../../page/paint.js"),
+    include_str!("../../../page/spans.js"),
+    include_str!("../../../page/overlays.js"),
+    include_str!("../../../page/timeline.js"),
+    include_str!("../../../page/overview.js"),
+    include_str!("../../../page/details.js"),
+    include_str!("../../../page/events.js"),
+    include_str!("../../../page/search.js"),
+    include_str!("../../../page/keys.js"),
+    include_str!("../../../page/main.js"),
+];
+
+/// Characters of base64 in a line: the page decodes line by line.
+const LINE: usize = 1 << 16;
+
+/// Writes the page.
+pub(super) fn write(title: &str, payload: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    let script = joined(&MODULES);
+    let policy = format!(
+        "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; \
+         form-action 'none'",
+        hash(&script),
+        hash(STYLE),
+    );
+    let mut rest = DOCUMENT;
+    while let Some((before, after)) = rest.split_once("{{") {
+        out.write_all(before.as_bytes())?;
+        let (name, after) = after.split_once("}}").unwrap_or((after, ""));
+        match name {
+            "title" => out.write_all(escaped(title).as_bytes())?,
+            "policy" => out.write_all(policy.as_bytes())?,
+            "style" => out.write_all(STYLE.as_bytes())?,
+            "script" => out.write_all(script.as_bytes())?,
+            _ => put_base64(payload, out)?,
+        }
+        rest = after;
+    }
+    out.write_all(rest.as_bytes())
+}
+
+/// Joins modules into one script. Removes their imports, and the word `export` before declarations.
+fn joined(modules: &[&str]) -> String {
+    let mut script = String::new();
+    for module in modules {
+        let mut in_import = false;
+        for line in module.lines() {
+            in_import |= line.starts_with("import ");
+            if in_import {
+                in_import = !line.ends_with(';');
+                continue;
+            }
+            script.push_str(line.strip_prefix("export ").unwrap_or(line));
+            script.push('\n');
+        }
+    }
+    script
+}
+
+/// Returns the source expression with which a content security policy permits an inline script or
+/// style with this text.
+fn hash(text: &str) -> String {
+    let mut base64 = Vec::new();
+    // Writing to a vector cannot fail.
+    let _ = put_base64(&sha256(text.as_bytes()), &mut base64);
+    format!("'sha256-{}'", String::from_utf8_lossy(&base64))
+}
+
+/// Writes bytes in base64 (RFC 4648), in lines of at most [`LINE`] characters.
+fn put_base64(bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut line = Vec::with_capacity(LINE + 1);
+    for (index, part) in bytes.chunks(LINE / 4 * 3).enumerate() {
+        line.clear();
+        if index > 0 {
+            line.push(b'\n');
+        }
+        for group in part.chunks(3) {
+            let byte = |index: usize| u32::from(group.get(index).copied().unwrap_or(0));
+            let word = byte(0) << 16 | byte(1) << 8 | byte(2);
+            for digit in 0..4 {
+                let value = word >> (18 - 6 * digit) & 0x3F;
+                line.push(if digit > group.len() { b'=' } else { DIGITS[value as usize] });
+            }
+        }
+        out.write_all(&line)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_rfc_4648() {
+        let encoded = |text: &str| {
+            let mut out = Vec::new();
+            put_base64(text.as_bytes(), &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let expected = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
+        for (length, expected) in expected.into_iter().enumerate() {
+            assert_eq!(encoded(&"foobar"[..length]), expected);
+        }
+        let lines = encoded(&"x".repeat(LINE));
+        assert_eq!(lines.lines().map(str::len).collect::<Vec<_>>(), [LINE, LINE / 3 + 3]);
+    }
+
+    #[test]
+    fn joined_modules_have_neither_imports_nor_exports() {
+        let modules = ["export const a = 1;\n", "import {\n    a,\n} from \"./a.js\";\nuse(a);\n"];
+        assert_eq!(joined(&modules), "const a = 1;\nuse(a);\n");
+    }
+
+    /// An end tag or a comment within a script would end it early, or change its parsing.
+    #[test]
+    fn script_and_style_contain_nothing_that_ends_them() {
+        let script = joined(&MODULES).to_lowercase();
+        assert!(!script.contains("</script") && !script.contains("<!--"));
+        assert!(!script.contains("\nimport ") && !script.contains("\nexport "));
+        assert!(!STYLE.to_lowercase().contains("</style"));
+    }
+}

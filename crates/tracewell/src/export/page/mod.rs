@@ -1,0 +1,232 @@
+//! A page: one HTML file that shows a trace in a browser, without a server and without the network.
+//!
+//! | file | purpose |
+//! |---|---|
+//! | `events` | events as columns, and the limits of a page |
+//! | `tracks` | tracks as columns |
+//! | `columns` | the payload: a header and columns, compressed |
+//! | `html` | the document: text, style, script and payload |
+//! | `sha256` | the hash with which a browser recognises the script |
+//!
+//! The script and the style are in `crates/tracewell/page`.
+
+mod columns;
+mod events;
+mod html;
+mod sha256;
+mod tracks;
+
+use std::io::Write;
+use std::ops::Range;
+
+use serde_json::{Value, json};
+
+use self::columns::Columns;
+use self::events::Events;
+pub use self::events::{MAX_EVENTS, MAX_TEXT};
+use super::{Export, ExportError, ExportNames};
+use crate::analysis::scheduling::Wanted;
+use crate::analysis::tracks::{TrackBuilder, Tracks};
+use crate::format::Options;
+use crate::input::Input;
+use crate::model::{
+    Batch, Clock, Event, Flow, Loss, LossCause, Processor, Sink, SinkError, Stop, Trace,
+};
+use crate::select::{Selection, Selector};
+
+/// The export `html`: a timeline with all events in one file.
+///
+/// ```
+/// use tracewell::export::{ExportNames, page};
+/// use tracewell::format::Options;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+/// let names = ExportNames { input: "tiny.trx".to_owned(), ..ExportNames::default() };
+/// let mut html = Vec::new();
+/// (page::HTML.write)(&mut tracewell::open(path)?, &Options::default(), &names, &mut html)?;
+/// assert!(html.starts_with(b"<!doctype html>"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub static HTML: Export = Export {
+    name: "html",
+    description: "timeline: one self-contained page for a browser",
+    extension: Some("html"),
+    options: &[],
+    write,
+};
+
+/// The version of the payload.
+const VERSION: u32 = 1;
+
+fn write(
+    input: &mut Input,
+    options: &Options,
+    names: &ExportNames,
+    out: &mut dyn Write,
+) -> Result<Trace, ExportError> {
+    options.check(&[])?;
+    // A state can depend on events from before the selection.
+    let selection = input.take_selection();
+    if selection.tail.is_some() {
+        let message = "a page cannot be limited to the last events: use --from and --to";
+        return Err(ExportError::NotPossible(message.to_owned()));
+    }
+    let mut collector = Collector::new(selection.clone());
+    let mut trace = if selection.has_names() {
+        input.read_named(&mut collector)?
+    } else {
+        input.read(&mut collector)?
+    };
+    let Collector { tracks, events, .. } = collector;
+    if events.count == 0 {
+        let message = "the trace, or the selected part of it, has no events";
+        let doubts = selection.unknown_names(&trace).into_iter().map(|doubt| format!("; {doubt}"));
+        return Err(ExportError::NotPossible(message.to_owned() + &doubts.collect::<String>()));
+    }
+    let tracks = tracks.finish(&trace);
+    let range = range(&trace, &events, &selection);
+    let mut columns = Columns::default();
+    let (rows, reasons) = tracks::put(&trace, &tracks, &events, &range, &mut columns);
+    let mut header = header(&trace, &tracks, &names.input, &range);
+    header["rows"] = rows;
+    header["reasons"] = reasons;
+    header["contexts"] = events.contexts(&trace);
+    header["kinds"] = events.finish(&trace, &mut columns);
+    let payload = columns.payload(header).map_err(ExportError::Write)?;
+    html::write(&names.input, &payload, out).map_err(ExportError::Write)?;
+    selection.remark(&mut trace);
+    Ok(trace)
+}
+
+/// Returns the ticks that the page shows: the whole trace unless times or numbers limit it.
+fn range(trace: &Trace, events: &Events, selection: &Selection) -> Range<u64> {
+    let (first, last) = events.ticks.unwrap_or((0, trace.span));
+    let from = if selection.from.is_some() || selection.skip > 0 { first } else { 0 };
+    let is_cut = selection.to.is_some() || selection.head.is_some();
+    from..if is_cut { last } else { trace.span }
+}
+
+/// Returns the facts of the trace. Numbers of ticks are strings, because they may need 64 bits.
+fn header(trace: &Trace, tracks: &Tracks, title: &str, range: &Range<u64>) -> Value {
+    let losses = trace.losses.iter().map(|(cause, count)| {
+        json!({
+            "cause": cause.as_str(),
+            "gaps": count.gaps,
+            "events": count.events,
+            "unknown": count.unknown,
+        })
+    });
+    let facts = trace.facts.iter().map(|fact| json!([fact.name, fact.value.to_string()]));
+    let needed = match trace.processor {
+        Processor::Switches => None,
+        Processor::Recorders { needed } => Some(needed),
+    };
+    let causes = [
+        LossCause::Overwritten,
+        LossCause::Truncated,
+        LossCause::Damaged,
+        LossCause::NoRoom,
+        LossCause::Missing,
+    ];
+    json!({
+        "version": VERSION,
+        "title": title,
+        "format": trace.format,
+        "events": trace.events,
+        "span": trace.span.to_string(),
+        "from": range.start.to_string(),
+        "until": range.end.to_string(),
+        "rates": rates(&trace.clock),
+        "facts": facts.collect::<Value>(),
+        "texts": trace.texts,
+        "losses": losses.collect::<Value>(),
+        "causes": causes.map(LossCause::as_str),
+        "cpus": trace.cpus,
+        "needed": needed,
+        "leftOut": tracks.left_out,
+        "moreWaits": tracks.figures.more_waits,
+    })
+}
+
+/// Returns the rates of the clock. Each rate has four strings: the ticks and the nanoseconds at its
+/// start, and the rate as a number of ticks in a number of seconds.
+fn rates(clock: &Clock) -> Value {
+    let rate = |ticks: u64, ns: u64, rate: crate::model::Rate| {
+        let (count, seconds) = rate.ratio();
+        json!([ticks.to_string(), ns.to_string(), count.to_string(), seconds.to_string()])
+    };
+    if clock.changes.is_empty() {
+        return clock.rate.iter().map(|constant| rate(0, 0, *constant)).collect();
+    }
+    clock.changes.iter().map(|change| rate(change.ticks, change.nanoseconds, change.rate)).collect()
+}
+
+/// Collects the tracks of all events, and the selected events.
+struct Collector {
+    selection: Selection,
+    selector: Selector,
+    tracks: TrackBuilder,
+    events: Events,
+}
+
+impl Collector {
+    fn new(selection: Selection) -> Self {
+        let wanted = Wanted { waits: true, ..Wanted::default() };
+        Self {
+            selector: Selector::new(selection.clone()),
+            selection,
+            tracks: TrackBuilder::with_figures(wanted),
+            events: Events::default(),
+        }
+    }
+}
+
+impl Sink for Collector {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        Stop::on_error(self.selection.check(trace).map_err(SinkError::not_possible))?;
+        self.tracks.events(trace, batch)?;
+        for row in batch.events() {
+            let event = Event::new(trace, &row);
+            self.events.note(event);
+            if self.selector.takes(event)? {
+                Stop::on_error(self.events.push(event).map_err(SinkError::not_possible))?;
+            }
+        }
+        Flow::Continue(())
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.tracks.loss(trace, loss)
+    }
+
+    fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
+        self.selection.check(trace).map_err(SinkError::not_possible)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a trace into a collector that is nearly full.
+    fn refused(events: Events) -> String {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+        let mut collector = Collector { events, ..Collector::new(Selection::default()) };
+        let error = crate::open(path).unwrap().read(&mut collector).unwrap_err();
+        ExportError::from(error).to_string()
+    }
+
+    #[test]
+    fn a_page_that_would_be_too_large_is_an_error_that_names_the_way_out() {
+        let full = Events::filled(MAX_EVENTS - 1, 0);
+        assert_eq!(
+            refused(full),
+            "a page has at most 2000000 events: select fewer with --from and --to"
+        );
+        let message = refused(Events::filled(0, MAX_TEXT));
+        assert!(
+            message.starts_with("a page has at most 268435456 bytes of arguments"),
+            "{message}"
+        );
+    }
+}

@@ -1,0 +1,288 @@
+//! The tracks of the page as columns. Of each row, the page contains only the part that lies in
+//! the page's range.
+
+use std::ops::Range;
+
+use serde_json::{Value, json};
+
+use super::columns::{Column, Columns};
+use super::events::Events;
+use crate::analysis::tracks::{
+    ArrowKind, Change, LockTrack, Occupant, Position, Reason, Row, State, Tracks,
+};
+use crate::model::{ContextId, MaybeContext, Meaning, Trace};
+use crate::report::scheduling::{kind_of, resource_name};
+
+/// Adds all columns of the tracks. Returns the members `rows` and `reasons` of the header.
+///
+/// | column | values |
+/// |---|---|
+/// | `change.ticks`, `change.seq` | the event that changed a row |
+/// | `change.state` | the code of the state from this event on, see [`coded`] and [`occupant`] |
+/// | `change.value` | what the state refers to |
+/// | `wait.*` | waits for mutexes and semaphores, by row |
+/// | `job.*`, `mark.*`, `arrow.*`, `gap.*`, `inversion.*` | one value per entry |
+///
+/// The value of a context that may be absent is its number plus 1, or 0 if it is absent. The same
+/// holds for the sequence number of a position that may be absent.
+pub(super) fn put(
+    trace: &Trace,
+    tracks: &Tracks,
+    events: &Events,
+    range: &Range<u64>,
+    columns: &mut Columns,
+) -> (Value, Value) {
+    let mut rows = Rows { range: range.clone(), ..Rows::default() };
+    for (number, row) in tracks.cores.iter().enumerate() {
+        let place = rows.changes(row, occupant);
+        rows.add("core", json!({ "number": number, "changes": place }));
+    }
+    for (context, row) in tracks.contexts() {
+        let place = rows.changes(row, coded);
+        rows.add("context", json!({ "context": context.0, "changes": place }));
+    }
+    for lock in &tracks.locks {
+        let held = |state: MaybeContext| (u64::from(state.get().is_some()), maybe(state.get()));
+        let changes = rows.changes(&lock.holder, held);
+        let waits = rows.waits(lock);
+        let name = resource_name(trace, lock.key, lock.kind, trace.span);
+        let name = name.map_or_else(|| format!("{:#x}", lock.key), str::to_owned);
+        let what = kind_of(trace, lock.is_mutex, lock.kind);
+        rows.add("lock", json!({ "name": name, "what": what, "changes": changes, "waits": waits }));
+    }
+    rows.finish(columns);
+    entries(tracks, range, columns);
+    inversions(tracks, range, columns);
+    let reasons = tracks.reasons.iter().map(|reason| described(trace, events, reason)).collect();
+    (Value::Array(rows.list), reasons)
+}
+
+/// Returns the code of a context's state, and what it refers to: the context on whose behalf it
+/// runs, or the reason for which it is blocked.
+fn coded(state: State) -> (u64, u64) {
+    match state {
+        State::Unknown => (0, 0),
+        State::Running(of) => (1, maybe(of.get())),
+        State::Interrupted => (2, 0),
+        State::Preempted => (3, 0),
+        State::Ready => (4, 0),
+        State::Blocked(reason) => (5, u64::from(reason)),
+        State::Sleeping => (6, 0),
+        State::Done => (7, 0),
+        State::Off => (8, 0),
+        State::Deleted => (9, 0),
+    }
+}
+
+/// Returns the code of a core's activity, and what it refers to: the context, or the number of the
+/// interrupt plus 1.
+fn occupant(state: Occupant) -> (u64, u64) {
+    match state {
+        Occupant::Unknown => (0, 0),
+        Occupant::Task { runs, .. } => (1, u64::from(runs.0)),
+        Occupant::Interrupt { number, .. } => (2, number.map_or(0, |n| u64::from(n) + 1)),
+        Occupant::Idle => (3, 0),
+    }
+}
+
+fn maybe(context: Option<ContextId>) -> u64 {
+    context.map_or(0, |context| u64::from(context.0) + 1)
+}
+
+/// Returns the reason why a context is blocked: the kind and the name of the object, the context
+/// that holds it, and the state code.
+fn described(trace: &Trace, events: &Events, reason: &Reason) -> Value {
+    let name = reason.key.and_then(|key| {
+        let known = resource_name(trace, key, reason.kind, trace.span);
+        known.or_else(|| trace.objects.at(key, trace.span, None).map(|(_, o)| o.label.as_str()))
+    });
+    let object = reason.key.and_then(|key| trace.objects.at(key, trace.span, reason.kind));
+    let kind = object.and_then(|(_, object)| trace.schema.object_kind(object.kind));
+    let noun = match reason.request {
+        Some(Meaning::Lock) => Some("mutex"),
+        Some(Meaning::Wait) => Some("semaphore"),
+        Some(Meaning::Receive | Meaning::Send | Meaning::SendFirst) => Some("queue"),
+        Some(Meaning::Allocate) => Some("memory"),
+        _ => None,
+    };
+    let noun = kind.map(|kind| kind.label.as_str()).or(noun);
+    let code = reason.code.map(|code| {
+        let known = events.codes.get(&code);
+        known.cloned().unwrap_or_else(|| code.to_string())
+    });
+    json!({
+        "what": noun,
+        "object": name.map(str::to_owned).or_else(|| reason.key.map(|key| format!("{key:#x}"))),
+        "holder": maybe(reason.holder),
+        "code": code,
+    })
+}
+
+/// Changes and waits of all rows, one row after the other.
+#[derive(Default)]
+struct Rows {
+    range: Range<u64>,
+    list: Vec<Value>,
+    changes: [Column; 4],
+    changed: usize,
+    waits: [Column; 6],
+    waited: usize,
+}
+
+impl Rows {
+    fn add(&mut self, kind: &str, mut row: Value) {
+        row["kind"] = json!(kind);
+        self.list.push(row);
+    }
+
+    /// Adds the changes whose spans overlap the range, and the next change, which ends the last
+    /// span. Returns the index of the first change, and the index after the last.
+    fn changes<S: Copy + PartialEq>(
+        &mut self,
+        row: &Row<S>,
+        code: impl Fn(S) -> (u64, u64),
+    ) -> (usize, usize) {
+        let all = row.changes();
+        let first = all.partition_point(|change| change.at.ticks <= self.range.start);
+        let last = all.partition_point(|change| change.at.ticks <= self.range.end);
+        let shown = &all[first.saturating_sub(1)..all.len().min(last + 1)];
+        for Change { at, state } in shown {
+            let (state, value) = code(*state);
+            let [ticks, seq, states, values] = &mut self.changes;
+            ticks.delta(at.ticks);
+            seq.delta(at.seq);
+            states.number(state);
+            values.number(value);
+        }
+        self.changed += shown.len();
+        (self.changed - shown.len(), self.changed)
+    }
+
+    fn waits(&mut self, lock: &LockTrack) -> (usize, usize) {
+        let start = self.waited;
+        for wait in &lock.waits {
+            if !overlaps(&self.range, wait.from, wait.until) {
+                continue;
+            }
+            let [context, owner, from, from_seq, until, until_seq] = &mut self.waits;
+            context.number(u64::from(wait.context.0));
+            owner.number(maybe(wait.owner));
+            put_span([from, from_seq, until, until_seq], wait.from, wait.until);
+            self.waited += 1;
+        }
+        (start, self.waited)
+    }
+
+    fn finish(&mut self, columns: &mut Columns) {
+        let [ticks, seq, state, value] = std::mem::take(&mut self.changes);
+        columns.deltas("change.ticks", ticks);
+        columns.deltas("change.seq", seq);
+        columns.numbers("change.state", state);
+        columns.numbers("change.value", value);
+        let [context, owner, from, from_seq, until, until_seq] = std::mem::take(&mut self.waits);
+        columns.numbers("wait.context", context);
+        columns.numbers("wait.owner", owner);
+        span(columns, "wait", [from, from_seq, until, until_seq]);
+    }
+}
+
+fn overlaps(range: &Range<u64>, from: Position, until: Option<Position>) -> bool {
+    from.ticks <= range.end && until.is_none_or(|until| until.ticks >= range.start)
+}
+
+/// Adds a span. The sequence number of its end is stored plus 1, or as 0 if the span has no end.
+fn put_span(columns: [&mut Column; 4], from: Position, until: Option<Position>) {
+    let [from_ticks, from_seq, until_ticks, until_seq] = columns;
+    from_ticks.delta(from.ticks);
+    from_seq.delta(from.seq);
+    until_ticks.delta(until.map_or(from.ticks, |until| until.ticks));
+    until_seq.delta(until.map_or(0, |until| until.seq + 1));
+}
+
+fn span(columns: &mut Columns, name: &str, [from, from_seq, until, until_seq]: [Column; 4]) {
+    columns.deltas(&format!("{name}.from"), from);
+    columns.deltas(&format!("{name}.from_seq"), from_seq);
+    columns.deltas(&format!("{name}.until"), until);
+    columns.deltas(&format!("{name}.until_seq"), until_seq);
+}
+
+/// Adds jobs, marks, arrows and gaps.
+fn entries(tracks: &Tracks, range: &Range<u64>, columns: &mut Columns) {
+    let mut jobs: [Column; 7] = Default::default();
+    for job in tracks.jobs.iter().filter(|job| overlaps(range, job.from, job.until)) {
+        let [context, missed, missed_seq, from, from_seq, until, until_seq] = &mut jobs;
+        context.number(u64::from(job.context.0));
+        missed.delta(job.missed.map_or(job.from.ticks, |missed| missed.ticks));
+        missed_seq.delta(job.missed.map_or(0, |missed| missed.seq + 1));
+        put_span([from, from_seq, until, until_seq], job.from, job.until);
+    }
+    let [context, missed, missed_seq, from, from_seq, until, until_seq] = jobs;
+    columns.numbers("job.context", context);
+    columns.deltas("job.missed", missed);
+    columns.deltas("job.missed_seq", missed_seq);
+    span(columns, "job", [from, from_seq, until, until_seq]);
+
+    // If a trace has no states, the page draws its events, so marks would repeat them.
+    let [mut ticks, mut seq, mut context]: [Column; 3] = Default::default();
+    let shows_states = tracks.contexts().next().is_some();
+    let marks = tracks.marks.iter().filter(|_| shows_states);
+    for mark in marks.filter(|mark| (range.start..=range.end).contains(&mark.at.ticks)) {
+        ticks.delta(mark.at.ticks);
+        seq.delta(mark.at.seq);
+        context.number(u64::from(mark.context.0));
+    }
+    columns.deltas("mark.ticks", ticks);
+    columns.deltas("mark.seq", seq);
+    columns.numbers("mark.context", context);
+
+    let mut arrows: [Column; 7] = Default::default();
+    for arrow in tracks.arrows.iter().filter(|arrow| overlaps(range, arrow.from, Some(arrow.to))) {
+        let [kind, by, whom, from, from_seq, until, until_seq] = &mut arrows;
+        kind.number(u64::from(arrow.kind == ArrowKind::WaitsFor));
+        by.number(maybe(arrow.from_context));
+        whom.number(u64::from(arrow.to_context.0));
+        put_span([from, from_seq, until, until_seq], arrow.from, Some(arrow.to));
+    }
+    let [kind, by, whom, from, from_seq, until, until_seq] = arrows;
+    columns.numbers("arrow.kind", kind);
+    columns.numbers("arrow.by", by);
+    columns.numbers("arrow.context", whom);
+    span(columns, "arrow", [from, from_seq, until, until_seq]);
+
+    let mut gaps: [Column; 6] = Default::default();
+    for gap in tracks.gaps.iter().filter(|gap| overlaps(range, gap.from, gap.until)) {
+        let [events, cause, from, from_seq, until, until_seq] = &mut gaps;
+        events.number(gap.events.map_or(0, |events| events.saturating_add(1)));
+        cause.number(gap.cause.map_or(0, |cause| cause as u64 + 1));
+        put_span([from, from_seq, until, until_seq], gap.from, gap.until);
+    }
+    let [events, cause, from, from_seq, until, until_seq] = gaps;
+    columns.numbers("gap.events", events);
+    columns.numbers("gap.cause", cause);
+    span(columns, "gap", [from, from_seq, until, until_seq]);
+}
+
+/// Adds the waits during which a less urgent task ran although it did not hold the mutex.
+fn inversions(tracks: &Tracks, range: &Range<u64>, columns: &mut Columns) {
+    let mut all: [Column; 5] = Default::default();
+    for wait in &tracks.figures.waits {
+        let inverted = wait.inverted_by_priority.or(wait.inverted).unwrap_or(0);
+        if inverted == 0 || wait.from > range.end || wait.until < range.start {
+            continue;
+        }
+        let identity = (wait.key, wait.kind, wait.is_mutex);
+        let lock = tracks.locks.iter().position(|l| (Some(l.key), l.kind, l.is_mutex) == identity);
+        let [context, row, from, until, ticks] = &mut all;
+        context.number(u64::from(wait.context.0));
+        row.number(lock.map_or(0, |lock| lock as u64 + 1));
+        from.delta(wait.from);
+        until.delta(wait.until);
+        ticks.number(inverted);
+    }
+    let [context, row, from, until, ticks] = all;
+    columns.numbers("inversion.context", context);
+    columns.numbers("inversion.lock", row);
+    columns.deltas("inversion.from", from);
+    columns.deltas("inversion.until", until);
+    columns.numbers("inversion.ticks", ticks);
+}

@@ -1,0 +1,119 @@
+//! Plans for reading the frames of each id on the fast path, computed when the settings are known.
+//!
+//! Ids whose arguments are not numbers at fixed positions have no fast plan. No id has a fast plan
+//! unless the header is a one-byte id, a sequence number and a timestamp.
+
+use tracewell_wire::rkh::Settings;
+
+use super::plan::{FIXED_SLOTS, Plan, Plans, Shape, Step};
+use super::simd::{FRAME_WINDOW, Gather, load};
+
+/// Offset of the sequence number in a frame.
+pub(super) const NUMBER: usize = 1;
+
+/// Offset of the timestamp in a frame.
+pub(super) const STAMP: u8 = 2;
+
+/// The plan for reading a frame. It is aligned to a cache line, because the loop needs all of it.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct FastPlan {
+    pub(super) gather: Gather,
+    /// Length of the frame in bytes, including header and checksum; [`NO_LENGTH`] if frames of this
+    /// id take the slow path.
+    pub(super) length: u32,
+    /// Number of words in the row.
+    pub(super) words: u8,
+    /// First word of the row.
+    pub(super) head: u64,
+    /// Offset and mask of the active object of a step.
+    object: (u8, u32),
+    pub(super) effect: Effect,
+}
+
+/// The effect of a record on the active object's step. Like [`Step`], but without the slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Effect {
+    /// The record leaves the step as it is.
+    None,
+    /// The record is part of a step.
+    Belongs,
+    /// The record ends a step.
+    Ends,
+}
+
+/// The fast plans, by code.
+#[derive(Debug)]
+pub(super) struct FastPlans(Box<[FastPlan; 256]>);
+
+/// A length that no frame has, because chunks are shorter.
+const NO_LENGTH: u32 = u32::MAX;
+
+const SLOW: FastPlan = FastPlan {
+    gather: Gather::NOTHING,
+    length: NO_LENGTH,
+    words: 0,
+    head: 0,
+    object: (0, 0),
+    effect: Effect::None,
+};
+
+impl FastPlans {
+    pub(super) fn new(plans: &Plans, settings: &Settings) -> Self {
+        let mut fast = Box::new([SLOW; 256]);
+        // The loop reads id, number and timestamp at fixed offsets. Frames with other headers take
+        // the slow path.
+        if settings.id == 1 && settings.sequence && settings.stamp > 0 {
+            for (code, fast) in (0..=u8::MAX).zip(fast.iter_mut()) {
+                // A configuration record can begin with the same byte as an event. The slow path
+                // distinguishes them.
+                let plan = plans.get(code).filter(|_| !may_configure(code));
+                *fast = plan.and_then(|plan| FastPlan::new(plan, settings)).unwrap_or(SLOW);
+            }
+        }
+        Self(fast)
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self, code: u8) -> &FastPlan {
+        &self.0[usize::from(code)]
+    }
+}
+
+/// Returns true if the configuration record of some dialect begins with this byte.
+const fn may_configure(first: u8) -> bool {
+    matches!(first, 0xAC | 0xAD | 0xAE | 0x0C | 0x0E)
+}
+
+impl FastPlan {
+    /// Returns `None` for symbols, and for records whose arguments have no fixed positions.
+    fn new(plan: &Plan, settings: &Settings) -> Option<Self> {
+        let Shape::Fixed { bytes, count, slots } = &plan.shape else { return None };
+        let (effect, object) = match plan.step {
+            _ if plan.symbol.is_some() => return None,
+            Step::Elsewhere => (Effect::None, 0),
+            Step::Of(object) => (Effect::Belongs, object),
+            Step::Ends(object) => (Effect::Ends, object),
+        };
+        let header = settings.header();
+        let length = header + bytes + usize::from(settings.checksum);
+        let header = u8::try_from(header).ok()?;
+        let object = slots[usize::from(object) % FIXED_SLOTS];
+        Some(Self {
+            gather: Gather::new(header, *bytes, slots),
+            length: u32::try_from(length).ok()?,
+            words: u8::try_from(1 + count).ok()?,
+            head: plan.head,
+            object: (header + object.offset, object.mask),
+            effect,
+        })
+    }
+
+    /// Returns the argument that names the active object of a step. If the record is not part of a
+    /// step, the result is meaningless.
+    #[inline(always)]
+    pub(super) fn object(&self, frame: &[u8; FRAME_WINDOW]) -> u64 {
+        let (offset, mask) = self.object;
+        u64::from(load(frame, offset) & mask)
+    }
+}

@@ -1,0 +1,196 @@
+//! The settings that a user specifies for an input.
+
+use std::sync::Arc;
+
+use super::{Names, OptionError, Options, by_name};
+use crate::model::schema::Extension;
+
+/// The settings that a user specifies for an input. By default, everything is inferred from the
+/// input's bytes.
+///
+/// ```
+/// use tracewell::input::{Input, Settings};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx").as_ref();
+/// let mut settings = Settings::default();
+/// settings.options.add("rate=1MHz")?;
+/// assert_eq!(Input::open(path, settings.clone())?.format().name, "threadx");
+///
+/// // An option of another format is an error.
+/// settings.format = Some("aix".to_owned());
+/// let mut input = Input::open(path, settings)?;
+/// assert!(input.read(&mut tracewell::analysis::scheduling::Scheduling::default()).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Name of the format; `None` if it should be recognised from the bytes.
+    pub format: Option<String>,
+    /// Options of the form `-O key=value`.
+    pub options: Options,
+    /// Files with names for numbers that are in the trace.
+    pub names: Vec<NamesFile>,
+    /// Schema files of the user, which add to the schema of the format and override it. A later
+    /// file overrides earlier ones.
+    pub schemas: Vec<Arc<Extension>>,
+    /// The offsets at which the second and later files begin, in increasing order, if the input
+    /// consists of several files of one run. Otherwise the list is empty.
+    pub parts: Vec<usize>,
+    /// Settings from a configuration file.
+    pub defaults: Defaults,
+}
+
+/// Settings of a configuration file, for several formats. Each applies to inputs of its format if
+/// the [`Settings`] have none.
+///
+/// ```
+/// use tracewell::format::DefaultOption;
+/// use tracewell::input::{Input, Settings};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx").as_ref();
+/// let mut settings = Settings::default();
+/// settings.defaults.options.push(DefaultOption {
+///     format: "threadx",
+///     key: "rate".to_owned(),
+///     value: "1MHz".to_owned(),
+///     place: "settings:1:1".to_owned(),
+/// });
+/// let trace = Input::open(path, settings.clone())?.for_each(|_| ())?;
+/// assert_eq!(trace.clock.nanoseconds(1), Some(1_000));
+///
+/// settings.options.add("rate=1kHz")?;
+/// let trace = Input::open(path, settings)?.for_each(|_| ())?;
+/// assert_eq!(trace.clock.nanoseconds(1), Some(1_000_000));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Defaults {
+    /// Options. The last one with a key applies.
+    pub options: Vec<DefaultOption>,
+    /// Files of names. The last one of a format applies.
+    pub names: Vec<DefaultNames>,
+    /// Schema files of any format. A later one overrides an earlier one.
+    pub schemas: Vec<Arc<Extension>>,
+}
+
+/// An option of a configuration file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DefaultOption {
+    /// Name of the format that has the option.
+    pub format: &'static str,
+    /// Key of the option, as after `-O`.
+    pub key: String,
+    /// Value of the option, as after `-O KEY=`.
+    pub value: String,
+    /// The place of the option in the file, for messages.
+    pub place: String,
+}
+
+/// A file of names that a configuration file names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DefaultNames {
+    /// Name of the format that reads the file.
+    pub format: &'static str,
+    /// The file of names.
+    pub file: NamesFile,
+    /// The place of the name in the configuration file, for messages.
+    pub place: String,
+}
+
+/// A file with names, read into memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NamesFile {
+    /// The flag before the file: `--names` or `--custom-events`. Each format reads name files of
+    /// one flag only ([`Format::names`](super::Format::names)).
+    pub flag: &'static str,
+    /// Path of the file, for messages.
+    pub path: String,
+    /// Content of the file.
+    pub text: Vec<u8>,
+}
+
+impl Settings {
+    /// Returns the settings for a format, with the defaults where there are no others. The defaults
+    /// of the result are those that it uses.
+    pub(super) fn of_format(&self, format: &str) -> Self {
+        let Self { format: name, options, names, schemas, parts, defaults } = self;
+        let mut all = Self {
+            format: name.clone(),
+            options: options.clone(),
+            names: names.clone(),
+            schemas: schemas.clone(),
+            parts: parts.clone(),
+            defaults: Defaults::default(),
+        };
+        all.defaults.schemas.extend(self.default_schemas(format).cloned());
+        for option in defaults.options.iter().filter(|option| option.format == format) {
+            if options.get(&option.key).is_none() {
+                all.options.set(&option.key, option.value.as_str());
+                all.defaults.options.push(option.clone());
+            }
+        }
+        let default_names = defaults.names.iter().rev().find(|names| names.format == format);
+        if names.is_empty() && options.get("names").is_none() {
+            all.names.extend(default_names.map(|names| names.file.clone()));
+            all.defaults.names.extend(default_names.cloned());
+        }
+        all
+    }
+
+    /// Returns the schema files for a format: the defaults, and then all others, which override
+    /// them. Files for other formats are only among the others.
+    pub(crate) fn all_schemas(&self, format: &str) -> Vec<Arc<Extension>> {
+        self.default_schemas(format).chain(&self.schemas).cloned().collect()
+    }
+
+    /// Returns the default schema files for a format, and those for a format that does not exist,
+    /// which are errors.
+    fn default_schemas(&self, format: &str) -> impl Iterator<Item = &Arc<Extension>> {
+        let files = self.defaults.schemas.iter();
+        files.filter(move |file| file.format() == format || by_name(file.format()).is_none())
+    }
+
+    /// Returns an error about these settings, with the place of a default that caused it.
+    pub(super) fn placed(&self, format: &str, error: OptionError) -> OptionError {
+        let Defaults { options, names, .. } = &self.defaults;
+        let is_typed = self.options.get(error.key()).is_some() || !self.names.is_empty();
+        let option = options
+            .iter()
+            .rev()
+            .find(|option| option.format == format && option.key == error.key());
+        let names = names
+            .iter()
+            .rev()
+            .find(|names| names.format == format && error.is_of_flag(names.file.flag));
+        match (option, names) {
+            _ if is_typed => error,
+            (Some(DefaultOption { place, .. }), _) | (None, Some(DefaultNames { place, .. })) => {
+                error.at(place)
+            }
+            (None, None) => error,
+        }
+    }
+
+    /// Returns the names that `--names` or the option `names` assigns to numbers. `prefix` can
+    /// precede a number. `what` is the kind of the numbers, such as `a pid`.
+    ///
+    /// # Errors
+    /// Returns an error for the first entry that begins with a number but has no name.
+    pub(super) fn numbered_names(&self, prefix: &str, what: &str) -> Result<Names, OptionError> {
+        // Defaults are for many traces, so it is no mistake if one trace lacks all numbers.
+        let Defaults { options, names, .. } = &self.defaults;
+        let is_default = !names.is_empty() || options.iter().any(|option| option.key == "names");
+        let mut names = if is_default { Names::of_many_traces() } else { Names::default() };
+        if let Some(text) = self.options.get("names") {
+            let added = names.add(text, ',', prefix, what);
+            added.map_err(|message| OptionError::new("names", message))?;
+        }
+        for file in &self.names {
+            // Bytes of a name that are not valid UTF-8 are replaced.
+            let text = String::from_utf8_lossy(&file.text);
+            let added = names.add(&text, '\n', prefix, what);
+            added.map_err(|message| OptionError::of_flag(file.flag, message))?;
+        }
+        Ok(names)
+    }
+}

@@ -1,0 +1,218 @@
+//! Fills columns with records, and determines the context of each record.
+//!
+//! Records do not contain their context. [`Running`] derives it from the scheduler's choices and
+//! from interrupts; [`EFFECTS`] defines the effect of each code.
+
+use std::borrow::Borrow;
+
+use tracewell_wire::shark::{Record, ids};
+
+use super::effects::{EFFECTS, Effect};
+use super::tasks::{self, Tasks};
+use crate::format::names::Names;
+use crate::model::{Columns, ContextId, MaybeContext, Running, Trace};
+
+/// The bytes of one record.
+pub(super) type Slot = [u8; Record::SIZE];
+
+/// The state that is kept from one record to the next.
+#[derive(Debug)]
+pub(super) struct State {
+    /// Timestamp of the first record. Ticks count from it.
+    first: u64,
+    running: Running<MaybeContext>,
+    tasks: Tasks,
+    /// The context of interrupts, and the context of records whose task is unknown. Both are added
+    /// to the trace when a record needs them.
+    interrupt: MaybeContext,
+    unknown: MaybeContext,
+    manual: u64,
+}
+
+impl State {
+    /// Returns the state before the first record, whose timestamp is `first`.
+    pub(super) fn new(first: u64, tasks: Tasks) -> Self {
+        let (interrupt, unknown) = (MaybeContext::NONE, MaybeContext::NONE);
+        Self { first, running: Running::default(), tasks, interrupt, unknown, manual: 0 }
+    }
+
+    /// Handles missing records. The running task after the gap is unknown.
+    pub(super) fn gap(&mut self) {
+        self.running = Running::default();
+    }
+
+    /// Returns the names of tasks from the user.
+    pub(super) fn names(&self) -> &Names {
+        self.tasks.names()
+    }
+
+    /// Returns the number of records with a code that only the user manual defines.
+    pub(super) fn manual(&self) -> u64 {
+        self.manual
+    }
+
+    /// Fills columns with records and returns the number of rows filled.
+    ///
+    /// If a record assigns a context number to another task, the batch ends before this record,
+    /// because all events of a batch get the names that are valid when it is delivered.
+    pub(super) fn fill<S: Borrow<Slot>>(
+        &mut self,
+        slots: &[S],
+        trace: &mut Trace,
+        columns: &mut Columns,
+    ) -> usize {
+        columns.resize(slots.len());
+        // A local variable stays in registers.
+        let mut running = self.running;
+        let mut by = self.context(&running, trace);
+        let mut filled = 0;
+        let rows = columns.ticks.iter_mut().zip(&mut columns.id).zip(&mut columns.context);
+        for (slot, ((ticks, id), context)) in slots.iter().map(Borrow::borrow).zip(rows) {
+            let record = Record::from_bytes(slot);
+            (*ticks, *id, *context) = (self.ticks(record), u32::from(record.code()), by);
+            match EFFECTS[usize::from(record.code())] {
+                // Most records are of these kinds, which do not change the running task.
+                Effect::None => {}
+                Effect::Mention => _ = self.first_task(slot, trace, true),
+                // These effects already apply to the record itself: its context is the task or
+                // interrupt that it starts.
+                effect @ (Effect::Enter | Effect::Load | Effect::Start) => {
+                    self.apply(effect, slot, &mut running, trace);
+                    by = self.context(&running, trace);
+                    *context = by;
+                }
+                effect => {
+                    // Names apply to whole batches, so a record that changes a name starts the
+                    // next batch.
+                    if effect == Effect::Named && filled > 0 && self.renames(slot) {
+                        break;
+                    }
+                    self.apply(effect, slot, &mut running, trace);
+                    by = self.context(&running, trace);
+                }
+            }
+            filled += 1;
+        }
+        self.running = running;
+        columns.resize(filled);
+        filled
+    }
+
+    /// Returns the ticks of a record since the first record.
+    #[inline]
+    fn ticks(&self, record: Record) -> u64 {
+        record.tsc.wrapping_sub(self.first)
+    }
+
+    fn renames(&self, slot: &Slot) -> bool {
+        let record = Record::from_bytes(slot);
+        let created = record.code() == ids::TASK_CREATE;
+        !record.is_fast() && self.tasks.replaces(record.par1, record.par2, created)
+    }
+
+    /// Applies the effect of a record on the tasks and on the running task.
+    // This function and the functions below run for each record, so they are inlined into the loop.
+    #[inline(always)]
+    fn apply(
+        &mut self,
+        effect: Effect,
+        slot: &Slot,
+        running: &mut Running<MaybeContext>,
+        trace: &mut Trace,
+    ) {
+        match effect {
+            Effect::None => {}
+            Effect::Enter => running.enter(),
+            Effect::Exit => running.exit(None),
+            Effect::ExitTo => running.exit(self.first_task(slot, trace, true)),
+            Effect::Schedule => {
+                let runs = self.first_task(slot, trace, true);
+                self.second_task(slot, trace);
+                if let Some(runs) = runs {
+                    running.choose(runs.into());
+                }
+            }
+            Effect::Load => match self.first_task(slot, trace, true) {
+                Some(kernel) if Record::from_bytes(slot).par1 == ids::context::KERNEL => {
+                    running.load_system(kernel);
+                }
+                Some(task) => running.load(task),
+                None => {}
+            },
+            Effect::Start => {
+                if let Some(task) = self.first_task(slot, trace, false) {
+                    running.start(task);
+                }
+            }
+            Effect::Inherit => {
+                self.first_task(slot, trace, true);
+                self.second_task(slot, trace);
+            }
+            Effect::Manual => {
+                self.manual += 1;
+                self.first_task(slot, trace, true);
+            }
+            Effect::Mention => _ = self.first_task(slot, trace, true),
+            Effect::Named => self.named(slot, trace),
+            Effect::Ended => {
+                let record = Record::from_bytes(slot);
+                self.tasks.ended(trace, record.par1, self.ticks(record));
+            }
+        }
+    }
+
+    fn named(&mut self, slot: &Slot, trace: &mut Trace) {
+        let record = Record::from_bytes(slot);
+        if record.is_fast() {
+            self.first_task(slot, trace, false);
+        } else {
+            let created = (record.code() == ids::TASK_CREATE).then(|| self.ticks(record));
+            self.tasks.named(trace, record.par1, record.par2, created);
+        }
+    }
+
+    /// Returns the task that the first parameter names. The value 0 names no task.
+    #[inline(always)]
+    fn first_task(&mut self, slot: &Slot, trace: &mut Trace, used: bool) -> Option<ContextId> {
+        let number = Record::from_bytes(slot).par1;
+        match self.tasks.used(number).get() {
+            Some(task) => Some(task),
+            None => (number != 0).then(|| self.tasks.met(trace, number, used)),
+        }
+    }
+
+    /// Adds the task that the second parameter names. The kernel's fast path does not write this
+    /// parameter.
+    #[inline(always)]
+    fn second_task(&mut self, slot: &Slot, trace: &mut Trace) {
+        let record = Record::from_bytes(slot);
+        if let Ok(number) = u16::try_from(record.par2)
+            && self.tasks.used(number) == MaybeContext::NONE
+            && number != 0
+            && !record.is_fast()
+        {
+            self.tasks.met(trace, number, true);
+        }
+    }
+
+    /// Returns the context of the current record. This is the current interrupt, the running task,
+    /// or the context for records whose task is unknown.
+    #[inline(always)]
+    fn context(&mut self, running: &Running<MaybeContext>, trace: &mut Trace) -> ContextId {
+        let task = if running.in_interrupt() { self.interrupt } else { running.now() };
+        task.get().unwrap_or_else(|| self.special(running.in_interrupt(), trace))
+    }
+
+    /// Returns the context of interrupts, or the one of unknown tasks. Adds it to the trace if it
+    /// is new.
+    fn special(&mut self, in_interrupt: bool, trace: &mut Trace) -> ContextId {
+        if in_interrupt {
+            let context = tasks::interrupt(trace);
+            self.interrupt = context.into();
+            return context;
+        }
+        let context = self.unknown.get().unwrap_or_else(|| tasks::unknown(trace));
+        self.unknown = context.into();
+        context
+    }
+}

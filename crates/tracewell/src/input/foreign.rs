@@ -1,0 +1,146 @@
+//! Names files of other programs by their first bytes, for the error about an input that no format
+//! recognises. Compressed files are named by `compressed`.
+
+use std::path::Path;
+
+use crate::source::check_text;
+
+/// Traces of other systems: the first bytes, and the name.
+const TRACES: [(&[u8], &str); 13] = [
+    (b"\x17\x08\x44tracing", "a trace-cmd file"),
+    (b"PERFILE2", "a perf.data file"),
+    (b"2ELIFREP", "a perf.data file"),
+    (b"\xC1\x1F\xFC\xC1", "a CTF data stream"),
+    (b"\xC1\xFC\x1F\xC1", "a CTF data stream"),
+    (b"\x57\x1D\xD1\x75", "CTF metadata"),
+    (b"\x75\xD1\x1D\x57", "CTF metadata"),
+    (b"/* CTF ", "CTF metadata"),
+    (b"\xD4\xC3\xB2\xA1", "a pcap file"),
+    (b"\xA1\xB2\xC3\xD4", "a pcap file"),
+    (b"\x0A\x0D\x0D\x0A", "a pcapng file"),
+    (b"{\"traceEvents\"", "a Chrome JSON trace"),
+    (b"{\"displayTimeUnit\"", "a Chrome JSON trace"),
+];
+
+/// Files that are no traces: the first bytes, and the name.
+const OTHERS: [(&[u8], &str); 10] = [
+    (b"\x7FELF", "an ELF file"),
+    (b"MZ", "a Windows program"),
+    (b"\x89PNG\r\n\x1A\n", "a PNG image"),
+    (b"\xFF\xD8\xFF", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF-", "a PDF file"),
+    (b"<!doctype html", "an HTML page"),
+    (b"<!DOCTYPE html", "an HTML page"),
+    (b"<?xml", "an XML file"),
+    (b"<svg", "an SVG image"),
+];
+
+/// Returns the kind of a file that is no trace of a known format, such as `an ELF file, which is
+/// not a trace`. Returns `None` if its first bytes do not show the kind.
+pub(super) fn kind(start: &[u8]) -> Option<String> {
+    let named = |files: &[(&[u8], &'static str)]| {
+        files.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, name)| *name)
+    };
+    let perfetto = || is_perfetto(start).then_some("a Perfetto trace");
+    if let Some(name) = named(&TRACES).or_else(perfetto) {
+        return Some(format!("{name}, which Tracewell does not read"));
+    }
+    let name = named(&OTHERS).or_else(|| text(start))?;
+    Some(format!("{name}, which is not a trace"))
+}
+
+/// Returns a hint about an input that the name of its file suggests.
+pub(super) fn hint(path: &Path) -> Option<&'static str> {
+    let name = path.file_name()?.to_str()?;
+    // The names that AIX's `trace` gives its logs: `trcfile`, and `trcfile-0` for each processor.
+    let is_log = name.starts_with("trcfile") || path.extension().is_some_and(|e| e == "trc");
+    is_log.then_some(
+        "if this is a log of AIX's trace daemon: its layout is not public, so Tracewell cannot \
+         read it",
+    )
+}
+
+/// Number of packets of a Perfetto trace that are examined.
+const PACKETS: usize = 4;
+
+/// Returns true if the bytes begin with packets of a Perfetto trace: fields of a protobuf message,
+/// each with the tag 0A and a length.
+fn is_perfetto(start: &[u8]) -> bool {
+    let mut rest = start;
+    for number in 0..PACKETS {
+        let [0x0A, after @ ..] = rest else { return number > 0 && rest.is_empty() };
+        let Some((length, digits)) = varint(after) else { return false };
+        match after.get(digits + length..) {
+            Some(next) if length > 0 => rest = next,
+            // The first 64 KiB may end within a packet.
+            _ => return number > 1,
+        }
+    }
+    // A text can begin with four line ends.
+    check_text(start).is_err()
+}
+
+/// Returns a length in protobuf's encoding, and the number of its bytes.
+fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
+    let digits = bytes.iter().take(4).position(|byte| *byte < 0x80)? + 1;
+    let bits = |sum: usize, (at, byte): (usize, &u8)| sum | usize::from(byte & 0x7F) << (7 * at);
+    Some((bytes.iter().take(digits).enumerate().fold(0, bits), digits))
+}
+
+/// Returns the kind of a text.
+fn text(start: &[u8]) -> Option<&'static str> {
+    let first = start.trim_ascii_start().first()?;
+    check_text(start).ok()?;
+    match first {
+        b'{' | b'[' => Some("JSON text"),
+        _ => std::str::from_utf8(start).is_ok().then_some("text"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_other_programs_are_named_by_their_first_bytes() {
+        let unread = |name: &str| Some(format!("{name}, which Tracewell does not read"));
+        let other = |name: &str| Some(format!("{name}, which is not a trace"));
+        for (magic, name) in TRACES {
+            assert_eq!(kind(&[magic, b"\0rest"].concat()), unread(name));
+        }
+        for (magic, name) in OTHERS {
+            assert_eq!(kind(&[magic, b"\0rest"].concat()), other(name));
+        }
+        assert_eq!(kind(b" {\"seq\":1}\n"), other("JSON text"));
+        assert_eq!(kind(b"Name:\tcat\n"), other("text"));
+        assert_eq!(kind(&[1, 2, 3, 0]), None);
+        assert_eq!(kind(b""), None);
+    }
+
+    #[test]
+    fn a_perfetto_trace_is_named_by_its_packets() {
+        let packet = |length: u8| [&[0x0A, length][..], &vec![0x18; usize::from(length)]].concat();
+        let unread = Some("a Perfetto trace, which Tracewell does not read".to_owned());
+        assert_eq!(kind(&[packet(3), packet(100)].concat()), unread);
+        assert_eq!(kind(&[packet(3), packet(9), packet(1), packet(2), vec![0]].concat()), unread);
+        // The length of the second packet has two bytes.
+        let long = [&[0x0A, 0x80, 1][..], &[0; 128]].concat();
+        assert_eq!(kind(&[packet(3), long].concat()), unread);
+        assert_eq!(kind(&[packet(3), vec![0x12, 0]].concat()), None);
+        assert_eq!(kind(&[b"\n".repeat(100), b"text\n".to_vec()].concat()).unwrap()[..4], *"text");
+    }
+
+    #[test]
+    fn the_hint_about_logs_of_aix_follows_from_the_name() {
+        for (name, is_log) in [
+            ("/var/adm/ras/trcfile", true),
+            ("trcfile-12", true),
+            ("run.trc", true),
+            ("run.trx", false),
+            ("mytrcfile", false),
+        ] {
+            assert_eq!(hint(Path::new(name)).is_some(), is_log, "{name}");
+        }
+    }
+}

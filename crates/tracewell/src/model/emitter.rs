@@ -1,0 +1,335 @@
+//! Delivers events and losses from a decoder to a sink, and keeps the trace's counts.
+//!
+//! A decoder creates an [`Emitter`] in each call of `decode` and adds single events with one of
+//! three functions. The functions differ in the location of the bytes of a record and its payload:
+//!
+//! | function | record | payload |
+//! |---|---|---|
+//! | [`Emitter::event`] | in the window | the record without its head |
+//! | [`Emitter::decoded`] | in the window | appended to [`EventBuffer::payloads`] |
+//! | [`Emitter::copied`] | appended to [`EventBuffer::copies`] | appended to [`EventBuffer::payloads`] |
+//!
+//! A decoder whose hot loop fills whole columns uses [`Emitter::columns`] and [`Emitter::batch`].
+
+use std::ops::Range;
+
+use super::{Batch, Columns, ContextId, Flow, Loss, LossCause, Priority, Records, Severity};
+use super::{Sink, Span, Trace};
+
+/// The events that a decoder has added but not delivered yet.
+///
+/// A decoder keeps one buffer across calls, so that its memory is allocated once. The buffer is
+/// empty between calls, because events point into the window of bytes, and the next call replaces
+/// that window.
+#[derive(Debug, Default)]
+pub struct EventBuffer {
+    columns: Columns,
+    spans: Vec<Span>,
+    /// Source offset of each record; used for [`Shape::Copied`] only.
+    offsets: Vec<u64>,
+    /// Decoded payloads of the added events. Append the payload of the next event here, then call
+    /// [`Emitter::decoded`] or [`Emitter::copied`].
+    pub payloads: Vec<u8>,
+    /// Records that are not contiguous in the window. Append the next record here, then call
+    /// [`Emitter::copied`].
+    pub copies: Vec<u8>,
+    shape: Shape,
+    /// Source offset to which spans in the window are relative.
+    origin: u64,
+    /// Bytes of `payloads` and of `copies` that belong to added events.
+    claimed: (usize, usize),
+}
+
+/// The location of the bytes of a batch's records and payloads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Shape {
+    #[default]
+    InPlace,
+    Decoded,
+    Copied,
+}
+
+/// The columns of one event, before it has a number.
+#[derive(Clone, Copy, Debug)]
+pub struct NewEvent {
+    /// Ticks since the first event of the trace; [`Emitter::ticks`] computes them.
+    pub ticks: u64,
+    /// The core that recorded the event.
+    pub cpu: u16,
+    /// The context that recorded the event.
+    pub context: ContextId,
+    /// Event id, an entry of the schema.
+    pub id: u32,
+    /// Priority of the context.
+    pub priority: Priority,
+}
+
+impl NewEvent {
+    /// Returns an event of core 0 without a priority.
+    pub const fn new(ticks: u64, context: ContextId, id: u32) -> Self {
+        Self { ticks, cpu: 0, context, id, priority: Priority::NONE }
+    }
+}
+
+/// The bytes that a decoder currently sees.
+#[derive(Clone, Copy, Debug)]
+pub struct Window<'a> {
+    /// The available bytes, without consumed bytes.
+    pub bytes: &'a [u8],
+    /// Offset of the first byte in the source.
+    pub offset: u64,
+}
+
+/// Delivers events and losses to a sink during one call.
+///
+/// Every event and loss passes through the emitter, which therefore maintains the event numbers,
+/// the loss counts, the length of the trace and the number of cores.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use tracewell::model::schema::Schema;
+/// use tracewell::model::{
+///     Batch, Clock, ContextId, Emitter, EventBuffer, Flow, LossCause, NewEvent, PayloadLayout,
+///     Rate, Sink, Trace, Window,
+/// };
+///
+/// struct Print;
+///
+/// impl Sink for Print {
+///     fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
+///         batch.events().for_each(|event| println!("{} {:?}", event.ticks, event.payload));
+///         Flow::Continue(())
+///     }
+/// }
+///
+/// let schema = Arc::new(Schema::parse("", "toy").unwrap());
+/// let clock = Clock::of_64_bits(Rate::new(1_000, 1));
+/// let mut trace = Trace::new("toy", schema, PayloadLayout::Fields(&[]), clock);
+/// let window = Window { bytes: b"abcd", offset: 0 };
+/// let (mut buffer, mut sink) = (EventBuffer::default(), Print);
+/// let mut out = Emitter::new(&mut buffer, window, &mut trace, &mut sink);
+/// let ticks = out.ticks(500);
+/// let _ = out.event(NewEvent::new(ticks, ContextId(0), 1), 0..2, 1);
+/// let ticks = out.ticks(507);
+/// let _ = out.event(NewEvent::new(ticks, ContextId(0), 2), 2..4, 1);
+/// let _ = out.loss(Some(3), LossCause::Overwritten, 4);
+/// let _ = out.flush();
+///
+/// assert_eq!((trace.events, trace.span), (2, 7));
+/// assert_eq!(trace.losses.events(), Some(3));
+/// ```
+#[allow(missing_debug_implementations, reason = "sinks have none")]
+pub struct Emitter<'a> {
+    /// The trace that the events belong to.
+    pub trace: &'a mut Trace,
+    /// The events added so far.
+    pub buffer: &'a mut EventBuffer,
+    /// The bytes that records point into.
+    pub window: Window<'a>,
+    sink: &'a mut dyn Sink,
+}
+
+impl<'a> Emitter<'a> {
+    /// Number of events after which a batch is delivered. The columns, rows and records of a batch
+    /// together fit into the second-level cache.
+    pub const EVENTS: usize = 4096;
+
+    /// Number of bytes of payloads or copied records after which a batch is delivered.
+    pub const BYTES: usize = 1 << 20;
+
+    /// Returns an emitter for the records in `window`. Clears the buffer.
+    pub fn new(
+        buffer: &'a mut EventBuffer,
+        window: Window<'a>,
+        trace: &'a mut Trace,
+        sink: &'a mut dyn Sink,
+    ) -> Self {
+        buffer.clear();
+        Self { trace, buffer, sink, window }
+    }
+
+    /// Returns the ticks of a timestamp since the first event. The first timestamp becomes the
+    /// origin of the clock.
+    #[inline]
+    pub fn ticks(&mut self, stamp: u64) -> u64 {
+        if self.trace.events == 0 && self.buffer.spans.is_empty() {
+            self.trace.clock.first_stamp = stamp;
+        }
+        stamp.saturating_sub(self.trace.clock.first_stamp)
+    }
+
+    /// Returns the ticks of the event added last; 0 before the first event.
+    #[inline]
+    pub fn last_ticks(&self) -> u64 {
+        self.buffer.columns.ticks.last().copied().unwrap_or(self.trace.span)
+    }
+
+    /// Adds an event. The event's record is the byte range `record` of the source. The event's
+    /// payload is the record without the first `head` bytes.
+    #[inline]
+    pub fn event(&mut self, event: NewEvent, record: Range<u64>, head: u32) -> Flow {
+        let span = self.place(record, Shape::InPlace)?;
+        self.push(event, Span { payload: span.start + head, ..span });
+        Flow::Continue(())
+    }
+
+    /// Adds an event. The event's record is the byte range `record` of the source. The caller has
+    /// appended the event's payload to [`EventBuffer::payloads`] since the last event.
+    #[inline]
+    pub fn decoded(&mut self, event: NewEvent, record: Range<u64>) -> Flow {
+        let span = self.place(record, Shape::Decoded)?;
+        let payload = self.buffer.claimed.0 as u32;
+        self.push(event, Span { payload, ..span });
+        Flow::Continue(())
+    }
+
+    /// Adds an event. Since the last event, the caller has appended the new event's record to
+    /// [`EventBuffer::copies`], and the payload of this record to [`EventBuffer::payloads`].
+    /// `offset` is the offset of the record in the source.
+    #[inline]
+    pub fn copied(&mut self, event: NewEvent, offset: u64) -> Flow {
+        self.make_room(Shape::Copied)?;
+        let (payload, start) = self.buffer.claimed;
+        // `make_room` keeps copies and payloads far below 4 GiB, because a record is at most 64
+        // MiB.
+        let [start, payload, end] =
+            [start, payload, self.buffer.copies.len()].map(|position| position as u32);
+        self.buffer.offsets.push(offset);
+        self.push(event, Span { start, payload, end });
+        Flow::Continue(())
+    }
+
+    /// Returns the span of a record in the window, after making room for it in the batch.
+    #[inline]
+    fn place(&mut self, record: Range<u64>, shape: Shape) -> Flow<Span> {
+        // Spans have 32 bits and are relative to the origin. A record before the origin, or 4 GiB
+        // after it, needs a new batch.
+        let far = record.start < self.buffer.origin
+            || record.end - self.buffer.origin > u64::from(u32::MAX);
+        if far && !self.buffer.spans.is_empty() {
+            self.flush()?;
+        }
+        self.make_room(shape)?;
+        if self.buffer.spans.is_empty() {
+            self.buffer.origin = record.start;
+        }
+        let from_origin = |position: u64| (position - self.buffer.origin) as u32;
+        let start = from_origin(record.start);
+        Flow::Continue(Span { start, payload: start, end: from_origin(record.end) })
+    }
+
+    /// Delivers the batch if it is full or its records have another shape.
+    #[inline]
+    fn make_room(&mut self, shape: Shape) -> Flow {
+        let EventBuffer { spans, claimed, .. } = &*self.buffer;
+        let full = spans.len() >= Self::EVENTS || claimed.0.max(claimed.1) >= Self::BYTES;
+        if full || shape != self.buffer.shape {
+            self.flush()?;
+            self.buffer.shape = shape;
+        }
+        Flow::Continue(())
+    }
+
+    #[inline]
+    fn push(&mut self, event: NewEvent, span: Span) {
+        let EventBuffer { columns, spans, payloads, copies, claimed, .. } = &mut *self.buffer;
+        columns.ticks.push(event.ticks);
+        columns.cpu.push(event.cpu);
+        columns.context.push(event.context);
+        columns.id.push(event.id);
+        columns.priority.push(event.priority);
+        spans.push(span);
+        *claimed = (payloads.len(), copies.len());
+    }
+
+    /// Delivers the events that were added. Call this before the window ends, before the trace gets
+    /// names that apply from the next event on, and at the end.
+    pub fn flush(&mut self) -> Flow {
+        let buffer = &mut *self.buffer;
+        if buffer.spans.is_empty() {
+            return Flow::Continue(());
+        }
+        let start = buffer.origin.wrapping_sub(self.window.offset) as usize;
+        let window = self.window.bytes.get(start..).unwrap_or_default();
+        let payloads = buffer.payloads.get(..buffer.claimed.0).unwrap_or_default();
+        let records = match buffer.shape {
+            Shape::InPlace => Records::variable(window, buffer.origin, &buffer.spans),
+            Shape::Decoded => Records::decoded(window, buffer.origin, &buffer.spans, payloads),
+            Shape::Copied => Records::decoded(&buffer.copies, 0, &buffer.spans, payloads)
+                .from_places(&buffer.offsets),
+        };
+        // Events of one batch can be slightly out of order, so the length of the trace is the
+        // maximum.
+        self.trace.span = buffer.columns.ticks.iter().copied().fold(self.trace.span, u64::max);
+        let flow = deliver(self.trace, self.sink, &buffer.columns, records);
+        buffer.remove_delivered();
+        flow
+    }
+
+    /// Calls `fill` with the columns of the next batch, which still contain the rows of the last
+    /// batch. Call [`Emitter::batch`] afterwards.
+    pub fn columns<T>(&mut self, fill: impl FnOnce(&mut Trace, &mut Columns) -> T) -> T {
+        fill(self.trace, &mut self.buffer.columns)
+    }
+
+    /// Delivers the columns with the records from which they were decoded. The ticks must not
+    /// decrease.
+    pub fn batch(&mut self, records: Records<'_>) -> Flow {
+        let last = self.buffer.columns.ticks.last().copied().unwrap_or(0);
+        self.trace.span = self.trace.span.max(last);
+        deliver(self.trace, self.sink, &self.buffer.columns, records)
+    }
+
+    /// Delivers the events that were added, then reports a loss after them.
+    pub fn loss(&mut self, events: Option<u64>, cause: LossCause, offset: u64) -> Flow {
+        self.flush()?;
+        let loss = Loss { before: self.trace.events, events, cause, offset };
+        self.trace.losses.add(&loss);
+        self.sink.loss(self.trace, &loss)
+    }
+
+    /// Adds a diagnostic about damaged bytes, then reports the loss as [`Emitter::loss`] does.
+    pub fn damage(
+        &mut self,
+        message: impl Into<String>,
+        (events, cause): (Option<u64>, LossCause),
+        offset: u64,
+    ) -> Flow {
+        self.trace.diagnostics.add(Severity::Damage, offset, message);
+        self.loss(events, cause, offset)
+    }
+}
+
+/// Numbers the events of a batch and passes it to the sink.
+fn deliver(
+    trace: &mut Trace,
+    sink: &mut dyn Sink,
+    columns: &Columns,
+    records: Records<'_>,
+) -> Flow {
+    let batch = Batch { first: trace.events, columns, records };
+    trace.events += batch.len() as u64;
+    let core = columns.cpu.iter().copied().fold(0, u16::max);
+    trace.cpus = trace.cpus.max(core.saturating_add(1));
+    sink.events(trace, &batch)
+}
+
+impl EventBuffer {
+    fn clear(&mut self) {
+        self.payloads.clear();
+        self.copies.clear();
+        self.claimed = (0, 0);
+        self.remove_delivered();
+    }
+
+    /// Empties the batch, but keeps bytes that are already appended for the next event.
+    fn remove_delivered(&mut self) {
+        self.columns.resize(0);
+        self.spans.clear();
+        self.offsets.clear();
+        let (payloads, copies) = std::mem::take(&mut self.claimed);
+        self.payloads.drain(..payloads);
+        self.copies.drain(..copies);
+    }
+}

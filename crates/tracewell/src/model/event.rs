@@ -1,0 +1,255 @@
+//! One event with the trace that describes it.
+
+use std::fmt;
+use std::net::Ipv4Addr;
+
+use super::schema::{ArgumentKind, EventType};
+use super::values::{self, ListItem};
+use super::{Context, EventRef, Trace};
+
+/// An event and the trace that describes it.
+///
+/// `Display` prints a line of text: time, context, label and arguments.
+///
+/// ```
+/// use std::ops::ControlFlow::Continue;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+/// let mut lines = Vec::new();
+/// tracewell::open(path)?.rate("1MHz".parse()?).for_each(|event| {
+///     if event.name() == "TX_TRACE_MUTEX_CREATE" {
+///         lines.push(format!("{} {} {}", event.time(), event.label(), event.args()));
+///     }
+///     Continue(())
+/// })?;
+/// assert_eq!(
+///     lines[0],
+///     "0.000504000 tx_mutex_create mutex=plain mutex, inheritance=none, stack ptr=0xFFBAEBFC"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'a> {
+    /// The trace, in its state when the event arrives.
+    pub trace: &'a Trace,
+    /// The columns of the event.
+    pub row: &'a EventRef<'a>,
+}
+
+impl<'a> Event<'a> {
+    /// Combines an event with its trace.
+    #[inline(always)]
+    pub const fn new(trace: &'a Trace, row: &'a EventRef<'a>) -> Self {
+        Self { trace, row }
+    }
+
+    /// Returns the number of the event in the trace, from 0.
+    pub const fn seq(&self) -> u64 {
+        self.row.seq
+    }
+
+    /// Returns the ticks since the first event of the trace.
+    pub const fn ticks(&self) -> u64 {
+        self.row.ticks
+    }
+
+    /// Returns the time since the first event of the trace. `Display` prints it in seconds, or in
+    /// ticks if the clock's rate is unknown.
+    pub fn time(&self) -> Time {
+        Time { ticks: self.row.ticks, nanoseconds: self.nanoseconds() }
+    }
+
+    /// Returns the nanoseconds since the first event, or `None` if the clock's rate is unknown.
+    pub fn nanoseconds(&self) -> Option<u64> {
+        self.trace.clock.nanoseconds(self.row.ticks)
+    }
+
+    /// Returns the core that recorded the event, from 0.
+    pub const fn cpu(&self) -> u16 {
+        self.row.cpu
+    }
+
+    /// Returns the event id.
+    pub const fn id(&self) -> u32 {
+        self.row.id
+    }
+
+    /// Returns the priority of the context, if the record has one.
+    pub const fn priority(&self) -> Option<u16> {
+        self.row.priority.get()
+    }
+
+    /// Returns the entry of the schema for this event's id.
+    #[inline]
+    pub fn kind(&self) -> &'a EventType {
+        self.trace.schema.event(self.row.id)
+    }
+
+    /// Returns the name in the dialect's own words, for example `TX_TRACE_MUTEX_GET`.
+    pub fn name(&self) -> &'a str {
+        &self.kind().name
+    }
+
+    /// Returns the name that reports show, for example `tx_mutex_get`. For an id without an entry
+    /// of its own, returns the label of its range and the id: `user event 5000`.
+    pub fn label(&self) -> Label<'a> {
+        // The label of a range does not identify the id.
+        let id = (!self.trace.schema.defines(self.row.id)).then_some(self.row.id);
+        Label { label: &self.kind().label, id }
+    }
+
+    /// Returns the context that recorded the event: a thread, a task, an interrupt.
+    pub fn context(&self) -> Option<&'a Context> {
+        self.trace.contexts.get(self.row.context)
+    }
+
+    /// Returns the name of the context, or `?` if it is unknown.
+    pub fn context_name(&self) -> &'a str {
+        self.context().map_or("?", |context| context.name.as_str())
+    }
+
+    /// Returns the number in argument `index`, from 0; `None` if the event does not have this
+    /// argument.
+    #[inline]
+    pub fn argument(&self, index: usize) -> Option<u64> {
+        self.trace.payload.argument(self.row.payload, index)
+    }
+
+    /// Returns the names and values of the arguments. `Display` prints the arguments as reports
+    /// show them.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow::Continue;
+    ///
+    /// use tracewell::model::ArgumentValue;
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+    /// let mut queues = Vec::new();
+    /// tracewell::open(path)?.for_each(|event| {
+    ///     for (name, value) in event.args() {
+    ///         if let ("queue_size", ArgumentValue::Unsigned(size)) = (name, value) {
+    ///             queues.push(size);
+    ///         }
+    ///     }
+    ///     Continue(())
+    /// })?;
+    /// assert_eq!(queues, [128, 16]);
+    /// # Ok::<(), tracewell::input::InputError>(())
+    /// ```
+    pub const fn args(&self) -> Args<'a> {
+        Args { event: *self, next: 0 }
+    }
+}
+
+/// The time of an event since the first event of its trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Time {
+    ticks: u64,
+    nanoseconds: Option<u64>,
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.nanoseconds {
+            Some(ns) => f.pad(&format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)),
+            None => self.ticks.fmt(f),
+        }
+    }
+}
+
+/// The label of an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Label<'a> {
+    label: &'a str,
+    /// The id, if the label stands for several ids.
+    id: Option<u32>,
+}
+
+impl fmt::Display for Label<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.id {
+            Some(id) => f.pad(&format!("{} {id}", self.label)),
+            None => f.pad(self.label),
+        }
+    }
+}
+
+/// The arguments of an event, in recorded order. [`Event::args`] returns them.
+#[derive(Clone, Copy, Debug)]
+pub struct Args<'a> {
+    pub(crate) event: Event<'a>,
+    next: usize,
+}
+
+/// The value of an argument.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ArgumentValue<'a> {
+    /// A number, shown in decimal.
+    Unsigned(u64),
+    /// A number with a sign.
+    Signed(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// Bits or an address, shown in hexadecimal.
+    Hex(u64),
+    /// The key of an object, and the label of the object that had this key at the time.
+    Object(u64, Option<&'a str>),
+    /// A number and its name in the schema.
+    Enum(u64, Option<&'a str>),
+    /// A set of bits that the schema names.
+    Flags(u64),
+    /// An IPv4 address, recorded as a number.
+    Ipv4(Ipv4Addr),
+    /// Text in an unspecified encoding.
+    Text(&'a [u8]),
+    /// Bytes, shown in hexadecimal.
+    Bytes(&'a [u8]),
+    /// Several values, each with its own type.
+    List(Vec<ListItem<'a>>),
+}
+
+impl<'a> Iterator for Args<'a> {
+    type Item = (&'a str, ArgumentValue<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let index = self.next;
+            let argument = self.event.kind().args.get(index)?;
+            self.next += 1;
+            // Omits arguments that the source's settings exclude from records.
+            if let Some(number) = self.event.argument(index) {
+                return Some((&argument.name, self.value(index, argument.kind, number)));
+            }
+        }
+    }
+}
+
+impl<'a> Args<'a> {
+    fn value(&self, index: usize, kind: ArgumentKind, number: u64) -> ArgumentValue<'a> {
+        let Event { trace, row } = self.event;
+        let bytes = || trace.payload.bytes(row.payload, index);
+        match kind {
+            ArgumentKind::Unsigned => ArgumentValue::Unsigned(number),
+            ArgumentKind::Signed => ArgumentValue::Signed(trace.payload.signed(number)),
+            ArgumentKind::Float => ArgumentValue::Float(f64::from_bits(number)),
+            ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed => {
+                ArgumentValue::Hex(number)
+            }
+            ArgumentKind::Object(kind) => {
+                // Equal numbers of different kinds can name different objects.
+                let key = trace.schema.key(kind, number);
+                let object = trace.objects.at(key, row.ticks, kind);
+                ArgumentValue::Object(number, object.map(|(_, object)| object.label.as_str()))
+            }
+            ArgumentKind::Enum(table) => {
+                ArgumentValue::Enum(number, trace.schema.enum_name(table, number))
+            }
+            ArgumentKind::Flags(_) => ArgumentValue::Flags(number),
+            ArgumentKind::Ipv4 => ArgumentValue::Ipv4(Ipv4Addr::from_bits(number as u32)),
+            ArgumentKind::Text => ArgumentValue::Text(bytes()),
+            ArgumentKind::Bytes => ArgumentValue::Bytes(bytes()),
+            ArgumentKind::List => ArgumentValue::List(values::list_items(bytes()).collect()),
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! Schema files of users, which add to the schema of a dialect and override it.
+//!
+//! The keys are those of the schemas in `schemas/`, and `format`. An event needs an id or a name. A
+//! key that is not given keeps the value that the dialect's schema has for this id.
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+
+use super::file::{Fault, Kind, Names, UserEvent, UserFile};
+use super::parse::{arguments, details, plain, position, range_type, roles, typed_argument};
+use super::{Argument, ArgumentKind, Details, EventType, Means, Schema, SchemaError, Table, Zero};
+use crate::model::values::MAX_SLOTS;
+use crate::model::{did_you_mean, nearest};
+
+/// The rules of a dialect for the schema files of users.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// True if the trace itself defines the names of events and assigns ids to them.
+    pub names_events: bool,
+    /// Returns a message if the dialect has no such encoding of arguments. The text is empty if no
+    /// encoding is given.
+    pub check_encoding: fn(&str) -> Result<(), String>,
+}
+
+impl Rules {
+    /// The rules of a dialect whose event ids are fixed and whose arguments are words.
+    pub const WORDS: Self = Self { names_events: false, check_encoding: no_encoding };
+}
+
+fn no_encoding(encoding: &str) -> Result<(), String> {
+    if encoding.is_empty() {
+        return Ok(());
+    }
+    Err(format!("arguments of this format are words; expected no encoding, found 'as {encoding}'"))
+}
+
+/// A schema file of a user.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use tracewell::model::schema::{Extension, Rules, Schema};
+///
+/// let text = r#"
+///     format = "threadx"
+///     [[event]]
+///     id = 4096
+///     label = "frame sent"
+///     args = ["length", "port: hex"]
+/// "#;
+/// let extension = Arc::new(Extension::parse(text, "app.toml")?);
+/// let mut schema = Schema::clone(&tracewell::format::threadx::schema());
+/// schema.extend(&extension, Rules::WORDS)?;
+/// assert_eq!(schema.event(4096).label, "frame sent");
+/// assert_eq!(schema.event(4096).args[0].name, "length");
+/// // The family is still that of all user events of ThreadX.
+/// assert_eq!(schema.event(4096).family, "user");
+///
+/// let error = Extension::parse("format = \"threadx\"\nevnt = []\n", "app.toml").unwrap_err();
+/// let expected = "app.toml:2:1: unknown key 'evnt'; did you mean 'event'?";
+/// assert!(error.to_string().starts_with(expected));
+/// # Ok::<(), tracewell::model::schema::SchemaError>(())
+/// ```
+#[derive(Debug)]
+pub struct Extension {
+    path: String,
+    text: String,
+    file: UserFile,
+}
+
+/// An event of an extension, by its position.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    extension: Arc<Extension>,
+    index: usize,
+}
+
+impl Extension {
+    /// Parses a schema file. `path` is its name in messages.
+    ///
+    /// # Errors
+    /// Returns an error with the first position at which the text is not valid TOML, a key is
+    /// unknown or missing, or an event has neither an id nor a name.
+    pub fn parse(text: &str, path: &str) -> Result<Self, SchemaError> {
+        let file = toml_file::<UserFile>(text);
+        let file = file.map_err(|fault| SchemaError::new(path, text, fault))?;
+        let extension = Self { path: path.to_owned(), text: text.to_owned(), file };
+        for event in &extension.file.event {
+            let UserEvent { id, name, .. } = event.get_ref();
+            if id.is_none() && name.is_none() {
+                let message = "expected a key `id` or `name`, found neither".to_owned();
+                return Err(extension.error((event.span().start, message)));
+            }
+        }
+        Ok(extension)
+    }
+
+    /// Returns the path of the file, for messages.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns the name of the format that the file is for.
+    pub fn format(&self) -> &str {
+        self.file.format.get_ref()
+    }
+
+    /// Returns an error about the name of the format.
+    pub fn format_error(&self, message: String) -> SchemaError {
+        self.error((self.file.format.span().start, message))
+    }
+
+    /// Returns the events of this file whose ids are not among the ids that occurred, as text: the
+    /// ids and the names.
+    pub fn unseen(&self, schema: &Schema, seen: impl Fn(u32) -> bool) -> Vec<String> {
+        let named = |name: &str| -> Vec<u32> {
+            let is = |event: &&EventType| event.is_named(name);
+            schema.events.iter().filter(is).map(|event| event.id).collect()
+        };
+        let entries = self.file.event.iter().map(Spanned::get_ref);
+        let unseen = entries.filter_map(|event| {
+            let name = event.name.as_ref().map(Spanned::get_ref);
+            let Some(id) = event.id.as_ref().map(|id| *id.get_ref()) else {
+                let name = name?;
+                let is_seen = named(name).into_iter().any(&seen);
+                return (!is_seen).then(|| name.clone());
+            };
+            // Ids of a second dialect in the same trace are moved; their names are not.
+            let of_same_name = || named(&schema.event(id).name).into_iter().any(&seen);
+            let is_seen = seen(id) || (schema.defines(id) && of_same_name());
+            let label = event.label.as_ref().or(name);
+            let label = label.map_or(String::new(), |label| format!(" ({label})"));
+            (!is_seen).then(|| format!("{id}{label}"))
+        });
+        unseen.collect()
+    }
+
+    fn error(&self, fault: Fault) -> SchemaError {
+        SchemaError::new(&self.path, &self.text, fault)
+    }
+}
+
+impl EventType {
+    /// Returns true if this is the name of the event, or its family and name: `net/sent`.
+    fn is_named(&self, name: &str) -> bool {
+        let rest = name.strip_prefix(self.family.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        name == self.name || rest == Some(self.name.as_str())
+    }
+}
+
+impl Schema {
+    /// Adds the entries of a user's file to this schema. Entries of the file replace those of the
+    /// schema.
+    ///
+    /// # Errors
+    /// Returns an error with the position of an entry that does not fit this schema, for example
+    /// because it names an unknown event, kind or argument.
+    pub fn extend(&mut self, extension: &Arc<Extension>, rules: Rules) -> Result<(), SchemaError> {
+        self.add_entries(extension, rules).map_err(|fault| extension.error(fault))
+    }
+
+    /// Records an error about a file of a user that does not fit this schema.
+    pub(crate) fn add_fault(&mut self, error: SchemaError) {
+        self.faults.push(error);
+    }
+
+    /// Returns the errors about files of users that were found while the trace was read.
+    pub fn faults(&self) -> &[SchemaError] {
+        &self.faults
+    }
+
+    fn add_entries(&mut self, extension: &Arc<Extension>, rules: Rules) -> Result<(), Fault> {
+        let file = &extension.file;
+        for kind in &file.object {
+            self.replace_kind(kind)?;
+        }
+        let enums = file.enums.iter().map(|table| (table, false));
+        let flags = file.flags.iter().map(|table| (table, true));
+        for ((name, table), is_flags) in enums.chain(flags) {
+            self.extend_table(name, table, is_flags);
+        }
+        let names = self.kinds_by_name();
+        for (index, range) in file.range.iter().enumerate() {
+            let range = range.get_ref();
+            let name = range.name.get_ref().clone();
+            let family = range.family.clone();
+            let mut event = range_type(range.first, name, range.label.clone(), family);
+            event.args = arguments(&range.args, &names)?;
+            check_encodings(&event.args, range.name.span().start, rules)?;
+            event.means = range.is.map(plain);
+            // The first range with an id is the one that applies.
+            self.ranges.insert(index, (range.first..=range.last, event));
+        }
+        for (index, event) in file.event.iter().enumerate() {
+            self.add_entry(extension, index, event.get_ref(), rules)?;
+        }
+        Ok(())
+    }
+
+    fn add_entry(
+        &mut self,
+        extension: &Arc<Extension>,
+        index: usize,
+        event: &UserEvent,
+        rules: Rules,
+    ) -> Result<(), Fault> {
+        if let Some(id) = &event.id {
+            return self.replace(*id.get_ref(), id.span().start, event, rules);
+        }
+        let Some(name) = &event.name else { return Ok(()) };
+        let known = self.events.iter().filter(|known| known.is_named(name.get_ref()));
+        let known: Vec<_> = known.map(|known| known.id).collect();
+        if known.is_empty() && !rules.names_events {
+            let names = self.events.iter().map(|event| event.name.as_str());
+            let meant = did_you_mean(nearest(name.get_ref(), names));
+            let message = format!(
+                "no event named '{}'{meant}; an event that is not in the schema needs an `id`",
+                name.get_ref()
+            );
+            return Err((name.span().start, message));
+        }
+        if known.is_empty() {
+            // Check all that does not depend on the event that the trace will define.
+            let kinds = self.kinds_by_name();
+            for text in event.args.iter().flatten() {
+                let argument = typed_argument(text, &kinds)?;
+                (rules.check_encoding)(argument.encoding)
+                    .map_err(|message| (text.span().start, message))?;
+            }
+            let entry = Entry { extension: extension.clone(), index };
+            self.by_name.entry(name.get_ref().clone()).or_default().push(entry);
+            return Ok(());
+        }
+        known.into_iter().try_for_each(|id| self.replace(id, name.span().start, event, rules))
+    }
+
+    /// Replaces the entry of an id by the same entry with the given keys of `event`.
+    fn replace(
+        &mut self,
+        id: u32,
+        at: usize,
+        event: &UserEvent,
+        rules: Rules,
+    ) -> Result<(), Fault> {
+        let mut base = self.event(id).clone();
+        base.id = id;
+        if !self.defines(id) && event.name.is_none() && event.label.is_none() {
+            return Err((at, format!("event {id} is new; expected a `name` or a `label`")));
+        }
+        if base.family == "unknown" {
+            base.family = "user".to_owned();
+        }
+        if !self.defines(id) {
+            // The name and the label of a range belong to all its ids.
+            let name = event.name.as_ref().map(|name| name.get_ref());
+            let either = name.or(event.label.as_ref()).cloned().unwrap_or_default();
+            (base.name, base.label) = (either.clone(), either);
+        }
+        let replaced = self.merged(base, event, false)?;
+        check_encodings(&replaced.args, at, rules)?;
+        if self.defines(id) {
+            let known = self.events.iter_mut().filter(|known| known.id == id);
+            known.for_each(|known| *known = replaced.clone());
+            return Ok(());
+        }
+        match self.define(replaced) {
+            true => Ok(()),
+            false => Err((at, format!("expected an id up to 65535, found {id}"))),
+        }
+    }
+
+    /// Returns an event that the trace defines, with the entries of users for its name.
+    pub(super) fn extended_by_name(&mut self, event: EventType) -> EventType {
+        let qualified = format!("{}/{}", event.family, event.name);
+        let entries = [&event.name, &qualified].map(|name| self.by_name.get(name).cloned());
+        let mut event = event;
+        for entry in entries.into_iter().flatten().flatten() {
+            let Some(user) = entry.extension.file.event.get(entry.index) else { continue };
+            match self.merged(event.clone(), user.get_ref(), true) {
+                Ok(merged) => event = merged,
+                Err(fault) => self.faults.push(entry.extension.error(fault)),
+            }
+        }
+        event
+    }
+
+    /// Returns `base` with the given keys of `event`. If `is_partial`, `event` may list only the
+    /// first arguments, and an argument without a kind keeps its kind.
+    fn merged(
+        &self,
+        base: EventType,
+        event: &UserEvent,
+        is_partial: bool,
+    ) -> Result<EventType, Fault> {
+        let mut merged = base;
+        if let Some(name) = &event.name
+            && !merged.is_named(name.get_ref())
+        {
+            merged.name = name.get_ref().clone();
+        }
+        if let Some(label) = &event.label {
+            merged.label = label.clone();
+        }
+        if let Some(family) = &event.family {
+            merged.family = family.clone();
+        }
+        merged.filter = event.filter.unwrap_or(merged.filter);
+        if let Some(texts) = &event.args {
+            let kinds = self.kinds_by_name();
+            let mut args = arguments(texts, &kinds)?;
+            if is_partial {
+                let typed = texts.iter().map(|text| typed_argument(text, &kinds));
+                let typed = typed.map(|typed| typed.map(|typed| typed.kind));
+                complete(&mut args, typed.collect::<Result<_, Fault>>()?, &merged.args);
+            }
+            if args.len() > MAX_SLOTS {
+                let at = texts.first().map_or(0, |text| text.span().start);
+                let found = args.len();
+                let message = format!("expected at most {MAX_SLOTS} arguments, found {found}");
+                return Err((at, message));
+            }
+            merged.args = args;
+            forget_roles(&mut merged);
+        }
+        let args = &mut merged.args;
+        if let Some(means) = &event.means {
+            merged.means = Some(roles(means, args)?);
+            let context = merged.details.context;
+            merged.details = Details { context, ..details(means, args)? };
+        }
+        if let Some(name) = &event.context {
+            let argument = position(args, name.span().start, name.get_ref())?;
+            merged.details.context = Some(argument);
+        }
+        if let Some(zero) = &event.zero {
+            let (at, zero) = (zero.span().start, zero.get_ref());
+            let argument = position(args, at, &zero.is)?;
+            let of = position(args, at, &zero.argument)?;
+            args[of].zero = Some(Zero { argument, note: zero.note.clone() });
+        }
+        Ok(merged)
+    }
+
+    fn replace_kind(&mut self, kind: &Kind) -> Result<(), Fault> {
+        let kind = kind.build()?;
+        match self.kinds.iter_mut().find(|known| known.code == kind.code) {
+            Some(known) => *known = kind,
+            None => self.kinds.push(kind),
+        }
+        Ok(())
+    }
+
+    fn extend_table(&mut self, name: &str, table: &Names, is_flags: bool) {
+        let same = |known: &&mut Table| known.name == name && known.is_flags == is_flags;
+        let Some(known) = self.tables.iter_mut().find(same) else {
+            self.tables.push(Table::new(name.to_owned(), is_flags, table.clone()));
+            return;
+        };
+        known.add_names(table.names.iter().cloned());
+        if !table.unit.is_empty() {
+            known.unit = table.unit.clone();
+        }
+    }
+}
+
+/// Completes the arguments that a user gives to an event of a program. `kinds` are the kinds in the
+/// file. Arguments with an encoding are parts of the data and precede those of the program. The
+/// others replace those of the program in order, and keep the kind if the file has none.
+fn complete(args: &mut Vec<Argument>, kinds: Vec<Option<ArgumentKind>>, recorded: &[Argument]) {
+    let is_part = |argument: &Argument| !argument.encoding.is_empty();
+    let renamed = args.iter_mut().zip(kinds).filter(|(argument, _)| !is_part(argument));
+    let mut count = 0;
+    for ((argument, kind), old) in renamed.zip(recorded) {
+        argument.kind = kind.unwrap_or(old.kind);
+        count += 1;
+    }
+    args.sort_by_key(|argument| !is_part(argument));
+    for old in recorded.iter().skip(count) {
+        let mut old = old.clone();
+        // The names of an event differ.
+        while args.iter().any(|argument| argument.name == old.name) {
+            old.name.push('_');
+        }
+        args.push(old);
+    }
+}
+
+/// Removes the roles of arguments that an event no longer has. The other roles stay at their
+/// positions, as the positions in records stay the same.
+fn forget_roles(event: &mut EventType) {
+    let count = event.args.len();
+    let drop = |role: &mut Option<usize>| _ = role.take_if(|index| *index >= count);
+    if let Some(Means { meaning: _, subject, object, next, value }) = &mut event.means {
+        [subject, object, next, value].into_iter().for_each(drop);
+    }
+    let Details { context, state, period, owner, capacity, least_free, used, free, .. } =
+        &mut event.details;
+    [context, state, period, owner, capacity, least_free, used, free].into_iter().for_each(drop);
+}
+
+fn check_encodings(args: &[Argument], at: usize, rules: Rules) -> Result<(), Fault> {
+    let check = |argument: &Argument| {
+        (rules.check_encoding)(&argument.encoding)
+            .map_err(|message| (at, format!("argument '{}': {message}", argument.name)))
+    };
+    args.iter().try_for_each(check)
+}
+
+/// Parses a file. The message about an unknown key suggests the nearest one.
+fn toml_file<F: DeserializeOwned>(text: &str) -> Result<F, Fault> {
+    toml::from_str(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        (at, suggested(error.message()).unwrap_or_else(|| error.message().to_owned()))
+    })
+}
+
+/// Adds a suggestion to serde's message about an unknown word, which lists the known words:
+/// "unknown field `lable`, expected one of `id`, `label`".
+fn suggested(message: &str) -> Option<String> {
+    let (what, rest) = match message.strip_prefix("unknown field ") {
+        Some(rest) => ("key", rest),
+        None => ("word", message.strip_prefix("unknown variant ")?),
+    };
+    // Words are between backquotes, so every second part is one.
+    let words: Vec<_> = rest.split('`').skip(1).step_by(2).collect();
+    let (unknown, known) = words.split_first()?;
+    let meant = did_you_mean(nearest(unknown, known.iter().copied()));
+    Some(format!("unknown {what} '{unknown}'{meant}; expected one of {}", known.join(", ")))
+}

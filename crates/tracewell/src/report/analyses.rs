@@ -1,0 +1,177 @@
+//! Runs all analyses in one pass over a trace, and writes their figures as text and as JSON.
+//!
+//! To add an analysis, add a file to [`crate::analysis`] that derives its figures, a file to this
+//! folder that writes them as text and as typed JSON, and a field to [`Analyses`] and
+//! [`AllFigures`].
+
+use std::io;
+
+use serde::Serialize;
+
+use super::document::DocumentWriter;
+use super::machines::{self, MachineFigures};
+use super::scheduling::{self, SchedulingFigures};
+pub use super::sections::Section;
+use super::{Layout, summary};
+use crate::analysis::machines::Machines;
+use crate::analysis::scheduling::{Scheduling, Wanted};
+use crate::model::{Batch, Flow, Loss, Sink, Trace};
+use crate::select::{CountsInRange, Covered};
+use crate::text::counted;
+
+/// The version of the JSON document.
+pub const SCHEMA: u32 = 1;
+
+/// The figures of a trace, as JSON. docs/analysis.md defines them.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AllFigures<'a> {
+    /// Figures of the scheduler.
+    #[serde(flatten)]
+    pub scheduling: SchedulingFigures<'a>,
+    /// Figures of state machines, messages, queues, pools and timers.
+    #[serde(flatten)]
+    pub machines: MachineFigures,
+    /// The part of the trace that the figures cover; absent if they cover the whole trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<RangeRow>,
+}
+
+/// A part of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RangeRow {
+    /// Ticks of its beginning.
+    pub from_ticks: u64,
+    /// Ticks of its end.
+    pub until_ticks: u64,
+    /// Number of events before it.
+    pub events_before: u64,
+    /// Number of events within this part that were not selected.
+    pub events_not_selected: u64,
+    /// True if the trace was read to its end.
+    pub read_to_end: bool,
+}
+
+/// A sink that passes events to all analyses.
+///
+/// ```
+/// use tracewell::analysis::scheduling::Wanted;
+/// use tracewell::input::{Input, Settings};
+/// use tracewell::report::analyses::{self, Analyses};
+/// use tracewell::report::document::DocumentWriter;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx").as_ref();
+/// let mut analyses = Analyses::new(Wanted::default());
+/// let trace = Input::open(path, Settings::default())?.read(&mut analyses)?;
+/// let mut document = DocumentWriter::new(Vec::new(), analyses::SCHEMA);
+/// analyses.write_json(&trace, "tiny.trx", &mut document)?;
+/// let json: serde_json::Value = serde_json::from_slice(&document.end()?)?;
+/// let figures = &json["traces"][0];
+/// assert!(figures["tasks"].is_array() && figures["machines"].is_array());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Analyses {
+    wanted: Wanted,
+    scheduling: Scheduling,
+    machines: Machines,
+    /// The part of the trace that the figures cover; `None` for the whole trace.
+    covered: Option<Covered>,
+}
+
+impl Analyses {
+    /// Creates all analyses. `wanted` selects optional scheduling figures.
+    pub fn new(wanted: Wanted) -> Self {
+        let scheduling = Scheduling::new(wanted.clone());
+        Self { scheduling, machines: Machines::default(), wanted, covered: None }
+    }
+
+    /// Returns the figures of `sections` as text; without sections, a summary of the most important
+    /// figures that fits on a screen. `trace` is the trace after the last event.
+    pub fn text(self, trace: &Trace, sections: Option<&[Section]>, layout: Layout) -> String {
+        let figures = self.scheduling.figures(trace);
+        let machines = self.machines.figures(trace);
+        let mut text = match sections {
+            Some(sections) => {
+                scheduling::text(trace, &figures, &self.wanted, sections, layout)
+                    + &machines::text(trace, &machines, sections, layout)
+            }
+            None => summary::text(trace, &figures, &machines, &self.wanted, layout),
+        };
+        // Two kinds of lines precede all tables: the options that show nothing, and the range.
+        let second = text.match_indices('\n').nth(1).map_or(text.len(), |(at, _)| at + 1);
+        let mut lines = self.covered.map(|covered| line(covered, figures.span.end));
+        let lines = lines.get_or_insert_default();
+        for section in sections.filter(|chosen| chosen.len() < Section::ALL.len()).unwrap_or(&[]) {
+            if !section.has_figures(&figures, &machines) {
+                let name = section.name();
+                lines.push_str(&format!(
+                    "--show {name} shows nothing: the trace has no such figures\n"
+                ));
+            }
+        }
+        text.insert_str(second, lines);
+        text
+    }
+
+    /// Writes all figures as the next trace of a document. `file` is the path of the trace.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    pub fn write_json<W: io::Write>(
+        self,
+        trace: &Trace,
+        file: &str,
+        document: &mut DocumentWriter<W>,
+    ) -> io::Result<()> {
+        let figures = self.scheduling.figures(trace);
+        let scheduling = SchedulingFigures::new(trace, &figures, &self.wanted);
+        let machines = MachineFigures::new(trace, &self.machines.figures(trace));
+        let range = self.covered.map(|covered| RangeRow {
+            from_ticks: covered.from,
+            until_ticks: covered.until.unwrap_or(figures.span.end),
+            events_before: covered.before,
+            events_not_selected: covered.not_selected,
+            read_to_end: covered.until.is_none(),
+        });
+        document.trace(file, &AllFigures { scheduling, machines, range })
+    }
+}
+
+/// Returns a line about the part of a trace that all tables cover.
+fn line(covered: Covered, end: u64) -> String {
+    let Covered { from, until, before, not_selected } = covered;
+    let last = until.map_or(end, |until| until.saturating_sub(1));
+    let mut parts = vec![format!("all figures: from tick {from} to {last}")];
+    parts.extend((before > 0).then(|| format!("{} before it", counted(before, "event"))));
+    let left_out = || format!("{} not selected", counted(not_selected, "event"));
+    parts.extend((not_selected > 0).then(left_out));
+    parts.extend(until.map(|_| "the events after it were not read".to_owned()));
+    parts.join("; ") + "\n"
+}
+
+impl CountsInRange for Analyses {
+    fn begin(&mut self, trace: &Trace, from: u64) {
+        self.scheduling.begin(trace, from);
+        self.machines.begin(from);
+    }
+
+    fn end(&mut self, covered: Covered) {
+        self.scheduling.end(covered.until);
+        self.machines.end(covered.until);
+        self.covered = Some(covered);
+    }
+}
+
+impl Sink for Analyses {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.scheduling.events(trace, batch)?;
+        self.machines.events(trace, batch)
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.scheduling.loss(trace, loss)?;
+        self.machines.loss(trace, loss)
+    }
+}

@@ -1,0 +1,388 @@
+//! A chart of tracks as text: a row for each core, context and lock, a column for each part of the
+//! time.
+//!
+//! | file | content |
+//! |---|---|
+//! | `columns` | the time of each state in each column |
+//! | `symbols` | the characters for states, and the legend |
+//! | `axis` | times above the chart, and their unit |
+//!
+//! The chart depends only on the trace and the options, never on the terminal.
+
+mod axis;
+mod columns;
+mod symbols;
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::scheduling::resource_name;
+use crate::analysis::tracks::{Gap, LockTrack, Occupant, Row, State, Tracks};
+use crate::model::{ContextId, Trace};
+use crate::select::{Selection, SelectionError, is_context};
+use crate::text::{counted, shown, times};
+use axis::Axis;
+use columns::Columns;
+use symbols::{Activity, Legend, Symbols};
+
+/// Content and form of a chart.
+#[derive(Clone, Debug)]
+pub struct ChartOptions {
+    /// Maximum width of a line in characters, at least [`MIN_WIDTH`].
+    pub width: usize,
+    /// True if only ASCII characters are used.
+    pub ascii: bool,
+    /// Selects the time (`from`, `to`), the contexts, and the cores (`cpus`). If cores are
+    /// selected, only contexts that ran on them are shown. A chart ignores all other fields.
+    pub selection: Selection,
+}
+
+/// Minimum width of a chart in characters. It leaves room for short names and some columns of time.
+pub const MIN_WIDTH: usize = 40;
+
+/// Maximum number of gaps that are listed below the chart. The others are counted.
+const MAX_GAPS: usize = 8;
+
+impl Default for ChartOptions {
+    fn default() -> Self {
+        Self { width: 100, ascii: false, selection: Selection::default() }
+    }
+}
+
+/// Returns the chart of a trace.
+///
+/// ```
+/// use tracewell::analysis::tracks::TrackBuilder;
+/// use tracewell::input::{Input, Settings};
+/// use tracewell::report::chart::{ChartOptions, chart};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx").as_ref();
+/// let mut builder = TrackBuilder::default();
+/// let trace = Input::open(path, Settings::default())?.read(&mut builder)?;
+/// let text = chart(&trace, &builder.finish(&trace), &ChartOptions::default())?;
+/// assert!(text.lines().all(|line| line.chars().count() <= 100));
+/// assert!(text.contains("core 0"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Returns an error if the selection has times but the clock has no known rate, or if it has dates
+/// but the trace has no wall clock, or if it has processors but the tracks have no cores.
+pub fn chart(
+    trace: &Trace,
+    tracks: &Tracks,
+    options: &ChartOptions,
+) -> Result<String, SelectionError> {
+    options.selection.check(trace)?;
+    if tracks.cores.is_empty() && !options.selection.cpus.is_empty() {
+        return Err(SelectionError::NoCores);
+    }
+    Ok(Chart::new(trace, tracks, options).text())
+}
+
+/// The parts of a chart before they are joined.
+struct Chart<'a> {
+    trace: &'a Trace,
+    tracks: &'a Tracks,
+    options: &'a ChartOptions,
+    ticks: Range<u64>,
+    symbols: Symbols,
+    legend: Legend,
+    rows: Vec<(String, String)>,
+    /// Number of columns of time.
+    columns: usize,
+    /// Width of the names in characters.
+    names: usize,
+    contexts: Vec<ContextId>,
+}
+
+impl<'a> Chart<'a> {
+    fn new(trace: &'a Trace, tracks: &'a Tracks, options: &'a ChartOptions) -> Self {
+        let width = options.width.max(MIN_WIDTH);
+        let end = tracks.span.saturating_add(1);
+        let from =
+            options.selection.from.map_or(0, |bound| axis::ticks(trace, bound, end)).min(end - 1);
+        let to = options
+            .selection
+            .to
+            .map_or(end, |bound| axis::ticks(trace, bound, end).saturating_add(1));
+        let contexts = shown_contexts(trace, tracks, &options.selection);
+        let longest = contexts.iter().map(|id| name(trace, *id).chars().count() + 2).max();
+        let names = longest.unwrap_or(0).clamp(12, (width / 4).max(12));
+        Self {
+            trace,
+            tracks,
+            options,
+            ticks: from..to.clamp(from + 1, end),
+            symbols: Symbols::new(options.ascii),
+            legend: Legend::default(),
+            rows: Vec::new(),
+            columns: width - names - 1,
+            names,
+            contexts,
+        }
+    }
+
+    fn text(mut self) -> String {
+        let axis = Axis::new(self.trace, &self.ticks, self.columns);
+        let mut lines = self.folded(&axis.summary(self.tracks.span));
+        lines.push(String::new());
+        lines.extend(axis.lines(self.names + 1, self.options.ascii));
+        if self.options.selection.contexts.is_empty() {
+            self.cores();
+        }
+        self.states();
+        self.marks();
+        self.locks();
+        self.gaps();
+        for (name, cells) in &self.rows {
+            let line = format!("{} {cells}", fitted(name, self.names));
+            lines.push(line.trim_end().to_owned());
+        }
+        lines.extend(self.legend.lines(&self.symbols, self.width()));
+        lines.extend(self.listed_gaps(&axis));
+        if self.tracks.left_out > 0 {
+            let left_out = counted(self.tracks.left_out, "change");
+            lines.push(format!("{left_out} left out: the trace has too many for one chart"));
+        }
+        lines.join("\n") + "\n"
+    }
+
+    /// Returns a sentence as one line, or as two lines if it is wider than the chart. The second
+    /// line begins after the first comma.
+    fn folded(&self, sentence: &str) -> Vec<String> {
+        match sentence.split_once(", ") {
+            Some((first, second)) if sentence.chars().count() > self.width() => {
+                vec![format!("{first},"), second.to_owned()]
+            }
+            _ => vec![sentence.to_owned()],
+        }
+    }
+
+    fn width(&self) -> usize {
+        self.options.width.max(MIN_WIDTH)
+    }
+
+    fn grid(&self) -> Columns {
+        Columns::new(self.ticks.clone(), self.columns)
+    }
+
+    fn cores(&mut self) {
+        for (number, row) in shown_cores(self.tracks, &self.options.selection) {
+            let mut grid = self.grid();
+            for span in row.spans(self.ticks.clone(), self.tracks.span) {
+                let activity = match span.state {
+                    Occupant::Task { .. } => Activity::Running,
+                    Occupant::Interrupt { .. } => Activity::Interrupted,
+                    Occupant::Idle => Activity::Idle,
+                    Occupant::Unknown => Activity::Unknown,
+                };
+                grid.add(span.from.ticks..span.end, activity);
+            }
+            self.push(format!("core {number}"), &grid, None);
+        }
+    }
+
+    fn states(&mut self) {
+        for (index, context) in self.contexts.clone().into_iter().enumerate() {
+            let Some(row) = self.tracks.context(context) else { continue };
+            let mut grid = self.grid();
+            for span in row.spans(self.ticks.clone(), self.tracks.span) {
+                grid.add(span.from.ticks..span.end, activity(span.state));
+            }
+            for job in self.tracks.jobs.iter().filter(|job| job.context == context) {
+                job.missed.into_iter().for_each(|missed| grid.mark(missed.ticks));
+            }
+            let name = format!("{} {}", symbols::letter(index), name(self.trace, context));
+            self.push(name, &grid, Some(Activity::Missed));
+        }
+    }
+
+    /// Adds a row for each context of a trace that has events and no states.
+    fn marks(&mut self) {
+        let shows_states = self.tracks.contexts().next().is_some();
+        if shows_states {
+            return;
+        }
+        let mut grids: Vec<_> = self.contexts.iter().map(|_| self.grid()).collect();
+        let index_of: std::collections::HashMap<_, _> =
+            self.contexts.iter().enumerate().map(|(index, id)| (*id, index)).collect();
+        for mark in &self.tracks.marks {
+            if let Some(index) = index_of.get(&mark.context) {
+                grids[*index].mark(mark.at.ticks);
+            }
+        }
+        let most = grids.iter().map(Columns::most_marks).max().unwrap_or(0);
+        self.legend.events(most);
+        for (context, grid) in self.contexts.clone().into_iter().zip(grids) {
+            let cells = grid.densities(most, &self.symbols);
+            self.rows.push((name(self.trace, context), cells));
+        }
+    }
+
+    fn locks(&mut self) {
+        let tracks = self.tracks;
+        let Selection { contexts, cpus, .. } = &self.options.selection;
+        let has_all_rows = contexts.is_empty() && cpus.is_empty();
+        for lock in tracks.locks.iter().filter(|_| has_all_rows) {
+            let held = lock.holder.spans(self.ticks.clone(), self.tracks.span);
+            let held: Vec<_> = held.filter(|span| span.state.get().is_some()).collect();
+            let mut waiting = self.grid();
+            for wait in &lock.waits {
+                let until = wait.until.map_or(self.tracks.span, |until| until.ticks);
+                waiting.add(wait.from.ticks..until, Activity::Blocked);
+            }
+            let name = lock_name(self.trace, lock);
+            if !held.is_empty() {
+                let mut holders = vec![self.symbols.free(); self.columns];
+                for span in held {
+                    let context = span.state.get();
+                    let index = self.contexts.iter().position(|id| Some(*id) == context);
+                    let letter = index.map_or('*', symbols::letter);
+                    let columns = waiting.columns_of(span.from.ticks..span.end);
+                    holders[columns].iter_mut().for_each(|cell| *cell = letter);
+                }
+                self.legend.holders();
+                self.rows.push((name.clone(), holders.into_iter().collect()));
+            }
+            if waiting.has(Activity::Blocked) {
+                self.push(format!("{name} waits"), &waiting, None);
+            }
+        }
+    }
+
+    fn gaps(&mut self) {
+        let mut grid = self.grid();
+        for gap in self.gaps_in_range() {
+            let until = gap.until.map_or(gap.from.ticks, |until| until.ticks);
+            grid.add(gap.from.ticks..until.max(gap.from.ticks + 1), Activity::Lost);
+        }
+        if grid.has(Activity::Lost) {
+            self.push("lost".to_owned(), &grid, None);
+        }
+    }
+
+    fn gaps_in_range(&self) -> impl Iterator<Item = &'a Gap> + use<'a> {
+        let ticks = self.ticks.clone();
+        self.tracks.gaps.iter().filter(move |gap| {
+            let until = gap.until.map_or(u64::MAX, |until| until.ticks);
+            gap.from.ticks < ticks.end && until >= ticks.start
+        })
+    }
+
+    fn listed_gaps(&self, axis: &Axis) -> Vec<String> {
+        let after = |gap: &Gap| format!("lost after {}", axis.time(gap.from.ticks));
+        let line = |gap: &Gap| {
+            let missing = match (gap.events, gap.cause) {
+                (Some(0), _) => return format!("{}: a damaged record", after(gap)),
+                (Some(events), _) => counted(events, "missing event"),
+                (None, Some(_)) => "missing events, number unknown".to_owned(),
+                (None, None) => "recording was off".to_owned(),
+            };
+            let cause = gap.cause.map_or(String::new(), |cause| format!(" ({})", cause.as_str()));
+            format!("{}: {missing}{cause}", after(gap))
+        };
+        let mut lines: Vec<(String, u64)> = Vec::new();
+        let mut more = 0;
+        for text in self.gaps_in_range().map(line) {
+            let is_full = lines.len() == MAX_GAPS;
+            match lines.last_mut() {
+                Some((last, count)) if *last == text => *count += 1,
+                _ if is_full => more += 1,
+                _ => lines.push((text, 1)),
+            }
+        }
+        let counted_line = |(text, count): (String, u64)| match count {
+            1 => text,
+            count => format!("{text}, {}", times(count)),
+        };
+        let mut lines: Vec<_> = lines.into_iter().map(counted_line).collect();
+        if more > 0 {
+            lines.push(format!("and {} more", counted(more, "gap")));
+        }
+        lines
+    }
+
+    fn push(&mut self, name: String, grid: &Columns, marks: Option<Activity>) {
+        let cells = grid.cells(&self.symbols, &mut self.legend, marks);
+        self.rows.push((name, cells));
+    }
+}
+
+/// Returns the cores to show, with their numbers.
+fn shown_cores<'a>(
+    tracks: &'a Tracks,
+    selection: &'a Selection,
+) -> impl Iterator<Item = (usize, &'a Row<Occupant>)> {
+    let shows = |number: usize| {
+        let mut wanted = selection.cpus.iter();
+        selection.cpus.is_empty()
+            || wanted.any(|range| u16::try_from(number).is_ok_and(|cpu| range.contains(&cpu)))
+    };
+    tracks.cores.iter().enumerate().filter(move |(number, _)| shows(*number))
+}
+
+/// Returns the contexts that ran on the cores to show.
+fn contexts_on_cores(tracks: &Tracks, selection: &Selection) -> HashSet<ContextId> {
+    let changes = shown_cores(tracks, selection).flat_map(|(_, row)| row.changes());
+    let runs = changes.filter_map(|change| match change.state {
+        Occupant::Task { runs, .. } => Some(runs),
+        _ => None,
+    });
+    runs.collect()
+}
+
+/// Returns the contexts to show: those with states, or those with marks if no context has states.
+fn shown_contexts(trace: &Trace, tracks: &Tracks, selection: &Selection) -> Vec<ContextId> {
+    let patterns = &selection.contexts;
+    let mut shown: Vec<_> = tracks.contexts().map(|(id, _)| id).collect();
+    if shown.is_empty() {
+        shown = tracks.marks.iter().map(|mark| mark.context).collect();
+        shown.sort_unstable();
+        shown.dedup();
+    }
+    let on_cores = match selection.cpus.is_empty() {
+        true => None,
+        false => Some(contexts_on_cores(tracks, selection)),
+    };
+    shown.retain(|id| {
+        if on_cores.as_ref().is_some_and(|contexts| !contexts.contains(id)) {
+            return false;
+        }
+        let Some(context) = trace.contexts.get(*id) else { return false };
+        patterns.is_empty() || patterns.iter().any(|pattern| is_context(pattern, context))
+    });
+    shown
+}
+
+fn name(trace: &Trace, context: ContextId) -> String {
+    let name = trace.contexts.get(context).map_or("?", |context| context.name.as_str());
+    shown(name).into_owned()
+}
+
+fn lock_name(trace: &Trace, lock: &LockTrack) -> String {
+    let name = resource_name(trace, lock.key, lock.kind, trace.span);
+    name.map_or_else(|| format!("{:#x}", lock.key), |name| shown(name).into_owned())
+}
+
+fn activity(state: State) -> Activity {
+    match state {
+        State::Unknown => Activity::Unknown,
+        State::Running(_) => Activity::Running,
+        State::Interrupted => Activity::Interrupted,
+        State::Preempted | State::Ready => Activity::Ready,
+        State::Blocked(_) => Activity::Blocked,
+        State::Sleeping => Activity::Sleeping,
+        State::Done => Activity::Done,
+        State::Off => Activity::Off,
+        State::Deleted => Activity::Deleted,
+    }
+}
+
+/// Returns a name with exactly its width. A long name is truncated and ends with `~`.
+fn fitted(name: &str, width: usize) -> String {
+    if name.chars().count() <= width {
+        return format!("{name:<width$}");
+    }
+    name.chars().take(width - 1).chain(['~']).collect()
+}

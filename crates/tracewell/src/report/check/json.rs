@@ -1,0 +1,204 @@
+//! The verdict of a check as JSON.
+
+use serde::Serialize;
+
+use crate::check::{Failure, Line, RuleResult, Verdict};
+use crate::source::{Source, Span};
+
+/// The verdict on a trace.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct VerdictRow<'a> {
+    /// True if no rule failed.
+    pub passed: bool,
+    /// Number of events that were checked.
+    pub events: u64,
+    /// Number of steps that were met.
+    pub steps: u64,
+    /// Number of places with missing events.
+    pub gaps: u64,
+    /// Number of missing events; null if it is unknown.
+    pub lost: Option<u64>,
+    /// All rules in the order of the file: the steps of each rule, and each statement about the
+    /// whole trace.
+    pub rules: Vec<RuleRow<'a>>,
+    /// The first difference of each rule that failed, in the order of the trace.
+    pub failures: Vec<FailureRow<'a>>,
+}
+
+impl<'a> VerdictRow<'a> {
+    /// Returns the verdict for programs. `source` is the text of the rules.
+    pub fn new(source: &'a Source, verdict: &'a Verdict) -> Self {
+        let rules = verdict.rules.iter().map(|result| RuleRow::of(source, result));
+        let failures = verdict.failures.iter().map(|failure| FailureRow::of(source, failure));
+        Self {
+            passed: verdict.passed(),
+            events: verdict.events,
+            steps: verdict.steps,
+            gaps: verdict.gaps,
+            lost: verdict.lost,
+            rules: rules.collect(),
+            failures: failures.collect(),
+        }
+    }
+}
+
+/// The result of the steps of a rule, or of a statement about the whole trace.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RuleRow<'a> {
+    /// Name of the rule; null outside of named rules.
+    pub rule: Option<&'a str>,
+    /// `steps`, `never`, `count` (also for `eventually`), `whenever` or `complete`.
+    pub kind: &'static str,
+    /// Its place in the file of rules, with its first line.
+    pub place: Place<'a>,
+    /// `held`, `failed`, or `open` if nothing in the trace decides it.
+    pub result: &'static str,
+    /// Number of times that it held: 1 for steps, ranges for `never` and `count`, answered events
+    /// for `whenever`.
+    pub held: u64,
+    /// Number of times that it failed, at most 1: a failed rule is not checked further.
+    pub failed: u64,
+    /// Number of ranges whose `until` event did not occur before the end of the trace.
+    pub open: u64,
+    /// Number of events that matched its patterns; for `whenever`, the events that needed an
+    /// answer and the events that answered one.
+    pub matched: u64,
+}
+
+impl<'a> RuleRow<'a> {
+    fn of(source: &'a Source, result: &'a RuleResult) -> Self {
+        let mut place = Place::of(source, result.span);
+        place.text = first_line(place.text);
+        Self {
+            rule: result.rule.as_deref(),
+            kind: result.kind.as_str(),
+            place,
+            result: result.outcome().as_str(),
+            held: result.held,
+            failed: result.failed,
+            open: result.open,
+            matched: result.matched,
+        }
+    }
+}
+
+/// Returns the first line of a text that is not blank, without the space around it.
+pub(super) fn first_line(text: &str) -> &str {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+/// The first difference between a rule and the trace.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FailureRow<'a> {
+    /// Name of the rule; null outside of named rules.
+    pub rule: Option<&'a str>,
+    /// `missing`, `unexpected`, `late`, `early`, `never`, `count`, `unanswered` or `lost`.
+    pub kind: &'static str,
+    /// The step or statement that is not met.
+    pub place: Place<'a>,
+    /// The difference in words.
+    pub message: &'a str,
+    /// The event at which the rule began to wait; null for the start of the trace.
+    pub since: Option<Since<'a>>,
+    /// The event that broke the rule; null for the end of the trace.
+    pub at: Option<EventRow<'a>>,
+    /// An event that almost matched.
+    pub near: Option<Near<'a>>,
+    /// The events around it.
+    pub context: Vec<EventRow<'a>>,
+}
+
+impl<'a> FailureRow<'a> {
+    fn of(source: &'a Source, failure: &'a Failure) -> Self {
+        let since = failure.since.as_ref().map(|(line, span)| Since {
+            event: EventRow::of(line),
+            place: Place::of(source, *span),
+        });
+        let near = failure.near.as_ref();
+        Self {
+            rule: failure.rule.as_deref(),
+            kind: failure.kind.as_str(),
+            place: Place::of(source, failure.span),
+            message: &failure.message,
+            since,
+            at: failure.at.as_ref().map(EventRow::of),
+            near: near.map(|near| Near { event: EventRow::of(&near.event), why: &near.why }),
+            context: failure.context.iter().map(EventRow::of).collect(),
+        }
+    }
+}
+
+/// A place in the file of rules.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Place<'a> {
+    /// Path of the file.
+    pub file: &'a str,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// The text there.
+    pub text: &'a str,
+}
+
+impl<'a> Place<'a> {
+    fn of(source: &'a Source, span: Span) -> Self {
+        let position = source.position(span.start);
+        Self {
+            file: &source.name,
+            line: position.line,
+            column: position.column,
+            text: source.slice(span),
+        }
+    }
+}
+
+/// An event at which a rule began to wait.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Since<'a> {
+    /// The event itself.
+    #[serde(flatten)]
+    pub event: EventRow<'a>,
+    /// The step that accepted it.
+    pub place: Place<'a>,
+}
+
+/// An event that almost matched.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Near<'a> {
+    /// The event itself.
+    pub event: EventRow<'a>,
+    /// Why it did not match.
+    pub why: &'a str,
+}
+
+/// An event as one line.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EventRow<'a> {
+    /// Sequence number of the event.
+    pub seq: u64,
+    /// Ticks since the first event.
+    pub ticks: u64,
+    /// Nanoseconds since the first event; null if the clock's rate is unknown.
+    pub time_ns: Option<u64>,
+    /// Name of the context that recorded it.
+    pub context: &'a str,
+    /// Name of the event as reports show it.
+    pub label: &'a str,
+    /// The decoded arguments.
+    pub text: &'a str,
+}
+
+impl<'a> EventRow<'a> {
+    fn of(line: &'a Line) -> Self {
+        let Line { seq, ticks, time_ns, context, label, text } = line;
+        Self { seq: *seq, ticks: *ticks, time_ns: *time_ns, context, label, text }
+    }
+}

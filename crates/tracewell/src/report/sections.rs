@@ -1,0 +1,102 @@
+//! The sections into which the text of figures is divided, and which of them a trace has.
+
+use crate::analysis::machines;
+use crate::analysis::scheduling::{Expected, Figures};
+
+/// A section of the figures.
+///
+/// ```
+/// use tracewell::report::analyses::Section;
+///
+/// assert_eq!(Section::named("stacks"), Some(Section::Stacks));
+/// assert_eq!(Section::ALL.map(Section::name)[0], "tasks");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Section {
+    /// The use of the processor time: tasks, interrupts, idle and unknown time.
+    Tasks,
+    /// How each core spent its time.
+    Cores,
+    /// Jobs of tasks, and their timing.
+    Jobs,
+    /// Mutexes, semaphores and other objects that tasks wait for.
+    Locks,
+    /// Sources of interrupts, and their highest load.
+    Interrupts,
+    /// Servers and their budgets.
+    Servers,
+    /// Stacks of tasks.
+    Stacks,
+    /// State machines: time in states, transitions, events that they did not take.
+    Machines,
+    /// Messages between objects.
+    Messages,
+    /// Fill levels of queues and pools.
+    Queues,
+    /// Timers.
+    Timers,
+}
+
+impl Section {
+    /// All sections, in the order of the text.
+    pub const ALL: [Self; 11] = [
+        Self::Tasks,
+        Self::Cores,
+        Self::Jobs,
+        Self::Locks,
+        Self::Interrupts,
+        Self::Servers,
+        Self::Stacks,
+        Self::Machines,
+        Self::Messages,
+        Self::Queues,
+        Self::Timers,
+    ];
+
+    /// Returns the name of the section, as a user types it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tasks => "tasks",
+            Self::Cores => "cores",
+            Self::Jobs => "jobs",
+            Self::Locks => "locks",
+            Self::Interrupts => "interrupts",
+            Self::Servers => "servers",
+            Self::Stacks => "stacks",
+            Self::Machines => "machines",
+            Self::Messages => "messages",
+            Self::Queues => "queues",
+            Self::Timers => "timers",
+        }
+    }
+
+    /// Returns the section with a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|section| section.name() == name)
+    }
+
+    /// Returns true if there are figures for the section.
+    pub(super) fn has_figures(self, figures: &Figures, machines: &machines::Figures) -> bool {
+        let mut tasks = figures.tasks.iter();
+        match self {
+            Self::Tasks => !figures.tasks.is_empty(),
+            Self::Cores => !figures.cores.is_empty(),
+            Self::Jobs => tasks.any(|task| {
+                let jobs = task.jobs.as_ref();
+                jobs.is_some_and(|jobs| jobs.activations + jobs.completions > 0)
+                    || task.timing.expected != Expected::default()
+            }),
+            Self::Locks => {
+                !figures.resources.is_empty()
+                    || tasks.any(|task| task.locks.requests > 0 || !task.waits.is_empty())
+            }
+            Self::Interrupts => !figures.interrupts.sources.is_empty(),
+            Self::Servers => !figures.servers.is_empty(),
+            Self::Stacks => !figures.stacks.is_empty(),
+            Self::Machines => !machines.machines.is_empty(),
+            Self::Messages => !machines.flows.is_empty(),
+            Self::Queues => !machines.levels.is_empty(),
+            Self::Timers => !machines.timers.is_empty(),
+        }
+    }
+}

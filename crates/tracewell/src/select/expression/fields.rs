@@ -1,0 +1,198 @@
+//! The values of an event's fields, and their comparison with a condition. A comparison allocates
+//! memory only if a string is not UTF-8.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use super::syntax::{Comparison, Condition, Field, Property, Text, Wanted};
+use crate::model::schema::{Argument, ArgumentKind};
+use crate::model::{Event, Trace};
+use crate::select::names::argument;
+use crate::select::pattern::like;
+use crate::text::{Describer, TextBuffer, put};
+
+/// The position of a field in the events with one event id.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FieldPosition {
+    Argument(usize),
+    Property(Property),
+    Nowhere,
+}
+
+impl FieldPosition {
+    /// Returns the position of a field in the events with event id `id`.
+    pub(crate) fn of(field: &Field, trace: &Trace, id: u32) -> Self {
+        match field {
+            Field::Property(property) => Self::Property(*property),
+            Field::Argument(name) => {
+                let position = argument(name, &trace.schema.event(id).args);
+                position.map_or(Self::Nowhere, Self::Argument)
+            }
+        }
+    }
+}
+
+/// The recorded number of a field, and the key of the object that it refers to; `None` for strings
+/// and lists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Number {
+    pub(crate) number: Option<i128>,
+    pub(crate) key: Option<u64>,
+}
+
+/// Reads the fields of events.
+#[derive(Debug, Default)]
+pub(crate) struct Fields {
+    describer: Describer,
+    text: TextBuffer,
+}
+
+impl Fields {
+    /// Returns true if an event meets a condition without variables. An event without the field
+    /// does not meet the condition.
+    pub(crate) fn meet(
+        &mut self,
+        condition: &Condition,
+        position: FieldPosition,
+        event: Event<'_>,
+    ) -> bool {
+        match position {
+            // `@object` has one value for each object argument of the event.
+            FieldPosition::Property(Property::Object) => any_object(condition, event, |index| {
+                self.meet(condition, FieldPosition::Argument(index), event)
+            }),
+            _ => self.compare(condition, position, event),
+        }
+    }
+
+    fn compare(
+        &mut self,
+        condition: &Condition,
+        position: FieldPosition,
+        event: Event<'_>,
+    ) -> bool {
+        let Some(Number { number, .. }) = number(position, event) else { return false };
+        let is_number = |wanted: &Wanted| matches!(wanted, Wanted::Number(..));
+        // Converting a number to text takes longer than the comparison, so compare numbers first.
+        if number.is_some() && condition.values.iter().all(is_number) {
+            return compares(condition, number, "");
+        }
+        let text = self.text(position, event);
+        text.is_some_and(|text| compares(condition, number, &text))
+    }
+
+    /// Returns the text of a field as output shows it, or `None` if the event lacks the field.
+    pub(crate) fn text<'a>(
+        &'a mut self,
+        position: FieldPosition,
+        event: Event<'a>,
+    ) -> Option<Cow<'a, str>> {
+        self.text.truncate(0);
+        let property = match position {
+            FieldPosition::Nowhere => return None,
+            FieldPosition::Argument(index) => {
+                let is_there = self.describer.put_value(&mut self.text, event, index);
+                return is_there.then(|| self.text.as_text());
+            }
+            FieldPosition::Property(property) => property,
+        };
+        match property {
+            Property::Name => return Some(event.kind().name.as_str().into()),
+            Property::Family => return Some(event.kind().family.as_str().into()),
+            Property::Context => {
+                return Some(event.context().map_or("", |context| context.name.as_str()).into());
+            }
+            Property::Object => {}
+            Property::Label => put(&mut self.text, format_args!("{}", event.label())),
+            Property::Id => self.text.decimal(event.id().into()),
+            Property::Cpu => self.text.decimal(event.cpu().into()),
+            Property::Ticks => self.text.decimal(event.ticks()),
+            // In events without priority, this field is an empty string, which equals no number.
+            Property::Priority => {
+                event.priority().into_iter().for_each(|p| self.text.decimal(p.into()));
+            }
+            Property::Text => self.describer.put(&mut self.text, event),
+        }
+        Some(self.text.as_text())
+    }
+}
+
+/// Returns the number of a field, or `None` if the event lacks the field.
+pub(crate) fn number(position: FieldPosition, event: Event<'_>) -> Option<Number> {
+    let plain = |number: u64| Number { number: Some(number.into()), key: None };
+    let property = match position {
+        FieldPosition::Nowhere => return None,
+        FieldPosition::Argument(index) => return argument_number(index, event),
+        FieldPosition::Property(property) => property,
+    };
+    Some(match property {
+        Property::Id => plain(event.id().into()),
+        Property::Cpu => plain(event.cpu().into()),
+        Property::Ticks => plain(event.ticks()),
+        Property::Priority => event.priority().map_or(Number::default(), |p| plain(p.into())),
+        Property::Context => event.context().map_or(Number::default(), |context| Number {
+            number: Some(context.key.into()),
+            key: Some(context.key),
+        }),
+        _ => Number::default(),
+    })
+}
+
+/// Returns the number of an argument. Numbers are compared by the recorded value and objects by
+/// key, so two objects with the same name differ.
+fn argument_number(index: usize, event: Event<'_>) -> Option<Number> {
+    let trace = event.trace;
+    let raw = event.argument(index)?;
+    let kind = event.kind().args.get(index).map(|argument| argument.kind);
+    let (number, key) = match kind.unwrap_or(ArgumentKind::Unnamed) {
+        ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::List | ArgumentKind::Float => {
+            (None, None)
+        }
+        ArgumentKind::Signed => (Some(i128::from(trace.payload.signed(raw))), None),
+        ArgumentKind::Object(kind) => (Some(i128::from(raw)), Some(trace.schema.key(kind, raw))),
+        _ => (Some(i128::from(raw)), None),
+    };
+    Some(Number { number, key })
+}
+
+/// Returns true if at least one argument that refers to an object meets a condition. For `!=`, all
+/// arguments that refer to objects must meet the condition. `meets` tests the argument at the given
+/// index.
+pub(crate) fn any_object(
+    condition: &Condition,
+    event: Event<'_>,
+    mut meets: impl FnMut(usize) -> bool,
+) -> bool {
+    let is_object = |(_, arg): &(usize, &Argument)| matches!(arg.kind, ArgumentKind::Object(_));
+    let mut objects = event.kind().args.iter().enumerate().filter(is_object);
+    match condition.comparison {
+        // `!=`: no value may be equal.
+        Comparison::Different => objects.all(|(index, _)| meets(index)),
+        _ => objects.any(|(index, _)| meets(index)),
+    }
+}
+
+/// Compares a field with the values of a condition that has no variable.
+fn compares(condition: &Condition, number: Option<i128>, text: &str) -> bool {
+    let is = |wanted: &Wanted, comparison: Comparison| match wanted {
+        Wanted::Number(wanted, written) => match number {
+            Some(value) => comparison.holds(value.cmp(wanted)),
+            // The value in the expression is a string that looks like a number, such as a version.
+            // Compare it as written.
+            None => comparison.holds(text.cmp(written)),
+        },
+        Wanted::Text(Text::Like(pattern)) => comparison.holds(equality(like(pattern, text))),
+        Wanted::Text(Text::Exactly(wanted)) => comparison.holds(equality(wanted == text)),
+        Wanted::Variable(_) => false,
+    };
+    let wanted = &condition.values;
+    match condition.comparison {
+        // `!=` with a list requires that the value is none of them.
+        Comparison::Different => wanted.iter().all(|wanted| is(wanted, Comparison::Different)),
+        comparison => wanted.iter().any(|wanted| is(wanted, comparison)),
+    }
+}
+
+fn equality(equal: bool) -> Ordering {
+    if equal { Ordering::Equal } else { Ordering::Less }
+}

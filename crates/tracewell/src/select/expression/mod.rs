@@ -1,0 +1,261 @@
+//! Expressions about the fields of an event, such as `sig == 3 && ao == "motor"`.
+//!
+//! | file | content |
+//! |---|---|
+//! | `lexer`, `tokens` | splits text into tokens; parses a condition |
+//! | `syntax` | conditions as data |
+//! | `fields` | compares the fields of an event with a condition |
+//! | this file | conditions combined by `&&`, `||`, `!` and parentheses |
+//!
+//! Rules ([`crate::check`]) use the same tokens, conditions and comparisons.
+
+pub(crate) mod fields;
+pub(crate) mod lexer;
+pub(crate) mod syntax;
+pub(crate) mod tokens;
+
+use std::sync::Arc;
+
+use self::fields::{FieldPosition, Fields};
+use self::lexer::TokenKind;
+use self::syntax::{Condition, Field};
+use self::tokens::{Result, Tokens};
+use super::names::argument;
+use crate::model::schema::EventType;
+use crate::model::{Event, Trace};
+use crate::source::{Finding, Source, Span};
+use crate::text::PerEvent;
+
+/// Maximum depth of nested parentheses and `!`.
+const MAX_DEPTH: usize = 64;
+
+/// A condition on the fields of an event.
+///
+/// | expression | meaning |
+/// |---|---|
+/// | `sig = 3`, `sig == 3` | the argument `sig` is 3; also `!=`, `<`, `<=`, `>`, `>=` |
+/// | `ao = motor` | the argument is this name, in any case; `*` is any text, `?` any character |
+/// | `ao = "motor"` | every character must be equal |
+/// | `sig = 3 \| 4` | one of the values; with `!=` none of them |
+/// | `@context = low` | a property: `@name`, `@label`, `@family`, `@id`, `@context`, `@cpu`, `@priority`, `@ticks`, `@text`, `@object` |
+/// | `A && B`, `A, B`, `A \|\| B`, `!A`, `(A)` | both, one of them, not; `!` binds more tightly than `&&`, and that more than `\|\|` |
+///
+/// An event that lacks an argument meets no condition on it.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::select::{Expression, Selection};
+/// use tracewell::source::Source;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+/// let text = "queue_size > 100 && @context == Initialization";
+/// let expression = Expression::parse(&Source::new("where", text)).expect("a valid expression");
+/// let mut input = tracewell::open(path)?;
+/// input.select(Selection { expressions: vec![expression], ..Selection::default() });
+/// let mut names = Vec::new();
+/// input.for_each(|event| names.push(event.name().to_owned()))?;
+/// assert_eq!(names, ["TX_TRACE_QUEUE_CREATE"]);
+/// # Ok::<(), tracewell::input::InputError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Expression(Arc<Compiled>);
+
+#[derive(Debug)]
+struct Compiled {
+    source: Source,
+    node: Node,
+    conditions: Vec<(Field, Condition)>,
+    /// The span of each condition in the text.
+    spans: Vec<Span>,
+}
+
+#[derive(Debug)]
+enum Node {
+    /// The condition with this index.
+    Condition(usize),
+    Not(Box<Node>),
+    All(Vec<Node>),
+    Any(Vec<Node>),
+}
+
+impl Expression {
+    /// Parses an expression.
+    ///
+    /// # Errors
+    /// Returns the errors in the text, with their positions.
+    pub fn parse(source: &Source) -> std::result::Result<Self, Vec<Finding>> {
+        let tokens = Tokens::new(source, "a condition");
+        let mut parser = Parser { tokens, conditions: Vec::new(), spans: Vec::new(), depth: 0 };
+        let node = parser.whole();
+        let Parser { tokens, conditions, spans, .. } = parser;
+        let findings = tokens.into_findings();
+        match node {
+            Ok(node) if findings.is_empty() => {
+                let source = source.clone();
+                Ok(Self(Arc::new(Compiled { source, node, conditions, spans })))
+            }
+            _ => Err(findings),
+        }
+    }
+
+    /// Returns a message for each argument that no event in `events` has, with its position.
+    pub(super) fn unknown_arguments(&self, events: &[&EventType]) -> Vec<(String, &str)> {
+        let Compiled { source, conditions, spans, .. } = &*self.0;
+        let unknown = conditions.iter().zip(spans).filter_map(|((field, _), span)| match field {
+            Field::Argument(name) => {
+                let is_there = events.iter().any(|event| argument(name, &event.args).is_some());
+                let place = source.position(span.start);
+                let place = format!("{}:{}:{}", source.name, place.line, place.column);
+                (!is_there).then_some((place, name.as_str()))
+            }
+            Field::Property(_) => None,
+        });
+        unknown.collect()
+    }
+}
+
+struct Parser<'a> {
+    tokens: Tokens<'a>,
+    conditions: Vec<(Field, Condition)>,
+    spans: Vec<Span>,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn whole(&mut self) -> Result<Node> {
+        self.tokens.skip_newlines();
+        let node = self.any()?;
+        self.tokens.skip_newlines();
+        match self.tokens.peek() {
+            TokenKind::End => Ok(node),
+            _ => Err(self.tokens.expected("&&, || or the end")),
+        }
+    }
+
+    /// `A || B`
+    fn any(&mut self) -> Result<Node> {
+        let mut nodes = vec![self.all()?];
+        while self.tokens.take_sign("||") {
+            nodes.push(self.all()?);
+        }
+        Ok(if nodes.len() == 1 { nodes.remove(0) } else { Node::Any(nodes) })
+    }
+
+    /// `A && B`, `A, B`
+    fn all(&mut self) -> Result<Node> {
+        let mut nodes = vec![self.one()?];
+        while self.tokens.take_sign("&&") || self.tokens.take_sign(",") {
+            nodes.push(self.one()?);
+        }
+        Ok(if nodes.len() == 1 { nodes.remove(0) } else { Node::All(nodes) })
+    }
+
+    /// `!A`, `(A)`, or a condition.
+    fn one(&mut self) -> Result<Node> {
+        let span = self.tokens.span();
+        let (negates, opens) = (self.tokens.is_sign("!"), self.tokens.is_sign("("));
+        if !(negates || opens) {
+            let condition = self.tokens.condition(None)?;
+            self.conditions.push(condition);
+            self.spans.push(span);
+            return Ok(Node::Condition(self.conditions.len() - 1));
+        }
+        if self.depth == MAX_DEPTH {
+            let message = format!("expected at most {MAX_DEPTH} nested ( and !, found more");
+            return Err(self.tokens.error(span, message));
+        }
+        self.tokens.advance();
+        self.depth += 1;
+        let node = if negates { self.one() } else { self.any() };
+        self.depth -= 1;
+        let node = node?;
+        if negates {
+            return Ok(Node::Not(Box::new(node)));
+        }
+        self.tokens.expect_sign(")")?;
+        Ok(node)
+    }
+}
+
+/// Tests events against several expressions, all of which must be met.
+#[derive(Debug, Default)]
+pub(super) struct Filter {
+    expressions: Vec<Expression>,
+    /// By event id: the position of each condition's field, for all conditions of all expressions.
+    positions: PerEvent<Vec<FieldPosition>>,
+    fields: Fields,
+}
+
+impl Filter {
+    pub(super) fn new(expressions: &[Expression]) -> Self {
+        Self { expressions: expressions.to_vec(), ..Self::default() }
+    }
+
+    /// Returns true if the event meets all expressions.
+    pub(super) fn takes(&mut self, event: Event<'_>) -> bool {
+        let Self { expressions, positions, fields } = self;
+        let mut positions =
+            positions.get(event.id(), || of_id(expressions, event.trace, event.id())).as_slice();
+        expressions.iter().all(|Expression(compiled)| {
+            let (own, others) =
+                positions.split_at_checked(compiled.conditions.len()).unwrap_or_default();
+            positions = others;
+            holds(&compiled.node, compiled, own, fields, event)
+        })
+    }
+}
+
+/// Returns the position of each condition's field in the events with event id `id`.
+fn of_id(expressions: &[Expression], trace: &Trace, id: u32) -> Vec<FieldPosition> {
+    let conditions = expressions.iter().flat_map(|Expression(compiled)| &compiled.conditions);
+    conditions.map(|(field, _)| FieldPosition::of(field, trace, id)).collect()
+}
+
+fn holds(
+    node: &Node,
+    compiled: &Compiled,
+    positions: &[FieldPosition],
+    fields: &mut Fields,
+    event: Event<'_>,
+) -> bool {
+    let mut holds = |node: &Node| holds(node, compiled, positions, fields, event);
+    match node {
+        Node::Condition(index) => {
+            let condition = compiled.conditions.get(*index).zip(positions.get(*index));
+            condition.is_some_and(|((_, condition), at)| fields.meet(condition, *at, event))
+        }
+        Node::Not(node) => !holds(node),
+        Node::All(nodes) => nodes.iter().all(holds),
+        Node::Any(nodes) => nodes.iter().any(holds),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_expressions_have_their_place() {
+        let error = |text: &str| {
+            let source = Source::new("where", text);
+            let findings = Expression::parse(&source).unwrap_err();
+            findings[0].show(&source).lines().next().unwrap().to_owned()
+        };
+        for (text, expected) in [
+            ("sig 3", "where:1:5: error: expected =, !=, <, <=, > or >=, found '3'"),
+            ("sig == $x", "where:1:8: error: expected a number, a name or a text, found '$x'"),
+            ("sig == 3 ao == 4", "where:1:10: error: expected &&, || or the end, found 'ao'"),
+            ("(sig == 3", "where:1:10: error: expected ')', found the end"),
+            ("", "where:1:1: error: expected an argument's name or @ and a property, found"),
+            ("sig == 3 & x", "where:1:10: error: expected &&, || or the end, found '&'"),
+            ("a < b", "where:1:1: error: only numbers and variables can be"),
+            ("@colour = 3", "where:1:1: error: expected one of @name, @label"),
+            ("a = \u{3}", "where:1:5: error: expected a condition, found '\\u{3}'"),
+        ] {
+            assert!(error(text).starts_with(expected), "{text}: {}", error(text));
+        }
+        assert!(error(&"!".repeat(65)).contains("at most 64 nested"));
+        assert!(Expression::parse(&Source::new("w", "((!(a=1||b=2)&&c!=3|4),d<5)")).is_ok());
+    }
+}

@@ -1,0 +1,136 @@
+//! Finds names in a selection that do not occur in a trace. Such names are misspelt, or belong to
+//! another trace.
+
+use super::names::{is_context, is_event, is_object, spoken};
+use super::{IdOrName, IdPattern, Selection};
+use crate::model::schema::{EventType, Schema};
+use crate::model::{Severity, Trace, did_you_mean, nearest};
+
+/// Maximum number of ids in a warning. A group may have many.
+const MAX_IDS: usize = 8;
+
+impl Selection {
+    /// Adds a warning to a trace for each name of the selection that does not occur in it. Call
+    /// this after reading.
+    pub fn remark(&self, trace: &mut Trace) {
+        for warning in self.unknown_names(trace) {
+            trace.diagnostics.add(Severity::Warning, None, warning);
+        }
+    }
+
+    /// Returns a warning for each name of the selection that does not occur in a trace. Call this
+    /// after reading.
+    pub fn unknown_names(&self, trace: &Trace) -> Vec<String> {
+        // With these conditions, reading stops before the end of the trace.
+        let early = self.head.is_some() || self.to.is_some();
+        let of = if early { "the part of this trace that was read" } else { "this trace" };
+        let mut warnings = Vec::new();
+        let mut warning = |what: &str, name: &str, meant: Option<String>| {
+            warnings.push(format!("no {what} named '{name}' in {of}{}", did_you_mean(meant)));
+        };
+        let ids = self.ids.iter().chain(&self.without_ids).filter_map(IdOrName::name);
+        for wanted in self.events.iter().map(String::as_str).chain(ids) {
+            if !has_event(wanted, &trace.schema) {
+                warning("event", wanted, nearest_event(wanted, &trace.schema));
+            }
+        }
+        let contexts = || trace.contexts.iter().map(|(_, context)| context);
+        let names = || contexts().map(|context| context.name.as_str());
+        for wanted in self.contexts.iter().chain(&self.threads) {
+            if !contexts().any(|context| is_context(wanted, context)) {
+                warning("context", wanted, nearest(wanted, names()).map(str::to_owned));
+            }
+        }
+        for wanted in &self.processes {
+            if !contexts().any(|context| super::is_process(wanted, trace, context)) {
+                warning("process", wanted, nearest(wanted, names()).map(str::to_owned));
+            }
+        }
+        for wanted in &self.objects {
+            let objects = || trace.objects.iter().map(|(_, object)| object);
+            // An address may be an argument without being the key of a known object.
+            if !is_number(wanted) && !objects().any(|object| is_object(wanted, object)) {
+                let labels = objects().map(|object| object.label.as_str());
+                warning("object", wanted, nearest(wanted, labels).map(str::to_owned));
+            }
+        }
+        let named: Vec<_> = trace.schema.events().iter().filter(|e| self.names(trace, e)).collect();
+        for (place, wanted) in
+            self.expressions.iter().flat_map(|expression| expression.unknown_arguments(&named))
+        {
+            let args = named.iter().flat_map(|event| &event.args);
+            let names = args.flat_map(|argument| [argument.name.as_str(), spoken(argument)]);
+            let meant = did_you_mean(nearest(wanted, names));
+            let events = if named.len() == trace.schema.events().len() { "" } else { "selected " };
+            warnings.push(format!("{place}: no {events}event has an argument '{wanted}'{meant}"));
+        }
+        warnings.extend(self.unknown_ids(&trace.schema, of));
+        // A trace without events has one processor, number 0.
+        for range in self.cpus.iter().filter(|range| *range.start() >= trace.cpus.max(1)) {
+            let (first, last) = (range.start(), trace.cpus.max(1) - 1);
+            warnings.push(format!("no processor {first} in this trace; the last one is {last}"));
+        }
+        warnings
+    }
+}
+
+impl Selection {
+    /// Returns a warning if no event of a schema has some of the ids in AIX's notation. Programs
+    /// for AIX may record any id.
+    fn unknown_ids(&self, schema: &Schema, of: &str) -> Option<String> {
+        let ids = self.ids.iter().chain(&self.without_ids).filter_map(IdOrName::id);
+        let is_known = |pattern: &IdPattern| {
+            (0..=u32::from(u16::MAX)).any(|id| pattern.matches(id) && schema.covers(id))
+        };
+        let unknown: Vec<_> = ids.filter(|pattern| !is_known(pattern)).collect();
+        if unknown.is_empty() || schema.ids_are_hooks() {
+            return None;
+        }
+        let s = if unknown.len() == 1 { "" } else { "s" };
+        let shown: Vec<_> = unknown.iter().take(MAX_IDS).map(ToString::to_string).collect();
+        let more = unknown.len().saturating_sub(MAX_IDS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let shown = shown.join(", ");
+        Some(format!("no event with the hexadecimal id{s} {shown}{more} in {of}"))
+    }
+
+    /// Returns true if the events of an id are selected by their names or ids.
+    fn names(&self, trace: &Trace, event: &EventType) -> bool {
+        let listed = |list: &[IdOrName]| list.iter().any(|of| of.matches(&trace.schema, event.id));
+        let is = |wanted: &String| is_event(wanted, &trace.schema, event.id);
+        (self.events.is_empty() || self.events.iter().any(is))
+            && (self.ids.is_empty() || listed(&self.ids))
+            && !listed(&self.without_ids)
+    }
+}
+
+/// Returns true if an event of the schema has this name. Any number may be an id.
+pub(crate) fn has_event(wanted: &str, schema: &Schema) -> bool {
+    let mut events = schema.events().iter().chain(schema.ranges());
+    // Names of unknown ids consist of a common name and any number.
+    is_number(wanted)
+        || events.any(|event| is_event(wanted, schema, event.id))
+        || is_event(wanted, schema, u32::MAX)
+        || trailing_number(wanted).is_some_and(|id| is_event(wanted, schema, id))
+}
+
+/// Returns the number at the end of a name. If several ids share a label, the number after the
+/// label is the id.
+pub(crate) fn trailing_number(name: &str) -> Option<u32> {
+    name.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// Returns the event name that is most similar to a word.
+pub(crate) fn nearest_event(wanted: &str, schema: &Schema) -> Option<String> {
+    let events = schema.events().iter().chain(schema.ranges());
+    let names = events.flat_map(|event| [event.label.replace(' ', "_"), event.name.clone()]);
+    nearest(wanted, names)
+}
+
+fn is_number(wanted: &str) -> bool {
+    let digits = wanted.strip_prefix("0x").or_else(|| wanted.strip_prefix("0X"));
+    match digits {
+        Some(digits) => u64::from_str_radix(digits, 16).is_ok(),
+        None => wanted.parse::<u64>().is_ok(),
+    }
+}

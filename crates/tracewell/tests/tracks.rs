@@ -1,0 +1,171 @@
+//! Compares tracks with the scheduling figures of the same traces: sums over a track equal the
+//! figures.
+
+mod support;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use proptest::prelude::*;
+use support::{dumps, settings, shared};
+use tracewell::analysis::scheduling::Figures;
+use tracewell::analysis::tracks::{Occupant, State, TrackBuilder, Tracks};
+use tracewell::input::{Input, Settings};
+use tracewell::model::{ContextId, Processor, Trace};
+use tracewell_wire::shark::{Record, ids};
+
+fn tracks(mut input: Input) -> (Trace, Tracks) {
+    let mut builder = TrackBuilder::default();
+    let trace = input.read(&mut builder).unwrap();
+    let tracks = builder.finish(&trace);
+    (trace, tracks)
+}
+
+/// Asserts that the tracks agree with the figures. If a job or a wait has no end, neither the
+/// tracks nor the figures contain its length.
+fn compare(place: &str, trace: &Trace, tracks: &Tracks) {
+    assert_eq!(tracks.left_out, 0, "{place}");
+    let Figures { tasks, cores, resources, .. } = &tracks.figures;
+    let whole = || 0..trace.span + 1;
+    for (core, row) in cores.iter().zip(&tracks.cores) {
+        let time = |of: fn(Occupant) -> bool| row.time(whole(), trace.span, of);
+        let busy = time(|state| matches!(state, Occupant::Task { .. }));
+        let interrupts = time(|state| matches!(state, Occupant::Interrupt { .. }));
+        let idle = time(|state| state == Occupant::Idle);
+        assert_eq!((busy, interrupts, idle), (core.tasks, core.interrupts, core.idle), "{place}");
+    }
+    let on_cores = spans_on_cores(trace, tracks);
+    for task in tasks {
+        let name = &trace.contexts.get(task.context).unwrap().name;
+        let place = format!("{place}: {name}");
+        let spans = on_cores.get(&task.context).map_or(&[][..], Vec::as_slice);
+        let ran: u64 = spans.iter().map(|span| span.end - span.start).sum();
+        assert_eq!(ran, task.execution.map_or(0, |execution| execution.ticks), "{place}");
+        if let Some(jobs) = task.jobs {
+            let done = tracks.jobs.iter().filter(|job| job.context == task.context);
+            let lengths = done.clone().flat_map(|job| Some(job.until?.ticks - job.from.ticks));
+            assert_eq!(lengths.clone().count() as u64, jobs.response.count, "{place}");
+            assert_eq!(lengths.max().unwrap_or(0), jobs.response.max, "{place}");
+            assert_eq!(done.count() as u64, jobs.activations, "{place}");
+        }
+    }
+    for resource in resources {
+        let identity = (resource.is_mutex, resource.kind, resource.key);
+        let lock = tracks.locks.iter().find(|t| (t.is_mutex, t.kind, t.key) == identity);
+        let waits = lock.iter().flat_map(|lock| &lock.waits);
+        let lengths = waits.clone().flat_map(|wait| Some(wait.until?.ticks - wait.from.ticks));
+        assert_eq!(lengths.clone().count() as u64, resource.figures.wait.count, "{place}");
+        assert_eq!(lengths.sum::<u64>(), resource.figures.wait.sum(), "{place}");
+        assert_eq!(waits.count() as u64, resource.figures.blocks, "{place}");
+    }
+    agree_on_who_runs(place, trace, tracks);
+}
+
+/// Returns the times at which the cores ran each context.
+fn spans_on_cores(trace: &Trace, tracks: &Tracks) -> HashMap<ContextId, Vec<Range<u64>>> {
+    let mut spans = HashMap::<_, Vec<_>>::new();
+    for row in &tracks.cores {
+        for span in row.spans(0..trace.span + 1, trace.span) {
+            if let Occupant::Task { runs, .. } = span.state {
+                spans.entry(runs).or_default().push(span.from.ticks..span.end);
+            }
+        }
+    }
+    spans
+}
+
+/// A context is running on its own track while at least one core runs it. Events of several cores
+/// are not in exact order, so a thread that moves can be on two cores for some ticks.
+fn agree_on_who_runs(place: &str, trace: &Trace, tracks: &Tracks) {
+    let mut on_cores = spans_on_cores(trace, tracks);
+    for (context, row) in tracks.contexts() {
+        let ran = row.time(0..trace.span + 1, trace.span, |s| matches!(s, State::Running(_)));
+        let spans = on_cores.remove(&context).unwrap_or_default();
+        assert_eq!(ran, length_of_union(spans), "{place}: {context:?}");
+    }
+    assert!(on_cores.into_values().all(|spans| length_of_union(spans) == 0), "{place}");
+}
+
+fn length_of_union(mut spans: Vec<Range<u64>>) -> u64 {
+    spans.sort_by_key(|span| span.start);
+    let (mut length, mut end) = (0, 0);
+    for span in spans {
+        length += span.end.saturating_sub(span.start.max(end));
+        end = end.max(span.end);
+    }
+    length
+}
+
+#[test]
+fn sums_over_threadx_tracks_are_the_figures() {
+    for (dump, _) in dumps() {
+        let (trace, tracks) = tracks(Input::open(&dump, Settings::default()).unwrap());
+        compare(&dump.display().to_string(), &trace, &tracks);
+    }
+}
+
+#[test]
+fn sums_over_shark_tracks_are_the_figures() {
+    for set in support::shark::sets() {
+        let (trace, tracks) = tracks(set.open(&set.files()));
+        compare(&set.name, &trace, &tracks);
+    }
+}
+
+/// Formats without scheduling have marks and no states.
+#[test]
+fn a_trace_that_shows_no_switches_has_marks_only() {
+    let Some(shared) = shared() else { return };
+    let mut seen = 0;
+    for entry in std::fs::read_dir(shared.join("data/rkh/linux")).unwrap() {
+        let path = entry.unwrap().path();
+        let Ok(mut input) = Input::open(&path, Settings::default()) else { continue };
+        let mut builder = TrackBuilder::default();
+        let Ok(trace) = input.read(&mut builder) else { continue };
+        let tracks = builder.finish(&trace);
+        if trace.processor != Processor::Switches {
+            assert!(tracks.cores.is_empty() && tracks.contexts().count() == 0);
+            seen += usize::from(!tracks.marks.is_empty());
+        }
+    }
+    assert!(seen > 0);
+}
+
+/// The events of S.Ha.R.K. from which tracks are made; the parameters are a task, a mutex or an
+/// interrupt.
+fn any_record() -> impl Strategy<Value = (u8, u16, u16)> {
+    let task = || (0..4_u16).prop_map(|number| 0x100 + 8 * number);
+    prop_oneof![
+        (task(), task()).prop_map(|(runs, of)| (ids::TASK_SCHEDULE, runs, of)),
+        (task(), 0..3_u16).prop_map(|(task, mutex)| (ids::SET_MUTEX_LOCK, task, mutex)),
+        (task(), 0..3_u16).prop_map(|(task, mutex)| (ids::SET_MUTEX_UNLOCK, task, mutex)),
+        task().prop_map(|task| (ids::TASK_ACTIVATE, task, 0)),
+        task().prop_map(|task| (ids::TASK_TIMER, task, 1)),
+        task().prop_map(|task| (ids::TASK_END_CYCLE, task, 1)),
+        task().prop_map(|task| (ids::TASK_DEADLINE_MISS, task, 0)),
+        (4..6_u16).prop_map(|number| (ids::INTERRUPT_START, number, 0)),
+        (4..6_u16).prop_map(|number| (ids::INTERRUPT_END, number, 0)),
+        Just((ids::TIMER_WAKEUP_START, 0, 0)),
+        task().prop_map(|task| (ids::TIMER_WAKEUP_END, task, 0)),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn sums_over_random_tracks_are_the_figures(
+        events in prop::collection::vec((any_record(), 0..9_u64), 1..200)
+    ) {
+        let mut tsc = 1;
+        let code_word = ids::TRACE_START.into();
+        let mut records = vec![Record { code_word, par1: 0x100, tsc, par2: 1000 }];
+        for ((code, par1, par2), gap) in events {
+            tsc += gap;
+            records.push(Record { code_word: code.into(), par1, tsc, par2: par2.into() });
+        }
+        let bytes = records.iter().flat_map(Record::to_bytes).collect();
+        let mut settings = settings(&["kind=records"]);
+        settings.format = Some("shark".to_owned());
+        let (trace, tracks) = tracks(Input::from_bytes("random", bytes, settings).unwrap());
+        compare("random", &trace, &tracks);
+    }
+}

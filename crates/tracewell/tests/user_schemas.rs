@@ -1,0 +1,278 @@
+//! Tests that schema files of users name and explain events of every dialect, and that their errors
+//! have positions.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tracewell::analysis::scheduling::Scheduling;
+use tracewell::format;
+use tracewell::input::{Input, Settings};
+use tracewell::model::schema::Extension;
+use tracewell::model::{Meaning, Severity, Trace};
+use tracewell_record::stream::{EventType, Family, Stream, StreamOptions};
+
+fn settings(texts: &[&str]) -> Settings {
+    let parse = |text: &&str| Arc::new(Extension::parse(text, "app.toml").unwrap());
+    Settings { schemas: texts.iter().map(parse).collect(), ..Settings::default() }
+}
+
+fn file(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// Returns the trace, and the label and the arguments of each event.
+fn read(mut input: Input) -> (Trace, Vec<(String, String)>) {
+    let mut events = Vec::new();
+    let trace = input.for_each(|event| {
+        events.push((event.label().to_string(), event.args().to_string()));
+    });
+    (trace.unwrap(), events)
+}
+
+fn example(texts: &[&str]) -> (Trace, Vec<(String, String)>) {
+    read(Input::open(&file("examples/scheduling.trx"), settings(texts)).unwrap())
+}
+
+fn notes(trace: &Trace, severity: Severity) -> Vec<&str> {
+    let notes = trace.diagnostics.iter().filter(|found| found.severity == severity);
+    notes.map(|found| found.message.as_str()).filter(|text| text.contains("app.toml")).collect()
+}
+
+fn error(text: &str) -> String {
+    let file = match Extension::parse(text, "app.toml") {
+        Ok(file) => Arc::new(file),
+        Err(error) => return error.to_string(),
+    };
+    let name = format::by_name(file.format()).map_or("threadx", |format| format.name);
+    let settings = Settings { schemas: vec![file], ..Settings::default() };
+    format::by_name(name).unwrap().decoder(&settings).err().unwrap().to_string()
+}
+
+#[test]
+fn a_file_names_user_events_of_threadx_and_gives_them_a_meaning() {
+    let text = r#"
+        format = "threadx"
+        [enum.uart]
+        names = [[2, "UART 2"]]
+        [[event]]
+        id = 4100
+        name = "RECEIVED"
+        label = "received"
+        args = ["device: uart", "count"]
+        means = { is = "value", value = "count" }
+        [[event]]
+        id = 4097
+        label = "command"
+        [[event]]
+        id = 7000
+        label = "never"
+        [[event]]
+        name = "TX_TRACE_MUTEX_GET"
+        label = "lock"
+    "#;
+    let (trace, events) = example(&[text]);
+    let received: Vec<_> = events.iter().filter(|(label, _)| label == "received").collect();
+    assert!(!received.is_empty());
+    assert!(received[0].1.starts_with("device=UART 2, count=0"), "{received:?}");
+    // Keys that the file does not have keep the values of the dialect.
+    let command = events.iter().find(|(label, _)| label == "command").unwrap();
+    assert!(command.1.starts_with("arg1=0x00000001, arg2="), "{command:?}");
+    let lock = events.iter().find(|(label, _)| label == "lock").unwrap();
+    assert!(lock.1.starts_with("mutex=log file"), "{lock:?}");
+    let schema = &trace.schema;
+    assert_eq!(schema.event(4100).means.unwrap().meaning, Meaning::Value);
+    assert_eq!(
+        (schema.event(4100).name.as_str(), schema.event(4097).family.as_str()),
+        ("RECEIVED", "user")
+    );
+    assert_eq!(schema.event(52).means.unwrap().meaning, Meaning::Lock);
+    let expected = ["app.toml: these events never occurred: 7000 (never)"];
+    assert_eq!(notes(&trace, Severity::Note), expected);
+    assert!(notes(&trace, Severity::Warning).is_empty());
+}
+
+#[test]
+fn a_later_file_overrides_an_earlier_one_and_ranges_apply_to_many_ids() {
+    let first = "format = \"threadx\"\n[[event]]\nid = 4100\nlabel = \"first\"\nargs = [\"x\"]\n";
+    let second = "format = \"threadx\"\n[[event]]\nid = 4100\nlabel = \"second\"\n\
+        [[range]]\nfirst = 4096\nlast = 4099\nname = \"APP\"\nlabel = \"app\"\nfamily = \"app\"\n";
+    let (trace, events) = example(&[first, second]);
+    assert!(events.iter().any(|(label, args)| label == "second" && args.starts_with("x=2")));
+    assert!(events.iter().any(|(label, _)| label == "app 4097"));
+    assert!(trace.diagnostics.iter().all(|found| !found.message.contains("app.toml")));
+}
+
+#[test]
+fn a_meaning_of_a_file_changes_what_analyses_find() {
+    let locks = |texts: &[&str]| {
+        let mut found = Scheduling::default();
+        let path = file("examples/scheduling.trx");
+        Input::open(&path, settings(texts)).unwrap().read(&mut found).unwrap();
+        format!("{found:?}")
+    };
+    // Without its meaning, the event no longer takes the mutex.
+    let text = "format = \"threadx\"\n[[event]]\nid = 52\nmeans = { is = \"mark\" }\n";
+    assert_ne!(locks(&[]), locks(&[text]));
+    assert_eq!(locks(&[]), locks(&[]));
+}
+
+#[test]
+fn events_of_rkh_shark_and_aix_get_names() {
+    let cases = [
+        (
+            "crates/tracewell/tests/fixtures/rkh/ahsm-a.bin",
+            "format = \"rkh\"\n[[event]]\nname = \"RKH_TE_SM_TRN\"\nlabel = \"transition\"\n",
+            "transition",
+        ),
+        (
+            "crates/tracewell/tests/fixtures/shark/a_linear.dat",
+            "format = \"shark\"\n[[event]]\nname = \"FTrace_EVT_id\"\nlabel = \"identity\"\n",
+            "identity",
+        ),
+        (
+            "examples/hooks.twx",
+            "format = \"aix\"\n[[event]]\nid = 0x0010\nlabel = \"BEGIN\"\nargs = [\"hook\"]\n",
+            "BEGIN",
+        ),
+    ];
+    for (path, text, label) in cases {
+        let (trace, events) = read(Input::open(&file(path), settings(&[text])).unwrap());
+        assert!(events.iter().any(|(found, _)| found == label), "{path}: {label}");
+        assert!(notes(&trace, Severity::Note).is_empty(), "{path}");
+    }
+}
+
+#[test]
+fn an_event_of_a_program_is_named_by_its_name() {
+    static SENT: EventType<(u32, u32)> =
+        EventType::new(Family::new(3, "net"), "sent", &["length", "port"]);
+    let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
+    stream.start();
+    stream.record(&SENT, (5, 80));
+    let bytes = stream.save(Vec::new()).unwrap();
+    let text = r#"
+        format = "native"
+        [[event]]
+        name = "net/sent"
+        label = "frame sent"
+        args = ["bytes: hex"]
+        means = { is = "value", value = "bytes" }
+        [[event]]
+        name = "received"
+        means = { is = "mark" }
+    "#;
+    let open = |text| Input::from_bytes("stream", bytes.clone(), settings(&[text])).unwrap();
+    let (trace, events) = read(open(text));
+    // Arguments that the file does not list keep their names.
+    assert_eq!(events, [("frame sent".to_owned(), "bytes=0x0000000000000005, port=80".to_owned())]);
+    let sent = trace.schema.events().iter().find(|event| event.name == "sent").unwrap();
+    assert_eq!(sent.means.unwrap().meaning, Meaning::Value);
+    assert_eq!(notes(&trace, Severity::Note), ["app.toml: these events never occurred: received"]);
+    // The arguments are known only when the trace defines the event.
+    let wrong = "format = \"native\"\n[[event]]\nname = \"sent\"\n\
+        means = { is = \"value\", value = \"size\" }\n";
+    let (trace, events) = read(open(wrong));
+    assert_eq!(events.len(), 1);
+    assert_eq!(notes(&trace, Severity::Warning), ["app.toml:4:9: no argument named 'size'"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_data_of_a_posix_event_has_fields() {
+    use std::os::fd::AsRawFd;
+    use tracewell_posix::{Attributes, Controller, StreamPolicy, define, record};
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let log = std::fs::File::create(&path).unwrap();
+    let policy = Some(StreamPolicy::Flush);
+    let attributes = Attributes { stream_policy: policy, ..Attributes::default() };
+    let stream = Controller::create_with_log(0, &attributes, log.as_raw_fd()).unwrap();
+    let id = define(b"pump").unwrap();
+    stream.stream().start();
+    record(id, &[7, 0, 0xfe, 0xff, 9], false, 0x1234);
+    record(id, &[8], false, 0x1234);
+    stream.shutdown().unwrap();
+    let text = r#"
+        format = "posix"
+        [[event]]
+        name = "pump"
+        label = "pump speed"
+        args = ["speed as u16", "change: signed as i16", "bytes"]
+        means = { is = "value", value = "speed" }
+    "#;
+    let (trace, events) = read(Input::open(&path, settings(&[text])).unwrap());
+    let pumped: Vec<_> = events.iter().filter(|(label, _)| label == "pump speed").collect();
+    let [(_, first), (_, second)] = pumped[..] else { panic!("{events:?}") };
+    assert_eq!(first, "speed=7, change=-2, bytes=0700FEFF09, prog address=0x0000000000001234");
+    assert_eq!(second, "bytes=08, prog address=0x0000000000001234");
+    assert!(notes(&trace, Severity::Warning).is_empty(), "{:?}", trace.diagnostics);
+    let wrong = text.replace("u16", "u24");
+    assert!(error(&wrong).contains("app.toml:6:17: unknown encoding 'u24'; expected one of u8, "));
+}
+
+#[test]
+fn a_file_for_another_format_is_reported() {
+    let other = "format = \"rkh\"\n";
+    let message = "app.toml has no effect: it is for format rkh, and this trace has format threadx";
+    let (trace, _) = example(&[other]);
+    assert_eq!(notes(&trace, Severity::Warning), [message]);
+    // Files for several formats are not a mistake.
+    let (trace, _) = example(&[other, "format = \"threadx\"\n"]);
+    assert!(notes(&trace, Severity::Warning).is_empty());
+    assert_eq!(notes(&trace, Severity::Note), [message]);
+}
+
+#[test]
+fn errors_of_a_schema_file_have_a_position_and_a_suggestion() {
+    let threadx = "format = \"threadx\"\n[[event]]\n";
+    let cases = [
+        ("", "app.toml:1:1: missing field `format`"),
+        (
+            "format = \"thredx\"\n",
+            "--schema: app.toml:1:10: no format named 'thredx'; did you mean \
+            'threadx'?; expected one of threadx, aix, ",
+        ),
+        (
+            &format!("{threadx}id = 5000\nlable = \"a\"\n"),
+            "app.toml:4:1: unknown key 'lable'; did \
+            you mean 'label'?; expected one of id, name, label, ",
+        ),
+        (
+            &format!("{threadx}id = 5000\nname = \"A\"\nmeans = {{ is = \"lokc\" }}\n"),
+            "app.toml:5:16: unknown word 'lokc'; did you mean 'lock'?; expected one of ",
+        ),
+        (&format!("{threadx}label = \"a\"\n"), "app.toml:2:1: expected a key `id` or `name`"),
+        (
+            &format!("{threadx}id = 5000\n"),
+            "--schema: app.toml:3:6: event 5000 is new; expected a `name` or a `label`",
+        ),
+        (
+            &format!("{threadx}id = 70000\nname = \"A\"\n"),
+            "--schema: app.toml:3:6: expected an id up to 65535, found 70000",
+        ),
+        (
+            &format!("{threadx}name = \"TX_TRACE_MUTEX_GTE\"\n"),
+            "--schema: app.toml:3:8: no event named 'TX_TRACE_MUTEX_GTE'; did you mean \
+            'TX_TRACE_MUTEX_GET'?; an event that is not in the schema needs an `id`",
+        ),
+        (
+            &format!("{threadx}id = 5000\nname = \"A\"\nargs = [\"a\", \"b: mutx\"]\n"),
+            "--schema: app.toml:5:14: unknown kind 'mutx'; expected a built-in kind or one of ",
+        ),
+        (
+            &format!("{threadx}id = 5000\nname = \"A\"\nargs = [\"a as u8\"]\n"),
+            "--schema: app.toml:3:6: argument 'a': arguments of this format are words; expected \
+            no encoding, found 'as u8'",
+        ),
+        (
+            "format = \"rkh\"\n[[event]]\nid = 192\nlabel = \"a\"\nargs = [\"a\"]\n",
+            "--schema: app.toml:3:6: argument 'a': expected ' as ' and an encoding after the kind, \
+            such as 'as u16'",
+        ),
+    ];
+    for (text, expected) in cases {
+        let found = error(text);
+        assert!(found.starts_with(expected), "{found}\n{expected}");
+    }
+}
