@@ -49,7 +49,7 @@ void harness_add_role(struct role *role);
     }                                                                                     \
     static void name(void)
 
-#define TEST(name) TEST_WITHIN(900, name)
+#define TEST(name) TEST_WITHIN(300, name)
 
 /* A function that runs in a new image of this program. `start_role` starts the image. */
 #define ROLE(name)                                                                        \

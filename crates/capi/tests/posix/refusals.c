@@ -2,7 +2,9 @@
 #include "streams.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -189,8 +191,23 @@ TEST(OWN_35)
     finished(start_role("finds_the_folder_taken", (char *[]){NULL}));
 }
 
+/* Lets later images load the shared library by a descriptor of its folder, because the folder may be in a directory
+ * that other users cannot enter. */
+static void keep_folder_of_library(void)
+{
+    Dl_info library;
+    char path[4096], folder[64];
+    CHECK(dladdr((const void *)(uintptr_t)posix_trace_shutdown, &library));
+    CHECK((size_t)snprintf(path, sizeof path, "%s", library.dli_fname) < sizeof path);
+    int descriptor = open(dirname(path), O_PATH | O_DIRECTORY);
+    CHECK(descriptor >= 0);
+    snprintf(folder, sizeof folder, "/proc/self/fd/%d", descriptor);
+    OK(setenv("LD_LIBRARY_PATH", folder, 1));
+}
+
 static void become_nobody(void)
 {
+    keep_folder_of_library();
     OK(setgid(NOBODY));
     OK(setuid(NOBODY));
 }
@@ -215,9 +232,14 @@ ROLE(traces_nobody)
     snprintf(out, sizeof out, "%d", recorded.out);
     pid_t child = forked();
     if (child == 0) {
+        close(go.out);
+        close(recorded.in);
         become_nobody();
         become_role("records_when_told", (char *[]){in, out, NULL});
     }
+    /* If the child ends early, `await` fails instead of waiting. */
+    close(go.in);
+    close(recorded.out);
     await(recorded);
     trace_id_t stream = tracing(child, NULL);
     pass(go);
