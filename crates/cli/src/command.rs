@@ -21,6 +21,7 @@ use crate::verbs::template::Template;
   tracewell events trace.trx | jq .name          print events for programs
   tracewell analyze trace.dat                    show what the scheduler did
   tracewell view trace.trx                       draw who ran when
+  tracewell serve --open trace.trx               show the timeline in a browser
   tracewell collect --tcp board:6602 --follow    show events while a target sends them
   tracewell check expected.rules trace.trx       check rules
   tracewell convert trace.trx -o be.trx -T order=big
@@ -47,6 +48,7 @@ pub(crate) enum Verb {
     Report(verbs::report::Report),
     Analyze(verbs::analyze::Analyze),
     View(verbs::view::View),
+    Serve(verbs::serve::Serve),
     Check(verbs::check::Check),
     Convert(verbs::convert::Convert),
     Collect(verbs::collect::Collect),
@@ -68,6 +70,7 @@ impl Verb {
             Self::Report(verb) => verb.run(),
             Self::Analyze(verb) => verb.run(),
             Self::View(verb) => verb.run(),
+            Self::Serve(verb) => verb.run(),
             Self::Check(verb) => verb.run(),
             Self::Convert(verb) => verb.run(),
             Self::Collect(verb) => verb.run(),
@@ -88,7 +91,8 @@ impl Verb {
             Self::View(_) | Self::Template(_) | Self::Trcrpt(_) => true,
             Self::Analyze(verb) => !verb.follows(),
             Self::Check(verb) => !verb.follows(),
-            Self::Convert(_) | Self::Collect(_) | Self::Completions(_) | Self::Man(_) => false,
+            Self::Serve(_) | Self::Convert(_) | Self::Collect(_) => false,
+            Self::Completions(_) | Self::Man(_) => false,
         }
     }
 }

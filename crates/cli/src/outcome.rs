@@ -115,6 +115,11 @@ impl Failure {
         Self { outcome: Outcome::Damaged, message: format!("{}: {error}", shown_path(path)) }
     }
 
+    /// Returns the message, without the word `error`.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Returns the same failure with a place before the message.
     pub(crate) fn within(self, place: &str) -> Self {
         Self { message: format!("{place}: {}", self.message), ..self }

@@ -26,8 +26,7 @@ export class EventList {
         this.found = new Set();
         this.ignored = -1;
         this.followed = -1;
-        const filler = /** @type {HTMLElement} */ (scroller.querySelector("#filler"));
-        filler.style.height = `${Math.min(this.events.count * LINE, MAX_HEIGHT)}px`;
+        this.refill();
         scroller.addEventListener("scroll", () => this.scrolled());
         scroller.addEventListener("wheel", (event) => {
             if (this.events.count * LINE <= MAX_HEIGHT) return;
@@ -39,6 +38,13 @@ export class EventList {
             if (line) this.choose(Number(/** @type {HTMLElement} */ (line).dataset.index));
         });
         new ResizeObserver(() => this.draw()).observe(scroller);
+    }
+
+    /** Lists the events of a model whose content was replaced. */
+    refill() {
+        this.events = this.timeline.model.events;
+        const filler = /** @type {HTMLElement} */ (this.scroller.querySelector("#filler"));
+        filler.style.height = `${Math.min(this.events.count * LINE, MAX_HEIGHT)}px`;
     }
 
     get rows() {

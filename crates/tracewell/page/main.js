@@ -3,11 +3,12 @@
 import { Details, element } from "./details.js";
 import { EventList } from "./events.js";
 import { Keys } from "./keys.js";
+import { Live } from "./live.js";
 import { Model } from "./model.js";
 import { Overview } from "./overview.js";
 import { contextOrder, counted } from "./rows.js";
 import { Search } from "./search.js";
-import { inflated, payload } from "./source.js";
+import { fetched, inflated, payload } from "./source.js";
 import { Theme, contextColours } from "./theme.js";
 import { duration } from "./time.js";
 import { Timeline } from "./timeline.js";
@@ -73,12 +74,17 @@ function announce(timeline) {
 
 async function start() {
     const data = named("payload");
-    const { header, columns } = payload(await inflated(data.textContent ?? ""));
+    const text = data.textContent ?? "";
+    const isServed = text.trim() === "";
+    const live = isServed ? new Live(named("progress"), named("pause")) : null;
+    const content = isServed ? await fetched() : { edition: 0, ...payload(await inflated(text)) };
+    const { header, columns } = content;
     data.remove();
     const model = new Model(header, columns);
     const view = new View(model.length);
     const order = contextOrder(model).map((/** @type {any} */ row) => row.context);
     const contexts = contextColours(model.contexts, order);
+    document.title = header.title;
     let isPlanned = false;
     const plan = () => {
         if (isPlanned) return;
@@ -132,6 +138,21 @@ async function start() {
     for (const [id, action] of Object.entries(buttons)) named(id).addEventListener("click", action);
     canvas.focus();
     plan();
+    live?.follow(content.edition, async () => {
+        const next = await fetched();
+        const selected = model.selected(view.selection);
+        model.fill(next.header, next.columns);
+        const colours = contextColours(model.contexts, contextOrder(model).map((row) => row.context));
+        contexts.splice(0, contexts.length, ...colours);
+        view.selection = model.found(selected);
+        timeline.refill();
+        overview.cache = null;
+        list.refill();
+        head(model);
+        named("count").textContent = list.heading();
+        view.resize(model.length);
+        return next.edition;
+    });
 }
 
 if (typeof document !== "undefined") {

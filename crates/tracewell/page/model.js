@@ -121,6 +121,11 @@ export class Spans {
     }
 }
 
+/** Returns the identity of a row among the rows of a trace. @param {any} row */
+function rowKey({ kind, number, context, name, what }) {
+    return JSON.stringify([kind, number, context, name, what]);
+}
+
 /** The content of the page. */
 export class Model {
     /**
@@ -128,6 +133,15 @@ export class Model {
      * @param {Map<string, import("./source.js").Column>} columns
      */
     constructor(header, columns) {
+        this.fill(header, columns);
+    }
+
+    /**
+     * Replaces the content.
+     * @param {any} header
+     * @param {Map<string, import("./source.js").Column>} columns
+     */
+    fill(header, columns) {
         this.header = header;
         this.columns = columns;
         this.clock = new Clock(header.rates);
@@ -191,6 +205,33 @@ export class Model {
         };
         const rest = others.map((other) => [other, this.column(`${name}.${other}`)]);
         return { ...entries, ...Object.fromEntries(rest) };
+    }
+
+    /**
+     * Returns what a selection means in the trace, independently of the page's content.
+     * @param {import("./view.js").Selection} selection
+     */
+    selected(selection) {
+        if (!selection) return null;
+        if ("event" in selection) return { seq: this.events.seq[selection.event] };
+        const row = this.rows[selection.row];
+        return row && { key: rowKey(row), seq: row.spans.seq[selection.span] };
+    }
+
+    /**
+     * Returns the selection of a part of the trace, or null if the page no longer contains it.
+     * @param {{ key?: string, seq: number } | null} selected
+     * @returns {import("./view.js").Selection}
+     */
+    found(selected) {
+        if (!selected) return null;
+        if (selected.key === undefined) {
+            const event = this.events.find(selected.seq);
+            return event < 0 ? null : { event };
+        }
+        const row = this.rows.findIndex((/** @type {any} */ row) => rowKey(row) === selected.key);
+        const span = row < 0 ? -1 : this.rows[row].spans.seq.indexOf(selected.seq);
+        return span < 0 ? null : { row, span };
     }
 
     /** Returns the ticks since the first event of the trace. @param {number} offset */

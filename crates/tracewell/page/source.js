@@ -1,10 +1,23 @@
-// Reads the payload of the page: base64, zlib, a header in JSON, columns of numbers.
+// Reads the payload of the page: zlib, a header in JSON, columns of numbers. The payload lies in the
+// page itself, as base64, or comes from the server of the page.
 // The form of the columns is documented in crates/tracewell/src/export/page/columns.rs.
 
 /**
  * A column of numbers. `exact` has the same values if they need more than 53 bits.
  * @typedef {{ values: Float64Array | Uint8Array, exact: BigUint64Array | null }} Column
  */
+
+/**
+ * Returns the payload from the server of the page, and its edition.
+ * @throws {Error} with the message of the server, if it cannot read the trace
+ */
+export async function fetched() {
+    const response = await fetch("api/v1/page");
+    if (!response.ok || !response.body) throw new Error((await response.text()).trim());
+    const bytes = response.body.pipeThrough(new DecompressionStream("deflate"));
+    const edition = Number((response.headers.get("ETag") ?? "0").replaceAll('"', ""));
+    return { edition, ...payload(new Uint8Array(await new Response(bytes).arrayBuffer())) };
+}
 
 /**
  * Returns the bytes of a base64 text in lines, decompressed.

@@ -42,6 +42,12 @@ export class Timeline {
         this.listen();
     }
 
+    /** Shows the rows of a model whose content was replaced. */
+    refill() {
+        this.all = lanes(this.model);
+        this.place();
+    }
+
     place() {
         const { shown, height } = placed(this.all, this.folded);
         this.shown = shown;

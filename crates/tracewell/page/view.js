@@ -44,6 +44,19 @@ export class View {
     }
 
     /**
+     * Continues with a page of another length. If the shown time reached the end of the page, it
+     * reaches the new end too.
+     * @param {number} length
+     */
+    resize(length) {
+        const [wasWhole, wasLast] = [this.from <= 0, this.to >= this.length];
+        this.length = length;
+        if (wasWhole && wasLast) this.show(-this.margin, length + this.margin);
+        else if (wasLast) this.show(length + this.margin - this.span, length + this.margin);
+        else this.show(this.from, this.to);
+    }
+
+    /**
      * Shows a time. The length stays, if it can, when the time lies partly outside.
      * @param {number} from
      * @param {number} to

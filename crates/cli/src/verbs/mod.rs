@@ -13,6 +13,7 @@ pub(crate) mod man;
 #[cfg(target_os = "linux")]
 pub(crate) mod record;
 pub(crate) mod report;
+pub(crate) mod serve;
 pub(crate) mod template;
 pub(crate) mod trcrpt;
 pub(crate) mod view;

@@ -1,20 +1,14 @@
 // The page in a browser, from disk: pages of each dialect, every way to use them, no errors.
-//
-// Needs TRACEWELL (the program), Chromium (CHROMIUM, or /usr/bin/chromium) and playwright-core; see
-// .ci/page. Without them the tests are skipped, and with CI=true they fail. Screenshots go to the
-// folder SCREENSHOTS if it is set.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 
-const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
-const PROGRAM = process.env.TRACEWELL ?? join(ROOT, "target/debug/tracewell");
-const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+import { PROGRAM, ROOT, hash, keep, launched, opened, options, temporary } from "./chromium.js";
+
 const RANGE = "#t=4155000-4352000";
 
 /** Traces of all dialects that have files in the repository, with the rate of their clock. */
@@ -28,67 +22,16 @@ const TRACES = [
     ["fuzz/corpus/posix_log/append"],
 ];
 
-/** Returns what is missing to run the tests, or null. */
-async function missing() {
-    if (!existsSync(PROGRAM)) return `no program ${PROGRAM} (TRACEWELL)`;
-    if (!existsSync(CHROMIUM)) return `no browser ${CHROMIUM} (CHROMIUM)`;
-    return import("playwright-core").then(() => null, () => "no playwright-core (npm ci)");
-}
-
-const absent = await missing();
-if (absent && process.env.CI === "true") throw new Error(`CI needs these tests: ${absent}`);
-const options = { skip: absent ? `skipped: ${absent}` : false };
-
-/** @type {any} */
-let browser;
-/** @type {string} */
-let folder;
-
-before(async () => {
-    if (absent) return;
-    const { chromium } = await import("playwright-core");
-    folder = mkdtempSync(join(tmpdir(), "page-"));
-    const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"];
-    browser = await chromium.launch({ executablePath: CHROMIUM, args });
-});
-
-after(async () => {
-    await browser?.close();
-    if (folder) rmSync(folder, { recursive: true });
-});
+launched();
 
 /** Writes the page of a trace, and returns its address. */
 function converted(trace, rate) {
-    const file = join(folder, `${trace.replaceAll("/", "-")}.html`);
+    const file = temporary(`${trace.replaceAll("/", "-")}.html`);
     const given = rate ? ["-O", rate] : [];
     const { stderr } = spawnSync(PROGRAM, ["convert", ...given, join(ROOT, trace), "-o", file]);
     // The status of a damaged trace is 1, but its page is complete.
     assert.ok(existsSync(file), String(stderr));
     return pathToFileURL(file).href;
-}
-
-/** Opens a page, and fails at any message, error or request. */
-async function opened(address, { width = 1280, height = 800, scheme = "light" } = {}) {
-    const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme });
-    const faults = [];
-    page.on("console", (message) => faults.push(`console: ${message.text()}`));
-    page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
-    page.on("request", (request) => {
-        if (!/^(file|data):/.test(request.url())) faults.push(`request: ${request.url()}`);
-    });
-    await page.goto(address);
-    await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined);
-    return { page, faults };
-}
-
-/** Waits until the page has drawn a state. */
-async function hash(page, pattern) {
-    await page.waitForFunction((source) => new RegExp(source).test(location.hash), pattern.source);
-}
-
-async function keep(page, name) {
-    const target = process.env.SCREENSHOTS;
-    if (target) await page.screenshot({ path: join(target, `${name}.png`) });
 }
 
 /** Returns the number of different colours in a canvas. */

@@ -79,6 +79,11 @@ impl<S: CountsInRange> Ranged<S> {
         }
     }
 
+    /// Returns the sink that counts.
+    pub fn into_inner(self) -> S {
+        self.receiver.sink
+    }
+
     /// Begins the range before an event at `ticks`, unless it has begun.
     fn begin(&mut self, trace: &Trace, ticks: u64) {
         if std::mem::replace(&mut self.begun, true) {

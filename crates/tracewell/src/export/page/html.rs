@@ -1,6 +1,7 @@
 //! Puts the page together: the text of the document, style, script, and the payload in base64.
 
 use std::io::{self, Write};
+use std::sync::OnceLock;
 
 use super::sha256::sha256;
 use crate::export::escaped;
@@ -10,8 +11,9 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from those before it.
-const MODULES: [&str; 16] = [
+const MODULES: [&str; 17] = [
     include_str!("../../../page/source.js"),
+    include_str!("../../../page/live.js"),
     include_str!("../../../page/time.js"),
     include_str!("../../../page/model.js"),
     include_str!("../../../page/theme.js"),
@@ -32,15 +34,53 @@ const MODULES: [&str; 16] = [
 /// Characters of base64 in a line: the page decodes line by line.
 const LINE: usize = 1 << 16;
 
-/// Writes the page.
+/// Returns the page that loads its payload from `api/v1/page` next to its own address, and its
+/// content security policy. It allows only the script and the style of the page, and requests to
+/// the server of the page.
+///
+/// ```
+/// use tracewell::export::page::served;
+///
+/// let (html, policy) = served();
+/// assert!(html.starts_with(b"<!doctype html>"));
+/// assert!(policy.contains("connect-src 'self'"));
+/// ```
+pub fn served() -> (&'static [u8], &'static str) {
+    static PAGE: OnceLock<(Vec<u8>, String)> = OnceLock::new();
+    let (html, policy) = PAGE.get_or_init(|| {
+        let script = joined(&MODULES);
+        let policy = policy(&script) + "; connect-src 'self'";
+        let mut html = Vec::new();
+        // Writing to a vector cannot fail. The page gets its title from the payload.
+        let _ = put("Tracewell", &script, &policy, &[], &mut html);
+        (html, policy)
+    });
+    (html, policy)
+}
+
+/// Writes the page with its payload.
 pub(super) fn write(title: &str, payload: &[u8], out: &mut dyn Write) -> io::Result<()> {
     let script = joined(&MODULES);
-    let policy = format!(
+    put(title, &script, &policy(&script), payload, out)
+}
+
+/// Returns the content security policy of a page with this script.
+fn policy(script: &str) -> String {
+    format!(
         "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; \
          form-action 'none'",
-        hash(&script),
+        hash(script),
         hash(STYLE),
-    );
+    )
+}
+
+fn put(
+    title: &str,
+    script: &str,
+    policy: &str,
+    payload: &[u8],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut rest = DOCUMENT;
     while let Some((before, after)) = rest.split_once("{{") {
         out.write_all(before.as_bytes())?;

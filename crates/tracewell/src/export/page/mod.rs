@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 use self::columns::Columns;
 use self::events::Events;
 pub use self::events::{MAX_EVENTS, MAX_TEXT};
+pub use self::html::served;
 use super::{Export, ExportError, ExportNames};
 use crate::analysis::scheduling::Wanted;
 use crate::analysis::tracks::{TrackBuilder, Tracks};
@@ -71,28 +72,10 @@ fn write(
         let message = "a page cannot be limited to the last events: use --from and --to";
         return Err(ExportError::NotPossible(message.to_owned()));
     }
-    let mut collector = Collector::new(selection.clone());
-    let mut trace = if selection.has_names() {
-        input.read_named(&mut collector)?
-    } else {
-        input.read(&mut collector)?
-    };
-    let Collector { tracks, events, .. } = collector;
-    if events.count == 0 {
-        let message = "the trace, or the selected part of it, has no events";
-        let doubts = selection.unknown_names(&trace).into_iter().map(|doubt| format!("; {doubt}"));
-        return Err(ExportError::NotPossible(message.to_owned() + &doubts.collect::<String>()));
-    }
-    let tracks = tracks.finish(&trace);
-    let range = range(&trace, &events, &selection);
-    let mut columns = Columns::default();
-    let (rows, reasons) = tracks::put(&trace, &tracks, &events, &range, &mut columns);
-    let mut header = header(&trace, &tracks, &names.input, &range);
-    header["rows"] = rows;
-    header["reasons"] = reasons;
-    header["contexts"] = events.contexts(&trace);
-    header["kinds"] = events.finish(&trace, &mut columns);
-    let payload = columns.payload(header).map_err(ExportError::Write)?;
+    let mut page = PageBuilder::new(selection.clone());
+    let mut trace =
+        if selection.has_names() { input.read_named(&mut page)? } else { input.read(&mut page)? };
+    let payload = page.payload(&trace, &names.input)?;
     html::write(&names.input, &payload, out).map_err(ExportError::Write)?;
     selection.remark(&mut trace);
     Ok(trace)
@@ -161,15 +144,59 @@ fn rates(clock: &Clock) -> Value {
     clock.changes.iter().map(|change| rate(change.ticks, change.nanoseconds, change.rate)).collect()
 }
 
-/// Collects the tracks of all events, and the selected events.
-struct Collector {
+/// A sink that collects the tracks of all events, and the selected events.
+/// [`PageBuilder::payload`] returns the data of the page.
+///
+/// ```
+/// use tracewell::export::page::PageBuilder;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+/// let mut page = PageBuilder::default();
+/// let trace = tracewell::open(path)?.read(&mut page)?;
+/// assert!(!page.payload(&trace, "tiny.trx")?.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct PageBuilder {
     selection: Selection,
     selector: Selector,
     tracks: TrackBuilder,
     events: Events,
 }
 
-impl Collector {
+impl Default for PageBuilder {
+    /// Creates a builder for all events.
+    fn default() -> Self {
+        Self::new(Selection::default())
+    }
+}
+
+impl PageBuilder {
+    /// Returns the payload of the page: a header and columns, compressed. `trace` is the trace
+    /// after the last event.
+    ///
+    /// # Errors
+    /// Returns an error if no event was selected.
+    pub fn payload(self, trace: &Trace, title: &str) -> Result<Vec<u8>, ExportError> {
+        let Self { tracks, events, selection, .. } = self;
+        if events.count == 0 {
+            let message = "the trace, or the selected part of it, has no events";
+            let doubts = selection.unknown_names(trace).into_iter();
+            let doubts = doubts.map(|doubt| format!("; {doubt}"));
+            return Err(ExportError::NotPossible(message.to_owned() + &doubts.collect::<String>()));
+        }
+        let tracks = tracks.finish(trace);
+        let range = range(trace, &events, &selection);
+        let mut columns = Columns::default();
+        let (rows, reasons) = tracks::put(trace, &tracks, &events, &range, &mut columns);
+        let mut header = header(trace, &tracks, title, &range);
+        header["rows"] = rows;
+        header["reasons"] = reasons;
+        header["contexts"] = events.contexts(trace);
+        header["kinds"] = events.finish(trace, &mut columns);
+        columns.payload(header).map_err(ExportError::Write)
+    }
+
     fn new(selection: Selection) -> Self {
         let wanted = Wanted { waits: true, ..Wanted::default() };
         Self {
@@ -181,7 +208,7 @@ impl Collector {
     }
 }
 
-impl Sink for Collector {
+impl Sink for PageBuilder {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         Stop::on_error(self.selection.check(trace).map_err(SinkError::not_possible))?;
         self.tracks.events(trace, batch)?;
@@ -208,11 +235,11 @@ impl Sink for Collector {
 mod tests {
     use super::*;
 
-    /// Reads a trace into a collector that is nearly full.
+    /// Reads a trace into a page that is nearly full.
     fn refused(events: Events) -> String {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
-        let mut collector = Collector { events, ..Collector::new(Selection::default()) };
-        let error = crate::open(path).unwrap().read(&mut collector).unwrap_err();
+        let mut page = PageBuilder { events, ..PageBuilder::default() };
+        let error = crate::open(path).unwrap().read(&mut page).unwrap_err();
         ExportError::from(error).to_string()
     }
 

@@ -1,0 +1,263 @@
+//! The trace that the server shows: reads it in a thread, and again when its files have changed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::{Value, json};
+use tracewell::export::page::PageBuilder;
+use tracewell::format::FORMATS;
+use tracewell::input::{Advance, Input, Settings};
+use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Trace};
+use tracewell::report::document::DocumentWriter;
+use tracewell::report::info::{self, Census};
+use tracewell::text::shown_path;
+
+use crate::args::InputArgs;
+use crate::config::Configs;
+use crate::outcome::{Failure, Outcome, report_diagnostics};
+
+/// The files of the command line, and how to read them.
+#[derive(Debug)]
+pub(super) struct Traces {
+    files: Vec<PathBuf>,
+    settings: Settings,
+}
+
+/// Size and time of change of each file, or `None` for a file that does not exist.
+type Version = Vec<Option<(u64, Option<SystemTime>)>>;
+
+impl Traces {
+    pub(super) fn new(files: &[PathBuf], args: &InputArgs) -> Result<Self, Failure> {
+        let settings = args.configured(args.settings()?, files, &mut Configs::default())?;
+        Ok(Self { files: files.to_vec(), settings })
+    }
+
+    /// Opens the files.
+    pub(super) fn open(&self) -> Result<Input, Failure> {
+        Ok(Input::open_run(&self.files, self.settings.clone())?)
+    }
+
+    /// Returns the name of the trace in documents.
+    pub(super) fn name(&self) -> String {
+        match self.files.as_slice() {
+            [file] => shown_path(file).to_string(),
+            [first, others @ ..] => format!("{} and {} more", shown_path(first), others.len()),
+            [] => String::new(),
+        }
+    }
+
+    /// Returns the title of the page.
+    fn title(&self) -> String {
+        let first = self.files.first().map_or(Path::new(""), PathBuf::as_path);
+        let name = first.file_name().map(|name| name.to_string_lossy().into_owned());
+        name.unwrap_or_else(|| self.name())
+    }
+
+    fn version(&self) -> Version {
+        let of = |file: &PathBuf| {
+            let metadata = fs::metadata(file).ok()?;
+            Some((metadata.len(), metadata.modified().ok()))
+        };
+        self.files.iter().map(of).collect()
+    }
+}
+
+/// What was read.
+#[derive(Debug, Default)]
+struct State {
+    /// Counts the changes of this state.
+    number: u64,
+    reading: bool,
+    advance: Advance,
+    /// Number of bytes of the input, if it is known.
+    size: Option<u64>,
+    /// Counts the payloads of the page that differ from their predecessors.
+    edition: u64,
+    /// The payload of the page.
+    page: Option<Arc<Vec<u8>>>,
+    /// The document of `info --json`.
+    info: Option<Value>,
+    failure: Option<String>,
+    outcome: Option<Outcome>,
+}
+
+/// The trace while the server runs.
+#[derive(Debug)]
+pub(super) struct Content {
+    pub(super) traces: Traces,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// Minimum time from the start of one reading to the next.
+const MIN_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Share of the time that the reading of a growing trace may take, as its inverse.
+const INVERSE_SHARE: u32 = 4;
+
+/// Time between two reports of progress.
+const PROGRESS: Duration = Duration::from_millis(200);
+
+impl Content {
+    pub(super) fn new(traces: Traces) -> Self {
+        let state = Mutex::new(State { reading: true, ..State::default() });
+        Self { traces, state, changed: Condvar::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        let mut state = self.state();
+        change(&mut state);
+        state.number += 1;
+        self.changed.notify_all();
+    }
+
+    /// Returns the payload of the page and its edition; an error if the trace cannot be shown. Waits
+    /// until the trace has been read for the first time.
+    pub(super) fn page(&self) -> Result<(Arc<Vec<u8>>, u64), String> {
+        let unknown = |state: &mut State| state.page.is_none() && state.failure.is_none();
+        let state = self.changed.wait_while(self.state(), unknown);
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        let failure = || state.failure.clone().unwrap_or_default();
+        state.page.clone().map(|page| (page, state.edition)).ok_or_else(failure)
+    }
+
+    /// Returns the progress of reading, and with `info` the facts of the trace.
+    pub(super) fn trace(&self) -> Value {
+        let state = self.state();
+        let mut trace = progress(&state);
+        trace["info"] = state.info.clone().unwrap_or(Value::Null);
+        trace
+    }
+
+    /// Waits until the state differs from the state with this number, at most for `time`. Returns
+    /// the number and the progress of the new state, or `None` if the state has not changed.
+    pub(super) fn wait(&self, last: Option<u64>, time: Duration) -> Option<(u64, Value)> {
+        let same = |state: &mut State| Some(state.number) == last;
+        let waited = self.changed.wait_timeout_while(self.state(), time, same);
+        let (state, ended) = waited.unwrap_or_else(PoisonError::into_inner);
+        (!ended.timed_out()).then(|| (state.number, progress(&state)))
+    }
+
+    /// Returns the outcome of the last reading.
+    pub(super) fn outcome(&self) -> Outcome {
+        self.state().outcome.unwrap_or(Outcome::Done)
+    }
+
+    /// Reads the trace, and again each time it has changed, until the process ends.
+    pub(super) fn read(self: &Arc<Self>, verbose: bool) {
+        let mut first = true;
+        loop {
+            let start = Instant::now();
+            let version = self.traces.version();
+            let changes_unseen = match self.read_once(first && verbose, first) {
+                Ok(in_memory) => in_memory,
+                Err(failure) => {
+                    let message = failure.message().to_owned();
+                    // Report later failures in the page only: the trace may be replaced often.
+                    let outcome = first.then(|| failure.report());
+                    self.change(|state| {
+                        state.reading = false;
+                        state.outcome = outcome.or(state.outcome);
+                        // A file that is being replaced may be unreadable for a moment.
+                        if state.page.is_none() {
+                            state.failure = Some(message);
+                        }
+                    });
+                    false
+                }
+            };
+            first = false;
+            thread::sleep(MIN_INTERVAL.max(start.elapsed() * INVERSE_SHARE));
+            while !changes_unseen && self.traces.version() == version {
+                thread::sleep(MIN_INTERVAL);
+            }
+        }
+    }
+
+    /// Reads the trace once. Returns true if the trace can change although its file has the same
+    /// size and time.
+    fn read_once(self: &Arc<Self>, verbose: bool, report: bool) -> Result<bool, Failure> {
+        let mut input = self.traces.open()?;
+        let size = input.size();
+        let in_memory = FORMATS
+            .iter()
+            .any(|format| format.name == input.format().name && format.snapshot.is_some());
+        let watcher = Arc::clone(self);
+        let mut next = Instant::now();
+        input.watch(move |advance| {
+            if Instant::now() < next {
+                return;
+            }
+            next = Instant::now() + PROGRESS;
+            watcher.change(|state| (state.advance, state.size) = (advance, size));
+        });
+        let mut sinks = Sinks::default();
+        let trace = input.read(&mut sinks)?;
+        if report {
+            let outcome = report_diagnostics(input.path(), &trace, verbose);
+            self.state().outcome = Some(outcome);
+        }
+        let name = self.traces.name();
+        let mut document = DocumentWriter::new(Vec::new(), info::SCHEMA);
+        let document =
+            document.trace(&name, &sinks.census.summary(&trace)).and_then(|()| document.end());
+        let info = document.map(|bytes| serde_json::from_slice(&bytes).unwrap_or(Value::Null));
+        let page = sinks.page.payload(&trace, &self.traces.title());
+        let page = page.map_err(|error| Failure::export(input.path(), error))?;
+        self.change(|state| {
+            let events = trace.events;
+            state.reading = false;
+            state.advance = Advance { events, ..state.advance };
+            state.info = info.ok();
+            state.failure = None;
+            // The page loads the payload again for each number, so keep the number of an equal one.
+            if state.page.as_deref() != Some(&page) {
+                state.page = Some(Arc::new(page));
+                state.edition += 1;
+            }
+        });
+        Ok(in_memory)
+    }
+}
+
+fn progress(state: &State) -> Value {
+    json!({
+        "edition": state.edition,
+        "reading": state.reading,
+        "events": state.advance.events,
+        "bytes": state.advance.bytes,
+        "size": state.size,
+        "failure": state.failure,
+    })
+}
+
+/// Everything that is collected in one pass.
+#[derive(Default)]
+struct Sinks {
+    page: PageBuilder,
+    census: Census,
+}
+
+impl Sink for Sinks {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.census.events(trace, batch)?;
+        self.page.events(trace, batch)
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.census.loss(trace, loss)?;
+        self.page.loss(trace, loss)
+    }
+
+    fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
+        self.census.finish(trace)?;
+        self.page.finish(trace)
+    }
+}

@@ -1,0 +1,141 @@
+//! `tracewell serve`: shows a trace in a browser.
+//!
+//! | file | purpose |
+//! |---|---|
+//! | `server` | accepts connections, and answers each in a thread |
+//! | `http` | reads requests and writes responses, within limits |
+//! | `guard` | decides which requests are answered |
+//! | `routes` | the addresses under the secret, and their answers |
+//! | `query` | the parameters of a request |
+//! | `content` | the trace: reads it, and again when it has changed |
+//!
+//! The server opens only the files of the command line: no path of a request reaches the disk.
+
+mod content;
+mod guard;
+mod http;
+mod query;
+mod routes;
+mod server;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+
+use self::content::{Content, Traces};
+use self::guard::Guard;
+use self::http::Limits;
+use self::routes::Routes;
+use self::server::Server;
+use super::collect::stop_signal;
+use crate::args::InputArgs;
+use crate::outcome::{Failure, Outcome, warn};
+use crate::output;
+
+/// Show a trace in a browser, also while it grows
+///
+/// Prints an address and answers requests of a browser at this address until Ctrl-C. The address
+/// contains a secret: only programs that know it can read the trace. By default, only programs on
+/// this computer can connect.
+///
+/// The page shows the timeline of `convert -o trace.html`. It follows a file that grows and a
+/// stream in shared memory. Programs can read the same data; docs/viewing.md lists the addresses.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  tracewell serve trace.trx
+  tracewell serve --open -O rate=100MHz trace.trx
+  tracewell serve --port 8000 /dev/shm/app.twx
+  tracewell serve --join 0trace.dat 1trace.dat")]
+pub(crate) struct Serve {
+    /// A trace, or the parts of one (--join)
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Open the address in the browser of this computer
+    #[arg(long)]
+    open: bool,
+
+    /// Listen at this port; 0 is any free port
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    port: u16,
+
+    /// Listen at this address of this computer; other computers can reach an address that is not a
+    /// loopback address
+    #[arg(long, value_name = "ADDR", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    listen: IpAddr,
+
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// Time between two looks at the signal that ends the server.
+const PAUSE: Duration = Duration::from_millis(50);
+
+impl Serve {
+    pub(crate) fn run(&self) -> Result<Outcome, Failure> {
+        if self.files.iter().any(|file| file == Path::new("-")) {
+            let message = "-: standard input cannot be read twice: save the trace in a file";
+            return Err(Failure::usage(message));
+        }
+        if self.files.len() > 1 && !self.input.join {
+            return Err(Failure::usage("several inputs need --join"));
+        }
+        let traces = Traces::new(&self.files, &self.input)?;
+        // Report an unreadable file now, and not in the page.
+        self.input.warn_ineffective(&traces.open()?, self.files.len());
+        let address = (self.listen, self.port).into();
+        let failed = |error| Failure::io(Path::new(&format!("{address}")), &error);
+        let listener = TcpListener::bind::<std::net::SocketAddr>(address).map_err(failed)?;
+        let local = listener.local_addr().map_err(failed)?;
+        let stop = stop_signal().map_err(|error| Failure::io(Path::new("signals"), &error))?;
+        let guard = Guard::new().map_err(|error| {
+            Failure::io(Path::new("random numbers"), &io::Error::other(error.to_string()))
+        })?;
+        let printed = format!("http://{local}/{}/", guard.token());
+        if !self.listen.is_loopback() {
+            warn!("{}: other computers can reach this address, without encryption", self.listen);
+        }
+        let content = Arc::new(Content::new(traces));
+        let reader = Arc::clone(&content);
+        let verbose = self.input.verbose;
+        thread::spawn(move || reader.read(verbose));
+        let routes = Routes::new(Arc::clone(&content));
+        let server = Arc::new(Server::new(guard, Limits::default(), routes));
+        thread::spawn(move || server.run(&listener));
+        let outcome = output::print_exactly(format!("{printed}\n"));
+        if self.open {
+            open(&printed);
+        }
+        while !stop.load(Ordering::Relaxed) {
+            thread::sleep(PAUSE);
+        }
+        Ok(outcome.max(content.outcome()))
+    }
+}
+
+/// Opens an address in the user's browser. Warns if that fails: the user can open the printed one.
+fn open(address: &str) {
+    let program = if cfg!(windows) {
+        "explorer"
+    } else if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
+    let mut command = Command::new(program);
+    command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    match command.spawn() {
+        // The thread collects the exit status of the program.
+        Ok(mut child) => drop(thread::spawn(move || child.wait())),
+        Err(error) => warn!("--open: {program}: {error}"),
+    }
+}

@@ -1,0 +1,262 @@
+//! The addresses under the secret, and their answers.
+//!
+//! | address | answer |
+//! |---|---|
+//! | `` (empty) | the page |
+//! | `api/v1/page` | the payload of the page, in the form of `tracewell::export::page` |
+//! | `api/v1/trace` | progress of reading; facts of the trace as `info --json` prints them |
+//! | `api/v1/events` | events as `events` prints them |
+//! | `api/v1/search` | numbers and times of the events that contain a text |
+//! | `api/v1/analysis` | figures as `analyze --json` prints them |
+//! | `api/v1/live` | a stream of progress |
+
+use std::io;
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::json;
+use tracewell::analysis::scheduling::Wanted;
+use tracewell::export::events::{EventFormat, EventWriter};
+use tracewell::export::page;
+use tracewell::input::{Input, InputError};
+use tracewell::model::{Batch, Columns, Event, Flow, Loss, Sink, SinkError, Stop, Trace};
+use tracewell::report::analyses::{self, Analyses};
+use tracewell::report::document::DocumentWriter;
+use tracewell::select::{Ranged, Selection};
+use tracewell::text::{Describer, TextBuffer};
+
+use super::content::Content;
+use super::http::{self, FAILED, Limits, NOT_FOUND, Request, Response};
+use super::query::{Query, bad};
+use super::server::Answer;
+
+/// Maximum number of events in one answer.
+const MAX_EVENTS: u64 = 100_000;
+
+/// Number of events in an answer if the request has no `limit`.
+const EVENTS: u64 = 1000;
+
+/// Time after which a stream of progress sends a comment, so that ended connections are noticed.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// Answers the requests for one trace.
+pub(super) struct Routes {
+    content: Arc<Content>,
+    /// Held while a request reads the trace, so that many requests do not read it at the same time.
+    reading: Mutex<()>,
+}
+
+impl Answer for Routes {
+    fn answer(
+        &self,
+        path: &str,
+        request: &Request,
+        stream: &TcpStream,
+        limits: &Limits,
+    ) -> io::Result<()> {
+        if path == "api/v1/live" {
+            return match Query::parse(&request.query, &[]) {
+                Ok(_) => self.live(stream, limits),
+                Err(refusal) => refusal.write(stream, limits),
+            };
+        }
+        let response = self.respond(path, &request.query).unwrap_or_else(|refusal| refusal);
+        response.write(stream, limits)
+    }
+}
+
+impl Routes {
+    pub(super) fn new(content: Arc<Content>) -> Self {
+        Self { content, reading: Mutex::new(()) }
+    }
+
+    fn respond(&self, path: &str, query: &str) -> Result<Response, Response> {
+        let query = |known: &[&str]| Query::parse(query, known);
+        match path {
+            "" => {
+                query(&[])?;
+                let (html, policy) = page::served();
+                Ok(Response::page(html.to_vec(), policy))
+            }
+            "api/v1/page" => {
+                query(&[])?;
+                let page = self.content.page();
+                let (page, edition) = page.map_err(|error| Response::error(FAILED, error))?;
+                Ok(Response::new("application/octet-stream", page).of_edition(edition))
+            }
+            "api/v1/trace" => {
+                query(&[])?;
+                Ok(Response::json(self.content.trace().to_string().into_bytes()))
+            }
+            "api/v1/events" => self.events(&query(&["from", "to", "after", "limit", "where"])?),
+            "api/v1/search" => self.search(&query(&["q", "after", "limit"])?),
+            "api/v1/analysis" => self.analysis(&query(&["from", "to"])?),
+            _ => Err(Response::error(NOT_FOUND, "no such address; docs/viewing.md lists them")),
+        }
+    }
+
+    /// Reads the trace into a sink for one request.
+    fn read(
+        &self,
+        read: impl FnOnce(&mut Input) -> Result<Trace, InputError>,
+    ) -> Result<Trace, Response> {
+        let _one = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = self.content.traces.open();
+        let mut input = opened.map_err(|error| Response::error(FAILED, error.message()))?;
+        read(&mut input).map_err(|error| match error {
+            InputError::Sink(SinkError::NotPossible(message)) => bad(message.to_string()),
+            error => Response::error(FAILED, error.to_string()),
+        })
+    }
+
+    /// Answers with the events of a range, one JSON object per line.
+    fn events(&self, query: &Query) -> Result<Response, Response> {
+        let limit = query.number("limit", EVENTS, MAX_EVENTS)?;
+        let selection = Selection { head: Some(limit), ..query.selection()? };
+        let lines = EventWriter::new(Vec::new(), EventFormat::JsonLines, selection);
+        let mut after = After::new(lines, query)?;
+        self.read(|input| input.read(&mut after))?;
+        let lines = after.sink.into_inner();
+        let lines = lines.map_err(|error| Response::error(FAILED, error.to_string()))?;
+        Ok(Response::new("application/jsonl", lines))
+    }
+
+    /// Answers with the numbers and times of the events that contain a text.
+    fn search(&self, query: &Query) -> Result<Response, Response> {
+        let limit = query.number("limit", EVENTS, MAX_EVENTS)?;
+        let text = query.get("q").filter(|text| !text.is_empty());
+        let text = text.ok_or_else(|| bad("expected a parameter q with the text to find"))?;
+        let mut after = After::new(Search::new(text, limit), query)?;
+        self.read(|input| input.read(&mut after))?;
+        let Search { found, more, .. } = after.sink;
+        let found = found.iter();
+        let found = found.map(|(seq, ticks)| json!({ "seq": seq, "ticks": ticks.to_string() }));
+        let answer = json!({ "events": found.collect::<Vec<_>>(), "more": more });
+        Ok(Response::json(answer.to_string().into_bytes()))
+    }
+
+    /// Answers with the figures of a range.
+    fn analysis(&self, query: &Query) -> Result<Response, Response> {
+        let selection = query.selection()?;
+        let mut figures = Analyses::new(Wanted { waits: true, ..Wanted::default() });
+        let trace = if selection.is_all() {
+            self.read(|input| input.read(&mut figures))?
+        } else {
+            let mut ranged = Ranged::new(figures, selection);
+            let trace = self.read(|input| input.read(&mut ranged))?;
+            figures = ranged.into_inner();
+            trace
+        };
+        let mut document = DocumentWriter::new(Vec::new(), analyses::SCHEMA);
+        let name = self.content.traces.name();
+        let written = figures.write_json(&trace, &name, &mut document);
+        let json = written.and_then(|()| document.end());
+        json.map(Response::json).map_err(|error| Response::error(FAILED, error.to_string()))
+    }
+
+    /// Streams the progress of reading until the client closes the connection.
+    fn live(&self, stream: &TcpStream, limits: &Limits) -> io::Result<()> {
+        http::write_within(stream, http::stream_head().as_bytes(), limits)?;
+        let mut last = None;
+        loop {
+            let event = match self.content.wait(last, HEARTBEAT) {
+                Some((number, progress)) => {
+                    last = Some(number);
+                    format!("data: {progress}\n\n")
+                }
+                // A comment, which clients ignore.
+                None => ":\n\n".to_owned(),
+            };
+            http::write_within(stream, event.as_bytes(), limits)?;
+        }
+    }
+}
+
+/// Passes on the events after the one with the number `after` in a request.
+struct After<S> {
+    sink: S,
+    /// Number of the first event to pass on.
+    first: u64,
+    columns: Columns,
+}
+
+impl<S: Sink> After<S> {
+    fn new(sink: S, query: &Query) -> Result<Self, Response> {
+        let after = query.get("after").map(|_| query.number("after", 0, u64::MAX)).transpose()?;
+        let first = after.map_or(0, |after| after.saturating_add(1));
+        Ok(Self { sink, first, columns: Columns::default() })
+    }
+}
+
+impl<S: Sink> Sink for After<S> {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        let skipped = self.first.saturating_sub(batch.first);
+        match usize::try_from(skipped).unwrap_or(usize::MAX) {
+            0 => self.sink.events(trace, batch),
+            skipped if skipped >= batch.len() => Flow::Continue(()),
+            skipped => {
+                let rest = batch.part(skipped..batch.len(), &mut self.columns);
+                self.sink.events(trace, &rest)
+            }
+        }
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        if trace.events >= self.first { self.sink.loss(trace, loss) } else { Flow::Continue(()) }
+    }
+
+    fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
+        self.sink.finish(trace)
+    }
+}
+
+/// Finds the events whose name, label, context or arguments contain a text, in any case.
+struct Search {
+    text: String,
+    limit: usize,
+    found: Vec<(u64, u64)>,
+    /// True if more events than `limit` contain the text.
+    more: bool,
+    describer: Describer,
+    buffer: TextBuffer,
+}
+
+impl Search {
+    fn new(text: &str, limit: u64) -> Self {
+        Self {
+            text: text.to_lowercase(),
+            limit: usize::try_from(limit).unwrap_or(usize::MAX),
+            found: Vec::new(),
+            more: false,
+            describer: Describer::default(),
+            buffer: TextBuffer::default(),
+        }
+    }
+
+    fn matches(&mut self, event: Event<'_>) -> bool {
+        self.buffer.truncate(0);
+        self.describer.put(&mut self.buffer, event);
+        let arguments = self.buffer.as_text();
+        let context = event.context().map_or("", |context| context.name.as_str());
+        let label = event.trace.schema.label(event.id());
+        let texts = [event.kind().name.as_str(), &label, context, &arguments];
+        texts.iter().any(|text| text.to_lowercase().contains(&self.text))
+    }
+}
+
+impl Sink for Search {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        for row in batch.events() {
+            if !self.matches(Event::new(trace, &row)) {
+                continue;
+            }
+            if self.found.len() >= self.limit {
+                self.more = true;
+                return Flow::Break(Stop::Complete);
+            }
+            self.found.push((row.seq, row.ticks));
+        }
+        Flow::Continue(())
+    }
+}

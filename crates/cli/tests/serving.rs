@@ -1,0 +1,354 @@
+//! Tests `tracewell serve` over real connections: what it answers, and what it refuses.
+
+mod program;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use program::{program, root, run, status, stderr};
+
+const TRACE: &str = "examples/scheduling.trx";
+
+/// Time after which a test that waits for an answer fails.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// A running server. It ends when the value is dropped.
+struct Server {
+    child: Child,
+    /// `127.0.0.1` and the port.
+    authority: String,
+    /// The path of the page, which begins and ends with a slash.
+    secret: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// An answer of the server.
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    head: String,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn parse(bytes: &[u8]) -> Self {
+        let end = bytes.windows(4).position(|end| end == b"\r\n\r\n").expect("a head") + 4;
+        let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Self { status, head, body: bytes[end..].to_vec() }
+    }
+
+    fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+}
+
+impl Server {
+    fn start(arguments: &[&str]) -> Self {
+        let mut command = program(&root());
+        command.arg("serve").args(arguments).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut address = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        let rest = address.trim_end().strip_prefix("http://").expect("an address");
+        let (authority, secret) = rest.split_once('/').unwrap();
+        Self { child, authority: authority.to_owned(), secret: format!("/{secret}") }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.authority).unwrap();
+        stream.set_read_timeout(Some(LIMIT)).unwrap();
+        stream
+    }
+
+    /// Sends bytes, and returns the answer.
+    fn send(&self, bytes: &[u8]) -> Answer {
+        let mut stream = self.connect();
+        stream.write_all(bytes).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        Answer::parse(&answer)
+    }
+
+    /// Requests a path with these headers, besides `Host`.
+    fn request(&self, method: &str, path: &str, headers: &str) -> Answer {
+        let host = &self.authority;
+        self.send(format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n").as_bytes())
+    }
+
+    /// Requests an address under the secret.
+    fn get(&self, path: &str) -> Answer {
+        self.request("GET", &format!("{}{path}", self.secret), "")
+    }
+}
+
+/// Returns the output of a command.
+fn output_of(arguments: &[&str]) -> Vec<u8> {
+    run(arguments).stdout
+}
+
+#[test]
+fn the_page_allows_only_its_own_script_and_server() {
+    let server = Server::start(&[TRACE]);
+    let page = server.get("");
+    assert_eq!(page.status, 200);
+    assert!(page.text().starts_with("<!doctype html>"));
+    for header in [
+        "Content-Type: text/html; charset=utf-8\r\n",
+        "X-Content-Type-Options: nosniff\r\n",
+        "Referrer-Policy: no-referrer\r\n",
+        "Cache-Control: no-store\r\n",
+        "Content-Security-Policy: default-src 'none'; script-src 'sha256-",
+        "connect-src 'self'; frame-ancestors 'none'\r\n",
+    ] {
+        assert!(page.head.contains(header), "{header}: {}", page.head);
+    }
+    assert!(!page.head.contains("unsafe-inline"));
+    let data = server.get("api/v1/trace");
+    assert!(data.head.contains("default-src 'none'; frame-ancestors 'none'\r\n"), "{}", data.head);
+}
+
+#[test]
+fn programs_get_what_the_commands_print() {
+    let server = Server::start(&["-O", "rate=100MHz", TRACE]);
+    // The first request for the payload waits until the trace has been read.
+    assert_eq!(server.get("api/v1/page").status, 200);
+    let trace = server.get("api/v1/trace").json();
+    let info = output_of(&["info", "--json", "-O", "rate=100MHz", TRACE]);
+    assert_eq!(trace["info"], serde_json::from_slice::<Value>(&info).unwrap());
+    assert_eq!(trace["reading"], false);
+
+    let range = ["--from", "41ms", "--to", "42ms"];
+    let analysis = ["analyze", "--json", "--waits", "-O", "rate=100MHz", TRACE];
+    let expected = output_of(&[&analysis[..], &range[..]].concat());
+    let answer = server.get("api/v1/analysis?from=41ms&to=42ms");
+    assert_eq!(answer.json(), serde_json::from_slice::<Value>(&expected).unwrap());
+
+    let events = ["events", "-O", "rate=100MHz", TRACE];
+    let all = output_of(&events);
+    let lines: Vec<_> = std::str::from_utf8(&all).unwrap().lines().collect();
+    let answer = server.get("api/v1/events?after=9&limit=3");
+    assert_eq!(answer.text().lines().collect::<Vec<_>>(), lines[10..13]);
+    let filter = ["--where", "id == 103", "--head", "5"];
+    let expected = output_of(&[&events[..], &range[..], &filter[..]].concat());
+    let answer = server.get("api/v1/events?from=41ms&to=42ms&limit=5&where=id+%3D%3D+103");
+    assert_eq!(answer.text().as_bytes(), expected, "{}", answer.text());
+
+    let found = server.get("api/v1/search?q=MUTEX_get&after=21&limit=2").json();
+    assert_eq!(found["events"][0]["seq"], 39);
+    assert_eq!(found["events"][0]["ticks"], "167715");
+    assert_eq!((found["events"].as_array().unwrap().len(), &found["more"]), (2, &true.into()));
+}
+
+#[test]
+fn wrong_parameters_are_errors_that_say_what_was_expected() {
+    let server = Server::start(&[TRACE]);
+    for (path, message) in [
+        ("api/v1/events?form=2", "no parameter 'form': expected from, to, after, limit, where"),
+        ("api/v1/events?limit=1&limit=2", "the parameter 'limit' is repeated"),
+        ("api/v1/events?limit=100001", "limit=100001: expected a number up to 100000"),
+        ("api/v1/events?from=now", "from=now: "),
+        ("api/v1/events?where=id+%3D", "where:1:5: error: "),
+        ("api/v1/events?from=1ms", "times need a clock of known rate"),
+        ("api/v1/search", "expected a parameter q"),
+        ("api/v1/trace?x=1", "no parameter 'x': expected no parameter"),
+    ] {
+        let answer = server.get(path);
+        assert_eq!(answer.status, 400, "{path}");
+        assert!(answer.text().starts_with(message), "{path}: {}", answer.text());
+    }
+}
+
+#[test]
+fn another_host_is_refused() {
+    let server = Server::start(&[TRACE]);
+    let Server { authority, secret, .. } = &server;
+    let port = authority.split(':').next_back().unwrap();
+    let ask = |host: &str| {
+        server.send(format!("GET {secret} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes()).status
+    };
+    for own in [authority.clone(), format!("localhost:{port}"), format!("[::1]:{port}")] {
+        assert_eq!(ask(&own), 200, "{own}");
+    }
+    for other in ["example.org", "192.0.2.1", "localhost.example.org", "127.0.0.1.example.org"] {
+        assert_eq!(ask(&format!("{other}:{port}")), 403, "{other}");
+    }
+    let none = server.send(format!("GET {secret} HTTP/1.1\r\n\r\n").as_bytes());
+    assert_eq!(none.status, 400);
+    let hosts = format!("Host: {authority}\r\nHost: example.org\r\n");
+    let two = server.send(format!("GET {secret} HTTP/1.1\r\n{hosts}\r\n").as_bytes());
+    assert_eq!(two.status, 400);
+}
+
+#[test]
+fn another_origin_is_refused() {
+    let server = Server::start(&[TRACE]);
+    let path = format!("{}api/v1/trace", server.secret);
+    let ask = |origin: &str| server.request("GET", &path, &format!("Origin: {origin}\r\n")).status;
+    assert_eq!(ask(&format!("http://{}", server.authority)), 200);
+    for other in ["http://example.org", "null", "http://127.0.0.1", "https://127.0.0.1:80", ""] {
+        assert_eq!(ask(other), 403, "{other}");
+    }
+    let answer = server.request("GET", &path, "Origin: http://example.org\r\n");
+    assert!(!answer.head.to_lowercase().contains("access-control-allow"), "{}", answer.head);
+}
+
+#[test]
+fn nothing_is_answered_without_the_secret() {
+    let server = Server::start(&[TRACE]);
+    let secret = server.secret.trim_matches('/');
+    assert_eq!(secret.len(), 32);
+    let almost = format!("{}0", &secret[..31]);
+    let paths = ["/", "", "/api/v1/trace", "/index.html", &format!("/{almost}/"), "/%2e/"];
+    let more = [format!("/{}/", &secret[1..]), format!("/{secret}0/"), format!("//{secret}/")];
+    for path in paths.into_iter().chain(more.iter().map(String::as_str)) {
+        let almost_is_it = almost == secret && path.contains(&almost);
+        let status = server.request("GET", path, "").status;
+        assert!(
+            status == 403 || status == 400 && path.is_empty() || almost_is_it,
+            "{path}: {status}"
+        );
+    }
+    let other = Server::start(&[TRACE]);
+    assert_ne!(other.secret, server.secret);
+    assert_eq!(server.request("GET", &other.secret, "").status, 403);
+}
+
+#[test]
+fn no_path_reaches_the_disk() {
+    let server = Server::start(&[TRACE]);
+    for path in [
+        "../../etc/passwd",
+        "..%2f..%2fetc%2fpasswd",
+        "%2e%2e/Cargo.toml",
+        "/etc/passwd",
+        "Cargo.toml",
+        "examples/scheduling.trx",
+        "api/v1/../../Cargo.toml",
+        "api/v1/page/",
+        "api/v1/page%00",
+        "api//v1/trace",
+    ] {
+        assert_eq!(server.get(path).status, 404, "{path}");
+    }
+    let target = format!("http://{}{}", server.authority, server.secret);
+    assert_eq!(server.request("GET", &target, "").status, 403, "a proxy's form of a request");
+}
+
+#[test]
+fn only_the_method_get_is_answered() {
+    let server = Server::start(&[TRACE]);
+    for method in ["POST", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "get", "PATCH"] {
+        let answer = server.request(method, &server.secret, "Content-Length: 0\r\n");
+        assert_eq!(answer.status, 405, "{method}");
+        assert!(answer.head.contains("Allow: GET\r\n"));
+    }
+    for wrong in ["\r\n\r\n\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\0\r\n\r\n", "GET /\r\n\r\n"] {
+        assert_eq!(server.send(wrong.as_bytes()).status, 400, "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_large_head_is_refused() {
+    let server = Server::start(&[TRACE]);
+    let long = format!("X: {}\r\n", "a".repeat(1 << 20));
+    assert_eq!(server.request("GET", &server.secret, &long).status, 431);
+    assert_eq!(server.request("GET", &server.secret, &"A: b\r\n".repeat(100)).status, 431);
+    assert_eq!(
+        server.request("GET", &server.secret, &format!("X: {}\r\n", "a".repeat(8000))).status,
+        200
+    );
+}
+
+#[test]
+fn two_hundred_clients_are_served_at_the_same_time() {
+    let server = Server::start(&[TRACE]);
+    // All requests are open, and incomplete, before the first one is completed.
+    let mut clients: Vec<_> = (0..200).map(|_| server.connect()).collect();
+    let path = format!("{}api/v1/page", server.secret);
+    for client in &mut clients {
+        write!(client, "GET {path} HTTP/1.1\r\nHost: {}\r\n", server.authority).unwrap();
+    }
+    clients.iter_mut().for_each(|client| client.write_all(b"\r\n").unwrap());
+    let answers = clients.iter_mut().map(|client| {
+        let mut answer = Vec::new();
+        client.read_to_end(&mut answer).unwrap();
+        Answer::parse(&answer)
+    });
+    let answers: Vec<_> = answers.collect();
+    assert!(answers.iter().all(|answer| answer.status == 200 && answer.body == answers[0].body));
+}
+
+#[test]
+fn a_growing_file_is_read_again_and_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("growing.bin");
+    let whole = fs::read(root().join("crates/tracewell/tests/fixtures/rkh/ahsm-a.bin")).unwrap();
+    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    let server = Server::start(&[file.to_str().unwrap()]);
+    let events = |file: &Path| {
+        let info = output_of(&["info", "--json", file.to_str().unwrap()]);
+        let info: Value = serde_json::from_slice(&info).unwrap();
+        info["traces"][0]["events"].clone()
+    };
+    let half = events(&file);
+    let mut stream = server.connect();
+    let Server { authority, secret, .. } = &server;
+    let request = format!("GET {secret}api/v1/live HTTP/1.1\r\nHost: {authority}\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    // Returns the progress when an edition is complete.
+    let mut edition = |number: u64| {
+        let messages = lines.by_ref().filter_map(|line| {
+            line.strip_prefix("data: ").map(|data| serde_json::from_str::<Value>(data).unwrap())
+        });
+        let is = |progress: &Value| progress["edition"] == number && progress["reading"] == false;
+        messages.into_iter().find(is).expect("a message")
+    };
+    assert_eq!(edition(1)["events"], half);
+    fs::write(&file, &whole).unwrap();
+    assert_eq!(edition(2)["events"], events(&file));
+    assert!(server.get("api/v1/page").head.contains("ETag: \"2\"\r\n"));
+}
+
+#[test]
+fn a_trace_that_cannot_be_shown_is_an_error_before_the_address_is_printed() {
+    for (arguments, code, message) in [
+        (&["serve", "no-such-file"][..], 4, "error: no-such-file: "),
+        (&["serve", "Cargo.toml"], 3, "error: Cargo.toml: "),
+        (&["serve", "-"], 2, "error: -: standard input cannot be read twice"),
+        (&["serve", TRACE, TRACE], 2, "error: several inputs need --join"),
+        (&["serve", "--listen", "localhost", TRACE], 2, "error: invalid value 'localhost'"),
+    ] {
+        let output = run(arguments);
+        assert_eq!((status(&output), output.stdout.len()), (Some(code), 0), "{arguments:?}");
+        assert!(stderr(&output).starts_with(message), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_client_that_leaves_does_not_end_the_server() {
+    let server = Server::start(&[TRACE]);
+    for _ in 0..20 {
+        let mut stream = server.connect();
+        write!(stream, "GET {}api/v1/page", server.secret).unwrap();
+        stream.shutdown(Shutdown::Both).unwrap();
+    }
+    assert_eq!(server.get("").status, 200);
+}

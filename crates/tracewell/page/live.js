@@ -1,0 +1,81 @@
+// Follows a trace that the server is still reading, or that grows: shows the progress, and loads
+// the trace again when it has changed, unless the user has paused.
+
+/**
+ * Progress of the server, as it sends it.
+ * @typedef {{
+ *   edition: number, reading: boolean, events: number, bytes: number, size: number | null,
+ *   failure: string | null
+ * }} Progress
+ */
+
+/** Returns the progress in words. @param {Progress} progress */
+export function inWords({ reading, events, bytes, size, failure }) {
+    if (failure) return failure;
+    if (!reading) return "";
+    const share = size ? `${Math.min(Math.floor((100 * bytes) / size), 100)} %, ` : "";
+    return `reading: ${share}${events.toLocaleString("en")} events`;
+}
+
+export class Live {
+    /**
+     * @param {HTMLElement} output
+     * @param {HTMLElement} button
+     */
+    constructor(output, button) {
+        this.output = output;
+        this.button = button;
+        this.isPaused = false;
+        this.isLoading = false;
+        /** Edition of the content, and the newest edition that the server has. */
+        this.loaded = -1;
+        this.newest = -1;
+        /** @type {(() => Promise<number>) | null} */
+        this.load = null;
+        const stream = new EventSource("api/v1/live");
+        stream.addEventListener("message", (event) => this.received(JSON.parse(event.data)));
+        stream.addEventListener("error", () => {
+            this.output.textContent = "the server does not answer";
+        });
+        button.addEventListener("click", () => this.pause());
+    }
+
+    /** @param {Progress} progress */
+    received(progress) {
+        this.output.textContent = inWords(progress);
+        this.newest = progress.edition;
+        this.update();
+    }
+
+    /**
+     * Calls `load` for each edition after this one. It returns the edition that it has loaded.
+     * @param {number} edition
+     * @param {() => Promise<number>} load
+     */
+    follow(edition, load) {
+        this.load = load;
+        this.loaded = edition;
+        this.update();
+    }
+
+    pause() {
+        this.isPaused = !this.isPaused;
+        this.button.setAttribute("aria-pressed", String(this.isPaused));
+        this.button.textContent = this.isPaused ? "continue" : "pause";
+        this.update();
+    }
+
+    async update() {
+        if (!this.load || this.isLoading || this.isPaused || this.newest <= this.loaded) return;
+        this.button.hidden = false;
+        this.isLoading = true;
+        try {
+            this.loaded = await this.load();
+        } catch (error) {
+            this.output.textContent = /** @type {Error} */ (error).message;
+            this.loaded = this.newest;
+        }
+        this.isLoading = false;
+        this.update();
+    }
+}

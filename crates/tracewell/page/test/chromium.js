@@ -1,0 +1,90 @@
+// What the tests in a browser share: the program, the browser, and pages that report every fault.
+//
+// The tests need TRACEWELL (the program), Chromium (CHROMIUM, or /usr/bin/chromium) and
+// playwright-core; see .ci/page. Without them the tests are skipped, and with CI=true they fail.
+// Screenshots go to the folder SCREENSHOTS if it is set.
+
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before } from "node:test";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
+export const PROGRAM = process.env.TRACEWELL ?? join(ROOT, "target/debug/tracewell");
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+
+/** Returns what is missing to run the tests, or null. */
+async function missing() {
+    if (!existsSync(PROGRAM)) return `no program ${PROGRAM} (TRACEWELL)`;
+    if (!existsSync(CHROMIUM)) return `no browser ${CHROMIUM} (CHROMIUM)`;
+    return import("playwright-core").then(() => null, () => "no playwright-core (npm ci)");
+}
+
+const absent = await missing();
+if (absent && process.env.CI === "true") throw new Error(`CI needs these tests: ${absent}`);
+
+/** Options of each test that needs a browser. */
+export const options = { skip: absent ? `skipped: ${absent}` : false };
+
+/** @type {any} */
+let browser;
+/** @type {string} */
+let folder;
+
+/** Starts a browser before the tests of a file, and ends it after them. */
+export function launched() {
+    before(async () => {
+        if (absent) return;
+        const { chromium } = await import("playwright-core");
+        folder = mkdtempSync(join(tmpdir(), "page-"));
+        const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"];
+        browser = await chromium.launch({ executablePath: CHROMIUM, args });
+    });
+    after(async () => {
+        await browser?.close();
+        if (folder) rmSync(folder, { recursive: true });
+    });
+}
+
+/** Returns the path of a file in a folder that exists during the tests. @param {string} name */
+export function temporary(name) {
+    return join(folder, name);
+}
+
+/**
+ * Opens a page, and notes any message, error or request to another place than `allowed`.
+ * @param {string} address
+ */
+export async function opened(address, { width = 1280, height = 800, scheme = "light", allowed = /^(file|data):/ } = {}) {
+    const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme });
+    /** @type {string[]} */
+    const faults = [];
+    page.on("console", (/** @type {any} */ message) => faults.push(`console: ${message.text()}`));
+    page.on("pageerror", (/** @type {Error} */ error) => faults.push(`error: ${error.message}`));
+    page.on("request", (/** @type {any} */ request) => {
+        if (!allowed.test(request.url())) faults.push(`request: ${request.url()}`);
+    });
+    await page.goto(address);
+    await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined);
+    return { page, faults };
+}
+
+/**
+ * Waits until the address of a page has this form.
+ * @param {any} page
+ * @param {RegExp} pattern
+ */
+export async function hash(page, pattern) {
+    await page.waitForFunction((/** @type {string} */ source) => new RegExp(source).test(location.hash), pattern.source);
+}
+
+/**
+ * Keeps a screenshot to look at.
+ * @param {any} page
+ * @param {string} name
+ */
+export async function keep(page, name) {
+    const target = process.env.SCREENSHOTS;
+    if (target) await page.screenshot({ path: join(target, `${name}.png`) });
+}
