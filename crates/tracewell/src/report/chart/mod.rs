@@ -362,7 +362,7 @@ fn name(trace: &Trace, context: ContextId) -> String {
 
 fn lock_name(trace: &Trace, lock: &LockTrack) -> String {
     let name = resource_name(trace, lock.key, lock.kind, trace.span);
-    name.map_or_else(|| format!("{:#x}", lock.key), |name| shown(name).into_owned())
+    name.map_or_else(|| format!("{:#x}", lock.key), |name| shown(&*name).into_owned())
 }
 
 fn activity(state: State) -> Activity {
