@@ -78,9 +78,13 @@ impl<'a> Axis<'a> {
         let dates = zone.map(|zone| {
             let length = at(ticks.end).zip(at(ticks.start)).map_or(0, |(to, from)| to - from);
             let between = (length / (columns / LABEL_COLUMNS).max(1) as u64).max(1);
-            // A whole second needs no decimals.
-            let decimals = (0..9).find(|decimals| 1_000_000_000 / 10_u64.pow(*decimals) <= between);
-            Dates { zone, has_day: length >= DAY, decimals: decimals.unwrap_or(9) as usize }
+            // Labels at distances of seconds need no decimals.
+            let decimals = match (0..9).find(|digits| 10_u64.pow(9 - *digits) <= between) {
+                Some(0) => 0,
+                Some(decimals) => decimals as usize + 1,
+                None => 9,
+            };
+            Dates { zone, has_day: length >= DAY, decimals }
         });
         Self { trace, ticks: ticks.clone(), columns, unit, dates }
     }
