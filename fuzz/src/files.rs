@@ -1,11 +1,12 @@
-//! Fuzz targets for small files and strings that users write: names, groups, updates, options,
-//! times.
+//! Fuzz targets for files besides traces, and strings that users write: programs, names, groups,
+//! updates, options, times.
 
 use std::str::FromStr;
 use std::sync::Arc;
 
 use tracewell::format::threadx::custom_events;
 use tracewell::format::{self, NamesFile, Settings};
+use tracewell::input::elf::symbols;
 use tracewell::model::Rate;
 use tracewell::model::schema::{EventType, Extension, Schema};
 use tracewell::select::{Bound, IdPattern, groups};
@@ -80,6 +81,24 @@ fn round_trip<T: FromStr + std::fmt::Display + PartialEq + std::fmt::Debug>(text
     let Ok(value) = text.parse::<T>() else { return };
     let again = value.to_string().parse::<T>();
     assert_eq!(again.ok(), Some(value), "{text:?}");
+}
+
+/// Reads the symbols of any bytes as an ELF file. Checks that each address next to a symbol belongs
+/// to a symbol that begins at or before it.
+pub fn elf(data: &[u8]) {
+    let Ok(table) = symbols("fuzz.elf", data) else { return };
+    // A symbol needs at least 16 bytes, unless section headers overlap it.
+    assert!(table.len() <= data.len() / 16);
+    assert!([32, 64].contains(&table.program().bits));
+    for word in data.windows(8).step_by(4) {
+        let number = u64::from_le_bytes(*word.first_chunk().expect("a window has 8 bytes"));
+        for address in [number, number >> 32, number & 0xFFFF_FFFF, number.swap_bytes()] {
+            for near in [address.saturating_sub(1), address, address.saturating_add(1)] {
+                let Some(found) = table.find(near) else { continue };
+                assert!(found.offset <= near && !found.name.contains(char::is_control));
+            }
+        }
+    }
 }
 
 /// Applies any text as an update of a template file. Checks that its undo restores the file.

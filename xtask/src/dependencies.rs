@@ -11,7 +11,7 @@ const LIMITS: [(&str, usize); 7] = [
     ("tracewell-wire", 1),
     ("tracewell-record", 2),
     ("tracewell-tracing", 10),
-    ("tracewell", 40),
+    ("tracewell", 42),
     ("tracewell-cli", 80),
 ];
 

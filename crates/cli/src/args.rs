@@ -19,7 +19,7 @@ use crate::config::{Configs, Project};
 use crate::dates::{self, Moment, ZoneArgs};
 use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, note, warn};
-use crate::small_file;
+use crate::{elf, small_file};
 
 /// The options for reading an input.
 #[derive(Clone, Debug, Default, Args)]
@@ -46,6 +46,11 @@ pub(crate) struct InputArgs {
     /// Name events, their arguments and their meanings by a schema file; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Vec<PathBuf>,
+
+    /// Name threads, objects and addresses by the symbols of the program that recorded the trace,
+    /// from its ELF file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) elf: Option<PathBuf>,
 
     /// Read the files as parts of one run, in this order
     #[arg(long)]
@@ -77,6 +82,7 @@ impl InputArgs {
         inputs.add(self.options.iter().filter_map(|option| custom_events(option)));
         inputs.add(&self.names);
         inputs.add(&self.schema);
+        inputs.add(&self.elf);
         let mut configs = Configs::default();
         for trace in traces.iter().filter(|_| !self.no_config) {
             // The error of a wrong configuration is reported when its settings are used.
@@ -168,6 +174,10 @@ impl InputArgs {
             let file =
                 small_file::read_schema(path).map_err(|failure| failure.within("--schema"))?;
             settings.schemas.push(file);
+        }
+        if let Some(path) = &self.elf {
+            let symbols = elf::read(path).map_err(|failure| failure.within("--elf"))?;
+            settings.symbols = Some(symbols);
         }
         Ok(settings)
     }

@@ -9,6 +9,7 @@ mod config;
 mod dates;
 mod document;
 mod draft;
+mod elf;
 mod hook_selection;
 mod inputs;
 mod outcome;

@@ -123,3 +123,72 @@ fn a_wrong_zone_of_the_system_matters_only_for_dates() {
     assert_eq!(failed.status.code(), Some(2));
     assert!(stderr(&failed).contains("TZ names no known time zone: use --zone NAME or --utc"));
 }
+
+/// Returns the column `time` of a table of events.
+fn column(arguments: &[&str]) -> Vec<String> {
+    let table = ["events", "--format", "csv", "--columns", "time,name"];
+    let text = stdout(&run(&[&table[..], arguments].concat()));
+    let cell = |line: &str| line.split(',').next().unwrap().to_owned();
+    text.lines().map(cell).collect()
+}
+
+#[test]
+fn events_have_times_in_each_form() {
+    // The times of the events of the report above.
+    let relative = ["time", "0.000000000", "0.000000000", "0.000000000", "0.001608000"];
+    assert_eq!(column(&[]), relative);
+    assert_eq!(column(&["--time", "relative"]), relative);
+    assert_eq!(column(&["--time", "delta", "--event", "TRACE OFF"]), ["time", "0.000000000"]);
+    let date = "2026-03-02T04:00:00.001608000-05:00";
+    assert_eq!(column(&["--time", "absolute"])[4], date);
+    let lines = stdout(&run(&["events", "--time", "absolute", "--zone", "+05:30", "--tail", "1"]));
+    let line: serde_json::Value = serde_json::from_str(lines.trim()).unwrap();
+    assert_eq!(line["time"], "2026-03-02T14:30:00.001608000+05:30");
+    let lines = stdout(&run(&["events", "--time", "delta"]));
+    let line: serde_json::Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+    assert_eq!(line["time"], 0.001608);
+}
+
+#[test]
+fn rows_of_events_and_losses_have_a_cell_for_the_time() {
+    for format in ["csv", "tsv"] {
+        let arguments = ["events", "--time", "absolute", "--utc", "--format", format];
+        let text = stdout(&run_on("hooks.twx-1", &arguments));
+        let separator = if format == "csv" { ',' } else { '\t' };
+        let cells = |line: &str| line.split(separator).count();
+        let heading = text.lines().next().unwrap();
+        assert_eq!((heading.split(separator).nth(3), cells(heading)), (Some("time"), 11));
+        let loss = text.lines().find(|line| line.contains("cause=")).unwrap();
+        assert_eq!((loss.split(separator).nth(9), cells(loss)), (Some("lost"), 11), "{loss}");
+    }
+}
+
+#[test]
+fn times_of_events_that_are_unknown_are_refused_or_reported() {
+    let dates = run_on("scheduling.trx", &["events", "--time", "absolute"]);
+    assert!(stderr(&dates).starts_with("error: dates need a trace"), "{}", stderr(&dates));
+    assert_eq!((dates.status.code(), dates.stdout.as_slice()), (Some(2), &b""[..]));
+    let unknown = run_on("scheduling.trx", &["events", "--time", "delta", "--head", "1"]);
+    assert!(stderr(&unknown).contains("--time has no effect: the rate"), "{}", stderr(&unknown));
+    assert!(!stdout(&unknown).contains("\"time\""));
+    let columns = run(&["events", "--format", "csv", "--columns", "seq,name", "--time", "delta"]);
+    let message = "error: --time: no column shows times: add time to --columns\n";
+    assert_eq!((stderr(&columns).as_str(), columns.status.code()), (message, Some(2)));
+}
+
+#[test]
+fn a_chart_shows_dates_in_the_chosen_zone() {
+    let chart = |trace, arguments: &[&str]| {
+        let arguments = [&["view", "--width", "100", "--time", "absolute"], arguments].concat();
+        run_on(trace, &arguments)
+    };
+    let text = stdout(&chart("hooks.twx-1", &["--zone", "+05:30"]));
+    let mut lines = text.lines();
+    let first = "2026-03-02T14:30:00.000015000+05:30 to 2026-03-02T14:30:00.001558000+05:30, ";
+    assert!(lines.next().unwrap().starts_with(first), "{text}");
+    let labels: Vec<_> = lines.nth(1).unwrap().split_whitespace().collect();
+    assert_eq!(labels[..2], ["14:30:00.00001", "14:30:00.00036"]);
+    let refused = chart("scheduling.trx", &[]);
+    assert!(stderr(&refused).starts_with("error: dates need a trace"), "{}", stderr(&refused));
+    assert_eq!(refused.status.code(), Some(2));
+}

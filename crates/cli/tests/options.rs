@@ -19,6 +19,7 @@ fn run(arguments: &[&str]) -> Output {
     std::fs::copy(root.join("examples/hooks.twx-0"), at("c")).unwrap();
     std::fs::copy(root.join("crates/tracewell/tests/fixtures/shark/a_linear.dat"), at("s"))
         .unwrap();
+    std::fs::copy(root.join("examples/scheduling.elf"), at("elf")).unwrap();
     std::fs::write(at("names"), "1 one\n").unwrap();
     std::fs::write(at("other"), "70001 one\n70002 two\n").unwrap();
     let schema = "format = \"threadx\"\n[[event]]\nid = 4100\nlabel = \"received\"\n\
@@ -47,7 +48,7 @@ fn an_option_without_effect_says_why() {
     let keep = ["collect", "--file", "t", "--idle", "0.1", "-o", "kept"];
     let kept = |more: &[&'static str]| [&keep[..], more].concat();
     let raw = |more: &[&'static str]| [&["trcrpt", "-r", "h"][..], more].concat();
-    let cases: [(Vec<&str>, &str, &str); 20] = [
+    let cases: [(Vec<&str>, &str, &str); 21] = [
         (vec!["report", "--threads", "2", "t"], "--threads", lines),
         (vec!["report", "--layout", "lines", "--no-heading", "t"], "--no-heading", lines),
         (vec!["report", "--layout", "lines", "-t", "f", "t"], "-t", lines),
@@ -71,6 +72,7 @@ fn an_option_without_effect_says_why() {
         (kept(&["-O", "rate=1MHz"]), "-O", shows),
         (kept(&["--names", "names"]), "--names", shows),
         (kept(&["--schema", "schema"]), "--schema", shows),
+        (kept(&["--elf", "elf"]), "--elf", shows),
         (
             vec!["info", "--schema", "schema", "h"],
             "h: schema",

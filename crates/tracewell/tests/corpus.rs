@@ -13,6 +13,6 @@ corpus::tests! {
         s_record ascii_hex native native_edited native_image posix_reader posix_reader_edited
         posix_reader_memory aix template_parser template_machine compress decompress check_parser
         check_matcher machines posix_log posix_memory exports reports trcrpt_layout tracex
-        custom_event_files schema_files typed_texts template_update recognition join settings
+        custom_event_files elf schema_files typed_texts template_update recognition join settings
         selections;
 }

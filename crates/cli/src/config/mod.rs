@@ -17,7 +17,7 @@ use tracewell::text::{shown, shown_path};
 
 use self::read::{Content, Section, parse};
 use crate::outcome::{Failure, Outcome};
-use crate::small_file;
+use crate::{elf, small_file};
 
 /// Name of a configuration file.
 const NAME: &str = "tracewell.toml";
@@ -83,6 +83,7 @@ impl Section {
         self.format = over.format.or(self.format.take());
         self.rules = over.rules.or(self.rules.take());
         self.templates = over.templates.or(self.templates.take());
+        self.elf = over.elf.or(self.elf.take());
         self.options.extend(over.options);
         self.names.extend(over.names);
         self.schemas.extend(over.schemas);
@@ -105,12 +106,13 @@ impl Project {
         let names = self.section.names.iter().map(|(_, path, _)| path.as_path());
         let schemas = self.section.schemas.iter().map(|(path, _)| path.as_path());
         let templates = self.templates().iter().map(PathBuf::as_path);
-        names.chain(schemas).chain(self.rules()).chain(templates).chain([self.path.as_path()])
+        let elf = self.section.elf.iter().map(|(path, _)| path.as_path());
+        let files = names.chain(schemas).chain(self.rules()).chain(templates).chain(elf);
+        files.chain([self.path.as_path()])
     }
 
-    /// Adds the settings of the input where the command line has none. Reads the files of names and
-    /// the schema files.
-    /// Returns what was added, in words.
+    /// Adds the settings of the input where the command line has none. Reads the files of names, the
+    /// schema files and the symbols. Returns what was added, in words.
     pub(crate) fn add_to(&self, settings: &mut Settings) -> Result<Vec<String>, Failure> {
         let mut added = Vec::new();
         if settings.format.is_none()
@@ -143,6 +145,14 @@ impl Project {
                 .map_err(|failure| failure.within(&format!("{place}: schemas")))?;
             added.push(format!("schemas={}", shown_path(path)));
             settings.defaults.schemas.push(file);
+        }
+        if settings.symbols.is_none()
+            && let Some((path, place)) = &self.section.elf
+        {
+            let symbols =
+                elf::read(path).map_err(|failure| failure.within(&format!("{place}: elf")))?;
+            added.push(format!("elf={}", shown_path(path)));
+            settings.symbols = Some(symbols);
         }
         Ok(added)
     }

@@ -31,6 +31,8 @@ pub(super) struct Section {
     pub(super) templates: Option<Vec<PathBuf>>,
     /// Schema files, and their places in the file.
     pub(super) schemas: Vec<(PathBuf, String)>,
+    /// The ELF file of the program that recorded the traces, and its place in the file.
+    pub(super) elf: Option<(PathBuf, String)>,
     /// Options of formats.
     pub(super) options: Vec<DefaultOption>,
     /// Files of names of formats, and their places in the file.
@@ -39,7 +41,7 @@ pub(super) struct Section {
 
 const FILES: &str = "files";
 const PATTERN: &str = "pattern";
-const OF_SECTION: [&str; 4] = ["format", "rules", "schemas", "templates"];
+const OF_SECTION: [&str; 5] = ["elf", "format", "rules", "schemas", "templates"];
 const NAMES: &str = "names";
 
 type Entry<'a, 't> = (&'a Spanned<std::borrow::Cow<'t, str>>, &'a Spanned<DeValue<'t>>);
@@ -118,6 +120,9 @@ impl Reader<'_> {
                 }
             }
             "rules" => section.rules = self.path(value),
+            "elf" => {
+                section.elf = self.path(value).map(|path| (path, self.place(value.span())));
+            }
             "schemas" => {
                 let Some(paths) = value.get_ref().as_array() else {
                     return self.expected(value, "a list of paths");

@@ -8,9 +8,11 @@ use tracewell::export::events::{ArgumentNames, Columns, EventFormat, EventWriter
 use tracewell::input::Input;
 use tracewell::model::{Severity, Trace};
 use tracewell::select::Selection;
+use tracewell::text::TimeForm;
 
 use super::{Made, for_each_file, read_named, write_files};
 use crate::args::{InputArgs, SelectionArgs};
+use crate::dates::TimeStyle;
 use crate::outcome::{Failure, Outcome};
 use crate::output;
 
@@ -23,6 +25,7 @@ use crate::output;
   tracewell events trace.trx
   tracewell events --format tsv --context Interrupt trace.trx
   tracewell events --format csv --columns seq,time,event,args.* --losses lost.csv -o e.csv trace.trx
+  tracewell events --time absolute --utc trace.twx
   tracewell events --event 'tx_mutex_*' --from 10ms --to 20ms -O rate=100MHz trace.trx")]
 pub(crate) struct Events {
     /// Traces; - is standard input
@@ -42,6 +45,11 @@ pub(crate) struct Events {
     /// and its text, args.* is a column for each argument
     #[arg(long, value_name = "LIST")]
     columns: Option<String>,
+
+    /// Add the field time after time_ns, and set its form: seconds since the first or the previous
+    /// event, or the date
+    #[arg(long, value_enum)]
+    time: Option<TimeStyle>,
 
     /// Show missing events inline, not at all (none), or in a file of their own
     #[arg(long, value_name = "inline|none|FILE", default_value = "inline")]
@@ -70,8 +78,10 @@ enum Form {
 
 impl Events {
     pub(crate) fn run(&self) -> Result<Outcome, Failure> {
+        let shows_dates = self.time == Some(TimeStyle::Absolute);
         let lines = Lines {
-            selection: self.selection.selection()?,
+            selection: self.selection.selection_showing(shows_dates)?,
+            times: self.time.map(|style| style.form(self.selection.zone())).transpose()?,
             format: match self.format {
                 Form::Jsonl => EventFormat::JsonLines,
                 Form::Tsv => EventFormat::Tsv,
@@ -141,6 +151,9 @@ impl Events {
             }
             writer = writer.with_columns(columns);
         }
+        if let Some(times) = &lines.times {
+            writer = writer.with_times(times.clone());
+        }
         if self.decoded {
             writer = writer.with_decoded_arguments();
         }
@@ -160,6 +173,9 @@ impl Events {
                 "no column shows losses: add name or event, or choose --losses none or FILE",
             ));
         }
+        if self.time.is_some() && !columns.has_time() {
+            return Err(Failure::usage("--time: no column shows times: add time to --columns"));
+        }
         if columns.has_all_arguments() && self.files.len() > 1 && !self.input.join {
             return Err(usage("args.*: expected one file, because the columns depend on it"));
         }
@@ -172,6 +188,8 @@ struct Lines {
     selection: Selection,
     format: EventFormat,
     columns: Option<Columns>,
+    /// The form of times, if it is chosen.
+    times: Option<TimeForm>,
 }
 
 /// Reads an input to find the names of its arguments.

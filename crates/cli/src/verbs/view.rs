@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use tracewell::analysis::tracks::TrackBuilder;
 use tracewell::report::chart::{ChartOptions, MIN_WIDTH, chart};
 use tracewell::select::Selection;
@@ -29,11 +29,16 @@ use crate::{output, screen};
   tracewell view trace.trx
   tracewell view -O rate=100MHz --from 20ms --to 22ms trace.trx
   tracewell view --context 'net*' --width 160 trace.trx
+  tracewell view --time absolute --utc trace.twx
   tracewell view --ascii trace.trx > chart.txt")]
 pub(crate) struct View {
     /// Traces; - is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+
+    /// Set the form of the times above the chart
+    #[arg(long, value_enum, default_value_t = AxisTime::Relative)]
+    time: AxisTime,
 
     /// Draw with ASCII characters only
     #[arg(long)]
@@ -44,6 +49,15 @@ pub(crate) struct View {
 
     #[command(flatten)]
     input: InputArgs,
+}
+
+/// The form of times on the axis of a chart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum AxisTime {
+    /// Since the first event of the trace
+    Relative,
+    /// The date or the time of day, if the trace contains its date of recording
+    Absolute,
 }
 
 /// Width of a chart that goes to a file or a pipe, in columns.
@@ -67,8 +81,10 @@ impl View {
                  from all events: use --from, --to, --context or --cpu"
             )));
         }
-        let selection = self.selection.selection()?;
-        let options = ChartOptions { width: width()?, ascii: self.ascii, selection };
+        let shows_dates = self.time == AxisTime::Absolute;
+        let selection = self.selection.selection_showing(shows_dates)?;
+        let dates = shows_dates.then(|| self.selection.zone().zone()).transpose()?;
+        let options = ChartOptions { width: width()?, ascii: self.ascii, selection, dates };
         let made = for_each_file(&self.files, &self.input, |input| {
             let mut builder = TrackBuilder::default();
             let trace = input.read(&mut builder)?;

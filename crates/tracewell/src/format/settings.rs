@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Names, OptionError, Options, by_name};
+use crate::model::SymbolTable;
 use crate::model::schema::Extension;
 
 /// The settings that a user specifies for an input. By default, everything is inferred from the
@@ -33,6 +34,8 @@ pub struct Settings {
     /// Schema files of the user, which add to the schema of the format and override it. A later
     /// file overrides earlier ones.
     pub schemas: Vec<Arc<Extension>>,
+    /// The symbols of the program that recorded the trace.
+    pub symbols: Option<Arc<SymbolTable>>,
     /// The offsets at which the second and later files begin, in increasing order, if the input
     /// consists of several files of one run. Otherwise the list is empty.
     pub parts: Vec<usize>,
@@ -113,12 +116,13 @@ impl Settings {
     /// Returns the settings for a format, with the defaults where there are no others. The defaults
     /// of the result are those that it uses.
     pub(super) fn of_format(&self, format: &str) -> Self {
-        let Self { format: name, options, names, schemas, parts, defaults } = self;
+        let Self { format: name, options, names, schemas, symbols, parts, defaults } = self;
         let mut all = Self {
             format: name.clone(),
             options: options.clone(),
             names: names.clone(),
             schemas: schemas.clone(),
+            symbols: symbols.clone(),
             parts: parts.clone(),
             defaults: Defaults::default(),
         };

@@ -39,15 +39,28 @@ const OTHERS: [(&[u8], &str); 10] = [
 /// Returns the kind of a file that is no trace of a known format, such as `an ELF file, which is
 /// not a trace`. Returns `None` if its first bytes do not show the kind.
 pub(super) fn kind(start: &[u8]) -> Option<String> {
-    let named = |files: &[(&[u8], &'static str)]| {
-        files.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, name)| *name)
-    };
-    let perfetto = || is_perfetto(start).then_some("a Perfetto trace");
-    if let Some(name) = named(&TRACES).or_else(perfetto) {
-        return Some(format!("{name}, which Tracewell does not read"));
+    match trace(start) {
+        Some(name) => Some(format!("{name}, which Tracewell does not read")),
+        None => Some(format!("{}, which is not a trace", other(start)?)),
     }
-    let name = named(&OTHERS).or_else(|| text(start))?;
-    Some(format!("{name}, which is not a trace"))
+}
+
+/// Returns the kind of a file of another program, or of a text.
+#[cfg(feature = "elf")]
+pub(super) fn name(start: &[u8]) -> Option<&'static str> {
+    trace(start).or_else(|| other(start))
+}
+
+fn trace(start: &[u8]) -> Option<&'static str> {
+    named(&TRACES, start).or_else(|| is_perfetto(start).then_some("a Perfetto trace"))
+}
+
+fn other(start: &[u8]) -> Option<&'static str> {
+    named(&OTHERS, start).or_else(|| text(start))
+}
+
+fn named(files: &[(&[u8], &'static str)], start: &[u8]) -> Option<&'static str> {
+    files.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, name)| *name)
 }
 
 /// Returns a hint about an input that the name of its file suggests.

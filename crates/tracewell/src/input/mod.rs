@@ -8,6 +8,8 @@ mod content;
 #[cfg(unix)]
 mod cut;
 mod decompressed;
+#[cfg(feature = "elf")]
+pub mod elf;
 mod error;
 mod foreign;
 pub mod image;

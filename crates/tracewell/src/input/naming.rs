@@ -1,24 +1,29 @@
-//! Applies the files with which users name what is in a trace, and reports entries without effect.
+//! Applies the files with which users name events and addresses, and reports files and entries
+//! without effect.
 
 use std::sync::Arc;
 
 use super::Settings;
 use crate::format::Format;
-use crate::model::schema::Extension;
-use crate::model::{Batch, Severity, Trace};
+use crate::model::schema::{ArgumentKind, Extension};
+use crate::model::{Batch, Event, Severity, SymbolTable, Trace};
 
 /// Maximum number of events in one note.
 const MAX_LISTED: usize = 10;
 
-/// The schema files of a user, and the ids that occurred so far.
+/// The files of a user, and what they name in the events so far.
 pub(super) struct UserNames {
     files: Vec<Arc<Extension>>,
     /// A bit for each id below 65536 that occurred. Schemas define no larger ids.
     seen: Vec<u64>,
+    symbols: Option<Arc<SymbolTable>>,
+    /// True if an argument of an event was in a symbol.
+    has_symbol: bool,
 }
 
 impl UserNames {
-    /// Returns the files for this format. Warns of files for other formats if all are.
+    /// Returns the files for this format, or `None` if there are none. Warns of schema files for
+    /// other formats if all are.
     pub(super) fn new(format: &Format, settings: &Settings, trace: &mut Trace) -> Option<Self> {
         let is_ours = |file: &&Arc<Extension>| file.format() == format.name;
         let mut files = settings.all_schemas(format.name);
@@ -33,15 +38,23 @@ impl UserNames {
             );
             trace.diagnostics.add(severity, None, message);
         }
-        (!files.is_empty()).then(|| Self { files, seen: vec![0; 65536 / 64] })
+        let symbols = settings.symbols.clone();
+        let seen = if files.is_empty() { Vec::new() } else { vec![0; 65536 / 64] };
+        let is_any = !files.is_empty() || symbols.is_some();
+        is_any.then_some(Self { files, seen, symbols, has_symbol: false })
     }
 
-    /// Notes the ids of these events.
-    pub(super) fn note(&mut self, batch: &Batch<'_>) {
-        for event in batch.events() {
-            if let Some(bits) = self.seen.get_mut(event.id as usize / 64) {
-                *bits |= 1 << (event.id % 64);
+    /// Notes the ids of these events, and the first address that is in a symbol.
+    pub(super) fn note(&mut self, trace: &Trace, batch: &Batch<'_>) {
+        if !self.files.is_empty() {
+            for event in batch.events() {
+                if let Some(bits) = self.seen.get_mut(event.id as usize / 64) {
+                    *bits |= 1 << (event.id % 64);
+                }
             }
+        }
+        if self.symbols.is_some() && !self.has_symbol {
+            self.has_symbol = batch.events().any(|row| has_symbol(Event::new(trace, &row)));
         }
     }
 
@@ -50,6 +63,9 @@ impl UserNames {
         let seen = |id: u32| {
             self.seen.get(id as usize / 64).is_some_and(|bits| bits >> (id % 64) & 1 == 1)
         };
+        if let Some(symbols) = self.symbols.as_deref() {
+            report_symbols(symbols, self.has_symbol, trace);
+        }
         for fault in trace.schema.faults() {
             trace.diagnostics.add(Severity::Warning, None, fault.to_string());
         }
@@ -65,4 +81,41 @@ impl UserNames {
             trace.diagnostics.add(Severity::Note, None, message);
         }
     }
+}
+
+/// Returns true if an argument of an event is an address in a symbol.
+fn has_symbol(event: Event<'_>) -> bool {
+    event.kind().args.iter().enumerate().any(|(index, argument)| {
+        let Some(value) = event.argument(index) else { return false };
+        let symbol = match argument.kind {
+            ArgumentKind::Object(kind) => event.trace.object_symbol(kind, value),
+            ArgumentKind::Address => event.trace.symbol(value),
+            _ => None,
+        };
+        symbol.is_some()
+    })
+}
+
+/// Adds a warning if the symbols name no address of the trace.
+fn report_symbols(symbols: &SymbolTable, has_symbol: bool, trace: &mut Trace) {
+    let program = symbols.program();
+    let digits = trace.payload.digits();
+    let named = |key: u64| symbols.find_in(key, digits).is_some();
+    let is_used = has_symbol
+        || trace.contexts.iter().any(|(_, context)| named(context.key))
+        || trace.objects.iter().any(|(_, object)| named(object.key));
+    if is_used || trace.events == 0 {
+        return;
+    }
+    let why = if program.bits > 4 * digits {
+        let (program, trace) = (program.bits, 4 * digits);
+        format!("its addresses have {program} bits, and those of this trace {trace}")
+    } else if program.is_movable {
+        "no address of this trace is in its symbols: the system moved it when it started".to_owned()
+    } else {
+        "no address of this trace is in its symbols: did another program record the trace?"
+            .to_owned()
+    };
+    let message = format!("{} has no effect: {why}", program.path);
+    trace.diagnostics.add(Severity::Warning, None, message);
 }

@@ -35,7 +35,7 @@ pub struct Reading {
     decoder: Box<dyn Decoder>,
     trace: Trace,
     window: Window,
-    /// The files of the user that name events; `None` if there are none.
+    /// The files of the user that name events and addresses; `None` if there are none.
     names: Option<UserNames>,
 }
 
@@ -65,6 +65,7 @@ impl Reading {
     pub fn begin(format: &Format, settings: &Settings) -> Result<Self, OptionError> {
         let decoder = format.decoder(settings)?;
         let mut trace = decoder.trace();
+        trace.symbols.clone_from(&settings.symbols);
         let names = UserNames::new(format, settings, &mut trace);
         Ok(Self { decoder, trace, window: Window::default(), names })
     }
@@ -199,7 +200,7 @@ impl Watched<'_> {
 impl Sink for Watched<'_> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         if let Some(names) = &mut self.names {
-            names.note(batch);
+            names.note(trace, batch);
         }
         self.pass(|sink| sink.events(trace, batch))
     }

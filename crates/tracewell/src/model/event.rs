@@ -193,7 +193,8 @@ pub enum ArgumentValue<'a> {
     Float(f64),
     /// Bits or an address, shown in hexadecimal.
     Hex(u64),
-    /// The key of an object, and the label of the object that had this key at the time.
+    /// The key of an object, and the label of the object that had this key at the time. If no
+    /// object had the key, a symbol that begins at this address.
     Object(u64, Option<&'a str>),
     /// A number and its name in the schema.
     Enum(u64, Option<&'a str>),
@@ -240,7 +241,10 @@ impl<'a> Args<'a> {
                 // Equal numbers of different kinds can name different objects.
                 let key = trace.schema.key(kind, number);
                 let object = trace.objects.at(key, row.ticks, kind);
-                ArgumentValue::Object(number, object.map(|(_, object)| object.label.as_str()))
+                let label = object.map(|(_, object)| object.label.as_str());
+                let symbol = || trace.object_symbol(kind, number).filter(|at| at.offset == 0);
+                let label = label.or_else(|| symbol().map(|symbol| symbol.name));
+                ArgumentValue::Object(number, label)
             }
             ArgumentKind::Enum(table) => {
                 ArgumentValue::Enum(number, trace.schema.enum_name(table, number))

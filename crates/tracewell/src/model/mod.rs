@@ -19,6 +19,7 @@ mod running;
 pub mod schema;
 mod sink;
 mod spelling;
+mod symbols;
 mod trace;
 pub mod values;
 
@@ -37,6 +38,7 @@ pub use running::{Choice, MaybeContext, OnBehalf, Running};
 pub use sink::{Flow, IntoFlow, Sink, SinkError, Stop};
 pub(crate) use spelling::folded;
 pub use spelling::{did_you_mean, nearest};
+pub use symbols::{Program, Symbol, SymbolAt, SymbolTable};
 pub use trace::{
     ContextDetail, Fact, FactForm, Field, NoDates, PayloadLayout, Processor, RecordedArguments,
     RecordedDetails, Trace,

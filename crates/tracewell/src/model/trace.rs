@@ -6,7 +6,9 @@ use std::sync::Arc;
 use tracewell_wire::ByteOrder;
 
 use super::schema::Schema;
-use super::{Clock, Context, Contexts, Diagnostics, Losses, Objects, WallClock, values};
+use super::{
+    Clock, Context, Contexts, Diagnostics, Losses, Objects, SymbolAt, SymbolTable, WallClock, values,
+};
 
 /// The display form of a fact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -238,6 +240,8 @@ pub struct Trace {
     pub processor: Processor,
     /// The objects that events act on.
     pub objects: Objects,
+    /// The symbols of the recorded program, if the user gave its file.
+    pub symbols: Option<Arc<SymbolTable>>,
     /// The losses so far.
     pub losses: Losses,
     /// The diagnostics of the decoder.
@@ -272,6 +276,7 @@ impl Trace {
             contexts: Contexts::default(),
             processor: Processor::Recorders { needed: "events of task switches" },
             objects: Objects::default(),
+            symbols: None,
             losses: Losses::default(),
             diagnostics: Diagnostics::default(),
             cpus: 1,
@@ -293,6 +298,19 @@ impl Trace {
         let object = self.objects.get(context.object?)?;
         let process = self.schema.object_kind(object.kind)?.process?;
         object.parameters.get(process).copied()
+    }
+
+    /// Returns the symbol that contains an address. Returns `None` without symbols, and if their
+    /// addresses are wider than those of the trace.
+    pub fn symbol(&self, address: u64) -> Option<SymbolAt<'_>> {
+        self.symbols.as_deref()?.find_in(address, self.payload.digits())
+    }
+
+    /// Returns the symbol of the object that an argument of this type refers to. Returns `None` if
+    /// arguments of this type are no addresses.
+    pub fn object_symbol(&self, kind: Option<u32>, argument: u64) -> Option<SymbolAt<'_>> {
+        let kind = kind.and_then(|code| self.schema.object_kind(code));
+        if kind.is_some_and(|kind| kind.numbered) { None } else { self.symbol(argument) }
     }
 
     /// Returns the nanoseconds since 1970 of an event, if the trace contains a wall-clock time and

@@ -1,6 +1,7 @@
 //! The summary of all figures: what a person looks at first, on one screen. `scheduling` and
 //! `machines` print all figures.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use super::Layout;
@@ -122,7 +123,7 @@ fn inversions(trace: &Trace, figures: &Figures) -> Option<String> {
     resources.sort_by_key(|resource| Reverse(resource.figures.inversions));
     let of_each = resources.iter().take(MOST_ROWS).map(|resource| {
         let name = resource_name(trace, resource.key, resource.kind, resource.last_ticks);
-        let name = name.map_or_else(|| format!("0x{:08X}", resource.key), str::to_owned);
+        let name = name.map_or_else(|| format!("0x{:08X}", resource.key), Cow::into_owned);
         let (figures, inverted) = (&resource.figures, resource.figures.inverted);
         match inverted.count {
             0 => format!("{name} {}", figures.inversions),

@@ -57,6 +57,7 @@ struct Value {
 #[derive(Clone, Copy, Debug)]
 enum Form {
     Decimal,
+    Hexadecimal,
     Address,
     Name(NameKey),
     /// Any other form. It depends on the kind of the argument.
@@ -73,7 +74,8 @@ impl Value {
         let form = match (kind, NameKey::of(kind)) {
             (_, Some(what)) => Form::Name(what),
             (ArgumentKind::Unsigned, _) => Form::Decimal,
-            (ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed, _) => Form::Address,
+            (ArgumentKind::Hex | ArgumentKind::Unnamed, _) => Form::Hexadecimal,
+            (ArgumentKind::Address, _) => Form::Address,
             _ => Form::Other,
         };
         Self { index, kind, form, has_zero: false }
@@ -102,12 +104,15 @@ impl Value {
             return put_zero(out, names, event, self.index);
         }
         // One reservation covers the name, `0x` and the number of the common forms.
-        let room = || before.len() + ADDRESS.len() + Reservation::NUMBER;
+        let room = || before.len() + HEXADECIMAL.len() + Reservation::NUMBER;
         match self.form {
             Form::Decimal => out.room(room()).literal(before).decimal(value).done(),
-            Form::Address => {
-                let room = out.room(room()).literal(before).text(ADDRESS);
+            Form::Hexadecimal | Form::Address => {
+                let room = out.room(room()).literal(before).text(HEXADECIMAL);
                 room.hexadecimal(value, event.trace.payload.digits()).done();
+                if matches!(self.form, Form::Address) && event.trace.symbols.is_some() {
+                    put_symbol(out, event.trace, value);
+                }
             }
             Form::Name(what) => match names.find(what, value, event.ticks()) {
                 Some(name) => {
@@ -189,7 +194,7 @@ fn put_detail(out: &mut TextBuffer, trace: &Trace, detail: ContextDetail, first:
             out.text("interrupted=");
             match trace.contexts.find(key).and_then(|id| trace.contexts.get(id)) {
                 Some(context) => out.text(&context.name),
-                None => put_address(out, trace, key),
+                None => put_unnamed(out, trace, None, key),
             }
         }
     }
@@ -247,7 +252,7 @@ fn put_argument(
 const SEPARATOR: &str = ", ";
 
 /// Text before hexadecimal digits.
-const ADDRESS: &[u8; 2] = b"0x";
+const HEXADECIMAL: &[u8; 2] = b"0x";
 
 fn plan(event: &EventType) -> Vec<ArgumentPlan> {
     let named = event.args.iter().enumerate();
@@ -274,8 +279,16 @@ fn spoken(name: &str, kind: ArgumentKind) -> String {
 }
 
 fn put_address(out: &mut TextBuffer, trace: &Trace, value: u64) {
-    out.text(ADDRESS);
+    out.text(HEXADECIMAL);
     out.hexadecimal(value, trace.payload.digits());
+}
+
+/// Appends the symbol after an address, as in `0x08000124 <main+0x4>`.
+#[cold]
+fn put_symbol(out: &mut TextBuffer, trace: &Trace, address: u64) {
+    if let Some(symbol) = trace.symbol(address) {
+        out.text(format!(" <{symbol}>"));
+    }
 }
 
 /// Appends the label of the object that an argument refers to. If there is no such object, appends
@@ -299,6 +312,9 @@ fn put_named(out: &mut TextBuffer, trace: &Trace, named: NamedAt, kind: Option<u
 }
 
 fn put_unnamed(out: &mut TextBuffer, trace: &Trace, kind: Option<u32>, key: u64) {
+    if let Some(symbol) = trace.object_symbol(kind, key) {
+        return out.text(symbol.to_string());
+    }
     let kind = kind.and_then(|code| trace.schema.object_kind(code));
     match key {
         // Some kinds of objects have numbers instead of addresses, and 0 is a valid number.

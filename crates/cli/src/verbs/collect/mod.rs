@@ -252,6 +252,7 @@ impl Collect {
             (!self.follow && !input.custom_events.is_empty(), "--custom-events", shows),
             (!self.follow && input.names.is_some(), "--names", shows),
             (!self.follow && !input.schema.is_empty(), "--schema", shows),
+            (!self.follow && input.elf.is_some(), "--elf", shows),
             (
                 self.until.packets.is_some() && self.sources.udp.is_empty(),
                 "--packets",

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use super::apart::loss_text;
 use super::escape::escape_from;
+use super::times::Times;
 use super::values::{self, Prefix};
 use super::{EventFormat, put_detail};
 use crate::model::schema::EventType;
@@ -126,6 +127,11 @@ impl Columns {
         self.0.iter().any(is_name)
     }
 
+    /// Returns true if a column shows the time in seconds or as a date.
+    pub fn has_time(&self) -> bool {
+        self.0.contains(&Column::Field(Field::Time))
+    }
+
     /// Replaces `args.*` by one column `arg:NAME` for each name.
     pub fn expand(&mut self, names: &[String]) {
         let arguments = || names.iter().cloned().map(Column::Argument);
@@ -229,7 +235,7 @@ impl Cells {
         &mut self,
         out: &mut TextBuffer,
         format: EventFormat,
-        details: &[Prefix; 2],
+        (details, times): (&[Prefix; 2], &mut Times),
         event: Event<'_>,
     ) {
         let columns = &self.columns;
@@ -240,6 +246,9 @@ impl Cells {
                 Column::Field(Field::Args) => {
                     values::put_arguments(out, format, event);
                     put_detail(out, format, details, event);
+                }
+                Column::Field(Field::Time) => {
+                    times.put(out, event);
                 }
                 Column::Field(field) => put_field(out, *field, event, &mut self.describer),
                 Column::AllArguments => {}
@@ -309,7 +318,6 @@ fn put_field(out: &mut TextBuffer, field: Field, event: Event<'_>, describer: &m
         Field::Seq => out.decimal(event.seq()),
         Field::Ticks => out.decimal(event.ticks()),
         Field::TimeNs => event.nanoseconds().into_iter().for_each(|time| out.decimal(time)),
-        Field::Time => event.nanoseconds().into_iter().for_each(|time| out.seconds(time, 0)),
         Field::Cpu => out.decimal(u64::from(event.cpu())),
         Field::Context => {
             out.text(event.context().map_or("", |context| context.key_text.as_str()));
@@ -321,8 +329,9 @@ fn put_field(out: &mut TextBuffer, field: Field, event: Event<'_>, describer: &m
         Field::Id => out.decimal(u64::from(event.id())),
         Field::Name => out.text(event.name()),
         Field::Event => out.text(event.label().to_string()),
-        // The caller writes the arguments, which depend on the format.
-        Field::Args => {}
+        // The caller writes the arguments, which depend on the format, and the times, which depend
+        // on the previous event.
+        Field::Args | Field::Time => {}
         Field::Text => describer.put(out, event),
     }
 }

@@ -9,6 +9,7 @@ pub(super) struct Keys {
     pub(super) seq: Literal,
     pub(super) ticks: Literal,
     pub(super) time_ns: Literal,
+    pub(super) time: Literal,
     pub(super) cpu: Literal,
     pub(super) priority: Literal,
     pub(super) text: Literal,
@@ -37,6 +38,7 @@ impl Keys {
                 seq: Literal::new(r#"{"seq":"#),
                 ticks: Literal::new(r#","ticks":"#),
                 time_ns: Literal::new(r#","time_ns":"#),
+                time: Literal::new(r#","time":"#),
                 cpu: Literal::new(r#","cpu":"#),
                 priority: Literal::new(r#","priority":"#),
                 text: Literal::new(r#"},"text":""#),
@@ -50,8 +52,10 @@ impl Keys {
     }
 
     fn separated(separator: &str) -> Self {
-        let [ticks, time_ns, cpu, priority, text] = [(); 5].map(|()| Literal::new(separator));
+        let [ticks, time_ns, time, cpu, priority, text] =
+            [(); 6].map(|()| Literal::new(separator));
         let [seq, end] = [(); 2].map(|()| Literal::new(""));
-        Self { seq, ticks, time_ns, cpu, priority, text, end, absent: Absent::Empty, room: ROOM }
+        let absent = Absent::Empty;
+        Self { seq, ticks, time_ns, time, cpu, priority, text, end, absent, room: ROOM }
     }
 }

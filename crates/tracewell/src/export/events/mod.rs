@@ -8,6 +8,7 @@
 //! | `seq` | sequence number |
 //! | `ticks` | ticks since the first event, unwrapped |
 //! | `time_ns` | the same in nanoseconds, if the clock's rate is known |
+//! | `time` | with [`EventWriter::with_times`]: seconds since the first or the previous event, or the date, a string |
 //! | `cpu` | core |
 //! | `context`, `context_name` | key as recorded, name |
 //! | `priority` | if the event has one |
@@ -29,6 +30,7 @@ mod apart;
 mod columns;
 mod escape;
 mod keys;
+mod times;
 mod values;
 
 use std::io::{self, Write};
@@ -41,13 +43,16 @@ use crate::model::{
     Stop, Trace,
 };
 use crate::select::{Listing, Selection};
-use crate::text::{Describer, IncrementalDecimal, Literal, PerEvent, Reservation, TextBuffer};
+use crate::text::{
+    Describer, IncrementalDecimal, Literal, PerEvent, Reservation, TextBuffer, TimeForm,
+};
 pub use apart::LossesApart;
 use apart::loss_text;
 use columns::Cells;
 pub use columns::{ArgumentNames, ColumnError, Columns};
 use escape::{escape_from, is_special, put_text};
 use keys::{Absent, Keys};
+use times::Times;
 use values::Prefix;
 
 /// The export `jsonl`: one JSON object per line and event.
@@ -104,6 +109,12 @@ pub enum EventFormat {
 const COLUMNS: [&str; 10] =
     ["seq", "ticks", "time_ns", "cpu", "context", "context_name", "priority", "id", "name", "args"];
 
+/// Number of columns before that of a chosen form of times.
+const AFTER_TIME_NS: usize = 3;
+
+/// Number of columns before `name`, without that of a chosen form of times.
+const BEFORE_NAME: usize = 8;
+
 /// A sink that writes every selected event.
 ///
 /// ```
@@ -135,6 +146,9 @@ pub struct EventWriter<W> {
     details: [Prefix; 2],
     /// Chosen columns instead of the usual ones.
     cells: Option<Cells>,
+    /// The form of times, if the user chose it.
+    form: Option<TimeForm>,
+    times: Times,
     /// True if lines have the decoded arguments, too.
     decoded: bool,
     /// True if losses have no lines.
@@ -172,6 +186,8 @@ impl<W: Write> EventWriter<W> {
             details: [("preemption_threshold", false), ("interrupted", true)]
                 .map(|(name, is_key)| argument_plan(format, 1, Some(name), is_key)),
             cells: None,
+            form: None,
+            times: Times::new(TimeForm::Relative),
             decoded: false,
             without_losses: false,
         }
@@ -197,6 +213,30 @@ impl<W: Write> EventWriter<W> {
         Self { cells: Some(Cells::new(columns)), ..self }
     }
 
+    /// Adds the field `time` after `time_ns`: seconds since the first event or since the previous
+    /// event that is written, with nine decimals, or the date, which is a string in JSON. A chosen
+    /// column `time` has this form.
+    ///
+    /// ```
+    /// use tracewell::export::events::{EventFormat, EventWriter};
+    /// use tracewell::select::Selection;
+    /// use tracewell::text::TimeForm;
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+    /// let selection = Selection { head: Some(3), ..Selection::default() };
+    /// let mut writer = EventWriter::new(Vec::new(), EventFormat::JsonLines, selection)
+    ///     .with_times(TimeForm::Delta);
+    /// tracewell::open(path)?.rate("1MHz".parse()?).read(&mut writer)?;
+    /// let lines = String::from_utf8(writer.into_inner()?)?;
+    /// assert!(lines.lines().all(|line| line.contains(r#","time":0.000"#)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Reading fails if the form is that of dates, and the trace has none.
+    pub fn with_times(self, form: TimeForm) -> Self {
+        Self { times: Times::new(form.clone()), form: Some(form), ..self }
+    }
+
     /// Adds the object `args_text` to JSON lines: each argument as reports show it. Tables
     /// do not change; [`Columns`] have decoded arguments.
     pub fn with_decoded_arguments(self) -> Self {
@@ -208,12 +248,15 @@ impl<W: Write> EventWriter<W> {
         Self { without_losses: true, ..self }
     }
 
-    /// Adds a warning to a trace for each chosen column of an argument that no written event has.
-    /// Call this after reading.
+    /// Adds a warning to a trace for each chosen column of an argument that no written event has,
+    /// and for a form of times without effect. Call this after reading.
     pub fn remark(&self, trace: &mut Trace) {
         let unknown = self.cells.as_ref().map_or_else(Vec::new, |cells| cells.unknown(trace));
         for warning in unknown {
             trace.diagnostics.add(Severity::Warning, None, warning);
+        }
+        if self.form.is_some() {
+            self.times.remark(trace);
         }
     }
 
@@ -237,14 +280,31 @@ impl<W: Write> EventWriter<W> {
             cells.put_heading(self.lines.buffer(), self.format);
             return self.lines.line("");
         }
-        self.lines.line(COLUMNS.join(separator))
+        let mut columns = COLUMNS.to_vec();
+        if self.form.is_some() {
+            columns.insert(AFTER_TIME_NS, "time");
+        }
+        self.lines.line(columns.join(separator))
+    }
+
+    /// Checks that the trace has the times of the selection and of the lines.
+    fn check(&self, trace: &Trace) -> Flow {
+        Stop::on_error(self.lines.check(trace))?;
+        Stop::on_error(self.check_times(trace))?;
+        Flow::Continue(())
+    }
+
+    fn check_times(&self, trace: &Trace) -> Result<(), SinkError> {
+        let checked = self.form.as_ref().map_or(Ok(()), |form| form.check(trace));
+        checked.map_err(SinkError::not_possible)
     }
 
     fn line(&mut self, event: Event<'_>) -> Flow {
         let start = self.lines.buffer().len();
         match &mut self.cells {
             Some(cells) if self.format != EventFormat::JsonLines => {
-                cells.put(self.lines.buffer(), self.format, &self.details, event);
+                let times = &mut self.times;
+                cells.put(self.lines.buffer(), self.format, (&self.details, times), event);
             }
             _ => self.values(event),
         }
@@ -277,6 +337,11 @@ impl<W: Write> EventWriter<W> {
             Some(time) => self.time.put(room.literal(&keys.time_ns), time),
             None => absent(room, &keys.time_ns, keys.absent),
         };
+        if self.form.is_some() {
+            room.done();
+            self.times.put_field(out, (format, &keys.time, keys.absent), event);
+            room = out.room(keys.room + context.len() + plan.room);
+        }
         room = room.literal(&keys.cpu).decimal(u64::from(row.cpu)).literal(context);
         room = match row.priority.get() {
             Some(priority) => room.literal(&keys.priority).decimal(u64::from(priority)),
@@ -352,7 +417,7 @@ impl<W: Write> EventWriter<W> {
 
 impl<W: Write> Sink for EventWriter<W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        Stop::on_error(self.lines.check(trace))?;
+        self.check(trace)?;
         Stop::on_error(self.begin())?;
         for row in batch.events() {
             let event = Event::new(trace, &row);
@@ -377,11 +442,12 @@ impl<W: Write> Sink for EventWriter<W> {
                 out.text(format!(r#"{{"lost":{lost},"cause":"{cause}","offset":{offset}}}"#));
             }
             (Some(cells), format) => cells.put_loss(out, format, loss),
-            // Eight empty columns come before `name`.
-            (None, EventFormat::Tsv) => {
-                out.text(format!("\t\t\t\t\t\t\t\tlost\t{}", loss_text(loss)));
+            (None, format) => {
+                let separator = if format == EventFormat::Tsv { "\t" } else { "," };
+                let before = BEFORE_NAME + usize::from(self.form.is_some());
+                out.text(separator.repeat(before));
+                out.text(format!("lost{separator}{}", loss_text(loss)));
             }
-            (None, EventFormat::Csv) => out.text(format!(",,,,,,,,lost,{}", loss_text(loss))),
         }
         self.lines.end_mark(start)
     }
@@ -392,6 +458,7 @@ impl<W: Write> Sink for EventWriter<W> {
 
     fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
         self.lines.check(trace)?;
+        self.check_times(trace)?;
         self.begin()?;
         self.lines.end()?;
         self.flush()

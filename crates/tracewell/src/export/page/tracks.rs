@@ -1,6 +1,7 @@
 //! The tracks of the page as columns. Of each row, the page contains only the part that lies in
 //! the page's range.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::{Value, json};
@@ -46,7 +47,7 @@ pub(super) fn put(
         let changes = rows.changes(&lock.holder, held);
         let waits = rows.waits(lock);
         let name = resource_name(trace, lock.key, lock.kind, trace.span);
-        let name = name.map_or_else(|| format!("{:#x}", lock.key), str::to_owned);
+        let name = name.map_or_else(|| format!("{:#x}", lock.key), Cow::into_owned);
         let what = kind_of(trace, lock.is_mutex, lock.kind);
         rows.add("lock", json!({ "name": name, "what": what, "changes": changes, "waits": waits }));
     }
@@ -94,7 +95,8 @@ fn maybe(context: Option<ContextId>) -> u64 {
 fn described(trace: &Trace, events: &Events, reason: &Reason) -> Value {
     let name = reason.key.and_then(|key| {
         let known = resource_name(trace, key, reason.kind, trace.span);
-        known.or_else(|| trace.objects.at(key, trace.span, None).map(|(_, o)| o.label.as_str()))
+        let any = || trace.objects.at(key, trace.span, None).map(|(_, o)| o.label.as_str().into());
+        known.or_else(any)
     });
     let object = reason.key.and_then(|key| trace.objects.at(key, trace.span, reason.kind));
     let kind = object.and_then(|(_, object)| trace.schema.object_kind(object.kind));
@@ -112,7 +114,7 @@ fn described(trace: &Trace, events: &Events, reason: &Reason) -> Value {
     });
     json!({
         "what": noun,
-        "object": name.map(str::to_owned).or_else(|| reason.key.map(|key| format!("{key:#x}"))),
+        "object": name.map(Cow::into_owned).or_else(|| reason.key.map(|key| format!("{key:#x}"))),
         "holder": maybe(reason.holder),
         "code": code,
     })

@@ -206,7 +206,7 @@ impl Symbols {
     #[cold]
     fn create(&mut self, trace: &mut Trace, key: u64) -> ContextId {
         let (lives, last) = self.lives.entry(key).or_default();
-        let context = active_object(trace.payload, key);
+        let context = active_object(trace, key);
         // If an address already has `MAX_LIVES` contexts, rename its last context, so that memory
         // stays bounded.
         if *lives < MAX_LIVES {
@@ -234,9 +234,10 @@ const fn cache_slot(key: u64) -> usize {
     slot as usize % SEEN
 }
 
-fn active_object(payload: PayloadLayout, key: u64) -> Context {
-    let key_text = key_text(payload, key);
-    let name = format!("ao {key_text}");
+fn active_object(trace: &Trace, key: u64) -> Context {
+    let key_text = key_text(trace.payload, key);
+    let symbol = trace.symbol(key).map(|symbol| symbol.to_string());
+    let name = symbol.unwrap_or_else(|| format!("ao {key_text}"));
     Context { key, key_text, kind: ContextKind::Thread, name, object: None }
 }
 

@@ -12,7 +12,7 @@ use tracewell_wire::threadx::{RegistrySlot, context, ids};
 use super::image::Image;
 use crate::model::{
     Context, ContextId, ContextKind, Diagnostics, Lifetime, Lifetimes, Object, ObjectId, Severity,
-    Trace,
+    SymbolTable, Trace,
 };
 use crate::text::shown;
 
@@ -98,7 +98,8 @@ impl Registry {
             self.thread_of(trace, *id);
         }
         let digits = trace.payload.digits();
-        let unnamed = |key| format!("thread {}", key_text(digits, key));
+        let symbols = trace.symbols.clone();
+        let unnamed = |key| unnamed(symbols.as_deref(), digits, "thread", key);
         let schema = trace.schema.clone();
         let turns =
             lifetimes.settle(&schema, &mut trace.objects, named, (ticks, (THREAD, &unnamed)));
@@ -150,7 +151,7 @@ impl Registry {
         let (kind, name) = match key {
             context::INTERRUPT => (ContextKind::Interrupt, "Interrupt".to_owned()),
             context::INITIALIZATION => (ContextKind::Initialization, "Initialization".to_owned()),
-            _ => (ContextKind::Thread, format!("thread {}", key_text(digits, key))),
+            _ => (ContextKind::Thread, unnamed(trace.symbols.as_deref(), digits, "thread", key)),
         };
         let object = (kind == ContextKind::Thread).then(|| {
             trace.objects.add(Object {
@@ -212,8 +213,16 @@ fn label(slot: &RegistrySlot<'_>, trace: &Trace) -> String {
     }
     let noun =
         trace.schema.object_kind(u32::from(slot.object_type)).map(|kind| kind.label.as_str());
-    let key = key_text(trace.payload.digits(), slot.pointer);
-    format!("{} {key}", noun.unwrap_or("object"))
+    let noun = noun.unwrap_or("object");
+    unnamed(trace.symbols.as_deref(), trace.payload.digits(), noun, slot.pointer)
+}
+
+/// Returns the name of an object without a recorded name: its symbol, or its kind and address.
+fn unnamed(symbols: Option<&SymbolTable>, digits: usize, noun: &str, key: u64) -> String {
+    match symbols.and_then(|symbols| symbols.find_in(key, digits)) {
+        Some(symbol) => symbol.to_string(),
+        None => format!("{noun} {}", key_text(digits, key)),
+    }
 }
 
 fn key_text(digits: usize, key: u64) -> String {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::model::Trace;
 use crate::select::Bound;
+use crate::text::calendar::Zone;
 
 /// A unit of time: its name, and its nanoseconds.
 const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000), ("ns", 1)];
@@ -19,7 +20,26 @@ pub(super) struct Axis<'a> {
     /// Name of the labels' unit, its length in nanoseconds, and the number of decimals; `None` for
     /// ticks.
     unit: Option<(&'static str, u64, usize)>,
+    /// The form of dates, if the axis shows dates.
+    dates: Option<Dates<'a>>,
 }
+
+/// The form of dates on an axis.
+#[derive(Clone, Copy, Debug)]
+struct Dates<'a> {
+    zone: &'a Zone,
+    /// True if labels have a date, and false if they have only a time of day.
+    has_day: bool,
+    /// Number of decimals of a second.
+    decimals: usize,
+}
+
+/// Nanoseconds of a day.
+const DAY: u64 = 24 * 3600 * 1_000_000_000;
+
+/// Length of a date of ISO 8601 without its time, and up to the second.
+const DATE: usize = "2026-03-02".len();
+const SECOND: usize = "2026-03-02T09:00:00".len();
 
 /// Returns the ticks of a bound that the user typed. `end` is the first tick after the trace.
 pub(super) fn ticks(trace: &Trace, bound: Bound, end: u64) -> u64 {
@@ -39,7 +59,14 @@ pub(super) fn ticks(trace: &Trace, bound: Bound, end: u64) -> u64 {
 }
 
 impl<'a> Axis<'a> {
-    pub(super) fn new(trace: &'a Trace, ticks: &Range<u64>, columns: usize) -> Self {
+    /// Creates the axis of a range of ticks. It shows dates in `zone`, or times since the first
+    /// event.
+    pub(super) fn new(
+        trace: &'a Trace,
+        ticks: &Range<u64>,
+        columns: usize,
+        zone: Option<&'a Zone>,
+    ) -> Self {
         let at = |ticks| trace.clock.nanoseconds(ticks);
         let unit = at(ticks.start).zip(at(ticks.end)).map(|(from, to)| {
             let (name, size) = unit_of(to - from);
@@ -48,11 +75,42 @@ impl<'a> Axis<'a> {
             let decimals = (0..9).find(|decimals| size / 10_u64.pow(*decimals) <= between.max(1));
             (name, size, decimals.unwrap_or(9) as usize + 1)
         });
-        Self { trace, ticks: ticks.clone(), columns, unit }
+        let dates = zone.map(|zone| {
+            let length = at(ticks.end).zip(at(ticks.start)).map_or(0, |(to, from)| to - from);
+            let between = (length / (columns / LABEL_COLUMNS).max(1) as u64).max(1);
+            // Labels at distances of seconds need no decimals.
+            let decimals = match (0..9).find(|digits| 10_u64.pow(9 - *digits) <= between) {
+                Some(0) => 0,
+                Some(decimals) => decimals as usize + 1,
+                None => 9,
+            };
+            Dates { zone, has_day: length >= DAY, decimals }
+        });
+        Self { trace, ticks: ticks.clone(), columns, unit, dates }
     }
 
-    /// Returns a time in the unit of the axis.
+    /// Returns a time in the form of the axis: a time of day or a date, or a time since the first
+    /// event in the axis's unit.
     pub(super) fn time(&self, ticks: u64) -> String {
+        let Some(dates) = self.dates else { return self.since_first(ticks) };
+        let Some(date) = self.date(ticks) else { return "-".to_owned() };
+        let second = date.get(..SECOND).unwrap_or(&date);
+        match (dates.has_day, dates.decimals) {
+            (true, _) => second.to_owned(),
+            (false, 0) => second.get(DATE + 1..).unwrap_or_default().to_owned(),
+            (false, decimals) => {
+                date.get(DATE + 1..SECOND + 1 + decimals).unwrap_or_default().to_owned()
+            }
+        }
+    }
+
+    /// Returns the whole date, if the axis shows dates and the date fits into 64 bits.
+    fn date(&self, ticks: u64) -> Option<String> {
+        Some(self.dates?.zone.date(self.trace.wall_clock_ns(ticks)?))
+    }
+
+    /// Returns a time since the first event in the unit of the axis.
+    fn since_first(&self, ticks: u64) -> String {
         let Some((unit, size, decimals)) = self.unit else { return format!("{ticks} ticks") };
         let nanoseconds = self.trace.clock.nanoseconds(ticks).unwrap_or(0);
         format!("{} {unit}", decimal(nanoseconds, size, decimals))
@@ -61,7 +119,8 @@ impl<'a> Axis<'a> {
     /// Returns a line with the shown time and the time per column. `span` is the length of the
     /// trace.
     pub(super) fn summary(&self, span: u64) -> String {
-        let (from, to) = (self.time(self.ticks.start), self.time(self.ticks.end - 1));
+        let whole_time = |ticks| self.date(ticks).unwrap_or_else(|| self.time(ticks));
+        let (from, to) = (whole_time(self.ticks.start), whole_time(self.ticks.end - 1));
         let length = self.ticks.end - 1 - self.ticks.start;
         let column = match self.trace.clock.nanoseconds(self.ticks.end) {
             Some(end) => {
@@ -72,7 +131,7 @@ impl<'a> Axis<'a> {
             }
             None => format!("{} ticks", (length + 1).div_ceil(self.columns as u64)),
         };
-        let whole = if length == span { String::new() } else { format!(" of {}", self.time(span)) };
+        let whole = if length == span { String::new() } else { format!(" of {}", self.since_first(span)) };
         format!("{from} to {to}{whole}, {column} in a column")
     }
 

@@ -20,6 +20,7 @@ use super::scheduling::resource_name;
 use crate::analysis::tracks::{Gap, LockTrack, Occupant, Row, State, Tracks};
 use crate::model::{ContextId, Trace};
 use crate::select::{Selection, SelectionError, is_context};
+use crate::text::calendar::Zone;
 use crate::text::{counted, shown, times};
 use axis::Axis;
 use columns::Columns;
@@ -35,6 +36,8 @@ pub struct ChartOptions {
     /// Selects the time (`from`, `to`), the contexts, and the cores (`cpus`). If cores are
     /// selected, only contexts that ran on them are shown. A chart ignores all other fields.
     pub selection: Selection,
+    /// The zone of dates on the time axis; `None` for times since the first event.
+    pub dates: Option<Zone>,
 }
 
 /// Minimum width of a chart in characters. It leaves room for short names and some columns of time.
@@ -45,7 +48,7 @@ const MAX_GAPS: usize = 8;
 
 impl Default for ChartOptions {
     fn default() -> Self {
-        Self { width: 100, ascii: false, selection: Selection::default() }
+        Self { width: 100, ascii: false, selection: Selection::default(), dates: None }
     }
 }
 
@@ -66,14 +69,17 @@ impl Default for ChartOptions {
 /// ```
 ///
 /// # Errors
-/// Returns an error if the selection has times but the clock has no known rate, or if it has dates
-/// but the trace has no wall clock, or if it has processors but the tracks have no cores.
+/// Returns an error if the selection has times but the clock has no known rate, or if dates are
+/// selected or shown but the trace has no wall clock, or if it has processors but the tracks have no cores.
 pub fn chart(
     trace: &Trace,
     tracks: &Tracks,
     options: &ChartOptions,
 ) -> Result<String, SelectionError> {
     options.selection.check(trace)?;
+    if options.dates.is_some() {
+        trace.check_dates()?;
+    }
     if tracks.cores.is_empty() && !options.selection.cpus.is_empty() {
         return Err(SelectionError::NoCores);
     }
@@ -124,7 +130,8 @@ impl<'a> Chart<'a> {
     }
 
     fn text(mut self) -> String {
-        let axis = Axis::new(self.trace, &self.ticks, self.columns);
+        let dates = self.options.dates.as_ref();
+        let axis = Axis::new(self.trace, &self.ticks, self.columns, dates);
         let mut lines = self.folded(&axis.summary(self.tracks.span));
         lines.push(String::new());
         lines.extend(axis.lines(self.names + 1, self.options.ascii));
@@ -362,7 +369,7 @@ fn name(trace: &Trace, context: ContextId) -> String {
 
 fn lock_name(trace: &Trace, lock: &LockTrack) -> String {
     let name = resource_name(trace, lock.key, lock.kind, trace.span);
-    name.map_or_else(|| format!("{:#x}", lock.key), |name| shown(name).into_owned())
+    name.map_or_else(|| format!("{:#x}", lock.key), |name| shown(&*name).into_owned())
 }
 
 fn activity(state: State) -> Activity {

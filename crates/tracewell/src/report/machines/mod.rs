@@ -36,7 +36,8 @@ fn timer_name(trace: &Trace, timer: &Timer) -> String {
 /// Returns a name. Without a name, returns the owner and the kind of object.
 fn named_by_owner(trace: &Trace, named: Named, owner: Option<Named>, what: &str) -> String {
     // An unnamed object has a label, too, but the label is only the address.
-    let has_name = trace.objects.at(named.key, named.ticks, named.kind).is_some();
+    let is_object = trace.objects.at(named.key, named.ticks, named.kind).is_some();
+    let has_name = is_object || trace.object_symbol(named.kind, named.argument).is_some();
     match owner {
         Some(owner) if !has_name => format!("{}'s {what}", owner.label(trace)),
         _ => named.label(trace),

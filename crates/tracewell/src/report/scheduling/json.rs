@@ -1,5 +1,6 @@
 //! The figures of the scheduler as JSON; docs/analysis.md defines them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -184,7 +185,7 @@ pub struct LockRow<'a> {
     /// Its key, as in the objects of `info` and in the arguments of events.
     pub key: String,
     /// Its name, if the trace has one.
-    pub name: Option<&'a str>,
+    pub name: Option<Cow<'a, str>>,
     /// Number of requests.
     pub requests: u64,
     /// Number of requests that had to wait.

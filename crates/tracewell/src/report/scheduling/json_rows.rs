@@ -1,5 +1,7 @@
 //! The long lists of the JSON document: jobs and waits, one object per row.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::json_parts::{ContextTicks, SplitRow, key_of, name_of};
@@ -90,7 +92,7 @@ pub struct WaitRow<'a> {
     /// Key of the object, as in the objects of `info` and in the arguments of events.
     pub key: Option<String>,
     /// Name of the object.
-    pub object: Option<&'a str>,
+    pub object: Option<Cow<'a, str>>,
     /// Name of the task that held the object.
     pub owner: Option<&'a str>,
     /// Ticks of the request.

@@ -24,6 +24,8 @@ pub use json_tasks::{
 };
 pub use text::text;
 
+use std::borrow::Cow;
+
 use crate::model::{Processor, Trace};
 
 /// Returns the noun for a resource: the label of its type if events record it.
@@ -46,18 +48,20 @@ fn needed(trace: &Trace) -> Option<&'static str> {
     }
 }
 
-/// Returns the name of the resource that had a key at a time, if it is known.
+/// Returns the name of the resource that had a key at a time, if it is known: its recorded name, or
+/// its symbol.
 pub(crate) fn resource_name(
     trace: &Trace,
     key: u64,
     kind: Option<u32>,
     ticks: u64,
-) -> Option<&str> {
-    let (_, object) = trace.objects.at(key, ticks, kind)?;
+) -> Option<Cow<'_, str>> {
     // A number may also be the key of a context, which is not a resource.
-    let fits = match kind {
-        Some(kind) => object.kind == kind,
-        None => trace.contexts.find(key).is_none(),
-    };
-    fits.then_some(object.label.as_str())
+    let is_context = || trace.contexts.find(key).is_some();
+    match (trace.objects.at(key, ticks, kind), kind) {
+        (Some((_, object)), Some(kind)) if object.kind != kind => None,
+        (_, None) if is_context() => None,
+        (Some((_, object)), _) => Some(object.label.as_str().into()),
+        (None, _) => Some(trace.object_symbol(kind, key)?.to_string().into()),
+    }
 }

@@ -1,5 +1,7 @@
 //! Rows and headings of the tables that [`super::text()`] prints.
 
+use std::borrow::Cow;
+
 use super::missing::shown;
 use super::{SEMAPHORE, kind_of, resource_name};
 use crate::analysis::Range;
@@ -150,7 +152,7 @@ pub(super) fn resource(trace: &Trace, figures: &Figures, resource: &Resource) ->
         Cell::from(known.then(|| Cell::rare(count)))
     };
     [
-        named.map_or_else(|| format!("0x{:08X}", resource.key), str::to_owned).into(),
+        named.map_or_else(|| format!("0x{:08X}", resource.key), Cow::into_owned).into(),
         kind_of(trace, resource.is_mutex, resource.kind).into(),
         requests.into(),
         blocks.into(),
@@ -310,7 +312,7 @@ pub(in crate::report) fn waited_for(trace: &Trace, wait: &Waited) -> String {
     let kind = kind_of(trace, wait.is_mutex, wait.kind);
     match named {
         // The label of an unnamed object consists of its kind and key.
-        Some(label) if label.starts_with(kind) => label.to_owned(),
+        Some(label) if label.starts_with(kind) => label.into_owned(),
         Some(label) => format!("{kind} {label}"),
         None => format!("{kind} {key}"),
     }

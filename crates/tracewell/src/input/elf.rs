@@ -1,0 +1,178 @@
+//! Reads the symbols of a program from its ELF file. The symbols name addresses in a trace
+//! ([`SymbolTable`]).
+//!
+//! Layout: System V ABI, chapter 4, "Object Files"; for the mapping symbols `$t` and bit 0 of
+//! functions, "ELF for the Arm Architecture", section 5.5. The crate `object` reads the structures.
+//! This module selects the symbols that name something in memory. It reads no debug information.
+
+use std::fmt::{self, Write};
+
+use object::Endianness;
+use object::elf::{self, FileHeader32, FileHeader64};
+use object::read::elf::{FileHeader, SectionHeader, Sym, SymbolTable as Entries};
+
+use super::foreign;
+use crate::compressed::Compression;
+use crate::format;
+use crate::model::{Program, Symbol, SymbolTable};
+use crate::text::shown;
+
+/// Error for a file that has no symbols for a trace. The messages do not contain the path.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ElfError {
+    /// The file is not an ELF file.
+    #[error("at byte 0: expected an ELF file, found {0}")]
+    NotElf(String),
+    /// The file is the output of a compiler, before a linker chose addresses.
+    #[error("expected a linked program, found an object file, which has no addresses yet")]
+    NotLinked,
+    /// The file has no symbol that names an address.
+    #[error("expected symbols, found none: give the file as the linker wrote it, not stripped")]
+    NoSymbols,
+    /// A structure of the file is outside of it, or contradicts itself.
+    #[error("at byte {offset}: cannot read {part} of this ELF file")]
+    Damaged {
+        /// Offset of the structure in bytes.
+        offset: u64,
+        /// Name of the structure.
+        part: &'static str,
+    },
+}
+
+/// Maximum length of a readable name that replaces a name of the Rust compiler, in bytes. The
+/// compiler's encoding can describe names of any length in a few bytes.
+const MAX_READABLE: usize = 1024;
+
+/// Maximum total length of all names, relative to the length of the file. Names can share bytes of
+/// the file, so a small damaged file could otherwise fill the memory.
+const MAX_NAMES: usize = 4;
+
+/// Reads the symbols of a program from the bytes of its ELF file. `path` is for later messages.
+///
+/// # Errors
+/// Returns an error if the bytes are not an ELF file, or have no symbols with addresses.
+pub fn symbols(path: &str, bytes: &[u8]) -> Result<SymbolTable, ElfError> {
+    let program = Program { path: path.to_owned(), ..Program::default() };
+    match bytes {
+        [0x7F, b'E', b'L', b'F', 1, ..] => {
+            read::<FileHeader32<Endianness>>(Program { bits: 32, ..program }, bytes)
+        }
+        [0x7F, b'E', b'L', b'F', 2, ..] => {
+            read::<FileHeader64<Endianness>>(Program { bits: 64, ..program }, bytes)
+        }
+        [0x7F, b'E', b'L', b'F', ..] => Err(ElfError::Damaged { offset: 4, part: "the class" }),
+        _ => Err(ElfError::NotElf(found(bytes))),
+    }
+}
+
+/// Returns the kind of a file that is not an ELF file.
+fn found(bytes: &[u8]) -> String {
+    let start = bytes.get(..64 * 1024).unwrap_or(bytes);
+    let compression = || Some(format!("{} data", Compression::recognise(start)?.name()));
+    let trace = || Some(format!("a {} trace", format::recognise(start)?.name));
+    match start {
+        [] => "an empty file".to_owned(),
+        _ => foreign::name(start)
+            .map(str::to_owned)
+            .or_else(compression)
+            .or_else(trace)
+            .unwrap_or_else(|| "other data".to_owned()),
+    }
+}
+
+fn read<Elf: FileHeader<Endian = Endianness>>(
+    program: Program,
+    bytes: &[u8],
+) -> Result<SymbolTable, ElfError> {
+    let damaged = |part, offset: u64| move |_| ElfError::Damaged { offset, part };
+    let header = Elf::parse(bytes).map_err(damaged("the header", 0))?;
+    let endian = header.endian().map_err(damaged("the byte order", 5))?;
+    let kind = header.e_type(endian);
+    if kind == elf::ET_REL {
+        return Err(ElfError::NotLinked);
+    }
+    let offset = header.e_shoff(endian).into();
+    let sections = header.sections(endian, bytes);
+    let sections = sections.map_err(damaged("the section headers", offset))?;
+    let symbols = sections.iter().find(|section| section.sh_type(endian) == elf::SHT_SYMTAB);
+    let offset = symbols.map_or(0, |section| section.sh_offset(endian).into());
+    let entries = sections.symbols(endian, bytes, elf::SHT_SYMTAB);
+    let entries = entries.map_err(damaged("the symbol table", offset))?;
+    let has_thumb = header.e_machine(endian) == elf::EM_ARM;
+    let limit = MAX_NAMES.saturating_mul(bytes.len());
+    let symbols = definitions(&entries, endian, has_thumb, limit)
+        .ok_or(ElfError::Damaged { offset, part: "the names of symbols" })?;
+    if symbols.is_empty() {
+        return Err(ElfError::NoSymbols);
+    }
+    let program = Program { has_thumb, is_movable: kind == elf::ET_DYN, ..program };
+    Ok(SymbolTable::new(program, symbols))
+}
+
+/// Returns the symbols that have addresses, with the preferred one of equal addresses first.
+/// Returns `None` if a name is outside the file, or if all names are too long.
+fn definitions<Elf: FileHeader<Endian = Endianness>>(
+    entries: &Entries<'_, Elf>,
+    endian: Endianness,
+    has_thumb: bool,
+    limit: usize,
+) -> Option<Vec<Symbol>> {
+    let mut symbols = Vec::new();
+    let mut length = 0_usize;
+    for entry in entries.iter().filter(|entry| entry.is_definition(endian, entries.strings())) {
+        let name = entry.name(endian, entries.strings()).ok()?;
+        // Assemblers give such names to places within functions.
+        if name.is_empty() || name.starts_with(b".L") {
+            continue;
+        }
+        let name = readable(name);
+        length = length.saturating_add(name.len());
+        if length > limit {
+            return None;
+        }
+        let is_code = entry.st_type() == elf::STT_FUNC;
+        let value = entry.st_value(endian).into();
+        let address = if has_thumb && is_code { value & !1 } else { value };
+        let size = entry.st_size(endian).into();
+        symbols.push((rank(entry), Symbol { address, size, name, is_code }));
+    }
+    symbols.sort_by_key(|(rank, _)| *rank);
+    Some(symbols.into_iter().map(|(_, symbol)| symbol).collect())
+}
+
+/// Returns the order in which symbols of the same address are preferred: the names of functions and
+/// variables before labels, and names that the whole program shares before others.
+fn rank(entry: &impl Sym) -> (bool, u8) {
+    let binding = match entry.st_bind() {
+        elf::STB_GLOBAL => 0,
+        elf::STB_WEAK => 1,
+        _ => 2,
+    };
+    (entry.st_type() == elf::STT_NOTYPE, binding)
+}
+
+/// Returns a name as the program's source spells it: names of the Rust compiler are decoded, and
+/// unprintable bytes are escaped.
+fn readable(name: &[u8]) -> String {
+    let decoded = std::str::from_utf8(name).ok().and_then(|name| {
+        let mut out = Limited(String::new());
+        // The alternate form leaves out the compiler's hash.
+        write!(out, "{:#}", rustc_demangle::try_demangle(name).ok()?).ok()?;
+        Some(out.0)
+    });
+    let name = decoded.map_or_else(|| name.to_owned(), String::into_bytes);
+    shown(&name).into_owned()
+}
+
+/// Text that refuses to become longer than [`MAX_READABLE`].
+struct Limited(String);
+
+impl Write for Limited {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.0.len() + text.len() > MAX_READABLE {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
