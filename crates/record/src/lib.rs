@@ -78,6 +78,7 @@ pub mod rkh;
 pub mod shark;
 #[cfg(any(target_has_atomic = "64", feature = "critical-section"))]
 pub mod stream;
+pub mod target;
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 pub mod thread_memory;
 pub mod threadx;

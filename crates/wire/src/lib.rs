@@ -29,6 +29,7 @@ mod order;
 pub mod posix;
 pub mod rkh;
 pub mod shark;
+pub mod target;
 pub mod threadx;
 
 pub use order::ByteOrder;

@@ -20,6 +20,7 @@ pub mod posix;
 pub mod rkh;
 mod settings;
 pub mod shark;
+pub mod target;
 pub mod threadx;
 
 use std::fs::File;
@@ -260,6 +261,7 @@ pub static FORMATS: &[&Format] = &[
     &posix::FORMAT,
     &rkh::FORMAT,
     &shark::FORMAT,
+    &target::FORMAT,
     &arrivals::FORMAT,
 ];
 

@@ -238,6 +238,8 @@ pub struct Trace {
     pub contexts: Contexts,
     /// The information about the use of the processor. A decoder can refine it while reading.
     pub processor: Processor,
+    /// True if a task with a larger priority is more urgent. In most systems, it is less urgent.
+    pub larger_is_urgent: bool,
     /// The objects that events act on.
     pub objects: Objects,
     /// The symbols of the recorded program, if the user gave its file.
@@ -275,6 +277,7 @@ impl Trace {
             wall_clock: None,
             contexts: Contexts::default(),
             processor: Processor::Recorders { needed: "events of task switches" },
+            larger_is_urgent: false,
             objects: Objects::default(),
             symbols: None,
             losses: Losses::default(),

@@ -31,6 +31,15 @@ pub const fn place(start: u32, length: u32) -> u64 {
     start as u64 | (length as u64) << 32
 }
 
+/// Appends a row to `out`: the bits of filled slots, the slots, and the bytes that slots refer to.
+/// Pads the row to a multiple of 8 bytes.
+pub fn put(out: &mut Vec<u8>, present: u32, slots: &[u64], bytes: &[u8]) {
+    out.extend(head(present, slots.len() as u32).to_le_bytes());
+    out.extend(slots.iter().flat_map(|slot| slot.to_le_bytes()));
+    out.extend_from_slice(bytes);
+    out.resize(out.len().next_multiple_of(8), 0);
+}
+
 /// Returns the value in a slot, or `None` if it is not present.
 #[inline]
 pub(super) fn value(row: &[u8], index: usize) -> Option<u64> {

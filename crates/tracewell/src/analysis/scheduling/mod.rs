@@ -270,6 +270,8 @@ impl<M: Moments> Scheduling<M> {
             self.stacks.take(event);
         }
         if let (Some(ContextKind::Thread), Some(priority)) = (kind, row.priority.get()) {
+            // The requests compare priorities of which smaller ones are more urgent.
+            let priority = if trace.larger_is_urgent { u16::MAX - priority } else { priority };
             self.requests.note_priority(row.context, priority);
         }
         let hole = self.is_hole(trace, row.id, &step);
@@ -481,8 +483,8 @@ impl<M: Moments> Scheduling<M> {
     }
 }
 
-/// Returns true if an event can cause a new choice of the scheduler. Events of timers, budgets and
-/// checks cannot, because they accompany other events.
+/// Returns true if an event can cause a new choice of the scheduler. Events of timers, budgets,
+/// checks and inheritance cannot, because they accompany other events.
 fn is_cause(meaning: Option<Meaning>) -> bool {
     !matches!(
         meaning,
@@ -495,6 +497,7 @@ fn is_cause(meaning: Option<Meaning>) -> bool {
                 | Meaning::BudgetExhausted
                 | Meaning::WcetExceeded
                 | Meaning::DeadlineMissed
+                | Meaning::Inherit
         )
     )
 }

@@ -14,7 +14,7 @@ use crate::format::order::Order;
 use crate::model::schema::EventType;
 use crate::model::{
     Context, ContextId, ContextKind, Emitter, Flow, Lifetime, LossCause, NewEvent, Object, Trace,
-    values,
+    values::{self, put},
 };
 
 /// The possible reason for times that decrease.
@@ -187,11 +187,4 @@ fn texts(row: &mut Vec<u8>, texts: &[Option<String>]) {
         behind.extend_from_slice(text.as_bytes());
     }
     put(row, present, &slots, &behind);
-}
-
-fn put(row: &mut Vec<u8>, present: u32, slots: &[u64], behind: &[u8]) {
-    row.extend(values::head(present, slots.len() as u32).to_le_bytes());
-    row.extend(slots.iter().flat_map(|slot| slot.to_le_bytes()));
-    row.extend_from_slice(behind);
-    row.resize(row.len().next_multiple_of(WORD), 0);
 }

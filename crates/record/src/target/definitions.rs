@@ -1,0 +1,53 @@
+//! The table of definitions in the memory of a ring.
+
+use tracewell_wire::target::definition::{DELETED, ENTRY, NAME};
+use tracewell_wire::target::{Definition, DefinitionKind};
+
+/// Maximum number of entries for one name.
+const MAX_PARTS: usize = 8;
+
+/// Returns the first entry of the table for which `is` is true.
+fn find(table: &[u8], is: impl Fn(Option<Definition>) -> bool) -> Option<usize> {
+    table.chunks_exact(ENTRY).position(|entry| is(Definition::read(entry)))
+}
+
+/// Stores a definition whose name may need several entries. Returns the index of the first entry
+/// that changed, or `None` if the table has no room for the whole name.
+pub(super) fn define(table: &mut [u8], definition: Definition, name: &[u8]) -> Option<usize> {
+    let parts = name.len().div_ceil(NAME).clamp(1, MAX_PARTS);
+    let mut first = None;
+    for (part, text) in (0..).zip(name.chunks(NAME).chain([&[][..]])).take(parts) {
+        let same = |entry: Option<Definition>| {
+            entry.is_some_and(|entry| {
+                (entry.kind, entry.number, entry.part) == (definition.kind, definition.number, part)
+            })
+        };
+        let is_deleted =
+            |entry: Option<Definition>| entry.is_some_and(|entry| entry.flags & DELETED != 0);
+        let index = find(table, same)
+            .or_else(|| find(table, |entry| entry.is_none()))
+            .or_else(|| find(table, is_deleted))?;
+        let named = Definition::new(definition.kind, definition.number, text);
+        let entry = Definition { part, name: named.name, ..definition };
+        let to = table.get_mut(index * ENTRY..)?.first_chunk_mut()?;
+        *to = entry.to_bytes();
+        first = Some(first.map_or(index, |first: usize| first.min(index)));
+    }
+    first
+}
+
+/// Marks a definition as deleted. Its entries are used again when the table is full.
+pub(super) fn remove(table: &mut [u8], kind: DefinitionKind, number: u32) {
+    for bytes in table.chunks_exact_mut(ENTRY) {
+        let entry = Definition::read(bytes);
+        if entry.is_some_and(|entry| (entry.kind, entry.number) == (kind, number)) {
+            bytes[2] |= DELETED;
+        }
+    }
+}
+
+/// Returns the number of entries up to the last used one.
+pub(super) fn used(table: &[u8]) -> usize {
+    let last = table.chunks_exact(ENTRY).rposition(|entry| Definition::read(entry).is_some());
+    last.map_or(0, |last| last + 1)
+}

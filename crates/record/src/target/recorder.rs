@@ -1,0 +1,423 @@
+//! The calls of the recorder.
+
+use tracewell_wire::target::definition::{ENTRY, LARGER_IS_URGENT};
+use tracewell_wire::target::packet::{CHECKED, HEADER};
+use tracewell_wire::target::ring::CONTROL;
+use tracewell_wire::target::{
+    Control, DEFINITIONS, Definition, DefinitionKind, Form, Header, Lookup, crc16, ids, number,
+};
+
+use super::definitions;
+use super::lane::{Lane, MAX_EVENT, packet};
+
+/// Maximum number of cores of a recorder. The stream has room for 32.
+const CORES: usize = 4;
+
+/// Number of packets after which [`Recorder::read`] repeats the definitions.
+const REPEAT: u16 = 64;
+
+/// The properties of a ring.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options<'a> {
+    /// Number of cores: 1 to 4.
+    pub cores: u8,
+    /// Bytes of a slot, which has room for one packet: a multiple of 4, 64 to 4096. Small packets
+    /// lose fewer events when one of them is damaged, and need more bytes for headers.
+    pub slot: u16,
+    /// Number of entries in the table of definitions: one for each name of at most 20 bytes.
+    pub entries: u16,
+    /// Ticks per second of the clock; 0 if unknown.
+    pub rate: u32,
+    /// Name of the kernel, at most 20 bytes.
+    pub kernel: &'a str,
+    /// True if a larger priority is more urgent.
+    pub larger_is_urgent: bool,
+    /// True if packets of an earlier run are kept, if the memory contains a ring of the same
+    /// geometry: the memory survives a reset.
+    pub keep: bool,
+}
+
+impl Default for Options<'_> {
+    /// One core, slots of 256 bytes, 16 entries, an unknown rate, no kernel.
+    fn default() -> Self {
+        Self {
+            cores: 1,
+            slot: 256,
+            entries: 16,
+            rate: 0,
+            kernel: "",
+            larger_is_urgent: false,
+            keep: false,
+        }
+    }
+}
+
+/// Error for options or memory that a ring cannot have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Error {
+    /// The number of cores or the size of a slot is out of its range.
+    Options,
+    /// The memory has no room for two slots of each core.
+    Memory,
+}
+
+impl core::fmt::Display for Error {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::Options => {
+                "expected 1 to 4 cores and a slot of 64 to 4096 bytes, a multiple of 4"
+            }
+            Self::Memory => "the memory has no room for two slots of each core",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// A recorder of the compact stream.
+///
+/// ```
+/// use tracewell_record::target::{Options, Recorder};
+/// use tracewell_wire::target::{DefinitionKind, Lookup, events, ids};
+///
+/// let mut memory = [0; 4096];
+/// let mut cycles = 0;
+/// let clock = || { cycles += 100; cycles };
+/// let options = Options { rate: 25_000_000, kernel: "mine", ..Options::default() };
+/// let mut recorder = Recorder::new(&mut memory, &options, clock)?;
+/// recorder.define(DefinitionKind::Task, 1, 1024, 5, "motor");
+/// recorder.event(0, ids::RUNS, [1, 0]);
+/// recorder.value(0, 3, -7);
+///
+/// // For a line: close the open packet, then copy packets out.
+/// recorder.flush();
+/// let mut out = [0; 512];
+/// let length = recorder.read(&mut out);
+/// let Lookup::Packet(names) = Lookup::at(&out[..length]) else { panic!() };
+/// let Lookup::Packet(packet) = Lookup::at(&out[names.len()..length]) else { panic!() };
+/// let recorded: Vec<_> = events(packet.payload).map(|event| event.unwrap().id).collect();
+/// assert_eq!(recorded, [ids::START, ids::RUNS, ids::VALUE]);
+/// # Ok::<(), tracewell_record::target::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Recorder<'m, C> {
+    memory: &'m mut [u8],
+    control: Control,
+    lanes: [Lane; CORES],
+    clock: C,
+    filter: u32,
+    /// Index of the next definition to be read, and the number of its packet.
+    define_next: u16,
+    define_number: u32,
+    /// Packets that were read since the definitions were repeated.
+    since_repeat: u16,
+}
+
+impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
+    /// Creates a ring in `memory`. `clock` returns a counter of 32 bits that counts up and wraps; it
+    /// must not wrap more than once between two events.
+    ///
+    /// # Errors
+    /// Returns an error if an option is out of its range or the memory is too small.
+    pub fn new(memory: &'m mut [u8], options: &Options<'_>, clock: C) -> Result<Self, Error> {
+        let Options { cores, slot, entries, .. } = *options;
+        let mut control = Control { cores, slot, slots: 2, entries, session: 0, dropped: 0 };
+        if !control.is_valid() || usize::from(cores) > CORES {
+            return Err(Error::Options);
+        }
+        let room = memory.len().saturating_sub(control.slots_at(0));
+        let slots = room / (usize::from(slot) * usize::from(cores));
+        control.slots = u16::try_from(slots).unwrap_or(u16::MAX);
+        if slots < 2 {
+            return Err(Error::Memory);
+        }
+        let kept = Control::read(memory).filter(|kept| {
+            let same = Control { session: kept.session, dropped: kept.dropped, ..control };
+            options.keep && *kept == same
+        });
+        let mut lanes = [Lane::default(); CORES];
+        if let Some(kept) = kept {
+            control.session = kept.session.wrapping_add(1);
+            for (core, lane) in (0..cores).zip(&mut lanes) {
+                *lane = Lane::after(next_number(memory, &control, core));
+            }
+        } else {
+            let end = control.len().min(memory.len());
+            memory[..end].fill(0);
+        }
+        memory[CONTROL..control.slots_at(0)].fill(0);
+        memory[..CONTROL].copy_from_slice(&control.to_bytes());
+        let mut recorder = Self {
+            memory,
+            control,
+            lanes,
+            clock,
+            filter: u32::MAX,
+            define_next: 0,
+            define_number: 0,
+            since_repeat: 0,
+        };
+        let first = (recorder.clock)();
+        recorder.lanes.iter_mut().for_each(|lane| lane.last = first);
+        let mut system = Definition::new(DefinitionKind::System, 0, b"");
+        system.value = options.rate;
+        system.flags = if options.larger_is_urgent { LARGER_IS_URGENT } else { 0 };
+        recorder.store(system, options.kernel.as_bytes());
+        for core in 0..cores {
+            recorder.event(core, ids::START, [0; 2]);
+        }
+        Ok(recorder)
+    }
+
+    /// Sets the groups of events that are recorded: bit n is set for
+    /// [group](tracewell_wire::target::ids::group) n.
+    pub fn set_filter(&mut self, groups: u32) {
+        self.filter = groups;
+    }
+
+    /// Stores the name of a task, object or event, with its value and priority
+    /// ([`tracewell_wire::target::definition`]). The name is cut after 160 bytes. If the table is
+    /// full, the definition is dropped and counted.
+    pub fn define(
+        &mut self,
+        kind: DefinitionKind,
+        number: u32,
+        value: u32,
+        priority: u8,
+        name: &str,
+    ) {
+        let entry = Definition { value, priority, ..Definition::new(kind, number, b"") };
+        self.store(entry, name.as_bytes());
+    }
+
+    fn store(&mut self, entry: Definition, name: &[u8]) {
+        let end = self.control.slots_at(0);
+        let table = self.memory.get_mut(CONTROL..end).unwrap_or_default();
+        match definitions::define(table, entry, name) {
+            Some(index) => self.define_next = self.define_next.min(index as u16),
+            None => {
+                self.control.dropped = self.control.dropped.wrapping_add(1);
+                self.memory[..CONTROL].copy_from_slice(&self.control.to_bytes());
+            }
+        }
+    }
+
+    /// Marks a definition as no longer needed. Its room in the table is used when the table is full.
+    pub fn remove(&mut self, kind: DefinitionKind, number: u32) {
+        let end = self.control.slots_at(0);
+        definitions::remove(self.memory.get_mut(CONTROL..end).unwrap_or_default(), kind, number);
+    }
+
+    /// Records an event without a block. The form of the id determines the number of arguments.
+    /// Ignores a core that the recorder does not have.
+    pub fn event(&mut self, core: u8, id: u8, arguments: [u32; 2]) {
+        let count = match Form::of(id) {
+            Form::None => 0,
+            Form::One => 1,
+            Form::Two => 2,
+            Form::Block => return,
+        };
+        if !self.passes(id) {
+            return;
+        }
+        self.add(core, id, |bytes| {
+            let mut length = 0;
+            for argument in arguments.iter().take(count) {
+                length += put(bytes, length, u64::from(*argument));
+            }
+            length
+        });
+    }
+
+    /// Records a value of the application.
+    pub fn value(&mut self, core: u8, channel: u32, value: i32) {
+        let stored = number::unsigned(i64::from(value));
+        // The stored form of 32 bits has 32 bits.
+        self.event(core, ids::VALUE, [channel, stored as u32]);
+    }
+
+    /// Records a text of the application. Cuts it if it does not fit into a packet or has more than
+    /// 64 bytes.
+    pub fn text(&mut self, core: u8, channel: u32, text: &str) {
+        self.block(core, ids::TEXT, channel, |bytes, length| {
+            let most = bytes.len().min(length + MAX_BLOCK) - length;
+            let text = text.as_bytes();
+            let text = text.get(..most).unwrap_or(text);
+            bytes[length..length + text.len()].copy_from_slice(text);
+            text.len()
+        });
+    }
+
+    /// Records an event that the application has defined. Records at most 8 arguments.
+    pub fn user(&mut self, core: u8, event: u32, arguments: &[i32]) {
+        self.block(core, ids::USER, event, |bytes, start| {
+            let mut length = start;
+            for argument in arguments.iter().take(MAX_ARGUMENTS) {
+                length += put(bytes, length, number::unsigned(i64::from(*argument)));
+            }
+            length - start
+        });
+    }
+
+    /// Records an event with a block: a number, then the bytes that `fill` writes after it.
+    fn block(
+        &mut self,
+        core: u8,
+        id: u8,
+        first: u32,
+        fill: impl FnOnce(&mut [u8], usize) -> usize,
+    ) {
+        if !self.passes(id) {
+            return;
+        }
+        let mut block = [0; MAX_BLOCK + number::MAX_NUMBER];
+        let head = put(&mut block, 0, u64::from(first));
+        // The block must fit into a packet of its own, after the id, the ticks and the length.
+        let room = usize::from(self.control.slot) - HEADER - 4;
+        let most = block.len().min(room);
+        let length = head + fill(&mut block[..most], head);
+        self.add(core, id, |bytes| {
+            let start = put(bytes, 0, length as u64);
+            bytes[start..start + length].copy_from_slice(&block[..length]);
+            start + length
+        });
+    }
+
+    fn passes(&self, id: u8) -> bool {
+        ids::group_of(id).is_none_or(|group| self.filter >> group & 1 == 1)
+    }
+
+    /// Records an event whose arguments `fill` writes.
+    fn add(&mut self, core: u8, id: u8, fill: impl FnOnce(&mut [u8]) -> usize) {
+        let mut arguments = [0; MAX_BLOCK + 2 * number::MAX_NUMBER];
+        let length = fill(&mut arguments);
+        let arguments = &arguments[..length];
+        let now = (self.clock)();
+        let Control { cores, session, slot, .. } = self.control;
+        if core >= cores {
+            return;
+        }
+        let slot = usize::from(slot);
+        let Some(lane) = self.lanes.get_mut(usize::from(core)) else { return };
+        let ticks = now.wrapping_sub(lane.last);
+        lane.last = now;
+        lane.time = lane.time.wrapping_add(u64::from(ticks));
+        let range = self.control.slots_at(core)..self.control.slots_at(core + 1);
+        let Some(slots) = self.memory.get_mut(range) else { return };
+        let mut event = [0; MAX_EVENT + MAX_BLOCK + 2 * number::MAX_NUMBER];
+        event[0] = id;
+        let mut head = 1 + put(&mut event, 1, u64::from(ticks));
+        if !lane.has_room(slot, head + length) {
+            lane.open(core, cores, session, slots, slot);
+            head = 1 + put(&mut event, 1, 0);
+        }
+        event[head..head + length].copy_from_slice(arguments);
+        lane.append(&event[..head + length], slots, slot);
+    }
+
+    /// Counts an event of a core that was not recorded, for example because the caller's lock was
+    /// taken.
+    pub fn refuse(&mut self, core: u8) {
+        if let Some(lane) = self.lanes.get_mut(usize::from(core)) {
+            lane.refuse();
+        }
+    }
+
+    /// Closes the open packets, so that [`Recorder::read`] returns all events. Call it when the
+    /// line is idle, not after each event: every packet has a header of 28 bytes.
+    pub fn flush(&mut self) {
+        self.lanes.iter_mut().for_each(Lane::close);
+    }
+
+    /// Copies whole packets that were not read yet into `out`, and returns their length in bytes.
+    /// `out` must be at least as long as a slot. Definitions come first when they are new, and
+    /// again after each 64 packets. Packets that were overwritten before they were read are missing;
+    /// the decoder counts their events.
+    pub fn read(&mut self, out: &mut [u8]) -> usize {
+        let mut length = self.read_definitions(out);
+        for core in 0..self.control.cores {
+            let range = self.control.slots_at(core)..self.control.slots_at(core + 1);
+            let Some(slots) = self.memory.get_mut(range) else { break };
+            let lane = &mut self.lanes[usize::from(core)];
+            while lane.read != lane.number {
+                let Some(bytes) = packet(slots, usize::from(self.control.slot), lane.read) else {
+                    break;
+                };
+                if let Lookup::Packet(packet) = Lookup::at(bytes) {
+                    let end = length + packet.len();
+                    let Some(to) = out.get_mut(length..end) else { return length };
+                    to.copy_from_slice(&bytes[..packet.len()]);
+                    length = end;
+                }
+                lane.read = lane.read.wrapping_add(1);
+                self.since_repeat = self.since_repeat.saturating_add(1);
+            }
+        }
+        if self.since_repeat >= REPEAT {
+            (self.since_repeat, self.define_next) = (0, 0);
+        }
+        length
+    }
+
+    /// Copies one packet of definitions, if there are new ones.
+    fn read_definitions(&mut self, out: &mut [u8]) -> usize {
+        let table = self.memory.get(CONTROL..self.control.slots_at(0)).unwrap_or_default();
+        let used = definitions::used(table);
+        let next = usize::from(self.define_next);
+        let room = out.len().min(usize::from(self.control.slot)).saturating_sub(HEADER) / ENTRY;
+        let count = used.saturating_sub(next).min(room);
+        if count == 0 {
+            return 0;
+        }
+        let header = Header {
+            core: DEFINITIONS,
+            number: self.define_number,
+            first: next as u32,
+            time: self.lanes[0].time,
+            refused: 0,
+            session: self.control.session,
+            cores: self.control.cores,
+        };
+        let (start, end) = out.split_at_mut(HEADER);
+        start.copy_from_slice(&header.to_bytes());
+        let payload = &mut end[..count * ENTRY];
+        payload.copy_from_slice(&table[next * ENTRY..(next + count) * ENTRY]);
+        let sum = crc16(crc16(u16::MAX, &start[..CHECKED]), payload);
+        start[24..26].copy_from_slice(&(payload.len() as u16).to_le_bytes());
+        start[26..28].copy_from_slice(&sum.to_le_bytes());
+        self.define_number = self.define_number.wrapping_add(1);
+        self.define_next = (next + count) as u16;
+        HEADER + count * ENTRY
+    }
+}
+
+/// Maximum number of bytes of a text.
+const MAX_BLOCK: usize = 64;
+
+/// Maximum number of arguments of an event of the application. Each needs at most 5 bytes.
+const MAX_ARGUMENTS: usize = 8;
+
+/// Writes a number at an offset, if there is room, and returns its length.
+fn put(bytes: &mut [u8], at: usize, value: u64) -> usize {
+    let mut number = [0; number::MAX_NUMBER];
+    let length = number::write(value, &mut number);
+    match bytes.get_mut(at..at + length) {
+        Some(to) => {
+            to.copy_from_slice(&number[..length]);
+            length
+        }
+        None => 0,
+    }
+}
+
+/// Returns the number that follows the newest packet of a core.
+fn next_number(memory: &mut [u8], control: &Control, core: u8) -> u32 {
+    let range = control.slots_at(core)..control.slots_at(core + 1);
+    let slots = memory.get(range).unwrap_or_default().chunks(usize::from(control.slot));
+    let numbers = slots.filter_map(|slot| match Lookup::at(slot) {
+        Lookup::Packet(packet) => Some(packet.header.number.wrapping_add(1)),
+        _ => None,
+    });
+    let newer = |a: u32, b: u32| if b.wrapping_sub(a) < 1 << 31 { b } else { a };
+    numbers.reduce(newer).unwrap_or(0)
+}

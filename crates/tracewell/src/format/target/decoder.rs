@@ -1,0 +1,248 @@
+//! Finds packets in any bytes: a line that the reader joined late, with noise and missing pieces,
+//! or a dump of a target's memory, which contains a ring.
+
+use std::sync::Arc;
+
+use tracewell_wire::target::definition::ENTRY;
+use tracewell_wire::target::packet::{HEADER, SYNC};
+use tracewell_wire::target::{DEFINITIONS, Definition, Lookup, Packet};
+
+use super::FORMAT;
+use super::lanes::{Lanes, Origin};
+use super::rings::Ring;
+use super::rows::Rows;
+use crate::format::{Confidence, Decoder, Input, OptionError, Progress, ReadError, Settings};
+use crate::model::schema::Schema;
+use crate::model::{
+    Clock, Emitter, Fact, FactForm, Flow, LossCause, PayloadLayout, Processor, Rate, Severity,
+    Trace,
+};
+
+#[derive(Debug)]
+struct TargetDecoder {
+    schema: Arc<Schema>,
+    rate: Option<Rate>,
+    lanes: Lanes,
+    rows: Rows,
+    begun: bool,
+    /// True after the first packet.
+    found: bool,
+    /// True if the bytes before the current position are no packet.
+    in_noise: bool,
+    definitions: u64,
+    skipped: u64,
+}
+
+/// Creates a decoder with the options of this format.
+pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
+    let rate: Option<Rate> = settings.options.parse("rate")?;
+    let mut rows = Rows::default();
+    rows.names.rate = rate;
+    Ok(Box::new(TargetDecoder {
+        schema: FORMAT.with_schemas(super::schema(), settings)?,
+        rate,
+        lanes: Lanes::default(),
+        rows,
+        begun: false,
+        found: false,
+        in_noise: false,
+        definitions: 0,
+        skipped: 0,
+    }))
+}
+
+/// Recognises a ring or a packet. Two packets in a row, or one at the very start, are certain.
+pub(super) fn recognise(start: &[u8]) -> Option<Confidence> {
+    if Ring::find(start).is_some() || matches!(Lookup::at(start), Lookup::Packet(_)) {
+        return Some(Confidence::Certain);
+    }
+    let two_packets = |at: usize| {
+        let rest = start.get(at..).unwrap_or_default();
+        let Lookup::Packet(packet) = Lookup::at(rest) else { return false };
+        let next = rest.get(packet.len()..).unwrap_or_default();
+        matches!(Lookup::at(next), Lookup::Packet(_))
+    };
+    (0..start.len()).any(two_packets).then_some(Confidence::Certain)
+}
+
+impl Decoder for TargetDecoder {
+    fn trace(&self) -> Trace {
+        let payload = PayloadLayout::Values { digits: 8 };
+        let trace =
+            Trace::new(FORMAT.name, self.schema.clone(), payload, Clock::of_64_bits(self.rate));
+        Trace { processor: Processor::Switches, ..trace }
+    }
+
+    fn decode_to(
+        &mut self,
+        input: Input<'_>,
+        out: &mut Emitter<'_>,
+    ) -> Result<Progress, ReadError> {
+        // A packet at the start shows that the input is a line, which is decoded while it arrives.
+        // Any other input may be a dump of the memory.
+        if !self.begun {
+            match Lookup::at(input.bytes) {
+                Lookup::Packet(_) => {}
+                Lookup::Incomplete(wanted) if !input.last => {
+                    return Ok(Progress::More { consumed: 0, wanted });
+                }
+                _ => {
+                    if let Some(ring) = Ring::find(input.bytes) {
+                        return Ok(self.dump(ring, &input, out));
+                    }
+                }
+            }
+            self.begun = true;
+        }
+        let progress = self.line(&input, out).continue_value().unwrap_or(Progress::Done);
+        self.facts("line", out.trace);
+        // If the sink stopped, it has all it needs.
+        let _ = out.flush();
+        Ok(progress)
+    }
+}
+
+impl TargetDecoder {
+    /// Decodes the packets of a line.
+    fn line(&mut self, input: &Input<'_>, out: &mut Emitter<'_>) -> Flow<Progress> {
+        let mut at = 0;
+        loop {
+            let rest = input.bytes.get(at..).unwrap_or_default();
+            let skip = sync(rest, input.last);
+            if skip > 0 {
+                self.noise(input.offset + at as u64, skip, out);
+                at += skip;
+                continue;
+            }
+            if rest.is_empty() {
+                break;
+            }
+            match Lookup::at(rest) {
+                Lookup::Packet(packet) => {
+                    self.packet(&packet, input.offset + at as u64, Origin::Line, out)?;
+                    at += packet.len();
+                }
+                Lookup::Incomplete(wanted) if !input.last => {
+                    return Flow::Continue(Progress::More { consumed: at, wanted });
+                }
+                Lookup::Incomplete(_) | Lookup::No => {
+                    self.noise(input.offset + at as u64, 1, out);
+                    at += 1;
+                }
+            }
+        }
+        if !input.last {
+            return Flow::Continue(Progress::More { consumed: at, wanted: HEADER });
+        }
+        self.lanes.finish(&mut self.rows, out)?;
+        Flow::Continue(Progress::Done)
+    }
+
+    /// Notes bytes that are no packet. Adjacent ones are reported once.
+    fn noise(&mut self, offset: u64, bytes: usize, out: &mut Emitter<'_>) {
+        self.skipped += bytes as u64;
+        if std::mem::replace(&mut self.in_noise, true) {
+            return;
+        }
+        self.lanes.damaged(offset, out);
+    }
+
+    fn packet(
+        &mut self,
+        packet: &Packet<'_>,
+        offset: u64,
+        origin: Origin,
+        out: &mut Emitter<'_>,
+    ) -> Flow {
+        (self.found, self.in_noise) = (true, false);
+        if packet.header.core == DEFINITIONS {
+            for entry in packet.payload.chunks_exact(ENTRY).filter_map(Definition::read) {
+                self.define(&entry, out)?;
+            }
+            return Flow::Continue(());
+        }
+        self.lanes.add(packet, offset, origin, &mut self.rows, out)
+    }
+
+    fn define(&mut self, entry: &Definition, out: &mut Emitter<'_>) -> Flow {
+        if !self.rows.names.has(entry) {
+            self.definitions += 1;
+            out.flush()?;
+            self.rows.names.define(entry, out.trace);
+        }
+        Flow::Continue(())
+    }
+
+    /// Waits for the whole dump of a ring, then decodes it.
+    fn dump(&mut self, ring: Ring<'_>, input: &Input<'_>, out: &mut Emitter<'_>) -> Progress {
+        let end = ring.at + ring.control.len();
+        if !input.last {
+            return Progress::More { consumed: 0, wanted: end.max(input.bytes.len() + 1) };
+        }
+        // If the sink stopped, it has all it needs.
+        let _ = self.ring(ring, input, out).is_continue() && out.flush().is_continue();
+        let wanted = ring.control.len();
+        if ring.bytes.len() < wanted {
+            let end = input.offset + input.bytes.len() as u64;
+            let found = ring.bytes.len();
+            let message = format!("expected {wanted} bytes of a ring, found {found}");
+            out.trace.diagnostics.add(Severity::Damage, end, message);
+        }
+        self.facts("ring", out.trace);
+        out.trace.facts.extend([
+            decimal("ring_offset", input.offset + ring.at as u64),
+            decimal("slot_bytes", u64::from(ring.control.slot)),
+            decimal("slots", u64::from(ring.control.slots)),
+            decimal("definitions_dropped", u64::from(ring.control.dropped)),
+        ]);
+        Progress::Done
+    }
+
+    fn ring(&mut self, ring: Ring<'_>, input: &Input<'_>, out: &mut Emitter<'_>) -> Flow {
+        let start = input.offset + ring.at as u64;
+        for entry in ring.definitions() {
+            self.define(&entry, out)?;
+        }
+        let (packets, others) = ring.packets();
+        for (at, packet) in packets {
+            self.packet(&packet, start + at as u64, Origin::Ring, out)?;
+        }
+        self.lanes.finish(&mut self.rows, out)?;
+        if others > 0 {
+            let message = format!("{others} slots contain no packet with a valid checksum");
+            // The numbers of the next packets count the events of damaged ones, unless these are
+            // the newest.
+            return out.damage(message, (None, LossCause::Damaged), start);
+        }
+        Flow::Continue(())
+    }
+
+    fn facts(&self, container: &'static str, trace: &mut Trace) {
+        let counts = self.rows.counts;
+        let container = Fact { name: "container", value: 0, form: FactForm::Text(container) };
+        trace.facts = vec![
+            container,
+            decimal("packets", self.lanes.packets),
+            decimal("packets_out_of_order", self.lanes.out_of_order),
+            decimal("skipped_bytes", self.skipped),
+            decimal("definitions", self.definitions),
+            decimal("ready_again", counts.ready_again),
+            decimal("unmatched_interrupt_exits", counts.unmatched_exits),
+            decimal("unknown_events", counts.unknown_events),
+        ];
+    }
+}
+
+const fn decimal(name: &'static str, value: u64) -> Fact {
+    Fact { name, value, form: FactForm::Decimal }
+}
+
+/// Returns the number of bytes before the next possible start of a packet.
+fn sync(bytes: &[u8], last: bool) -> usize {
+    match bytes.windows(SYNC.len()).position(|two| *two == SYNC) {
+        Some(at) => at,
+        // The last byte may be the first half of the sync bytes.
+        None if !last && bytes.ends_with(&SYNC[..1]) => bytes.len() - 1,
+        None => bytes.len(),
+    }
+}

@@ -1,0 +1,282 @@
+//! The packets of each core, in order: gaps in their numbers, restarts of the target, and merging of
+//! several cores by time.
+//!
+//! A packet of one core is delivered when every other core has a later packet, so that events are
+//! in order of time. If a core sends nothing for long, the others do not wait: at most
+//! [`MAX_HELD`] bytes of packets are held.
+
+use std::collections::VecDeque;
+
+use tracewell_wire::target::packet::HEADER;
+use tracewell_wire::target::{Header, Packet, events};
+
+use super::rows::{Place, Rows};
+use crate::format::order::Order;
+use crate::model::{Emitter, Flow, LossCause, Severity};
+
+/// Maximum number of bytes of packets that are held while other cores are silent.
+const MAX_HELD: usize = 1 << 16;
+
+/// Events that are missing before a packet.
+#[derive(Clone, Copy, Debug)]
+struct Missing {
+    events: Option<u64>,
+    cause: LossCause,
+    offset: u64,
+}
+
+/// A packet that is not delivered yet, and the losses before it.
+#[derive(Debug)]
+struct Held {
+    missing: Vec<Missing>,
+    restart: bool,
+    /// The time of the next event, continued over restarts, without the ticks of this event.
+    time: u64,
+    payload: Vec<u8>,
+    /// Offset of the payload in the source.
+    offset: u64,
+}
+
+/// A core.
+#[derive(Debug, Default)]
+struct Lane {
+    held: VecDeque<Held>,
+    /// Position in the payload of the first held packet.
+    at: usize,
+    /// The expected numbers of the next packet and of its first event.
+    expected: Option<(u32, u32)>,
+    session: u8,
+    /// Number of the target's restarts that this core has shown.
+    restarts: u64,
+    /// The recorded time of its last event.
+    last: u64,
+}
+
+/// The origin of the packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Origin {
+    /// A line: packets that are missing were lost on the way, or before the reader joined.
+    Line,
+    /// A ring: the first packets were overwritten.
+    Ring,
+}
+
+/// The packets of all cores.
+#[derive(Debug, Default)]
+pub(super) struct Lanes {
+    lanes: Vec<Lane>,
+    /// Number of cores according to the last header.
+    cores: usize,
+    held: usize,
+    restarts: u64,
+    /// The number of ticks that is added to recorded times since the last restart.
+    base: u64,
+    /// The largest time so far, with this number added.
+    latest: u64,
+    /// Offset of damage that no loss reports yet.
+    damage: Option<u64>,
+    order: Order,
+    pub(super) packets: u64,
+    /// Number of packets that are older than packets before them.
+    pub(super) out_of_order: u64,
+}
+
+impl Lanes {
+    /// Notes damaged bytes before the next packet.
+    pub(super) fn damaged(&mut self, offset: u64, out: &mut Emitter<'_>) {
+        let message = "expected a packet with a valid checksum";
+        out.trace.diagnostics.add(Severity::Damage, offset, message);
+        self.damage.get_or_insert(offset);
+    }
+
+    /// Reports damage after which no packet follows.
+    pub(super) fn finish(&mut self, rows: &mut Rows, out: &mut Emitter<'_>) -> Flow {
+        self.deliver(true, rows, out)?;
+        match self.damage.take() {
+            Some(offset) => out.loss(None, LossCause::Damaged, offset),
+            None => Flow::Continue(()),
+        }
+    }
+
+    /// Adds a packet of events, which is at `offset` of the source, and delivers what is ready.
+    pub(super) fn add(
+        &mut self,
+        packet: &Packet<'_>,
+        offset: u64,
+        origin: Origin,
+        rows: &mut Rows,
+        out: &mut Emitter<'_>,
+    ) -> Flow {
+        let Packet { header, payload } = *packet;
+        let index = usize::from(header.core);
+        self.cores = usize::from(header.cores).max(1);
+        if index >= self.lanes.len() {
+            self.lanes.resize_with(index + 1, Lane::default);
+        }
+        let lane = &mut self.lanes[index];
+        let mut missing = Vec::new();
+        missing.extend(self.damage.take().map(|offset| Missing {
+            // The numbers of the next packet count the events of the damaged ones.
+            events: Some(0),
+            cause: LossCause::Damaged,
+            offset,
+        }));
+        let Some(restart) = lane.follows(&header) else {
+            self.out_of_order += 1;
+            let lost = events(payload).filter(Result::is_ok).count() as u64;
+            let message = format!(
+                "packet {} of core {} is older than the packets before it",
+                header.number, header.core
+            );
+            out.trace.diagnostics.add(Severity::Damage, offset, message);
+            return out.loss(Some(lost), LossCause::Damaged, offset);
+        };
+        lane.missing(&header, restart, origin, offset, &mut missing);
+        if restart {
+            lane.restarts += 1;
+            if lane.restarts > self.restarts {
+                self.restarts = lane.restarts;
+                self.base = self.latest.saturating_sub(header.time);
+            }
+        }
+        let (mut count, mut end) = (0_u32, header.time);
+        for event in events(payload) {
+            match event {
+                Ok(event) => {
+                    count = count.wrapping_add(1);
+                    end = end.saturating_add(event.ticks);
+                }
+                Err(at) => {
+                    let at = offset + (packet.len() - payload.len() + at) as u64;
+                    let message = "expected an event, found a part of one";
+                    out.trace.diagnostics.add(Severity::Damage, at, message);
+                }
+            }
+        }
+        lane.expected = Some((header.number.wrapping_add(1), header.first.wrapping_add(count)));
+        lane.session = header.session;
+        lane.last = end;
+        self.latest = self.latest.max(self.base.saturating_add(end));
+        self.held += packet.len();
+        self.packets += 1;
+        lane.held.push_back(Held {
+            missing,
+            restart: restart && lane.restarts == self.restarts,
+            time: self.base.saturating_add(header.time),
+            payload: payload.to_vec(),
+            offset: offset + (packet.len() - payload.len()) as u64,
+        });
+        match origin {
+            Origin::Line => self.deliver(false, rows, out),
+            // The packets of one core follow those of another.
+            Origin::Ring => Flow::Continue(()),
+        }
+    }
+
+    /// Delivers the held events in order of time. Unless `all` is set, keeps those that a silent
+    /// core may precede.
+    fn deliver(&mut self, all: bool, rows: &mut Rows, out: &mut Emitter<'_>) -> Flow {
+        loop {
+            let begun = self.lanes.iter().filter(|lane| !lane.held.is_empty()).count();
+            let waits = begun < self.cores;
+            if begun == 0 || (waits && !all && self.held < MAX_HELD) {
+                return Flow::Continue(());
+            }
+            let times = self
+                .lanes
+                .iter()
+                .enumerate()
+                .filter_map(|(core, lane)| lane.next_time().map(|time| (time, core)));
+            let Some((_, core)) = times.min() else { return Flow::Continue(()) };
+            self.next(core, rows, out)?;
+        }
+    }
+
+    /// Delivers the next event of a core, or drops a packet without further events.
+    fn next(&mut self, core: usize, rows: &mut Rows, out: &mut Emitter<'_>) -> Flow {
+        let lane = &mut self.lanes[core];
+        let Some(held) = lane.held.front_mut() else { return Flow::Continue(()) };
+        let number = core as u8;
+        for missing in std::mem::take(&mut held.missing) {
+            rows.gap(number);
+            out.loss(missing.events, missing.cause, missing.offset)?;
+        }
+        if std::mem::take(&mut held.restart) {
+            let message = "the target restarted here: its clock begins again";
+            out.trace.diagnostics.add(Severity::Note, held.offset, message);
+            out.flush()?;
+            rows.restart();
+        }
+        let rest = held.payload.get(lane.at..).unwrap_or_default();
+        let Some(Ok(event)) = events(rest).next() else {
+            self.held = self.held.saturating_sub(HEADER + held.payload.len());
+            lane.held.pop_front();
+            lane.at = 0;
+            return Flow::Continue(());
+        };
+        held.time = held.time.saturating_add(event.ticks);
+        let offset = held.offset + lane.at as u64;
+        lane.at += event.bytes.len();
+        let place = Place { core: number, time: held.time, offset };
+        let ticks = out.ticks(place.time);
+        self.order.watch(ticks, offset, out, "a core was silent for long");
+        rows.add(&event, place, out)
+    }
+}
+
+impl Lane {
+    /// Returns true if the packet is the first one after a restart, false if it follows the earlier
+    /// ones, and `None` if it is older than they are.
+    fn follows(&self, header: &Header) -> Option<bool> {
+        let Some((number, _)) = self.expected else { return Some(false) };
+        if header.session != self.session {
+            return Some(true);
+        }
+        let ahead = header.number.wrapping_sub(number);
+        match ahead < 1 << 31 {
+            true => Some(false),
+            // Memory that is cleared by a restart begins with packet 0 at time 0.
+            false if header.time < self.last => Some(true),
+            false => None,
+        }
+    }
+
+    /// Finds the events that are missing before a packet.
+    fn missing(
+        &self,
+        header: &Header,
+        restart: bool,
+        origin: Origin,
+        offset: u64,
+        list: &mut Vec<Missing>,
+    ) {
+        // The numbers of events begin again after a restart. Those of packets continue if the memory
+        // survived it, and show if the last packets before it are missing.
+        if let Some((number, _)) =
+            self.expected.filter(|_| restart && header.session != self.session)
+            && header.number != number
+        {
+            list.push(Missing { events: None, cause: LossCause::Missing, offset });
+        }
+        let known = self.expected.filter(|_| !restart);
+        let missing = header.first.wrapping_sub(known.map_or(0, |(_, first)| first));
+        let refused = u32::from(header.refused).min(missing);
+        let cause = match (known, origin) {
+            (None, Origin::Ring) => LossCause::Overwritten,
+            _ => LossCause::Missing,
+        };
+        for (events, cause) in [(missing - refused, cause), (refused, LossCause::NoRoom)] {
+            if events > 0 {
+                list.push(Missing { events: Some(u64::from(events)), cause, offset });
+            }
+        }
+    }
+
+    /// Returns the time of its next event.
+    fn next_time(&self) -> Option<u64> {
+        let held = self.held.front()?;
+        let rest = held.payload.get(self.at..)?;
+        let ticks = events(rest).next().and_then(Result::ok).map_or(0, |event| event.ticks);
+        Some(held.time.saturating_add(ticks))
+    }
+}

@@ -1,0 +1,48 @@
+//! Decodes the compact stream of small targets: from a line, a file, or a dump of the memory.
+//!
+//! | file | task |
+//! |---|---|
+//! | `names` | definitions: names of tasks, objects and events |
+//! | `tasks` | the state of each task, as far as events need it |
+//! | `user` | texts, and events of the application |
+//! | `rows` | converts recorded events to events with contexts and arguments |
+//! | `lanes` | the packets of each core: gaps, restarts, and merging by time |
+//! | `rings` | finds rings in a dump of the memory |
+//! | `decoder` | finds packets in any bytes |
+//!
+//! Each file uses only files above it in this table. [`tracewell_wire::target`] defines the bytes.
+
+mod decoder;
+mod lanes;
+mod names;
+mod rings;
+mod rows;
+mod tasks;
+mod user;
+
+use std::sync::{Arc, LazyLock};
+
+use super::{Format, OptionHelp};
+use crate::model::schema::Schema;
+
+/// The format's entry in the list of formats.
+pub static FORMAT: Format = Format {
+    description: "Tracewell's compact stream of small targets: a line, or a dump of the memory",
+    recognised_by: "a packet with F4 9B and a valid checksum, or the control block TWTARGET",
+    names_follow: true,
+    options: &[OptionHelp {
+        key: "rate",
+        value: "TICKS_PER_SECOND",
+        help: "rate of the target's clock, such as 25MHz; overrides the recorded rate",
+    }],
+    schema,
+    ..Format::new("target", decoder::recognise, decoder::new)
+};
+
+/// Returns the event types that every target can record.
+pub fn schema() -> Arc<Schema> {
+    static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
+        Schema::built_in(include_str!("../../../schemas/target.toml"), "schemas/target.toml")
+    });
+    SCHEMA.clone()
+}

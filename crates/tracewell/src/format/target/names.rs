@@ -1,0 +1,237 @@
+//! Definitions of the stream: names of tasks, objects, interrupts and events, the kernel and the
+//! rate of its clock. A definition can follow the events that refer to it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+use tracewell_wire::target::definition::{LARGER_IS_URGENT, NAME};
+use tracewell_wire::target::{Definition, DefinitionKind};
+
+use crate::model::schema::{Argument, ArgumentKind, EventType};
+use crate::model::{Context, ContextId, ContextKind, Lifetime, Object, ObjectId, Rate, Trace};
+use crate::text::shown;
+
+/// The id of the application's event 0.
+pub(super) const FIRST_USER: u32 = 0x1000;
+
+/// Maximum number of parts of a name.
+const MAX_PARTS: u8 = 8;
+
+/// The definition of a task or object, with the parts of its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Known {
+    first: Definition,
+    name: Vec<u8>,
+}
+
+/// The definitions so far.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    known: HashMap<(DefinitionKind, u32), Known, RandomState>,
+    /// The rate from the user's options, which overrides the recorded rate.
+    pub(super) rate: Option<Rate>,
+}
+
+/// Returns the key of an object in the model.
+pub(super) const fn key(kind: DefinitionKind, number: u32) -> u64 {
+    match kind {
+        // Analyses find a task by the number in an event's argument.
+        DefinitionKind::Task => number as u64,
+        kind => (kind as u64) << 32 | number as u64,
+    }
+}
+
+impl Names {
+    /// Returns true if a definition changes nothing.
+    pub(super) fn has(&self, entry: &Definition) -> bool {
+        self.known.get(&(entry.kind, entry.number)).is_some_and(|known| {
+            let part = known.part(entry.part);
+            let same = |text: &[u8]| text == part.get(..NAME).unwrap_or(part);
+            let Definition { flags, priority, value, .. } = known.first;
+            same(entry.text())
+                && (entry.part > 0
+                    || (flags, priority, value) == (entry.flags, entry.priority, entry.value))
+        })
+    }
+
+    /// Stores a definition and applies it to the trace.
+    pub(super) fn define(&mut self, entry: &Definition, trace: &mut Trace) {
+        if entry.part >= MAX_PARTS {
+            return;
+        }
+        let known = self
+            .known
+            .entry((entry.kind, entry.number))
+            .or_insert_with(|| Known { first: *entry, name: Vec::new() });
+        // Parts arrive in order. The first part of another name replaces the name.
+        let at = usize::from(entry.part) * NAME;
+        if known.part(entry.part) != entry.text() {
+            known.name.truncate(at);
+            if known.name.len() == at {
+                known.name.extend_from_slice(entry.text());
+            }
+        }
+        if entry.part == 0 {
+            known.first = *entry;
+        }
+        let (first, name) = (known.first, known.name.clone());
+        match entry.kind {
+            DefinitionKind::System => {
+                trace.clock.rate = self.rate.or(Rate::new(u64::from(first.value), 1));
+                trace.larger_is_urgent = first.flags & LARGER_IS_URGENT != 0;
+                trace.texts.retain(|(text, _)| *text != "kernel");
+                trace.texts.push(("kernel", shown(&name).into_owned()));
+            }
+            DefinitionKind::Event => define_event(&name, first.number, trace),
+            DefinitionKind::Interrupt => {
+                if let Some(context) = trace.contexts.find(key(entry.kind, first.number)) {
+                    trace.contexts.rename(context, &shown(&name), None);
+                }
+            }
+            kind => self.describe(kind, first.number, trace),
+        }
+    }
+
+    /// Gives a task or object, if events or definitions mentioned it, its name and parameters.
+    fn describe(&self, kind: DefinitionKind, number: u32, trace: &mut Trace) {
+        let label = self.label(kind, number);
+        let Some(id) = trace.objects.with_key(key(kind, number)).last().copied() else {
+            self.add(kind, number, None, trace);
+            return;
+        };
+        trace.objects.describe(id, &label, self.parameters(kind, number));
+        if kind == DefinitionKind::Task
+            && let Some(context) = trace.contexts.find(key(kind, number))
+        {
+            trace.contexts.rename(context, &label, Some(id));
+        }
+    }
+
+    /// Begins the life of an object. The definition may have added the object already.
+    pub(super) fn create(&self, kind: DefinitionKind, number: u32, ticks: u64, trace: &mut Trace) {
+        let last = trace.objects.with_key(key(kind, number)).last().copied();
+        let is_new = |id: &ObjectId| {
+            trace.objects.get(*id).is_some_and(|object| object.lifetime == Lifetime::default())
+        };
+        match last.filter(is_new) {
+            Some(id) => trace.objects.begin(id, Some(ticks)),
+            None => self.add(kind, number, Some(ticks), trace),
+        }
+    }
+
+    /// Ends the life of an object.
+    pub(super) fn delete(&self, kind: DefinitionKind, number: u32, ticks: u64, trace: &mut Trace) {
+        if let Some(id) = trace.objects.with_key(key(kind, number)).last().copied() {
+            trace.objects.delete(id, ticks);
+        }
+    }
+
+    /// Adds an object that begins at these ticks, or existed before the trace.
+    fn add(&self, kind: DefinitionKind, number: u32, from: Option<u64>, trace: &mut Trace) {
+        let known = self.known.get(&(kind, number));
+        trace.objects.add(Object {
+            key: key(kind, number),
+            kind: kind as u32,
+            name: known.map_or_else(Vec::new, |known| known.name.clone()),
+            label: self.label(kind, number),
+            parameters: self.parameters(kind, number),
+            priority: self.priority(kind, number),
+            alive: None,
+            lifetime: Lifetime { from, ..Lifetime::default() },
+            record: Vec::new(),
+        });
+    }
+
+    /// Adds a task that begins at these ticks, or existed before the trace.
+    pub(super) fn add_task(&self, number: u32, from: Option<u64>, trace: &mut Trace) -> ContextId {
+        let kind = DefinitionKind::Task;
+        match from {
+            Some(ticks) => self.create(kind, number, ticks, trace),
+            None if trace.objects.with_key(key(kind, number)).is_empty() => {
+                self.add(kind, number, None, trace);
+            }
+            None => {}
+        }
+        trace.contexts.replace(Context {
+            key: key(kind, number),
+            key_text: number.to_string(),
+            kind: ContextKind::Thread,
+            name: self.label(kind, number),
+            object: trace.objects.with_key(key(kind, number)).last().copied(),
+        })
+    }
+
+    /// Returns the context of an interrupt.
+    pub(super) fn interrupt(&self, number: u32, trace: &mut Trace) -> ContextId {
+        let kind = DefinitionKind::Interrupt;
+        if let Some(known) = trace.contexts.find(key(kind, number)) {
+            return known;
+        }
+        trace.contexts.add(Context {
+            key: key(kind, number),
+            key_text: number.to_string(),
+            kind: ContextKind::Interrupt,
+            name: self.label(kind, number),
+            object: None,
+        })
+    }
+
+    /// Returns the recorded priority of a task.
+    pub(super) fn priority(&self, kind: DefinitionKind, number: u32) -> Option<u16> {
+        let known = self.known.get(&(kind, number));
+        known.filter(|_| kind == DefinitionKind::Task).map(|known| known.first.priority.into())
+    }
+
+    fn parameters(&self, kind: DefinitionKind, number: u32) -> Vec<u64> {
+        let known = self.known.get(&(kind, number));
+        known.map(|known| u64::from(known.first.value)).into_iter().collect()
+    }
+
+    /// Returns the name, or a name of kind and number.
+    fn label(&self, kind: DefinitionKind, number: u32) -> String {
+        let known = self.known.get(&(kind, number)).filter(|known| !known.name.is_empty());
+        known.map_or_else(|| unnamed(kind, number), |known| shown(&known.name).into_owned())
+    }
+}
+
+impl Known {
+    /// Returns the bytes of the name from a part on.
+    fn part(&self, part: u8) -> &[u8] {
+        let rest = self.name.get(usize::from(part) * NAME..).unwrap_or_default();
+        rest.get(..NAME).unwrap_or(rest)
+    }
+}
+
+fn unnamed(kind: DefinitionKind, number: u32) -> String {
+    let schema = super::schema();
+    let label = schema.object_kind(kind as u32).map_or("object", |kind| kind.label.as_str());
+    format!("{label} {number}")
+}
+
+/// Defines an event of the application from `name(argument,argument)`. An incomplete name is
+/// ignored: another part of it follows.
+fn define_event(text: &[u8], number: u32, trace: &mut Trace) {
+    let text = shown(text);
+    let Some((name, rest)) = text.split_once('(') else { return };
+    let Some((arguments, "")) = rest.rsplit_once(')') else { return };
+    let id = FIRST_USER.saturating_add(number);
+    if trace.schema.defines(id) {
+        return;
+    }
+    let mut args: Vec<Argument> = Vec::new();
+    for argument in arguments.split(',').filter(|argument| !argument.is_empty()) {
+        let (name, kind) = match argument.split_once(':') {
+            Some((name, "u")) => (name, ArgumentKind::Unsigned),
+            Some((name, "x")) => (name, ArgumentKind::Hex),
+            _ => (argument, ArgumentKind::Signed),
+        };
+        // Programs may give two arguments the same name, but consumers need unique names.
+        let taken = args.iter().any(|other| other.name == name);
+        let name = if taken { format!("{name}_{}", args.len() + 1) } else { name.to_owned() };
+        args.push(Argument { name, kind, encoding: String::new(), zero: None });
+    }
+    let unnamed = trace.schema.event(FIRST_USER).clone();
+    let (name, label) = (name.to_owned(), name.to_owned());
+    Arc::make_mut(&mut trace.schema).define(EventType { id, name, label, args, ..unnamed });
+}

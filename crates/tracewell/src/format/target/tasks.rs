@@ -1,0 +1,88 @@
+//! The state of each task: enough to know why a task lost its core, if a request was made before,
+//! and if a task that becomes ready was ready already.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use tracewell_wire::target::DefinitionKind;
+
+use super::names::Names;
+use crate::model::{ContextId, Trace};
+
+/// A reason for which a task stops being ready: the numbers of `block_reason` in the schema.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reason {
+    Mutex = 1,
+    Semaphore = 2,
+    EmptyQueue = 3,
+    FullQueue = 4,
+    Group = 5,
+    Stream = 6,
+    Notification = 7,
+    Delay = 8,
+    Suspended = 9,
+}
+
+/// The state of a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum State {
+    /// No event has shown it yet.
+    Unknown,
+    /// It runs or is ready.
+    Ready,
+    /// It is not ready, or will not be ready when it loses its core.
+    Stopped(Reason),
+    Deleted,
+}
+
+/// A task.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    pub(super) context: ContextId,
+    pub(super) priority: Option<u16>,
+    pub(super) state: State,
+    /// The object for which it asked, until it gets it or does something else.
+    pub(super) asked: Option<(DefinitionKind, u32)>,
+}
+
+/// The tasks by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Tasks(HashMap<u32, Task, RandomState>);
+
+impl Tasks {
+    /// Returns the task with a number. Adds it if it is new.
+    pub(super) fn at(&mut self, number: u32, names: &Names, trace: &mut Trace) -> &mut Task {
+        self.0.entry(number).or_insert_with(|| Task {
+            context: names.add_task(number, None, trace),
+            priority: names.priority(DefinitionKind::Task, number),
+            state: State::Unknown,
+            asked: None,
+        })
+    }
+
+    /// Begins the life of a task. A task that had the number before has ended.
+    pub(super) fn create(
+        &mut self,
+        number: u32,
+        priority: u16,
+        ticks: u64,
+        names: &Names,
+        trace: &mut Trace,
+    ) {
+        let context = names.add_task(number, Some(ticks), trace);
+        let (state, priority) = (State::Unknown, Some(priority));
+        self.0.insert(number, Task { context, priority, state, asked: None });
+    }
+
+    /// Forgets the states, because events are missing.
+    pub(super) fn gap(&mut self) {
+        for task in self.0.values_mut() {
+            (task.state, task.asked) = (State::Unknown, None);
+        }
+    }
+
+    /// Forgets all tasks, because the target restarted.
+    pub(super) fn restart(&mut self) {
+        self.0.clear();
+    }
+}

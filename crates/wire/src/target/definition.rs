@@ -1,0 +1,163 @@
+//! Definitions: names of tasks, objects and events, and the rate of the clock.
+//!
+//! A definition is an entry of 32 bytes. The recorder keeps all entries in a table in front of its
+//! ring. On a line, packets of core 255 repeat them: the payload of such a packet consists of
+//! entries, and the field `first` of its header is the index of its first entry in the table.
+//!
+//! | offset | bytes | content |
+//! |---|---|---|
+//! | 0 | 1 | kind; 0 for an unused entry |
+//! | 1 | 1 | part: 0 for the first 20 bytes of the name, 1 for the next 20, … |
+//! | 2 | 1 | flags: bit 0: deleted; bit 1: larger priorities are more urgent (kind 1) |
+//! | 3 | 1 | priority of a task |
+//! | 4 | 4 | number of the task or object |
+//! | 8 | 4 | a value, by kind |
+//! | 12 | 20 | the name, padded with 0 |
+//!
+//! | kind | defines | value |
+//! |---|---|---|
+//! | 1 | the system; the name is that of the kernel | ticks per second of the clock |
+//! | 2 | a task | bytes of its stack |
+//! | 3 | an interrupt | 0 |
+//! | 4 | a mutex | 1 if it is recursive |
+//! | 5 | a semaphore | largest count |
+//! | 6 | a queue | number of messages for which it has room |
+//! | 7 | an event group | 0 |
+//! | 8 | a stream buffer | bytes for which it has room |
+//! | 9 | a timer | period in ticks of the kernel; 0 if it expires once |
+//! | 10 | an event of the application: `name(argument,argument)` | 0 |
+//! | 11 | a mark, section or channel of the application | 0 |
+//!
+//! An argument of kind 10 is signed. With `:u` after its name it has 32 bits without a sign, with
+//! `:x` 32 bits in hexadecimal.
+
+use super::u32_at;
+
+/// Length of an entry in bytes.
+pub const ENTRY: usize = 32;
+
+/// Bytes of the name in one entry.
+pub const NAME: usize = 20;
+
+/// The flag of an entry whose task or object is deleted.
+pub const DELETED: u8 = 1;
+
+/// The flag of a system in which larger priorities are more urgent.
+pub const LARGER_IS_URGENT: u8 = 2;
+
+/// The kinds of definitions.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DefinitionKind {
+    /// The system.
+    System = 1,
+    /// A task.
+    Task = 2,
+    /// An interrupt.
+    Interrupt = 3,
+    /// A mutex.
+    Mutex = 4,
+    /// A semaphore.
+    Semaphore = 5,
+    /// A queue.
+    Queue = 6,
+    /// An event group.
+    Group = 7,
+    /// A stream buffer or message buffer.
+    Stream = 8,
+    /// A timer.
+    Timer = 9,
+    /// An event of the application.
+    Event = 10,
+    /// A mark, section or channel of the application.
+    Channel = 11,
+}
+
+impl DefinitionKind {
+    /// All kinds, in the order of their codes, which begin with 1.
+    pub const ALL: [Self; 11] = [
+        Self::System,
+        Self::Task,
+        Self::Interrupt,
+        Self::Mutex,
+        Self::Semaphore,
+        Self::Queue,
+        Self::Group,
+        Self::Stream,
+        Self::Timer,
+        Self::Event,
+        Self::Channel,
+    ];
+
+    /// Returns the kind with this code.
+    pub fn of_code(code: u64) -> Option<Self> {
+        Self::ALL.get(usize::try_from(code).ok()?.checked_sub(1)?).copied()
+    }
+}
+
+/// An entry of the table of definitions.
+///
+/// ```
+/// use tracewell_wire::target::{Definition, DefinitionKind};
+///
+/// let mut task = Definition::new(DefinitionKind::Task, 3, b"motor");
+/// task.priority = 5;
+/// let read = Definition::read(&task.to_bytes()).unwrap();
+/// assert_eq!((read, read.text()), (task, &b"motor"[..]));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Definition {
+    /// The kind.
+    pub kind: DefinitionKind,
+    /// Number of the part of the name in this entry.
+    pub part: u8,
+    /// The flags.
+    pub flags: u8,
+    /// Priority of a task.
+    pub priority: u8,
+    /// Number of the task or object.
+    pub number: u32,
+    /// The value, by kind.
+    pub value: u32,
+    /// A part of the name, padded with 0.
+    pub name: [u8; NAME],
+}
+
+impl Definition {
+    /// Returns the first entry of a definition with at most 20 bytes of its name.
+    pub fn new(kind: DefinitionKind, number: u32, text: &[u8]) -> Self {
+        let mut name = [0; NAME];
+        name.iter_mut().zip(text).for_each(|(to, from)| *to = *from);
+        Self { kind, part: 0, flags: 0, priority: 0, number, value: 0, name }
+    }
+
+    /// Returns the part of the name without padding.
+    pub fn text(&self) -> &[u8] {
+        let length = self.name.iter().position(|byte| *byte == 0).unwrap_or(NAME);
+        self.name.get(..length).unwrap_or_default()
+    }
+
+    /// Returns the bytes of the entry.
+    pub fn to_bytes(&self) -> [u8; ENTRY] {
+        let mut bytes = [0; ENTRY];
+        bytes[..4].copy_from_slice(&[self.kind as u8, self.part, self.flags, self.priority]);
+        bytes[4..8].copy_from_slice(&self.number.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.value.to_le_bytes());
+        bytes[12..].copy_from_slice(&self.name);
+        bytes
+    }
+
+    /// Returns the entry at the start of `bytes`, or `None` if the bytes are too few, the entry is
+    /// unused, or its kind is unknown.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let [kind, part, flags, priority] = *bytes.first_chunk()?;
+        Some(Self {
+            kind: DefinitionKind::of_code(u64::from(kind))?,
+            part,
+            flags,
+            priority,
+            number: u32_at(bytes, 4)?,
+            value: u32_at(bytes, 8)?,
+            name: *bytes.get(12..)?.first_chunk()?,
+        })
+    }
+}
