@@ -29,6 +29,7 @@ mod order;
 pub mod posix;
 pub mod rkh;
 pub mod shark;
+pub mod systemview;
 pub mod target;
 pub mod threadx;
 
