@@ -105,7 +105,8 @@ fn wrong_dates_and_zones_are_reported() {
 #[test]
 fn a_zone_or_form_without_effect_is_reported() {
     let output = run(&["events", "--utc"]);
-    let reported = "warning: --utc has no effect: the command neither reads nor shows a date\n";
+    let reported = "warning: --utc has no effect: \
+                    only dates of --from, --to and --time absolute have a zone\n";
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), reported));
     let output = run(&["report", "--layout", "trcrpt", "--time", "delta"]);
     assert!(stderr(&output).contains("--time has no effect: the layout trcrpt has"));

@@ -5,7 +5,7 @@ use super::syntax::{Invariant, Pattern, Rules};
 use crate::model::Trace;
 use crate::model::schema::EventType;
 use crate::select::expression::syntax::{Field, Text};
-use crate::select::{self, did_you_mean, has_event, nearest, nearest_event, trailing_number};
+use crate::select::{self, did_you_mean, has_event, nearest, nearest_event, trailing_id};
 use crate::source::Finding;
 
 impl Rules {
@@ -70,7 +70,7 @@ fn unknown_name(name: &Text, trace: &Trace) -> Option<String> {
             trace.schema.ranges().any(|event| is_named(name, trace, event.id))
                 || named(name, trace).next().is_some()
                 || is_named(name, trace, u32::MAX)
-                || trailing_number(written).is_some_and(|id| is_named(name, trace, id))
+                || trailing_id(written, &trace.schema).is_some_and(|id| is_named(name, trace, id))
         }
     };
     let meant = || did_you_mean(nearest_event(written, &trace.schema));

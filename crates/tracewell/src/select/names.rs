@@ -2,13 +2,14 @@
 //! check rules share this code.
 //!
 //! In a name, `*` matches any text and `?` matches any character. Case is ignored, and a space
-//! equals `_`. Numbers are ids and keys, decimal or hexadecimal with `0x`.
+//! equals `_`. Numbers are ids and keys, decimal or hexadecimal with `0x`. Ids of AIX events are hook
+//! ids, which are always hexadecimal.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::pattern::{is_key, key, like, same};
+use super::pattern::{hook_id, is_key, key, like, same};
 use crate::model::schema::{Argument, ArgumentKind, Schema};
 use crate::model::{Context, Object, folded};
 
@@ -17,8 +18,16 @@ pub(crate) fn is_event(wanted: &str, schema: &Schema, id: u32) -> bool {
     let event = schema.event(id);
     like(wanted, &event.name)
         || like(wanted, &event.label)
-        || is_key(wanted, id.into())
+        || is_id(wanted, schema, id)
         || (!schema.defines(id) && like(wanted, &schema.label(id)))
+}
+
+/// Returns true if a word is this event id.
+fn is_id(wanted: &str, schema: &Schema, id: u32) -> bool {
+    match hook_id(wanted) {
+        Some(hook) if schema.ids_are_hooks() => hook == id,
+        _ => is_key(wanted, id.into()),
+    }
 }
 
 /// An index of the event names that a user wrote. The index numbers these names. A lookup by event
@@ -37,7 +46,7 @@ impl EventNames {
             return self.with_wildcards.push(number);
         }
         self.by_name.entry(folded(name)).or_default().push(number);
-        if let Some(id) = key(name) {
+        for id in [key(name), hook_id(name).map(u64::from)].into_iter().flatten() {
             self.by_id.entry(id).or_default().push(number);
         }
     }
@@ -98,6 +107,20 @@ fn equal(a: &str, b: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hook_ids_are_hexadecimal() {
+        let schema = Schema::parse(include_str!("../../schemas/aix.toml"), "aix.toml").unwrap();
+        for word in ["010", "0x010", "0100", "0x0100", "hook 010", "HOOK_010"] {
+            assert!(is_event(word, &schema, 0x0100), "{word}");
+        }
+        assert!(is_event("256", &schema, 0x2560) && !is_event("256", &schema, 256));
+        let rkh = Schema::parse(include_str!("../../schemas/rkh.toml"), "rkh.toml").unwrap();
+        assert!(is_event("139", &rkh, 139) && is_event("0x8B", &rkh, 139));
+        let mut names = EventNames::default();
+        names.add("010", 7);
+        assert_eq!(names.of(&schema, 0x0100).collect::<Vec<_>>(), [7]);
+    }
 
     #[test]
     fn events_are_named_by_name_label_and_id() {

@@ -47,6 +47,20 @@ pub(super) fn key(pattern: &str) -> Option<u64> {
     }
 }
 
+/// Parses a hook id of AIX trace: three or four hexadecimal digits, with or without `0x`. Three
+/// digits stand for four digits with a zero at the end.
+pub(super) fn hook_id(pattern: &str) -> Option<u32> {
+    let digits = pattern.strip_prefix("0x").or_else(|| pattern.strip_prefix("0X"));
+    let digits = digits.unwrap_or(pattern);
+    let is_hexadecimal = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let value = u32::from_str_radix(digits, 16).ok().filter(|_| is_hexadecimal)?;
+    match digits.len() {
+        3 => Some(value << 4),
+        4 => Some(value),
+        _ => None,
+    }
+}
+
 /// Returns true if a pattern is this number, decimal or hexadecimal with `0x`.
 pub(crate) fn is_key(pattern: &str, key: u64) -> bool {
     self::key(pattern) == Some(key)

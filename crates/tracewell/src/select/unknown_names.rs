@@ -2,6 +2,7 @@
 //! another trace.
 
 use super::names::{is_context, is_event, is_object, spoken};
+use super::pattern::hook_id;
 use super::{IdOrName, IdPattern, Selection};
 use crate::model::schema::{EventType, Schema};
 use crate::model::{Severity, Trace, did_you_mean, nearest};
@@ -111,13 +112,15 @@ pub(crate) fn has_event(wanted: &str, schema: &Schema) -> bool {
     is_number(wanted)
         || events.any(|event| is_event(wanted, schema, event.id))
         || is_event(wanted, schema, u32::MAX)
-        || trailing_number(wanted).is_some_and(|id| is_event(wanted, schema, id))
+        || trailing_id(wanted, schema).is_some_and(|id| is_event(wanted, schema, id))
 }
 
-/// Returns the number at the end of a name. If several ids share a label, the number after the
-/// label is the id.
-pub(crate) fn trailing_number(name: &str) -> Option<u32> {
-    name.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+/// Returns the id at the end of a name. If several ids share a label, the id follows the label.
+pub(crate) fn trailing_id(name: &str, schema: &Schema) -> Option<u32> {
+    match schema.ids_are_hooks() {
+        true => hook_id(name.rsplit([' ', '_']).next()?),
+        false => name.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok(),
+    }
 }
 
 /// Returns the event name that is most similar to a word.

@@ -241,11 +241,11 @@ impl Collect {
     fn warn_ineffective(&self) {
         let shows = "without --follow, no events are shown";
         let input = &self.input;
-        let only_files = self
+        let only_stdin = self
             .sources
             .sources(Datagrams::Any)
             .iter()
-            .all(|source| matches!(source, Source::File(_) | Source::Stdin));
+            .all(|source| matches!(source, Source::Stdin));
         warn_ineffective(&[
             (!self.follow && self.selection.is_any(), "a selection of events", shows),
             (!self.follow && !input.options.is_empty(), "-O", shows),
@@ -259,9 +259,9 @@ impl Collect {
                 "only --udp receives packets",
             ),
             (
-                self.until.once && only_files,
+                self.until.once && only_stdin,
                 "--once",
-                "files and standard input have no connections",
+                "standard input is read up to its end in any case",
             ),
         ]);
     }

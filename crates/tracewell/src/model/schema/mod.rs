@@ -303,15 +303,32 @@ impl Schema {
     /// ```
     pub fn label(&self, id: u32) -> String {
         let label = &self.event(id).label;
-        if self.defines(id) { label.clone() } else { format!("{label} {id}") }
+        if self.defines(id) { label.clone() } else { format!("{label} {}", self.shown_id(id)) }
+    }
+
+    /// Returns an id as reports show it: in decimal, or for hook ids of AIX trace in hexadecimal
+    /// with three or four digits.
+    ///
+    /// ```
+    /// assert_eq!(tracewell::format::threadx::schema().shown_id(52), "52");
+    /// assert_eq!(tracewell::format::aix::schema().shown_id(0x1340), "134");
+    /// assert_eq!(tracewell::format::aix::schema().shown_id(0x0102), "0102");
+    /// ```
+    pub fn shown_id(&self, id: u32) -> String {
+        match self.hooks {
+            false => id.to_string(),
+            // The last digit is 0 except in long ids.
+            true if id & 0xF == 0 => format!("{:03X}", id >> 4),
+            true => format!("{id:04X}"),
+        }
     }
 
     /// Returns true if `name` is the label of an id. If the entry covers several ids, `name` can
     /// also consist of the label, a space, and this id.
     pub fn is_called(&self, id: u32, name: &str) -> bool {
         let label = &self.event(id).label;
-        let numbered = || name.strip_prefix(label.as_str())?.strip_prefix(' ')?.parse().ok();
-        name == label || (!self.defines(id) && numbered() == Some(id))
+        let number = || name.strip_prefix(label.as_str())?.strip_prefix(' ');
+        name == label || (!self.defines(id) && number().is_some_and(|n| n == self.shown_id(id)))
     }
 
     /// Returns true if an id has an entry of its own.

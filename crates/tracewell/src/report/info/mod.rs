@@ -186,6 +186,7 @@ impl Census {
         heading(out, layout, &format!("{:>9}  {:>5}  EVENT", "COUNT", "ID"))?;
         for (id, count) in self.ids() {
             let label = &trace.schema.event(id).label;
+            let id = trace.schema.shown_id(id);
             let line = format!("{:>9}  {id:>5}  {label}", layout.count(count));
             writeln!(out, "{}", layout.fold(&line, 18))?;
         }
