@@ -37,7 +37,9 @@ impl ZoneArgs {
         }
         let option = if self.utc { "--utc" } else { "--zone" };
         if !has_dates {
-            warn!("{option} has no effect: only dates of --from, --to and --time absolute have a zone");
+            warn!(
+                "{option} has no effect: only dates of --from, --to and --time absolute have a zone"
+            );
         }
         self.zone().map(|_| ())
     }

@@ -49,6 +49,16 @@ fn error(text: &str) -> String {
 }
 
 #[test]
+fn an_event_of_a_format_may_be_called_by_its_label() {
+    let text = "format = \"rkh\"\n[[event]]\nname = \"SM_DCH\"\nlabel = \"dispatched\"\n";
+    let file = Arc::new(Extension::parse(text, "app.toml").unwrap());
+    let rkh = format::by_name("rkh").unwrap();
+    let schema = rkh.extended((rkh.schema)(), &[file]).unwrap();
+    let event = schema.events().iter().find(|event| event.name == "RKH_TE_SM_DCH");
+    assert_eq!(event.unwrap().label, "dispatched");
+}
+
+#[test]
 fn a_file_names_user_events_of_threadx_and_gives_them_a_meaning() {
     let text = r#"
         format = "threadx"
@@ -198,15 +208,19 @@ fn the_data_of_a_posix_event_has_fields() {
         [[event]]
         name = "pump"
         label = "pump speed"
-        args = ["speed as u16", "change: signed as i16", "bytes"]
+        args = ["speed as u16", "_: hex as u8", "_ as u8", "last: unsigned as u8", "bytes"]
         means = { is = "value", value = "speed" }
     "#;
     let (trace, events) = read(Input::open(&path, settings(&[text])).unwrap());
     let pumped: Vec<_> = events.iter().filter(|(label, _)| label == "pump speed").collect();
     let [(_, first), (_, second)] = pumped[..] else { panic!("{events:?}") };
-    assert_eq!(first, "speed=7, change=-2, bytes=0700FEFF09, prog address=0x0000000000001234");
+    assert_eq!(first, "speed=7, last=9, bytes=0700FEFF09, prog address=0x0000000000001234");
     assert_eq!(second, "bytes=08, prog address=0x0000000000001234");
     assert!(notes(&trace, Severity::Warning).is_empty(), "{:?}", trace.diagnostics);
+    let signed = text
+        .replace(r#""_: hex as u8", "_ as u8", "last: unsigned as u8""#, r#""c: signed as i16""#);
+    let (_, events) = read(Input::open(&path, settings(&[&signed])).unwrap());
+    assert!(events.iter().any(|(_, args)| args.starts_with("speed=7, c=-2, bytes=")), "{events:?}");
     let wrong = text.replace("u16", "u24");
     assert!(error(&wrong).contains("app.toml:6:17: unknown encoding 'u24'; expected one of u8, "));
 }
@@ -269,6 +283,16 @@ fn errors_of_a_schema_file_have_a_position_and_a_suggestion() {
             "format = \"rkh\"\n[[event]]\nid = 192\nlabel = \"a\"\nargs = [\"a\"]\n",
             "--schema: app.toml:3:6: argument 'a': expected ' as ' and an encoding after the kind, \
             such as 'as u16'",
+        ),
+        (
+            "format = \"threadx\"\n[enum.unit]\nnames = [[1, \"one\"]]\n",
+            "--schema: app.toml:2:1: no argument uses the table 'unit'; write its name as a kind, \
+            as in \"value: unit\"",
+        ),
+        (
+            "format = \"rkh\"\n\n[enum.signal]\nnames = [[1, \"GO\"]]\n",
+            "--schema: app.toml:3:1: 'signal' is a type of objects, which the trace names; choose \
+            another name",
         ),
     ];
     for (text, expected) in cases {

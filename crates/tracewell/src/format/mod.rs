@@ -229,6 +229,8 @@ impl Format {
                 return Err(no_format(file));
             }
         }
+        let of_this = files.iter().map(Arc::as_ref).filter(|file| file.format() == self.name);
+        schema.check_tables(of_this)?;
         Ok(Arc::new(schema))
     }
 

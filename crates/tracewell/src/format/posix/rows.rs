@@ -11,7 +11,7 @@ use tracewell_wire::posix::{
 
 use super::{fields, types};
 use crate::format::order::Order;
-use crate::model::schema::EventType;
+use crate::model::schema::{ArgumentKind, EventType};
 use crate::model::{
     Context, ContextId, ContextKind, Emitter, Flow, Lifetime, LossCause, NewEvent, Object, Trace,
     values::{self, put},
@@ -163,6 +163,8 @@ fn user_fields(record: &LogRecord<'_>, event: &EventType, row: &mut Vec<u8>) {
     let mut slots = [0; values::MAX_SLOTS];
     let (mut present, mut count) = (0_u32, 0);
     for field in fields::values(event, record.data).take(values::MAX_SLOTS) {
+        // Fields without a name are padding.
+        let field = field.filter(|_| event.args[count].kind != ArgumentKind::Unnamed);
         slots[count] = field.unwrap_or(0);
         present |= u32::from(field.is_some()) << count;
         count += 1;

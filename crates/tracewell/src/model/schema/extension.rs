@@ -12,7 +12,7 @@ use super::file::{Fault, Kind, Names, UserEvent, UserFile};
 use super::parse::{arguments, details, plain, position, range_type, roles, typed_argument};
 use super::{Argument, ArgumentKind, Details, EventType, Means, Schema, SchemaError, Table, Zero};
 use crate::model::values::MAX_SLOTS;
-use crate::model::{did_you_mean, nearest};
+use crate::model::{did_you_mean, folded, nearest};
 
 /// The rules of a dialect for the schema files of users.
 #[derive(Clone, Copy, Debug)]
@@ -199,6 +199,47 @@ impl Schema {
         Ok(())
     }
 
+    /// Checks that some argument uses each table of the files, which have been added to this
+    /// schema. The names of other tables would never appear.
+    ///
+    /// # Errors
+    /// Returns an error with the position of the first table without use.
+    pub(crate) fn check_tables<'e>(
+        &self,
+        files: impl Iterator<Item = &'e Extension> + Clone,
+    ) -> Result<(), SchemaError> {
+        let kinds = self.kinds_by_name();
+        // The trace may define the events of some entries later, so look at the entries as well.
+        let entries = files.clone().flat_map(|of| &of.file.event);
+        let texts = entries.flat_map(|event| event.get_ref().args.iter().flatten());
+        let of_entries = texts.filter_map(|text| typed_argument(text, &kinds).ok()?.kind);
+        let events = self.events.iter().chain(self.ranges());
+        let of_events = events.flat_map(|event| &event.args).map(|argument| argument.kind);
+        let used: Vec<ArgumentKind> = of_entries.chain(of_events).collect();
+        for of in files {
+            let UserFile { enums, flags, .. } = &of.file;
+            for (word, name) in enums
+                .keys()
+                .map(|name| ("enum", name))
+                .chain(flags.keys().map(|name| ("flags", name)))
+            {
+                let message = match kinds.get(name) {
+                    Some(ArgumentKind::Object(_)) => format!(
+                        "'{name}' is a type of objects, which the trace names; choose another name"
+                    ),
+                    Some(kind) if used.contains(kind) => continue,
+                    _ => format!(
+                        "no argument uses the table '{name}'; \
+                         write its name as a kind, as in \"value: {name}\""
+                    ),
+                };
+                let at = of.text.find(&format!("[{word}.{name}"));
+                return Err(of.error((at.unwrap_or(0), message)));
+            }
+        }
+        Ok(())
+    }
+
     fn add_entry(
         &mut self,
         extension: &Arc<Extension>,
@@ -210,8 +251,13 @@ impl Schema {
             return self.replace(*id.get_ref(), id.span().start, event, rules);
         }
         let Some(name) = &event.name else { return Ok(()) };
-        let known = self.events.iter().filter(|known| known.is_named(name.get_ref()));
-        let known: Vec<_> = known.map(|known| known.id).collect();
+        let wanted = folded(name.get_ref());
+        let is = |known: &&EventType| {
+            // Labels are short names: `SM DCH` of `RKH_TE_SM_DCH`.
+            let has_label = !rules.names_events && folded(&known.label) == wanted;
+            known.is_named(name.get_ref()) || has_label
+        };
+        let known: Vec<_> = self.events.iter().filter(is).map(|known| known.id).collect();
         if known.is_empty() && !rules.names_events {
             let names = self.events.iter().map(|event| event.name.as_str());
             let meant = did_you_mean(nearest(name.get_ref(), names));
@@ -297,6 +343,7 @@ impl Schema {
         let mut merged = base;
         if let Some(name) = &event.name
             && !merged.is_named(name.get_ref())
+            && folded(&merged.label) != folded(name.get_ref())
         {
             merged.name = name.get_ref().clone();
         }

@@ -217,8 +217,10 @@ pub(super) struct TypedArgument<'t> {
 
 impl TypedArgument<'_> {
     fn kind(&self) -> ArgumentKind {
-        let default = if self.name == "_" { ArgumentKind::Unnamed } else { ArgumentKind::Unsigned };
-        self.kind.unwrap_or(default)
+        match self.name {
+            "_" => ArgumentKind::Unnamed,
+            _ => self.kind.unwrap_or(ArgumentKind::Unsigned),
+        }
     }
 }
 
