@@ -193,3 +193,11 @@ fn a_chart_shows_dates_in_the_chosen_zone() {
     assert!(stderr(&refused).starts_with("error: dates need a trace"), "{}", stderr(&refused));
     assert_eq!(refused.status.code(), Some(2));
 }
+
+#[test]
+fn the_files_of_other_processors_are_mentioned_on_request() {
+    let output = run_on("hooks.twx", &["info", "-v"]);
+    let noted = "2 files of other processors, from ";
+    assert!(stderr(&output).contains(noted) && stderr(&output).contains("--join reads all"));
+    assert!(!stderr(&run_on("hooks.twx", &["info"])).contains(noted));
+}

@@ -79,7 +79,6 @@ fn an_option_without_effect_says_why() {
             "it is for format threadx, and this",
         ),
         (kept(&["--packets", "5"]), "--packets", "has no effect: only --udp receives packets"),
-        (kept(&["--once"]), "--once", "has no effect: files and standard input"),
         (raw(&["-d", "134"]), "a selection (-C, -d, -D, -k, -K, -p, -T)", "-r writes all entries"),
         (raw(&["-O", "exec=on"]), "-O", "has no effect: -r writes entries as they are"),
     ];

@@ -62,6 +62,9 @@ pub struct Input {
     watch: Option<Watch>,
 }
 
+/// Maximum number of processors whose files are counted for a note.
+const MAX_PARTS: usize = 1024;
+
 impl Input {
     /// Opens a file, or standard input for `-`, and recognises its format.
     ///
@@ -94,6 +97,9 @@ impl Input {
         }
         if let Some(length) = input.size() {
             sidecars(path, length, &mut input.remarks);
+        }
+        if input.format.joins {
+            other_parts(path, &mut input.remarks);
         }
         Ok(input)
     }
@@ -351,6 +357,23 @@ fn read_stream(
         let more = reading.window().append_from(stream);
         let more = more.map_err(|source| InputError::io(path, source))?;
         state = reading.show(sink, !more);
+    }
+}
+
+/// Adds a note if other parts of the run are next to this file. AIX's trace daemon names the parts of
+/// processors like this: `trace`, `trace-0`, `trace-1`.
+fn other_parts(path: &Path, diagnostics: &mut Diagnostics) {
+    let part = |number: usize| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!("-{number}"));
+        PathBuf::from(name)
+    };
+    let parts: Vec<_> = (0..MAX_PARTS).map(part).take_while(|part| part.is_file()).collect();
+    if let Some(first) = parts.first() {
+        let (first, count) = (shown_path(first), parts.len());
+        let others = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+        let message = format!("{others} of other processors, from {first} on: --join reads all");
+        diagnostics.add(Severity::Note, None, message);
     }
 }
 
