@@ -29,7 +29,7 @@ use super::tracks::{
 };
 use crate::model::{Batch, ContextId, Flow, Loss, MaybeContext, Sink, Trace};
 
-/// Number of entries that the builder of tracks collects before they move into the summary.
+/// Number of entries that are collected at a time.
 const PENDING: u64 = 1 << 16;
 
 /// Maximum number of arrows, of marks, and of the waits of each lock. If there are more, the summary
@@ -58,12 +58,18 @@ pub const MAX_LIST: usize = 1 << 20;
 pub struct SummaryBuilder {
     tracks: TrackBuilder,
     parts: Parts,
+    /// Number of entries that the builder of tracks collects before they move to the parts.
+    pending: u64,
 }
 
 impl Default for SummaryBuilder {
     fn default() -> Self {
         let wanted = Wanted { waits: true, ..Wanted::default() };
-        Self { tracks: TrackBuilder::with_figures(wanted), parts: Parts::default() }
+        Self {
+            tracks: TrackBuilder::with_figures(wanted),
+            parts: Parts::default(),
+            pending: PENDING,
+        }
     }
 }
 
@@ -90,7 +96,7 @@ impl SummaryBuilder {
 impl Sink for SummaryBuilder {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.tracks.events(trace, batch)?;
-        if self.tracks.unsettled() >= PENDING {
+        if self.tracks.unsettled() >= self.pending {
             self.tracks.settle(&mut self.parts);
         }
         Flow::Continue(())
@@ -206,5 +212,91 @@ impl Settled for Parts {
 
     fn arrow(&mut self, arrow: Arrow) {
         self.arrows.push(arrow);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::tracks::Row;
+    use crate::model::Columns;
+
+    const TRACES: [&str; 5] = [
+        "examples/scheduling.trx",
+        "crates/tracewell/tests/fixtures/threadx/tiny.trx",
+        "crates/tracewell/tests/fixtures/shark/b_cyclic.dat",
+        "crates/tracewell/tests/fixtures/shark/cbs_server.dat",
+        "crates/tracewell/tests/fixtures/rkh/ahsm-overrun.bin",
+    ];
+
+    /// Passes on batches of a few events.
+    struct Small(SummaryBuilder);
+
+    impl Sink for Small {
+        fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+            for start in (0..batch.len()).step_by(7) {
+                let rows = start..batch.len().min(start + 7);
+                self.0.events(trace, &batch.part(rows, &mut Columns::default()))?;
+            }
+            Flow::Continue(())
+        }
+
+        fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+            self.0.loss(trace, loss)
+        }
+    }
+
+    /// Returns the exact tracks of a trace, and a summary for which parts move in every batch.
+    fn both(name: &str) -> (Tracks, Summary) {
+        let path = format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"));
+        let mut exact = TrackBuilder::default();
+        let trace = crate::open(&path).unwrap().read(&mut exact).unwrap();
+        let mut small = Small(SummaryBuilder { pending: 0, ..SummaryBuilder::default() });
+        crate::open(&path).unwrap().read(&mut small).unwrap();
+        (exact.finish(&trace), small.0.finish(&trace))
+    }
+
+    fn states<S: Copy + PartialEq>(rows: &[Row<S>]) -> Vec<&[Change<S>]> {
+        rows.iter().map(Row::changes).collect()
+    }
+
+    #[test]
+    fn without_a_resolution_the_tracks_are_those_of_the_builder() {
+        for (exact, summary) in TRACES.map(both) {
+            let shown = summary.tracks(0..exact.span, 0);
+            assert_eq!(states(&shown.cores), states(&exact.cores));
+            assert_eq!(states(&shown.contexts), states(&exact.contexts));
+            assert_eq!(shown.locks.len(), exact.locks.len());
+            for (shown, exact) in shown.locks.iter().zip(&exact.locks) {
+                assert_eq!((shown.key, &shown.waits), (exact.key, &exact.waits));
+                assert_eq!(shown.holder, exact.holder);
+            }
+            assert_eq!((&shown.marks, &shown.arrows), (&exact.marks, &exact.arrows));
+            assert_eq!((&shown.jobs, &shown.gaps), (&exact.jobs, &exact.gaps));
+            assert_eq!((&shown.reasons, shown.left_out), (&exact.reasons, exact.left_out));
+        }
+    }
+
+    #[test]
+    fn the_time_of_each_state_is_exact_at_every_resolution() {
+        let (exact, summary) = both(TRACES[0]);
+        let span = exact.span;
+        for resolution in [1, span / 1000, span / 20, span] {
+            let shown = summary.tracks(0..span, resolution);
+            for (context, row) in exact.contexts() {
+                let coarse = shown.context(context).unwrap();
+                for span_of in row.spans(0..span, span) {
+                    let time = |row: &Row<State>| row.time(0..span, span, |s| s == span_of.state);
+                    assert_eq!(time(coarse), time(row), "{:?} at {resolution}", span_of.state);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn gaps_are_shown_at_every_resolution() {
+        let (exact, summary) = both(TRACES[4]);
+        assert!(!exact.gaps.is_empty());
+        assert_eq!(summary.tracks(0..exact.span, exact.span).gaps, exact.gaps);
     }
 }
