@@ -65,7 +65,7 @@ impl Traces {
     }
 }
 
-/// What was read.
+/// The state of the trace: progress, content, failure.
 #[derive(Debug, Default)]
 struct State {
     /// Counts the changes of this state.
@@ -120,8 +120,8 @@ impl Content {
         self.changed.notify_all();
     }
 
-    /// Returns the payload of the page and its edition; an error if the trace cannot be shown. Waits
-    /// until the trace has been read for the first time.
+    /// Returns the payload of the page and its edition; an error if the trace cannot be shown.
+    /// Waits until the trace has been read for the first time.
     pub(super) fn page(&self) -> Result<(Arc<Vec<u8>>, u64), String> {
         let unknown = |state: &mut State| state.page.is_none() && state.failure.is_none();
         let state = self.changed.wait_while(self.state(), unknown);

@@ -32,8 +32,8 @@ use crate::model::{Batch, ContextId, Flow, Loss, MaybeContext, Sink, Trace};
 /// Number of entries that are collected at a time.
 const PENDING: u64 = 1 << 16;
 
-/// Maximum number of arrows, of marks, and of the waits of each lock. If there are more, the summary
-/// keeps a sample; [`Tracks::left_out`] counts the others.
+/// Maximum number of arrows, of marks, and of the waits of each lock. If there are more, the
+/// summary keeps a sample; [`Tracks::left_out`] counts the others.
 pub const MAX_LIST: usize = 1 << 20;
 
 /// A sink that builds a summary.

@@ -40,10 +40,15 @@ impl TrackBuilder {
             builder.entries = builder.entries.saturating_sub(settled);
         }
         builder.contexts.settle(settled);
-        let entries =
-            builder.locks.settle(settled) + (builder.marks.len() + builder.arrows.len()) as u64;
+        let mut entries = builder.marks.len() + builder.arrows.len();
+        for (index, track) in builder.locks.tracks_mut().iter_mut().enumerate() {
+            entries += track.holder.changes().len() + track.waits.len();
+            settled.lock(index, track.holder.settle());
+            settled.waits(index, track.waits.drain(..));
+            entries -= track.holder.changes().len();
+        }
         // A gap ends waits without counting them.
-        builder.entries = builder.entries.saturating_sub(entries);
+        builder.entries = builder.entries.saturating_sub(entries as u64);
         builder.marks.drain(..).for_each(|mark| settled.mark(mark));
         builder.arrows.drain(..).for_each(|arrow| settled.arrow(arrow));
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::{Position, Row, Settled};
+use super::{Position, Row};
 use crate::analysis::scheduling::Wait;
 use crate::model::{ContextId, MaybeContext};
 
@@ -98,16 +98,9 @@ impl Locks {
         }
     }
 
-    /// Passes on the settled changes of holders, and the waits. Returns the number of both.
-    pub(super) fn settle(&mut self, settled: &mut impl Settled) -> u64 {
-        let mut entries = 0;
-        for (index, track) in self.list.iter_mut().enumerate() {
-            let before = track.holder.changes().len() + track.waits.len();
-            settled.lock(index, track.holder.settle());
-            settled.waits(index, track.waits.drain(..));
-            entries += before - track.holder.changes().len();
-        }
-        entries as u64
+    /// Returns all tracks.
+    pub(super) fn tracks_mut(&mut self) -> &mut [LockTrack] {
+        &mut self.list
     }
 
     pub(super) fn finish(mut self) -> Vec<LockTrack> {

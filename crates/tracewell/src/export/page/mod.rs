@@ -156,8 +156,8 @@ struct PageBuilder {
 }
 
 impl PageBuilder {
-    /// Returns the payload of the page. `trace` is the trace after the last event. Fails if no event
-    /// was selected.
+    /// Returns the payload of the page. `trace` is the trace after the last event. Fails if no
+    /// event was selected.
     fn payload(self, trace: &Trace, title: &str) -> Result<Vec<u8>, ExportError> {
         let Self { tracks, events, selection, .. } = self;
         if events.count == 0 {
