@@ -56,6 +56,16 @@ impl Traces {
         name.unwrap_or_else(|| self.name())
     }
 
+    /// Returns true if a file is memory that recorders may write into.
+    fn is_in_memory(&self) -> bool {
+        let takes = |file: &PathBuf| {
+            let open = fs::File::open(file);
+            let mut snapshots = FORMATS.iter().filter_map(|format| format.snapshot);
+            open.is_ok_and(|open| snapshots.any(|take| matches!(take(file, &open), Ok(Some(_)))))
+        };
+        self.files.iter().any(takes)
+    }
+
     fn version(&self) -> Version {
         let of = |file: &PathBuf| {
             let metadata = fs::metadata(file).ok()?;
@@ -194,9 +204,7 @@ impl Content {
     fn read_once(self: &Arc<Self>, verbose: bool, report: bool) -> Result<bool, Failure> {
         let mut input = self.traces.open()?;
         let size = input.size();
-        let in_memory = FORMATS
-            .iter()
-            .any(|format| format.name == input.format().name && format.snapshot.is_some());
+        let in_memory = self.traces.is_in_memory();
         let watcher = Arc::clone(self);
         let mut next = Instant::now();
         input.watch(move |advance| {
