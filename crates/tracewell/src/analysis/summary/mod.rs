@@ -22,10 +22,11 @@ mod sample;
 use std::ops::Range;
 
 use self::row::SummaryRow;
-use self::sample::Sample;
+use self::sample::{Sample, distinct};
 use super::scheduling::Wanted;
 use super::tracks::{
-    Arrow, Change, Mark, Occupant, Position, Settled, State, TrackBuilder, Tracks, WaitSpan,
+    Arrow, ArrowKind, Change, Mark, Occupant, Position, Settled, State, TrackBuilder, Tracks,
+    WaitSpan,
 };
 use crate::model::{Batch, ContextId, Flow, Loss, MaybeContext, Sink, Trace};
 
@@ -120,21 +121,36 @@ impl Summary {
     /// before the range and the change after it, if there is one.
     ///
     /// `resolution` is a number of ticks: shorter states that follow each other are put together,
-    /// as far as they are together not longer. With 0, the tracks are exact.
+    /// as far as they are together not longer. Of marks, arrows and waits that are shorter, one
+    /// within this number of ticks stands for the others. With 0, the tracks are exact.
     pub fn tracks(&self, range: Range<u64>, resolution: u64) -> Tracks {
         let Self { rest, parts } = self;
         let locks = rest.locks.iter().enumerate().map(|(index, lock)| {
             let (mut lock, part) = (lock.clone(), parts.locks.get(index));
             if let Some(part) = part {
                 lock.holder = part.holder.row(&range, resolution);
-                let overlaps = |wait: &&WaitSpan| overlaps(&range, wait.from, wait.until);
-                lock.waits = part.waits.list().iter().filter(overlaps).copied().collect();
+                let waits = part.waits.list().iter();
+                let waits = waits.filter(|wait| overlaps(&range, wait.from, wait.until));
+                lock.waits = distinct(waits, resolution, |wait| {
+                    let until = wait.until.map_or(u64::MAX, |until| until.ticks);
+                    (wait.context, wait.from.ticks, until)
+                });
             }
             lock
         });
-        let within = |ticks: u64| (range.start..=range.end).contains(&ticks);
-        let arrows = parts.arrows.list().iter();
-        let arrows = arrows.filter(|arrow| overlaps(&range, arrow.from, Some(arrow.to)));
+        // Marks are in the order of time, and arrows in the order of their effects.
+        let marks = parts.marks.list();
+        let first = marks.partition_point(|mark| mark.at.ticks < range.start);
+        let last = marks.partition_point(|mark| mark.at.ticks <= range.end);
+        let marks = distinct(marks[first..last].iter(), resolution, |mark| {
+            (mark.context, mark.at.ticks, mark.at.ticks)
+        });
+        let arrows = parts.arrows.list();
+        let first = arrows.partition_point(|arrow| arrow.to.ticks < range.start);
+        let arrows = arrows[first..].iter().filter(|arrow| arrow.from.ticks <= range.end);
+        let arrows = distinct(arrows, resolution, |arrow| {
+            ((arrow.to_context, arrow.kind == ArrowKind::WakeUp), arrow.from.ticks, arrow.to.ticks)
+        });
         let waits = parts.locks.iter().map(|lock| lock.waits.left_out()).sum::<u64>();
         Tracks {
             span: rest.span,
@@ -142,8 +158,8 @@ impl Summary {
             contexts: parts.contexts.iter().map(|row| row.row(&range, resolution)).collect(),
             jobs: rest.jobs.clone(),
             locks: locks.collect(),
-            marks: parts.marks.list().iter().filter(|m| within(m.at.ticks)).copied().collect(),
-            arrows: arrows.copied().collect(),
+            marks,
+            arrows,
             gaps: rest.gaps.clone(),
             reasons: rest.reasons.clone(),
             left_out: rest.left_out + parts.marks.left_out() + parts.arrows.left_out() + waits,

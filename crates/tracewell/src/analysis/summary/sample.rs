@@ -1,5 +1,10 @@
 //! A list of entries, of which it keeps a sample if there are too many.
 
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use foldhash::fast::RandomState;
+
 use super::MAX_LIST;
 
 /// All entries, or each entry whose number is divisible by a power of two, so that the sample is
@@ -48,9 +53,42 @@ impl<T> Sample<T> {
     }
 }
 
+/// Returns the entries that are distinct at a resolution: those that are longer, and of the
+/// others at most one within each `resolution` ticks for each key. `of` returns the key of an
+/// entry, and its first and last tick.
+pub(super) fn distinct<'a, T: Copy + 'a, K: Eq + Hash>(
+    entries: impl Iterator<Item = &'a T>,
+    resolution: u64,
+    of: impl Fn(&T) -> (K, u64, u64),
+) -> Vec<T> {
+    let mut free: HashMap<K, u64, RandomState> = HashMap::default();
+    let is_distinct = |entry: &&T| {
+        let (key, first, last) = of(entry);
+        if last.saturating_sub(first) > resolution {
+            return true;
+        }
+        let free = free.entry(key).or_insert(0);
+        let is_free = first >= *free;
+        if is_free {
+            *free = first.saturating_add(resolution);
+        }
+        is_free || resolution == 0
+    };
+    entries.filter(is_distinct).copied().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn entries_that_are_not_distinct_are_left_out() {
+        let entries = [('a', 0, 1), ('a', 3, 4), ('b', 4, 5), ('a', 5, 99), ('a', 10, 12)];
+        let at = |resolution| distinct(entries.iter(), resolution, |entry| *entry);
+        assert_eq!(at(0), entries);
+        assert_eq!(at(10), [entries[0], entries[2], entries[3], entries[4]]);
+        assert_eq!(at(100), [entries[0], entries[2]]);
+    }
 
     #[test]
     fn a_sample_is_complete_up_to_the_limit_and_then_spread_evenly() {
