@@ -3,7 +3,7 @@
 mod program;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -95,6 +95,29 @@ impl Server {
     /// Requests an address under the secret.
     fn get(&self, path: &str) -> Answer {
         self.request("GET", &format!("{}{path}", self.secret), "")
+    }
+}
+
+/// The progress that a server reports.
+struct Live(Lines<BufReader<TcpStream>>);
+
+impl Live {
+    fn of(server: &Server) -> Self {
+        let mut stream = server.connect();
+        let Server { authority, secret, .. } = server;
+        let request = format!("GET {secret}api/v1/live HTTP/1.1\r\nHost: {authority}\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        Self(BufReader::new(stream).lines())
+    }
+
+    /// Returns the first progress that meets a condition.
+    fn until(&mut self, condition: impl Fn(&Value) -> bool) -> Value {
+        let mut messages = self.0.by_ref().filter_map(|line| {
+            let line = line.unwrap();
+            let data = line.strip_prefix("data: ")?;
+            Some(serde_json::from_str::<Value>(data).unwrap())
+        });
+        messages.find(condition).expect("the server reports progress until the test ends")
     }
 }
 
@@ -308,18 +331,9 @@ fn a_growing_file_is_read_again_and_reported() {
         info["traces"][0]["events"].clone()
     };
     let half = events(&file);
-    let mut stream = server.connect();
-    let Server { authority, secret, .. } = &server;
-    let request = format!("GET {secret}api/v1/live HTTP/1.1\r\nHost: {authority}\r\n\r\n");
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
-    // Returns the progress when an edition is complete.
+    let mut live = Live::of(&server);
     let mut edition = |number: u64| {
-        let messages = lines.by_ref().filter_map(|line| {
-            line.strip_prefix("data: ").map(|data| serde_json::from_str::<Value>(data).unwrap())
-        });
-        let is = |progress: &Value| progress["edition"] == number && progress["reading"] == false;
-        messages.into_iter().find(is).expect("a message")
+        live.until(|progress| progress["edition"] == number && progress["reading"] == false)
     };
     assert_eq!(edition(1)["events"], half);
     fs::write(&file, &whole).unwrap();
@@ -327,12 +341,36 @@ fn a_growing_file_is_read_again_and_reported() {
     assert!(server.get("api/v1/page").head.contains("ETag: \"2\"\r\n"));
 }
 
+/// The memory of a stream changes, but not the time of change of its file.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stream_in_shared_memory_is_followed() {
+    use tracewell_record::stream::{EventType, Family, Stream, StreamOptions};
+
+    const NET: Family = Family::new(3, "net");
+    static SENT: EventType<(u32,)> = EventType::new(NET, "sent", &["length"]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("app.twx");
+    let stream = Stream::create(&file, &StreamOptions::default()).unwrap();
+    stream.start();
+    stream.record(&SENT, (1,));
+    let server = Server::start(&[file.to_str().unwrap()]);
+    let mut live = Live::of(&server);
+    let events = |progress: &Value| progress["events"].as_u64().unwrap();
+    let first = live.until(|progress| progress["edition"] == 1 && progress["reading"] == false);
+    (0..10).for_each(|length| stream.record(&SENT, (length,)));
+    // The server may also see the stream when some of the events have been recorded.
+    live.until(|progress| events(progress) == events(&first) + 10);
+}
+
 #[test]
 fn a_trace_that_cannot_be_shown_is_an_error_before_the_address_is_printed() {
     for (arguments, code, message) in [
         (&["serve", "no-such-file"][..], 4, "error: no-such-file: "),
         (&["serve", "Cargo.toml"], 3, "error: Cargo.toml: "),
-        (&["serve", "-"], 2, "error: -: standard input cannot be read twice"),
+        (&["serve", "-"], 2, "error: -: cannot be read again for each request"),
+        #[cfg(unix)]
+        (&["serve", "/dev/null"], 2, "error: /dev/null: cannot be read again for each request"),
         (&["serve", TRACE, TRACE], 2, "error: several inputs need --join"),
         (&["serve", "--listen", "localhost", TRACE], 2, "error: invalid value 'localhost'"),
     ] {

@@ -337,7 +337,7 @@ export class Details {
         const ticks = (/** @type {number} */ value) => counted(Math.round(value), "tick");
         /** @type {[string, Content][]} */
         const facts = [["length", [model.clock.isKnown ? `${model.span(from, to)}, ${ticks(to - from)}` : ticks(to - from)]],
-            ["events", [count.toLocaleString("en")]]];
+            ["events", [model.part && !model.part.listed ? "not listed" : count.toLocaleString("en")]]];
         const parts = [element("h3", [title]), this.list(facts)];
         if (model.showsStates && to > from) parts.push(this.table(from, to));
         return element("section", parts);

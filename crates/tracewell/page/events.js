@@ -76,6 +76,7 @@ export class EventList {
 
     /** Selects an event, and shows it. @param {number} index */
     choose(index) {
+        if (this.events.count === 0) return;
         const { view } = this.timeline;
         const chosen = Math.min(Math.max(index, 0), this.events.count - 1);
         this.chosen = chosen;

@@ -1,5 +1,6 @@
 // Starts the page: reads the payload, makes the parts, and draws after each change.
 
+import { Detail, unlisted } from "./detail.js";
 import { Details, element } from "./details.js";
 import { EventList } from "./events.js";
 import { Keys } from "./keys.js";
@@ -30,7 +31,7 @@ function named(id) {
 function head(model) {
     const { header, clock } = model;
     named("title").textContent = header.title;
-    const parts = [header.format, counted(model.events.count, "event")];
+    const parts = [header.format, counted(model.part ? header.events : model.events.count, "event")];
     const span = model.span(0, model.length);
     parts.push(header.from === "0" && header.until === header.span ? span : `${span} of a longer trace`);
     if (clock.isKnown) {
@@ -77,7 +78,7 @@ async function start() {
     const text = data.textContent ?? "";
     const isServed = text.trim() === "";
     const live = isServed ? new Live(named("progress"), named("pause")) : null;
-    const content = isServed ? await fetched() : { edition: 0, ...payload(await inflated(text)) };
+    const content = isServed ? await fetched("page") : { edition: 0, ...payload(await inflated(text)) };
     const { header, columns } = content;
     data.remove();
     const model = new Model(header, columns);
@@ -116,6 +117,7 @@ async function start() {
         list.follow();
         search.show();
         announce(timeline);
+        detail.check(model);
         named("back").toggleAttribute("disabled", view.past.length === 0);
         named("forward").toggleAttribute("disabled", view.future.length === 0);
         const address = view.address((offset) => model.exact(offset));
@@ -124,8 +126,36 @@ async function start() {
         isDrawn = true;
         document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn ?? 0) + 1);
     };
-    head(model);
-    named("count").textContent = list.heading();
+    const headings = () => {
+        head(model);
+        named("count").textContent = model.part && !model.part.listed ? unlisted(model.part) : list.heading();
+    };
+    /** Replaces the content of the page. @param {{ header: any, columns: Map<string, any> }} next */
+    const refill = (next) => {
+        const selected = model.selected(view.selection);
+        model.fill(next.header, next.columns);
+        const colours = contextColours(model.contexts, contextOrder(model).map((row) => row.context));
+        contexts.splice(0, contexts.length, ...colours);
+        // A view may lack the selected event, because it lists no events.
+        view.selection = model.found(selected);
+        timeline.refill();
+        list.refill();
+        headings();
+    };
+    const detail = new Detail(view, () => timeline.width, async (query) => {
+        try {
+            refill(await fetched(`view?${query}`));
+            plan();
+        } catch (error) {
+            named("progress").textContent = /** @type {Error} */ (error).message;
+        }
+    });
+    const whole = (/** @type {{ header: any, columns: Map<string, any> }} */ { header, columns }) => {
+        overview.cache = null;
+        overview.whole = model.part ? new Model(header, columns) : null;
+    };
+    whole(content);
+    headings();
     view.listeners.push(plan);
     read();
     addEventListener("hashchange", read);
@@ -139,17 +169,9 @@ async function start() {
     canvas.focus();
     plan();
     live?.follow(content.edition, async () => {
-        const next = await fetched();
-        const selected = model.selected(view.selection);
-        model.fill(next.header, next.columns);
-        const colours = contextColours(model.contexts, contextOrder(model).map((row) => row.context));
-        contexts.splice(0, contexts.length, ...colours);
-        view.selection = model.found(selected);
-        timeline.refill();
-        overview.cache = null;
-        list.refill();
-        head(model);
-        named("count").textContent = list.heading();
+        const next = await fetched("page");
+        refill(next);
+        whole(next);
         view.resize(model.length);
         return next.edition;
     });

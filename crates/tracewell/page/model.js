@@ -1,6 +1,7 @@
 // The trace as the page uses it: events, rows of spans, waits, arrows and gaps. Ticks are offsets
 // from the start of the page; `exact` returns them from the first event of the trace.
 
+import { partOf } from "./detail.js";
 import { Clock, duration, fixed, grouped } from "./time.js";
 
 /** Codes of the states of contexts. */
@@ -143,6 +144,7 @@ export class Model {
      */
     fill(header, columns) {
         this.header = header;
+        this.part = partOf(header);
         this.columns = columns;
         this.clock = new Clock(header.rates);
         this.origin = BigInt(header.from);

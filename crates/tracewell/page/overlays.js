@@ -66,12 +66,16 @@ export function drawInversions(frame, height) {
     const { ink, model, view, colours, left, width, x } = frame;
     const { inversion } = model;
     let drawn = -Infinity;
+    // Bands that overlap would be darker, so each begins after those before it.
+    let end = left;
     for (let i = 0; i < inversion.from.length; i += 1) {
         if (inversion.until[i] < view.from || inversion.from[i] > view.to) continue;
         const from = Math.max(x(inversion.from[i]), left);
         const to = Math.min(x(inversion.until[i]), left + width);
+        const start = Math.max(from, end);
+        end = Math.max(start, to, from + 2);
         ink.fillStyle = colours.alarmBand;
-        ink.fillRect(from, 22, Math.max(to - from, 2), height - 22);
+        ink.fillRect(start, 22, end - start, height - 22);
         ink.fillStyle = colours.alarm;
         ink.fillRect(from, AXIS - 3, Math.max(to - from, 3), 3);
         const ticks = inversion.ticks[i];

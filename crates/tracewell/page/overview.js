@@ -19,6 +19,8 @@ export class Overview {
         this.found = [];
         /** @type {{ key: string, bars: { colour: string, share: number }[][] } | null} */
         this.cache = null;
+        /** @type {import("./model.js").Model | null} the whole trace, if the model has a part of it */
+        this.whole = null;
         canvas.addEventListener("pointerdown", (event) => {
             canvas.setPointerCapture(event.pointerId);
             timeline.view.remember();
@@ -33,6 +35,10 @@ export class Overview {
         }, { passive: false });
     }
 
+    get model() {
+        return this.whole ?? this.timeline.model;
+    }
+
     /** @param {PointerEvent} event */
     move(event) {
         const { view } = this.timeline;
@@ -42,7 +48,8 @@ export class Overview {
 
     /** Returns the shares of each bar, by colour. @param {number} count */
     bars(count) {
-        const { model, contexts, theme } = this.timeline;
+        const { contexts, theme } = this.timeline;
+        const { model } = this;
         const key = `${count} ${theme.isDark}`;
         if (this.cache?.key === key) return this.cache.bars;
         const bars = model.showsStates ? this.loads(count, contexts, theme.colours) : this.counts(count);
@@ -56,7 +63,7 @@ export class Overview {
      * @param {import("./theme.js").Colours} colours
      */
     loads(count, contexts, colours) {
-        const { model } = this.timeline;
+        const { model } = this;
         const cores = model.rows.filter((/** @type {any} */ row) => row.kind === "core");
         /** @type {Map<string, number>[]} */
         const sums = Array.from({ length: count }, () => new Map());
@@ -83,7 +90,8 @@ export class Overview {
 
     /** @param {number} count */
     counts(count) {
-        const { model, contexts } = this.timeline;
+        const { contexts } = this.timeline;
+        const { model } = this;
         const { at, context } = model.events;
         /** @type {Map<string, number>[]} */
         const sums = Array.from({ length: count }, () => new Map());
@@ -100,7 +108,8 @@ export class Overview {
 
     draw() {
         const { ink, width, height } = prepared(this.canvas);
-        const { view, model, theme } = this.timeline;
+        const { view, theme } = this.timeline;
+        const { model } = this;
         const { colours } = theme;
         const room = this.timeline.width;
         ink.font = `11.5px ${FONT}`;
@@ -131,7 +140,8 @@ export class Overview {
 
     /** @type {(ink: CanvasRenderingContext2D, x: (time: number) => number, height: number) => void} */
     drawFindings(ink, x, height) {
-        const { model, theme } = this.timeline;
+        const { theme } = this.timeline;
+        const { model } = this;
         const { colours } = theme;
         const bar = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ y) => {
             ink.fillRect(x(from), y, Math.max(x(to) - x(from), 2), 3);

@@ -85,7 +85,9 @@ export class Search {
         const place = current < 0 ? -1 : lowerBound(this.indices, current);
         const count = this.indices.length.toLocaleString("en");
         const isFound = place >= 0 && this.indices[place] === current;
-        this.output.textContent = this.done.trim() === "" ? "" : isFound ? `${place + 1} of ${count}` : count;
+        const scope = this.list.timeline.model.part ? " listed" : "";
+        const text = (isFound ? `${place + 1} of ${count}` : count) + scope;
+        this.output.textContent = this.done.trim() === "" ? "" : text;
     }
 
     /** Selects the next event that was found, or goes to a time. @param {1 | -1} direction */

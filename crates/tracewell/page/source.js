@@ -8,11 +8,12 @@
  */
 
 /**
- * Returns the payload from the server of the page, and its edition.
+ * Returns a payload from the server of the page, and its edition.
+ * @param {string} path `page` for the whole trace, or a view
  * @throws {Error} with the message of the server, if it cannot read the trace
  */
-export async function fetched() {
-    const response = await fetch("api/v1/page");
+export async function fetched(path) {
+    const response = await fetch(`api/v1/${path}`);
     if (!response.ok || !response.body) throw new Error((await response.text()).trim());
     const bytes = response.body.pipeThrough(new DecompressionStream("deflate"));
     const edition = Number((response.headers.get("ETag") ?? "0").replaceAll('"', ""));

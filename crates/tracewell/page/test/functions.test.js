@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { needed, partOf } from "../detail.js";
+import { inWords } from "../live.js";
 import { Spans, lowerBound, upperBound } from "../model.js";
 import { grid } from "../paint.js";
 import { counted, placed } from "../rows.js";
@@ -149,4 +151,38 @@ test("folded groups have no lanes", () => {
     assert.deepEqual([all.shown.length, folded.shown.length], [3, 2]);
     assert.ok(all.height > folded.height);
     assert.deepEqual([counted(1, "event"), counted(1096, "event")], ["1 event", "1,096 events"]);
+});
+
+test("a view of a large trace is asked for when it is outside or too coarse", () => {
+    const part = { from: 1000, until: 4000, resolution: 2, events: 9, most: 50, listed: false };
+    const view = (from, to) => ({ from, to, length: 10000 });
+    assert.equal(needed(part, view(2000, 3000), 500), null);
+    assert.equal(needed({ ...part, from: 0, until: 10000, resolution: 10 }, view(-100, 10100), 1000), null);
+    // Four ticks per part would do for 500 pixels, but not for 1000.
+    assert.deepEqual(needed({ ...part, resolution: 4 }, view(2000, 3000), 250), null);
+    assert.deepEqual(needed({ ...part, resolution: 4 }, view(2000, 3000), 1000), { from: 1000, to: 4000, parts: 6000 });
+    assert.deepEqual(needed(part, view(500, 1500), 500), { from: 0, to: 2500, parts: 2500 });
+    const header = { from: "5", part: { from: "1005", until: "4005", resolution: "2", events: 9, most: 50, listed: false } };
+    assert.deepEqual(partOf(header), part);
+    assert.equal(partOf({ from: "0" }), null);
+});
+
+test("progress in words", () => {
+    const progress = { edition: 0, reading: true, events: 1234567, bytes: 50, size: 200, failure: null };
+    assert.equal(inWords(progress), "reading: 25 %, 1,234,567 events");
+    assert.equal(inWords({ ...progress, size: null }), "reading: 1,234,567 events");
+    assert.equal(inWords({ ...progress, reading: false }), "");
+    assert.equal(inWords({ ...progress, failure: "damaged" }), "damaged");
+});
+
+test("a view that shows the end follows a growing page", () => {
+    const view = new View(1000);
+    view.resize(2000);
+    assert.ok(view.from <= 0 && view.to >= 2000, "the whole page stays the whole page");
+    view.show(1900, 2020);
+    view.resize(3000);
+    assert.ok(view.to >= 3000 && Math.round(view.span) === 120);
+    view.show(500, 600);
+    view.resize(4000);
+    assert.deepEqual([view.from, view.to], [500, 600]);
 });

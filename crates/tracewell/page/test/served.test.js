@@ -78,3 +78,55 @@ test("a growing trace is followed, and a pause stops that", options, async () =>
     await page.close();
     child.kill();
 });
+
+/**
+ * Writes a trace that repeats the events of the example, and returns the number of its events.
+ * @param {string} file
+ * @param {number} copies
+ */
+function repeated(file, copies) {
+    // The layout is that of crates/wire/src/threadx/header.rs, with words of 32 bits.
+    const example = readFileSync(join(ROOT, "examples/scheduling.trx"));
+    const [bufferStart, bufferEnd, current] = [24, 28, 32];
+    const start = example.readUInt32LE(bufferStart) - example.readUInt32LE(8);
+    const end = example.readUInt32LE(current) - example.readUInt32LE(8);
+    const events = example.subarray(start, end);
+    const stamp = (/** @type {number} */ event) => events.readUInt32LE(event * 32 + 12);
+    const count = events.length / 32;
+    const length = stamp(count - 1) - stamp(0) + 1000;
+    const all = Buffer.alloc(start + copies * events.length);
+    example.copy(all, 0, 0, start);
+    for (let copy = 0; copy < copies; copy += 1) {
+        const place = start + copy * events.length;
+        events.copy(all, place);
+        for (let event = 0; event < count; event += 1) {
+            all.writeUInt32LE((stamp(event) + copy * length) % 2 ** 32, place + event * 32 + 12);
+        }
+    }
+    all.writeUInt32LE(example.readUInt32LE(bufferStart) + copies * events.length, bufferEnd);
+    all.writeUInt32LE(example.readUInt32LE(bufferStart), current);
+    writeFileSync(file, all);
+    return { count: copies * count, length };
+}
+
+test("a trace of more than two million events is loaded in parts", options, async () => {
+    const file = temporary("large.trx");
+    const { count, length } = repeated(file, 2000);
+    assert.ok(count > 2_000_000);
+    const { child, address } = await served("-O", "rate=100MHz", file);
+    const { page, faults } = await openedAt(address);
+    assert.match(await page.textContent("#facts"), new RegExp(`${count.toLocaleString("en")} events`));
+    assert.match(await page.textContent("#count"), /zoom in to list/);
+    await keep(page, "large");
+    // Show the last but one copy of the example: it contains the same waits.
+    const from = 1998 * length + 4_155_000;
+    await page.evaluate((hash) => { location.hash = hash; }, `t=${from}-${from + 197_000}`);
+    await page.waitForFunction(() => /^\d+ events/.test(document.getElementById("count").textContent));
+    assert.ok(await page.getByText("tx_mutex_get").count() > 0);
+    await keep(page, "large-part");
+    await page.keyboard.press("f");
+    await page.waitForFunction(() => /zoom in to list/.test(document.getElementById("count").textContent));
+    assert.deepEqual(faults, []);
+    await page.close();
+    child.kill();
+});

@@ -14,7 +14,7 @@
 use super::ContextId;
 
 /// An optional context in 32 bits, so that hot loops compare and select with one instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct MaybeContext(u32);
 
 impl MaybeContext {

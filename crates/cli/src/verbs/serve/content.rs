@@ -7,10 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
-use tracewell::export::page::PageBuilder;
+use tracewell::export::page::{LargePage, ServedBuilder};
 use tracewell::format::FORMATS;
 use tracewell::input::{Advance, Input, Settings};
-use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Trace};
+use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
 use tracewell::report::document::DocumentWriter;
 use tracewell::report::info::{self, Census};
 use tracewell::text::shown_path;
@@ -56,6 +56,16 @@ impl Traces {
         name.unwrap_or_else(|| self.name())
     }
 
+    /// Returns true if a file is memory that recorders may write into.
+    fn is_in_memory(&self) -> bool {
+        let takes = |file: &PathBuf| {
+            let open = fs::File::open(file);
+            let mut snapshots = FORMATS.iter().filter_map(|format| format.snapshot);
+            open.is_ok_and(|open| snapshots.any(|take| matches!(take(file, &open), Ok(Some(_)))))
+        };
+        self.files.iter().any(takes)
+    }
+
     fn version(&self) -> Version {
         let of = |file: &PathBuf| {
             let metadata = fs::metadata(file).ok()?;
@@ -65,7 +75,7 @@ impl Traces {
     }
 }
 
-/// What was read.
+/// The state of the trace: progress, content, failure.
 #[derive(Debug, Default)]
 struct State {
     /// Counts the changes of this state.
@@ -78,6 +88,8 @@ struct State {
     edition: u64,
     /// The payload of the page.
     page: Option<Arc<Vec<u8>>>,
+    /// Answers with views, if the trace is too large for one payload.
+    large: Option<Arc<LargePage>>,
     /// The document of `info --json`.
     info: Option<Value>,
     failure: Option<String>,
@@ -118,14 +130,20 @@ impl Content {
         self.changed.notify_all();
     }
 
-    /// Returns the payload of the page and its edition; an error if the trace cannot be shown. Waits
-    /// until the trace has been read for the first time.
+    /// Returns the payload of the page and its edition; an error if the trace cannot be shown.
+    /// Waits until the trace has been read for the first time.
     pub(super) fn page(&self) -> Result<(Arc<Vec<u8>>, u64), String> {
         let unknown = |state: &mut State| state.page.is_none() && state.failure.is_none();
         let state = self.changed.wait_while(self.state(), unknown);
         let state = state.unwrap_or_else(PoisonError::into_inner);
         let failure = || state.failure.clone().unwrap_or_default();
         state.page.clone().map(|page| (page, state.edition)).ok_or_else(failure)
+    }
+
+    /// Returns the views of a trace that is too large for one payload, and their edition.
+    pub(super) fn large(&self) -> Option<(Arc<LargePage>, u64)> {
+        let state = self.state();
+        state.large.clone().map(|large| (large, state.edition))
     }
 
     /// Returns the progress of reading, and with `info` the facts of the trace.
@@ -186,9 +204,7 @@ impl Content {
     fn read_once(self: &Arc<Self>, verbose: bool, report: bool) -> Result<bool, Failure> {
         let mut input = self.traces.open()?;
         let size = input.size();
-        let in_memory = FORMATS
-            .iter()
-            .any(|format| format.name == input.format().name && format.snapshot.is_some());
+        let in_memory = self.traces.is_in_memory();
         let watcher = Arc::clone(self);
         let mut next = Instant::now();
         input.watch(move |advance| {
@@ -209,10 +225,10 @@ impl Content {
         let document =
             document.trace(&name, &sinks.census.summary(&trace)).and_then(|()| document.end());
         let info = document.map(|bytes| serde_json::from_slice(&bytes).unwrap_or(Value::Null));
-        let page = sinks.page.payload(&trace, &self.traces.title());
-        let page = page.map_err(|error| Failure::export(input.path(), error))?;
+        let events = trace.events;
+        let finished = sinks.page.finish(trace, &self.traces.title());
+        let (page, large) = finished.map_err(|error| Failure::export(input.path(), error))?;
         self.change(|state| {
-            let events = trace.events;
             state.reading = false;
             state.advance = Advance { events, ..state.advance };
             state.info = info.ok();
@@ -220,6 +236,7 @@ impl Content {
             // The page loads the payload again for each number, so keep the number of an equal one.
             if state.page.as_deref() != Some(&page) {
                 state.page = Some(Arc::new(page));
+                state.large = large.map(Arc::new);
                 state.edition += 1;
             }
         });
@@ -241,7 +258,7 @@ fn progress(state: &State) -> Value {
 /// Everything that is collected in one pass.
 #[derive(Default)]
 struct Sinks {
-    page: PageBuilder,
+    page: ServedBuilder,
     census: Census,
 }
 
@@ -254,10 +271,5 @@ impl Sink for Sinks {
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
         self.census.loss(trace, loss)?;
         self.page.loss(trace, loss)
-    }
-
-    fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
-        self.census.finish(trace)?;
-        self.page.finish(trace)
     }
 }

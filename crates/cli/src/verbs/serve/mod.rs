@@ -20,6 +20,7 @@ mod server;
 #[cfg(test)]
 mod tests;
 
+use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use tracewell::text::shown_path;
 
 use self::content::{Content, Traces};
 use self::guard::Guard;
@@ -82,9 +84,14 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 impl Serve {
     pub(crate) fn run(&self) -> Result<Outcome, Failure> {
-        if self.files.iter().any(|file| file == Path::new("-")) {
-            let message = "-: standard input cannot be read twice: save the trace in a file";
-            return Err(Failure::usage(message));
+        for file in &self.files {
+            // `Input::open` reports missing files and folders.
+            let kind = fs::metadata(file).map(|metadata| metadata.file_type());
+            let is_stream = kind.is_ok_and(|kind| !kind.is_file() && !kind.is_dir());
+            if is_stream || file == Path::new("-") {
+                let message = "cannot be read again for each request: save the trace in a file";
+                return Err(Failure::usage(format!("{}: {message}", shown_path(file))));
+            }
         }
         if self.files.len() > 1 && !self.input.join {
             return Err(Failure::usage("several inputs need --join"));

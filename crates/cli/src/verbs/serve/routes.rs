@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `` (empty) | the page |
 //! | `api/v1/page` | the payload of the page, in the form of `tracewell::export::page` |
+//! | `api/v1/view` | the payload of a view, for a trace that is too large for one payload |
 //! | `api/v1/trace` | progress of reading; facts of the trace as `info --json` prints them |
 //! | `api/v1/events` | events as `events` prints them |
 //! | `api/v1/search` | numbers and times of the events that contain a text |
@@ -36,6 +37,10 @@ const MAX_EVENTS: u64 = 100_000;
 
 /// Number of events in an answer if the request has no `limit`.
 const EVENTS: u64 = 1000;
+
+/// Number of parts of a view if the request has no `parts`, and the maximum.
+const PARTS: u64 = 4000;
+const MAX_PARTS: u64 = 100_000;
 
 /// Time after which a stream of progress sends a comment, so that ended connections are noticed.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -85,6 +90,7 @@ impl Routes {
                 let (page, edition) = page.map_err(|error| Response::error(FAILED, error))?;
                 Ok(Response::new("application/octet-stream", page).of_edition(edition))
             }
+            "api/v1/view" => self.view(&query(&["from", "to", "parts", "events"])?),
             "api/v1/trace" => {
                 query(&[])?;
                 Ok(Response::json(self.content.trace().to_string().into_bytes()))
@@ -108,6 +114,26 @@ impl Routes {
             InputError::Sink(SinkError::NotPossible(message)) => bad(message.to_string()),
             error => Response::error(FAILED, error.to_string()),
         })
+    }
+
+    /// Answers with the payload of a view. With `events=1`, it lists the events of the range.
+    fn view(&self, query: &Query) -> Result<Response, Response> {
+        let Some((large, edition)) = self.content.large() else {
+            return Err(bad("api/v1/page has the whole trace"));
+        };
+        let from = query.number("from", 0, u64::MAX)?;
+        let to = query.number("to", u64::MAX, u64::MAX)?;
+        let range = from..to.max(from);
+        let parts = query.number("parts", PARTS, MAX_PARTS)?;
+        let mut listed = None;
+        if query.number("events", 0, 1)? == 1 {
+            let mut events = large.listed(range.clone());
+            self.read(|input| input.read(&mut events))?;
+            listed = Some(events);
+        }
+        let view = large.view(range, parts, listed);
+        let view = view.map_err(|error| Response::error(FAILED, error.to_string()))?;
+        Ok(Response::new("application/octet-stream", view).of_edition(edition))
     }
 
     /// Answers with the events of a range, one JSON object per line.

@@ -402,6 +402,16 @@ impl<M: Moments> Scheduling<M> {
         self.finish(trace).0
     }
 
+    /// Returns the consumer of moments.
+    pub(in crate::analysis) fn moments(&self) -> &M {
+        &self.moments
+    }
+
+    /// Returns the consumer of moments for a change.
+    pub(in crate::analysis) fn moments_mut(&mut self) -> &mut M {
+        &mut self.moments
+    }
+
     /// Returns the figures after all events, and the consumer of moments.
     pub fn finish(mut self, trace: &Trace) -> (Figures, M) {
         let (from, until) = (self.from, self.until.unwrap_or(trace.span));

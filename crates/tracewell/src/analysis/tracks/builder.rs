@@ -4,7 +4,8 @@ use super::contexts::Contexts;
 use super::jobs::Jobs;
 use super::locks::Locks;
 use super::{
-    Arrow, ArrowKind, Gap, MAX_ENTRIES, Mark, Occupant, Position, Reason, Row, State, Tracks,
+    Arrow, ArrowKind, Gap, MAX_ENTRIES, Mark, Occupant, Position, Reason, Row, Settled, State,
+    Tracks,
 };
 use crate::analysis::scheduling::{JobChange, Moments, Scheduling, Wait, Wanted};
 use crate::model::{
@@ -26,6 +27,36 @@ impl TrackBuilder {
     /// Creates a builder that also derives these figures; see [`Tracks::figures`].
     pub fn with_figures(wanted: Wanted) -> Self {
         Self(Scheduling::with_moments(wanted, Builder::default()))
+    }
+
+    /// Passes on the parts of tracks that later events cannot change, and forgets them.
+    /// [`Self::finish`] returns only the rest. Jobs and gaps stay, because their ends may follow.
+    pub(in crate::analysis) fn settle(&mut self, settled: &mut impl Settled) {
+        let builder = self.0.moments_mut();
+        for (number, row) in builder.cores.iter_mut().enumerate() {
+            let before = row.changes().len();
+            settled.core(number, row.settle());
+            let settled = (before - row.changes().len()) as u64;
+            builder.entries = builder.entries.saturating_sub(settled);
+        }
+        builder.contexts.settle(settled);
+        let mut entries = builder.marks.len() + builder.arrows.len();
+        for (index, track) in builder.locks.tracks_mut().iter_mut().enumerate() {
+            entries += track.holder.changes().len() + track.waits.len();
+            settled.lock(index, track.holder.settle());
+            settled.waits(index, track.waits.drain(..));
+            entries -= track.holder.changes().len();
+        }
+        // A gap ends waits without counting them.
+        builder.entries = builder.entries.saturating_sub(entries as u64);
+        builder.marks.drain(..).for_each(|mark| settled.mark(mark));
+        builder.arrows.drain(..).for_each(|arrow| settled.arrow(arrow));
+    }
+
+    /// Returns the number of entries of all tracks that have not been passed on.
+    pub(in crate::analysis) fn unsettled(&self) -> u64 {
+        let builder = self.0.moments();
+        builder.entries + builder.contexts.changes
     }
 
     /// Returns the tracks after all events. `trace` is the trace after the last event.

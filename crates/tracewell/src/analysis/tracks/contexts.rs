@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::{Position, Reason, Row, State};
+use super::{Position, Reason, Row, Settled, State};
 use crate::analysis::scheduling::Wait;
 use crate::model::{ContextId, MaybeContext, Meaning};
 
@@ -178,6 +178,15 @@ impl Contexts {
             if known {
                 self.set(ContextId(index as u32), at, State::Unknown);
             }
+        }
+    }
+
+    /// Passes on the settled changes of all rows; see [`Row::settle`].
+    pub(super) fn settle(&mut self, settled: &mut impl Settled) {
+        for (index, context) in self.list.iter_mut().enumerate() {
+            let before = context.row.changes().len();
+            settled.context(ContextId(index as u32), context.row.settle());
+            self.changes -= (before - context.row.changes().len()) as u64;
         }
     }
 

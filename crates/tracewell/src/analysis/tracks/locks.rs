@@ -98,6 +98,11 @@ impl Locks {
         }
     }
 
+    /// Returns all tracks.
+    pub(super) fn tracks_mut(&mut self) -> &mut [LockTrack] {
+        &mut self.list
+    }
+
     pub(super) fn finish(mut self) -> Vec<LockTrack> {
         for wait in std::mem::take(&mut self.open) {
             self.add(&wait, None);

@@ -8,6 +8,7 @@
 //! | `contexts` | the state of each context |
 //! | `locks` | holders of mutexes, and waits |
 //! | `jobs` | jobs from release to completion |
+//! | `settled` | passes on finished parts of tracks before the end of the trace |
 //!
 //! Tracks come from the moments from which [`super::scheduling::Scheduling`] derives its figures.
 //! So for the whole trace, sums over a track equal these figures: the time in [`State::Running`] is
@@ -39,12 +40,14 @@ mod contexts;
 mod jobs;
 mod locks;
 mod row;
+mod settled;
 mod state;
 
 pub use builder::TrackBuilder;
 pub use jobs::Job;
 pub use locks::{LockTrack, WaitSpan};
 pub use row::{Change, Row, Span};
+pub(in crate::analysis) use settled::Settled;
 pub use state::{Occupant, Reason, State};
 
 use crate::analysis::scheduling::Figures;
@@ -56,13 +59,13 @@ use crate::model::{ContextId, LossCause};
 pub const MAX_ENTRIES: u64 = 1 << 24;
 
 /// The tracks of a trace.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Tracks {
     /// Ticks from the first event of the trace to its last.
     pub span: u64,
     /// The activity of each core, by core number. Empty if the trace does not show it.
     pub cores: Vec<Row<Occupant>>,
-    contexts: Vec<Row<State>>,
+    pub(in crate::analysis) contexts: Vec<Row<State>>,
     /// Jobs in order of their release.
     pub jobs: Vec<Job>,
     /// Mutexes and semaphores, in the order of the first request.

@@ -82,6 +82,17 @@ impl<S: Copy + PartialEq> Row<S> {
         self.spans(ticks.clone(), end).filter(|span| of(span.state)).map(within).sum()
     }
 
+    /// Creates a row of changes, which must be in order of time.
+    pub(in crate::analysis) fn of(changes: Vec<Change<S>>) -> Self {
+        Self { changes }
+    }
+
+    /// Removes all changes except the last, which the next event may still replace.
+    pub(in crate::analysis) fn settle(&mut self) -> impl Iterator<Item = Change<S>> + '_ {
+        let settled = self.changes.len().saturating_sub(1);
+        self.changes.drain(..settled)
+    }
+
     /// Adds a state. If one event sets several states, the row contains only the last of them.
     /// Returns true if the row became longer.
     pub(super) fn set(&mut self, at: Position, state: S) -> bool {

@@ -9,7 +9,7 @@ use crate::model::{ContextId, MaybeContext, Meaning};
 ///
 /// assert_eq!(State::Blocked(0).name(), "blocked");
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum State {
     /// The trace does not show the state: before the first mention, or after missing events.
     Unknown,
@@ -69,7 +69,7 @@ pub struct Reason {
 }
 
 /// The activity of a core.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Occupant {
     /// Unknown, for example after missing events.
     Unknown,

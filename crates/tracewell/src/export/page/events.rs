@@ -79,6 +79,13 @@ impl Events {
         }
     }
 
+    /// Forgets the list of events, and continues to note facts about them.
+    pub(super) fn forget(&mut self) {
+        let (priorities, codes) = (&mut self.priorities, &mut self.codes);
+        let (priorities, codes) = (std::mem::take(priorities), std::mem::take(codes));
+        *self = Self { priorities, codes, ..Self::default() };
+    }
+
     /// Adds an event.
     pub(super) fn push(&mut self, event: Event<'_>) -> Result<(), TooLarge> {
         if self.count == MAX_EVENTS {

@@ -11,10 +11,11 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from those before it.
-const MODULES: [&str; 17] = [
+const MODULES: [&str; 18] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/live.js"),
     include_str!("../../../page/time.js"),
+    include_str!("../../../page/detail.js"),
     include_str!("../../../page/model.js"),
     include_str!("../../../page/theme.js"),
     include_str!("../../../page/view.js"),

@@ -6,6 +6,7 @@
 //! | `tracks` | tracks as columns |
 //! | `columns` | the payload: a header and columns, compressed |
 //! | `html` | the document: text, style, script and payload |
+//! | `served` | the page from a server, for traces of any size |
 //! | `sha256` | the hash with which a browser recognises the script |
 //!
 //! The script and the style are in `crates/tracewell/page`.
@@ -13,6 +14,7 @@
 mod columns;
 mod events;
 mod html;
+mod served;
 mod sha256;
 mod tracks;
 
@@ -25,6 +27,7 @@ use self::columns::Columns;
 use self::events::Events;
 pub use self::events::{MAX_EVENTS, MAX_TEXT};
 pub use self::html::served;
+pub use self::served::{LargePage, ListedEvents, MAX_LISTED, ServedBuilder};
 use super::{Export, ExportError, ExportNames};
 use crate::analysis::scheduling::Wanted;
 use crate::analysis::tracks::{TrackBuilder, Tracks};
@@ -144,40 +147,18 @@ fn rates(clock: &Clock) -> Value {
     clock.changes.iter().map(|change| rate(change.ticks, change.nanoseconds, change.rate)).collect()
 }
 
-/// A sink that collects the tracks of all events, and the selected events.
-/// [`PageBuilder::payload`] returns the data of the page.
-///
-/// ```
-/// use tracewell::export::page::PageBuilder;
-///
-/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
-/// let mut page = PageBuilder::default();
-/// let trace = tracewell::open(path)?.read(&mut page)?;
-/// assert!(!page.payload(&trace, "tiny.trx")?.is_empty());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug)]
-pub struct PageBuilder {
+/// Collects the tracks of all events, and the selected events.
+struct PageBuilder {
     selection: Selection,
     selector: Selector,
     tracks: TrackBuilder,
     events: Events,
 }
 
-impl Default for PageBuilder {
-    /// Creates a builder for all events.
-    fn default() -> Self {
-        Self::new(Selection::default())
-    }
-}
-
 impl PageBuilder {
-    /// Returns the payload of the page: a header and columns, compressed. `trace` is the trace
-    /// after the last event.
-    ///
-    /// # Errors
-    /// Returns an error if no event was selected.
-    pub fn payload(self, trace: &Trace, title: &str) -> Result<Vec<u8>, ExportError> {
+    /// Returns the payload of the page. `trace` is the trace after the last event. Fails if no
+    /// event was selected.
+    fn payload(self, trace: &Trace, title: &str) -> Result<Vec<u8>, ExportError> {
         let Self { tracks, events, selection, .. } = self;
         if events.count == 0 {
             let message = "the trace, or the selected part of it, has no events";
@@ -238,7 +219,7 @@ mod tests {
     /// Reads a trace into a page that is nearly full.
     fn refused(events: Events) -> String {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
-        let mut page = PageBuilder { events, ..PageBuilder::default() };
+        let mut page = PageBuilder { events, ..PageBuilder::new(Selection::default()) };
         let error = crate::open(path).unwrap().read(&mut page).unwrap_err();
         ExportError::from(error).to_string()
     }

@@ -1,0 +1,88 @@
+// Views of a trace that is too large for one payload: asks the server for the shown time at the
+// resolution of the screen, and lists its events when there are few enough.
+
+/**
+ * The part of a trace that the model has, with ticks from the start of the page.
+ * @typedef {{
+ *   from: number, until: number, resolution: number, events: number, most: number, listed: boolean
+ * }} Part
+ */
+
+/** Time without a change of the view before the server is asked, in milliseconds. */
+const PAUSE = 80;
+
+/**
+ * Returns the part of a header, or null if the header has the whole trace.
+ * @param {any} header
+ * @returns {Part | null}
+ */
+export function partOf({ part, from }) {
+    if (!part) return null;
+    const offset = (/** @type {string} */ ticks) => Number(BigInt(ticks) - BigInt(from));
+    const { events, most, listed } = part;
+    return { from: offset(part.from), until: offset(part.until), resolution: Number(part.resolution), events, most, listed };
+}
+
+/**
+ * Returns the range to ask for, or null if the part is good enough for a view.
+ * @param {Part} part
+ * @param {{ from: number, to: number, length: number }} view
+ * @param {number} width of the view in pixels
+ * @returns {{ from: number, to: number, parts: number } | null}
+ */
+export function needed(part, view, width) {
+    const [from, to] = [Math.max(view.from, 0), Math.min(view.to, view.length)];
+    const tick = (view.to - view.from) / width;
+    const isInside = part.from <= from && to <= part.until;
+    if (isInside && part.resolution <= tick) return null;
+    // With a margin on both sides, small moves need no request.
+    const margin = to - from;
+    const range = { from: Math.max(Math.floor(from - margin), 0), to: Math.min(Math.ceil(to + margin), view.length) };
+    return { ...range, parts: Math.ceil((range.to - range.from) / tick) * 2 };
+}
+
+export class Detail {
+    /**
+     * @param {import("./view.js").View} view
+     * @param {() => number} width
+     * @param {(query: string) => Promise<void>} load loads a view into the model
+     */
+    constructor(view, width, load) {
+        this.view = view;
+        this.width = width;
+        this.load = load;
+        this.isLoading = false;
+        /** @type {ReturnType<typeof setTimeout> | undefined} */
+        this.timer = undefined;
+    }
+
+    /** Asks for a better view, if there is one. @param {import("./model.js").Model} model */
+    check(model) {
+        const { part } = model;
+        if (!part || this.isLoading) return;
+        const better = needed(part, this.view, this.width());
+        const lists = !better && !part.listed && part.events <= part.most;
+        if (!better && !lists) return;
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => this.ask(model, part, better), PAUSE);
+    }
+
+    /** @type {(model: import("./model.js").Model, part: Part, better: ReturnType<typeof needed>) => Promise<void>} */
+    async ask(model, part, better) {
+        const { from, to, parts } = better
+            ?? { from: part.from, to: part.until, parts: Math.round((part.until - part.from) / Math.max(part.resolution, 1)) };
+        this.isLoading = true;
+        const exact = (/** @type {number} */ offset) => model.exact(offset);
+        try {
+            await this.load(`from=${exact(from)}&to=${exact(to)}&parts=${Math.min(parts, 100000)}&events=${better ? 0 : 1}`);
+        } finally {
+            this.isLoading = false;
+        }
+    }
+}
+
+/** Says why the list has no events. @param {Part} part */
+export function unlisted({ events, most }) {
+    if (events <= most) return "events are being read";
+    return `about ${events.toLocaleString("en")} events in this part: zoom in to list at most ${most.toLocaleString("en")}`;
+}

@@ -1,0 +1,82 @@
+//! The changes of a row as bytes, about four for each change.
+//!
+//! A change is three numbers: the ticks and the sequence number since the previous change, and the
+//! number of the state in a table. The first change of a block has its whole ticks and sequence
+//! number. Each number is in groups of 7 bits, the lowest first; bit 7 is set if another follows.
+
+use crate::analysis::tracks::Position;
+
+/// Appends a change that follows a change at `last`.
+pub(super) fn put(bytes: &mut Vec<u8>, last: Position, at: Position, state: u32) {
+    // The differences wrap, so any order of ticks survives.
+    put_number(bytes, at.ticks.wrapping_sub(last.ticks));
+    put_number(bytes, at.seq.wrapping_sub(last.seq));
+    put_number(bytes, u64::from(state));
+}
+
+fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// Returns the changes of a block: positions, and numbers of states.
+pub(super) fn changes(bytes: &[u8]) -> impl Iterator<Item = (Position, u32)> + '_ {
+    let mut numbers = Numbers(bytes);
+    let mut at = START;
+    std::iter::from_fn(move || {
+        let ticks = at.ticks.wrapping_add(numbers.next()?);
+        let seq = at.seq.wrapping_add(numbers.next()?);
+        at = Position { ticks, seq };
+        Some((at, u32::try_from(numbers.next()?).ok()?))
+    })
+}
+
+/// The position before the first change of a block.
+pub(super) const START: Position = Position { ticks: 0, seq: 0 };
+
+struct Numbers<'a>(&'a [u8]);
+
+impl Iterator for Numbers<'_> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        let mut number = 0;
+        let mut shift = 0;
+        loop {
+            let (byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            number |= u64::from(byte & 0x7F) << shift;
+            if *byte < 0x80 {
+                return Some(number);
+            }
+            shift = (shift + 7) & 63;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_returned_as_they_were_put() {
+        let at = |ticks, seq| Position { ticks, seq };
+        let all = [
+            (at(u64::MAX - 1, 7), 0),
+            (at(u64::MAX, 8), 300),
+            // Ticks that go back, and a sequence number that repeats.
+            (at(5, 8), u32::MAX),
+            (at(5, u64::MAX), 1),
+        ];
+        let mut bytes = Vec::new();
+        let mut last = START;
+        for (position, state) in all {
+            put(&mut bytes, last, position, state);
+            last = position;
+        }
+        assert_eq!(changes(&bytes).collect::<Vec<_>>(), all);
+    }
+}

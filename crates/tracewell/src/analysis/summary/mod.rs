@@ -1,0 +1,318 @@
+//! A summary of the tracks of a trace of any size, from which each view is computed in a time that
+//! depends on the view and not on the trace.
+//!
+//! | file | purpose |
+//! |---|---|
+//! | `row` | one row of states: all changes, encoded, and sums over more and more of them |
+//! | `encoded` | the changes of a row as bytes |
+//! | `sample` | a list of entries, of which it keeps a sample if there are too many |
+//!
+//! The changes of rows leave the builder of tracks while the trace is read, so the builder's limit
+//! [`super::tracks::MAX_ENTRIES`] holds for what is pending, and not for the whole trace.
+//!
+//! [`Summary::tracks`] returns the tracks at a resolution: no two neighbouring states are shorter
+//! than this number of ticks, except those that stand for a sum. Each sum over a row is exact at
+//! every resolution: the states within a part are put in the order of their first occurrence, each
+//! with all its time.
+
+mod encoded;
+mod row;
+mod sample;
+
+use std::ops::Range;
+
+use self::row::SummaryRow;
+use self::sample::{Sample, distinct};
+use super::scheduling::Wanted;
+use super::tracks::{
+    Arrow, ArrowKind, Change, Mark, Occupant, Position, Settled, State, TrackBuilder, Tracks,
+    WaitSpan,
+};
+use crate::model::{Batch, ContextId, Flow, Loss, MaybeContext, Sink, Trace};
+
+/// Number of entries that are collected at a time.
+const PENDING: u64 = 1 << 16;
+
+/// Maximum number of arrows, of marks, and of the waits of each lock. If there are more, the
+/// summary keeps a sample; [`Tracks::left_out`] counts the others.
+pub const MAX_LIST: usize = 1 << 20;
+
+/// A sink that builds a summary.
+///
+/// ```
+/// use tracewell::analysis::summary::SummaryBuilder;
+/// use tracewell::analysis::tracks::State;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx");
+/// let mut builder = SummaryBuilder::default();
+/// let trace = tracewell::open(path)?.read(&mut builder)?;
+/// let summary = builder.finish(&trace);
+/// let time = |resolution| {
+///     let tracks = summary.tracks(0..trace.span, resolution);
+///     let (_, row) = tracks.contexts().next().unwrap();
+///     row.time(0..trace.span, trace.span, |state| matches!(state, State::Running(_)))
+/// };
+/// assert_eq!(time(0), time(trace.span / 10));
+/// # Ok::<(), tracewell::input::InputError>(())
+/// ```
+#[derive(Debug)]
+pub struct SummaryBuilder {
+    tracks: TrackBuilder,
+    parts: Parts,
+    /// Number of entries that the builder of tracks collects before they move to the parts.
+    pending: u64,
+}
+
+impl Default for SummaryBuilder {
+    fn default() -> Self {
+        let wanted = Wanted { waits: true, ..Wanted::default() };
+        Self {
+            tracks: TrackBuilder::with_figures(wanted),
+            parts: Parts::default(),
+            pending: PENDING,
+        }
+    }
+}
+
+impl SummaryBuilder {
+    /// Returns the summary after all events. `trace` is the trace after the last event.
+    pub fn finish(mut self, trace: &Trace) -> Summary {
+        self.tracks.settle(&mut self.parts);
+        let rest = self.tracks.finish(trace);
+        // The last change of each row is left, because an event could have replaced it.
+        for (number, row) in rest.cores.iter().enumerate() {
+            self.parts.core(number, row.changes().iter().copied());
+        }
+        for (context, row) in rest.contexts() {
+            self.parts.context(context, row.changes().iter().copied());
+        }
+        for (index, lock) in rest.locks.iter().enumerate() {
+            self.parts.lock(index, lock.holder.changes().iter().copied());
+            self.parts.waits(index, lock.waits.iter().copied());
+        }
+        Summary { rest, parts: self.parts }
+    }
+}
+
+impl Sink for SummaryBuilder {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.tracks.events(trace, batch)?;
+        if self.tracks.unsettled() >= self.pending {
+            self.tracks.settle(&mut self.parts);
+        }
+        Flow::Continue(())
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.tracks.loss(trace, loss)
+    }
+}
+
+/// The summary of a trace.
+#[derive(Debug)]
+pub struct Summary {
+    /// The parts of tracks that do not become larger with the trace, and its jobs and gaps.
+    rest: Tracks,
+    parts: Parts,
+}
+
+impl Summary {
+    /// Returns the part of the tracks that overlaps a range of ticks. Rows contain the change
+    /// before the range and the change after it, if there is one.
+    ///
+    /// `resolution` is a number of ticks: shorter states that follow each other are put together,
+    /// as far as they are together not longer. Of marks, arrows and waits that are shorter, one
+    /// within this number of ticks stands for the others. With 0, the tracks are exact.
+    pub fn tracks(&self, range: Range<u64>, resolution: u64) -> Tracks {
+        let Self { rest, parts } = self;
+        let locks = rest.locks.iter().enumerate().map(|(index, lock)| {
+            let (mut lock, part) = (lock.clone(), parts.locks.get(index));
+            if let Some(part) = part {
+                lock.holder = part.holder.row(&range, resolution);
+                let waits = part.waits.list().iter();
+                let waits = waits.filter(|wait| overlaps(&range, wait.from, wait.until));
+                lock.waits = distinct(waits, resolution, |wait| {
+                    let until = wait.until.map_or(u64::MAX, |until| until.ticks);
+                    (wait.context, wait.from.ticks, until)
+                });
+            }
+            lock
+        });
+        // Marks are in the order of time, and arrows in the order of their effects.
+        let marks = parts.marks.list();
+        let first = marks.partition_point(|mark| mark.at.ticks < range.start);
+        let last = marks.partition_point(|mark| mark.at.ticks <= range.end);
+        let marks = distinct(marks[first..last].iter(), resolution, |mark| {
+            (mark.context, mark.at.ticks, mark.at.ticks)
+        });
+        let arrows = parts.arrows.list();
+        let first = arrows.partition_point(|arrow| arrow.to.ticks < range.start);
+        let arrows = arrows[first..].iter().filter(|arrow| arrow.from.ticks <= range.end);
+        let arrows = distinct(arrows, resolution, |arrow| {
+            ((arrow.to_context, arrow.kind == ArrowKind::WakeUp), arrow.from.ticks, arrow.to.ticks)
+        });
+        let waits = parts.locks.iter().map(|lock| lock.waits.left_out()).sum::<u64>();
+        Tracks {
+            span: rest.span,
+            cores: parts.cores.iter().map(|row| row.row(&range, resolution)).collect(),
+            contexts: parts.contexts.iter().map(|row| row.row(&range, resolution)).collect(),
+            jobs: rest.jobs.clone(),
+            locks: locks.collect(),
+            marks,
+            arrows,
+            gaps: rest.gaps.clone(),
+            reasons: rest.reasons.clone(),
+            left_out: rest.left_out + parts.marks.left_out() + parts.arrows.left_out() + waits,
+            figures: rest.figures.clone(),
+        }
+    }
+
+    /// Returns the number of changes in all rows.
+    pub fn changes(&self) -> u64 {
+        let Parts { cores, contexts, locks, .. } = &self.parts;
+        let cores = cores.iter().map(SummaryRow::count);
+        let contexts = contexts.iter().map(SummaryRow::count);
+        cores.chain(contexts).chain(locks.iter().map(|lock| lock.holder.count())).sum()
+    }
+}
+
+fn overlaps(range: &Range<u64>, from: Position, until: Option<Position>) -> bool {
+    from.ticks <= range.end && until.is_none_or(|until| until.ticks >= range.start)
+}
+
+/// The parts of tracks that become larger with the trace.
+#[derive(Debug, Default)]
+struct Parts {
+    cores: Vec<SummaryRow<Occupant>>,
+    contexts: Vec<SummaryRow<State>>,
+    locks: Vec<LockPart>,
+    marks: Sample<Mark>,
+    arrows: Sample<Arrow>,
+}
+
+#[derive(Debug, Default)]
+struct LockPart {
+    holder: SummaryRow<MaybeContext>,
+    waits: Sample<WaitSpan>,
+}
+
+/// Returns the element with an index, and adds elements before it if necessary.
+fn grown<T: Default>(list: &mut Vec<T>, index: usize) -> &mut T {
+    if index >= list.len() {
+        list.resize_with(index + 1, T::default);
+    }
+    &mut list[index]
+}
+
+impl Settled for Parts {
+    fn core(&mut self, number: usize, changes: impl Iterator<Item = Change<Occupant>>) {
+        grown(&mut self.cores, number).extend(changes);
+    }
+
+    fn context(&mut self, context: ContextId, changes: impl Iterator<Item = Change<State>>) {
+        grown(&mut self.contexts, context.index()).extend(changes);
+    }
+
+    fn lock(&mut self, lock: usize, changes: impl Iterator<Item = Change<MaybeContext>>) {
+        grown(&mut self.locks, lock).holder.extend(changes);
+    }
+
+    fn waits(&mut self, lock: usize, waits: impl Iterator<Item = WaitSpan>) {
+        let list = &mut grown(&mut self.locks, lock).waits;
+        waits.for_each(|wait| list.push(wait));
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        self.marks.push(mark);
+    }
+
+    fn arrow(&mut self, arrow: Arrow) {
+        self.arrows.push(arrow);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::tracks::Row;
+    use crate::model::Columns;
+
+    const TRACES: [&str; 5] = [
+        "examples/scheduling.trx",
+        "crates/tracewell/tests/fixtures/threadx/tiny.trx",
+        "crates/tracewell/tests/fixtures/shark/b_cyclic.dat",
+        "crates/tracewell/tests/fixtures/shark/cbs_server.dat",
+        "crates/tracewell/tests/fixtures/rkh/ahsm-overrun.bin",
+    ];
+
+    /// Passes on batches of a few events.
+    struct Small(SummaryBuilder);
+
+    impl Sink for Small {
+        fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+            for start in (0..batch.len()).step_by(7) {
+                let rows = start..batch.len().min(start + 7);
+                self.0.events(trace, &batch.part(rows, &mut Columns::default()))?;
+            }
+            Flow::Continue(())
+        }
+
+        fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+            self.0.loss(trace, loss)
+        }
+    }
+
+    /// Returns the exact tracks of a trace, and a summary for which parts move in every batch.
+    fn both(name: &str) -> (Tracks, Summary) {
+        let path = format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"));
+        let mut exact = TrackBuilder::default();
+        let trace = crate::open(&path).unwrap().read(&mut exact).unwrap();
+        let mut small = Small(SummaryBuilder { pending: 0, ..SummaryBuilder::default() });
+        crate::open(&path).unwrap().read(&mut small).unwrap();
+        (exact.finish(&trace), small.0.finish(&trace))
+    }
+
+    fn states<S: Copy + PartialEq>(rows: &[Row<S>]) -> Vec<&[Change<S>]> {
+        rows.iter().map(Row::changes).collect()
+    }
+
+    #[test]
+    fn without_a_resolution_the_tracks_are_those_of_the_builder() {
+        for (exact, summary) in TRACES.map(both) {
+            let shown = summary.tracks(0..exact.span, 0);
+            assert_eq!(states(&shown.cores), states(&exact.cores));
+            assert_eq!(states(&shown.contexts), states(&exact.contexts));
+            assert_eq!(shown.locks.len(), exact.locks.len());
+            for (shown, exact) in shown.locks.iter().zip(&exact.locks) {
+                assert_eq!((shown.key, &shown.waits), (exact.key, &exact.waits));
+                assert_eq!(shown.holder, exact.holder);
+            }
+            assert_eq!((&shown.marks, &shown.arrows), (&exact.marks, &exact.arrows));
+            assert_eq!((&shown.jobs, &shown.gaps), (&exact.jobs, &exact.gaps));
+            assert_eq!((&shown.reasons, shown.left_out), (&exact.reasons, exact.left_out));
+        }
+    }
+
+    #[test]
+    fn the_time_of_each_state_is_exact_at_every_resolution() {
+        let (exact, summary) = both(TRACES[0]);
+        let span = exact.span;
+        for resolution in [1, span / 1000, span / 20, span] {
+            let shown = summary.tracks(0..span, resolution);
+            for (context, row) in exact.contexts() {
+                let coarse = shown.context(context).unwrap();
+                for span_of in row.spans(0..span, span) {
+                    let time = |row: &Row<State>| row.time(0..span, span, |s| s == span_of.state);
+                    assert_eq!(time(coarse), time(row), "{:?} at {resolution}", span_of.state);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn gaps_are_shown_at_every_resolution() {
+        let (exact, summary) = both(TRACES[4]);
+        assert!(!exact.gaps.is_empty());
+        assert_eq!(summary.tracks(0..exact.span, exact.span).gaps, exact.gaps);
+    }
+}

@@ -1,0 +1,365 @@
+//! One row of states: all changes, encoded in blocks, and sums over blocks, over groups of blocks,
+//! over groups of groups, and so on.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::ops::Range;
+
+use foldhash::fast::RandomState;
+
+use super::encoded::{START, changes, put};
+use crate::analysis::tracks::{Change, Position, Row};
+
+/// Number of changes in a block.
+const BLOCK: usize = 64;
+
+/// Number of sums that a sum of the next level contains.
+const FAN: usize = 8;
+
+/// A row of a summary. States are numbered in the order of their first occurrence.
+#[derive(Debug)]
+pub(super) struct SummaryRow<S> {
+    states: Vec<S>,
+    number_of: HashMap<S, u32, RandomState>,
+    /// The encoded blocks, one after the other, and the byte after each.
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    /// Sums over blocks, and over `FAN` sums of the level before.
+    levels: Vec<Level>,
+    /// The changes after the last block.
+    open: Vec<(Position, u32)>,
+}
+
+/// Sums over parts of a row that follow each other.
+#[derive(Debug, Default)]
+struct Level {
+    /// The first change of each part.
+    from: Vec<Position>,
+    /// For each part, the index after its last entry in `shares`.
+    ends: Vec<usize>,
+    /// For each part, its states in the order of their first occurrence, and their ticks.
+    shares: Vec<Share>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    state: u32,
+    ticks: u64,
+}
+
+impl Level {
+    fn shares(&self, part: usize) -> &[Share] {
+        let start = part.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.shares[start..self.ends[part]]
+    }
+
+    fn push(&mut self, from: Position, sum: &Sum) {
+        self.from.push(from);
+        self.shares.extend_from_slice(&sum.0);
+        self.ends.push(self.shares.len());
+    }
+}
+
+/// Time by state, in the order of the first occurrence.
+#[derive(Debug, Default)]
+struct Sum(Vec<Share>);
+
+impl Sum {
+    fn add(&mut self, state: u32, ticks: u64) {
+        match self.0.iter_mut().find(|share| share.state == state) {
+            Some(share) => share.ticks += ticks,
+            None => self.0.push(Share { state, ticks }),
+        }
+    }
+}
+
+impl<S> Default for SummaryRow<S> {
+    fn default() -> Self {
+        Self {
+            states: Vec::new(),
+            number_of: HashMap::default(),
+            bytes: Vec::new(),
+            ends: Vec::new(),
+            levels: Vec::new(),
+            open: Vec::new(),
+        }
+    }
+}
+
+impl<S: Copy + Eq + Hash> SummaryRow<S> {
+    /// Adds changes that follow those of the row.
+    pub(super) fn extend(&mut self, changes: impl Iterator<Item = Change<S>>) {
+        for Change { at, state } in changes {
+            if self.open.len() == BLOCK {
+                self.close(at);
+            }
+            let next = self.states.len() as u32;
+            let number = *self.number_of.entry(state).or_insert_with(|| {
+                self.states.push(state);
+                next
+            });
+            self.open.push((at, number));
+        }
+    }
+
+    /// Encodes the open changes as a block, which ends with a change at `end`.
+    fn close(&mut self, end: Position) {
+        let mut sum = Sum::default();
+        let mut last = START;
+        for (index, (at, state)) in self.open.iter().enumerate() {
+            put(&mut self.bytes, last, *at, *state);
+            let until = self.open.get(index + 1).map_or(end, |(next, _)| *next);
+            sum.add(*state, until.ticks.saturating_sub(at.ticks));
+            last = *at;
+        }
+        let mut from = self.open[0].0;
+        self.ends.push(self.bytes.len());
+        self.open.clear();
+        for number in 0.. {
+            if number == self.levels.len() {
+                self.levels.push(Level::default());
+            }
+            let level = &mut self.levels[number];
+            level.push(from, &sum);
+            let parts = level.from.len();
+            if !parts.is_multiple_of(FAN) {
+                return;
+            }
+            // A group is complete: the next level gets its sum.
+            sum = Sum::default();
+            for part in parts - FAN..parts {
+                level.shares(part).iter().for_each(|share| sum.add(share.state, share.ticks));
+            }
+            from = level.from[parts - FAN];
+        }
+    }
+
+    /// Returns the number of changes.
+    pub(super) fn count(&self) -> u64 {
+        (self.ends.len() * BLOCK + self.open.len()) as u64
+    }
+
+    /// Returns the part of the row that overlaps a range, at a resolution; see
+    /// [`super::Summary::tracks`].
+    pub(super) fn row(&self, range: &Range<u64>, resolution: u64) -> Row<S> {
+        let mut view = View {
+            row: self,
+            range,
+            resolution,
+            shown: Vec::new(),
+            sum: Sum::default(),
+            from: START,
+            length: 0,
+            is_complete: false,
+        };
+        // Each level has the sums of complete groups only, so levels below it have the rest.
+        let mut summed = 0;
+        for (number, level) in self.levels.iter().enumerate().rev() {
+            (summed..level.from.len()).for_each(|part| view.part(number, part));
+            summed = level.from.len() * FAN;
+        }
+        for (index, (at, state)) in self.open.iter().enumerate() {
+            match self.open.get(index + 1) {
+                Some((next, _)) => view.span(*at, *next, *state),
+                None => view.last(*at, *state),
+            }
+        }
+        Row::of(view.shown)
+    }
+
+    /// Returns the position at which a part of a level ends.
+    fn end(&self, level: usize, part: usize) -> Position {
+        let mut next = part + 1;
+        for level in self.levels[..=level].iter().rev() {
+            if let Some(from) = level.from.get(next) {
+                return *from;
+            }
+            next *= FAN;
+        }
+        // A block is closed when another change follows it.
+        self.open.first().map_or(START, |(at, _)| *at)
+    }
+}
+
+/// A row while it is put together.
+struct View<'a, S> {
+    row: &'a SummaryRow<S>,
+    range: &'a Range<u64>,
+    resolution: u64,
+    shown: Vec<Change<S>>,
+    /// The states that have not been shown, where they begin, and their length together.
+    sum: Sum,
+    from: Position,
+    length: u64,
+    /// True if the change after the range has been shown.
+    is_complete: bool,
+}
+
+impl<S: Copy + Eq + Hash> View<'_, S> {
+    /// Adds a part of a level: as a whole if it is short enough, otherwise the parts that it sums.
+    fn part(&mut self, number: usize, part: usize) {
+        let level = &self.row.levels[number];
+        let (from, end) = (level.from[part], self.row.end(number, part));
+        let shares = level.shares(part);
+        if self.is_outside(from, end, shares[0].state) {
+            return;
+        }
+        let length = end.ticks.saturating_sub(from.ticks);
+        if length <= self.resolution {
+            self.make_room(from, length);
+            shares.iter().for_each(|share| self.sum.add(share.state, share.ticks));
+            return;
+        }
+        let Some(below) = number.checked_sub(1) else { return self.block(part, end) };
+        (part * FAN..(part + 1) * FAN).for_each(|part| self.part(below, part));
+    }
+
+    fn block(&mut self, block: usize, end: Position) {
+        let start = block.checked_sub(1).map_or(0, |before| self.row.ends[before]);
+        let mut spans = changes(&self.row.bytes[start..self.row.ends[block]]).peekable();
+        while let Some((at, state)) = spans.next() {
+            let until = spans.peek().map_or(end, |(next, _)| *next);
+            self.span(at, until, state);
+        }
+    }
+
+    /// Adds a state that lasts to another change.
+    fn span(&mut self, at: Position, end: Position, state: u32) {
+        if self.is_outside(at, end, state) {
+            return;
+        }
+        let length = end.ticks.saturating_sub(at.ticks);
+        if length > self.resolution || self.resolution == 0 {
+            self.show_sum();
+            self.show(at, state);
+        } else {
+            self.make_room(at, length);
+            self.sum.add(state, length);
+        }
+    }
+
+    /// Adds the last state of the row, which lasts to the end of the trace.
+    fn last(&mut self, at: Position, state: u32) {
+        if !self.is_complete {
+            self.show_sum();
+            self.show(at, state);
+        }
+    }
+
+    /// Returns true if a part lies outside the range. Shows the first change after the range.
+    fn is_outside(&mut self, from: Position, end: Position, state: u32) -> bool {
+        if from.ticks > self.range.end {
+            self.last(from, state);
+            self.is_complete = true;
+        }
+        self.is_complete || end.ticks <= self.range.start
+    }
+
+    /// Shows the states so far if they would be too long together with another one.
+    fn make_room(&mut self, at: Position, length: u64) {
+        if self.length.saturating_add(length) > self.resolution {
+            self.show_sum();
+        }
+        if self.sum.0.is_empty() {
+            self.from = at;
+        }
+        self.length += length;
+    }
+
+    /// Shows the states that were put together, one after the other.
+    fn show_sum(&mut self) {
+        let Position { mut ticks, seq } = self.from;
+        for Share { state, ticks: length } in std::mem::take(&mut self.sum.0) {
+            if length > 0 {
+                self.show(Position { ticks, seq }, state);
+                ticks += length;
+            }
+        }
+        self.length = 0;
+    }
+
+    fn show(&mut self, at: Position, state: u32) {
+        let state = self.row.states[state as usize];
+        if self.shown.last().is_none_or(|last| last.state != state) {
+            self.shown.push(Change { at, state });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Returns a row and its summary: each change is a length of the state before, and a state.
+    fn rows(changes: &[(u64, u8)]) -> (Row<u8>, SummaryRow<u8>, u64) {
+        let mut ticks = 0;
+        let mut all: Vec<Change<u8>> = Vec::new();
+        for (seq, (length, state)) in (0..).zip(changes) {
+            ticks += length;
+            if all.last().is_none_or(|last| last.state != *state) {
+                all.push(Change { at: Position { ticks, seq }, state: *state });
+            }
+        }
+        let mut summary = SummaryRow::default();
+        summary.extend(all.iter().copied());
+        (Row::of(all), summary, ticks + 10)
+    }
+
+    /// Returns the time in each state within a range.
+    fn times(row: &Row<u8>, range: &Range<u64>, end: u64) -> Vec<u64> {
+        (0..5).map(|state| row.time(range.clone(), end, |of| of == state)).collect()
+    }
+
+    fn lengths() -> impl Strategy<Value = Vec<(u64, u8)>> {
+        let length = prop_oneof![4 => 0..20_u64, 1 => 0..5000_u64];
+        prop::collection::vec((length, 0..5_u8), 1..3000)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn without_a_resolution_the_row_is_exact(changes in lengths(), part in 0.0..1.0) {
+            let (row, summary, end) = rows(&changes);
+            let shown = summary.row(&(0..end), 0);
+            prop_assert_eq!(shown.changes(), row.changes());
+            let range = (end as f64 * part / 2.0) as u64..(end as f64 * part) as u64;
+            let shown = summary.row(&range, 0);
+            prop_assert_eq!(times(&shown, &range, end), times(&row, &range, end));
+            let spans = |row: &Row<u8>| row.spans(range.clone(), end).collect::<Vec<_>>();
+            prop_assert_eq!(spans(&shown), spans(&row));
+        }
+
+        #[test]
+        fn sums_are_exact_at_every_resolution(changes in lengths(), resolution in 1..100_000_u64) {
+            let (row, summary, end) = rows(&changes);
+            let shown = summary.row(&(0..end), resolution);
+            prop_assert_eq!(times(&shown, &(0..end), end), times(&row, &(0..end), end));
+            // Each long state is shown where it is.
+            let is_long = |span: &crate::analysis::tracks::Span<u8>| span.ticks() > resolution;
+            for long in row.spans(0..end, end).filter(is_long) {
+                let at = long.from.ticks;
+                let here = shown.spans(at..at + 1, end).find(|span| span.state == long.state);
+                prop_assert!(here.is_some_and(|here| here.end >= long.end), "{long:?} is missing");
+            }
+            // No state has moved by more than the resolution.
+            for cut in (0..end).step_by((end as usize / 7).max(1)) {
+                let range = 0..cut;
+                for (a, b) in times(&shown, &range, end).iter().zip(times(&row, &range, end)) {
+                    prop_assert!(a.abs_diff(b) <= resolution, "until {cut}: {a} and {b}");
+                }
+            }
+        }
+
+        #[test]
+        fn a_coarse_row_is_short(changes in lengths(), pixels in 1..200_u64) {
+            let (_, summary, end) = rows(&changes);
+            let shown = summary.row(&(0..end), (end / pixels).max(1));
+            // Two parts that follow each other are together longer than the resolution, or a long
+            // state is one of them; each part has at most five states.
+            prop_assert!(shown.changes().len() as u64 <= 5 * (3 * pixels + 3));
+        }
+    }
+}
