@@ -115,7 +115,8 @@ pub struct Recorder<'m, C> {
 
 impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     /// Creates a ring in `memory`. `clock` returns a counter of 32 bits that counts up and wraps; it
-    /// must not wrap more than once between two events.
+    /// must not wrap more than once between two events. Records the start on core 0; other cores
+    /// record their own [`ids::START`].
     ///
     /// # Errors
     /// Returns an error if an option is out of its range or the memory is too small.
@@ -163,9 +164,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         system.value = options.rate;
         system.flags = if options.larger_is_urgent { LARGER_IS_URGENT } else { 0 };
         recorder.store(system, options.kernel.as_bytes());
-        for core in 0..cores {
-            recorder.event(core, ids::START, [0; 2]);
-        }
+        recorder.event(0, ids::START, [0; 2]);
         Ok(recorder)
     }
 

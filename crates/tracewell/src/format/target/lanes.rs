@@ -48,6 +48,8 @@ struct Lane {
     session: u8,
     /// Number of the target's restarts that this core has shown.
     restarts: u64,
+    /// Number of ticks that is added to its recorded times since its last restart.
+    base: u64,
     /// The recorded time of its last event.
     last: u64,
 }
@@ -69,7 +71,7 @@ pub(super) struct Lanes {
     cores: usize,
     held: usize,
     restarts: u64,
-    /// The number of ticks that is added to recorded times since the last restart.
+    /// The number of ticks that cores add to recorded times after the last restart.
     base: u64,
     /// The largest time so far, with this number added.
     latest: u64,
@@ -132,12 +134,16 @@ impl Lanes {
             return out.loss(Some(lost), LossCause::Damaged, offset);
         };
         lane.missing(&header, restart, origin, offset, &mut missing);
+        let mut is_first = false;
         if restart {
             lane.restarts += 1;
-            if lane.restarts > self.restarts {
+            // The first core that shows a restart determines the origin for all.
+            is_first = lane.restarts > self.restarts;
+            if is_first {
                 self.restarts = lane.restarts;
                 self.base = self.latest.saturating_sub(header.time);
             }
+            lane.base = self.base;
         }
         let (mut count, mut end) = (0_u32, header.time);
         for event in events(payload) {
@@ -156,13 +162,13 @@ impl Lanes {
         lane.expected = Some((header.number.wrapping_add(1), header.first.wrapping_add(count)));
         lane.session = header.session;
         lane.last = end;
-        self.latest = self.latest.max(self.base.saturating_add(end));
+        self.latest = self.latest.max(lane.base.saturating_add(end));
         self.held += packet.len();
         self.packets += 1;
         lane.held.push_back(Held {
             missing,
-            restart: restart && lane.restarts == self.restarts,
-            time: self.base.saturating_add(header.time),
+            restart: is_first,
+            time: lane.base.saturating_add(header.time),
             payload: payload.to_vec(),
             offset: offset + (packet.len() - payload.len()) as u64,
         });
