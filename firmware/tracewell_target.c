@@ -47,6 +47,7 @@ static inline uint32_t tw_lock(void)
 #define MAX_PARTS   8u
 #define MAX_BLOCK   64u
 #define MAX_NUMBER  5u
+#define MAX_EVENT   (1u + (3u * MAX_NUMBER))
 #define MAX_USER    8u
 #define REPEAT      64u
 #define DEFINITIONS 255u
@@ -81,6 +82,7 @@ static struct {
     uint8_t *memory;
     uint32_t slots;          /* slots of each core */
     uint32_t filter;
+    uint32_t objects;        /* numbers that tw_target_number() has returned */
     uint32_t define_number;  /* number of the next packet of definitions */
     uint16_t define_next;    /* index of the next definition to be read */
     uint16_t since_repeat;   /* packets that were read since the definitions were repeated */
@@ -200,19 +202,38 @@ static void open_packet(struct lane *lane, uint32_t core)
     seal(lane->packet, 0, lane->sum);
 }
 
-/* Records an event whose arguments are encoded already. */
-static void add(uint32_t id, const uint8_t *arguments, uint32_t length)
+/* Returns the ticks since the last event of a core, and stores the time of this one. */
+static uint32_t advance(struct lane *lane)
 {
-    const uint32_t state = TW_TARGET_LOCK();
-    const uint32_t core = TW_TARGET_CORE();
-    struct lane *const lane = &tw.lanes[core];
     const uint32_t now = TW_TARGET_CLOCK();
     const uint32_t ticks = now - lane->last;
-    uint8_t head[1u + MAX_NUMBER];
-    uint32_t head_length;
-
     lane->last = now;
     lane->time += ticks;
+    return ticks;
+}
+
+/* Makes the bytes from `from` to `to`, which follow the open packet, an event of this packet. */
+static void commit(struct lane *lane, const uint8_t *from, const uint8_t *to)
+{
+    uint32_t sum = lane->sum;
+    const uint32_t length = lane->length + (uint32_t)(to - from);
+    do {
+        sum = crc(sum, *from++);
+    } while (from != to);
+    lane->sum = (uint16_t)sum;
+    lane->length = (uint16_t)length;
+    lane->events++;
+    seal(lane->packet, length, sum);
+}
+
+/* Appends an event with encoded arguments, to a new packet if the open one has no room for it. */
+static void append(struct lane *lane, uint32_t core, uint32_t id, uint32_t ticks, const uint8_t *arguments,
+                   uint32_t length)
+{
+    uint8_t head[1u + MAX_NUMBER];
+    uint32_t head_length;
+    uint8_t *to;
+
     head[0] = (uint8_t)id;
     head_length = (uint32_t)(number_to(&head[1], ticks) - head);
     if ((lane->packet == (uint8_t *)0) || ((HEADER + lane->length + head_length + length) > SLOT)) {
@@ -220,23 +241,10 @@ static void add(uint32_t id, const uint8_t *arguments, uint32_t length)
         head[1] = 0;
         head_length = 2;
     }
-    {
-        uint8_t *to = &lane->packet[HEADER + lane->length];
-        uint32_t sum = lane->sum;
-        for (uint32_t i = 0; i < head_length; i++) {
-            *to++ = head[i];
-            sum = crc(sum, head[i]);
-        }
-        for (uint32_t i = 0; i < length; i++) {
-            *to++ = arguments[i];
-            sum = crc(sum, arguments[i]);
-        }
-        lane->sum = (uint16_t)sum;
-    }
-    lane->length = (uint16_t)(lane->length + head_length + length);
-    lane->events++;
-    seal(lane->packet, lane->length, lane->sum);
-    TW_TARGET_UNLOCK(state);
+    to = &lane->packet[HEADER + lane->length];
+    copy(to, head, head_length);
+    copy(&to[head_length], arguments, length);
+    commit(lane, to, &to[head_length + length]);
 }
 
 static int passes(uint32_t code)
@@ -244,21 +252,40 @@ static int passes(uint32_t code)
     return (TW_GROUP(code) & tw.filter) != 0u;
 }
 
-void tw_target_event(uint32_t code, uint32_t first, uint32_t second)
+/* Writes the arguments of an event that has no block, and returns the end of them. */
+static uint8_t *arguments_to(uint8_t *to, uint32_t id, uint32_t first, uint32_t second)
 {
-    uint8_t arguments[2u * MAX_NUMBER] = {0};
-    uint8_t *end = arguments;
-
-    if (!passes(code)) {
-        return;
-    }
-    if (TW_ID(code) >= 0x40u) {
-        end = number_to(end, first);
-        if (TW_ID(code) >= 0x80u) {
-            end = number_to(end, second);
+    if (id >= 0x40u) {
+        to = number_to(to, first);
+        if (id >= 0x80u) {
+            to = number_to(to, second);
         }
     }
-    add(TW_ID(code), arguments, (uint32_t)(end - arguments));
+    return to;
+}
+
+void tw_target_event(uint32_t code, uint32_t first, uint32_t second)
+{
+    if (passes(code)) {
+        const uint32_t state = TW_TARGET_LOCK();
+        const uint32_t core = TW_TARGET_CORE();
+        struct lane *const lane = &tw.lanes[core];
+        const uint32_t ticks = advance(lane);
+        /* Most events are written into the packet directly, without a check for each byte. */
+        if ((lane->packet != (uint8_t *)0) && ((HEADER + lane->length + MAX_EVENT) <= SLOT)) {
+            uint8_t *const from = &lane->packet[HEADER + lane->length];
+            uint8_t *to = from;
+            *to++ = (uint8_t)code;
+            to = number_to(to, ticks);
+            to = arguments_to(to, TW_ID(code), first, second);
+            commit(lane, from, to);
+        } else {
+            uint8_t arguments[2u * MAX_NUMBER] = {0};
+            const uint8_t *const end = arguments_to(arguments, TW_ID(code), first, second);
+            append(lane, core, TW_ID(code), ticks, arguments, (uint32_t)(end - arguments));
+        }
+        TW_TARGET_UNLOCK(state);
+    }
 }
 
 static uint32_t zigzag(int32_t value)
@@ -274,9 +301,13 @@ void tw_target_value(uint32_t channel, int32_t value)
 /* Records a block: its length, then `length` bytes, which begin after the first two. */
 static void add_block(uint32_t id, uint8_t *block, uint32_t length)
 {
+    const uint32_t state = TW_TARGET_LOCK();
+    const uint32_t core = TW_TARGET_CORE();
+    struct lane *const lane = &tw.lanes[core];
     /* A length of at most 74 is one byte. */
     block[0] = (uint8_t)length;
-    add(id, block, length + 1u);
+    append(lane, core, id, advance(lane), block, length + 1u);
+    TW_TARGET_UNLOCK(state);
 }
 
 /* Maximum length of a block, which must fit into a packet after the id, the ticks and the length. */
@@ -333,6 +364,14 @@ void tw_target_refuse(void)
         lane->refused++;
     }
     TW_TARGET_UNLOCK(state);
+}
+
+uint32_t tw_target_number(void)
+{
+    const uint32_t state = TW_TARGET_LOCK();
+    const uint32_t number = ++tw.objects;
+    TW_TARGET_UNLOCK(state);
+    return number;
 }
 
 void tw_target_set_filter(uint32_t groups)
@@ -537,6 +576,7 @@ int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_opti
     tw.slots = slots;
     tw.session = 0;
     tw.filter = 0xFFFFFFFFu;
+    tw.objects = 0;
     tw.define_number = 0;
     tw.define_next = 0;
     tw.since_repeat = 0;

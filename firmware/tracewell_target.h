@@ -250,6 +250,9 @@ void tw_target_user(uint32_t event, const int32_t *arguments, uint32_t count);
 /* Records a value of the application. */
 void tw_target_value(uint32_t channel, int32_t value);
 
+/* Returns 1, then 2, ...: a number for an object that has none. */
+uint32_t tw_target_number(void);
+
 /* Counts an event of this core that was not recorded. */
 void tw_target_refuse(void);
 
