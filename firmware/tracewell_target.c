@@ -464,11 +464,11 @@ void tw_target_remove(uint32_t kind, uint32_t number)
 }
 
 /* Copies one packet of definitions, if there are new ones, and returns its length. */
-static uint32_t read_definitions(uint8_t *out, uint32_t size)
+static uint32_t read_definitions(uint8_t *out)
 {
     const uint32_t state = TW_TARGET_LOCK();
     const uint32_t next = tw.define_next;
-    const uint32_t room = (((size < SLOT) ? size : SLOT) - HEADER) / ENTRY;
+    const uint32_t room = (SLOT - HEADER) / ENTRY;
     uint32_t used = ENTRIES;
     uint32_t count;
     uint32_t sum;
@@ -495,12 +495,17 @@ static uint32_t read_definitions(uint8_t *out, uint32_t size)
 
 uint32_t tw_target_read(uint8_t *out, uint32_t size)
 {
-    uint32_t length;
+    uint32_t length = 0;
+    uint32_t more;
 
-    if (size < SLOT) {
-        return 0;
-    }
-    length = read_definitions(out, size);
+    /* Names precede the events that refer to them, so events wait until they are read. */
+    do {
+        if ((size - length) < SLOT) {
+            return length;
+        }
+        more = read_definitions(&out[length]);
+        length += more;
+    } while (more != 0u);
     for (uint32_t core = 0; core < CORES; core++) {
         struct lane *const lane = &tw.lanes[core];
         for (;;) {

@@ -1,9 +1,9 @@
 //! Runs the example of FreeRTOS with the real kernel on a Cortex-M3 in QEMU, and compares its trace
 //! with the log of switches that the program keeps by itself.
 //!
-//! The kernel's sources are in the package `freertos-next`. The test finds them if `cargo fetch` has
-//! downloaded the package, or at `FREERTOS_KERNEL`. It is skipped without them, the cross compiler or
-//! QEMU.
+//! The kernel's sources are in the package `freertos-next`. The test finds them if cargo has
+//! downloaded the package, or at `FREERTOS_KERNEL`. It is skipped without them, the cross compiler
+//! or QEMU.
 
 mod support;
 
@@ -115,7 +115,7 @@ fn mutex(trace: &Trace, key: u64) -> &str {
     &trace.objects.at(key, u64::MAX, Some(kind)).unwrap().1.label
 }
 
-/// The stream's limits: 5 bytes in the mean for a switch of tasks, 8 for an event with two arguments.
+/// The stream's limits: 5 bytes in the mean for a switch, 8 for an event with two arguments.
 fn bytes_per_event(path: &Path) {
     let (trace, events) = read(path, &[]);
     let mean = |chosen: &dyn Fn(u32) -> bool| {

@@ -1,5 +1,5 @@
-//! Reads streams of small targets that the Rust recorder wrote: the meanings of a kernel's hooks, and
-//! losses. The hooks come in the order in which FreeRTOS calls them.
+//! Reads streams of small targets that the Rust recorder wrote: the meanings of a kernel's hooks,
+//! and losses. The hooks come in the order in which FreeRTOS calls them.
 
 mod support;
 

@@ -329,11 +329,22 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     }
 
     /// Copies whole packets that were not read yet into `out`, and returns their length in bytes.
-    /// `out` must be at least as long as a slot. Definitions come first when they are new, and
+    /// Copies nothing if `out` is shorter than a slot. Definitions come first when they are new, and
     /// again after each 64 packets. Packets that were overwritten before they were read are missing;
     /// the decoder counts their events.
     pub fn read(&mut self, out: &mut [u8]) -> usize {
-        let mut length = self.read_definitions(out);
+        let mut length = 0;
+        loop {
+            // Names precede the events that refer to them, so events wait until they are read.
+            let rest = out.get_mut(length..).unwrap_or_default();
+            if rest.len() < usize::from(self.control.slot) {
+                return length;
+            }
+            match self.read_definitions(rest) {
+                0 => break,
+                more => length += more,
+            }
+        }
         for core in 0..self.control.cores {
             let range = self.control.slots_at(core)..self.control.slots_at(core + 1);
             let Some(slots) = self.memory.get_mut(range) else { break };
@@ -363,7 +374,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         let table = self.memory.get(CONTROL..self.control.slots_at(0)).unwrap_or_default();
         let used = definitions::used(table);
         let next = usize::from(self.define_next);
-        let room = out.len().min(usize::from(self.control.slot)).saturating_sub(HEADER) / ENTRY;
+        let room = (usize::from(self.control.slot) - HEADER) / ENTRY;
         let count = used.saturating_sub(next).min(room);
         if count == 0 {
             return 0;
