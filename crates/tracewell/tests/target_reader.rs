@@ -236,13 +236,10 @@ fn every_changed_byte_costs_one_packet_and_every_event_is_accounted_for() {
         changed[at] ^= 0x20;
         let (trace, log) = read(&changed);
         assert!(log.rows.len() + 14 >= whole, "byte {at}: {}", log.rows.len());
-        assert!(trace.losses.damaged() > 0);
-        assert!(
-            at % 99 > 0 || {
-                accounted(&changed, true);
-                true
-            }
-        );
+        assert!(!trace.losses.is_empty());
+        if at % 99 == 0 {
+            accounted(&changed, true);
+        }
     }
 }
 

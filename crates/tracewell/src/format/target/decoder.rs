@@ -178,7 +178,7 @@ impl TargetDecoder {
         if std::mem::replace(&mut self.in_noise, true) {
             return;
         }
-        self.lanes.damaged(offset, out);
+        self.lanes.skipped(offset, out);
     }
 
     fn packet(

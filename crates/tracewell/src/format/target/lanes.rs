@@ -76,7 +76,7 @@ pub(super) struct Lanes {
     /// The largest time so far, with this number added.
     latest: u64,
     /// Offset of damage that no loss reports yet.
-    damage: Option<u64>,
+    damage: Option<(u64, LossCause)>,
     order: Order,
     pub(super) packets: u64,
     /// Number of packets that are older than packets before them.
@@ -84,18 +84,22 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Notes damaged bytes before the next packet.
-    pub(super) fn damaged(&mut self, offset: u64, out: &mut Emitter<'_>) {
-        let message = "expected a packet with a valid checksum";
-        out.trace.diagnostics.add(Severity::Damage, offset, message);
-        self.damage.get_or_insert(offset);
+    /// Notes bytes before the next packet that are no packet. Before the first packet, they are the
+    /// rest of a packet whose beginning the reader missed.
+    pub(super) fn skipped(&mut self, offset: u64, out: &mut Emitter<'_>) {
+        let (severity, cause, message) = match self.packets {
+            0 => (Severity::Note, LossCause::Truncated, "the input begins within a packet"),
+            _ => (Severity::Damage, LossCause::Damaged, "expected a packet with a valid checksum"),
+        };
+        out.trace.diagnostics.add(severity, offset, message);
+        self.damage.get_or_insert((offset, cause));
     }
 
     /// Reports damage after which no packet follows.
     pub(super) fn finish(&mut self, rows: &mut Rows, out: &mut Emitter<'_>) -> Flow {
         self.deliver(true, rows, out)?;
         match self.damage.take() {
-            Some(offset) => out.loss(None, LossCause::Damaged, offset),
+            Some((offset, cause)) => out.loss(None, cause, offset),
             None => Flow::Continue(()),
         }
     }
@@ -117,10 +121,10 @@ impl Lanes {
         }
         let lane = &mut self.lanes[index];
         let mut missing = Vec::new();
-        missing.extend(self.damage.take().map(|offset| Missing {
+        missing.extend(self.damage.take().map(|(offset, cause)| Missing {
             // The numbers of the next packet count the events of the damaged ones.
             events: Some(0),
-            cause: LossCause::Damaged,
+            cause,
             offset,
         }));
         let Some(restart) = lane.follows(&header) else {
