@@ -1,5 +1,7 @@
 //! Compares the C recorder of small targets with the Rust recorder: both must write the same bytes
-//! for the same random calls, compiled by each C compiler that is installed.
+//! for the same random calls, compiled by each C compiler that is installed. The C recorder also
+//! compiles without warnings for each processor. Without a compiler, its part is skipped; in CI it
+//! fails.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -229,5 +231,41 @@ fn both_recorders_write_the_same_bytes_for_the_same_calls() {
                 assert_eq!(found.len(), expected.len(), "{compiler}, seed {seed}");
             }
         }
+    }
+}
+
+/// Compilers with their options for a processor.
+const PROCESSORS: [(&str, &[&str]); 7] = [
+    ("gcc", &["-include", "hosted.h"]),
+    ("clang", &["-include", "hosted.h"]),
+    ("arm-none-eabi-gcc", &["-mthumb", "-mcpu=cortex-m0plus"]),
+    ("arm-none-eabi-gcc", &["-mthumb", "-mcpu=cortex-m3"]),
+    ("arm-none-eabi-gcc", &["-mthumb", "-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]),
+    ("arm-none-eabi-gcc", &["-mthumb", "-mcpu=cortex-m33"]),
+    ("clang", &["--target=riscv32", "-march=rv32imac", "-mabi=ilp32"]),
+];
+
+#[test]
+fn the_c_recorder_compiles_without_warnings_for_each_processor() {
+    let folder = tempfile::tempdir().unwrap();
+    for (compiler, options) in PROCESSORS {
+        if !is_installed(compiler) {
+            assert!(std::env::var_os("CI").is_none(), "{compiler} is not installed");
+            continue;
+        }
+        let output = Command::new(compiler)
+            .args(["-std=c99", "-Os", "-ffreestanding", "-Wall", "-Wextra", "-Wpedantic"])
+            .args(["-Wconversion", "-Wshadow", "-Wstrict-prototypes", "-Werror"])
+            .args(options)
+            .arg("-I")
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/target_twin"))
+            .arg("-c")
+            .arg(firmware().join("tracewell_target.c"))
+            .arg("-o")
+            .arg(folder.path().join("recorder.o"))
+            .output()
+            .unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{compiler} {options:?}: {message}");
     }
 }
