@@ -270,7 +270,7 @@ fn a_missing_piece_and_noise_are_accounted_for() {
     let line = marks();
     for from in (300..1500).step_by(61) {
         accounted(&[&line[..from], &line[from + 200..]].concat(), false);
-        let noise: Vec<_> = (0..200_u32).map(|n| (n * n * 31 >> 3) as u8).collect();
+        let noise: Vec<_> = (0..200_u32).map(|n| ((n * n * 31) >> 3) as u8).collect();
         accounted(&[&line[..from], &noise, &line[from..]].concat(), false);
         let false_start = [&line[..from], &[0xF4, 0x9B, 1, 0, 1], &line[from..]].concat();
         accounted(&false_start, false);
