@@ -115,7 +115,8 @@ pub struct Recorder<'m, C> {
 
 impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     /// Creates a ring in `memory`. `clock` returns a counter of 32 bits that counts up and wraps; it
-    /// must not wrap more than once between two events.
+    /// must not wrap more than once between two events. Records the start on core 0; other cores
+    /// record their own [`ids::START`].
     ///
     /// # Errors
     /// Returns an error if an option is out of its range or the memory is too small.
@@ -163,9 +164,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         system.value = options.rate;
         system.flags = if options.larger_is_urgent { LARGER_IS_URGENT } else { 0 };
         recorder.store(system, options.kernel.as_bytes());
-        for core in 0..cores {
-            recorder.event(core, ids::START, [0; 2]);
-        }
+        recorder.event(0, ids::START, [0; 2]);
         Ok(recorder)
     }
 
@@ -330,11 +329,22 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     }
 
     /// Copies whole packets that were not read yet into `out`, and returns their length in bytes.
-    /// `out` must be at least as long as a slot. Definitions come first when they are new, and
+    /// Copies nothing if `out` is shorter than a slot. Definitions come first when they are new, and
     /// again after each 64 packets. Packets that were overwritten before they were read are missing;
     /// the decoder counts their events.
     pub fn read(&mut self, out: &mut [u8]) -> usize {
-        let mut length = self.read_definitions(out);
+        let mut length = 0;
+        loop {
+            // Names precede the events that refer to them, so events wait until they are read.
+            let rest = out.get_mut(length..).unwrap_or_default();
+            if rest.len() < usize::from(self.control.slot) {
+                return length;
+            }
+            match self.read_definitions(rest) {
+                0 => break,
+                more => length += more,
+            }
+        }
         for core in 0..self.control.cores {
             let range = self.control.slots_at(core)..self.control.slots_at(core + 1);
             let Some(slots) = self.memory.get_mut(range) else { break };
@@ -364,7 +374,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         let table = self.memory.get(CONTROL..self.control.slots_at(0)).unwrap_or_default();
         let used = definitions::used(table);
         let next = usize::from(self.define_next);
-        let room = out.len().min(usize::from(self.control.slot)).saturating_sub(HEADER) / ENTRY;
+        let room = (usize::from(self.control.slot) - HEADER) / ENTRY;
         let count = used.saturating_sub(next).min(room);
         if count == 0 {
             return 0;

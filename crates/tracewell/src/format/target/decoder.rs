@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use tracewell_wire::target::definition::ENTRY;
-use tracewell_wire::target::packet::{HEADER, SYNC};
-use tracewell_wire::target::{DEFINITIONS, Definition, Lookup, Packet};
+use tracewell_wire::target::packet::{HEADER, MAX_PACKET, SYNC};
+use tracewell_wire::target::{Control, DEFINITIONS, Definition, Lookup, Packet};
 
 use super::FORMAT;
 use super::lanes::{Lanes, Origin};
@@ -25,8 +25,6 @@ struct TargetDecoder {
     lanes: Lanes,
     rows: Rows,
     begun: bool,
-    /// True after the first packet.
-    found: bool,
     /// True if the bytes before the current position are no packet.
     in_noise: bool,
     definitions: u64,
@@ -44,25 +42,59 @@ pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> 
         lanes: Lanes::default(),
         rows,
         begun: false,
-        found: false,
         in_noise: false,
         definitions: 0,
         skipped: 0,
     }))
 }
 
-/// Recognises a ring or a packet. Two packets in a row, or one at the very start, are certain.
-pub(super) fn recognise(start: &[u8]) -> Option<Confidence> {
-    if Ring::find(start).is_some() || matches!(Lookup::at(start), Lookup::Packet(_)) {
-        return Some(Confidence::Certain);
-    }
-    let two_packets = |at: usize| {
+/// Number of bytes at the start of an input that show if it is a line or a dump of memory.
+const EXAMINED: usize = 2 * MAX_PACKET;
+
+/// The kind of an input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// Packets, possibly with other bytes between them.
+    Line,
+    /// A dump of memory with a ring.
+    Dump,
+    /// Neither is at the start. A dump can contain a ring further on.
+    Unknown,
+    /// More bytes are needed.
+    Incomplete,
+}
+
+/// Returns the kind of an input by its first bytes: a packet at the very start, two adjacent packets,
+/// or a control block, whichever comes first.
+fn kind(start: &[u8], last: bool) -> Kind {
+    let complete = last || start.len() >= EXAMINED;
+    let start = start.get(..EXAMINED).unwrap_or(start);
+    for at in 0..start.len() {
         let rest = start.get(at..).unwrap_or_default();
-        let Lookup::Packet(packet) = Lookup::at(rest) else { return false };
-        let next = rest.get(packet.len()..).unwrap_or_default();
-        matches!(Lookup::at(next), Lookup::Packet(_))
+        if Control::read(rest).is_some() {
+            return Kind::Dump;
+        }
+        let next = match Lookup::at(rest) {
+            Lookup::Packet(_) if at == 0 => return Kind::Line,
+            Lookup::Packet(packet) => Lookup::at(rest.get(packet.len()..).unwrap_or_default()),
+            first => first,
+        };
+        match next {
+            Lookup::Packet(_) => return Kind::Line,
+            Lookup::Incomplete(_) if !complete => return Kind::Incomplete,
+            _ => {}
+        }
+    }
+    if complete { Kind::Unknown } else { Kind::Incomplete }
+}
+
+/// Recognises a ring or a packet.
+pub(super) fn recognise(start: &[u8]) -> Option<Confidence> {
+    let found = match kind(start, true) {
+        Kind::Line | Kind::Dump => true,
+        Kind::Unknown | Kind::Incomplete => Ring::find(start).is_some(),
     };
-    (0..start.len()).any(two_packets).then_some(Confidence::Certain)
+    found.then_some(Confidence::Certain)
 }
 
 impl Decoder for TargetDecoder {
@@ -78,17 +110,19 @@ impl Decoder for TargetDecoder {
         input: Input<'_>,
         out: &mut Emitter<'_>,
     ) -> Result<Progress, ReadError> {
-        // A packet at the start shows that the input is a line, which is decoded while it arrives.
-        // Any other input may be a dump of the memory.
         if !self.begun {
-            match Lookup::at(input.bytes) {
-                Lookup::Packet(_) => {}
-                Lookup::Incomplete(wanted) if !input.last => {
+            let kind = kind(input.bytes, input.last);
+            let wanted = input.bytes.len() + 1;
+            match kind {
+                Kind::Line => {}
+                Kind::Incomplete => return Ok(Progress::More { consumed: 0, wanted }),
+                Kind::Dump | Kind::Unknown if !input.last => {
                     return Ok(Progress::More { consumed: 0, wanted });
                 }
-                _ => {
+                Kind::Dump | Kind::Unknown => {
                     if let Some(ring) = Ring::find(input.bytes) {
-                        return Ok(self.dump(ring, &input, out));
+                        self.dump(ring, &input, out);
+                        return Ok(Progress::Done);
                     }
                 }
             }
@@ -144,7 +178,7 @@ impl TargetDecoder {
         if std::mem::replace(&mut self.in_noise, true) {
             return;
         }
-        self.lanes.damaged(offset, out);
+        self.lanes.skipped(offset, out);
     }
 
     fn packet(
@@ -154,7 +188,7 @@ impl TargetDecoder {
         origin: Origin,
         out: &mut Emitter<'_>,
     ) -> Flow {
-        (self.found, self.in_noise) = (true, false);
+        self.in_noise = false;
         if packet.header.core == DEFINITIONS {
             for entry in packet.payload.chunks_exact(ENTRY).filter_map(Definition::read) {
                 self.define(&entry, out)?;
@@ -173,12 +207,8 @@ impl TargetDecoder {
         Flow::Continue(())
     }
 
-    /// Waits for the whole dump of a ring, then decodes it.
-    fn dump(&mut self, ring: Ring<'_>, input: &Input<'_>, out: &mut Emitter<'_>) -> Progress {
-        let end = ring.at + ring.control.len();
-        if !input.last {
-            return Progress::More { consumed: 0, wanted: end.max(input.bytes.len() + 1) };
-        }
+    /// Decodes the ring in a dump.
+    fn dump(&mut self, ring: Ring<'_>, input: &Input<'_>, out: &mut Emitter<'_>) {
         // If the sink stopped, it has all it needs.
         let _ = self.ring(ring, input, out).is_continue() && out.flush().is_continue();
         let wanted = ring.control.len();
@@ -195,7 +225,6 @@ impl TargetDecoder {
             decimal("slots", u64::from(ring.control.slots)),
             decimal("definitions_dropped", u64::from(ring.control.dropped)),
         ]);
-        Progress::Done
     }
 
     fn ring(&mut self, ring: Ring<'_>, input: &Input<'_>, out: &mut Emitter<'_>) -> Flow {

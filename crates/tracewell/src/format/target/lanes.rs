@@ -48,6 +48,8 @@ struct Lane {
     session: u8,
     /// Number of the target's restarts that this core has shown.
     restarts: u64,
+    /// Number of ticks that is added to its recorded times since its last restart.
+    base: u64,
     /// The recorded time of its last event.
     last: u64,
 }
@@ -69,12 +71,12 @@ pub(super) struct Lanes {
     cores: usize,
     held: usize,
     restarts: u64,
-    /// The number of ticks that is added to recorded times since the last restart.
+    /// The number of ticks that cores add to recorded times after the last restart.
     base: u64,
     /// The largest time so far, with this number added.
     latest: u64,
     /// Offset of damage that no loss reports yet.
-    damage: Option<u64>,
+    damage: Option<(u64, LossCause)>,
     order: Order,
     pub(super) packets: u64,
     /// Number of packets that are older than packets before them.
@@ -82,18 +84,22 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Notes damaged bytes before the next packet.
-    pub(super) fn damaged(&mut self, offset: u64, out: &mut Emitter<'_>) {
-        let message = "expected a packet with a valid checksum";
-        out.trace.diagnostics.add(Severity::Damage, offset, message);
-        self.damage.get_or_insert(offset);
+    /// Notes bytes before the next packet that are no packet. Before the first packet, they are the
+    /// rest of a packet whose beginning the reader missed.
+    pub(super) fn skipped(&mut self, offset: u64, out: &mut Emitter<'_>) {
+        let (severity, cause, message) = match self.packets {
+            0 => (Severity::Note, LossCause::Truncated, "the input begins within a packet"),
+            _ => (Severity::Damage, LossCause::Damaged, "expected a packet with a valid checksum"),
+        };
+        out.trace.diagnostics.add(severity, offset, message);
+        self.damage.get_or_insert((offset, cause));
     }
 
     /// Reports damage after which no packet follows.
     pub(super) fn finish(&mut self, rows: &mut Rows, out: &mut Emitter<'_>) -> Flow {
         self.deliver(true, rows, out)?;
         match self.damage.take() {
-            Some(offset) => out.loss(None, LossCause::Damaged, offset),
+            Some((offset, cause)) => out.loss(None, cause, offset),
             None => Flow::Continue(()),
         }
     }
@@ -115,10 +121,10 @@ impl Lanes {
         }
         let lane = &mut self.lanes[index];
         let mut missing = Vec::new();
-        missing.extend(self.damage.take().map(|offset| Missing {
+        missing.extend(self.damage.take().map(|(offset, cause)| Missing {
             // The numbers of the next packet count the events of the damaged ones.
             events: Some(0),
-            cause: LossCause::Damaged,
+            cause,
             offset,
         }));
         let Some(restart) = lane.follows(&header) else {
@@ -132,12 +138,16 @@ impl Lanes {
             return out.loss(Some(lost), LossCause::Damaged, offset);
         };
         lane.missing(&header, restart, origin, offset, &mut missing);
+        let mut is_first = false;
         if restart {
             lane.restarts += 1;
-            if lane.restarts > self.restarts {
+            // The first core that shows a restart determines the origin for all.
+            is_first = lane.restarts > self.restarts;
+            if is_first {
                 self.restarts = lane.restarts;
                 self.base = self.latest.saturating_sub(header.time);
             }
+            lane.base = self.base;
         }
         let (mut count, mut end) = (0_u32, header.time);
         for event in events(payload) {
@@ -156,13 +166,13 @@ impl Lanes {
         lane.expected = Some((header.number.wrapping_add(1), header.first.wrapping_add(count)));
         lane.session = header.session;
         lane.last = end;
-        self.latest = self.latest.max(self.base.saturating_add(end));
+        self.latest = self.latest.max(lane.base.saturating_add(end));
         self.held += packet.len();
         self.packets += 1;
         lane.held.push_back(Held {
             missing,
-            restart: restart && lane.restarts == self.restarts,
-            time: self.base.saturating_add(header.time),
+            restart: is_first,
+            time: lane.base.saturating_add(header.time),
             payload: payload.to_vec(),
             offset: offset + (packet.len() - payload.len()) as u64,
         });

@@ -33,13 +33,19 @@ pub(super) struct Names {
     pub(super) rate: Option<Rate>,
 }
 
-/// Returns the key of an object in the model.
-pub(super) const fn key(kind: DefinitionKind, number: u32) -> u64 {
+/// Returns the key of the context of a task or an interrupt. Analyses find a task by the number in an
+/// event's argument.
+const fn key(kind: DefinitionKind, number: u32) -> u64 {
     match kind {
-        // Analyses find a task by the number in an event's argument.
-        DefinitionKind::Task => number as u64,
-        kind => (kind as u64) << 32 | number as u64,
+        DefinitionKind::Interrupt => 1 << 32 | number as u64,
+        _ => number as u64,
     }
+}
+
+/// Returns the latest object of a kind with this number.
+fn last(kind: DefinitionKind, number: u32, trace: &Trace) -> Option<ObjectId> {
+    let found = trace.objects.at(u64::from(number), u64::MAX, Some(kind as u32));
+    found.map(|(id, _)| id)
 }
 
 impl Names {
@@ -96,7 +102,7 @@ impl Names {
     /// Gives a task or object, if events or definitions mentioned it, its name and parameters.
     fn describe(&self, kind: DefinitionKind, number: u32, trace: &mut Trace) {
         let label = self.label(kind, number);
-        let Some(id) = trace.objects.with_key(key(kind, number)).last().copied() else {
+        let Some(id) = last(kind, number, trace) else {
             self.add(kind, number, None, trace);
             return;
         };
@@ -110,11 +116,11 @@ impl Names {
 
     /// Begins the life of an object. The definition may have added the object already.
     pub(super) fn create(&self, kind: DefinitionKind, number: u32, ticks: u64, trace: &mut Trace) {
-        let last = trace.objects.with_key(key(kind, number)).last().copied();
+        let known = last(kind, number, trace);
         let is_new = |id: &ObjectId| {
             trace.objects.get(*id).is_some_and(|object| object.lifetime == Lifetime::default())
         };
-        match last.filter(is_new) {
+        match known.filter(is_new) {
             Some(id) => trace.objects.begin(id, Some(ticks)),
             None => self.add(kind, number, Some(ticks), trace),
         }
@@ -122,7 +128,7 @@ impl Names {
 
     /// Ends the life of an object.
     pub(super) fn delete(&self, kind: DefinitionKind, number: u32, ticks: u64, trace: &mut Trace) {
-        if let Some(id) = trace.objects.with_key(key(kind, number)).last().copied() {
+        if let Some(id) = last(kind, number, trace) {
             trace.objects.delete(id, ticks);
         }
     }
@@ -131,7 +137,7 @@ impl Names {
     fn add(&self, kind: DefinitionKind, number: u32, from: Option<u64>, trace: &mut Trace) {
         let known = self.known.get(&(kind, number));
         trace.objects.add(Object {
-            key: key(kind, number),
+            key: u64::from(number),
             kind: kind as u32,
             name: known.map_or_else(Vec::new, |known| known.name.clone()),
             label: self.label(kind, number),
@@ -148,7 +154,7 @@ impl Names {
         let kind = DefinitionKind::Task;
         match from {
             Some(ticks) => self.create(kind, number, ticks, trace),
-            None if trace.objects.with_key(key(kind, number)).is_empty() => {
+            None if last(kind, number, trace).is_none() => {
                 self.add(kind, number, None, trace);
             }
             None => {}
@@ -158,7 +164,7 @@ impl Names {
             key_text: number.to_string(),
             kind: ContextKind::Thread,
             name: self.label(kind, number),
-            object: trace.objects.with_key(key(kind, number)).last().copied(),
+            object: last(kind, number, trace),
         })
     }
 

@@ -64,6 +64,11 @@ impl<'a> Ring<'a> {
                 (header.core, std::cmp::Reverse(age))
             });
         }
+        // The earlier runs of all cores precede the later ones.
+        let session = self.control.session;
+        packets.sort_by_key(|(_, packet)| {
+            std::cmp::Reverse(session.wrapping_sub(packet.header.session))
+        });
         (packets, others)
     }
 }

@@ -1,0 +1,625 @@
+/*
+ * The recorder of tracewell_target.h.
+ *
+ * The bytes are those of tracewell_record::target in Rust; a test compares both. A packet has a
+ * header of 28 bytes and events; a slot of the ring has room for one packet. The checksum is
+ * continued with each event, and stored together with the length as one word, so the open packet is
+ * valid in a dump, too.
+ */
+#include "tracewell_target.h"
+
+#ifndef TW_TARGET_CLOCK
+uint32_t tw_target_clock(void);
+#define TW_TARGET_CLOCK() tw_target_clock()
+#endif
+#ifndef TW_TARGET_CORE
+#define TW_TARGET_CORE() 0u
+#endif
+#ifndef TW_TARGET_LOCK
+#if defined(__arm__) && (__ARM_ARCH_PROFILE == 'M')
+static inline uint32_t tw_lock(void)
+{
+    uint32_t state;
+    __asm volatile("mrs %0, primask\n\tcpsid i" : "=r"(state) : : "memory");
+    return state;
+}
+#define TW_TARGET_LOCK()      tw_lock()
+#define TW_TARGET_UNLOCK(s)   __asm volatile("msr primask, %0" : : "r"(s) : "memory")
+#elif defined(__riscv)
+static inline uint32_t tw_lock(void)
+{
+    unsigned long state;
+    __asm volatile("csrrci %0, mstatus, 8" : "=r"(state) : : "memory");
+    return (uint32_t)(state & 8u);
+}
+#define TW_TARGET_LOCK()      tw_lock()
+#define TW_TARGET_UNLOCK(s)   __asm volatile("csrs mstatus, %0" : : "r"(s) : "memory")
+#else
+#error "define TW_TARGET_LOCK() and TW_TARGET_UNLOCK(state) for this target"
+#endif
+#endif
+
+#define HEADER      28u
+#define CHECKED     24u
+#define CONTROL     32u
+#define ENTRY       32u
+#define NAME        20u
+#define MAX_PARTS   8u
+#define MAX_BLOCK   64u
+#define MAX_NUMBER  5u
+#define MAX_EVENT   (1u + (3u * MAX_NUMBER))
+#define MAX_USER    8u
+#define REPEAT      64u
+#define DEFINITIONS 255u
+#define DELETED     1u
+#define SLOT        ((uint32_t)TW_TARGET_SLOT)
+#define ENTRIES     ((uint32_t)TW_TARGET_ENTRIES)
+#define CORES       ((uint32_t)TW_TARGET_CORES)
+#define SLOTS_AT    (CONTROL + (ENTRIES * ENTRY))
+
+#if (TW_TARGET_SLOT < 64) || (TW_TARGET_SLOT > 4096) || ((TW_TARGET_SLOT % 4) != 0)
+#error "TW_TARGET_SLOT must be a multiple of 4, from 64 to 4096"
+#endif
+#if (TW_TARGET_CORES < 1) || (TW_TARGET_CORES > 32)
+#error "TW_TARGET_CORES must be from 1 to 32"
+#endif
+
+/* The packets of one core: the open one, which takes events, and the closed ones before it. */
+struct lane {
+    uint64_t time;     /* time of the last event in ticks */
+    uint8_t *packet;   /* the open packet; a null pointer if none is open */
+    uint32_t number;   /* number of the open packet, or of the next one */
+    uint32_t events;   /* number of the next event */
+    uint32_t last;     /* the counter at the last event */
+    uint32_t read;     /* number of the next packet to be read */
+    uint16_t length;   /* bytes of the payload of the open packet */
+    uint16_t sum;      /* checksum of the open packet */
+    uint16_t refused;  /* events refused since the last packet was opened */
+};
+
+static struct {
+    struct lane lanes[TW_TARGET_CORES];
+    uint8_t *memory;
+    uint32_t slots;          /* slots of each core */
+    uint32_t filter;
+    uint32_t objects;        /* numbers that tw_target_number() has returned */
+    uint32_t define_number;  /* number of the next packet of definitions */
+    uint16_t define_next;    /* index of the next definition to be read */
+    uint16_t since_repeat;   /* packets that were read since the definitions were repeated */
+    uint8_t session;
+} tw;
+
+static void put16(uint8_t *to, uint32_t value)
+{
+    to[0] = (uint8_t)value;
+    to[1] = (uint8_t)(value >> 8);
+}
+
+static void put32(uint8_t *to, uint32_t value)
+{
+    put16(to, value);
+    put16(&to[2], value >> 16);
+}
+
+static uint32_t get32(const uint8_t *from)
+{
+    return (uint32_t)from[0] | ((uint32_t)from[1] << 8) | ((uint32_t)from[2] << 16) | ((uint32_t)from[3] << 24);
+}
+
+/* Writes a number of at most 32 bits in 1 to 5 bytes, and returns the end of it. */
+static uint8_t *number_to(uint8_t *to, uint32_t value)
+{
+    while (value > 0x7Fu) {
+        *to++ = (uint8_t)(value | 0x80u);
+        value >>= 7;
+    }
+    *to++ = (uint8_t)value;
+    return to;
+}
+
+/* Continues the CRC-16 with a byte. The polynomial has few terms, so shifts need no table. */
+static uint32_t crc(uint32_t sum, uint32_t byte)
+{
+    uint32_t x = (sum >> 8) ^ byte;
+    x ^= x >> 4;
+    return ((sum << 8) ^ (x << 12) ^ (x << 5) ^ x) & 0xFFFFu;
+}
+
+static uint32_t crc_of(uint32_t sum, const uint8_t *bytes, uint32_t length)
+{
+    for (uint32_t i = 0; i < length; i++) {
+        sum = crc(sum, bytes[i]);
+    }
+    return sum;
+}
+
+static void copy(uint8_t *to, const uint8_t *from, uint32_t length)
+{
+    for (uint32_t i = 0; i < length; i++) {
+        to[i] = from[i];
+    }
+}
+
+static void clear(uint8_t *to, uint32_t length)
+{
+    for (uint32_t i = 0; i < length; i++) {
+        to[i] = 0;
+    }
+}
+
+/* Returns the slot of a packet. */
+static uint8_t *slot_of(uint32_t core, uint32_t number)
+{
+    return &tw.memory[SLOTS_AT + (((core * tw.slots) + (number % tw.slots)) * SLOT)];
+}
+
+/* Stores the length and the checksum of a packet, which make it valid. */
+static void seal(uint8_t *packet, uint32_t length, uint32_t sum)
+{
+    const uint32_t word = length | (sum << 16);
+#if defined(__BYTE_ORDER__) && (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+    /* One store, because a dump can be taken after any instruction. Slots are aligned to words. */
+    *(volatile uint32_t *)(void *)&packet[CHECKED] = word;
+#else
+    put32(&packet[CHECKED], word);
+#endif
+}
+
+/* Writes a header without length and checksum, and returns the checksum of it. */
+static uint32_t header_to(uint8_t *to, uint32_t core, uint32_t number, uint32_t first, const struct lane *lane,
+                          uint32_t refused)
+{
+    put32(to, 0x00019BF4u | (core << 24));
+    put32(&to[4], number);
+    put32(&to[8], first);
+    put32(&to[12], (uint32_t)lane->time);
+    put32(&to[16], (uint32_t)(lane->time >> 32));
+    put16(&to[20], refused);
+    to[22] = tw.session;
+    to[23] = (uint8_t)CORES;
+    return crc_of(0xFFFFu, to, CHECKED);
+}
+
+static void close_packet(struct lane *lane)
+{
+    if (lane->packet != (uint8_t *)0) {
+        lane->packet = (uint8_t *)0;
+        lane->number++;
+    }
+}
+
+static void open_packet(struct lane *lane, uint32_t core)
+{
+    close_packet(lane);
+    /* The reader has lost the packet that was in this slot. */
+    if ((lane->number - lane->read) >= tw.slots) {
+        lane->read = lane->number - (tw.slots - 1u);
+    }
+    lane->packet = slot_of(core, lane->number);
+    lane->sum = (uint16_t)header_to(lane->packet, core, lane->number, lane->events, lane, lane->refused);
+    lane->length = 0;
+    lane->refused = 0;
+    seal(lane->packet, 0, lane->sum);
+}
+
+/* Returns the ticks since the last event of a core, and stores the time of this one. */
+static uint32_t advance(struct lane *lane)
+{
+    const uint32_t now = TW_TARGET_CLOCK();
+    const uint32_t ticks = now - lane->last;
+    lane->last = now;
+    lane->time += ticks;
+    return ticks;
+}
+
+/* Makes the bytes from `from` to `to`, which follow the open packet, an event of this packet. */
+static void commit(struct lane *lane, const uint8_t *from, const uint8_t *to)
+{
+    uint32_t sum = lane->sum;
+    const uint32_t length = lane->length + (uint32_t)(to - from);
+    do {
+        sum = crc(sum, *from++);
+    } while (from != to);
+    lane->sum = (uint16_t)sum;
+    lane->length = (uint16_t)length;
+    lane->events++;
+    seal(lane->packet, length, sum);
+}
+
+/* Appends an event with encoded arguments, to a new packet if the open one has no room for it. */
+static void append(struct lane *lane, uint32_t core, uint32_t id, uint32_t ticks, const uint8_t *arguments,
+                   uint32_t length)
+{
+    uint8_t head[1u + MAX_NUMBER];
+    uint32_t head_length;
+    uint8_t *to;
+
+    head[0] = (uint8_t)id;
+    head_length = (uint32_t)(number_to(&head[1], ticks) - head);
+    if ((lane->packet == (uint8_t *)0) || ((HEADER + lane->length + head_length + length) > SLOT)) {
+        open_packet(lane, core);
+        head[1] = 0;
+        head_length = 2;
+    }
+    to = &lane->packet[HEADER + lane->length];
+    copy(to, head, head_length);
+    copy(&to[head_length], arguments, length);
+    commit(lane, to, &to[head_length + length]);
+}
+
+static int passes(uint32_t code)
+{
+    return (TW_GROUP(code) & tw.filter) != 0u;
+}
+
+/* Writes the arguments of an event that has no block, and returns the end of them. */
+static uint8_t *arguments_to(uint8_t *to, uint32_t id, uint32_t first, uint32_t second)
+{
+    if (id >= 0x40u) {
+        to = number_to(to, first);
+        if (id >= 0x80u) {
+            to = number_to(to, second);
+        }
+    }
+    return to;
+}
+
+void tw_target_event(uint32_t code, uint32_t first, uint32_t second)
+{
+    if (passes(code)) {
+        const uint32_t state = TW_TARGET_LOCK();
+        const uint32_t core = TW_TARGET_CORE();
+        struct lane *const lane = &tw.lanes[core];
+        const uint32_t ticks = advance(lane);
+        /* Most events are written into the packet directly, without a check for each byte. */
+        if ((lane->packet != (uint8_t *)0) && ((HEADER + lane->length + MAX_EVENT) <= SLOT)) {
+            uint8_t *const from = &lane->packet[HEADER + lane->length];
+            uint8_t *to = from;
+            *to++ = (uint8_t)code;
+            to = number_to(to, ticks);
+            to = arguments_to(to, TW_ID(code), first, second);
+            commit(lane, from, to);
+        } else {
+            uint8_t arguments[2u * MAX_NUMBER] = {0};
+            const uint8_t *const end = arguments_to(arguments, TW_ID(code), first, second);
+            append(lane, core, TW_ID(code), ticks, arguments, (uint32_t)(end - arguments));
+        }
+        TW_TARGET_UNLOCK(state);
+    }
+}
+
+static uint32_t zigzag(int32_t value)
+{
+    return ((uint32_t)value << 1) ^ ((value < 0) ? 0xFFFFFFFFu : 0u);
+}
+
+void tw_target_value(uint32_t channel, int32_t value)
+{
+    TW_EVENT(TW_VALUE, channel, zigzag(value));
+}
+
+/* Records a block: its length, then `length` bytes, which begin after the first two. */
+static void add_block(uint32_t id, uint8_t *block, uint32_t length)
+{
+    const uint32_t state = TW_TARGET_LOCK();
+    const uint32_t core = TW_TARGET_CORE();
+    struct lane *const lane = &tw.lanes[core];
+    /* A length of at most 74 is one byte. */
+    block[0] = (uint8_t)length;
+    append(lane, core, id, advance(lane), block, length + 1u);
+    TW_TARGET_UNLOCK(state);
+}
+
+/* Maximum length of a block, which must fit into a packet after the id, the ticks and the length. */
+static uint32_t most(void)
+{
+    const uint32_t room = SLOT - HEADER - 4u;
+    return (room < (MAX_BLOCK + 10u)) ? room : (MAX_BLOCK + 10u);
+}
+
+void tw_target_text(uint32_t channel, const char *text)
+{
+    uint8_t block[1u + MAX_BLOCK + 10u];
+    uint8_t *const first = &block[1];
+    uint8_t *to = number_to(first, channel);
+    const uint32_t end = most();
+    const uint32_t limit = (uint32_t)(to - first) + MAX_BLOCK;
+
+    if (!passes(TW_TEXT)) {
+        return;
+    }
+    while ((*text != '\0') && ((uint32_t)(to - first) < end) && ((uint32_t)(to - first) < limit)) {
+        *to++ = (uint8_t)*text++;
+    }
+    add_block(TW_ID(TW_TEXT), block, (uint32_t)(to - first));
+}
+
+void tw_target_user(uint32_t event, const int32_t *arguments, uint32_t count)
+{
+    uint8_t block[1u + MAX_BLOCK + 10u];
+    uint8_t *const first = &block[1];
+    uint8_t *to = number_to(first, event);
+
+    if (!passes(TW_USER)) {
+        return;
+    }
+    for (uint32_t i = 0; (i < count) && (i < MAX_USER); i++) {
+        uint8_t number[MAX_NUMBER];
+        const uint32_t length = (uint32_t)(number_to(number, zigzag(arguments[i])) - number);
+        if (((uint32_t)(to - first) + length) <= most()) {
+            copy(to, number, length);
+            to = &to[length];
+        }
+    }
+    add_block(TW_ID(TW_USER), block, (uint32_t)(to - first));
+}
+
+void tw_target_refuse(void)
+{
+    const uint32_t state = TW_TARGET_LOCK();
+    struct lane *const lane = &tw.lanes[TW_TARGET_CORE()];
+    close_packet(lane);
+    lane->events++;
+    if (lane->refused != 0xFFFFu) {
+        lane->refused++;
+    }
+    TW_TARGET_UNLOCK(state);
+}
+
+uint32_t tw_target_number(void)
+{
+    const uint32_t state = TW_TARGET_LOCK();
+    const uint32_t number = ++tw.objects;
+    TW_TARGET_UNLOCK(state);
+    return number;
+}
+
+void tw_target_set_filter(uint32_t groups)
+{
+    tw.filter = groups | TW_ALWAYS;
+}
+
+void tw_target_flush(void)
+{
+    for (uint32_t core = 0; core < CORES; core++) {
+        const uint32_t state = TW_TARGET_LOCK();
+        close_packet(&tw.lanes[core]);
+        TW_TARGET_UNLOCK(state);
+    }
+}
+
+static uint8_t *entry(uint32_t index)
+{
+    return &tw.memory[CONTROL + (index * ENTRY)];
+}
+
+/* Returns the entry for a part of a name: its own, an unused one, or a deleted one; or ENTRIES. */
+static uint32_t find_entry(uint32_t kind, uint32_t number, uint32_t part)
+{
+    uint32_t unused = ENTRIES;
+    uint32_t deleted = ENTRIES;
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        const uint8_t *const at = entry(i);
+        if ((at[0] == kind) && (at[1] == part) && (get32(&at[4]) == number)) {
+            return i;
+        }
+        if ((at[0] == 0u) && (unused == ENTRIES)) {
+            unused = i;
+        }
+        if ((at[0] != 0u) && ((at[2] & DELETED) != 0u) && (deleted == ENTRIES)) {
+            deleted = i;
+        }
+    }
+    return (unused != ENTRIES) ? unused : deleted;
+}
+
+static void define(uint32_t kind, uint32_t number, uint32_t value, uint32_t priority, uint32_t flags,
+                   const char *name)
+{
+    const uint32_t state = TW_TARGET_LOCK();
+    uint32_t lowest = ENTRIES;
+    uint32_t part = 0;
+    do {
+        const uint32_t index = find_entry(kind, number, part);
+        uint8_t *to;
+        if (index == ENTRIES) {
+            put32(&tw.memory[20], get32(&tw.memory[20]) + 1u);
+            lowest = ENTRIES;
+            break;
+        }
+        to = entry(index);
+        put32(to, kind | (part << 8) | (flags << 16) | (priority << 24));
+        put32(&to[4], number);
+        put32(&to[8], value);
+        for (uint32_t i = 0; i < NAME; i++) {
+            to[12u + i] = (uint8_t)*name;
+            if (*name != '\0') {
+                name++;
+            }
+        }
+        lowest = (index < lowest) ? index : lowest;
+        part++;
+    } while ((*name != '\0') && (part < MAX_PARTS));
+    if (lowest < tw.define_next) {
+        tw.define_next = (uint16_t)lowest;
+    }
+    TW_TARGET_UNLOCK(state);
+}
+
+void tw_target_define(uint32_t kind, uint32_t number, uint32_t value, uint32_t priority, const char *name)
+{
+    define(kind, number, value, priority & 0xFFu, 0, name);
+}
+
+void tw_target_remove(uint32_t kind, uint32_t number)
+{
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        const uint32_t state = TW_TARGET_LOCK();
+        uint8_t *const at = entry(i);
+        if ((at[0] == kind) && (get32(&at[4]) == number)) {
+            at[2] |= (uint8_t)DELETED;
+        }
+        TW_TARGET_UNLOCK(state);
+    }
+}
+
+/* Copies one packet of definitions, if there are new ones, and returns its length. */
+static uint32_t read_definitions(uint8_t *out)
+{
+    const uint32_t state = TW_TARGET_LOCK();
+    const uint32_t next = tw.define_next;
+    const uint32_t room = (SLOT - HEADER) / ENTRY;
+    uint32_t used = ENTRIES;
+    uint32_t count;
+    uint32_t sum;
+
+    while ((used > 0u) && (entry(used - 1u)[0] == 0u)) {
+        used--;
+    }
+    count = (used > next) ? (used - next) : 0u;
+    count = (count < room) ? count : room;
+    if (count == 0u) {
+        TW_TARGET_UNLOCK(state);
+        return 0;
+    }
+    sum = header_to(out, DEFINITIONS, tw.define_number, next, &tw.lanes[0], 0);
+    copy(&out[HEADER], entry(next), count * ENTRY);
+    tw.define_number++;
+    tw.define_next = (uint16_t)(next + count);
+    TW_TARGET_UNLOCK(state);
+    sum = crc_of(sum, &out[HEADER], count * ENTRY);
+    put16(&out[24], count * ENTRY);
+    put16(&out[26], sum);
+    return HEADER + (count * ENTRY);
+}
+
+uint32_t tw_target_read(uint8_t *out, uint32_t size)
+{
+    uint32_t length = 0;
+    uint32_t more;
+
+    /* Names precede the events that refer to them, so events wait until they are read. */
+    do {
+        if ((size - length) < SLOT) {
+            return length;
+        }
+        more = read_definitions(&out[length]);
+        length += more;
+    } while (more != 0u);
+    for (uint32_t core = 0; core < CORES; core++) {
+        struct lane *const lane = &tw.lanes[core];
+        for (;;) {
+            uint32_t state = TW_TARGET_LOCK();
+            const uint32_t number = lane->read;
+            const uint8_t *const packet = slot_of(core, number);
+            const uint32_t bytes = HEADER + (get32(&packet[24]) & 0xFFFFu);
+            const int none = (number == lane->number);
+            TW_TARGET_UNLOCK(state);
+            if (none) {
+                break;
+            }
+            if ((length + bytes) > size) {
+                return length;
+            }
+            copy(&out[length], packet, bytes);
+            state = TW_TARGET_LOCK();
+            /* If the packet was overwritten during the copy, `read` has moved on. */
+            if (lane->read == number) {
+                lane->read = number + 1u;
+                length += bytes;
+                if (tw.since_repeat != 0xFFFFu) {
+                    tw.since_repeat++;
+                }
+            }
+            TW_TARGET_UNLOCK(state);
+        }
+    }
+    if (tw.since_repeat >= REPEAT) {
+        tw.since_repeat = 0;
+        tw.define_next = 0;
+    }
+    return length;
+}
+
+/* Returns the number after the newest valid packet of a core, in memory that survived a reset. */
+static uint32_t next_number(uint32_t core)
+{
+    uint32_t newest = 0;
+    int found = 0;
+    for (uint32_t i = 0; i < tw.slots; i++) {
+        const uint8_t *const at = slot_of(core, i);
+        const uint32_t length = get32(&at[24]) & 0xFFFFu;
+        const uint32_t number = get32(&at[4]) + 1u;
+        if ((get32(at) != (0x00019BF4u | (core << 24))) || (length > (SLOT - HEADER))) {
+            continue;
+        }
+        if (crc_of(crc_of(0xFFFFu, at, CHECKED), &at[HEADER], length) != (get32(&at[24]) >> 16)) {
+            continue;
+        }
+        if (!found || ((number - newest) < 0x80000000u)) {
+            newest = number;
+            found = 1;
+        }
+    }
+    return newest;
+}
+
+int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_options *options)
+{
+    static const char magic[8] = {'T', 'W', 'T', 'A', 'R', 'G', 'E', 'T'};
+    uint8_t control[20];
+    uint8_t *const to = (uint8_t *)memory;
+    uint32_t kept = options->keep;
+    uint32_t slots = (bytes > SLOTS_AT) ? ((bytes - SLOTS_AT) / (SLOT * CORES)) : 0u;
+    uint32_t now;
+
+    if (slots < 2u) {
+        return -1;
+    }
+    slots = (slots < 0xFFFFu) ? slots : 0xFFFFu;
+    tw.memory = to;
+    tw.slots = slots;
+    tw.session = 0;
+    tw.filter = 0xFFFFFFFFu;
+    tw.objects = 0;
+    tw.define_number = 0;
+    tw.define_next = 0;
+    tw.since_repeat = 0;
+    copy(control, (const uint8_t *)magic, 8);
+    control[8] = 1;
+    control[9] = (uint8_t)CORES;
+    put16(&control[10], SLOT);
+    put16(&control[12], slots);
+    put16(&control[14], ENTRIES);
+    /* The session may differ; its checksum must fit. */
+    control[16] = to[16];
+    control[17] = 0;
+    put16(&control[18], crc_of(0xFFFFu, control, 18));
+    for (uint32_t i = 0; i < 20u; i++) {
+        kept &= (control[i] == to[i]) ? 1u : 0u;
+    }
+    /* A dump that is taken now must not find an invalid ring. */
+    clear(to, 8);
+    if (kept != 0u) {
+        tw.session = (uint8_t)(to[16] + 1u);
+        clear(&to[8], SLOTS_AT - 8u);
+    } else {
+        clear(to, SLOTS_AT + (CORES * slots * SLOT));
+    }
+    control[16] = tw.session;
+    put16(&control[18], crc_of(0xFFFFu, control, 18));
+    now = TW_TARGET_CLOCK();
+    for (uint32_t core = 0; core < CORES; core++) {
+        struct lane *const lane = &tw.lanes[core];
+        clear((uint8_t *)lane, (uint32_t)sizeof *lane);
+        lane->packet = (uint8_t *)0;
+        lane->last = now;
+        lane->number = (kept != 0u) ? next_number(core) : 0u;
+        lane->read = lane->number;
+    }
+    define(TW_SYSTEM, 0, options->rate, 0, (options->larger_is_urgent != 0u) ? 2u : 0u, options->kernel);
+    copy(&to[8], &control[8], 12);
+    copy(to, control, 8);
+    tw_target_event(TW_START, 0, 0);
+    return 0;
+}
