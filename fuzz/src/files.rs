@@ -76,8 +76,8 @@ pub fn typed_texts(data: &[u8]) {
     }
 }
 
-/// Reads any text as a list of numbers. Compares the numbers of the list with those of its elements,
-/// each parsed alone.
+/// Reads any text as a list of numbers. Compares the numbers of the list with those of its
+/// elements, each parsed alone.
 pub fn number_lists(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     round_trip::<NumberList>(&text);

@@ -193,8 +193,21 @@ impl<'a> Text<'a> {
         self.last = Some(self.length);
     }
 
-    /// Appends as many whole characters as fit.
+    /// Appends a text, or as many whole characters as fit.
+    #[inline]
     fn push(&mut self, text: &str) {
+        let end = self.length + text.len();
+        match self.text.get_mut(self.length..end) {
+            Some(room) => {
+                room.copy_from_slice(text.as_bytes());
+                self.length = end;
+            }
+            None => self.push_start(text),
+        }
+    }
+
+    #[cold]
+    fn push_start(&mut self, text: &str) {
         let room = &mut self.text[self.length..];
         let end = text.floor_char_boundary(room.len().min(text.len()));
         room[..end].copy_from_slice(&text.as_bytes()[..end]);

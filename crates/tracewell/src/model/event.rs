@@ -116,8 +116,8 @@ impl<'a> Event<'a> {
         self.trace.payload.argument(self.row.payload, index)
     }
 
-    /// Returns the bytes of argument `index`, which is a text, bytes or a list. Returns no bytes for
-    /// other arguments.
+    /// Returns the bytes of argument `index`, which is a text, bytes or a list. Returns no bytes
+    /// for other arguments.
     pub fn bytes(&self, index: usize) -> &'a [u8] {
         let (layout, payload) = (self.trace.payload, self.row.payload);
         match self.kind().instrumentation.parts {

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::run::{Record, RecordRun, Step, Walk};
+use super::run::{HEAD, Record, RecordRun, Step, Walk};
 use super::sites;
 use crate::format::order::Order;
 use crate::model::{
@@ -17,9 +17,6 @@ use crate::text::shown;
 
 /// The possible reasons for decreasing times.
 const HELD_UP: &str = "a thread was held up, or clocks of cores differ";
-
-/// Number of bytes of a record before its payload.
-pub(super) const HEAD: u32 = 8;
 
 /// The state of a lane.
 #[derive(Debug, Default)]

@@ -7,8 +7,7 @@ use tracewell_wire::native::{
     word,
 };
 
-use super::merge::HEAD;
-use super::run::Record;
+use super::run::{HEAD, Record};
 use crate::model::schema::{CallSite, Instrumentation, Level, SpanRole};
 use crate::model::{ContextId, Emitter};
 use crate::text::shown;
