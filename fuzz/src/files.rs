@@ -9,7 +9,7 @@ use tracewell::format::{self, NamesFile, Settings};
 use tracewell::input::elf::symbols;
 use tracewell::model::Rate;
 use tracewell::model::schema::{EventType, Extension, Schema};
-use tracewell::select::{Bound, IdPattern, groups};
+use tracewell::select::{Bound, IdPattern, NumberList, elements, groups};
 use tracewell::source::Source;
 use tracewell::template::update::{FIRST_LINE, apply, read};
 
@@ -73,6 +73,26 @@ pub fn typed_texts(data: &[u8]) {
         let Some(flag) = format.names else { continue };
         let file = NamesFile { flag, path: "fuzz".to_owned(), text: data.to_vec() };
         let _ = format.decoder(&Settings { names: vec![file], ..Settings::default() });
+    }
+}
+
+/// Reads any text as a list of numbers. Compares the numbers of the list with those of its
+/// elements, each parsed alone.
+pub fn number_lists(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    round_trip::<NumberList>(&text);
+    let alone: Vec<Option<NumberList>> =
+        elements(&text).map(|element| element.parse().ok()).collect();
+    let Ok(list) = text.parse::<NumberList>() else {
+        assert!(alone.is_empty() || alone.iter().any(Option::is_none), "{text:?}");
+        return;
+    };
+    assert_eq!(list.ranges().len(), alone.len());
+    for range in list.ranges() {
+        for number in [range.start().saturating_sub(1), *range.start(), *range.end()] {
+            let expected = alone.iter().flatten().any(|one| one.contains(number));
+            assert_eq!(list.contains(number), expected, "{number} in {text:?}");
+        }
     }
 }
 

@@ -32,7 +32,9 @@ mod wire_aix;
 pub use aix::aix;
 pub use check::{check_matcher, check_parser};
 pub use exports::exports;
-pub use files::{custom_event_files, elf, schema_files, template_update, typed_texts};
+pub use files::{
+    custom_event_files, elf, number_lists, schema_files, template_update, typed_texts,
+};
 pub use inputs::{decompress, join, recognition};
 pub use machines::machines;
 pub use posix::{posix_log, posix_memory};

@@ -1,9 +1,9 @@
 //! Compiles and runs a program with the files that `cargo run -p xtask -- install-c` installs: with
-//! pkg-config and CMake if they are installed, and with the library name of other systems.
+//! pkg-config, CMake and Meson if they are installed, and with the library name of other systems.
 
 mod build;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use build::{compiler, here, optional, succeed, tool};
@@ -94,6 +94,40 @@ fn with_cmake(prefix: &Path) {
     }
 }
 
+const MESON_PROJECT: &str = "project('program', 'c')
+tracewell = dependency('tracewell', version: '>= VERSION')
+executable('program', 'program.c', dependencies: tracewell)
+";
+
+/// Configures and builds a Meson project that requires a version of the library. Returns the folder
+/// of the program, or the error message of the configuration.
+fn meson(meson: &str, prefix: &Path, version: &str) -> Result<PathBuf, String> {
+    let project = prefix.join(format!("meson-{version}"));
+    std::fs::create_dir_all(&project).unwrap();
+    std::fs::write(project.join("meson.build"), MESON_PROJECT.replace("VERSION", version)).unwrap();
+    std::fs::write(project.join("program.c"), PROGRAM).unwrap();
+    let built = project.join("build");
+    let mut setup = Command::new(meson);
+    setup.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
+    let output = setup.arg("setup").arg(&built).arg(&project).output().unwrap();
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    succeed(Command::new(meson).args(["compile", "-C"]).arg(&built));
+    Ok(built)
+}
+
+/// Builds a project by Meson, which finds the library by pkg-config, and runs its program. A later
+/// version is not found.
+fn with_meson(prefix: &Path) {
+    let tools = ["meson", "ninja", "pkg-config"].map(tool);
+    let [Some(name), Some(_), Some(_)] = tools else { return };
+    let built = meson(&name, prefix, env!("CARGO_PKG_VERSION")).unwrap();
+    succeed(Command::new(built.join("program")).env("LD_LIBRARY_PATH", prefix.join("lib")));
+    let message = meson(&name, prefix, "99.0").unwrap_err();
+    assert!(message.contains("99.0"), "{message}");
+}
+
 #[test]
 fn what_is_installed_can_be_used() {
     let Some(cc) = compiler("CC", "gcc") else { return };
@@ -106,6 +140,7 @@ fn what_is_installed_can_be_used() {
     }
     assert!(printed.contains(&format!("-Wl,-rpath,{}", library.display())), "{printed}");
     with_cmake(prefix);
+    with_meson(prefix);
     let include = format!("-I{}/include", prefix.display());
     let library = format!("-L{}/lib", prefix.display());
     links_and_runs(&cc, prefix, &[&include, &library, "-lposixtrace"]);

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
@@ -10,7 +9,7 @@ use clap::{Arg, Args, Command};
 use tracewell::export::{self, EXPORTS, Export};
 use tracewell::format::{FORMATS, NamesFile, OptionHelp};
 use tracewell::input::{Input, Settings};
-use tracewell::select::{Bound, Expression, MomentError, Selection};
+use tracewell::select::{Bound, Expression, MomentError, NumberList, NumberListError, Selection};
 use tracewell::source::Source;
 use tracewell::text::calendar::Zone;
 use tracewell::text::shown_path;
@@ -330,7 +329,10 @@ impl SelectionArgs {
             events: self.event.clone(),
             objects: self.object.clone(),
             expressions: self.expressions.iter().map(expression).collect::<Result<_, _>>()?,
-            cpus: self.cpu.as_deref().map_or(Ok(Vec::new()), |list| cpus("--cpu", list))?,
+            cpus: self
+                .cpu
+                .as_deref()
+                .map_or(Ok(NumberList::default()), |list| cpus("--cpu", list))?,
             from,
             to,
             head: self.head,
@@ -365,36 +367,18 @@ fn expression(text: &String) -> Result<Expression, Failure> {
     })
 }
 
-/// Parses the processors of an option: `all`, or numbers and ranges such as `0,2-3`. Returns no
-/// ranges for `all`.
-pub(crate) fn cpus(option: &str, text: &str) -> Result<Vec<RangeInclusive<u16>>, Failure> {
+/// Parses the processors of an option: `all`, or numbers and ranges such as `0,2-3`. Returns an
+/// empty list for `all`.
+pub(crate) fn cpus(option: &str, text: &str) -> Result<NumberList, Failure> {
     if text == "all" {
-        return Ok(Vec::new());
+        return Ok(NumberList::default());
     }
-    // `parse` alone would accept a sign.
-    let number = |digits: &str| match digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        true => digits.parse().ok(),
-        false => None,
-    };
-    let range = |element: &str| {
-        let (first, last) = element.split_once('-').unwrap_or((element, element));
-        let range = number(first)?..=number(last)?;
-        (!range.is_empty()).then_some(range)
-    };
-    let fail = |found: &str| {
+    text.parse().map_err(|error: NumberListError| {
+        let found = error.found();
         Failure::usage(format!(
             "{option}: expected processors such as 0,2-3 or all, found '{found}'"
         ))
-    };
-    let ranges: Vec<_> = elements(text)
-        .map(|element| range(element).ok_or_else(|| fail(element)))
-        .collect::<Result<_, _>>()?;
-    if ranges.is_empty() { Err(fail(text)) } else { Ok(ranges) }
-}
-
-/// Returns the elements of a list, separated by commas or spaces.
-pub(crate) fn elements(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| c == ',' || c.is_whitespace()).filter(|element| !element.is_empty())
+    })
 }
 
 /// A parser that accepts every text and suggests values to completions and the help. The verb

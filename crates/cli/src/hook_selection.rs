@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tracewell::format::aix::SHIPPED_GROUPS;
 use tracewell::select::{
-    Bound, Group, IdOrName, IdPattern, Selection, did_you_mean, groups, nearest,
+    Bound, Group, IdOrName, IdPattern, Selection, did_you_mean, elements, groups, nearest,
 };
 use tracewell::text::calendar::utc;
 use tracewell::text::{shown, shown_path};
 
-use crate::args::elements;
 use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, warn};
 use crate::output::print;

@@ -48,7 +48,7 @@ fn an_option_without_effect_says_why() {
     let keep = ["collect", "--file", "t", "--idle", "0.1", "-o", "kept"];
     let kept = |more: &[&'static str]| [&keep[..], more].concat();
     let raw = |more: &[&'static str]| [&["trcrpt", "-r", "h"][..], more].concat();
-    let cases: [(Vec<&str>, &str, &str); 21] = [
+    let cases: [(Vec<&str>, &str, &str); 20] = [
         (vec!["report", "--threads", "2", "t"], "--threads", lines),
         (vec!["report", "--layout", "lines", "--no-heading", "t"], "--no-heading", lines),
         (vec!["report", "--layout", "lines", "-t", "f", "t"], "-t", lines),

@@ -114,6 +114,7 @@ export class Details {
             ["event id", [`${kind.id}${kind.name === kind.label ? "" : ` ${kind.name}`}`]],
             ["ticks", [at.toLocaleString("en")]],
         ];
+        if (kind.level) facts.push(["level", [kind.level]], ["target", [kind.target]]);
         if (index > 0) facts.push(["after", [this.model.span(events.at[index - 1], events.at[index])]]);
         const args = events.text(events.args[index]);
         const list = args ? args.split(", ").map((arg) => element("li", [arg])) : [];

@@ -318,7 +318,7 @@ fn text_and_fractions_are_shown_as_such() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     assert_eq!(values[0]["args"]["share"], -0.25);
-    assert_eq!(values[0]["text"], "a=1, address=0x0000000000000002, flag=1, share=-0.25");
+    assert_eq!(values[0]["text"], "a=1, address=0x0000000000000002, flag=true, share=-0.25");
     assert_eq!(values[1]["args"]["text"], "a \"quoted\", tabbed\ttext");
     assert_eq!(values[1]["text"], r#"number=9, text=a "quoted", tabbed\ttext"#);
     assert!(values[2]["args"]["share"].is_null());

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use tracewell_record::stream::{Family, Stream, StreamOptions};
 use tracewell_wire::native::image::State;
+use tracewell_wire::native::{PARENT_FIELD, SPAN_FIELD};
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::{Event, Metadata, Subscriber};
 use tracing_subscriber::layer::{Context, Layer};
@@ -151,9 +152,9 @@ impl StreamLayer {
         before: usize,
         fields: &impl Fields,
     ) {
-        let text = Text::of(fields, before);
-        let text = text.bytes();
-        self.stream.record_as(id, family, words.words_before(text.len()), text);
+        let mut text = Text::of(fields, words, before);
+        let (words, text) = text.record();
+        self.stream.record_as(id, family, words, text);
     }
 
     fn switch(&self, id: u16, span: &Id) {
@@ -169,7 +170,7 @@ impl<S: Subscriber> Layer<S> for StreamLayer {
         let current = || context.current_span().id().map(Id::into_u64);
         let span = event.parent().map(Id::into_u64);
         let span = span.or_else(|| current().filter(|_| event.is_contextual()));
-        self.record(event.metadata(), [("span", span)], event);
+        self.record(event.metadata(), [(SPAN_FIELD, span)], event);
     }
 
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
@@ -179,7 +180,7 @@ impl<S: Subscriber> Layer<S> for StreamLayer {
         let current = || context.current_span().id().map(Id::into_u64);
         let parent = attributes.parent().map(Id::into_u64);
         let parent = parent.or_else(|| current().filter(|_| attributes.is_contextual()));
-        let before = [("span", Some(id.into_u64())), ("parent", parent)];
+        let before = [(SPAN_FIELD, Some(id.into_u64())), (PARENT_FIELD, parent)];
         self.record(attributes.metadata(), before, attributes);
     }
 

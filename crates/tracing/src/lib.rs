@@ -1,7 +1,8 @@
 //! Records the spans and events of programs that use the crate `tracing`, without a change to them.
 //!
 //! [`StreamLayer`] is a layer for a subscriber. Numbers and Booleans become typed fields. Strings,
-//! and values with only a `Debug` form, follow the typed fields as one string.
+//! errors, integers of 128 bits, and values with only a `Debug` or `Display` form become texts,
+//! each with the name of its field. Their order is: numbers first, then texts.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -26,6 +27,11 @@
 //! | a new span | `LEVEL/TARGET:NAME` | `span`, `parent`, its own |
 //! | later values of a span | `span/record` | `span`, the values |
 //! | a span is entered, left, closed | `span/enter`, `span/exit`, `span/close` | `span` |
+//!
+//! A field of the program with the name `span` or `parent` is recorded as `span_` or `parent_`.
+//!
+//! Records of the crate `log` arrive as events of the target `log` if the program calls
+//! `tracing_log::LogTracer::init()`. Readers show the target of the record instead.
 //!
 //! Each level is a family of the stream, starting at [`FIRST_FAMILY`], and can be switched off
 //! while the program runs. Recording takes no lock. The layer allocates memory only to define the

@@ -3,7 +3,10 @@
 use std::fmt::Write;
 
 use tracewell_record::stream::{DefineError, Family, Stream};
-use tracewell_wire::native::{SPAN_ENTER, SPAN_EXIT};
+use tracewell_wire::native::image::TYPE_TEXT;
+use tracewell_wire::native::{
+    SPAN_CLOSE, SPAN_ENTER, SPAN_EXIT, SPAN_FAMILY, SPAN_FIELD, SPAN_RECORD,
+};
 use tracing_core::Metadata;
 
 use crate::FIRST_FAMILY;
@@ -12,7 +15,7 @@ use crate::sites::{Key, Sites};
 use crate::values::{Fields, Names};
 
 /// The family of events about spans: later values, enter, exit and close.
-pub(crate) const SPAN: Family = Family::new(FIRST_FAMILY, "span");
+pub(crate) const SPAN: Family = Family::new(FIRST_FAMILY, SPAN_FAMILY);
 
 /// The ids of event types, by call site and shape of the values.
 #[derive(Debug)]
@@ -29,7 +32,7 @@ impl Types {
         Self {
             enter: of_span(SPAN_ENTER),
             exit: of_span(SPAN_EXIT),
-            close: of_span("span/close(span:u64)"),
+            close: of_span(SPAN_CLOSE),
             known: Sites::new(),
         }
     }
@@ -61,7 +64,7 @@ impl Types {
     /// `tracing` does not pass the span's call site to the layer, so this function looks up the
     /// type's definition in the stream each time. The lookup allocates.
     pub(crate) fn of_span(&self, stream: &Stream, fields: &impl Fields) -> u16 {
-        let text = text(SPAN, "record", &Names::of(fields, &["span"]));
+        let text = text(SPAN, SPAN_RECORD, &Names::of(fields, &[SPAN_FIELD]));
         stream.define_text(None, SPAN, &text).unwrap_or(0)
     }
 }
@@ -78,18 +81,39 @@ fn name(metadata: &Metadata<'_>) -> String {
     }
 }
 
+/// Maximum lengths of an event's name and of the name of a field in bytes. If a definition has no
+/// room in the stream, the next pair applies.
+const MAX_NAMES: [(usize, usize); 4] = [(usize::MAX, usize::MAX), (160, 24), (160, 12), (160, 4)];
+
 /// Returns the definition of an event type. Replaces characters that a definition cannot contain by
-/// `_`.
+/// `_`. Shortens names if the definition would be too long for the stream.
 fn text(family: Family, name: &str, names: &Names) -> String {
+    let texts = MAX_NAMES.into_iter().map(|limits| text_within(limits, family, name, names));
+    let mut shortest = String::new();
+    for text in texts {
+        shortest = text;
+        if shortest.len() <= TYPE_TEXT {
+            break;
+        }
+    }
+    shortest
+}
+
+fn text_within(
+    (max_name, max_field): (usize, usize),
+    family: Family,
+    name: &str,
+    names: &Names,
+) -> String {
     let plain = |c: char| if matches!(c, '(' | '\0' | '\n' | '\r') { '_' } else { c };
     let mut text = String::from(family.name());
     text.push('/');
-    text.extend(name.chars().map(plain));
+    text.extend(name[..name.floor_char_boundary(max_name)].chars().map(plain));
     let mut separator = '(';
     for (field, kind) in names.fields() {
         let allowed = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
         text.push(separator);
-        text.extend(field.chars().map(|c| if allowed(c) { c } else { '_' }));
+        text.extend(field.chars().take(max_field).map(|c| if allowed(c) { c } else { '_' }));
         // Writing to a String cannot fail.
         let _ = write!(text, ":{}", kind.as_str());
         separator = ',';

@@ -1,18 +1,24 @@
-//! Splits the values of an event into words for numbers and one string for everything else.
+//! Splits the values of an event into words for numbers and one string for all texts.
 //!
 //! The layer visits an event once for its numbers. If some fields are text, the layer visits the
 //! event again. At the first event of a call site, the layer visits the event once more for the
 //! names of the fields. Most events have only numbers and need a single visit.
+//!
+//! The words of an event are its numbers, the lengths of all texts except the last, and the length
+//! of the whole string. [`Words`], [`Text`] and [`Names`] distribute the words in the same way:
+//! numbers first, then texts, in the order of the fields, as long as there are words. Fields that
+//! get no word follow in the last text as ` name=value`.
 
 use std::fmt::{self, Write};
 
-use tracewell_wire::native::FieldKind;
+use tracewell_wire::native::{FieldKind, PARENT_FIELD, SPAN_FIELD};
 use tracing_core::field::{Field, Visit};
 
-/// Maximum number of words per event. Further numbers become part of the text.
+/// Maximum number of words per event, without the length of the string. Further numbers become
+/// part of the text.
 const MAX_WORDS: usize = 16;
 
-/// Maximum number of bytes of text per event. Longer text is truncated.
+/// Maximum number of bytes of all texts of an event together. Longer text is truncated.
 const MAX_TEXT: usize = 1024;
 
 /// A source of fields: an event, the attributes of a span, or later values of a span.
@@ -42,7 +48,7 @@ impl Fields for tracing_core::span::Record<'_> {
 /// The numbers of an event in the order of its fields. This value is on the stack while the event
 /// is recorded.
 pub(crate) struct Words {
-    /// The words, with room for the length of the text after them.
+    /// The words, with room for the length of the string after them.
     words: [u64; MAX_WORDS + 1],
     count: usize,
     has_text: bool,
@@ -85,7 +91,7 @@ impl Words {
         &self.words[..self.count]
     }
 
-    /// Returns the words of a record with a text of `length` bytes after them.
+    /// Returns the words of a record with a string of `length` bytes after them.
     pub(crate) fn words_before(&mut self, length: usize) -> &[u64] {
         self.words[self.count] = length as u64;
         &self.words[..=self.count]
@@ -94,28 +100,38 @@ impl Words {
     /// Returns a number for the kinds of the values. Two records of one call site have different
     /// numbers if the kinds of their values differ.
     ///
-    /// A call site has at most 32 fields, and each field has four bits of the number. Three of them
-    /// hold the kind of the field's word, or 0 if the field has no word. The fourth bit of field 0
-    /// is set if there is text.
+    /// A call site has at most 32 fields, and each field has four bits of the number: its kind, or
+    /// 0 if it has no value.
     #[inline]
     pub(crate) fn shape(&self) -> [u64; 2] {
-        [self.shape[0] | u64::from(self.has_text) << 3, self.shape[1]]
+        self.shape
+    }
+
+    #[inline]
+    fn kind_of(&mut self, field: &Field, kind: FieldKind) {
+        let index = field.index();
+        self.shape[index / 16 % 2] |= (kind as u64 + 1) << (4 * (index % 16));
     }
 
     #[inline]
     fn number_of(&mut self, field: &Field, kind: FieldKind, word: u64) {
         if self.word(word) {
-            let index = field.index();
-            self.shape[index / 16 % 2] |= (kind as u64 + 1) << (4 * (index % 16));
+            self.kind_of(field, kind);
         } else {
-            self.has_text = true;
+            self.text_of(field);
         }
+    }
+
+    #[inline]
+    fn text_of(&mut self, field: &Field) {
+        self.kind_of(field, FieldKind::Text);
+        self.has_text = true;
     }
 }
 
 impl Visit for Words {
-    fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {
-        self.has_text = true;
+    fn record_debug(&mut self, field: &Field, _: &dyn fmt::Debug) {
+        self.text_of(field);
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
@@ -136,41 +152,62 @@ impl Visit for Words {
     }
 }
 
-/// The text of an event: all fields without a word.
-pub(crate) struct Text {
+/// The string of an event: the texts of all fields that are not numbers.
+pub(crate) struct Text<'a> {
     text: [u8; MAX_TEXT],
     length: usize,
+    /// The words of the record. Lengths of texts are added to them.
+    words: &'a mut Words,
     /// Words that are still free for numbers.
-    words: usize,
+    free: usize,
+    /// The beginning of the last text; `None` before the first text.
+    last: Option<usize>,
 }
 
-impl Text {
-    /// Builds the text of `fields`. The fields that the layer adds take `before` words of the
-    /// record.
-    pub(crate) fn of(fields: &impl Fields, before: usize) -> Self {
-        let mut text = Self { text: [0; MAX_TEXT], length: 0, words: MAX_WORDS - before };
+impl<'a> Text<'a> {
+    /// Builds the string of `fields`. `words` has the numbers, the first `before` of which are
+    /// fields that the layer adds. Adds the length of each text except the last to `words`.
+    pub(crate) fn of(fields: &impl Fields, words: &'a mut Words, before: usize) -> Self {
+        let free = MAX_WORDS - before;
+        let mut text = Self { text: [0; MAX_TEXT], length: 0, words, free, last: None };
         fields.visit(&mut text);
         text
     }
 
-    /// Returns the text as UTF-8.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.text[..self.length]
+    /// Returns the words of the record and the string as UTF-8.
+    pub(crate) fn record(&mut self) -> (&[u64], &[u8]) {
+        (self.words.words_before(self.length), &self.text[..self.length])
     }
 
-    /// Appends the prefix of a field's value: a separator, and `name=` except for the message.
+    /// Begins the text of a field. If the last text got no word for its length, the field becomes
+    /// part of it, with its name.
     fn begin(&mut self, name: &str) {
-        if self.length > 0 {
+        if let Some(start) = self.last
+            && !self.words.word((self.length - start) as u64)
+        {
             self.push(" ");
-        }
-        if name != "message" {
             self.push(name);
             self.push("=");
+            return;
+        }
+        self.last = Some(self.length);
+    }
+
+    /// Appends a text, or as many whole characters as fit.
+    #[inline]
+    fn push(&mut self, text: &str) {
+        let end = self.length + text.len();
+        match self.text.get_mut(self.length..end) {
+            Some(room) => {
+                room.copy_from_slice(text.as_bytes());
+                self.length = end;
+            }
+            None => self.push_start(text),
         }
     }
 
-    /// Appends as many whole characters as fit.
-    fn push(&mut self, text: &str) {
+    #[cold]
+    fn push_start(&mut self, text: &str) {
         let room = &mut self.text[self.length..];
         let end = text.floor_char_boundary(room.len().min(text.len()));
         room[..end].copy_from_slice(&text.as_bytes()[..end]);
@@ -178,21 +215,21 @@ impl Text {
     }
 
     fn number(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        match self.words.checked_sub(1) {
-            Some(left) => self.words = left,
+        match self.free.checked_sub(1) {
+            Some(left) => self.free = left,
             None => self.record_debug(field, value),
         }
     }
 }
 
-impl Write for Text {
+impl Write for Text<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.push(text);
         Ok(())
     }
 }
 
-impl Visit for Text {
+impl Visit for Text<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.begin(field.name());
         // Writing into this buffer cannot fail. If the value's own `Debug` fails, the event is
@@ -222,40 +259,54 @@ impl Visit for Text {
     }
 }
 
-/// The names and kinds of the fields, for the text of an event type.
+/// The names and kinds of the fields, for the definition of an event type.
 pub(crate) struct Names {
-    names: Vec<(&'static str, FieldKind)>,
-    has_text: bool,
+    numbers: Vec<(&'static str, FieldKind)>,
+    texts: Vec<&'static str>,
 }
 
 impl Names {
     /// Collects names: first `before`, the names of the fields that the layer adds, then the names
     /// of `fields`.
     pub(crate) fn of(fields: &impl Fields, before: &[&'static str]) -> Self {
-        let names = before.iter().map(|name| (*name, FieldKind::Unsigned)).collect();
-        let mut names = Self { names, has_text: false };
+        let numbers = before.iter().map(|name| (*name, FieldKind::Unsigned)).collect();
+        let mut names = Self { numbers, texts: Vec::new() };
         fields.visit(&mut names);
         names
     }
 
-    /// Returns each name and kind. The text, if there is one, comes last.
+    /// Returns each name and kind: the numbers, then the texts that have a word. The last of these
+    /// contains all further texts.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, FieldKind)> {
-        let text = self.has_text.then_some(("message", FieldKind::Text));
-        self.names.iter().copied().chain(text)
+        let last = (MAX_WORDS - self.numbers.len()).min(self.texts.len().saturating_sub(1));
+        let texts = self.texts.iter().take(last + 1).enumerate();
+        let kind = move |index| if index == last { FieldKind::Text } else { FieldKind::Part };
+        let texts = texts.map(move |(index, name)| (*name, kind(index)));
+        self.numbers.iter().copied().chain(texts)
     }
 
     fn number(&mut self, field: &Field, kind: FieldKind) {
-        if self.names.len() < MAX_WORDS {
-            self.names.push((field.name(), kind));
+        if self.numbers.len() < MAX_WORDS {
+            self.numbers.push((own(field), kind));
         } else {
-            self.has_text = true;
+            self.texts.push(own(field));
         }
     }
 }
 
+/// Returns the name of a field of the program. Readers recognise the fields that the layer adds by
+/// their names, so fields of the program with these names get another one.
+fn own(field: &Field) -> &'static str {
+    match field.name() {
+        SPAN_FIELD => "span_",
+        PARENT_FIELD => "parent_",
+        name => name,
+    }
+}
+
 impl Visit for Names {
-    fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {
-        self.has_text = true;
+    fn record_debug(&mut self, field: &Field, _: &dyn fmt::Debug) {
+        self.texts.push(own(field));
     }
 
     fn record_i64(&mut self, field: &Field, _: i64) {

@@ -34,7 +34,7 @@ fn events(stream: &Stream) -> Vec<String> {
 }
 
 #[test]
-fn events_have_typed_fields_and_texts_behind_them() {
+fn events_have_typed_fields_and_texts_after_them() {
     let stream = started();
     with_layer(&stream, || {
         info!(name: "sent", target: "net", length = 1500_u64, share = 0.5, urgent = true);
@@ -42,7 +42,7 @@ fn events_have_typed_fields_and_texts_behind_them() {
         info!(name: "many (of them)\n", target: "net", "é");
     });
     let expected = [
-        "net:sent span=0 length=1500 share=0.5 urgent=1",
+        "net:sent span=0 length=1500 share=0.5 urgent=true",
         "net:lost span=0 count=7 message=too late path=/tmp cause=Some(3)",
         "net:many _of them)_ span=0 message=é",
     ];
@@ -109,7 +109,7 @@ fn fields_beyond_the_words_and_text_beyond_its_room_do_no_harm() {
         info!(name: "long", target: "app", "{}", "é".repeat(1000));
     });
     let events = events(&stream);
-    assert!(events[0].ends_with("f15=15 message=f16=16 f17=17"), "{}", events[0]);
+    assert!(events[0].ends_with("f15=15 f16=16 f17=17"), "{}", events[0]);
     assert_eq!(events[1], format!("app:long span=0 message={}", "é".repeat(512)));
 }
 

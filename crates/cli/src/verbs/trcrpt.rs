@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 use tracewell::report::trcrpt::Options;
-use tracewell::select::Selection;
+use tracewell::select::{NumberList, Selection};
 use tracewell::text::shown_path;
 
 use super::template::list::Form;
@@ -229,7 +229,10 @@ impl Trcrpt {
 
     fn selection(&self) -> Result<Selection, Failure> {
         let mut selection = Selection {
-            cpus: self.cpus.as_deref().map_or(Ok(Vec::new()), |list| cpus("-C", list))?,
+            cpus: self
+                .cpus
+                .as_deref()
+                .map_or(Ok(NumberList::default()), |list| cpus("-C", list))?,
             threads: lists_of(&self.threads)?,
             ..Selection::default()
         };

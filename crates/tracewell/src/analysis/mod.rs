@@ -6,6 +6,7 @@
 pub mod machines;
 mod range;
 pub mod scheduling;
+pub mod spans;
 pub mod summary;
 pub mod tracks;
 

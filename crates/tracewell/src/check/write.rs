@@ -274,6 +274,7 @@ fn value(argument: &Argument, raw: u64, shown: &str) -> String {
         ArgumentKind::Unsigned | ArgumentKind::Signed => shown.to_owned(),
         // Rules compare the number, so leading zeros are omitted.
         ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed => format!("0x{raw:X}"),
+        ArgumentKind::Span => raw.to_string(),
         _ => name(shown),
     }
 }

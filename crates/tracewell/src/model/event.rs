@@ -1,9 +1,10 @@
 //! One event with the trace that describes it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::Ipv4Addr;
 
-use super::schema::{ArgumentKind, EventType};
+use super::schema::{ArgumentKind, EventType, Level};
 use super::values::{self, ListItem};
 use super::{Context, EventRef, Trace};
 
@@ -115,6 +116,60 @@ impl<'a> Event<'a> {
         self.trace.payload.argument(self.row.payload, index)
     }
 
+    /// Returns the bytes of argument `index`, which is a text, bytes or a list. Returns no bytes
+    /// for other arguments.
+    pub fn bytes(&self, index: usize) -> &'a [u8] {
+        let (layout, payload) = (self.trace.payload, self.row.payload);
+        match self.kind().instrumentation.parts {
+            Some((first, last)) if (first..=last).contains(&index) => {
+                let all = layout.bytes(payload, last);
+                let length = |part| {
+                    let length = layout.argument(payload, part).unwrap_or(0);
+                    usize::try_from(length).unwrap_or(usize::MAX)
+                };
+                let before = (first..index).map(length).fold(0, usize::saturating_add);
+                let rest = all.get(before..).unwrap_or_default();
+                // The last text has the bytes after all parts.
+                let length = if index == last { rest.len() } else { length(index) };
+                rest.get(..length).unwrap_or(rest)
+            }
+            _ => layout.bytes(payload, index),
+        }
+    }
+
+    /// Returns the level of the event, if a call site of an instrumented program recorded it.
+    pub fn level(&self) -> Option<Level> {
+        self.kind().instrumentation.site.as_ref().map(|site| site.level)
+    }
+
+    /// Returns the target of the event, if a call site of an instrumented program recorded it. This
+    /// is the part of the program, usually the path of a module. If a bridge passes on a record of
+    /// another logger, this is the target of the record. Bytes that are not UTF-8 are replaced.
+    pub fn target(&self) -> Option<Cow<'a, str>> {
+        let site = self.kind().instrumentation.site.as_ref()?;
+        let forwarded = site.forwarded.filter(|index| self.argument(*index).is_some());
+        Some(match forwarded {
+            Some(index) => String::from_utf8_lossy(self.bytes(index)),
+            None => site.target.as_str().into(),
+        })
+    }
+
+    /// Returns the number of the span that the event begins, enters, leaves or ends, or else of the
+    /// innermost span around the event; `None` if there is no span.
+    pub fn span(&self) -> Option<u64> {
+        self.kind().instrumentation.span?;
+        self.argument(0).filter(|number| *number != 0)
+    }
+
+    /// Returns the name of a span of the program that recorded the event; `None` if the trace does
+    /// not contain its beginning, or if too many other spans began since.
+    pub fn span_name(&self, number: u64) -> Option<&'a str> {
+        let (context, ticks) = (self.row.context, self.row.ticks);
+        let span = self.trace.program_spans.at(context, number, ticks)?;
+        let site = self.trace.schema.event(span.begun_by).instrumentation.site.as_ref();
+        site.map(|site| site.name.as_str())
+    }
+
     /// Returns the names and values of the arguments. `Display` prints the arguments as reports
     /// show them.
     ///
@@ -200,6 +255,10 @@ pub enum ArgumentValue<'a> {
     Enum(u64, Option<&'a str>),
     /// A set of bits that the schema names.
     Flags(u64),
+    /// True or false.
+    Bool(bool),
+    /// The number of a span, and its name if it is known.
+    Span(u64, Option<&'a str>),
     /// An IPv4 address, recorded as a number.
     Ipv4(Ipv4Addr),
     /// Text in an unspecified encoding.
@@ -229,7 +288,7 @@ impl<'a> Iterator for Args<'a> {
 impl<'a> Args<'a> {
     fn value(&self, index: usize, kind: ArgumentKind, number: u64) -> ArgumentValue<'a> {
         let Event { trace, row } = self.event;
-        let bytes = || trace.payload.bytes(row.payload, index);
+        let bytes = || self.event.bytes(index);
         match kind {
             ArgumentKind::Unsigned => ArgumentValue::Unsigned(number),
             ArgumentKind::Signed => ArgumentValue::Signed(trace.payload.signed(number)),
@@ -250,6 +309,8 @@ impl<'a> Args<'a> {
                 ArgumentValue::Enum(number, trace.schema.enum_name(table, number))
             }
             ArgumentKind::Flags(_) => ArgumentValue::Flags(number),
+            ArgumentKind::Bool => ArgumentValue::Bool(number != 0),
+            ArgumentKind::Span => ArgumentValue::Span(number, self.event.span_name(number)),
             ArgumentKind::Ipv4 => ArgumentValue::Ipv4(Ipv4Addr::from_bits(number as u32)),
             ArgumentKind::Text => ArgumentValue::Text(bytes()),
             ArgumentKind::Bytes => ArgumentValue::Bytes(bytes()),

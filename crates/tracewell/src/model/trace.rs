@@ -7,8 +7,8 @@ use tracewell_wire::ByteOrder;
 
 use super::schema::Schema;
 use super::{
-    Clock, Context, Contexts, Diagnostics, Losses, Objects, SymbolAt, SymbolTable, WallClock,
-    values,
+    Clock, Context, Contexts, Diagnostics, Losses, Objects, ProgramSpans, SymbolAt, SymbolTable,
+    WallClock, values,
 };
 
 /// The display form of a fact.
@@ -245,6 +245,8 @@ pub struct Trace {
     pub objects: Objects,
     /// The symbols of the recorded program, if the user gave its file.
     pub symbols: Option<Arc<SymbolTable>>,
+    /// The spans of instrumented programs.
+    pub program_spans: ProgramSpans,
     /// The losses so far.
     pub losses: Losses,
     /// The diagnostics of the decoder.
@@ -281,6 +283,7 @@ impl Trace {
             larger_is_urgent: false,
             objects: Objects::default(),
             symbols: None,
+            program_spans: ProgramSpans::default(),
             losses: Losses::default(),
             diagnostics: Diagnostics::default(),
             cpus: 1,

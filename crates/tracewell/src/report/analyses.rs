@@ -12,9 +12,11 @@ use super::document::DocumentWriter;
 use super::machines::{self, MachineFigures};
 use super::scheduling::{self, SchedulingFigures};
 pub use super::sections::Section;
+use super::spans::{self, SpansFigures};
 use super::{Layout, summary};
 use crate::analysis::machines::Machines;
 use crate::analysis::scheduling::{Scheduling, Wanted};
+use crate::analysis::spans::Spans;
 use crate::model::{Batch, Flow, Loss, Sink, Trace};
 use crate::select::{CountsInRange, Covered};
 use crate::text::counted;
@@ -32,6 +34,9 @@ pub struct AllFigures<'a> {
     /// Figures of state machines, messages, queues, pools and timers.
     #[serde(flatten)]
     pub machines: MachineFigures,
+    /// Figures of the spans of instrumented programs.
+    #[serde(flatten)]
+    pub spans: SpansFigures,
     /// The part of the trace that the figures cover; absent if they cover the whole trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<RangeRow>,
@@ -76,6 +81,7 @@ pub struct Analyses {
     wanted: Wanted,
     scheduling: Scheduling,
     machines: Machines,
+    spans: Spans,
     /// The part of the trace that the figures cover; `None` for the whole trace.
     covered: Option<Covered>,
 }
@@ -84,7 +90,8 @@ impl Analyses {
     /// Creates all analyses. `wanted` selects optional scheduling figures.
     pub fn new(wanted: Wanted) -> Self {
         let scheduling = Scheduling::new(wanted.clone());
-        Self { scheduling, machines: Machines::default(), wanted, covered: None }
+        let (machines, spans) = (Machines::default(), Spans::default());
+        Self { scheduling, machines, spans, wanted, covered: None }
     }
 
     /// Returns the figures of `sections` as text; without sections, a summary of the most important
@@ -92,19 +99,24 @@ impl Analyses {
     pub fn text(self, trace: &Trace, sections: Option<&[Section]>, layout: Layout) -> String {
         let figures = self.scheduling.figures(trace);
         let machines = self.machines.figures(trace);
+        let all_spans = self.spans.figures();
         let mut text = match sections {
             Some(sections) => {
-                scheduling::text(trace, &figures, &self.wanted, sections, layout)
-                    + &machines::text(trace, &machines, sections, layout)
+                let mut text = scheduling::text(trace, &figures, &self.wanted, sections, layout)
+                    + &machines::text(trace, &machines, sections, layout);
+                if sections.contains(&Section::Spans) {
+                    spans::put(&mut text, trace, &all_spans, usize::MAX, layout);
+                }
+                text
             }
-            None => summary::text(trace, &figures, &machines, &self.wanted, layout),
+            None => summary::text(trace, &figures, &machines, &all_spans, &self.wanted, layout),
         };
         // Two kinds of lines precede all tables: the options that show nothing, and the range.
         let second = text.match_indices('\n').nth(1).map_or(text.len(), |(at, _)| at + 1);
         let mut lines = self.covered.map(|covered| line(covered, figures.span.end));
         let lines = lines.get_or_insert_default();
         for section in sections.filter(|chosen| chosen.len() < Section::ALL.len()).unwrap_or(&[]) {
-            if !section.has_figures(&figures, &machines) {
+            if !section.has_figures(&figures, &machines, &all_spans) {
                 let name = section.name();
                 lines.push_str(&format!(
                     "--show {name} shows nothing: the trace has no such figures\n"
@@ -128,6 +140,7 @@ impl Analyses {
         let figures = self.scheduling.figures(trace);
         let scheduling = SchedulingFigures::new(trace, &figures, &self.wanted);
         let machines = MachineFigures::new(trace, &self.machines.figures(trace));
+        let spans = SpansFigures::new(&self.spans.figures());
         let range = self.covered.map(|covered| RangeRow {
             from_ticks: covered.from,
             until_ticks: covered.until.unwrap_or(figures.span.end),
@@ -135,7 +148,7 @@ impl Analyses {
             events_not_selected: covered.not_selected,
             read_to_end: covered.until.is_none(),
         });
-        document.trace(file, &AllFigures { scheduling, machines, range })
+        document.trace(file, &AllFigures { scheduling, machines, spans, range })
     }
 }
 
@@ -155,6 +168,7 @@ impl CountsInRange for Analyses {
     fn begin(&mut self, trace: &Trace, from: u64) {
         self.scheduling.begin(trace, from);
         self.machines.begin(from);
+        self.spans.begin_range();
     }
 
     fn end(&mut self, covered: Covered) {
@@ -167,11 +181,13 @@ impl CountsInRange for Analyses {
 impl Sink for Analyses {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.scheduling.events(trace, batch)?;
-        self.machines.events(trace, batch)
+        self.machines.events(trace, batch)?;
+        self.spans.events(trace, batch)
     }
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
         self.scheduling.loss(trace, loss)?;
-        self.machines.loss(trace, loss)
+        self.machines.loss(trace, loss)?;
+        self.spans.loss(trace, loss)
     }
 }

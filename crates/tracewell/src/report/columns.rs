@@ -15,6 +15,8 @@ pub(super) struct Columns {
     pub(super) cpu: usize,
     pub(super) context: usize,
     pub(super) priority: usize,
+    /// The column of levels. Its cells are written with the event.
+    pub(super) level: usize,
     pub(super) event: usize,
     timed: bool,
     /// True if the column of times has dates.
@@ -45,6 +47,7 @@ impl Columns {
             // `Initialization` is the longest name that decoders generate.
             context: names.max().unwrap_or(0).clamp("Initialization".len(), MAX_CONTEXT_WIDTH),
             priority: 5,
+            level: level_width(trace),
             event: 28,
             timed,
             dated: false,
@@ -66,6 +69,7 @@ impl Columns {
             cpu: if trace.cpus > 1 { 4 } else { 0 },
             context: names.max().unwrap_or(0).clamp(MIN_NARROW_CONTEXT, MAX_NARROW_CONTEXT),
             priority: if prioritised { 5 } else { 0 },
+            level: level_width(trace),
             event: labels.max().unwrap_or(0).clamp("EVENT".len(), MAX_NARROW_EVENT),
             timed,
             dated: false,
@@ -92,6 +96,7 @@ impl Columns {
         if self.priority == 0 && has_priorities(batch) {
             self.priority = 5;
         }
+        self.level = self.level.max(level_width(trace));
         before != *self
     }
 
@@ -121,10 +126,11 @@ impl Columns {
             _ => time,
         };
         let cpu = if self.cpu > 0 { "CPU" } else { "" };
+        let level = if self.level > 0 { "LEVEL" } else { "" };
         let pri = if self.priority > 0 { "PRI" } else { "" };
         format!(
             "{:>seq$}{time:>time_width$}{delta:>delta_width$}{cpu:>cpu_width$}   \
-             {:<context$}{pri:>priority$}  {:<event$}{}",
+             {:<context$}{pri:>priority$}  {level:<level_width$}{:<event$}{}",
             "SEQ",
             "CONTEXT",
             "EVENT",
@@ -135,6 +141,7 @@ impl Columns {
             cpu_width = self.cpu,
             context = self.context,
             priority = self.priority,
+            level_width = self.level,
             event = self.event,
         )
     }
@@ -144,6 +151,11 @@ impl Columns {
 const MARK: usize = 3;
 /// Blanks before an event.
 pub(super) const GAP: usize = 2;
+
+/// Returns the width of the column of levels. Only instrumented programs have levels.
+fn level_width(trace: &Trace) -> usize {
+    if trace.schema.has_call_sites() { "ERROR".len() + GAP } else { 0 }
+}
 
 fn has_priorities(batch: &Batch<'_>) -> bool {
     batch.columns.priority.iter().any(|priority| priority.get().is_some())

@@ -9,6 +9,7 @@
 //! | CPU | only if more than one core recorded |
 //! | CONTEXT | the context that recorded the event; `>` marks a context that took over the core |
 //! | PRI | priority of the context |
+//! | LEVEL | only for instrumented programs: level of the call site |
 //! | EVENT | label of the event |
 //! | ARGUMENTS | decoded arguments |
 //!
@@ -32,6 +33,7 @@ pub mod machines;
 pub mod scheduling;
 mod screen;
 mod sections;
+pub mod spans;
 mod summary;
 mod table;
 mod times;
@@ -168,6 +170,8 @@ impl<W: Write> Report<W> {
     fn widen(&mut self, trace: &Trace, batch: &Batch<'_>) -> io::Result<()> {
         let columns = self.columns.as_mut().map(|(columns, _)| columns);
         if columns.is_some_and(|columns| columns.widen(trace, batch)) {
+            // The cells of events depend on the columns.
+            self.labels = PerEvent::default();
             return self.names();
         }
         Ok(())
@@ -392,11 +396,15 @@ fn loss_line(loss: &Loss) -> String {
     format!("-------- lost here: {how_many}, {cause}, at byte {offset} --------")
 }
 
-/// Returns the column of an event's label. A label that is too long is followed by two spaces.
+/// Returns the columns of an event's level and label. A label that is too long is followed by two
+/// spaces.
 fn label(trace: &Trace, id: u32, columns: Columns) -> Literal {
     let label = trace.schema.label(id);
     let gap = if display_width(&label) < columns.event { "" } else { "  " };
-    Literal::new(format!("{:GAP$}{}{gap}", "", padded(&label, columns.event)))
+    let site = trace.schema.event(id).instrumentation.site.as_ref();
+    let level = site.map_or("", |site| site.level.as_str());
+    let label = padded(&label, columns.event);
+    Literal::new(format!("{:GAP$}{level:<width$}{label}{gap}", "", width = columns.level))
 }
 
 fn seconds(nanoseconds: u64) -> String {

@@ -2,6 +2,7 @@
 
 use crate::analysis::machines;
 use crate::analysis::scheduling::{Expected, Figures};
+use crate::analysis::spans::AllSpans;
 
 /// A section of the figures.
 ///
@@ -35,11 +36,13 @@ pub enum Section {
     Queues,
     /// Timers.
     Timers,
+    /// Spans of instrumented programs.
+    Spans,
 }
 
 impl Section {
     /// All sections, in the order of the text.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Tasks,
         Self::Cores,
         Self::Jobs,
@@ -51,6 +54,7 @@ impl Section {
         Self::Messages,
         Self::Queues,
         Self::Timers,
+        Self::Spans,
     ];
 
     /// Returns the name of the section, as a user types it.
@@ -67,6 +71,7 @@ impl Section {
             Self::Messages => "messages",
             Self::Queues => "queues",
             Self::Timers => "timers",
+            Self::Spans => "spans",
         }
     }
 
@@ -76,7 +81,12 @@ impl Section {
     }
 
     /// Returns true if there are figures for the section.
-    pub(super) fn has_figures(self, figures: &Figures, machines: &machines::Figures) -> bool {
+    pub(super) fn has_figures(
+        self,
+        figures: &Figures,
+        machines: &machines::Figures,
+        spans: &AllSpans,
+    ) -> bool {
         let mut tasks = figures.tasks.iter();
         match self {
             Self::Tasks => !figures.tasks.is_empty(),
@@ -97,6 +107,7 @@ impl Section {
             Self::Messages => !machines.flows.is_empty(),
             Self::Queues => !machines.levels.is_empty(),
             Self::Timers => !machines.timers.is_empty(),
+            Self::Spans => !spans.names.is_empty() || spans.unknown > 0,
         }
     }
 }

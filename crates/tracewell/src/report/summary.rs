@@ -11,9 +11,11 @@ use super::scheduling::tables::{STACKS, context_name, name, stack, waited_for};
 use super::scheduling::text::{head, left_out, lists, tasks};
 use super::scheduling::{load, resource_name};
 use super::sections::Section;
+use super::spans;
 use super::table::{Cell, table};
 use crate::analysis::machines::{Figures as MachineFigures, Level, Machine};
 use crate::analysis::scheduling::{Figures, Stack, Waited, Wanted};
+use crate::analysis::spans::AllSpans;
 use crate::model::Trace;
 
 /// Maximum number of tasks and cores with a row of their own.
@@ -30,6 +32,7 @@ pub(super) fn text(
     trace: &Trace,
     figures: &Figures,
     machines: &MachineFigures,
+    all_spans: &AllSpans,
     wanted: &Wanted,
     layout: Layout,
 ) -> String {
@@ -51,13 +54,14 @@ pub(super) fn text(
     let (queues, more) = busiest_queues(machines);
     table(&mut text, layout, &machines::LEVELS, queues.iter().map(|level| level_row(trace, level)));
     left_out(&mut text, more, "queue");
+    spans::put(&mut text, trace, all_spans, MOST_ROWS, layout);
     let findings = [inversions(trace, figures), misses(trace, figures)];
     for (index, finding) in findings.into_iter().flatten().enumerate() {
         text.push_str(if index == 0 { "\n" } else { "" });
         text.push_str(&format!("{finding}\n"));
     }
     lists(&mut text, trace, figures, layout);
-    text.push_str(&other_sections(figures, machines));
+    text.push_str(&other_sections(figures, machines, all_spans));
     text
 }
 
@@ -158,19 +162,19 @@ fn listed(what: &str, mut findings: Vec<String>, all: usize) -> Option<String> {
 }
 
 /// Returns the last line: the options that show more.
-fn other_sections(figures: &Figures, machines: &MachineFigures) -> String {
+fn other_sections(figures: &Figures, machines: &MachineFigures, spans: &AllSpans) -> String {
     let sections = Section::ALL.into_iter();
-    let sections = sections.filter(|section| section.has_figures(figures, machines));
+    let sections = sections.filter(|section| section.has_figures(figures, machines, spans));
     let names: Vec<_> = sections.map(Section::name).collect();
     if names.is_empty() {
         return "\nno figures: the trace has no events of scheduling or state machines\n"
             .to_owned();
     }
     let mut line = format!("\nmore: --show {} or --show all", names.join(","));
-    if Section::Jobs.has_figures(figures, machines) && figures.jobs.is_empty() {
+    if Section::Jobs.has_figures(figures, machines, spans) && figures.jobs.is_empty() {
         line.push_str("; --jobs lists each job");
     }
-    if Section::Locks.has_figures(figures, machines) && figures.waits.is_empty() {
+    if Section::Locks.has_figures(figures, machines, spans) && figures.waits.is_empty() {
         line.push_str("; --waits lists each wait");
     }
     line + "\n"

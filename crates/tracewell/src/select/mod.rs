@@ -8,13 +8,13 @@ pub(crate) mod expression;
 mod ids;
 mod listing;
 mod names;
+mod number_list;
 mod pattern;
 mod ranged;
 mod selected;
 mod unknown_names;
 
 use std::collections::HashSet;
-use std::ops::RangeInclusive;
 
 use foldhash::fast::RandomState;
 
@@ -27,6 +27,7 @@ use expression::Filter;
 pub use ids::{Group, IdError, IdOrName, IdPattern, groups};
 pub use listing::Listing;
 pub(crate) use names::{EventNames, argument, is_argument, is_context, is_event, is_object};
+pub use number_list::{NumberList, NumberListError, elements};
 use pattern::is_key;
 pub(crate) use pattern::like;
 pub use ranged::{CountsInRange, Covered, Ranged};
@@ -60,8 +61,8 @@ pub struct Selection {
     pub ids: Vec<IdOrName>,
     /// Ids or names of events that are excluded.
     pub without_ids: Vec<IdOrName>,
-    /// Ranges of processors, inclusive.
-    pub cpus: Vec<RangeInclusive<u16>>,
+    /// Numbers of processors.
+    pub cpus: NumberList,
     /// Names (with `*`) or keys of threads.
     pub threads: Vec<String>,
     /// Ids of processes, or names (with `*`) of their programs.
@@ -199,7 +200,7 @@ impl Selector {
 
     fn takes_cpu(&self, cpu: u16) -> bool {
         let wanted = &self.selection.cpus;
-        wanted.is_empty() || wanted.iter().any(|range| range.contains(&cpu))
+        wanted.is_empty() || wanted.contains(cpu)
     }
 
     fn takes_context(&mut self, Event { trace, row }: Event<'_>) -> bool {

@@ -67,7 +67,7 @@ impl Selection {
         }
         warnings.extend(self.unknown_ids(&trace.schema, of));
         // A trace without events has one processor, number 0.
-        for range in self.cpus.iter().filter(|range| *range.start() >= trace.cpus.max(1)) {
+        for range in self.cpus.ranges().iter().filter(|range| *range.start() >= trace.cpus.max(1)) {
             let (first, last) = (range.start(), trace.cpus.max(1) - 1);
             warnings.push(format!("no processor {first} in this trace; the last one is {last}"));
         }

@@ -9,6 +9,8 @@
 //! assert_eq!(source.line(15), "SM_TRN");
 //! ```
 
+#[cfg(test)]
+pub(crate) mod editor_words;
 mod finding;
 mod kind;
 

@@ -513,3 +513,26 @@ pub(super) fn builtin(name: &str) -> Option<Quantity> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::editor_words::assert_words;
+    use crate::template::syntax::Level;
+    use crate::template::syntax::code::any_code;
+
+    #[test]
+    fn the_editor_grammar_knows_all_codes_and_keywords() {
+        let sizes = ["B", "T", "W", "0", "1", "2", "3", "4", "8", "16", "0.5", "1.3", "4.6"];
+        let letters = ('A'..='Z').chain('a'..='z');
+        let words =
+            letters.flat_map(|letter| sizes.map(|size| ("code", format!("{letter}{size}"))));
+        let mut words: Vec<_> =
+            words.filter(|(_, word)| matches!(any_code(word), Some(Ok(_)))).collect();
+        words.extend(["LOOP", "BITFLAGS"].map(|word| ("keyword", word.to_owned())));
+        words.extend(["STARTTIMER", "ENDTIMER"].map(|word| ("function", word.to_owned())));
+        words.push(("function", OBJECT.to_owned()));
+        words.extend(Level::ALL.map(|level| ("column", level.as_str().to_owned())));
+        assert_words("template.tsv", &words);
+    }
+}

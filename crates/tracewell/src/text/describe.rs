@@ -85,7 +85,7 @@ impl Value {
     #[inline(always)]
     fn number(&self, event: Event<'_>) -> Option<u64> {
         let number = event.argument(self.index)?;
-        let is_empty = || event.trace.payload.bytes(event.row.payload, self.index).is_empty();
+        let is_empty = || event.bytes(self.index).is_empty();
         if self.kind == ArgumentKind::List && is_empty() { None } else { Some(number) }
     }
 
@@ -222,7 +222,7 @@ fn put_argument(
     value: u64,
 ) {
     let Event { trace, row } = event;
-    let bytes = || trace.payload.bytes(row.payload, argument.index);
+    let bytes = || event.bytes(argument.index);
     match argument.kind {
         ArgumentKind::Unsigned => out.decimal(value),
         ArgumentKind::Signed => put_signed(out, trace, value),
@@ -237,6 +237,8 @@ fn put_argument(
             put_flags(out, trace, table, value);
             names.remember(NameKey::flags(table), value, ALWAYS, &out.as_bytes()[start..]);
         }
+        ArgumentKind::Bool => out.text(if value == 0 { "false" } else { "true" }),
+        ArgumentKind::Span => put_span(out, event, value),
         ArgumentKind::Ipv4 => put_ipv4(out, value),
         ArgumentKind::Float => out.text(f64::from_bits(value).to_string()),
         ArgumentKind::Text => put_shown(out, bytes()),
@@ -246,6 +248,17 @@ fn put_argument(
             put_address(out, trace, value);
         }
     }
+}
+
+/// Appends the name and the number of a span, as in `request#7`. If the name is unknown, appends
+/// `?` instead.
+fn put_span(out: &mut TextBuffer, event: Event<'_>, number: u64) {
+    if number == 0 {
+        return out.text("none");
+    }
+    out.text(event.span_name(number).unwrap_or("?"));
+    out.byte(b'#');
+    out.decimal(number);
 }
 
 /// Text between two arguments.

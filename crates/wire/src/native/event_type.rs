@@ -8,6 +8,10 @@
 //! character except `(`, NUL and line ends. Only the last field can be of kind `text` or `bytes`.
 //! The word of such a field is a length in bytes. The following words hold the bytes, padded with
 //! 0.
+//!
+//! Several texts of a record share the bytes of the last field. Fields of kind `part` directly
+//! before a last field of kind `text` are lengths: the first part has the first bytes of the last
+//! field, the second part the bytes after them, and the last field itself the remaining bytes.
 
 use core::fmt;
 
@@ -17,6 +21,21 @@ pub const SPAN_ENTER: &str = "span/enter(span:u64)";
 /// Event type for leaving a span, which may be finished or not. Readers treat the event as the
 /// return from the call.
 pub const SPAN_EXIT: &str = "span/exit(span:u64)";
+/// Event type for the end of a span. No later event names this span.
+pub const SPAN_CLOSE: &str = "span/close(span:u64)";
+/// Name of the event types for values that a span gets later. Their first field is `span:u64`.
+pub const SPAN_RECORD: &str = "record";
+/// Family of the event types for spans.
+pub const SPAN_FAMILY: &str = "span";
+/// Families of the event types for call sites of the crate `tracing`, from the most severe level
+/// to the least. Readers recognise the types of call sites by their family, by a name of the form
+/// `TARGET:NAME`, and by their first field `span:u64`. The type of a new span has a second field
+/// `parent:u64`.
+pub const LEVEL_FAMILIES: [&str; 5] = ["error", "warn", "info", "debug", "trace"];
+/// First field of the event types for spans and call sites: the number of a span, or 0 for none.
+pub const SPAN_FIELD: &str = "span";
+/// Second field of the event type for a new span: the number of the span around it, or 0.
+pub const PARENT_FIELD: &str = "parent";
 
 /// The type of a field. The type determines the format in which readers show the field's word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,10 +54,12 @@ pub enum FieldKind {
     Text,
     /// A length in bytes, followed by the bytes.
     Bytes,
+    /// A length in bytes. The text of the field is a part of the bytes of the last field.
+    Part,
 }
 
 impl FieldKind {
-    const ALL: [(Self, &str); 7] = [
+    const ALL: [(Self, &str); 8] = [
         (Self::Unsigned, "u64"),
         (Self::Signed, "i64"),
         (Self::Hex, "hex"),
@@ -46,6 +67,7 @@ impl FieldKind {
         (Self::Float, "f64"),
         (Self::Text, "text"),
         (Self::Bytes, "bytes"),
+        (Self::Part, "part"),
     ];
 
     /// Returns the kind's name in an event type, such as `u64`.
@@ -132,6 +154,15 @@ impl<'a> EventTypeText<'a> {
         if before_last.into_iter().any(|field| field.kind.is_long()) {
             return Err(error("text or bytes as the last field only"));
         }
+        // Readers find the bytes of a part by adding the lengths of the parts before it.
+        let mut kinds = parsed.fields().map(|field| field.kind);
+        let first = kinds.by_ref().position(|kind| kind == FieldKind::Part);
+        let after = kinds.position(|kind| kind != FieldKind::Part);
+        let last = parsed.fields().last().map(|field| field.kind);
+        let ends = after.is_some_and(|after| first.map_or(0, |first| first + 2) + after == parts);
+        if first.is_some() && !(ends && last == Some(FieldKind::Text)) {
+            return Err(error("part fields directly before a last text field only"));
+        }
         Ok(parsed)
     }
 
@@ -170,6 +201,9 @@ mod tests {
         assert_eq!(fields.next(), Some(("why", "text")));
         assert_eq!(fields.next(), None);
         assert_eq!(EventTypeText::parse("/x()").unwrap().fields().count(), 0);
+        let parts = EventTypeText::parse("a/b(n:u64,x:part,y:part,z:text)").unwrap();
+        assert_eq!(parts.fields().filter(|field| field.kind == FieldKind::Part).count(), 2);
+        assert!(EventTypeText::parse("a/b(x:part,z:text)").is_ok());
     }
 
     #[test]
@@ -189,6 +223,10 @@ mod tests {
             "a/b(t:text,x:u64)",
             "a/b(x:u64)\n",
             "a/b(x y:u64)",
+            "a/b(x:part)",
+            "a/b(x:part,y:bytes)",
+            "a/b(x:part,y:u64,z:text)",
+            "a/b(x:part,y:u64)",
         ] {
             assert!(EventTypeText::parse(bad).is_err(), "{bad}");
         }

@@ -25,7 +25,10 @@ mod packet;
 mod record;
 
 pub use crc::{Crc32c, crc32c};
-pub use event_type::{EventTypeText, Field, FieldKind, SPAN_ENTER, SPAN_EXIT, TextError};
+pub use event_type::{
+    EventTypeText, Field, FieldKind, LEVEL_FAMILIES, PARENT_FIELD, SPAN_CLOSE, SPAN_ENTER,
+    SPAN_EXIT, SPAN_FAMILY, SPAN_FIELD, SPAN_RECORD, TextError,
+};
 pub use index::IndexEntry;
 pub use packet::PacketHeader;
 pub use record::{REBASE, RecordHeader};

@@ -268,3 +268,18 @@ const KEYWORDS: [&str; 22] = [
 pub(in crate::check) fn is_keyword(word: &str) -> bool {
     KEYWORDS.contains(&word)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::select::expression::syntax::Property;
+    use crate::source::editor_words::assert_words;
+
+    #[test]
+    fn the_editor_grammar_knows_all_words() {
+        let keywords = KEYWORDS.map(|word| ("keyword", word.to_owned()));
+        let properties = Property::ALL.map(|(name, _)| ("property", format!("@{name}")));
+        let units = pattern::UNITS.map(|unit| ("unit", unit.to_owned()));
+        assert_words("rules.tsv", &[&keywords[..], &properties, &units].concat());
+    }
+}

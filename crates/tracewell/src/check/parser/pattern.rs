@@ -7,6 +7,9 @@ use crate::select::expression::lexer::TokenKind;
 use crate::select::expression::syntax::Text;
 use crate::select::expression::tokens::Result;
 
+/// Units of times in rules.
+pub(super) const UNITS: [&str; 5] = ["ns", "us", "ms", "s", "ticks"];
+
 impl Parser<'_> {
     /// `NAME(FIELD = VALUE, …) | NAME …`
     pub(super) fn pattern(&mut self) -> Result<Pattern> {
@@ -54,8 +57,7 @@ impl Parser<'_> {
         };
         let start = self.tokens.span();
         self.tokens.advance();
-        let unit =
-            ["ns", "us", "ms", "s", "ticks"].into_iter().find(|unit| self.tokens.is_word(unit));
+        let unit = UNITS.into_iter().find(|unit| self.tokens.is_word(unit));
         if let Some(unit) = unit {
             text.push_str(unit);
             self.tokens.advance();

@@ -40,7 +40,7 @@ enum Column {
     AllArguments,
 }
 
-/// A field that all events have.
+/// A field of events, empty for events without it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Field {
     Seq,
@@ -54,12 +54,15 @@ enum Field {
     Id,
     Name,
     Event,
+    Level,
+    Target,
+    Span,
     Args,
     Text,
 }
 
 /// The names of the fields.
-const FIELDS: [(&str, Field); 13] = [
+const FIELDS: [(&str, Field); 16] = [
     ("seq", Field::Seq),
     ("ticks", Field::Ticks),
     ("time_ns", Field::TimeNs),
@@ -71,6 +74,9 @@ const FIELDS: [(&str, Field); 13] = [
     ("id", Field::Id),
     ("name", Field::Name),
     ("event", Field::Event),
+    ("level", Field::Level),
+    ("target", Field::Target),
+    ("span", Field::Span),
     ("args", Field::Args),
     ("text", Field::Text),
 ];
@@ -329,6 +335,13 @@ fn put_field(out: &mut TextBuffer, field: Field, event: Event<'_>, describer: &m
         Field::Id => out.decimal(u64::from(event.id())),
         Field::Name => out.text(event.name()),
         Field::Event => out.text(event.label().to_string()),
+        Field::Level => event.level().into_iter().for_each(|level| out.text(level.as_str())),
+        Field::Target => event.target().into_iter().for_each(|target| out.text(target.as_bytes())),
+        Field::Span => {
+            // `?` stands for a span whose beginning is not in the trace.
+            let name = event.span().map(|number| event.span_name(number).unwrap_or("?"));
+            out.text(name.unwrap_or_default());
+        }
         // The caller writes the arguments, which depend on the format, and the times, which depend
         // on the previous event.
         Field::Args | Field::Time => {}

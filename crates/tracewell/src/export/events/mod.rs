@@ -13,15 +13,18 @@
 //! | `context`, `context_name` | key as recorded, name |
 //! | `priority` | if the event has one |
 //! | `id`, `name` | event id and name |
+//! | `level`, `target` | of the call site, if an instrumented program recorded the event: `ERROR`, `WARN`, `INFO`, `DEBUG` or `TRACE`, and the part of the program; `target` follows `text` if a bridge passed the event on from another logger |
 //! | `args` | argument names and values, in recorded order: numbers, strings (keys of objects and addresses in hexadecimal with `0x`, text, or bytes in hexadecimal), arrays; words that the schema does not name are `arg1`, `arg2`, … |
 //! | `text` | the arguments as a report prints them |
+//! | `span` | name of the span that the event begins, enters, leaves or ends, or else of the innermost span around it; null if the trace does not contain its beginning |
 //!
 //! A gap has its own line: `{"lost":N or null,"cause":…,"offset":…}`.
 //!
-//! Tables have the same fields as columns, except `text`. A field that a JSON line omits is empty.
+//! Tables have the same fields as columns, except `level`, `target`, `span` and `text`, which
+//! [`Columns`] add. A field that a JSON line omits is empty.
 //! `args` are `name=value`, separated by spaces. In the row of a gap, `seq` is empty, `name` is
-//! `lost`, and `args` has `lost=` (if the number is known), `cause=` and `offset=`. [`Columns`] are
-//! other columns, and [`LossesApart`] writes the gaps to an output of their own.
+//! `lost`, and `args` has `lost=` (if the number is known), `cause=` and `offset=`.
+//! [`LossesApart`] writes the gaps to an output of their own.
 //!
 //! Building a JSON value tree per event would take longer than everything else, so the text of a
 //! line is written directly. A test compares it with the result of a JSON parser.
@@ -389,7 +392,10 @@ impl<W: Write> EventWriter<W> {
         let start = out.len();
         self.describer.put(out, event);
         escape_from(self.format, out, start);
-        out.literal(&self.keys.end);
+        match event.kind().instrumentation.span {
+            Some(_) => put_span(out, self.format, event),
+            None => out.literal(&self.keys.end),
+        }
     }
 
     fn decoded_arguments(&mut self, event: Event<'_>) {
@@ -487,6 +493,26 @@ fn put_detail(
     put_key(room, format, value, event.trace.payload.digits()).done();
 }
 
+/// Ends a JSON line after the text, with the fields of an instrumented program that depend on the
+/// event.
+fn put_span(out: &mut TextBuffer, format: EventFormat, event: Event<'_>) {
+    let site = event.kind().instrumentation.site.as_ref();
+    let forwarded = site.is_some_and(|site| site.forwarded.is_some());
+    if let Some(target) = event.target().filter(|_| forwarded) {
+        out.text(br#"","target":""#);
+        put_text(format, out, target.as_bytes());
+    }
+    match event.span().map(|number| event.span_name(number)) {
+        None => out.text(br#""}"#),
+        Some(None) => out.text(br#"","span":null}"#),
+        Some(Some(name)) => {
+            out.text(br#"","span":""#);
+            put_text(format, out, name.as_bytes());
+            out.text(br#""}"#);
+        }
+    }
+}
+
 /// Appends the part of a key after `0x`. In JSON, a quote ends the string.
 #[inline(always)]
 fn put_key(
@@ -532,6 +558,15 @@ fn event_plan(format: EventFormat, trace: &Trace, id: u32) -> EventPlan {
     head.decimal(u64::from(id));
     head.text(before_name);
     put_text(format, &mut head, event.name.as_bytes());
+    if format == EventFormat::JsonLines
+        && let Some(site) = &event.instrumentation.site
+    {
+        head.text(format!(r#"","level":"{}"#, site.level));
+        if site.forwarded.is_none() {
+            head.text(r#"","target":""#);
+            put_text(format, &mut head, site.target.as_bytes());
+        }
+    }
     head.text(after);
     let named = event.args.iter().enumerate();
     let args: Vec<_> = named

@@ -11,8 +11,8 @@ use crate::text::{Literal, Reservation, TextBuffer, put_bytes, put_shown, put_si
 
 /// Returns true if an argument of this kind may be more than digits.
 pub(super) fn is_more_than_digits(kind: ArgumentKind) -> bool {
-    use ArgumentKind::{Bytes, Float, List, Signed, Text};
-    matches!(kind, Signed | Float | Text | Bytes | List)
+    use ArgumentKind::{Bool, Bytes, Float, List, Signed, Text};
+    matches!(kind, Bool | Signed | Float | Text | Bytes | List)
 }
 
 /// Returns true if an argument of this kind is a key of an object or an address. It is written in
@@ -64,11 +64,12 @@ fn put_value(
     value: u64,
 ) {
     // `bytes` is empty if the argument is a number.
-    let bytes = event.trace.payload.bytes(event.row.payload, index);
+    let bytes = event.bytes(index);
     match kind {
         ArgumentKind::Text => quoted(out, format, |out| put_recorded(out, bytes)),
         ArgumentKind::Bytes => quoted(out, format, |out| put_bytes(out, bytes)),
         ArgumentKind::List => put_list(out, format, bytes, event.trace.payload.digits()),
+        ArgumentKind::Bool => out.text(if value == 0 { "false" } else { "true" }),
         ArgumentKind::Signed => put_signed(out, event.trace, value),
         ArgumentKind::Float => put_float(out, format, f64::from_bits(value)),
         kind if is_key(kind) => {
@@ -99,8 +100,9 @@ pub(super) fn put_cell(
 /// Returns the number of arguments of an event, with the words that the schema does not name.
 pub(super) fn count(event: Event<'_>) -> usize {
     let args = &event.kind().args;
+    let is_long = |kind| is_more_than_digits(kind) && kind != ArgumentKind::Bool;
     // The words of texts are no arguments of their own.
-    if args.iter().any(|arg| is_more_than_digits(arg.kind)) {
+    if args.iter().any(|arg| is_long(arg.kind)) {
         return args.len();
     }
     event.trace.payload.arguments(event.row.payload).max(args.len())

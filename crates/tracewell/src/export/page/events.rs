@@ -152,12 +152,17 @@ impl Events {
         let kind = |id: &u32| {
             let event = trace.schema.event(*id);
             let meaning = event.means.map(|means| format!("{:?}", means.meaning));
-            json!({
+            let mut kind = json!({
                 "id": id,
                 "name": event.name,
                 "label": trace.schema.label(*id),
                 "means": meaning,
-            })
+            });
+            if let Some(site) = &event.instrumentation.site {
+                kind["level"] = site.level.as_str().into();
+                kind["target"] = site.target.as_str().into();
+            }
+            kind
         };
         self.ids.iter().map(kind).collect()
     }

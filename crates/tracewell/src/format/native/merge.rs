@@ -7,7 +7,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::run::{Record, RecordRun, Step, Walk};
+use super::run::{HEAD, Record, RecordRun, Step, Walk};
+use super::sites;
 use crate::format::order::Order;
 use crate::model::{
     Context, ContextId, ContextKind, Emitter, Flow, LossCause, NewEvent, Severity, Trace, Window,
@@ -16,9 +17,6 @@ use crate::text::shown;
 
 /// The possible reasons for decreasing times.
 const HELD_UP: &str = "a thread was held up, or clocks of cores differ";
-
-/// Number of bytes of a record before its payload.
-const HEAD: u32 = 8;
 
 /// The state of a lane.
 #[derive(Debug, Default)]
@@ -159,6 +157,9 @@ impl Merge {
         }
         let ticks = out.ticks(record.stamp);
         self.order.watch(ticks, record.start, out, HELD_UP);
+        if let Some(role) = out.trace.program_spans.role(record.id) {
+            sites::note_span(out, role, (record, context), ticks);
+        }
         let event = NewEvent::new(ticks, context, u32::from(record.id));
         out.event(event, record.start..record.end, HEAD)
     }
@@ -199,5 +200,8 @@ fn context_of(trace: &mut Trace, run: &RecordRun) -> ContextId {
         name => shown(name).into_owned(),
     };
     let key_text = format!("{}:{}", header.process, header.thread);
-    trace.contexts.add(Context { key, key_text, kind: ContextKind::Thread, name, object: None })
+    let kind = ContextKind::Thread;
+    let context = trace.contexts.add(Context { key, key_text, kind, name, object: None });
+    trace.program_spans.set_process(context, header.process);
+    context
 }

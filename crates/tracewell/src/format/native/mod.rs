@@ -8,6 +8,7 @@
 //! | `log` | finds the runs in a log, even if it is damaged |
 //! | `merge` | merges all lanes' records by time, with losses at their positions |
 //! | `types` | adds event types to the schema |
+//! | `sites` | recognises event types of instrumented programs, and their spans |
 //! | `index` | finds the blocks of a log by time |
 //! | `snapshot` | makes a consistent copy of a stream that is being written |
 //! | `decoder` | runs the steps above in order |
@@ -18,6 +19,7 @@ pub mod index;
 mod log;
 mod merge;
 mod run;
+mod sites;
 pub mod snapshot;
 mod types;
 

@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use tracewell_wire::native::{PacketHeader, REBASE, RecordHeader, WORD, word};
 
+/// Number of bytes of a record before its payload.
+pub(super) const HEAD: u32 = 8;
+
 /// Adjacent records of one lane.
 #[derive(Clone, Debug)]
 pub(super) struct RecordRun {

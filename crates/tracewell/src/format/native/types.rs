@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tracewell_wire::native::{EventTypeText, FieldKind, SPAN_ENTER, SPAN_EXIT};
 
-use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Means};
+use super::sites;
+use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Instrumentation, Means};
 use crate::model::{Meaning, Severity, Trace};
 use crate::text::shown;
 
@@ -17,8 +18,12 @@ pub(super) fn define(trace: &mut Trace, id: u16, text: &[u8], offset: u64) {
     let means = means(text);
     match parsed.and_then(|text| EventTypeText::parse(text).map_err(|error| error.to_string())) {
         Ok(text) => {
-            Arc::make_mut(&mut trace.schema)
-                .define(EventType { means, ..event_type(u32::from(id), &text) });
+            let instrumentation = sites::instrumentation(&text);
+            if let Some(role) = instrumentation.span {
+                trace.program_spans.declare(id, role);
+            }
+            let event = event_type(u32::from(id), &text, instrumentation);
+            Arc::make_mut(&mut trace.schema).define(EventType { means, ..event });
         }
         Err(error) => {
             let message = format!("event type {id}: {error}");
@@ -37,7 +42,8 @@ fn means(text: &[u8]) -> Option<Means> {
     Some(Means { meaning, subject: None, object: None, next: None, value: Some(0) })
 }
 
-fn event_type(id: u32, text: &EventTypeText<'_>) -> EventType {
+fn event_type(id: u32, text: &EventTypeText<'_>, instrumentation: Instrumentation) -> EventType {
+    let span_fields = sites::span_fields(instrumentation.span);
     let mut args: Vec<Argument> = Vec::new();
     for field in text.fields() {
         // Programs may give two fields the same name, but consumers need unique names.
@@ -45,7 +51,8 @@ fn event_type(id: u32, text: &EventTypeText<'_>) -> EventType {
         let name =
             if taken { format!("{}_{}", field.name, args.len() + 1) } else { field.name.into() };
         let name = shown(&name).into_owned();
-        args.push(Argument { name, kind: kind(field.kind), encoding: String::new(), zero: None });
+        let kind = if args.len() < span_fields { ArgumentKind::Span } else { kind(field.kind) };
+        args.push(Argument { name, kind, encoding: String::new(), zero: None });
     }
     EventType {
         id,
@@ -56,6 +63,7 @@ fn event_type(id: u32, text: &EventTypeText<'_>) -> EventType {
         args,
         means: None,
         details: Details::default(),
+        instrumentation,
     }
 }
 
@@ -64,8 +72,9 @@ const fn kind(kind: FieldKind) -> ArgumentKind {
         FieldKind::Signed => ArgumentKind::Signed,
         FieldKind::Hex => ArgumentKind::Hex,
         FieldKind::Float => ArgumentKind::Float,
-        FieldKind::Text => ArgumentKind::Text,
+        FieldKind::Text | FieldKind::Part => ArgumentKind::Text,
         FieldKind::Bytes => ArgumentKind::Bytes,
-        FieldKind::Unsigned | FieldKind::Bool => ArgumentKind::Unsigned,
+        FieldKind::Bool => ArgumentKind::Bool,
+        FieldKind::Unsigned => ArgumentKind::Unsigned,
     }
 }

@@ -15,7 +15,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::format::NamesFile;
-use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Means, Schema};
+use crate::model::schema::{
+    Argument, ArgumentKind, Details, EventType, Instrumentation, Means, Schema,
+};
 use crate::model::{Diagnostics, Meaning, Severity};
 use crate::text::shown;
 
@@ -120,6 +122,7 @@ fn event_type(event: &CustomEvent) -> EventType {
         args,
         means: Some(Means { meaning, subject: None, object: None, next: None, value: None }),
         details: Details::default(),
+        instrumentation: Instrumentation::default(),
     }
 }
 

@@ -18,6 +18,7 @@
 mod extension;
 mod file;
 mod parse;
+mod site;
 mod versions;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 
 pub use extension::{Extension, Rules};
 pub use parse::SchemaError;
+pub use site::{CallSite, Instrumentation, Level, SpanRole};
 
 use super::Meaning;
 
@@ -59,6 +61,10 @@ pub enum ArgumentKind {
     Flags(TableId),
     /// An IPv4 address in host order.
     Ipv4,
+    /// 0 for false, any other number for true.
+    Bool,
+    /// The number of a span of an instrumented program, 0 for none.
+    Span,
     /// Text in an unspecified encoding.
     Text,
     /// Bytes, shown in hexadecimal.
@@ -154,6 +160,8 @@ pub struct EventType {
     pub means: Option<Means>,
     /// Further roles of its arguments.
     pub details: Details,
+    /// Call site and span, for events of instrumented programs.
+    pub instrumentation: Instrumentation,
 }
 
 /// A type of objects.
@@ -249,6 +257,8 @@ pub struct Schema {
     /// Events that change a filter: their ids, and the bits of the filter.
     hides: Vec<(u32, u32)>,
     hooks: bool,
+    /// True if an event type has a call site.
+    has_call_sites: bool,
     /// Entries of users for events that the trace defines by name, in order.
     by_name: BTreeMap<String, Vec<extension::Entry>>,
     /// Errors about entries of users that do not fit the trace.
@@ -275,6 +285,12 @@ impl Schema {
     /// Returns true if event ids are the hook ids of AIX trace, which reports show in hexadecimal.
     pub const fn ids_are_hooks(&self) -> bool {
         self.hooks
+    }
+
+    /// Returns true if events have levels and targets, because they come from call sites of an
+    /// instrumented program.
+    pub const fn has_call_sites(&self) -> bool {
+        self.has_call_sites
     }
 
     /// Returns the type of an event id: its own entry, the entry of its range, or the entry for
@@ -391,6 +407,7 @@ impl Schema {
         // There are fewer entries than ids.
         let Ok(position) = u16::try_from(self.events.len() + 1) else { return false };
         self.by_id[id] = position;
+        self.has_call_sites |= event.instrumentation.site.is_some();
         self.events.push(event);
         true
     }

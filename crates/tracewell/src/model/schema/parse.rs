@@ -6,8 +6,8 @@ use toml::Spanned;
 
 use super::file::{Event, Fault, File, Holds, Kind, Names, Roles};
 use super::{
-    Argument, ArgumentKind, Capacity, Details, EventType, Means, ObjectKind, Schema, Table,
-    TableId, Zero, versions,
+    Argument, ArgumentKind, Capacity, Details, EventType, Instrumentation, Means, ObjectKind,
+    Schema, Table, TableId, Zero, versions,
 };
 use crate::model::Meaning;
 
@@ -126,6 +126,7 @@ fn build(file: File) -> Result<Schema, Fault> {
         tables,
         hides: Vec::new(),
         hooks: file.hooks,
+        has_call_sites: false,
         by_name: BTreeMap::new(),
         faults: Vec::new(),
     };
@@ -152,7 +153,8 @@ fn build(file: File) -> Result<Schema, Fault> {
 
 pub(super) fn range_type(id: u32, name: String, label: String, family: String) -> EventType {
     let (args, details) = (Vec::new(), Details::default());
-    EventType { id, name, label, family, filter: 0, args, means: None, details }
+    let instrumentation = Instrumentation::default();
+    EventType { id, name, label, family, filter: 0, args, means: None, details, instrumentation }
 }
 
 pub(super) fn plain(meaning: Meaning) -> Means {
@@ -180,7 +182,8 @@ fn event_type(
     }
     let Event { name, label, family, filter, .. } = event;
     let name = name.into_inner();
-    Ok(EventType { id, name, label, family, filter, args, means, details })
+    let instrumentation = Instrumentation::default();
+    Ok(EventType { id, name, label, family, filter, args, means, details, instrumentation })
 }
 
 /// Parses arguments: `name: kind`, `name` for a number, `_` for a word without a name. The encoding

@@ -321,11 +321,9 @@ fn shown_cores<'a>(
     tracks: &'a Tracks,
     selection: &'a Selection,
 ) -> impl Iterator<Item = (usize, &'a Row<Occupant>)> {
-    let shows = |number: usize| {
-        let mut wanted = selection.cpus.iter();
-        selection.cpus.is_empty()
-            || wanted.any(|range| u16::try_from(number).is_ok_and(|cpu| range.contains(&cpu)))
-    };
+    let contains =
+        |number: usize| u16::try_from(number).is_ok_and(|number| selection.cpus.contains(number));
+    let shows = move |number| selection.cpus.is_empty() || contains(number);
     tracks.cores.iter().enumerate().filter(move |(number, _)| shows(*number))
 }
 

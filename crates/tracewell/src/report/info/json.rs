@@ -117,8 +117,23 @@ pub struct EventCount<'a> {
     pub id: u32,
     /// Name of the event.
     pub name: &'a str,
+    /// The level, if a call site of an instrumented program recorded the events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<&'a str>,
+    /// The target of the call site: the part of the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<&'a str>,
     /// Number of events.
     pub events: u64,
+}
+
+impl<'a> EventCount<'a> {
+    pub(super) fn of(trace: &'a Trace, id: u32, events: u64) -> Self {
+        let event = trace.schema.event(id);
+        let site = event.instrumentation.site.as_ref();
+        let (level, target) = (site.map(|s| s.level.as_str()), site.map(|s| s.target.as_str()));
+        Self { id, name: &event.name, level, target, events }
+    }
 }
 
 /// A context: a thread, task, process or interrupt.

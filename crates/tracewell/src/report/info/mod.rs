@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::document::Entries;
 use super::key_text;
+use crate::model::schema::EventType;
 use crate::model::{Batch, Fact, FactForm, Flow, Object, Sink, Trace};
 use foldhash::fast::RandomState;
 
@@ -98,11 +99,7 @@ impl Census {
     /// Returns the summary for programs.
     pub fn summary<'a>(&self, trace: &'a Trace) -> Summary<'a> {
         let options = trace.facts.iter().map(|fact| (fact.name.to_owned(), FactValue::of(fact)));
-        let counts = self.ids().into_iter().map(|(id, events)| EventCount {
-            id,
-            name: &trace.schema.event(id).name,
-            events,
-        });
+        let counts = self.ids().into_iter().map(|(id, events)| EventCount::of(trace, id, events));
         let contexts = trace
             .contexts
             .iter()
@@ -183,12 +180,15 @@ impl Census {
     }
 
     fn write_events(&self, trace: &Trace, layout: Layout, out: &mut String) -> std::fmt::Result {
-        heading(out, layout, &format!("{:>9}  {:>5}  EVENT", "COUNT", "ID"))?;
+        // Only instrumented programs have levels.
+        let (level, width) = if trace.schema.has_call_sites() { ("LEVEL", 7) } else { ("", 0) };
+        heading(out, layout, &format!("{:>9}  {:>5}  {level:<width$}EVENT", "COUNT", "ID"))?;
         for (id, count) in self.ids() {
-            let label = &trace.schema.event(id).label;
+            let EventType { label, instrumentation, .. } = trace.schema.event(id);
+            let level = instrumentation.site.as_ref().map_or("", |site| site.level.as_str());
             let id = trace.schema.shown_id(id);
-            let line = format!("{:>9}  {id:>5}  {label}", layout.count(count));
-            writeln!(out, "{}", layout.fold(&line, 18))?;
+            let line = format!("{:>9}  {id:>5}  {level:<width$}{label}", layout.count(count));
+            writeln!(out, "{}", layout.fold(&line, 18 + width))?;
         }
         Ok(())
     }

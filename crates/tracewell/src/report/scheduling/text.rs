@@ -136,7 +136,11 @@ fn put_section(
             let rows = figures.stacks.iter().map(|stack| tables::stack(trace, stack));
             table(text, layout, &tables::STACKS, rows);
         }
-        Section::Machines | Section::Messages | Section::Queues | Section::Timers => {}
+        Section::Spans
+        | Section::Machines
+        | Section::Messages
+        | Section::Queues
+        | Section::Timers => {}
     }
 }
 

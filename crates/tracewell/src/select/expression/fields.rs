@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::syntax::{Comparison, Condition, Field, Property, Text, Wanted};
-use crate::model::schema::{Argument, ArgumentKind};
+use crate::model::schema::{Argument, ArgumentKind, Level};
 use crate::model::{Event, Trace};
 use crate::select::names::argument;
 use crate::select::pattern::like;
@@ -101,6 +101,13 @@ impl Fields {
             Property::Family => return Some(event.kind().family.as_str().into()),
             Property::Context => {
                 return Some(event.context().map_or("", |context| context.name.as_str()).into());
+            }
+            // These fields are empty in events without a call site or a span.
+            Property::Level => return Some(event.level().map_or("", Level::as_str).into()),
+            Property::Target => return Some(event.target().unwrap_or_default()),
+            Property::Span => {
+                let name = event.span().map(|number| event.span_name(number).unwrap_or("?"));
+                return Some(name.unwrap_or_default().into());
             }
             Property::Object => {}
             Property::Label => put(&mut self.text, format_args!("{}", event.label())),

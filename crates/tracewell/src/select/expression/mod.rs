@@ -37,7 +37,7 @@ const MAX_DEPTH: usize = 64;
 /// | `ao = motor` | the argument is this name, in any case; `*` is any text, `?` any character |
 /// | `ao = "motor"` | every character must be equal |
 /// | `sig = 3 \| 4` | one of the values; with `!=` none of them |
-/// | `@context = low` | a property: `@name`, `@label`, `@family`, `@id`, `@context`, `@cpu`, `@priority`, `@ticks`, `@text`, `@object` |
+/// | `@context = low` | a property: `@name`, `@label`, `@family`, `@level`, `@target`, `@span`, `@id`, `@context`, `@cpu`, `@priority`, `@ticks`, `@text`, `@object` |
 /// | `A && B`, `A, B`, `A \|\| B`, `!A`, `(A)` | both, one of them, not; `!` binds more tightly than `&&`, and that more than `\|\|` |
 ///
 /// An event that lacks an argument meets no condition on it.

@@ -28,6 +28,9 @@ pub(crate) enum Property {
     Name,
     Label,
     Family,
+    Level,
+    Target,
+    Span,
     Id,
     Context,
     Cpu,
@@ -40,10 +43,13 @@ pub(crate) enum Property {
 }
 
 impl Property {
-    pub(crate) const ALL: [(&'static str, Self); 10] = [
+    pub(crate) const ALL: [(&'static str, Self); 13] = [
         ("name", Self::Name),
         ("label", Self::Label),
         ("family", Self::Family),
+        ("level", Self::Level),
+        ("target", Self::Target),
+        ("span", Self::Span),
         ("id", Self::Id),
         ("context", Self::Context),
         ("cpu", Self::Cpu),

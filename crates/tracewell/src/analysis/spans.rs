@@ -1,0 +1,227 @@
+//! The spans of instrumented programs: how many of each name, how long they lived, and how long
+//! threads were in them.
+//!
+//! The time of a span from its beginning to its end is its duration. The span is busy while at
+//! least one thread is in it, and idle in the rest of its duration. A span counts when it ends.
+//!
+//! Memory is bounded: there are at most `MAX_NAMES` names and `MAX_OPEN` open spans. Spans beyond
+//! these limits, spans whose beginning is missing, and spans that were open when events were lost
+//! are counted, but have no durations.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::Range;
+use crate::model::schema::SpanRole;
+use crate::model::{Batch, Event, Flow, Loss, Sink, Trace};
+
+/// Maximum number of different spans with a row of their own.
+const MAX_NAMES: usize = 1 << 12;
+
+/// Maximum number of open spans with times.
+const MAX_OPEN: usize = 1 << 16;
+
+/// The spans of one call site.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SpanFigures {
+    /// The name of the spans.
+    pub name: String,
+    /// The part of the program that begins them.
+    pub target: String,
+    /// Number of spans that began.
+    pub begun: u64,
+    /// Number of spans that had not ended at the end of the trace.
+    pub open: u64,
+    /// Number of spans without a duration, because events are missing.
+    pub cut: u64,
+    /// Durations of the spans from beginning to end, in ticks.
+    pub duration: Range,
+    /// The parts of the durations in which at least one thread was in the span, in ticks.
+    pub busy: Range,
+}
+
+impl SpanFigures {
+    /// Returns the ticks in which no thread was in the spans.
+    pub fn idle(&self) -> u64 {
+        self.duration.sum().saturating_sub(self.busy.sum())
+    }
+}
+
+/// The figures of all spans.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct AllSpans {
+    /// The spans of each call site, the longest total duration first.
+    pub names: Vec<SpanFigures>,
+    /// Number of spans that ended, but whose beginning is not in the trace.
+    pub unknown: u64,
+    /// Number of spans without a row or times, because there were too many different or open ones.
+    pub more: u64,
+}
+
+/// A process and the number of a span in it.
+type Key = (u32, u64);
+
+/// An open span.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    row: usize,
+    from: u64,
+    /// Number of times that threads are in the span, and the tick of the first of them.
+    entered: u64,
+    since: u64,
+    busy: u64,
+    /// True if events were lost since the span began. It is then counted already.
+    is_cut: bool,
+}
+
+/// A sink that measures spans. [`Spans::figures`] returns the results.
+///
+/// ```
+/// use tracewell::analysis::spans::Spans;
+/// use tracewell::input::{Input, Settings};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx").as_ref();
+/// let mut spans = Spans::default();
+/// Input::open(path, Settings::default())?.read(&mut spans)?;
+/// // Kernels do not record spans.
+/// assert!(spans.figures().names.is_empty());
+/// # Ok::<(), tracewell::input::InputError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Spans {
+    rows: Vec<SpanFigures>,
+    /// The row of each event id that begins spans; `None` if there are too many rows.
+    row_of: HashMap<u32, Option<usize>, RandomState>,
+    open: HashMap<Key, Open, RandomState>,
+    unknown: u64,
+    more: u64,
+}
+
+impl Sink for Spans {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        // Only call sites begin spans.
+        if !trace.schema.has_call_sites() {
+            return Flow::Continue(());
+        }
+        for row in batch.events() {
+            let event = Event::new(trace, &row);
+            let Some(role) = event.kind().instrumentation.span else { continue };
+            if let Some(number) = event.argument(0) {
+                let key = (trace.program_spans.process(row.context), number);
+                self.take(role, key, event);
+            }
+        }
+        Flow::Continue(())
+    }
+
+    fn loss(&mut self, _: &Trace, _: &Loss) -> Flow {
+        // The end of a span, or an entry into it, may be missing.
+        for open in self.open.values_mut().filter(|open| !open.is_cut) {
+            open.is_cut = true;
+            self.rows[open.row].cut += 1;
+        }
+        Flow::Continue(())
+    }
+}
+
+impl Spans {
+    fn take(&mut self, role: SpanRole, key: Key, event: Event<'_>) {
+        let ticks = event.ticks();
+        match role {
+            SpanRole::Begins => self.begin(key, event),
+            SpanRole::Enters => {
+                if let Some(open) = self.open.get_mut(&key) {
+                    open.since = if open.entered == 0 { ticks } else { open.since };
+                    open.entered += 1;
+                }
+            }
+            SpanRole::Leaves => {
+                if let Some(open) = self.open.get_mut(&key).filter(|open| open.entered > 0) {
+                    open.entered -= 1;
+                    if open.entered == 0 {
+                        open.busy += ticks.saturating_sub(open.since);
+                    }
+                }
+            }
+            SpanRole::Ends => match self.open.remove(&key) {
+                Some(open) if open.is_cut => {}
+                Some(open) => {
+                    let row = &mut self.rows[open.row];
+                    row.duration.add(ticks.saturating_sub(open.from));
+                    let last = if open.entered > 0 { ticks.saturating_sub(open.since) } else { 0 };
+                    row.busy.add(open.busy + last);
+                }
+                None => self.unknown += 1,
+            },
+            SpanRole::Inside | SpanRole::Records => {}
+        }
+    }
+
+    fn begin(&mut self, key: Key, event: Event<'_>) {
+        let rows = &mut self.rows;
+        let row = *self.row_of.entry(event.id()).or_insert_with(|| row(rows, event));
+        let Some(row) = row else {
+            self.more += 1;
+            return;
+        };
+        self.rows[row].begun += 1;
+        let from = event.ticks();
+        if self.open.len() >= MAX_OPEN {
+            // The ends of these spans may be lost.
+            self.open.retain(|_, open| !open.is_cut);
+        }
+        if self.open.len() >= MAX_OPEN {
+            self.more += 1;
+            self.rows[row].cut += 1;
+            return;
+        }
+        let open = Open { row, from, entered: 0, since: from, busy: 0, is_cut: false };
+        if let Some(before) = self.open.insert(key, open).filter(|before| !before.is_cut) {
+            // The end of the earlier span with this number is missing.
+            self.rows[before.row].cut += 1;
+        }
+    }
+
+    /// Begins the range of the figures: forgets all figures so far. Open spans stay open, and count
+    /// when they end.
+    pub fn begin_range(&mut self) {
+        for row in &mut self.rows {
+            *row = SpanFigures {
+                name: std::mem::take(&mut row.name),
+                target: std::mem::take(&mut row.target),
+                ..SpanFigures::default()
+            };
+        }
+        (self.unknown, self.more) = (0, 0);
+        for open in self.open.values().filter(|open| !open.is_cut) {
+            self.rows[open.row].begun += 1;
+        }
+    }
+
+    /// Returns the figures after all events.
+    pub fn figures(mut self) -> AllSpans {
+        for open in self.open.values().filter(|open| !open.is_cut) {
+            self.rows[open.row].open += 1;
+        }
+        self.rows.retain(|row| row.begun > 0);
+        self.rows.sort_by_key(|row| std::cmp::Reverse(row.duration.sum()));
+        AllSpans { names: self.rows, unknown: self.unknown, more: self.more }
+    }
+}
+
+/// Returns the row of a call site. Call sites have several event ids if the kinds of their values
+/// differ.
+fn row(rows: &mut Vec<SpanFigures>, event: Event<'_>) -> Option<usize> {
+    let site = event.kind().instrumentation.site.as_ref()?;
+    let is_same = |row: &SpanFigures| row.name == site.name && row.target == site.target;
+    if let Some(known) = rows.iter().position(is_same) {
+        return Some(known);
+    }
+    if rows.len() >= MAX_NAMES {
+        return None;
+    }
+    let (name, target) = (site.name.clone(), site.target.clone());
+    rows.push(SpanFigures { name, target, ..SpanFigures::default() });
+    Some(rows.len() - 1)
+}

@@ -1,0 +1,229 @@
+//! The spans of instrumented programs: units of work with a name, a beginning and an end.
+//!
+//! The decoder adds spans while it reads, and events ask for the name of a span by its number. A
+//! program may begin millions of spans, so memory is bounded: the table keeps the spans that are
+//! open, up to a limit, and the spans that ended last. A span whose beginning was not recorded, or
+//! was lost, or was removed from the table, has no name.
+
+use std::collections::{HashMap, VecDeque};
+
+use foldhash::fast::RandomState;
+
+use super::ContextId;
+use super::schema::SpanRole;
+
+/// Maximum number of open spans. If there are more, the oldest one is removed.
+const MAX_OPEN: usize = 1 << 16;
+
+/// Maximum number of ended spans. A batch has fewer events, so the events of a batch find each
+/// span that ends within the batch.
+const MAX_ENDED: usize = 1 << 14;
+
+/// A process and the number of a span in it.
+type Key = (u32, u64);
+
+/// A span of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ProgramSpan {
+    /// The number of the span in its process.
+    pub number: u64,
+    /// The id of the event type with which it began.
+    pub begun_by: u32,
+    /// Ticks of its beginning.
+    pub from: u64,
+    /// Ticks of its end; `None` if it is open.
+    pub until: Option<u64>,
+}
+
+/// The open spans of a trace, and those that ended last.
+///
+/// ```
+/// use tracewell::model::schema::SpanRole;
+/// use tracewell::model::{ContextId, ProgramSpans};
+///
+/// let mut spans = ProgramSpans::default();
+/// let thread = ContextId(0);
+/// spans.set_process(thread, 42);
+/// spans.begin(thread, 7, (100, 3));
+/// spans.end(thread, 7, 200);
+/// assert_eq!(spans.at(thread, 7, 99), None);
+/// assert_eq!(spans.at(thread, 7, 150).unwrap().begun_by, 3);
+/// // The number of an ended span names this span until another span has the number.
+/// assert_eq!(spans.at(thread, 7, 201).unwrap().until, Some(200));
+/// ```
+#[derive(Debug, Default)]
+pub struct ProgramSpans {
+    /// The process of each context.
+    processes: Vec<u32>,
+    /// The role of each event id that begins or ends spans.
+    roles: Vec<Option<SpanRole>>,
+    /// The spans of each number, in order of their beginnings.
+    by_number: HashMap<Key, Vec<ProgramSpan>, RandomState>,
+    /// The keys and beginnings of spans, in order of their beginnings. Those of ended spans are
+    /// removed from time to time.
+    begun: VecDeque<(Key, u64)>,
+    /// The same for ended spans, in order of their ends.
+    ended: VecDeque<(Key, u64)>,
+    open: usize,
+    /// Number of open spans that were removed.
+    removed: u64,
+}
+
+impl ProgramSpans {
+    /// Sets the process of a context. Numbers of spans are unique within a process.
+    pub fn set_process(&mut self, context: ContextId, process: u32) {
+        let index = context.index();
+        if index >= self.processes.len() {
+            self.processes.resize(index + 1, 0);
+        }
+        self.processes[index] = process;
+    }
+
+    /// Returns the process of a context, or 0 if it is unknown.
+    pub fn process(&self, context: ContextId) -> u32 {
+        self.processes.get(context.index()).copied().unwrap_or(0)
+    }
+
+    /// Declares that events of this id have a role in spans.
+    pub fn declare(&mut self, id: u16, role: SpanRole) {
+        let index = usize::from(id);
+        if index >= self.roles.len() {
+            self.roles.resize(index + 1, None);
+        }
+        self.roles[index] = matches!(role, SpanRole::Begins | SpanRole::Ends).then_some(role);
+    }
+
+    /// Returns the role of events that begin or end spans, or `None` for all other events.
+    #[inline]
+    pub fn role(&self, id: u16) -> Option<SpanRole> {
+        self.roles.get(usize::from(id)).copied().flatten()
+    }
+
+    /// Begins a span at a tick, with an event of the id `begun_by`. A span with the same number
+    /// ends.
+    pub fn begin(&mut self, context: ContextId, number: u64, (from, begun_by): (u64, u32)) {
+        self.end(context, number, from);
+        let key = (self.process(context), number);
+        let span = ProgramSpan { number, begun_by, from, until: None };
+        self.by_number.entry(key).or_default().push(span);
+        self.begun.push_back((key, from));
+        self.open += 1;
+        while self.open > MAX_OPEN {
+            let Some((key, from)) = self.begun.pop_front() else { break };
+            if self.is_open(key, from) {
+                self.remove(key, from);
+                self.open -= 1;
+                self.removed += 1;
+            }
+        }
+        if self.begun.len() > 2 * MAX_OPEN {
+            let mut begun = std::mem::take(&mut self.begun);
+            begun.retain(|(key, from)| self.is_open(*key, *from));
+            self.begun = begun;
+        }
+    }
+
+    /// Ends an open span at a tick. Does nothing if no span with this number is open.
+    pub fn end(&mut self, context: ContextId, number: u64, until: u64) {
+        let key = (self.process(context), number);
+        let Some(span) = self.by_number.get_mut(&key).and_then(|spans| spans.last_mut()) else {
+            return;
+        };
+        if span.until.is_some() {
+            return;
+        }
+        span.until = Some(until);
+        self.ended.push_back((key, span.from));
+        self.open -= 1;
+        if self.ended.len() > MAX_ENDED
+            && let Some((key, from)) = self.ended.pop_front()
+        {
+            self.remove(key, from);
+        }
+    }
+
+    /// Returns the latest span with a number that began at or before a tick, in the process of a
+    /// context. Returns `None` if the table has no such span.
+    pub fn at(&self, context: ContextId, number: u64, ticks: u64) -> Option<&ProgramSpan> {
+        let spans = self.by_number.get(&(self.process(context), number))?;
+        spans.iter().rev().find(|span| span.from <= ticks)
+    }
+
+    /// Returns the number of open spans that were removed because there were too many.
+    pub const fn removed(&self) -> u64 {
+        self.removed
+    }
+
+    fn is_open(&self, key: Key, from: u64) -> bool {
+        let last = self.by_number.get(&key).and_then(|spans| spans.last());
+        last.is_some_and(|span| span.from == from && span.until.is_none())
+    }
+
+    fn remove(&mut self, key: Key, from: u64) {
+        let Some(spans) = self.by_number.get_mut(&key) else { return };
+        if let Some(place) = spans.iter().position(|span| span.from == from) {
+            spans.remove(place);
+        }
+        if spans.is_empty() {
+            self.by_number.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const THREAD: ContextId = ContextId(0);
+
+    #[test]
+    fn a_number_names_its_spans_in_turn_and_each_process_has_its_own() {
+        let mut spans = ProgramSpans::default();
+        let other = ContextId(5);
+        spans.set_process(THREAD, 1);
+        spans.set_process(other, 2);
+        spans.begin(THREAD, 7, (10, 100));
+        spans.begin(other, 7, (12, 200));
+        spans.end(THREAD, 7, 15);
+        spans.begin(THREAD, 7, (20, 101));
+        let begun_by = |context, ticks| spans.at(context, 7, ticks).map(|span| span.begun_by);
+        assert_eq!(
+            [9, 10, 19, 20].map(|ticks| begun_by(THREAD, ticks)),
+            [None, Some(100), Some(100), Some(101)]
+        );
+        assert_eq!([11, 99].map(|ticks| begun_by(other, ticks)), [None, Some(200)]);
+    }
+
+    #[test]
+    fn a_number_that_begins_again_without_an_end_names_the_new_span() {
+        let mut spans = ProgramSpans::default();
+        spans.begin(THREAD, 7, (10, 100));
+        spans.begin(THREAD, 7, (20, 101));
+        assert_eq!(spans.at(THREAD, 7, 15).unwrap().until, Some(20));
+        spans.end(THREAD, 7, 30);
+        spans.end(THREAD, 7, 40);
+        assert_eq!(spans.at(THREAD, 7, 50).unwrap().until, Some(30));
+        assert_eq!(spans.open, 0);
+    }
+
+    #[test]
+    fn memory_is_bounded_and_a_long_span_outlives_millions_of_short_ones() {
+        let mut spans = ProgramSpans::default();
+        spans.begin(THREAD, 1, (0, 9));
+        for number in 2..600_000 {
+            spans.begin(THREAD, number, (number, 3));
+            spans.end(THREAD, number, number);
+        }
+        assert_eq!(spans.at(THREAD, 1, 700_000).unwrap().begun_by, 9);
+        assert!(spans.at(THREAD, 599_999, 700_000).is_some());
+        assert!(spans.at(THREAD, 2, 700_000).is_none());
+        assert_eq!(spans.by_number.len(), MAX_ENDED + 1);
+        assert!(spans.begun.len() <= 2 * MAX_OPEN && spans.removed() == 0);
+        // Spans without ends, as if their ends were lost.
+        for number in 1_000_000..1_000_000 + MAX_OPEN as u64 {
+            spans.begin(THREAD, number, (number, 3));
+        }
+        assert_eq!((spans.open, spans.removed()), (MAX_OPEN, 1));
+        assert!(spans.at(THREAD, 1, 2_000_000).is_none());
+    }
+}

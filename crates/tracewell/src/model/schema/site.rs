@@ -1,0 +1,92 @@
+//! The part of an event type that describes an instrumented program: call site, role in a span, and
+//! texts that share bytes. The spans themselves are in `model::program_spans`.
+
+use std::fmt;
+
+/// The level of an event, from the most severe.
+///
+/// ```
+/// use tracewell::model::schema::Level;
+///
+/// assert!(Level::Error < Level::Trace);
+/// assert_eq!(Level::Warn.to_string(), "WARN");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Level {
+    /// An error.
+    Error,
+    /// A warning.
+    Warn,
+    /// Information for users.
+    Info,
+    /// Information for developers.
+    Debug,
+    /// Details for developers.
+    Trace,
+}
+
+impl Level {
+    /// All levels, from the most severe.
+    pub const ALL: [Self; 5] = [Self::Error, Self::Warn, Self::Info, Self::Debug, Self::Trace];
+
+    /// Returns the name in capital letters, as outputs show it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "ERROR",
+            Self::Warn => "WARN",
+            Self::Info => "INFO",
+            Self::Debug => "DEBUG",
+            Self::Trace => "TRACE",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A place in a program that records events or begins spans.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CallSite {
+    /// The level of its events.
+    pub level: Level,
+    /// The part of the program, usually the path of a module, such as `app::net`.
+    pub target: String,
+    /// The name of the span or event, or the line in the source if an event has no name.
+    pub name: String,
+    /// Index of the argument with the target, for records that a bridge passes on from another
+    /// logger. [`CallSite::target`] is then the same for all records of the bridge.
+    pub forwarded: Option<usize>,
+}
+
+/// The role of an event in a span. Argument 0 of an event with a role is the number of the span.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SpanRole {
+    /// The span begins. Argument 1 is the number of the span around it.
+    Begins,
+    /// The event happens in the span. The number is 0 if it happens in no span.
+    Inside,
+    /// The span gets further values.
+    Records,
+    /// A thread enters the span.
+    Enters,
+    /// A thread leaves the span.
+    Leaves,
+    /// The span ends.
+    Ends,
+}
+
+/// The part of an event type that describes an instrumented program. It is empty for events of
+/// other systems.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Instrumentation {
+    /// The call site that records the event.
+    pub site: Option<CallSite>,
+    /// The role of the event in a span.
+    pub span: Option<SpanRole>,
+    /// Index of the first and of the last argument among those whose texts share the bytes of the
+    /// last one.
+    pub parts: Option<(usize, usize)>,
+}
