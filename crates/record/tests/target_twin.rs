@@ -68,7 +68,7 @@ fn run(geometry: Geometry, seed: u64) -> (String, Vec<u8>) {
     let now = Cell::new(0_u32);
     for part in 0..2 {
         // The second part begins after a reset.
-        let keep = part > 0 && seed % 2 == 0;
+        let keep = part > 0 && seed.is_multiple_of(2);
         writeln!(script, "i {}", u32::from(keep)).unwrap();
         let mut recorder =
             Recorder::new(&mut memory, &geometry.options(keep), || now.get()).unwrap();
