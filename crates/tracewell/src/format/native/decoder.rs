@@ -10,6 +10,7 @@ use tracewell_wire::native::{ClockFacts, ClockKind, FullPolicy, WORD, word};
 use super::image::Image;
 use super::log::{Log, Stop};
 use super::merge::Merge;
+use super::snapshot::not_closed;
 use super::{FORMAT, is_image};
 use crate::format::blocks::Behind;
 use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings};
@@ -163,6 +164,9 @@ impl NativeDecoder {
             out.loss(None, cause, end)?;
         }
         if !self.log.ended {
+            if out.trace.fact("state") == Some(State::Running.code()) {
+                out.trace.replace_fact(not_closed());
+            }
             let message = "the log was not closed: it ends here without an end block";
             out.trace.diagnostics.add(Severity::Note, end, message);
         }
