@@ -32,7 +32,7 @@ pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use emitter::{Emitter, EventBuffer, NewEvent, Window};
 pub use event::{Args, ArgumentValue, Event, Label, Time};
 pub use event_ids::EventIds;
-pub use lifetime::{LifeTurn, Lifetimes, births_and_deaths};
+pub use lifetime::{KeyBinding, Lifetimes, births_and_deaths};
 pub use loss::{Loss, LossCause, LossCount, Losses};
 pub use meaning::Meaning;
 pub use object::{Lifetime, NamedAt, Object, ObjectId, Objects};
