@@ -164,9 +164,8 @@ fn an_event_that_does_not_occur_is_reported_after_the_whole_trace() {
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
         stderr(&output)
     };
-    let absent = |names: &str| {
-        format!("warning: t: these events do not occur in this trace: {names}\n")
-    };
+    let absent =
+        |names: &str| format!("warning: t: these events do not occur in this trace: {names}\n");
     // 5000 is a user event, and 1388 is 5000 in hexadecimal.
     for option in ["-d", "-k"] {
         assert_eq!(warning(&["report", option, "1388", "t"]), absent("hexadecimal id 1388"));

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-use crate::intake::{Intake, CHUNK_LEN, is_pause};
+use crate::intake::{CHUNK_LEN, Intake, is_pause};
 use crate::pace::{Pace, READING};
 
 /// A new connection replaces a connection that has been silent for this long, because the target

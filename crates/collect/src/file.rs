@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::thread;
 
-use crate::intake::{Intake, CHUNK_LEN, is_pause};
+use crate::intake::{CHUNK_LEN, Intake, is_pause};
 use crate::pace::{Pace, READING, TICK};
 use tracewell::text::shown_path;
 

@@ -97,7 +97,7 @@ pub use view::{MakeSink, Shown, View};
 
 use buffer::Buffer;
 use control::Control;
-use intake::{Intake, CHUNK_LEN};
+use intake::{CHUNK_LEN, Intake};
 
 /// Limits that hold for all sources of a collection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -12,7 +12,7 @@ use tracewell_wire::shark::{DatagramHeader, Frame};
 
 use crate::connection::SILENCE;
 use crate::datagrams::{Account, Report};
-use crate::intake::{Intake, CHUNK_LEN, is_pause};
+use crate::intake::{CHUNK_LEN, Intake, is_pause};
 use crate::pace::{Pace, READING, TICK};
 use crate::unreceived;
 

@@ -139,7 +139,9 @@ fn shares_are_of_the_time_of_all_cores() {
         assert_eq!(rows.map(|row| hundredths(&row[4])).sum::<u64>(), 10_000, "core {core}");
     }
     assert!(
-        found.text.contains("on 2 cores; tasks and interrupts executed for 1622016 of their 1646592 ticks"),
+        found.text.contains(
+            "on 2 cores; tasks and interrupts executed for 1622016 of their 1646592 ticks"
+        ),
         "{}",
         found.text
     );

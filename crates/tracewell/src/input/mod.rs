@@ -46,7 +46,9 @@ use watch::{Watch, Watching};
 use crate::compressed;
 use crate::compressed::reader::Decompressor;
 use crate::format::{self, Confidence, FORMATS, Format};
-use crate::model::{Batch, Diagnostics, Event, Fact, Flow, IntoFlow, Rate, Severity, Sink, Stop, Trace};
+use crate::model::{
+    Batch, Diagnostics, Event, Fact, Flow, IntoFlow, Rate, Severity, Sink, Stop, Trace,
+};
 use crate::select::Selection;
 use crate::text::shown_path;
 

@@ -137,7 +137,8 @@ impl Accounts {
     pub(super) fn split(&self, task: ContextId, before: Split, ticks: u64) -> Split {
         let now = self.totals(task);
         let (own, blocking) = (now.own - before.own, now.blocking - before.blocking);
-        let (interrupts, unattributed) = (now.interrupts - before.interrupts, now.unattributed - before.unattributed);
+        let (interrupts, unattributed) =
+            (now.interrupts - before.interrupts, now.unattributed - before.unattributed);
         // On several cores the parts can exceed the whole, because tasks ran at the same time.
         let interference = ticks.saturating_sub(own + blocking + interrupts + unattributed);
         Split { own, blocking, interference, interrupts, unattributed }
@@ -148,7 +149,12 @@ impl Accounts {
         let ran = self.ran.rows();
         let behalf = self.behalf.get(task).cloned().unwrap_or_default();
         let (interrupts, unattributed) = (self.interrupts, self.unattributed);
-        (ran.len() <= MAX_TASKS).then(|| Moment { ran: ran.to_vec(), behalf, interrupts, unattributed })
+        (ran.len() <= MAX_TASKS).then(|| Moment {
+            ran: ran.to_vec(),
+            behalf,
+            interrupts,
+            unattributed,
+        })
     }
 
     /// Returns the parts of the time since `moment` from the view of a task.

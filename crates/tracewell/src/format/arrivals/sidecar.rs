@@ -53,8 +53,9 @@ fn describe(file: &[u8], path: &Path, length: u64, diagnostics: &mut Diagnostics
     diagnostics.add(Severity::Note, None, message);
     for (position, bytes) in dropped {
         let bytes = counted(bytes.into(), "byte");
-        let message =
-            format!("{bytes} received here were dropped: the file could not be written, or not fast enough");
+        let message = format!(
+            "{bytes} received here were dropped: the file could not be written, or not fast enough"
+        );
         diagnostics.add(Severity::Damage, position, message);
     }
 }
