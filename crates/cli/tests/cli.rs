@@ -126,7 +126,7 @@ fn analyze_prints_the_requested_lists() {
             "earlier_jobs_ticks",
             "blocking_ticks",
             "interrupt_ticks",
-            "nobody_ticks",
+            "unattributed_ticks",
         ];
         let parts: u64 = parts.iter().map(|part| ticks(job, part)).sum();
         assert_eq!(parts + others, ticks(job, "response_ticks"), "{job:#}");

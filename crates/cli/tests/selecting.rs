@@ -138,7 +138,7 @@ fn names_are_not_called_unknown_if_only_a_part_was_read() {
         reported.contains("'logger' in the part of this trace that was read")
             || reported.is_empty()
     );
-    let output = run(&["events", "--event", "tx_mutex_delete", "t"]);
+    let output = run(&["events", "--event", "tx_mutex_delete", "--to", "1000", "t"]);
     assert_eq!(stderr(&output), "", "it is a name of this format");
 }
 

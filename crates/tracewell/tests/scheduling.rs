@@ -131,7 +131,10 @@ fn a_response_is_the_sum_of_its_parts() {
         (10, 110, 18 + 7 + 6 + 9, 3)
     );
     assert_eq!(parts.others, [(id(MAIN), 2), (id(HIGH), 32), (id(MIDDLE), 11)]);
-    assert_eq!((parts.own, parts.blocking, parts.interrupts, parts.unattributed), (40, 0, 4 + 6 + 5, 0));
+    assert_eq!(
+        (parts.own, parts.blocking, parts.interrupts, parts.unattributed),
+        (40, 0, 4 + 6 + 5, 0)
+    );
     assert_eq!((middle.response(), middle.execution, middle.earlier), (14, 10, 0));
     for job in &figures.jobs {
         assert_eq!(job.parts.as_ref().unwrap().whole(), job.response());
