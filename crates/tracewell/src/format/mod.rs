@@ -74,7 +74,7 @@ pub type Snapshot = fn(&Path, &File) -> io::Result<Option<Vec<u8>>>;
 /// know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
-    /// The note.
+    /// The text of the note, for diagnostics.
     pub message: String,
     /// A property of the source that replaces the recorded one, if the two contradict each other.
     pub fact: Option<Fact>,
