@@ -14,7 +14,7 @@ pub const RATE: f64 = 12.5e6;
 
 /// Time between two writes of the target. The interval is similar to that of a driver that combines
 /// interrupts. A network that delivers single frames has shorter intervals.
-const PIECE: Duration = Duration::from_millis(1);
+const INTERVAL: Duration = Duration::from_millis(1);
 
 /// The cost of one run.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -80,7 +80,7 @@ fn address(child: &mut Child) -> io::Result<String> {
 fn send(target: &mut TcpStream, stream: &[u8], start: Instant, time: Duration) -> io::Result<u64> {
     let (mut sent, mut rest) = (0, stream);
     while start.elapsed() < time {
-        thread::sleep(PIECE);
+        thread::sleep(INTERVAL);
         // Even if this thread did not run for some time, the total must not exceed the rate.
         let passed = start.elapsed().min(time);
         let mut due = (RATE * passed.as_secs_f64()) as u64 - sent;

@@ -14,7 +14,7 @@ use tracewell::text::shown_path;
 use crate::args::InputArgs;
 use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, warn};
-use crate::verbs::{Made, for_each_file, read_named, title, write_files};
+use crate::verbs::{Made, for_each_file, read_selected, title, write_files};
 use crate::{output, screen, shipped, sources};
 
 /// The request for a report.
@@ -103,7 +103,7 @@ impl Request {
         }
         let mut report = TrcReport::new(out, program, settings);
         // A selection by name needs names that a trace may define at its end.
-        let read = read_named(input, &mut report, selection.has_names());
+        let read = read_selected(input, &mut report, &selection);
         let mut trace = read.map_err(|error| Failure::reading(error, self.output_path()))?;
         selection.remark(&mut trace);
         warn_marks(input.path(), report.marks());

@@ -126,7 +126,7 @@ fn analyze_prints_the_requested_lists() {
             "earlier_jobs_ticks",
             "blocking_ticks",
             "interrupt_ticks",
-            "nobody_ticks",
+            "unattributed_ticks",
         ];
         let parts: u64 = parts.iter().map(|part| ticks(job, part)).sum();
         assert_eq!(parts + others, ticks(job, "response_ticks"), "{job:#}");
@@ -149,14 +149,14 @@ fn analyze_shows_the_sections_that_are_asked_for() {
         ["MUTEXES OF", "RESOURCE", "SERVER"].map(|table| text.find(&format!("\n\n{table}")));
     assert!(tables.iter().all(Option::is_some) && tables.is_sorted(), "{text}");
     assert!(!text.contains("\nTASK") && !text.contains("\nmore: "), "{text}");
-    let none = "\n--show stacks shows nothing: the trace has no such figures\n";
-    assert!(shown("stacks").contains(none) && !shown("all").contains("shows nothing"));
+    let none = "\n--show stacks: the trace has no such figures\n";
+    assert!(shown("stacks").contains(none) && !shown("all").contains("no such figures"));
     // Each section that the summary names exists.
     let summary = stdout(&run(&["analyze"], &trace));
     let more = summary.lines().find_map(|line| line.strip_prefix("more: --show ")).unwrap();
     let (named, _) = more.split_once(" or --show all").unwrap();
     assert_eq!(named, "tasks,cores,jobs,locks,interrupts,servers");
-    assert!(!shown(named).contains("shows nothing"));
+    assert!(!shown(named).contains("no such figures"));
     let wrong = run(&["analyze", "--show", "stack"], &trace);
     assert_eq!(status(&wrong), Some(2));
     assert!(stderr(&wrong).contains("a similar value exists: 'stacks'"), "{}", stderr(&wrong));

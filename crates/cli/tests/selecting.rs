@@ -138,7 +138,7 @@ fn names_are_not_called_unknown_if_only_a_part_was_read() {
         reported.contains("'logger' in the part of this trace that was read")
             || reported.is_empty()
     );
-    let output = run(&["events", "--event", "tx_mutex_delete", "t"]);
+    let output = run(&["events", "--event", "tx_mutex_delete", "--to", "1000", "t"]);
     assert_eq!(stderr(&output), "", "it is a name of this format");
 }
 
@@ -155,4 +155,32 @@ fn names_that_a_trace_records_late_are_valid_from_its_first_event_on() {
     let output = run(&["check", "--write", "--event", "SM_INIT", "-", "r"]);
     let written = String::from_utf8(output.stdout).unwrap();
     assert!(written.contains("SM_INIT(ao = my, ist = S1)"), "{written}");
+}
+
+#[test]
+fn an_event_that_does_not_occur_is_reported_after_the_whole_trace() {
+    let warning = |arguments: &[&str]| {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+        stderr(&output)
+    };
+    let absent =
+        |names: &str| format!("warning: t: these events do not occur in this trace: {names}\n");
+    // 5000 is a user event, and 1388 is 5000 in hexadecimal.
+    for option in ["-d", "-k"] {
+        assert_eq!(warning(&["report", option, "1388", "t"]), absent("hexadecimal id 1388"));
+        let found = warning(&["report", option, "1388,1000", "t"]);
+        assert_eq!(found, "", "one of the ids occurs");
+    }
+    for verb in ["events", "report", "analyze", "info"] {
+        let names = ["--event", "tx_mutex_delete", "--event", "5000", "--event", "tx_mutex_get"];
+        let arguments = [&[verb][..], &names, &["t"]].concat();
+        assert_eq!(warning(&arguments), absent("'tx_mutex_delete', '5000'"), "{verb}");
+    }
+    // The events could follow the part that was read.
+    assert_eq!(warning(&["events", "--event", "tx_mutex_delete", "--to", "1000", "t"]), "");
+    // An unknown name has its own warning.
+    assert!(!warning(&["events", "--event", "tx_mutex_gte", "t"]).contains("do not occur"));
+    // Programs for AIX may record any hook.
+    assert_eq!(warning(&["report", "-d", "7FF", "h"]), "");
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-use crate::intake::{Intake, PIECE, is_pause};
+use crate::intake::{CHUNK_LEN, Intake, is_pause};
 use crate::pace::{Pace, READING};
 
 /// A new connection replaces a connection that has been silent for this long, because the target
@@ -30,7 +30,7 @@ pub(crate) fn read(
     intake: &mut Intake<'_>,
     mut gives_way: impl FnMut() -> bool,
 ) -> End {
-    let mut piece = vec![0; PIECE];
+    let mut piece = vec![0; CHUNK_LEN];
     let mut pace = Pace::new(READING);
     let mut last = Instant::now();
     while !intake.is_over() {
@@ -39,7 +39,7 @@ pub(crate) fn read(
             Ok(length) => {
                 intake.bytes(piece.get(..length).unwrap_or_default());
                 // A full read means that more data is waiting.
-                if length < PIECE && intake.pauses {
+                if length < CHUNK_LEN && intake.pauses {
                     pace.rest_after_read(length);
                 }
                 last = Instant::now();

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::thread;
 
-use crate::intake::{Intake, PIECE, is_pause};
+use crate::intake::{CHUNK_LEN, Intake, is_pause};
 use crate::pace::{Pace, READING, TICK};
 use tracewell::text::shown_path;
 
@@ -44,7 +44,7 @@ fn open(path: &Path) -> io::Result<File> {
 
 /// Reads a file until another file replaces it. Returns true if the source ends with this file.
 fn read_growing(path: &Path, mut file: File, intake: &mut Intake<'_>) -> io::Result<bool> {
-    let mut piece = vec![0; PIECE];
+    let mut piece = vec![0; CHUNK_LEN];
     let mut position = 0;
     while intake.wait_for_room() {
         let length = file.read(&mut piece)?;
@@ -95,7 +95,7 @@ fn is_replaced(_: &Path, _: &Metadata) -> bool {
 pub(crate) fn from_stdin(intake: &mut Intake<'_>) -> io::Result<()> {
     intake.opened("standard input");
     let mut stdin = stdin();
-    let mut piece = vec![0; PIECE];
+    let mut piece = vec![0; CHUNK_LEN];
     let mut pace = Pace::new(READING);
     while intake.wait_for_room() {
         match stdin.read(&mut piece) {
@@ -106,7 +106,7 @@ pub(crate) fn from_stdin(intake: &mut Intake<'_>) -> io::Result<()> {
             Ok(length) => {
                 intake.bytes(piece.get(..length).unwrap_or_default());
                 // A full read means that more data is waiting.
-                if length < PIECE {
+                if length < CHUNK_LEN {
                     pace.rest();
                 }
             }

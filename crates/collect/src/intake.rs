@@ -14,7 +14,7 @@ use crate::gauge::{Gauge, Link};
 use crate::pace::TICK;
 
 /// Maximum number of bytes per read. No datagram is longer.
-pub(crate) const PIECE: usize = 1 << 16;
+pub(crate) const CHUNK_LEN: usize = 1 << 16;
 
 /// The shortest and the longest time between two attempts to open a source.
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
@@ -102,7 +102,7 @@ impl<'a> Intake<'a> {
     /// Waits until there is room for a read. Returns false if the collection ends first.
     pub(crate) fn wait_for_room(&self) -> bool {
         while !self.is_over() {
-            if self.buffer.wait_for_room(PIECE, TICK) {
+            if self.buffer.wait_for_room(CHUNK_LEN, TICK) {
                 return true;
             }
         }

@@ -97,7 +97,7 @@ pub use view::{MakeSink, Shown, View};
 
 use buffer::Buffer;
 use control::Control;
-use intake::{Intake, PIECE};
+use intake::{CHUNK_LEN, Intake};
 
 /// Limits that hold for all sources of a collection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -183,7 +183,7 @@ fn collect_source(
     let gauge = &reader.gauge();
     let tell = &|notice: &Notice<'_>| tell(&name, notice);
     // A buffer must have room for a whole read, because it accepts no part of a read.
-    let capacity = options.buffer.max(PIECE);
+    let capacity = options.buffer.max(CHUNK_LEN);
     let keeps = raw.is_some();
     let buffer = &Buffer::new(capacity);
     let showing = &view.as_ref().map(|_| Buffer::new(capacity));

@@ -31,7 +31,7 @@ pub enum Notice<'a> {
     /// The buffer is full: bytes are dropped until there is room.
     Dropping,
     /// Bytes arrive faster than they can be shown: they are stored but not shown.
-    Behind,
+    DisplayOverrun,
     /// The format is not recognised, so nothing can be shown.
     Unrecognised,
     /// The data cannot be shown, for this reason.
@@ -57,7 +57,7 @@ impl fmt::Display for Notice<'_> {
             Self::Dropping => {
                 f.write_str("bytes are dropped: they arrive faster than they can be written")
             }
-            Self::Behind => {
+            Self::DisplayOverrun => {
                 f.write_str("bytes are not shown: they arrive faster than they can be shown")
             }
             Self::Unrecognised => {

@@ -62,7 +62,7 @@ pub(crate) struct Storing<'a, 't> {
     pub(crate) stored: Stored,
     entries: Vec<u8>,
     /// True if the last batch did not fit into the view.
-    behind: bool,
+    overrun: bool,
 }
 
 impl<'a, 't> Storing<'a, 't> {
@@ -72,7 +72,7 @@ impl<'a, 't> Storing<'a, 't> {
         tell: &'t (dyn Fn(&Notice<'_>) + Sync),
     ) -> Self {
         let (stored, entries) = (Stored::default(), Vec::new());
-        Self { raw, view, tell, stored, entries, behind: false }
+        Self { raw, view, tell, stored, entries, overrun: false }
     }
 
     fn all(&mut self, buffer: &Buffer) -> io::Result<()> {
@@ -105,10 +105,10 @@ impl<'a, 't> Storing<'a, 't> {
         if let Some(view) = self.view {
             let complete = pass_on(batch, view);
             // Report this once per period of lag, not for each batch.
-            if !complete && !self.behind {
-                (self.tell)(&Notice::Behind);
+            if !complete && !self.overrun {
+                (self.tell)(&Notice::DisplayOverrun);
             }
-            self.behind = !complete;
+            self.overrun = !complete;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use tracewell_wire::shark::{DatagramHeader, Frame};
 
 use crate::connection::SILENCE;
 use crate::datagrams::{Account, Report};
-use crate::intake::{Intake, PIECE, is_pause};
+use crate::intake::{CHUNK_LEN, Intake, is_pause};
 use crate::pace::{Pace, READING, TICK};
 use crate::unreceived;
 
@@ -55,7 +55,7 @@ impl Udp {
     /// Collects until the end. Returns the packet report, unless the datagrams are a stream.
     pub(crate) fn collect(mut self, intake: &mut Intake<'_>) -> io::Result<Option<Report>> {
         // The datagram follows the length prefix of the capture.
-        let mut room = vec![0; Frame::PREFIX + PIECE];
+        let mut room = vec![0; Frame::PREFIX + CHUNK_LEN];
         let mut pace = Pace::new(READING);
         while !intake.is_over() {
             if self.receive(&mut room, intake)? {

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use tracewell::input::{Input, Settings};
-use tracewell::model::{Batch, Flow, LossCause, Severity, Sink, Trace};
+use tracewell::model::{Batch, FactForm, Flow, LossCause, Severity, Sink, Trace};
 use tracewell_record::stream::{EventType, Family, FullPolicy, Log, Stream, StreamOptions, Take};
 use tracewell_wire::native::ClockKind;
 
@@ -113,11 +113,12 @@ fn examine(path: &Path, progress: &[u8]) -> u64 {
     checked.events
 }
 
-/// Returns the first diagnostic about a stream.
-fn remark(path: &Path) -> String {
+/// Returns the first diagnostic about a stream, and its state.
+fn remark(path: &Path) -> (String, FactForm) {
     let mut input = Input::open(path, Settings::default()).unwrap();
     let trace = input.read(&mut Checked::default()).unwrap();
-    trace.diagnostics.iter().next().unwrap().message.clone()
+    let state = trace.facts.iter().find(|fact| fact.name == "state").unwrap().form;
+    (trace.diagnostics.iter().next().unwrap().message.clone(), state)
 }
 
 /// A folder in memory, if the system has one, because the test creates hundreds of streams in it.
@@ -146,7 +147,9 @@ fn events_recorded_before_a_kill_are_read() {
         total += examine(&path, &progress);
         let ended =
             format!("process {}, which created the stream, ended without closing it", child.id());
-        assert!(remark(&path).ends_with(&ended), "{}", remark(&path));
+        let (remark, state) = remark(&path);
+        assert!(remark.ends_with(&ended), "{remark}");
+        assert_eq!(state, FactForm::Text("not closed"));
         std::fs::remove_file(&path).unwrap();
     }
     assert!(total >= 50 * 64, "{total}");

@@ -119,7 +119,7 @@ fn a_response_is_the_sum_of_its_parts() {
                 others: vec![(id(MIDDLE), 11)],
                 // Interrupts run from 31 to 34, 50 to 56 and 70 to 75.
                 interrupts: 3 + 6 + 5,
-                nobody: 0,
+                unattributed: 0,
             }),
             missed: None,
         }
@@ -131,7 +131,10 @@ fn a_response_is_the_sum_of_its_parts() {
         (10, 110, 18 + 7 + 6 + 9, 3)
     );
     assert_eq!(parts.others, [(id(MAIN), 2), (id(HIGH), 32), (id(MIDDLE), 11)]);
-    assert_eq!((parts.own, parts.blocking, parts.interrupts, parts.nobody), (40, 0, 4 + 6 + 5, 0));
+    assert_eq!(
+        (parts.own, parts.blocking, parts.interrupts, parts.unattributed),
+        (40, 0, 4 + 6 + 5, 0)
+    );
     assert_eq!((middle.response(), middle.execution, middle.earlier), (14, 10, 0));
     for job in &figures.jobs {
         assert_eq!(job.parts.as_ref().unwrap().whole(), job.response());
@@ -166,7 +169,7 @@ fn a_wait_for_a_mutex_is_split_and_holding_it_is_timed() {
     let [wait] = figures.waits.as_slice() else { panic!("{:?}", figures.waits) };
     assert_eq!((wait.context, wait.owner), (context(&trace, HIGH), Some(context(&trace, LOW))));
     assert_eq!((wait.key, wait.is_mutex, wait.from, wait.until), (Some(7), true, 60, 92));
-    let spent = Split { own: 3, blocking: 7 + 6, interference: 11, interrupts: 5, nobody: 0 };
+    let spent = Split { own: 3, blocking: 7 + 6, interference: 11, interrupts: 5, unattributed: 0 };
     assert_eq!((wait.spent, wait.inverted), (Some(spent), None));
     let high = task(&trace, &figures, HIGH).locks;
     assert_eq!((high.requests, high.blocks, high.wait.max, high.spent), (1, 1, 32, spent));
@@ -242,7 +245,7 @@ fn a_wait_for_a_semaphore_ends_when_the_task_is_chosen() {
     let (trace, figures) = follow(&records, &all());
     let [(None, high)] = task(&trace, &figures, HIGH).waits[..] else { panic!() };
     assert_eq!((high.requests, high.blocks, high.wait.count, high.wait.max), (2, 1, 1, 11));
-    let spent = Split { own: 2, blocking: 0, interference: 9, interrupts: 0, nobody: 0 };
+    let spent = Split { own: 2, blocking: 0, interference: 9, interrupts: 0, unattributed: 0 };
     assert_eq!(high.spent, spent);
     let [semaphore] = figures.resources.as_slice() else { panic!("{:?}", figures.resources) };
     assert_eq!((semaphore.key, semaphore.is_mutex, semaphore.figures.blocks), (3, false, 1));
@@ -653,7 +656,7 @@ proptest! {
                     |tick: Option<(u16, u16)>| tick.is_some_and(|(by, of)| by == key && of != own);
                 prop_assert_eq!(*spent, count(&took));
             }
-            prop_assert_eq!(parts.nobody, 0);
+            prop_assert_eq!(parts.unattributed, 0);
             prop_assert!(job.execution <= parts.own);
         }
     }

@@ -139,7 +139,9 @@ fn shares_are_of_the_time_of_all_cores() {
         assert_eq!(rows.map(|row| hundredths(&row[4])).sum::<u64>(), 10_000, "core {core}");
     }
     assert!(
-        found.text.contains("on 2 cores, 1622016 of their 1646592 ticks charged"),
+        found.text.contains(
+            "on 2 cores; tasks and interrupts executed for 1622016 of their 1646592 ticks"
+        ),
         "{}",
         found.text
     );
@@ -181,7 +183,7 @@ fn options_that_show_nothing_say_why() {
     assert_eq!(options, ["--jobs", "--period", "--deadline", "--holes", "--ipoints 1,2"]);
     let why = "traces of this format do not record when jobs are released";
     assert_eq!(told[0]["reason"], why);
-    assert!(found.text.contains(&format!("--deadline shows nothing: {why}\n")), "{}", found.text);
+    assert!(found.text.contains(&format!("--deadline has no effect: {why}\n")), "{}", found.text);
     let none = scheduling(&waits()).json["without_effect"].clone();
     assert_eq!(none, Value::Array(Vec::new()));
 }

@@ -13,7 +13,7 @@ use tracewell::select::{Bound, CountsInRange, Covered, Ranged, Selection};
 use tracewell::text::shown_path;
 
 use super::follow::{StreamEnd, follow};
-use super::{for_each_file, read_named, title};
+use super::{for_each_file, read_selected, title};
 use crate::args::{InputArgs, SelectionArgs};
 use crate::document::Document;
 use crate::outcome::{Failure, Outcome, warn};
@@ -132,9 +132,8 @@ impl Analyze {
                     return Ok(input.read(&mut sink)?);
                 }
                 let selection = input.without_tail(selection.clone())?;
-                let named = selection.has_names();
-                let mut trace =
-                    read_named(input, &mut Ranged::new(sink, selection.clone()), named)?;
+                let mut ranged = Ranged::new(sink, selection.clone());
+                let mut trace = read_selected(input, &mut ranged, &selection)?;
                 selection.remark(&mut trace);
                 Ok(trace)
             })

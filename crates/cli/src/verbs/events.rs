@@ -10,7 +10,7 @@ use tracewell::model::{Severity, Trace};
 use tracewell::select::Selection;
 use tracewell::text::TimeForm;
 
-use super::{Made, for_each_file, read_named, write_files};
+use super::{Made, for_each_file, read_selected, write_files};
 use crate::args::{InputArgs, SelectionArgs};
 use crate::dates::TimeStyle;
 use crate::outcome::{Failure, Outcome};
@@ -116,12 +116,11 @@ impl Events {
         write_files(path, &inputs, |out| -> Made {
             for_each_file(&self.files, &self.input, |input| {
                 let mut writer = self.writer(lines, input, &mut *out)?;
-                let named = lines.selection.has_names();
                 let read = match &mut losses {
-                    None => read_named(input, &mut writer, named),
+                    None => read_selected(input, &mut writer, &lines.selection),
                     Some(losses) => {
                         let mut apart = LossesApart::new(losses, lines.format, &mut writer);
-                        read_named(input, &mut apart, named)
+                        read_selected(input, &mut apart, &lines.selection)
                     }
                 };
                 let path = path.unwrap_or(output::stdout_path());
@@ -200,7 +199,7 @@ fn argument_names(input: &mut Input, selection: &Selection) -> Result<Vec<String
         return Err(Failure::usage(message));
     }
     let mut names = ArgumentNames::new(selection.clone());
-    read_named(input, &mut names, selection.has_names())?;
+    read_selected(input, &mut names, selection)?;
     Ok(names.into_names())
 }
 

@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 use tracewell::input::{Input, InputError};
 use tracewell::model::{Sink, Trace};
+use tracewell::select::Selection;
 use tracewell::text::shown_path;
 
 use crate::args::InputArgs;
@@ -91,14 +92,17 @@ pub(crate) fn for_each_file(
     made
 }
 
-/// Reads an input into a sink. If `named` is true, it uses [`Input::read_named`], so all names of a
+/// Reads an input into a sink that applies a selection. If the selection has names, all names of a
 /// file are known at the first event.
-pub(crate) fn read_named(
+pub(crate) fn read_selected(
     input: &mut Input,
     sink: &mut dyn Sink,
-    named: bool,
+    selection: &Selection,
 ) -> Result<Trace, InputError> {
-    if named { input.read_named(sink) } else { input.read(sink) }
+    if selection.has_events() {
+        input.note_ids();
+    }
+    if selection.has_names() { input.read_named(sink) } else { input.read(sink) }
 }
 
 /// Returns the title that separates the output of several traces.

@@ -13,7 +13,7 @@ use tracewell::template::Program;
 use tracewell::text::TimeForm;
 
 use super::template::list::Form;
-use super::{for_each_file, read_named, title};
+use super::{for_each_file, read_selected, title};
 use crate::args::{InputArgs, SelectionArgs, warn_ineffective};
 use crate::dates::TimeStyle;
 use crate::hook_selection::{Elements, HookSelection, print_groups};
@@ -337,7 +337,7 @@ impl Report {
             times: times.clone(),
         };
         let mut report = tracewell::report::Report::new(out, options);
-        let read = read_named(input, &mut report, request.selection.has_names());
+        let read = read_selected(input, &mut report, &request.selection);
         let mut trace = read.map_err(|error| Failure::reading(error, request.output_path()))?;
         request.selection.remark(&mut trace);
         Ok(trace)

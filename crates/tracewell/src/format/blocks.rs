@@ -46,22 +46,22 @@ impl BlockPlace {
 
 /// The bytes after the end of a log. They may be the rest of a page or another file.
 #[derive(Debug)]
-pub(super) struct Behind {
+pub(super) struct TrailingBytes {
     /// Offset of the end of the log.
     end: u64,
     /// The magic number with which another log would begin.
     magic: u32,
     bytes: u64,
     /// True if at least one of the bytes is not 0.
-    says_something: bool,
+    has_data: bool,
     begins_with: Option<u32>,
 }
 
-impl Behind {
+impl TrailingBytes {
     /// Returns the state at the end of a log, before any byte after it is read. The blocks of the
     /// log have this magic number.
     pub(super) fn new(end: u64, magic: u32) -> Self {
-        Self { end, magic, bytes: 0, says_something: false, begins_with: None }
+        Self { end, magic, bytes: 0, has_data: false, begins_with: None }
     }
 
     /// Counts the bytes of the input. At the end of the input, reports them.
@@ -88,13 +88,13 @@ impl Behind {
             return from.min(input.bytes.len());
         }
         self.bytes += rest.len() as u64;
-        self.says_something |= rest.iter().any(|byte| *byte != 0);
+        self.has_data |= rest.iter().any(|byte| *byte != 0);
         input.bytes.len()
     }
 
     /// Reports the undecoded bytes, unless all of them are zero.
     fn report(&self, out: &mut Emitter<'_>) -> Flow {
-        if !self.says_something {
+        if !self.has_data {
             return Flow::Continue(());
         }
         let bytes = counted(self.bytes, "byte");

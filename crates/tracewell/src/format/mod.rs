@@ -28,8 +28,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::model::Diagnostics;
 use crate::model::schema::{Extension, Rules, Schema, SchemaError};
+use crate::model::{Diagnostics, Fact};
 use crate::select::{did_you_mean, nearest};
 use crate::source::Source;
 
@@ -69,6 +69,16 @@ pub struct Sidecar {
 /// Copies a stream's memory, if a file contains this memory or refers to it. Otherwise returns
 /// `None`.
 pub type Snapshot = fn(&Path, &File) -> io::Result<Option<Vec<u8>>>;
+
+/// A note about an input, and what it says about the recording system now, which a decoder does not
+/// know.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Note {
+    /// The text of the note, for diagnostics.
+    pub message: String,
+    /// A property of the source that replaces the recorded one, if the two contradict each other.
+    pub fact: Option<Fact>,
+}
 
 /// A readable format, with all dialect-specific data and functions that the rest of the program
 /// uses.
@@ -110,7 +120,7 @@ pub struct Format {
     pub snapshot: Option<Snapshot>,
     /// Returns a note about an input that begins with these bytes, in addition to the decoder's
     /// diagnostics.
-    pub note: fn(&[u8]) -> Option<String>,
+    pub note: fn(&[u8]) -> Option<Note>,
     /// The kind of sidecar whose files have this format. Such a file can be next to a trace of any
     /// format.
     pub sidecar: Option<Sidecar>,

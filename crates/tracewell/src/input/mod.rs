@@ -46,7 +46,9 @@ use watch::{Watch, Watching};
 use crate::compressed;
 use crate::compressed::reader::Decompressor;
 use crate::format::{self, Confidence, FORMATS, Format};
-use crate::model::{Batch, Diagnostics, Event, Flow, IntoFlow, Rate, Severity, Sink, Stop, Trace};
+use crate::model::{
+    Batch, Diagnostics, Event, Fact, Flow, IntoFlow, Rate, Severity, Sink, Stop, Trace,
+};
 use crate::select::Selection;
 use crate::text::shown_path;
 
@@ -58,8 +60,11 @@ pub struct Input {
     format: &'static Format,
     settings: Settings,
     remarks: Diagnostics,
+    /// Properties that replace those that the decoder reads.
+    facts: Vec<Fact>,
     selection: Selection,
     watch: Option<Watch>,
+    notes_ids: bool,
 }
 
 /// Maximum number of processors whose files are counted for a note.
@@ -92,8 +97,10 @@ impl Input {
         let content = content.map_err(|source| InputError::io(path, source))?;
         let mut input = Self::recognise(path.to_owned(), content, settings)?;
         // Each format may add a note about these bytes, even if they are decoded as another format.
-        for note in FORMATS.iter().filter_map(|format| (format.note)(input.content.start())) {
-            input.remarks.add(Severity::Note, None, note);
+        for format in FORMATS {
+            let Some(note) = (format.note)(input.content.start()) else { continue };
+            input.remarks.add(Severity::Note, None, note.message);
+            input.facts.extend(note.fact.filter(|_| format.name == input.format.name));
         }
         if let Some(length) = input.size() {
             sidecars(path, length, &mut input.remarks);
@@ -139,7 +146,17 @@ impl Input {
                 .ok_or_else(|| InputError::unrecognised(&path, content.start(), &remarks))?,
         };
         let selection = Selection::default();
-        Ok(Self { path, content, format, settings, remarks, selection, watch: None })
+        Ok(Self {
+            path,
+            content,
+            format,
+            settings,
+            remarks,
+            facts: Vec::new(),
+            selection,
+            watch: None,
+            notes_ids: false,
+        })
     }
 
     /// Sets the rate of the trace's clock, for formats that do not record it.
@@ -288,6 +305,9 @@ impl Input {
 
     fn read_whole(&mut self, sink: &mut dyn Sink) -> Result<Trace, InputError> {
         let mut reading = Reading::begin(self.format, &self.settings)?;
+        if self.notes_ids {
+            reading.note_ids();
+        }
         let state = match &mut self.content {
             Content::Whole(bytes) => {
                 let decoded = reading.whole(bytes, sink);
@@ -317,6 +337,7 @@ impl Input {
         let mut trace = reading.into_trace();
         // Remarks about the whole input precede remarks about its bytes.
         trace.diagnostics.prepend(&self.remarks);
+        self.facts.iter().for_each(|fact| trace.replace_fact(*fact));
         sink.finish(&trace).map_err(InputError::Sink)?;
         Ok(trace)
     }

@@ -6,16 +6,17 @@ use std::sync::Arc;
 use super::Settings;
 use crate::format::Format;
 use crate::model::schema::{ArgumentKind, Extension};
-use crate::model::{Batch, Event, Severity, SymbolTable, Trace};
+use crate::model::{Batch, Event, EventIds, Severity, SymbolTable, Trace};
 
 /// Maximum number of events in one note.
 const MAX_LISTED: usize = 10;
 
-/// The files of a user, and what they name in the events so far.
+/// The names that a user gave or selected, and what they name in the events so far.
+#[derive(Default)]
 pub(super) struct UserNames {
     files: Vec<Arc<Extension>>,
-    /// A bit for each id below 65536 that occurred. Schemas define no larger ids.
-    seen: Vec<u64>,
+    /// The ids that occurred, if they are noted.
+    ids: Option<EventIds>,
     symbols: Option<Arc<SymbolTable>>,
     /// True if an argument of an event was in a symbol.
     has_symbol: bool,
@@ -39,30 +40,30 @@ impl UserNames {
             trace.diagnostics.add(severity, None, message);
         }
         let symbols = settings.symbols.clone();
-        let seen = if files.is_empty() { Vec::new() } else { vec![0; 65536 / 64] };
+        let ids = (!files.is_empty()).then(EventIds::default);
         let is_any = !files.is_empty() || symbols.is_some();
-        is_any.then_some(Self { files, seen, symbols, has_symbol: false })
+        is_any.then_some(Self { files, ids, symbols, has_symbol: false })
+    }
+
+    /// Notes the ids of all following events.
+    pub(super) fn note_ids(&mut self) {
+        self.ids.get_or_insert_default();
     }
 
     /// Notes the ids of these events, and the first address that is in a symbol.
     pub(super) fn note(&mut self, trace: &Trace, batch: &Batch<'_>) {
-        if !self.files.is_empty() {
-            for event in batch.events() {
-                if let Some(bits) = self.seen.get_mut(event.id as usize / 64) {
-                    *bits |= 1 << (event.id % 64);
-                }
-            }
+        if let Some(ids) = &mut self.ids {
+            batch.events().for_each(|event| ids.insert(event.id));
         }
         if self.symbols.is_some() && !self.has_symbol {
             self.has_symbol = batch.events().any(|row| has_symbol(Event::new(trace, &row)));
         }
     }
 
-    /// Adds notes about events that never occurred, and warnings of entries that do not fit.
-    pub(super) fn report(&self, trace: &mut Trace) {
-        let seen = |id: u32| {
-            self.seen.get(id as usize / 64).is_some_and(|bits| bits >> (id % 64) & 1 == 1)
-        };
+    /// Adds notes about events that never occurred, and warnings of entries that do not fit. Adds
+    /// the ids that occurred to the trace.
+    pub(super) fn report(self, trace: &mut Trace) {
+        let seen = |id| self.ids.as_ref().is_some_and(|ids| ids.contains(id));
         if let Some(symbols) = self.symbols.as_deref() {
             report_symbols(symbols, self.has_symbol, trace);
         }
@@ -80,6 +81,7 @@ impl UserNames {
             let message = format!("{}: these events never occurred: {listed}{more}", file.path());
             trace.diagnostics.add(Severity::Note, None, message);
         }
+        trace.ids = self.ids;
     }
 }
 

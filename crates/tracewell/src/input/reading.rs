@@ -70,6 +70,11 @@ impl Reading {
         Ok(Self { decoder, trace, window: Window::default(), names })
     }
 
+    /// Notes the ids of all following events, for [`Trace::ids`].
+    pub fn note_ids(&mut self) {
+        self.names.get_or_insert_default().note_ids();
+    }
+
     /// Returns the trace as far as it has been decoded.
     pub fn trace(&self) -> &Trace {
         &self.trace

@@ -24,7 +24,15 @@ impl Input {
     /// # Ok::<(), tracewell::input::InputError>(())
     /// ```
     pub fn select(&mut self, selection: Selection) {
+        self.notes_ids |= selection.has_events();
         self.selection = selection;
+    }
+
+    /// Notes the ids of events in the following readings, for [`Trace::ids`]. Then
+    /// [`Selection::unknown_names`] knows the events that never occurred. [`Input::select`] implies
+    /// this if the selection names events.
+    pub fn note_ids(&mut self) {
+        self.notes_ids = true;
     }
 
     /// Returns the selection, and selects all events for later readings. This is for sinks that

@@ -134,7 +134,7 @@ impl Contexts {
 
     /// From the next batch on, makes a key name this context. If `context` is `None`, makes the key
     /// name no known context. Contexts of earlier batches do not change.
-    pub fn turn(&mut self, key: u64, context: Option<ContextId>) {
+    pub fn bind(&mut self, key: u64, context: Option<ContextId>) {
         match context {
             Some(id) => self.by_key.insert(key, id),
             None => self.by_key.remove(&key),
@@ -226,14 +226,14 @@ mod tests {
     }
 
     #[test]
-    fn a_key_names_the_context_of_its_last_turn() {
+    fn a_key_names_the_context_of_its_last_binding() {
         let mut contexts = Contexts::default();
         let first = contexts.add(context(7, "first"));
         let second = contexts.replace(context(7, "second"));
         assert_eq!(contexts.find(7), Some(second));
-        contexts.turn(7, Some(first));
+        contexts.bind(7, Some(first));
         assert_eq!(contexts.find(7), Some(first));
-        contexts.turn(7, None);
+        contexts.bind(7, None);
         assert_eq!(contexts.find(7), None);
     }
 }

@@ -19,12 +19,12 @@ type Named = (u64, u32);
 /// The collected creations and deletions, by key and kind.
 #[derive(Debug, Default)]
 pub struct Lifetimes {
-    lives: HashMap<Named, Vec<Life>, RandomState>,
+    lives: HashMap<Named, Vec<ObservedLifetime>, RandomState>,
 }
 
 /// One life of a key.
 #[derive(Clone, Debug, Default)]
-struct Life {
+struct ObservedLifetime {
     created: Option<Creation>,
     deleted: Option<u64>,
 }
@@ -40,7 +40,7 @@ struct Creation {
 
 /// A change of the object that a key names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LifeTurn {
+pub struct KeyBinding {
     /// The position that the caller passed to `note`, or `None` for the state before the first
     /// event.
     pub place: Option<usize>,
@@ -96,13 +96,13 @@ impl Lifetimes {
                 .map_while(|index| layout.argument(payload, index))
                 .collect();
             let created = Some(Creation { place, ticks, id, arguments });
-            lives.push(Life { created, deleted: None });
+            lives.push(ObservedLifetime { created, deleted: None });
             return;
         }
         // A deletion without a creation ends a life that began before the trace.
         match lives.last_mut() {
             Some(life) => life.deleted = Some(ticks),
-            None => lives.push(Life { created: None, deleted: Some(ticks) }),
+            None => lives.push(ObservedLifetime { created: None, deleted: Some(ticks) }),
         }
     }
 
@@ -115,7 +115,7 @@ impl Lifetimes {
         objects: &mut Objects,
         named: &[ObjectId],
         (from, made_up): (u64, (u32, &dyn Fn(u64) -> String)),
-    ) -> Vec<LifeTurn> {
+    ) -> Vec<KeyBinding> {
         let mut slots: HashMap<Named, Vec<ObjectId>, RandomState> = HashMap::default();
         let mut keys = Vec::new();
         for id in named {
@@ -131,7 +131,7 @@ impl Lifetimes {
         let mut others: Vec<_> =
             self.lives.keys().filter(|named| !slots.contains_key(*named)).copied().collect();
         others.sort_unstable();
-        let mut turns: Vec<(LifeTurn, Option<u64>)> = Vec::new();
+        let mut bindings: Vec<(KeyBinding, Option<u64>)> = Vec::new();
         for (key, kind) in keys.into_iter().chain(others) {
             let lives = self.lives.remove(&(key, kind)).unwrap_or_default();
             let slots = slots.remove(&(key, kind)).unwrap_or_default();
@@ -145,30 +145,32 @@ impl Lifetimes {
                 });
                 let place = life.created.as_ref().map(|created| created.place);
                 let ticks = life.created.as_ref().map_or(from, |created| created.ticks);
-                turns.push((LifeTurn { place, ticks, key, kind, object }, life.deleted));
+                bindings.push((KeyBinding { place, ticks, key, kind, object }, life.deleted));
             }
         }
-        // If several objects have the same key at the beginning, the last turn of this key applies.
-        // So the turn of a living object comes last. If several objects are alive, the turn of the
-        // source's first living object comes last.
-        let rank = |(turn, _): &(LifeTurn, Option<u64>)| {
-            let object = turn.object.filter(|_| turn.place.is_none());
+        // If several objects have the same key at the beginning, the last binding of this key
+        // applies. So the binding of a living object comes last. If several objects are alive, the
+        // binding of the source's first living object comes last.
+        let rank = |(binding, _): &(KeyBinding, Option<u64>)| {
+            let object = binding.object.filter(|_| binding.place.is_none());
             let alive =
                 object.and_then(|id| objects.get(id)).is_some_and(|o| o.alive == Some(true));
-            (turn.place.map(|place| place + 1), alive, object.map(std::cmp::Reverse))
+            (binding.place.map(|place| place + 1), alive, object.map(std::cmp::Reverse))
         };
-        turns.sort_by_key(rank);
-        for (turn, deleted) in &turns {
-            match turn.object {
-                Some(object) if turn.place.is_some() => objects.begin(object, Some(turn.ticks)),
-                Some(object) => objects.turn(object, turn.ticks),
-                None => objects.name_nothing(turn.key, turn.kind, turn.ticks),
+        bindings.sort_by_key(rank);
+        for (binding, deleted) in &bindings {
+            match binding.object {
+                Some(object) if binding.place.is_some() => {
+                    objects.begin(object, Some(binding.ticks))
+                }
+                Some(object) => objects.bind(object, binding.ticks),
+                None => objects.name_nothing(binding.key, binding.kind, binding.ticks),
             }
-            if let Some((object, ticks)) = turn.object.zip(*deleted) {
+            if let Some((object, ticks)) = binding.object.zip(*deleted) {
                 objects.delete(object, ticks);
             }
         }
-        turns.into_iter().map(|(turn, _)| turn).collect()
+        bindings.into_iter().map(|(binding, _)| binding).collect()
     }
 }
 
@@ -189,7 +191,7 @@ impl Given<'_> {
     /// of a key in order. If there are at least as many slots as lives, the last slots belong to
     /// these lives. If there are fewer slots than lives, some lives shared a slot, and the first
     /// slots are assigned first.
-    fn give(mut self, lives: &[Life]) -> Vec<(Life, Option<ObjectId>)> {
+    fn give(mut self, lives: &[ObservedLifetime]) -> Vec<(ObservedLifetime, Option<ObjectId>)> {
         let first = lives.first().filter(|life| life.created.is_none()).cloned();
         let begun: Vec<_> = lives.iter().filter(|life| life.created.is_some()).cloned().collect();
         // The object `before` belongs to the life that began before the trace; `first` assigns this
@@ -202,8 +204,8 @@ impl Given<'_> {
         }
         let earlier = begun.len().saturating_sub(1);
         let shared = self.slots.len() < earlier;
-        for turn in 0..earlier {
-            let index = if shared { turn } else { earlier - 1 - turn };
+        for number in 0..earlier {
+            let index = if shared { number } else { earlier - 1 - number };
             objects[index] = self.take(&begun[index], shared);
         }
         let object = self.first(begun.is_empty());
@@ -221,7 +223,7 @@ impl Given<'_> {
 
     /// Removes and returns the object of the last life. If no deletion ended this life, the object
     /// is alive.
-    fn take_last(&mut self, life: &Life) -> Option<ObjectId> {
+    fn take_last(&mut self, life: &ObservedLifetime) -> Option<ObjectId> {
         if life.deleted.is_some() {
             return self.take(life, false);
         }
@@ -239,7 +241,7 @@ impl Given<'_> {
     }
 
     /// Removes and returns the first or the last object that fits a life.
-    fn take(&mut self, life: &Life, first: bool) -> Option<ObjectId> {
+    fn take(&mut self, life: &ObservedLifetime, first: bool) -> Option<ObjectId> {
         let fits = |id: &ObjectId| self.fits(*id, life);
         let mut slots = self.slots.iter();
         let position = if first { slots.position(fits) } else { slots.rposition(fits) };
@@ -264,7 +266,7 @@ impl Given<'_> {
     }
 
     /// Returns true if no parameter of an object contradicts the event that created it.
-    fn fits(&self, id: ObjectId, life: &Life) -> bool {
+    fn fits(&self, id: ObjectId, life: &ObservedLifetime) -> bool {
         let Some((object, created)) = self.objects.get(id).zip(life.created.as_ref()) else {
             return false;
         };

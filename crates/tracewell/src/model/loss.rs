@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Why events are missing.
 ///
 /// ```
-/// assert_eq!(tracewell::model::LossCause::NoRoom.as_str(), "no room");
+/// assert_eq!(tracewell::model::LossCause::NoRoom.as_str(), "buffer full");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LossCause {
@@ -29,7 +29,7 @@ impl LossCause {
             Self::Overwritten => "overwritten",
             Self::Truncated => "truncated",
             Self::Damaged => "damaged",
-            Self::NoRoom => "no room",
+            Self::NoRoom => "buffer full",
             Self::Missing => "missing",
         }
     }

@@ -1,7 +1,7 @@
 //! Objects that events act on. An address can name several objects in turn. Each key has a list of
-//! turns: a turn is an object and the tick from which the key names it. A key has one list for each
-//! kind of object, and one list for all kinds together. A lookup takes logarithmic time in the
-//! number of lives of the key.
+//! bindings: a binding is an object and the tick from which the key names it. A key has one list
+//! for each kind of object, and one list for all kinds together. A lookup takes logarithmic time in
+//! the number of bindings of the key.
 
 use std::collections::HashMap;
 
@@ -50,58 +50,59 @@ pub struct Object {
 
 /// A change of the object that a key names, with the tick of this change.
 #[derive(Clone, Copy, Debug)]
-struct Turn {
+struct Binding {
     from: u64,
     /// `None` if the key names no known object.
     object: Option<ObjectId>,
-    /// Number of times that the key was renamed up to this turn.
+    /// Number of times that the key was renamed up to this binding.
     renamed: usize,
 }
 
 /// The objects that a key names, in event order. Ticks never decrease, even if the clock was set
 /// back.
 #[derive(Debug, Default)]
-struct Turns(OneOrMany<Turn>);
+struct Bindings(OneOrMany<Binding>);
 
-impl Turns {
-    /// Returns the number of turns at or before a tick.
+impl Bindings {
+    /// Returns the number of bindings at or before a tick.
     #[inline]
     fn until(&self, ticks: u64) -> usize {
         match self.0.last() {
             // Nearly all lookups are for the current time.
             Some(last) if last.from <= ticks => self.0.len(),
-            _ => self.0.partition_point(|turn| {
+            _ => self.0.partition_point(|binding| {
                 #[cfg(test)]
                 tests::LOOKS.with(|looks| looks.set(looks.get() + 1));
-                turn.from <= ticks
+                binding.from <= ticks
             }),
         }
     }
 
-    /// Returns the last turn at or before a tick.
-    fn at(&self, ticks: u64) -> Option<&Turn> {
+    /// Returns the last binding at or before a tick.
+    fn at(&self, ticks: u64) -> Option<&Binding> {
         self.0.get(self.until(ticks).checked_sub(1)?)
     }
 
     fn named(&self, ticks: u64) -> NamedAt {
-        // `until` is the number of turns up to the tick, so it is also the index of the next turn.
-        let behind = self.until(ticks);
-        let turn = behind.checked_sub(1).and_then(|turn| self.0.get(turn));
+        // `until` is the number of bindings up to the tick, so it is also the index of the next
+        // binding.
+        let next = self.until(ticks);
+        let binding = next.checked_sub(1).and_then(|binding| self.0.get(binding));
         NamedAt {
-            object: turn.and_then(|turn| turn.object),
-            from: turn.map_or(0, |turn| turn.from),
-            until: self.0.get(behind).map_or(u64::MAX, |next| next.from - 1),
+            object: binding.and_then(|binding| binding.object),
+            from: binding.map_or(0, |binding| binding.from),
+            until: self.0.get(next).map_or(u64::MAX, |next| next.from - 1),
         }
     }
 
     fn last_named(&self) -> Option<ObjectId> {
-        self.0.iter().rev().find_map(|turn| turn.object)
+        self.0.iter().rev().find_map(|binding| binding.object)
     }
 
     /// Lets the key name an object from a tick on.
     fn begin(&mut self, from: u64, object: ObjectId, list: &[Object]) {
         // If an object ends at a tick, the key names no object from the next tick on. If another
-        // object begins at the same tick, its turn replaces this later turn.
+        // object begins at the same tick, its binding replaces this later binding.
         while self.0.last().is_some_and(|last| last.object.is_none() && last.from > from) {
             self.0.pop();
         }
@@ -113,11 +114,11 @@ impl Turns {
     }
 
     fn add(&mut self, from: u64, object: Option<ObjectId>, renamed: bool) {
-        // If the clock was set back, use the tick of the last turn, so that the list remains
+        // If the clock was set back, use the tick of the last binding, so that the list remains
         // sorted.
         let last = self.0.last().map_or((0, 0), |last| (last.from, last.renamed));
         let renamed = last.1 + usize::from(renamed);
-        self.0.push(Turn { from: from.max(last.0), object, renamed });
+        self.0.push(Binding { from: from.max(last.0), object, renamed });
     }
 
     /// If the key names this object, makes the key name no object from a tick on.
@@ -129,15 +130,15 @@ impl Turns {
 
     /// From a tick on, makes the key name another object in place of the last object.
     fn replace(&mut self, from: u64, object: ObjectId) {
-        let is_its = |turn: &Turn| turn.object.is_none_or(|named| named == object);
-        // Remove all last turns that name the replaced object or no object.
+        let is_its = |binding: &Binding| binding.object.is_none_or(|named| named == object);
+        // Remove all last bindings that name the replaced object or no object.
         let mut renamed = self.0.last().map_or(0, |last| last.renamed);
         while self.0.last().is_some_and(is_its) {
             self.0.pop();
             renamed = renamed.max(1);
         }
         let last = self.0.last().map_or(0, |last| last.from);
-        self.0.push(Turn { from: from.max(last), object: Some(object), renamed: renamed + 1 });
+        self.0.push(Binding { from: from.max(last), object: Some(object), renamed: renamed + 1 });
     }
 }
 
@@ -154,11 +155,11 @@ pub struct NamedAt {
 
 /// All objects that ever had one key.
 #[derive(Debug, Default)]
-struct Lives {
+struct KeyHistory {
     /// The objects, in the order of the source.
     ids: OneOrMany<ObjectId>,
     /// The objects that the key names over time, of any kind.
-    turns: Turns,
+    bindings: Bindings,
 }
 
 /// The objects of a trace, by number and by key.
@@ -188,8 +189,8 @@ struct Lives {
 #[derive(Debug, Default)]
 pub struct Objects {
     list: Vec<Object>,
-    by_key: HashMap<u64, Lives, RandomState>,
-    by_kind: HashMap<(u64, u32), Turns, RandomState>,
+    by_key: HashMap<u64, KeyHistory, RandomState>,
+    by_kind: HashMap<(u64, u32), Bindings, RandomState>,
     /// True for dialects in which a symbol names a key for all kinds of objects.
     kinds_share_names: bool,
     changes: u64,
@@ -204,9 +205,9 @@ impl Objects {
         let (key, kind, from) = (object.key, object.kind, object.lifetime.from);
         let id = self.add_unnamed(object);
         // Before the first object of this key, events can only refer to this object.
-        let is_first = self.by_kind.get(&(key, kind)).is_none_or(|turns| turns.0.is_empty());
+        let is_first = self.by_kind.get(&(key, kind)).is_none_or(|bindings| bindings.0.is_empty());
         if from.is_some() || is_first {
-            self.turn(id, from.filter(|_| !is_first).unwrap_or(0));
+            self.bind(id, from.filter(|_| !is_first).unwrap_or(0));
         }
         id
     }
@@ -231,21 +232,21 @@ impl Objects {
     pub fn begin(&mut self, id: ObjectId, ticks: Option<u64>) {
         let Some(object) = self.list.get_mut(id.0 as usize) else { return };
         object.lifetime = Lifetime { from: ticks, until: None };
-        self.turn(id, ticks.unwrap_or(0));
+        self.bind(id, ticks.unwrap_or(0));
     }
 
     /// Makes the key of an object name this object from a tick on, but does not change the object's
     /// lifetime.
-    pub fn turn(&mut self, id: ObjectId, ticks: u64) {
+    pub fn bind(&mut self, id: ObjectId, ticks: u64) {
         let Some(Object { key, kind, .. }) = self.list.get(id.0 as usize) else { return };
-        let turns = self.by_kind.entry((*key, *kind)).or_default();
+        let bindings = self.by_kind.entry((*key, *kind)).or_default();
         // A repeated record of the same object is no change.
-        if turns.0.last().is_some_and(|last| last.object == Some(id)) {
+        if bindings.0.last().is_some_and(|last| last.object == Some(id)) {
             return;
         }
-        turns.begin(ticks, id, &self.list);
+        bindings.begin(ticks, id, &self.list);
         if let Some(lives) = self.by_key.get_mut(key) {
-            lives.turns.begin(ticks, id, &self.list);
+            lives.bindings.begin(ticks, id, &self.list);
         }
         self.changes += 1;
     }
@@ -267,16 +268,16 @@ impl Objects {
 
     /// Removes a key's object of this kind from a tick on.
     pub fn name_nothing(&mut self, key: u64, kind: u32, ticks: u64) {
-        let turns = self.by_kind.entry((key, kind)).or_default();
-        match turns.0.last().map(|last| last.object) {
+        let bindings = self.by_kind.entry((key, kind)).or_default();
+        match bindings.0.last().map(|last| last.object) {
             Some(None) => {}
             Some(Some(last)) => {
-                turns.add(ticks, None, false);
+                bindings.add(ticks, None, false);
                 if let Some(lives) = self.by_key.get_mut(&key) {
-                    lives.turns.end(ticks, last);
+                    lives.bindings.end(ticks, last);
                 }
             }
-            None => turns.add(ticks, None, false),
+            None => bindings.add(ticks, None, false),
         }
         self.changes += 1;
     }
@@ -284,11 +285,11 @@ impl Objects {
     /// Replaces and discards the latest object of a key and kind.
     pub fn replace(&mut self, id: ObjectId, object: Object) {
         let from = object.lifetime.from.unwrap_or(0);
-        if let Some(turns) = self.by_kind.get_mut(&(object.key, object.kind)) {
-            turns.replace(from, id);
+        if let Some(bindings) = self.by_kind.get_mut(&(object.key, object.kind)) {
+            bindings.replace(from, id);
         }
         if let Some(lives) = self.by_key.get_mut(&object.key) {
-            lives.turns.replace(from, id);
+            lives.bindings.replace(from, id);
         }
         if let Some(place) = self.list.get_mut(id.0 as usize) {
             *place = object;
@@ -341,9 +342,10 @@ impl Objects {
     /// Like [`Objects::at`], but also returns the time span for which the result is valid.
     pub fn named(&self, key: u64, ticks: u64, kind: Option<u32>) -> NamedAt {
         let nothing = NamedAt { object: None, from: 0, until: u64::MAX };
-        let of_kind = kind
-            .map(|kind| self.by_kind.get(&(key, kind)).map_or(nothing, |turns| turns.named(ticks)));
-        let of_any = || self.by_key.get(&key).map_or(nothing, |lives| lives.turns.named(ticks));
+        let of_kind = kind.map(|kind| {
+            self.by_kind.get(&(key, kind)).map_or(nothing, |bindings| bindings.named(ticks))
+        });
+        let of_any = || self.by_key.get(&key).map_or(nothing, |lives| lives.bindings.named(ticks));
         match of_kind {
             None => of_any(),
             Some(named) if named.object.is_some() || !self.kinds_share_names => named,
@@ -362,8 +364,8 @@ impl Objects {
     /// only if this number is equal.
     pub fn renamed(&self, key: u64, ticks: u64, kind: Option<u32>) -> usize {
         let of_kind = kind.and_then(|kind| self.by_kind.get(&(key, kind)));
-        let turns = of_kind.or_else(|| Some(&self.by_key.get(&key)?.turns));
-        turns.and_then(|turns| turns.at(ticks)).map_or(0, |turn| turn.renamed)
+        let bindings = of_kind.or_else(|| Some(&self.by_key.get(&key)?.bindings));
+        bindings.and_then(|bindings| bindings.at(ticks)).map_or(0, |binding| binding.renamed)
     }
 
     /// Returns all objects, in order of their numbers.
@@ -389,7 +391,7 @@ mod tests {
     use super::*;
 
     thread_local! {
-        /// Number of turns that lookups examined.
+        /// Number of bindings that lookups examined.
         pub(super) static LOOKS: Cell<u64> = const { Cell::new(0) };
     }
 
@@ -493,6 +495,6 @@ mod tests {
             objects.renamed(7, ticks, Some(1));
         }
         let looks = LOOKS.get();
-        assert!(looks <= asked * 2 * 17, "{looks} turns were looked at for {asked} names");
+        assert!(looks <= asked * 2 * 17, "{looks} bindings were looked at for {asked} names");
     }
 }

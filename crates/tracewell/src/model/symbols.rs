@@ -10,7 +10,7 @@ pub struct Symbol {
     pub address: u64,
     /// Its size in bytes; 0 if it is unknown. Such a symbol names only its own address.
     pub size: u64,
-    /// Its name.
+    /// Its name as the source of the program spells it.
     pub name: String,
     /// True for a function.
     pub is_code: bool,
@@ -40,8 +40,9 @@ pub struct Program {
 ///     Symbol { address, size, name: name.to_owned(), is_code }
 /// };
 /// let program = Program { bits: 32, has_thumb: true, ..Program::default() };
-/// let symbols = vec![symbol(0x800_0100, 8, "main", true), symbol(0x2000_0000, 64, "queues", false)];
-/// let table = SymbolTable::new(program, symbols);
+/// let main = symbol(0x800_0100, 8, "main", true);
+/// let queues = symbol(0x2000_0000, 64, "queues", false);
+/// let table = SymbolTable::new(program, vec![main, queues]);
 /// let name = |address| table.find(address).map(|found| found.to_string());
 /// assert_eq!(name(0x800_0101).as_deref(), Some("main"));
 /// assert_eq!(name(0x2000_0010).as_deref(), Some("queues+0x10"));

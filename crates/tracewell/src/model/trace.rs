@@ -7,8 +7,8 @@ use tracewell_wire::ByteOrder;
 
 use super::schema::Schema;
 use super::{
-    Clock, Context, Contexts, Diagnostics, Losses, Objects, ProgramSpans, SymbolAt, SymbolTable,
-    WallClock, values,
+    Clock, Context, Contexts, Diagnostics, EventIds, Losses, Objects, ProgramSpans, SymbolAt,
+    SymbolTable, WallClock, values,
 };
 
 /// The display form of a fact.
@@ -253,6 +253,9 @@ pub struct Trace {
     pub diagnostics: Diagnostics,
     /// The highest core number so far, plus one. It can grow with each batch.
     pub cpus: u16,
+    /// The event ids that occurred, after the whole trace was read by an input that
+    /// [notes them](crate::input::Input::note_ids).
+    pub ids: Option<EventIds>,
     /// Events read so far.
     pub events: u64,
     /// Ticks of the last event so far; the first event has 0.
@@ -287,6 +290,7 @@ impl Trace {
             losses: Losses::default(),
             diagnostics: Diagnostics::default(),
             cpus: 1,
+            ids: None,
             events: 0,
             span: 0,
         }
@@ -340,6 +344,13 @@ impl Trace {
             None => Err(NoDates::WallClock { format: self.format }),
             Some(_) if self.clock.rate.is_none() => Err(NoDates::Rate),
             Some(_) => Ok(()),
+        }
+    }
+
+    /// Replaces the property of the source that has the name of `fact`, if there is one.
+    pub fn replace_fact(&mut self, fact: Fact) {
+        if let Some(known) = self.facts.iter_mut().find(|known| known.name == fact.name) {
+            *known = fact;
         }
     }
 

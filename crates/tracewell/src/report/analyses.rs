@@ -111,16 +111,14 @@ impl Analyses {
             }
             None => summary::text(trace, &figures, &machines, &all_spans, &self.wanted, layout),
         };
-        // Two kinds of lines precede all tables: the options that show nothing, and the range.
+        // Two kinds of lines precede all tables: the options without effect, and the range.
         let second = text.match_indices('\n').nth(1).map_or(text.len(), |(at, _)| at + 1);
         let mut lines = self.covered.map(|covered| line(covered, figures.span.end));
         let lines = lines.get_or_insert_default();
         for section in sections.filter(|chosen| chosen.len() < Section::ALL.len()).unwrap_or(&[]) {
             if !section.has_figures(&figures, &machines, &all_spans) {
                 let name = section.name();
-                lines.push_str(&format!(
-                    "--show {name} shows nothing: the trace has no such figures\n"
-                ));
+                lines.push_str(&format!("--show {name}: the trace has no such figures\n"));
             }
         }
         text.insert_str(second, lines);

@@ -23,11 +23,11 @@ pub(crate) fn like(pattern: &str, text: &str) -> bool {
                 // On a mismatch, let the last `*` match one more character. Earlier stars need no
                 // retry: if the pattern matches at all, it also matches when each of them matches
                 // as few characters as possible.
-                let Some((behind, rest)) = &mut star else { return false };
+                let Some((after_star, rest)) = &mut star else { return false };
                 if rest.next().is_none() {
                     return false;
                 }
-                (pattern, text) = (behind.clone(), rest.clone());
+                (pattern, text) = (after_star.clone(), rest.clone());
             }
         }
     }

@@ -35,6 +35,7 @@ impl Selection {
                 warning("event", wanted, nearest_event(wanted, &trace.schema));
             }
         }
+        let never_occurred = self.never_occurred(trace);
         let contexts = || trace.contexts.iter().map(|(_, context)| context);
         let names = || contexts().map(|context| context.name.as_str());
         for wanted in self.contexts.iter().chain(&self.threads) {
@@ -65,7 +66,11 @@ impl Selection {
             let events = if named.len() == trace.schema.events().len() { "" } else { "selected " };
             warnings.push(format!("{place}: no {events}event has an argument '{wanted}'{meant}"));
         }
-        warnings.extend(self.unknown_ids(&trace.schema, of));
+        let unknown_ids = self.unknown_ids(&trace.schema, of);
+        // An unknown id never occurs.
+        let has_unknown_ids = unknown_ids.is_some();
+        warnings.extend(unknown_ids);
+        warnings.extend(never_occurred.filter(|_| !has_unknown_ids));
         // A trace without events has one processor, number 0.
         for range in self.cpus.ranges().iter().filter(|range| *range.start() >= trace.cpus.max(1)) {
             let (first, last) = (range.start(), trace.cpus.max(1) - 1);
@@ -93,6 +98,36 @@ impl Selection {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let shown = shown.join(", ");
         Some(format!("no event with the hexadecimal id{s} {shown}{more} in {of}"))
+    }
+
+    /// Returns a warning about the selected events that the schema knows, but the trace does not
+    /// contain. Returns `None` if only a part of the trace was read. Of a list of ids, such as a
+    /// group, only one has to occur. Programs for AIX may record any id.
+    fn never_occurred(&self, trace: &Trace) -> Option<String> {
+        let (schema, occurred) = (&trace.schema, trace.ids.as_ref()?);
+        if schema.ids_are_hooks() || occurred.has_larger() || trace.events == 0 {
+            return None;
+        }
+        let mut absent = Vec::new();
+        for wanted in self.events.iter().filter(|wanted| has_event(wanted, schema)) {
+            if !occurred.iter().any(|id| is_event(wanted, schema, id)) {
+                absent.push(format!("'{wanted}'"));
+            }
+        }
+        for list in [&self.ids, &self.without_ids] {
+            if !occurred.iter().any(|id| list.iter().any(|wanted| wanted.matches(schema, id))) {
+                let known = list.iter().filter(|of| of.name().is_none_or(|n| has_event(n, schema)));
+                absent.extend(known.map(|of| match of {
+                    IdOrName::Id(id) => format!("hexadecimal id {id}"),
+                    IdOrName::Name(name) => format!("'{name}'"),
+                }));
+            }
+        }
+        let more = absent.len().saturating_sub(MAX_IDS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        absent.truncate(MAX_IDS);
+        let absent = (!absent.is_empty()).then(|| absent.join(", "))?;
+        Some(format!("these events do not occur in this trace: {absent}{more}"))
     }
 
     /// Returns true if the events of an id are selected by their names or ids.

@@ -417,9 +417,9 @@ impl Compiler {
 }
 
 /// Appends rows to a table and returns their range.
-fn added<T>(table: &mut Vec<T>, stretch: Vec<T>) -> Row {
+fn added<T>(table: &mut Vec<T>, entries: Vec<T>) -> Row {
     let start = table.len() as u32;
-    table.extend(stretch);
+    table.extend(entries);
     Row { start, end: table.len() as u32 }
 }
 

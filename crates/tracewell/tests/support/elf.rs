@@ -13,7 +13,7 @@ pub struct Elf {
     pub is_big_endian: bool,
     /// 1: an object file, 2: a program, 3: a program that can be moved.
     pub kind: u16,
-    /// 40: ARM.
+    /// The processor; 40 is ARM.
     pub machine: u16,
     /// Name, address, size, binding (0: local, 1: global, 2: weak) and type.
     pub symbols: Vec<(Vec<u8>, u64, u64, u8, u8)>,

@@ -21,7 +21,7 @@ use tracewell::text::shown_path;
 use self::junit::Suites;
 use self::printer::{FailurePrinter, Form, Results};
 use super::follow::{StreamEnd, follow};
-use super::{for_each_file, read_named, title};
+use super::{for_each_file, title};
 use crate::args::{InputArgs, SelectionArgs};
 use crate::config::Project;
 use crate::document::Document;
@@ -224,7 +224,7 @@ impl Check {
             title.map_or(Ok(()), |title| writeln!(output::stdout(), "{title}")).map_err(failed)?;
             let path = input.path().to_owned();
             let mut printer = FailurePrinter::new(rules, &path, results, wrong, io::stdout());
-            end.by_signal(input, |input| Ok(read_named(input, &mut printer, true)?))
+            end.by_signal(input, |input| Ok(input.read_named(&mut printer)?))
         });
         made.outcome
     }
@@ -297,7 +297,7 @@ impl Check {
         let options = WriteOptions { events, contexts, without: self.without.clone() };
         let failed = |error: io::Error| Failure::io(self.rules(), &error);
         let mut writer = RulesWriter::new(out, &name, options).map_err(failed)?;
-        let read = read_named(input, &mut writer, true);
+        let read = input.read_named(&mut writer);
         let mut trace = read.map_err(|error| Failure::reading(error, self.rules()))?;
         writer.remark(&mut trace);
         if writer.is_full() {

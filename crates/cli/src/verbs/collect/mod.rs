@@ -350,7 +350,7 @@ pub(super) fn print_notice(name: &str, notice: &Notice<'_>) {
         Notice::Listening(_) => note!("{notice}"),
         Notice::Opened(_) | Notice::Closed { error: None, .. } => note!("{name}: {notice}"),
         Notice::Closed { .. } | Notice::Trying(_) | Notice::Restarted => warn!("{name}: {notice}"),
-        Notice::Dropping | Notice::Behind => warn!("{name}: {notice}"),
+        Notice::Dropping | Notice::DisplayOverrun => warn!("{name}: {notice}"),
         Notice::Unrecognised | Notice::NotShown(_) => warn!("{name}: {notice}"),
     }
 }

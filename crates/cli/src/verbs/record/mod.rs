@@ -244,7 +244,7 @@ impl Record {
         let lost = live::lost(status);
         if lost > 0 {
             let lost = counted(lost, "event");
-            warn!("{}: {lost} lost: no room in the stream", shown_path(&self.output));
+            warn!("{}: {lost} lost: the stream was full", shown_path(&self.output));
         }
         if status.lanes == 0 && !traced {
             let program = shown_path(self.name());

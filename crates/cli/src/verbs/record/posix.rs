@@ -73,7 +73,7 @@ impl PosixTrace {
         let status = self.controller.take_status();
         let ended = self.controller.shutdown().map_err(io::Error::from);
         if status.overrun || status.log_overrun {
-            warn!("{}: events lost: no room in the stream", shown_path(self.draft.target()));
+            warn!("{}: events lost: the stream was full", shown_path(self.draft.target()));
         }
         if self.controller.stream().is_cut() {
             let message = "another process truncated the memory of the stream: events are lost";

@@ -91,13 +91,13 @@ impl<T> Receiver<T> {
     }
 
     fn post(&mut self, signal: Named, message: T, first: bool) {
-        let (before, behind) = self.ends;
+        let (before, after) = self.ends;
         match first {
             true => self.ends.0 -= 1,
             false => self.ends.1 += 1,
         }
         self.count += 1;
-        let place = if first { before } else { behind };
+        let place = if first { before } else { after };
         match self.queue(signal) {
             Some(queue) if first => queue.push_front((place, message)),
             Some(queue) => queue.push_back((place, message)),

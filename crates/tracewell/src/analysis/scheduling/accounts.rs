@@ -25,7 +25,7 @@ pub(super) struct Accounts {
     /// Per task, the sum of these ticks.
     blocked: PerContext<u64>,
     interrupts: u64,
-    nobody: u64,
+    unattributed: u64,
 }
 
 /// The parts of an interval in ticks from the view of a task, with all other tasks in one sum.
@@ -40,7 +40,7 @@ pub struct Split {
     /// Ticks in which interrupts were served.
     pub interrupts: u64,
     /// Ticks in which no task ran, or the running task is unknown.
-    pub nobody: u64,
+    pub unattributed: u64,
 }
 
 impl Split {
@@ -49,7 +49,7 @@ impl Split {
         self.blocking += other.blocking;
         self.interference += other.interference;
         self.interrupts += other.interrupts;
-        self.nobody += other.nobody;
+        self.unattributed += other.unattributed;
     }
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Moment {
     ran: Vec<u64>,
     behalf: HashMap<ContextId, u64, RandomState>,
     interrupts: u64,
-    nobody: u64,
+    unattributed: u64,
 }
 
 impl Moment {
@@ -81,7 +81,7 @@ pub struct Parts {
     /// Ticks in which interrupts were served.
     pub interrupts: u64,
     /// Ticks in which no task ran, or the running task is unknown.
-    pub nobody: u64,
+    pub unattributed: u64,
 }
 
 impl Parts {
@@ -92,7 +92,7 @@ impl Parts {
 
     /// Returns the sum of all parts.
     pub fn whole(&self) -> u64 {
-        self.own + self.blocking + self.interference() + self.interrupts + self.nobody
+        self.own + self.blocking + self.interference() + self.interrupts + self.unattributed
     }
 }
 
@@ -104,7 +104,7 @@ impl Accounts {
             return;
         }
         let Some(task) = running.task() else {
-            self.nobody += ticks;
+            self.unattributed += ticks;
             return;
         };
         *self.ran.at(task) += ticks;
@@ -129,33 +129,39 @@ impl Accounts {
     /// Returns the current totals from the view of a task. [`Accounts::split`] adds interference.
     pub(super) fn totals(&self, task: ContextId) -> Split {
         let blocking = self.blocked.get(task).copied().unwrap_or(0);
-        let (own, interrupts, nobody) = (self.ran(task), self.interrupts, self.nobody);
-        Split { own, blocking, interference: 0, interrupts, nobody }
+        let (own, interrupts, unattributed) = (self.ran(task), self.interrupts, self.unattributed);
+        Split { own, blocking, interference: 0, interrupts, unattributed }
     }
 
     /// Returns the parts of an interval of `ticks` ticks. `before` has the totals at its beginning.
     pub(super) fn split(&self, task: ContextId, before: Split, ticks: u64) -> Split {
         let now = self.totals(task);
         let (own, blocking) = (now.own - before.own, now.blocking - before.blocking);
-        let (interrupts, nobody) = (now.interrupts - before.interrupts, now.nobody - before.nobody);
+        let (interrupts, unattributed) =
+            (now.interrupts - before.interrupts, now.unattributed - before.unattributed);
         // On several cores the parts can exceed the whole, because tasks ran at the same time.
-        let interference = ticks.saturating_sub(own + blocking + interrupts + nobody);
-        Split { own, blocking, interference, interrupts, nobody }
+        let interference = ticks.saturating_sub(own + blocking + interrupts + unattributed);
+        Split { own, blocking, interference, interrupts, unattributed }
     }
 
     /// Returns the current totals for a task, or `None` if there are too many tasks.
     pub(super) fn moment(&self, task: ContextId) -> Option<Moment> {
         let ran = self.ran.rows();
         let behalf = self.behalf.get(task).cloned().unwrap_or_default();
-        let (interrupts, nobody) = (self.interrupts, self.nobody);
-        (ran.len() <= MAX_TASKS).then(|| Moment { ran: ran.to_vec(), behalf, interrupts, nobody })
+        let (interrupts, unattributed) = (self.interrupts, self.unattributed);
+        (ran.len() <= MAX_TASKS).then(|| Moment {
+            ran: ran.to_vec(),
+            behalf,
+            interrupts,
+            unattributed,
+        })
     }
 
     /// Returns the parts of the time since `moment` from the view of a task.
     pub(super) fn since(&self, moment: &Moment, task: ContextId) -> Parts {
         let mut parts = Parts {
             interrupts: self.interrupts - moment.interrupts,
-            nobody: self.nobody - moment.nobody,
+            unattributed: self.unattributed - moment.unattributed,
             ..Parts::default()
         };
         let behalf = self.behalf.get(task);

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 pub const WINDOWS: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
 
 /// A busy interval: its beginning and its end.
-type Stretch = (u64, u64);
+type Interval = (u64, u64);
 
 /// The fullest window of one length.
 #[derive(Clone, Debug)]
@@ -18,10 +18,10 @@ struct Window {
     length: u64,
     most: u64,
     /// Intervals that overlap the window that ends with the last interval, and their total.
-    ending: VecDeque<Stretch>,
+    ending: VecDeque<Interval>,
     in_ending: u64,
     /// Each of these intervals begins a window that has not been checked yet.
-    beginning: VecDeque<Stretch>,
+    beginning: VecDeque<Interval>,
     in_beginning: u64,
 }
 
@@ -32,14 +32,14 @@ impl Window {
         Self { length, most: 0, ending, in_ending: 0, beginning, in_beginning: 0 }
     }
 
-    fn add(&mut self, stretch: Stretch) {
+    fn add(&mut self, interval: Interval) {
         // Windows that end before this interval begins are complete.
-        self.check_until(stretch.0);
-        self.beginning.push_back(stretch);
-        self.in_beginning += stretch.1 - stretch.0;
-        self.ending.push_back(stretch);
-        self.in_ending += stretch.1 - stretch.0;
-        let start = stretch.1.saturating_sub(self.length);
+        self.check_until(interval.0);
+        self.beginning.push_back(interval);
+        self.in_beginning += interval.1 - interval.0;
+        self.ending.push_back(interval);
+        self.in_ending += interval.1 - interval.0;
+        let start = interval.1.saturating_sub(self.length);
         // Drop intervals before the window, because later windows begin later.
         while let Some((from, to)) = self.ending.front().filter(|first| first.1 <= start) {
             self.in_ending -= to - from;
@@ -87,8 +87,8 @@ impl Windows {
     pub(super) fn add(&mut self, from: u64, to: u64) {
         let from = from.max(self.end);
         self.end = to.max(from);
-        let stretch = (from, self.end);
-        self.each.iter_mut().for_each(|window| window.add(stretch));
+        let interval = (from, self.end);
+        self.each.iter_mut().for_each(|window| window.add(interval));
     }
 
     /// Returns the maximum busy nanoseconds for each window length; `None` if the length exceeds
@@ -107,9 +107,9 @@ mod tests {
 
     use super::*;
 
-    fn most(stretches: &[Stretch], length: u64) -> u64 {
+    fn most(intervals: &[Interval], length: u64) -> u64 {
         let mut window = Window::new(length);
-        stretches.iter().for_each(|stretch| window.add(*stretch));
+        intervals.iter().for_each(|interval| window.add(*interval));
         window.check_until(u64::MAX);
         window.most
     }
@@ -127,17 +127,17 @@ mod tests {
             steps in prop::collection::vec((0..9_u64, 1..9_u64), 1..20), length in 1..30_u64,
         ) {
             let mut at = 0;
-            let stretches: Vec<Stretch> = steps.iter().map(|(idle, busy)| {
+            let intervals: Vec<Interval> = steps.iter().map(|(idle, busy)| {
                 let from = at + idle;
                 at = from + busy;
                 (from, at)
             }).collect();
             let held = |from: u64| -> u64 {
                 let within =
-                    |(a, b): &Stretch| (*b).min(from + length).saturating_sub((*a).max(from));
-                stretches.iter().map(within).sum()
+                    |(a, b): &Interval| (*b).min(from + length).saturating_sub((*a).max(from));
+                intervals.iter().map(within).sum()
             };
-            prop_assert_eq!(most(&stretches, length), (0..at).map(held).max().unwrap_or(0));
+            prop_assert_eq!(most(&intervals, length), (0..at).map(held).max().unwrap_or(0));
         }
     }
 }

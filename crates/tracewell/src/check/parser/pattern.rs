@@ -82,7 +82,8 @@ impl Parser<'_> {
             return Err(self.tokens.expected("a name that 'as' gave to an earlier step"));
         };
         let Some(mark) = self.scope.marks.iter().position(|known| known == name) else {
-            let message = "no earlier step has this name by 'as'";
+            let message =
+                format!("no earlier step has the name '{name}': 'as' gives names to steps");
             return Err(self.tokens.error(self.tokens.span(), message));
         };
         self.tokens.advance();

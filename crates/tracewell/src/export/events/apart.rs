@@ -13,7 +13,7 @@ use crate::text::LineWriter;
 /// |---|---|
 /// | `before_seq` | number of the first event after the loss |
 /// | `lost` | number of missing events; null, or in tables empty, if unknown |
-/// | `cause` | `overwritten`, `truncated`, `damaged`, `no room` or `missing` |
+/// | `cause` | `overwritten`, `truncated`, `damaged`, `buffer full` or `missing` |
 /// | `offset` | position in the input in bytes |
 ///
 /// ```

@@ -53,8 +53,9 @@ fn describe(file: &[u8], path: &Path, length: u64, diagnostics: &mut Diagnostics
     diagnostics.add(Severity::Note, None, message);
     for (position, bytes) in dropped {
         let bytes = counted(bytes.into(), "byte");
-        let message =
-            format!("{bytes} received here were dropped: writing failed or could not keep up");
+        let message = format!(
+            "{bytes} received here were dropped: the file could not be written, or not fast enough"
+        );
         diagnostics.add(Severity::Damage, position, message);
     }
 }
@@ -84,7 +85,7 @@ mod tests {
             (5, ArrivalKind::Bytes),
         ];
         let note = "note: collected over 1 connection; arrival times are in kept.arrivals";
-        let damage = "damaged: at byte 10: 7 bytes received here were dropped: writing failed or could not keep up";
+        let damage = "damaged: at byte 10: 7 bytes received here were dropped: the file could not be written, or not fast enough";
         assert_eq!(diagnostics(&arrivals, 15), [note, damage]);
         let warning = "warning: kept.arrivals does not belong to this file: it describes 15 bytes, the file has 14";
         assert_eq!(diagnostics(&arrivals, 14), [warning]);

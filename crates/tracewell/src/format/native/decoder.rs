@@ -10,8 +10,9 @@ use tracewell_wire::native::{ClockFacts, ClockKind, FullPolicy, WORD, word};
 use super::image::Image;
 use super::log::{Log, Stop};
 use super::merge::Merge;
+use super::snapshot::not_closed;
 use super::{FORMAT, is_image};
-use crate::format::blocks::Behind;
+use crate::format::blocks::TrailingBytes;
 use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings};
 use crate::model::schema::Schema;
 use crate::model::{
@@ -26,14 +27,14 @@ struct NativeDecoder {
     merge: Merge,
     begun: bool,
     /// The state of the bytes after the log; `None` until the end of the log has been read.
-    behind: Option<Behind>,
+    trailing: Option<TrailingBytes>,
 }
 
 /// Creates a decoder. This format has no options.
 pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
     let schema = FORMAT.with_schemas(Schema::empty(), settings)?;
     let (log, merge) = (Log::default(), Merge::default());
-    Ok(Box::new(NativeDecoder { schema, log, merge, begun: false, behind: None }))
+    Ok(Box::new(NativeDecoder { schema, log, merge, begun: false, trailing: None }))
 }
 
 impl Decoder for NativeDecoder {
@@ -47,8 +48,8 @@ impl Decoder for NativeDecoder {
         input: Input<'_>,
         out: &mut Emitter<'_>,
     ) -> Result<Progress, ReadError> {
-        if let Some(behind) = &mut self.behind {
-            return Ok(behind.read(&input, out));
+        if let Some(trailing) = &mut self.trailing {
+            return Ok(trailing.read(&input, out));
         }
         if input.bytes.len() < WORD && !input.last && !self.begun {
             return Ok(Progress::More { consumed: 0, wanted: WORD });
@@ -66,8 +67,8 @@ impl Decoder for NativeDecoder {
         }
         // If the sink stopped, it has all it needs.
         let progress = self.log(input.last, out).continue_value().unwrap_or(Progress::Done);
-        Ok(match &mut self.behind {
-            Some(behind) => behind.read(&input, out),
+        Ok(match &mut self.trailing {
+            Some(trailing) => trailing.read(&input, out),
             None => progress,
         })
     }
@@ -150,7 +151,7 @@ impl NativeDecoder {
             }
         }
         self.rest(out)?;
-        self.behind = self.log.ended.then(|| Behind::new(self.log.place.at, MAGIC));
+        self.trailing = self.log.ended.then(|| TrailingBytes::new(self.log.place.at, MAGIC));
         Flow::Continue(Progress::Done)
     }
 
@@ -163,6 +164,9 @@ impl NativeDecoder {
             out.loss(None, cause, end)?;
         }
         if !self.log.ended {
+            if out.trace.fact("state") == Some(State::Running.code()) {
+                out.trace.replace_fact(not_closed());
+            }
             let message = "the log was not closed: it ends here without an end block";
             out.trace.diagnostics.add(Severity::Note, end, message);
         }

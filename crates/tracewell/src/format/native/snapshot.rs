@@ -15,7 +15,9 @@ use tracewell_wire::native::image::{
 };
 use tracewell_wire::native::{WORD, word};
 
+use crate::format::Note;
 use crate::format::copies::Room;
+use crate::model::{Fact, FactForm};
 
 /// Returns the bytes of the stream in a file. Returns `None` if the file contains no stream or is
 /// truncated; the caller then reads it like any other file.
@@ -77,20 +79,30 @@ fn types(file: &File, geometry: Geometry, bytes: &mut [u8]) -> io::Result<()> {
 /// Returns a note about the process that created a stream's memory: if it is still running on this
 /// machine, or ended while the stream was recording. Returns `None` if `start` is not the start of
 /// a stream's memory.
-pub fn note(start: &[u8]) -> Option<String> {
+pub fn note(start: &[u8]) -> Option<Note> {
     let words = std::array::from_fn(|index| word(start, index).unwrap_or(0));
     let process = ImageHeader::of_words(&words).ok()?.process;
     let recording =
         word(start, at::STATE).is_some_and(|code| State::of_code(code) == State::Running);
     // Some systems do not show processes as files.
     let lives = Path::new("/proc/self").exists().then(|| format!("/proc/{process}"));
-    let state = match lives.map(|path| Path::new(&path).exists()) {
-        Some(true) => ", which created the stream, is running",
-        Some(false) if recording => ", which created the stream, ended without closing it",
-        Some(false) => ", which created the stream, has ended",
-        None => " created the stream",
+    let (state, fact) = match lives.map(|path| Path::new(&path).exists()) {
+        Some(true) => (", which created the stream, is running", None),
+        Some(false) if recording => {
+            (", which created the stream, ended without closing it", Some(not_closed()))
+        }
+        Some(false) => (", which created the stream, has ended", None),
+        None => (" created the stream", None),
     };
-    Some(format!("a copy of a stream's memory; process {process}{state}"))
+    let message = format!("a copy of a stream's memory; process {process}{state}");
+    Some(Note { message, fact })
+}
+
+/// The state of a stream or log that its process did not close. The recorded state is still that
+/// of a running stream.
+pub(super) fn not_closed() -> Fact {
+    let form = FactForm::Text("not closed");
+    Fact { name: "state", value: State::Running.code(), form }
 }
 
 /// Fills `bytes` from a file. Returns false if the file is too short.

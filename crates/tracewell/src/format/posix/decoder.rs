@@ -11,7 +11,7 @@ use tracewell_wire::posix::object::ObjectHeader;
 use super::log::Log;
 use super::rows::Rows;
 use super::{FORMAT, facts, is_memory, memory, ring};
-use crate::format::blocks::Behind;
+use crate::format::blocks::TrailingBytes;
 use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings};
 use crate::model::schema::Schema;
 use crate::model::{
@@ -40,13 +40,13 @@ struct PosixDecoder {
     /// The log; `None` until its header has been read.
     log: Option<(LogHeader, Log)>,
     /// The state of the bytes after the log; `None` until the end of the log has been read.
-    behind: Option<Behind>,
+    trailing: Option<TrailingBytes>,
 }
 
 /// Creates a decoder. This format has no options.
 pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
     let schema = FORMAT.with_schemas(super::schema(), settings)?;
-    Ok(Box::new(PosixDecoder { schema, rows: Rows::default(), log: None, behind: None }))
+    Ok(Box::new(PosixDecoder { schema, rows: Rows::default(), log: None, trailing: None }))
 }
 
 impl Decoder for PosixDecoder {
@@ -63,14 +63,14 @@ impl Decoder for PosixDecoder {
         input: Input<'_>,
         out: &mut Emitter<'_>,
     ) -> Result<Progress, ReadError> {
-        if let Some(behind) = &mut self.behind {
-            return Ok(behind.read(&input, out));
+        if let Some(trailing) = &mut self.trailing {
+            return Ok(trailing.read(&input, out));
         }
         if let Some((header, log)) = &mut self.log {
             return Ok(match follow(header, log, &mut self.rows, input, out) {
                 Flow::Continue(Followed::Wants(progress)) => progress,
                 Flow::Continue(Followed::Ended(end)) => {
-                    self.behind.insert(Behind::new(end, MAGIC)).read(&input, out)
+                    self.trailing.insert(TrailingBytes::new(end, MAGIC)).read(&input, out)
                 }
                 // The input ended, or the sink needs no further events.
                 Flow::Continue(Followed::CutOff) | Flow::Break(_) => Progress::Done,
@@ -87,7 +87,7 @@ impl Decoder for PosixDecoder {
             message: "expected the header of a POSIX trace log".to_owned(),
         })?;
         facts::of_log(out.trace, &header);
-        self.log = Some((header, Log::behind(input.offset + LogHeader::BLOCK as u64)));
+        self.log = Some((header, Log::after_header(input.offset + LogHeader::BLOCK as u64)));
         self.decode_to(input, out)
     }
 }

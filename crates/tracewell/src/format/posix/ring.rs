@@ -27,7 +27,7 @@ pub(super) fn read(
     out: &mut Emitter<'_>,
 ) -> Flow<Option<(LogStatus, u64)>> {
     let (mut slots, damaged) = slots(header, bytes, out.trace);
-    let status = behind(header.tail.max(LogHeader::BLOCK as u64), bytes, out.trace);
+    let status = status_after_tail(header.tail.max(LogHeader::BLOCK as u64), bytes, out.trace);
     // Of several blocks with the same number, the longest is the newest. The recorder may write the
     // last block again with more records, into another slot.
     slots.sort_by_key(|slot| (slot.number, Reverse(slot.body.len())));
@@ -79,7 +79,7 @@ fn slots<'a>(header: &LogHeader, bytes: &'a [u8], trace: &mut Trace) -> (Vec<Slo
 }
 
 /// Reads the blocks after the slots: names and the end.
-fn behind(mut at: u64, bytes: &[u8], trace: &mut Trace) -> Option<(LogStatus, u64)> {
+fn status_after_tail(mut at: u64, bytes: &[u8], trace: &mut Trace) -> Option<(LogStatus, u64)> {
     let mut in_damage = false;
     while let Some(rest) = bytes.get(usize::try_from(at).ok()?..).filter(|rest| !rest.is_empty()) {
         let Lookup::Block { kind, body, .. } = frame::find(rest, MAGIC) else {

@@ -181,12 +181,12 @@ fn user_fields(record: &LogRecord<'_>, event: &EventType, row: &mut Vec<u8>) {
 
 /// Writes a row of strings. A missing string has an empty slot.
 fn texts(row: &mut Vec<u8>, texts: &[Option<String>]) {
-    let (mut present, mut slots, mut behind) = (0, Vec::new(), Vec::new());
+    let (mut present, mut slots, mut strings) = (0, Vec::new(), Vec::new());
     for (index, text) in texts.iter().enumerate() {
-        let start = values::HEAD + texts.len() * WORD + behind.len();
+        let start = values::HEAD + texts.len() * WORD + strings.len();
         let text = text.as_ref().inspect(|_| present |= 1 << index).map_or("", String::as_str);
         slots.push(values::place(start as u32, text.len() as u32));
-        behind.extend_from_slice(text.as_bytes());
+        strings.extend_from_slice(text.as_bytes());
     }
-    put(row, present, &slots, &behind);
+    put(row, present, &slots, &strings);
 }

@@ -23,7 +23,7 @@ pub(super) struct Scan<'a, S> {
     bytes: &'a [u8],
     cursor: Cursor,
     /// Start and end of the section.
-    stretch: (usize, usize),
+    range: (usize, usize),
     /// Sum of all bytes before the end of the section.
     total: u8,
     /// Positions of the flags in the section. The first `count` entries are valid.
@@ -62,7 +62,7 @@ impl<'a, S: Simd> Scan<'a, S> {
             simd,
             bytes,
             cursor: Cursor::default(),
-            stretch: (0, 0),
+            range: (0, 0),
             total: 0,
             flags: [0; BLOCKS * BLOCK + AT_ONCE],
             count: 0,
@@ -107,7 +107,7 @@ impl<'a, S: Simd> Scan<'a, S> {
     #[inline(always)]
     pub(super) fn frame_at(&mut self, mut cursor: Cursor) -> Option<(ScannedFrame, Cursor)> {
         while cursor.next >= self.count {
-            if self.stretch.1 >= self.bytes.len() {
+            if self.range.1 >= self.bytes.len() {
                 return None;
             }
             self.advance(cursor.start);
@@ -116,7 +116,7 @@ impl<'a, S: Simd> Scan<'a, S> {
         // The remainders do not change the values, but remove two bounds checks.
         let flag = usize::from(self.flags[cursor.next % (BLOCKS * BLOCK)]) % (BLOCKS * BLOCK);
         let through_flag = self.sums.as_flattened()[flag];
-        let end = self.stretch.0 + flag;
+        let end = self.range.0 + flag;
         // For most frames, the cached position of the first escape is after the frame. Then the
         // frame has no escape, and its bytes need not be examined.
         let cut = Cut { start: cursor.start, end, escaped: self.escape < end };
@@ -132,7 +132,7 @@ impl<'a, S: Simd> Scan<'a, S> {
     /// Reads the next section. `start` is the first byte after the last frame.
     #[inline(always)]
     fn advance(&mut self, start: usize) {
-        let first = self.stretch.1;
+        let first = self.range.1;
         let rest = self.bytes.get(first..).unwrap_or_default();
         let (mut count, mut total, mut length) = (0, self.total, 0);
         let blocks = self.sums.iter_mut().zip(&mut self.escapes);
@@ -157,7 +157,7 @@ impl<'a, S: Simd> Scan<'a, S> {
             total = total.wrapping_add(sum);
             length += left.len().min(BLOCK);
         }
-        (self.stretch, self.total) = ((first, first + length), total);
+        (self.range, self.total) = ((first, first + length), total);
         self.count = count;
         // If the cached escape is in an earlier section, it is still after the cursor, so keep it.
         if self.escape >= first {
@@ -169,7 +169,7 @@ impl<'a, S: Simd> Scan<'a, S> {
     #[cold]
     #[inline(never)]
     fn find_escape(&mut self, start: usize) {
-        let (first, end) = self.stretch;
+        let (first, end) = self.range;
         let from = start.max(first) - first;
         self.escape = end;
         for (index, escapes) in self.escapes.iter().enumerate().skip(from / BLOCK) {

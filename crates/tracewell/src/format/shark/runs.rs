@@ -6,7 +6,7 @@ use super::container::{Area, Missing};
 use crate::model::LossCause;
 
 /// Number of slots that are tested together before single slots are examined.
-const PIECE: usize = 512;
+const CHUNK_LEN: usize = 512;
 
 /// The records that a wrapped ring has overwritten.
 const OVERWRITTEN: Missing = Missing { events: None, cause: LossCause::Overwritten };
@@ -64,7 +64,7 @@ impl Survey {
         let mut open = false;
         let (slots, _) = input.get(area.bytes.clone()).unwrap_or_default().as_chunks();
         self.slots += slots.len() as u64;
-        for piece in slots.chunks(PIECE) {
+        for piece in slots.chunks(CHUNK_LEN) {
             // Nearly every piece only extends the open run, and `plain` checks all slots of a piece
             // together.
             let plain = self.plain(piece);

@@ -33,7 +33,7 @@ struct ThreadxDecoder {
     parts: Vec<usize>,
     run: Option<Run>,
     /// Offset and number of bytes after the last dump that are not part of another dump.
-    behind: Option<(u64, u64)>,
+    trailing: Option<(u64, u64)>,
 }
 
 /// Creates a decoder with the options of this format.
@@ -71,7 +71,7 @@ pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> 
         oldest: size("oldest")?,
         parts: settings.parts.clone(),
         run: None,
-        behind: None,
+        trailing: None,
     }))
 }
 
@@ -209,7 +209,7 @@ impl ThreadxDecoder {
         if input.bytes.is_empty() && !input.last {
             return Step::Wanted(1);
         }
-        if self.behind.is_none() {
+        if self.trailing.is_none() {
             // A later dump may begin anywhere within the search limit, so wait for these bytes.
             if input.bytes.len() < self.search.saturating_add(MAX_HEADER_LEN) && !input.last {
                 return Step::Wanted(self.search.saturating_add(MAX_HEADER_LEN));
@@ -237,7 +237,7 @@ impl ThreadxDecoder {
                 out.trace.diagnostics.add(Severity::Warning, offset, message);
             }
         }
-        let (_, bytes) = self.behind.get_or_insert((input.offset, 0));
+        let (_, bytes) = self.trailing.get_or_insert((input.offset, 0));
         *bytes += input.bytes.len() as u64;
         Step::Read(input.bytes.len())
     }
@@ -246,7 +246,7 @@ impl ThreadxDecoder {
     /// than a slot has, because a kernel may leave such a remainder unused.
     fn remark_on_rest(&mut self, trace: &mut Trace) {
         let slot = self.run.as_ref().map_or(0, Run::slot_size);
-        if let Some((offset, bytes)) = self.behind.take().filter(|(_, bytes)| *bytes >= slot) {
+        if let Some((offset, bytes)) = self.trailing.take().filter(|(_, bytes)| *bytes >= slot) {
             let message = format!("the {bytes} bytes from here on belong to no dump");
             trace.diagnostics.add(Severity::Note, offset, message);
         }

@@ -140,11 +140,11 @@ impl Remarks<'_> {
     /// Returns the size of a section; 0 if its end is before its start.
     fn section(&mut self, word: usize, name: &str, size: u64) -> usize {
         // Modulo the word size, a negative distance becomes a very large number.
-        let behind = size > self.layout.width.max() / 2;
-        if behind {
+        let is_before = size > self.layout.width.max() / 2;
+        if is_before {
             self.add(Severity::Warning, word, format!("{name} is before the section's start"));
         }
-        if behind { 0 } else { usize::try_from(size).unwrap_or(usize::MAX) }
+        if is_before { 0 } else { usize::try_from(size).unwrap_or(usize::MAX) }
     }
 
     /// Returns the offset of a section. If the section's address is in the file, uses this address.

@@ -34,7 +34,7 @@ pub(super) struct Registry {
 /// A slot of the event buffer at which an address gets another meaning: after this slot, it names a
 /// different thread, or no known thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct ThreadTurn {
+pub(super) struct ThreadBinding {
     pub(super) slot: usize,
     pub(super) key: u64,
     pub(super) context: Option<ContextId>,
@@ -93,7 +93,7 @@ impl Registry {
         named: &[ObjectId],
         lifetimes: Lifetimes,
         ticks: u64,
-    ) -> Vec<ThreadTurn> {
+    ) -> Vec<ThreadBinding> {
         for id in named {
             self.thread_of(trace, *id);
         }
@@ -101,21 +101,24 @@ impl Registry {
         let symbols = trace.symbols.clone();
         let unnamed = |key| unnamed(symbols.as_deref(), digits, "thread", key);
         let schema = trace.schema.clone();
-        let turns =
+        let bindings =
             lifetimes.settle(&schema, &mut trace.objects, named, (ticks, (THREAD, &unnamed)));
         let mut threads = Vec::new();
-        for turn in turns.into_iter().filter(|turn| turn.kind == THREAD && !is_special(turn.key)) {
-            let context = turn.object.and_then(|id| self.thread_of(trace, id));
-            match turn.place {
-                None => trace.contexts.turn(turn.key, context),
-                Some(slot) => threads.push(ThreadTurn { slot, key: turn.key, context }),
+        for binding in bindings
+            .into_iter()
+            .filter(|binding| binding.kind == THREAD && !is_special(binding.key))
+        {
+            let context = binding.object.and_then(|id| self.thread_of(trace, id));
+            match binding.place {
+                None => trace.contexts.bind(binding.key, context),
+                Some(slot) => threads.push(ThreadBinding { slot, key: binding.key, context }),
             }
         }
         // An address refers to no thread before the first thread is created there.
-        for ThreadTurn { key, .. } in threads.iter().rev() {
+        for ThreadBinding { key, .. } in threads.iter().rev() {
             let before = trace.objects.at(*key, ticks, Some(THREAD)).map(|(id, _)| id);
             let context = before.and_then(|id| self.thread_of(trace, id));
-            trace.contexts.turn(*key, context);
+            trace.contexts.bind(*key, context);
         }
         threads
     }

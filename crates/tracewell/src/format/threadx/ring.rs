@@ -72,9 +72,9 @@ impl Ring<'_> {
         }
         // The slot to be written next may be damaged, but damage to half of the slots after it is
         // unlikely.
-        let behind = current.min(there)..there;
-        let used = self.slots.count_used(behind.clone());
-        if used > behind.len() / 2 {
+        let following = current.min(there)..there;
+        let used = self.slots.count_used(following.clone());
+        if used > following.len() / 2 {
             return Order::Wrapped(current);
         }
         if current == 0 && used == 0 && there > 0 {

@@ -18,7 +18,7 @@ use tracewell_wire::threadx::{Header, Layout, PriorityWord, Width, context};
 
 use super::DumpHeader;
 use super::image::Image;
-use super::registry::{Registry, ThreadTurn};
+use super::registry::{Registry, ThreadBinding};
 use super::ring::{Order, Ring, RingPart};
 use super::slots::{self, Marks, Slots, Ticking, Unwrapping};
 use super::survey::{ClockOptions, Survey};
@@ -120,9 +120,9 @@ impl Run {
         // Names depend on creations in the whole dump, so they are determined before the first
         // event is delivered.
         let (lifetimes, first) = lives(slots, &parts, state.ticking(), trace);
-        let turns = self.registry.settle(trace, &named, lifetimes, first).into();
+        let bindings = self.registry.settle(trace, &named, lifetimes, first).into();
         let (registry, holes) = (&mut self.registry, survey.holes);
-        let mut delivery = Delivery { slots, offset, out, state, registry, turns, holes };
+        let mut delivery = Delivery { slots, offset, out, state, registry, bindings, holes };
         delivery.all(&parts)?;
         let state = delivery.state;
         let slots = if more { sums(slots) } else { Vec::new() };
@@ -327,7 +327,7 @@ struct Delivery<'a, 'b> {
     state: Unwrapping,
     registry: &'a mut Registry,
     /// Slots after which an address names another thread, in order of time.
-    turns: VecDeque<ThreadTurn>,
+    bindings: VecDeque<ThreadBinding>,
     /// True if there may be unused slots among the events.
     holes: bool,
 }
@@ -355,7 +355,7 @@ impl Delivery<'_, '_> {
     fn slots(&mut self, range: Range<usize>) -> Flow {
         let mut next = range.start;
         while next < range.end {
-            let end = self.turn(next).min(range.end).min(next + Emitter::EVENTS);
+            let end = self.rebind(next).min(range.end).min(next + Emitter::EVENTS);
             let unused = if self.holes { self.slots.first_unused(next..end) } else { None };
             let filled = self.batch(next..unused.unwrap_or(end))?;
             next += filled;
@@ -369,12 +369,12 @@ impl Delivery<'_, '_> {
     /// Applies the thread names that change at a slot. Returns the next slot at which a name
     /// changes. No batch extends beyond this slot, because the decoder looks up each context once
     /// per batch.
-    fn turn(&mut self, slot: usize) -> usize {
-        while let Some(turn) = self.turns.pop_front_if(|turn| turn.slot == slot) {
-            self.out.trace.contexts.turn(turn.key, turn.context);
-            self.state.forget(turn.key);
+    fn rebind(&mut self, slot: usize) -> usize {
+        while let Some(binding) = self.bindings.pop_front_if(|binding| binding.slot == slot) {
+            self.out.trace.contexts.bind(binding.key, binding.context);
+            self.state.forget(binding.key);
         }
-        let next = self.turns.front().map(|turn| turn.slot);
+        let next = self.bindings.front().map(|binding| binding.slot);
         // In a wrapped ring, the next slot at which a name changes may have a lower number. Then
         // this slot is not in the current range.
         next.filter(|next| *next > slot).unwrap_or(usize::MAX)

@@ -214,13 +214,13 @@ impl<'a> LockRow<'a> {
     }
 }
 
-/// An option that shows nothing.
+/// An option without effect.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WithoutEffect {
     /// The option as it was typed.
     pub option: String,
-    /// Why it shows nothing.
+    /// Why it has no effect.
     pub reason: String,
 }
 

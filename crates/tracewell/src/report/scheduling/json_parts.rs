@@ -45,7 +45,7 @@ pub struct SplitRow {
     /// Ticks in interrupts.
     pub interrupt_ticks: u64,
     /// Ticks in which no task executed, or it is unknown which.
-    pub nobody_ticks: u64,
+    pub unattributed_ticks: u64,
 }
 
 impl From<Split> for SplitRow {
@@ -55,7 +55,7 @@ impl From<Split> for SplitRow {
             blocking_ticks: spent.blocking,
             interference_ticks: spent.interference,
             interrupt_ticks: spent.interrupts,
-            nobody_ticks: spent.nobody,
+            unattributed_ticks: spent.unattributed,
         }
     }
 }

@@ -41,7 +41,7 @@ pub struct JobRow<'a> {
     /// Ticks in interrupts.
     pub interrupt_ticks: Option<u64>,
     /// Ticks in which no task executed, or it is unknown which.
-    pub nobody_ticks: Option<u64>,
+    pub unattributed_ticks: Option<u64>,
     /// Number of preemptions of the task while this was its oldest job.
     pub preemptions: u64,
     /// Ticks at which the deadline passed, if it was missed.
@@ -72,7 +72,7 @@ impl<'a> JobRow<'a> {
             blocking_ticks: parts.map(|parts| parts.blocking),
             preempted_by: parts.map(others),
             interrupt_ticks: parts.map(|parts| parts.interrupts),
-            nobody_ticks: parts.map(|parts| parts.nobody),
+            unattributed_ticks: parts.map(|parts| parts.unattributed),
             preemptions: job.preemptions,
             deadline_passed_ticks: job.missed,
         }

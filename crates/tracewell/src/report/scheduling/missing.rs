@@ -1,16 +1,16 @@
-//! Explains why options show nothing, by naming the events that the trace would have to record.
+//! Explains why options have no effect, by naming the events that the trace would have to record.
 
 use crate::analysis::scheduling::{Figures, Mark, Wanted};
 use crate::model::{Meaning, Trace};
 
-/// An option that shows nothing.
+/// An option without effect.
 #[derive(Debug)]
 pub(super) struct Missing {
     pub(super) option: String,
     pub(super) why: String,
 }
 
-/// Returns the options of `wanted` that show nothing.
+/// Returns the options of `wanted` that have no effect.
 pub(super) fn missing(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Vec<Missing> {
     let mut found = Vec::new();
     let mut add = |option: &str, why: &str| {

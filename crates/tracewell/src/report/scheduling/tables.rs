@@ -270,7 +270,7 @@ pub(super) fn job(trace: &Trace, job: &Job) -> [Cell; 13] {
         ticks(parts.map(|parts| parts.blocking)),
         ticks(parts.map(|parts| parts.interference())),
         ticks(parts.map(|parts| parts.interrupts)),
-        ticks(parts.map(|parts| parts.nobody)),
+        ticks(parts.map(|parts| parts.unattributed)),
         job.preemptions.into(),
         job.missed.map(|missed| moment(trace, missed)).into(),
     ]

@@ -60,10 +60,14 @@ pub(in crate::report) fn head(
                 let cores = figures.cores.len();
                 let all = ticks.saturating_mul(cores as u64);
                 format!(
-                    "{events} in {span} on {cores} cores, {charged} of their {all} ticks charged"
+                    "{events} in {span} on {cores} cores; tasks and interrupts executed for \
+                     {charged} of their {all} ticks"
                 )
             }
-            Some(charged) => format!("{events}, {charged} of {span} charged"),
+            Some(charged) => {
+                let charged = counted(charged, "tick");
+                format!("{events} in {span}; tasks and interrupts executed for {charged}")
+            }
             None => format!("{events} in {span}"),
         },
     ];
@@ -82,8 +86,10 @@ pub(in crate::report) fn head(
     }
     lines.extend(hidden(trace, figures));
     lines.extend(contradictions(trace, figures.sanity, layout));
-    let shown = missing(trace, figures, wanted).into_iter();
-    lines.extend(shown.map(|Missing { option, why }| format!("{option} shows nothing: {why}")));
+    let ineffective = missing(trace, figures, wanted).into_iter();
+    lines.extend(
+        ineffective.map(|Missing { option, why }| format!("{option} has no effect: {why}")),
+    );
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 

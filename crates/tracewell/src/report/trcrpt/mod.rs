@@ -244,7 +244,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
         let (settings, facts) = (&self.settings, &self.facts);
         let shared = Shared { program: self.program, settings, facts, trace };
         let shows_offsets = self.shows_offsets;
-        let stretch = Stretch { shared, batch, calls: &self.row_calls, first, shows_offsets };
+        let part = BatchPart { shared, batch, calls: &self.row_calls, first, shows_offsets };
         let threads = self.formatters.len().min(self.rows.len() / MIN_EVENTS_PER_THREAD).max(1);
         if threads == 1 {
             let names = settings.options.page_size > 0 && !settings.without_heading;
@@ -256,7 +256,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
             for (number, rows) in self.rows.chunks(MIN_EVENTS_PER_THREAD).enumerate() {
                 // Use small chunks, so that the text of a chunk fits into the cache.
                 let at = number * MIN_EVENTS_PER_THREAD;
-                let ended = stretch.format(formatter, rows, at, before, &mut page);
+                let ended = part.format(formatter, rows, at, before, &mut page);
                 before = ended.last.unwrap_or(before);
                 // Write the text while it is in the first-level cache.
                 Stop::on_error(self.out.block(formatter.text().as_bytes()))?;
@@ -276,11 +276,11 @@ impl<'p, W: Write> TrcReport<'p, W> {
             let mut before = before;
             let rows = self.rows.chunks(length).enumerate();
             for ((number, rows), formatter) in rows.zip(&mut self.formatters) {
-                let (stretch, earlier) = (&stretch, before);
+                let (part, earlier) = (&part, before);
                 before = ticks(rows.last()).copied().unwrap_or(before);
                 let at = number * length;
                 scope.spawn(move |_| {
-                    stretch.format(formatter, rows, at, earlier, &mut Page::default());
+                    part.format(formatter, rows, at, earlier, &mut Page::default());
                 });
             }
         });
@@ -294,7 +294,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
 
 /// Events that one thread formats in order.
 #[derive(Clone, Copy)]
-struct Stretch<'a> {
+struct BatchPart<'a> {
     shared: Shared<'a>,
     batch: &'a Batch<'a>,
     /// System calls of all chosen events; empty if no column or template shows them.
@@ -324,7 +324,7 @@ struct Ended {
     last: Option<u64>,
 }
 
-impl Stretch<'_> {
+impl BatchPart<'_> {
     /// Formats rows. `at` is the index of the first row among all chosen rows, and `before` has the
     /// ticks of the event shown before it.
     fn format(

@@ -60,11 +60,11 @@ impl<'a> Texts<'a> {
     pub fn write(&self, bytes: &mut [u8]) -> Option<()> {
         let mut rest = bytes.get_mut(..self.length())?;
         for text in self.up_to_nul() {
-            let (place, behind) = rest.split_at_mut_checked(text.len() + 1)?;
+            let (place, after) = rest.split_at_mut_checked(text.len() + 1)?;
             let (end, body) = place.split_last_mut()?;
             body.copy_from_slice(text);
             *end = 0;
-            rest = behind;
+            rest = after;
         }
         Some(())
     }
