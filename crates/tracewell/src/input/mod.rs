@@ -381,8 +381,8 @@ fn read_stream(
     }
 }
 
-/// Adds a note if other parts of the run are next to this file. AIX's trace daemon names the parts of
-/// processors like this: `trace`, `trace-0`, `trace-1`.
+/// Adds a note if other parts of the run are next to this file. AIX's trace daemon names the parts
+/// of processors like this: `trace`, `trace-0`, `trace-1`.
 fn other_parts(path: &Path, diagnostics: &mut Diagnostics) {
     let part = |number: usize| {
         let mut name = path.as_os_str().to_owned();
