@@ -4,7 +4,7 @@ use super::contexts::Contexts;
 use super::jobs::Jobs;
 use super::locks::Locks;
 use super::{
-    Arrow, ArrowKind, Gap, MAX_ENTRIES, Mark, Occupant, Position, Reason, Row, State, Tracks,
+    Arrow, ArrowKind, Gap, Holder, MAX_ENTRIES, Mark, Occupant, Position, Reason, Row, State, Tracks,
 };
 use crate::analysis::scheduling::{JobChange, Moments, Scheduling, Wait, Wanted};
 use crate::model::{
@@ -160,13 +160,13 @@ impl Moments for Builder {
 
     fn locked(&mut self, task: ContextId, key: u64, kind: Option<u32>, at: Position) {
         if self.has_room() {
-            self.entries += u64::from(self.locks.held(key, kind, Some(task), at));
+            self.entries += u64::from(self.locks.held(key, kind, Holder::Context(task), at));
         }
     }
 
     fn unlocked(&mut self, _: ContextId, key: u64, kind: Option<u32>, at: Position) {
         if self.has_room() {
-            self.entries += u64::from(self.locks.held(key, kind, None, at));
+            self.entries += u64::from(self.locks.held(key, kind, Holder::Free, at));
         }
     }
 

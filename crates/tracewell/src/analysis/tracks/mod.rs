@@ -43,7 +43,7 @@ mod state;
 
 pub use builder::TrackBuilder;
 pub use jobs::Job;
-pub use locks::{LockTrack, WaitSpan};
+pub use locks::{Holder, LockTrack, WaitSpan};
 pub use row::{Change, Row, Span};
 pub use state::{Occupant, Reason, State};
 
