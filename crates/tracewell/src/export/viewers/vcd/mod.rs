@@ -19,7 +19,7 @@ use crate::export::{Export, ExportError, ExportNames};
 use crate::format::Options;
 use crate::input::Input;
 use crate::model::schema::ArgumentKind;
-use crate::model::{Event, Meaning, Trace};
+use crate::model::{Event, Meaning, Severity, Trace};
 use scale::Scale;
 use signals::Signals;
 use text::{Value, put_header, put_value};
@@ -68,7 +68,7 @@ fn write(
     drop(dump);
     let mut trace = timeline.into_trace();
     if let Some(remark) = remark {
-        trace.diagnostics.add(crate::model::Severity::Note, None, remark);
+        trace.diagnostics.add(Severity::Note, None, remark);
     }
     Ok(trace)
 }
@@ -76,7 +76,7 @@ fn write(
 /// The output.
 struct Dump<'a, 'o> {
     out: &'o mut dyn Write,
-    scale: Scale,
+    scale: Scale<'a>,
     signals: Signals<'a>,
     /// The time of the last change.
     time: Option<u64>,

@@ -15,22 +15,32 @@ const UNITS: [(&str, u128); 6] = [
 ];
 
 /// A time scale, and the conversion of ticks to its unit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Scale {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale<'a> {
     /// 1, 10 or 100 of a unit.
     count: u128,
     unit: &'static str,
-    /// A number of units in a number of ticks.
-    per_ticks: (u128, u128),
-    has_rate: bool,
+    form: Form<'a>,
 }
 
-impl Scale {
+/// The conversion of ticks.
+#[derive(Clone, Copy, Debug)]
+enum Form<'a> {
+    /// A tick is a unit, because the clock's rate is unknown.
+    Ticks,
+    /// A number of units in a number of ticks.
+    Ratio(u128, u128),
+    /// Nanoseconds of a clock whose rate changes.
+    Nanoseconds(&'a Clock),
+}
+
+impl<'a> Scale<'a> {
     /// Returns the scale for times up to `last` in ticks. If no scale is exact, times are rounded
-    /// down to picoseconds, or to nanoseconds if these exceed 64 bits.
-    pub(super) fn of(clock: &Clock, last: u64) -> Self {
+    /// down to picoseconds, or to nanoseconds if these exceed 64 bits. If the clock's rate changes,
+    /// times are rounded down to nanoseconds.
+    pub(super) fn of(clock: &'a Clock, last: u64) -> Self {
         let Some(rate) = clock.rate else {
-            return Self { count: 1, unit: "ns", per_ticks: (1, 1), has_rate: false };
+            return Self { count: 1, unit: "ns", form: Form::Ticks };
         };
         let (ticks, seconds) = rate.ratio();
         let second = UNITS[0].1;
@@ -40,21 +50,26 @@ impl Scale {
             [100, 10, 1].map(|count| (count, *unit, count * femtoseconds))
         });
         let exact = |step: &(u128, &str, u128)| length % (u128::from(ticks) * step.2) == 0;
+        let rounded = (1, "ps", 1_000);
         let of = |(count, unit, step): (u128, &'static str, u128)| Self {
             count,
             unit,
-            per_ticks: (length / step, u128::from(ticks)),
-            has_rate: true,
+            form: Form::Ratio(length / step, u128::from(ticks)),
         };
-        let rounded = [(1, "ps", 1_000), (1, "ns", 1_000_000), (1, "s", second)];
         let fits = |scale: &Self| clock.changes.is_empty() && scale.checked(last).is_some();
-        steps.filter(exact).take(1).chain(rounded).map(of).find(fits).unwrap_or_else(|| of(rounded[1]))
+        let found = steps.filter(exact).take(1).chain([rounded]).map(of).find(fits);
+        found.unwrap_or(Self { count: 1, unit: "ns", form: Form::Nanoseconds(clock) })
     }
 
     fn checked(&self, ticks: u64) -> Option<u64> {
-        let (units, per) = self.per_ticks;
-        let product = u128::from(ticks).checked_mul(units)?;
-        u64::try_from(product / per).ok()
+        match self.form {
+            Form::Ticks => Some(ticks),
+            Form::Ratio(units, per) => {
+                let product = u128::from(ticks).checked_mul(units)?;
+                u64::try_from(product / per).ok()
+            }
+            Form::Nanoseconds(clock) => clock.nanoseconds(ticks),
+        }
     }
 
     /// Returns a time in units of the scale.
@@ -66,11 +81,11 @@ impl Scale {
     pub(super) fn remark(&self) -> Option<String> {
         let message = "the clock's rate is unknown, so 1 ns in the output is 1 tick: \
                        give the rate with -O rate=TICKS_PER_SECOND";
-        (!self.has_rate).then(|| message.to_owned())
+        matches!(self.form, Form::Ticks).then(|| message.to_owned())
     }
 }
 
-impl fmt::Display for Scale {
+impl fmt::Display for Scale<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.count, self.unit)
     }
