@@ -1,11 +1,14 @@
 //! Turns moments into tracks.
 
 use super::contexts::Contexts;
+use super::findings::Inversions;
 use super::jobs::Jobs;
 use super::locks::Locks;
+use super::machines::MachineBuilder;
 use super::{
     Arrow, ArrowKind, Gap, Holder, MAX_ENTRIES, Mark, Occupant, Position, Reason, Row, State, Tracks,
 };
+use crate::analysis::machines::{Handovers, MachineMoments, Machines};
 use crate::analysis::scheduling::{JobChange, Moments, Scheduling, Wait, Wanted};
 use crate::model::{
     Batch, ContextId, ContextKind, Event, Flow, Loss, Meaning, OnBehalf, Processor, Running, Sink,
@@ -14,7 +17,11 @@ use crate::model::{
 
 /// A sink that builds tracks; [`TrackBuilder::finish`] returns them.
 #[derive(Debug)]
-pub struct TrackBuilder(Scheduling<Builder>);
+pub struct TrackBuilder {
+    scheduling: Scheduling<Builder>,
+    machines: Machines<MachineBuilder>,
+    handovers: Handovers,
+}
 
 impl Default for TrackBuilder {
     fn default() -> Self {
@@ -25,36 +32,59 @@ impl Default for TrackBuilder {
 impl TrackBuilder {
     /// Creates a builder that also derives these figures; see [`Tracks::figures`].
     pub fn with_figures(wanted: Wanted) -> Self {
-        Self(Scheduling::with_moments(wanted, Builder::default()))
+        Self {
+            scheduling: Scheduling::with_moments(wanted, Builder::default()),
+            machines: Machines::with_moments(MachineBuilder::default()),
+            handovers: Handovers::default(),
+        }
     }
 
     /// Returns the tracks after all events. `trace` is the trace after the last event.
     pub fn finish(self, trace: &Trace) -> Tracks {
-        let (figures, builder) = self.0.finish(trace);
+        let (figures, mut builder) = self.scheduling.finish(trace);
+        let (machine_figures, mut machines) = self.machines.finish(trace);
         let (contexts, reasons) = builder.contexts.finish();
+        let left_out = builder.left_out + machines.left_out;
+        builder.arrows.append(&mut machines.arrows);
+        // Of one effect, the causes keep their order.
+        builder.arrows.sort_by_key(|arrow| arrow.to);
+        let (levels, machines) = machines.finish(&machine_figures);
+        let jobs = builder.jobs.finish();
         Tracks {
             span: trace.span,
+            findings: builder.inversions.finish(&jobs, builder.cores.len()),
             cores: builder.cores,
             contexts,
-            jobs: builder.jobs.finish(),
+            jobs,
             locks: builder.locks.finish(),
             marks: builder.marks,
             arrows: builder.arrows,
+            levels,
+            machines,
             gaps: builder.gaps,
             reasons,
-            left_out: builder.left_out,
+            left_out,
             figures,
+            machine_figures,
         }
     }
 }
 
 impl Sink for TrackBuilder {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        self.0.events(trace, batch)
+        for row in batch.events() {
+            if let Some((sent, taken)) = self.handovers.take(Event::new(trace, &row)) {
+                self.machines.moments().message(sent, taken);
+            }
+        }
+        self.machines.events(trace, batch)?;
+        self.scheduling.events(trace, batch)
     }
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
-        self.0.loss(trace, loss)
+        self.handovers.gap();
+        self.machines.loss(trace, loss)?;
+        self.scheduling.loss(trace, loss)
     }
 }
 
@@ -67,6 +97,7 @@ struct Builder {
     contexts: Contexts,
     jobs: Jobs,
     locks: Locks,
+    inversions: Inversions,
     marks: Vec<Mark>,
     arrows: Vec<Arrow>,
     gaps: Vec<Gap>,
@@ -155,7 +186,12 @@ impl Moments for Builder {
         if self.has_room() {
             self.contexts.wait_ended(wait, at);
             self.entries += u64::from(self.locks.wait_ended(wait, at));
+            self.entries += u64::from(self.inversions.wait_ended(wait, at));
         }
+    }
+
+    fn inverted(&mut self, task: ContextId, runs: ContextId, ticks: u64) {
+        self.inversions.charge(task, runs, ticks);
     }
 
     fn locked(&mut self, task: ContextId, key: u64, kind: Option<u32>, at: Position) {
@@ -213,6 +249,7 @@ impl Moments for Builder {
         self.contexts.gap(from);
         self.jobs.gap();
         self.locks.gap(from);
+        self.inversions.gap();
         self.interrupts.iter_mut().for_each(Vec::clear);
         for core in &mut self.cores {
             self.entries += u64::from(core.set(from, Occupant::Unknown));

@@ -222,7 +222,9 @@ fn entries(tracks: &Tracks, range: &Range<u64>, columns: &mut Columns) {
     columns.numbers("mark.context", context);
 
     let mut arrows: [Column; 7] = Default::default();
-    for arrow in tracks.arrows.iter().filter(|arrow| overlaps(range, arrow.from, Some(arrow.to))) {
+    // The page draws no arrows of messages.
+    let shown = tracks.arrows.iter().filter(|arrow| arrow.kind != ArrowKind::Message);
+    for arrow in shown.filter(|arrow| overlaps(range, arrow.from, Some(arrow.to))) {
         let [kind, by, whom, from, from_seq, until, until_seq] = &mut arrows;
         kind.number(u64::from(arrow.kind == ArrowKind::WaitsFor));
         by.number(maybe(arrow.from_context));

@@ -13,7 +13,9 @@ use super::kernel::{self, Kernel};
 use super::packets::Packets;
 use super::slices::{self, Change, FlowEnd, Label, Note};
 use crate::analysis::scheduling::Position;
-use crate::analysis::tracks::{Arrow, ArrowKind, Gap, Job, Occupant, Row, State};
+use crate::analysis::tracks::{
+    Arrow, ArrowKind, Finding, FindingKind, Gap, Job, Occupant, Row, State,
+};
 use crate::model::{ContextId, Trace};
 use crate::report::scheduling::{asked_object, kind_of, resource_label};
 use crate::text::missing;
@@ -88,6 +90,10 @@ impl<'a, 'o> Layout<'a, 'o> {
         layout.interrupts()?;
         layout.locks()?;
         layout.jobs()?;
+        layout.machines()?;
+        layout.levels()?;
+        layout.budgets()?;
+        layout.findings()?;
         layout.arrows(most_arrows);
         layout.losses()?;
         Ok(layout)
@@ -315,6 +321,120 @@ impl<'a, 'o> Layout<'a, 'o> {
         Ok(())
     }
 
+    /// Adds the current state of each machine, and its steps.
+    fn machines(&mut self) -> io::Result<()> {
+        let timeline = self.timeline;
+        let Timeline { trace, tracks, .. } = timeline;
+        if tracks.machines.is_empty() {
+            return Ok(());
+        }
+        let mut group = self.group("State machines", "the state of each machine, and its steps")?;
+        for machine in &tracks.machines {
+            let name = machine.machine.label(trace);
+            let track = self.member(&mut group, &name)?;
+            self.slices(Place::Track(track), &machine.row, move |state| {
+                let state = machine.states.get(state? as usize)?;
+                Some(Label::new("machine state", state.label(trace)))
+            });
+            let steps = Place::Track(self.member(&mut group, &format!("{name} steps"))?);
+            self.merge.add(machine.steps.iter().flat_map(move |step| {
+                let ended = step.until.and_then(|until| timeline.within(step.from, Some(until)));
+                let label = Label::new("step", "step");
+                let begin = ended.map(|(from, _)| (from, Act::On(steps, Change::Begin(label))));
+                let end = ended.map(|(_, until)| (until, Act::On(steps, Change::End)));
+                let label = Label::new("step", "step, end not recorded");
+                let alone = step.until.is_none() && timeline.contains(step.from);
+                let alone =
+                    alone.then(|| (step.from, Act::On(steps, Change::Instant(label, None))));
+                begin.into_iter().chain(end).chain(alone)
+            }));
+        }
+        Ok(())
+    }
+
+    /// Adds the levels of queues, pools and semaphores.
+    fn levels(&mut self) -> io::Result<()> {
+        let timeline = self.timeline;
+        if timeline.tracks.levels.is_empty() {
+            return Ok(());
+        }
+        let mut group = self.group("Levels", "items in queues, pools and semaphores")?;
+        for level in &timeline.tracks.levels {
+            let name = level.object.label(&timeline.trace);
+            let unit = if level.counts_free { "free items" } else { "items" };
+            let track = self.descriptors.counter(&mut self.packets, &mut group, &name, unit)?;
+            // Perfetto has no unknown counts. The track of losses shows where events are missing.
+            let known = timeline.changes(&level.row).filter_map(|(at, level)| Some((at, level?)));
+            self.merge.add(known.map(move |(at, level)| {
+                (at, Act::On(Place::Track(track), slices::unsigned(level)))
+            }));
+        }
+        Ok(())
+    }
+
+    /// Adds the used budget of each server, and the times in which it has none.
+    fn budgets(&mut self) -> io::Result<()> {
+        let timeline = self.timeline;
+        let clock = &timeline.trace.clock;
+        let servers = &timeline.tracks.figures.servers;
+        if servers.is_empty() {
+            return Ok(());
+        }
+        let mut group = self.group("Servers", "used budget of each server")?;
+        let unit = if clock.rate.is_some() { "ns" } else { "ticks" };
+        for server in servers {
+            let name = resource_label(&timeline.trace, server.key, None);
+            let track = self.descriptors.counter(&mut self.packets, &mut group, &name, unit)?;
+            let points = server.used.iter().map(|used| (at(used.ticks), used.used));
+            let points = points.filter(|(at, _)| timeline.contains(*at));
+            self.merge.add(points.filter_map(move |(at, used)| {
+                let used = used?;
+                let size = used.unsigned_abs();
+                let size = clock.nanoseconds(size).unwrap_or(size).cast_signed();
+                let used = if used < 0 { -size } else { size };
+                Some((at, Act::On(Place::Track(track), Change::Count(used))))
+            }));
+            let without = self.member(&mut group, &format!("{name} without budget"))?;
+            let without = Place::Track(without);
+            let spans = server.without.iter();
+            let spans = spans.filter_map(|(from, until)| timeline.within(at(*from), Some(at(*until))));
+            self.merge.add(spans.flat_map(move |(from, until)| {
+                let begin = Change::Begin(Label::new("budget", "budget exhausted"));
+                [(from, Act::On(without, begin)), (until, Act::On(without, Change::End))]
+            }));
+        }
+        Ok(())
+    }
+
+    /// Adds priority inversions and missed deadlines.
+    fn findings(&mut self) -> io::Result<()> {
+        let timeline = self.timeline;
+        let mut shown: Vec<_> = timeline.tracks.findings.iter().collect();
+        shown.retain(|finding| timeline.within(finding.from, Some(finding.until)).is_some());
+        if shown.is_empty() {
+            return Ok(());
+        }
+        shown.sort_by_key(|finding| finding.from);
+        let ends = shown.iter().map(|finding| (finding.from.ticks, finding.until.ticks));
+        let rows = lanes(ends);
+        let mut group = self.group("Findings", "priority inversions and missed deadlines")?;
+        let mut tracks = Vec::new();
+        for row in 0..=rows.iter().copied().max().unwrap_or(0) {
+            let title = if row == 0 { "findings".to_owned() } else { format!("findings ({})", row + 1) };
+            tracks.push(self.member(&mut group, &title)?);
+        }
+        let changes = shown.into_iter().zip(rows).flat_map(|(finding, row)| {
+            let place = Place::Track(tracks[row]);
+            let ends = timeline.within(finding.from, Some(finding.until));
+            let label = finding_label(&timeline.trace, finding);
+            let begin = ends.map(|(from, _)| (from, Act::On(place, Change::Begin(label))));
+            let end = ends.map(|(_, until)| (until, Act::On(place, Change::End)));
+            begin.into_iter().chain(end)
+        });
+        self.merge.add_unordered(changes.collect());
+        Ok(())
+    }
+
     /// Adds arrows, each as two instants with the same flow.
     fn arrows(&mut self, most: u64) {
         let timeline = self.timeline;
@@ -367,6 +487,24 @@ impl<'a, 'o> Layout<'a, 'o> {
         self.merge.add_unordered(changes);
         Ok(())
     }
+}
+
+/// A position before all events at this tick.
+fn at(ticks: u64) -> Position {
+    Position { ticks, seq: 0 }
+}
+
+fn finding_label<'a>(trace: &'a Trace, finding: &Finding) -> Label<'a> {
+    let title = format!("{}: {}", finding.kind.name(), name(trace, finding.context));
+    let mut label = Label::new("finding", title);
+    if let Some(culprit) = finding.culprit {
+        label = label.note("caused by", Note::Text(name(trace, culprit).into()));
+    }
+    if let FindingKind::PriorityInversion { ticks } = finding.kind {
+        label = label.note("inverted ticks", Note::Number(ticks));
+    }
+    label = label.note("first event", Note::Number(finding.from.seq));
+    label.note("last event", Note::Number(finding.until.seq))
 }
 
 fn name(trace: &Trace, context: ContextId) -> &str {
@@ -424,6 +562,7 @@ fn arrow_labels<'a>(trace: &'a Trace, arrow: &Arrow) -> (Label<'a>, Label<'a>) {
     let from = arrow.from_context.map_or("an interrupt", |from| name(trace, from));
     let (category, cause, effect) = match arrow.kind {
         ArrowKind::WakeUp => ("wake-up", format!("wakes {to}"), format!("woken by {from}")),
+        ArrowKind::Message => ("message", format!("sends to {to}"), format!("takes from {from}")),
         ArrowKind::WaitsFor => ("wait", format!("waits for {to}"), format!("{from} waits")),
     };
     (Label::new(category, cause), Label::new(category, effect))

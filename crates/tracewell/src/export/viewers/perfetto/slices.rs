@@ -140,9 +140,13 @@ pub(super) fn count(event: Event<'_>, index: usize, value: u64) -> Change<'stati
     match event.kind().args.get(index).map(|argument| argument.kind) {
         Some(ArgumentKind::Float) => Change::RealCount(f64::from_bits(value)),
         Some(ArgumentKind::Signed) => Change::Count(event.trace.payload.signed(value)),
-        // Perfetto's integers have a sign.
-        _ => i64::try_from(value).map_or(Change::RealCount(value as f64), Change::Count),
+        _ => unsigned(value),
     }
+}
+
+/// Returns a counter's value. Perfetto's integers have a sign.
+pub(super) fn unsigned(value: u64) -> Change<'static> {
+    i64::try_from(value).map_or(Change::RealCount(value as f64), Change::Count)
 }
 
 /// Describes events.

@@ -4,7 +4,10 @@
 //! |---|---|
 //! | `cores` | for each core, the running context as text and as a number, and 1 during interrupts |
 //! | `tasks` | for each context, 1 while it runs, `z` while it is ready, otherwise 0 |
-//! | `objects` | the holder of each mutex as text and as a number |
+//! | `objects` | the holder of each mutex as text and as a number, levels of queues and semaphores |
+//! | `machines` | the state of each state machine as text and as a number, and 1 during its steps |
+//! | `servers` | the used ticks of each server's budget, and 1 while it has none |
+//! | `findings` | 1 during priority inversions, and missed deadlines as events |
 //! | `events` | for each type of events, its occurrences |
 //! | `values` | numbers that the program recorded |
 //! | `trace` | 1 while events are missing |
@@ -20,7 +23,7 @@ use super::super::merge::Merge;
 use super::super::timeline::Timeline;
 use super::text::{Kind, Scope, Signal, Value};
 use crate::analysis::scheduling::Position;
-use crate::analysis::tracks::{Holder, Occupant, Row, State};
+use crate::analysis::tracks::{Finding, FindingKind, Holder, Occupant, Row, State};
 use crate::model::{ContextId, Meaning, Trace};
 use crate::report::scheduling::resource_label;
 
@@ -38,7 +41,10 @@ impl<'a> Signals<'a> {
         let mut signals = Self { scopes: Vec::new(), changes: Merge::new(), events, values };
         signals.cores(timeline);
         signals.tasks(timeline);
-        signals.locks(timeline);
+        signals.objects(timeline);
+        signals.machines(timeline);
+        signals.servers(timeline);
+        signals.findings(timeline);
         signals.events(timeline);
         signals.losses(timeline);
         signals
@@ -138,7 +144,7 @@ impl<'a> Signals<'a> {
         self.scopes.push(scope);
     }
 
-    fn locks(&mut self, timeline: &'a Timeline) {
+    fn objects(&mut self, timeline: &'a Timeline) {
         let mut scope = self.scope("objects");
         let trace = &timeline.trace;
         for lock in timeline.tracks.locks.iter().filter(|lock| !lock.holder.changes().is_empty()) {
@@ -160,7 +166,87 @@ impl<'a> Signals<'a> {
                 })
             });
         }
+        for level in &timeline.tracks.levels {
+            let counts = if level.counts_free { "free" } else { "level" };
+            let title = format!("{}_{counts}", level.object.label(trace));
+            let signal = scope.add(&title, Kind::Number);
+            self.follow(timeline, &level.row, signal, Value::Number);
+        }
         self.scopes.push(scope);
+    }
+
+    fn machines(&mut self, timeline: &'a Timeline) {
+        let mut scope = self.scope("machines");
+        let trace = &timeline.trace;
+        for machine in &timeline.tracks.machines {
+            let title = machine.machine.label(trace);
+            let state = scope.add(&format!("{title}_state"), Kind::Text);
+            self.follow(timeline, &machine.row, state, |state| {
+                let state = state.and_then(|index| machine.states.get(index as usize));
+                Value::Text(state.map_or_else(|| "?".to_owned(), |state| state.label(trace)))
+            });
+            let number = scope.add(&format!("{title}_state_number"), Kind::Number);
+            self.follow(timeline, &machine.row, number, |state| {
+                Value::Number(state.map(|index| u64::from(index) + 1))
+            });
+            let step = scope.add(&format!("{title}_step"), Kind::Bit);
+            let ends = machine.steps.iter().filter_map(|step| Some((step.from, step.until?)));
+            self.spans(timeline, step, ends);
+        }
+        self.scopes.push(scope);
+    }
+
+    fn servers(&mut self, timeline: &'a Timeline) {
+        let mut scope = self.scope("servers");
+        for server in &timeline.tracks.figures.servers {
+            let title = resource_label(&timeline.trace, server.key, None);
+            let used = scope.add(&format!("server_{title}_used"), Kind::Real);
+            let points = server.used.iter().map(|used| (at(used.ticks), used.used));
+            let points = points.filter(|(at, _)| timeline.contains(*at));
+            self.changes.add(points.filter_map(move |(at, value)| {
+                Some((at, (used, Value::Real(value? as f64))))
+            }));
+            let without = scope.add(&format!("server_{title}_exhausted"), Kind::Bit);
+            let ends = server.without.iter().map(|(from, until)| (at(*from), at(*until)));
+            self.spans(timeline, without, ends);
+        }
+        self.scopes.push(scope);
+    }
+
+    fn findings(&mut self, timeline: &'a Timeline) {
+        let mut scope = self.scope("findings");
+        let findings = &timeline.tracks.findings;
+        let missed = |finding: &&Finding| finding.kind == FindingKind::DeadlineMissed;
+        if findings.iter().any(|finding| !missed(&finding)) {
+            let signal = scope.add("priority_inversion", Kind::Bit);
+            let inversions = findings.iter().filter(|finding| !missed(finding));
+            let mut ends: Vec<_> = inversions.map(|found| (found.from, found.until)).collect();
+            ends.sort_unstable();
+            self.spans(timeline, signal, joined(ends).into_iter());
+        }
+        if findings.iter().any(|finding| missed(&finding)) {
+            let signal = scope.add("deadline_missed", Kind::Event);
+            let shown = findings.iter().filter(missed).map(|finding| finding.until);
+            let shown = shown.filter(|at| timeline.contains(*at));
+            self.changes.add(shown.map(move |at| (at, (signal, Value::Event))));
+        }
+        self.scopes.push(scope);
+    }
+
+    /// Adds changes of a bit that is 1 in these spans and otherwise 0. The spans are in order of
+    /// time and do not overlap.
+    fn spans(
+        &mut self,
+        timeline: &'a Timeline,
+        signal: usize,
+        spans: impl Iterator<Item = (Position, Position)> + 'a,
+    ) {
+        let start = (at(timeline.range.start), (signal, Value::Bit('0')));
+        let within = spans.filter_map(|(from, until)| timeline.within(from, Some(until)));
+        let changes = within.flat_map(move |(from, until)| {
+            [(from, (signal, Value::Bit('1'))), (until, (signal, Value::Bit('0')))]
+        });
+        self.changes.add(std::iter::once(start).chain(changes));
     }
 
     fn events(&mut self, timeline: &Timeline) {
@@ -185,19 +271,27 @@ impl<'a> Signals<'a> {
         let mut scope = self.scope("trace");
         let signal = scope.add("events_missing", Kind::Bit);
         self.scopes.push(scope);
-        let start = Position { ticks: timeline.range.start, seq: 0 };
-        let mut changes = vec![(start, (signal, Value::Bit('0')))];
-        let mut gaps = timeline.tracks.gaps.iter().peekable();
-        while let Some(gap) = gaps.next() {
-            let Some((from, until)) = timeline.within(gap.from, gap.until) else { continue };
-            changes.push((from, (signal, Value::Bit('1'))));
-            // Several losses can be at the same position.
-            if gaps.peek().is_none_or(|next| next.from >= until) {
-                changes.push((until, (signal, Value::Bit('0'))));
-            }
-        }
-        self.changes.add(changes.into_iter());
+        let end = Position { ticks: timeline.tracks.span, seq: u64::MAX };
+        let gaps = timeline.tracks.gaps.iter().map(|gap| (gap.from, gap.until.unwrap_or(end)));
+        self.spans(timeline, signal, joined(gaps.collect()).into_iter());
     }
+}
+
+/// A position before all events at this tick.
+fn at(ticks: u64) -> Position {
+    Position { ticks, seq: 0 }
+}
+
+/// Joins spans that overlap. `spans` is in the order of their beginnings.
+fn joined(spans: Vec<(Position, Position)>) -> Vec<(Position, Position)> {
+    let mut joined: Vec<(Position, Position)> = Vec::new();
+    for (from, until) in spans {
+        match joined.last_mut() {
+            Some(last) if from < last.1 => last.1 = last.1.max(until),
+            _ => joined.push((from, until)),
+        }
+    }
+    joined
 }
 
 fn name(trace: &Trace, context: ContextId) -> &str {
