@@ -142,8 +142,7 @@ fn threads_of_perfetto_run_as_long_as_the_figures_say() {
 #[test]
 fn slices_of_perfetto_are_the_spans_of_the_tracks() {
     let (trace, tracks) = tracks(open(&example(), &[]));
-    let bytes =
-        export(open(&example(), &["rate=100MHz"]), "perfetto", &["states=slices"]).unwrap();
+    let bytes = export(open(&example(), &["rate=100MHz"]), "perfetto", &["states=slices"]).unwrap();
     let read = Read::of(&bytes);
     let mut found = HashMap::<(String, String), u64>::new();
     for (path, name, from, until) in read.slices() {
@@ -159,7 +158,8 @@ fn slices_of_perfetto_are_the_spans_of_the_tracks() {
         assert_eq!(total(name, "running"), ran, "{name}");
     }
     let held = |name: &str, holder: &str| {
-        let lock = tracks.locks.iter().find(|lock| lock.is_mutex && lock_is(&trace, lock.key, name));
+        let lock =
+            tracks.locks.iter().find(|lock| lock.is_mutex && lock_is(&trace, lock.key, name));
         let context = trace.contexts.iter().find(|(_, context)| context.name == holder).unwrap().0;
         let of = |state: tracewell::analysis::tracks::Holder| state.context() == Some(context);
         10 * lock.unwrap().holder.time(0..trace.span + 1, trace.span, of)
@@ -173,6 +173,44 @@ fn slices_of_perfetto_are_the_spans_of_the_tracks() {
 
 fn lock_is(trace: &Trace, key: u64, name: &str) -> bool {
     trace.objects.at(key, trace.span, None).is_some_and(|(_, object)| object.label == name)
+}
+
+/// The last sample of each counter is the last level of the figures; the levels of a machine's track
+/// are its states.
+#[test]
+fn levels_machines_and_findings_are_in_both_formats() {
+    let (trace, tracks) = tracks(open(&example(), &[]));
+    let read = Read::of(&export(open(&example(), &[]), "perfetto", &[]).unwrap());
+    let dump = signals(&export(open(&example(), &[]), "vcd", &[]).unwrap());
+    for level in &tracks.machine_figures.levels {
+        let name = level.object.label(&trace);
+        let samples = read.packets.iter().filter_map(|(_, packet)| match packet {
+            Packet::Counter(track, count) => {
+                (read.path(*track) == format!("Levels/{name}")).then_some(*count)
+            }
+            _ => None,
+        });
+        let samples: Vec<_> = samples.collect();
+        assert_eq!(samples.iter().copied().max(), level.most.map(u64::cast_signed), "{name}");
+        assert_eq!(samples.last().copied(), level.last.map(u64::cast_signed), "{name}");
+        let signal = format!("objects/{}_level", plain(&name));
+        let last = level.last.map(|last| format!("{last:b}"));
+        assert_eq!(dump.changes[&signal].last().map(|change| change.1.clone()), last);
+    }
+    let found = read.slices().into_iter().filter(|slice| slice.0.starts_with("Findings/"));
+    let found: Vec<_> = found.map(|slice| (slice.1, slice.3 - slice.2)).collect();
+    let spans = tracks.findings.iter().map(|finding| finding.until.ticks - finding.from.ticks);
+    let expected = spans.clone().map(|ticks| ("priority inversion: control".to_owned(), ticks));
+    assert_eq!(found, expected.collect::<Vec<_>>());
+    assert_eq!(dump.total("findings/priority_inversion", "1"), spans.sum::<u64>());
+
+    let path = fixture("rkh/ahsm-a.bin");
+    let (_, tracks) = self::tracks(open(&path, &[]));
+    let read = Read::of(&export(open(&path, &[]), "perfetto", &[]).unwrap());
+    let slices = read.slices();
+    let steps = slices.iter().filter(|s| s.0.starts_with("State machines/") && s.1 == "step");
+    let completed = tracks.machine_figures.machines.iter().map(|machine| machine.step.count);
+    assert_eq!(steps.count() as u64, completed.sum::<u64>());
 }
 
 /// Every event of a trace is an instant on the track of its context.
@@ -240,7 +278,9 @@ fn wrong_options_and_empty_selections_are_errors() {
     );
     let mut input = open(&example(), &[]);
     input.select(Selection { contexts: vec!["nothing".to_owned()], ..Selection::default() });
-    assert!(refused(input, &[]).starts_with("the trace, or the selected part of it, has no events"));
+    assert!(
+        refused(input, &[]).starts_with("the trace, or the selected part of it, has no events")
+    );
 }
 
 /// Returns Python with the package `perfetto`, if this machine has it.
@@ -406,4 +446,43 @@ fn a_dump_has_the_coarsest_exact_scale() {
     // A tick of 30517.578125 ns is a whole number of femtoseconds; one of 168 MHz is not.
     assert_eq!(scale("32768"), "1 fs");
     assert_eq!(scale("168MHz"), "1 ps");
+}
+
+/// Returns the content of a trace for Perfetto as text: the tracks, and a line for each packet.
+fn listed(bytes: &[u8]) -> String {
+    let read = Read::of(bytes);
+    let mut tracks: Vec<_> = read.tracks.keys().copied().collect();
+    tracks.sort_unstable();
+    let tracks = tracks.into_iter().map(|track| format!("track {track} {}\n", read.path(track)));
+    let packets = read.packets.iter().map(|(time, packet)| format!("{time} {packet:?}\n"));
+    tracks.chain(packets).collect()
+}
+
+/// `BLESS=1` writes the expected files. Read the differences before you commit them.
+#[test]
+fn small_traces_of_each_dialect_have_the_expected_timelines() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    for (name, path) in [
+        ("threadx", fixture("threadx/one-slot.trx")),
+        ("rkh", fixture("rkh/guard-false.bin")),
+        ("shark", fixture("shark/odd_size.chunk.raw")),
+        ("aix", examples.join("hooks.twx")),
+    ] {
+        let input = || {
+            let mut input = open(&path, &[]);
+            input.select(Selection { head: Some(60), ..Selection::default() });
+            input
+        };
+        let dump = String::from_utf8(export(input(), "vcd", &[]).unwrap()).unwrap();
+        let listed = listed(&export(input(), "perfetto", &[]).unwrap());
+        for (extension, found) in [("vcd", dump), ("pftrace.txt", listed)] {
+            let expected = fixture("viewers").join(format!("{name}.{extension}"));
+            if std::env::var_os("BLESS").is_some() {
+                std::fs::write(&expected, &found).unwrap();
+            }
+            let place = expected.display().to_string();
+            let expected = std::fs::read_to_string(expected).unwrap();
+            assert!(found == expected, "{place} differs; BLESS=1 writes it again:\n{found}");
+        }
+    }
 }

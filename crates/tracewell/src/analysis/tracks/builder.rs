@@ -6,7 +6,8 @@ use super::jobs::Jobs;
 use super::locks::Locks;
 use super::machines::MachineBuilder;
 use super::{
-    Arrow, ArrowKind, Gap, Holder, MAX_ENTRIES, Mark, Occupant, Position, Reason, Row, State, Tracks,
+    Arrow, ArrowKind, Gap, Holder, MAX_ENTRIES, Mark, Occupant, Position, Reason, Row, State,
+    Tracks,
 };
 use crate::analysis::machines::{Handovers, MachineMoments, Machines};
 use crate::analysis::scheduling::{JobChange, Moments, Scheduling, Wait, Wanted};

@@ -1,11 +1,11 @@
 //! Tracks of state machines, of levels, and arrows of messages.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
 use super::{Arrow, ArrowKind, MAX_ENTRIES, Position, Row};
-use crate::analysis::machines::{Figures, MachineMoments, Named, Passed};
+use crate::analysis::machines::{Figures, Level, Machine, MachineMoments, Named, Passed};
 
 /// The level of a queue, a pool or a semaphore over time.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ struct Followed {
     open: Option<usize>,
 }
 
-/// Tracks in the order of their first mention.
+/// Tracks by name.
 #[derive(Debug)]
 struct Table<T> {
     list: Vec<T>,
@@ -80,6 +80,12 @@ impl<T> Table<T> {
             self.list.len() - 1
         });
         &mut self.list[index]
+    }
+
+    fn into_map(self) -> HashMap<Named, T, RandomState> {
+        let mut tracks: Vec<_> = self.list.into_iter().map(Some).collect();
+        let named = self.by_name.into_iter();
+        named.filter_map(|(name, index)| Some((name, tracks.get_mut(index)?.take()?))).collect()
     }
 }
 
@@ -104,22 +110,20 @@ impl MachineBuilder {
         })
     }
 
-    /// Returns the tracks of levels and machines. The tracks are those that `figures` lists.
+    /// Returns the tracks of levels and machines that `figures` lists, in the same order.
     pub(super) fn finish(self, figures: &Figures) -> (Vec<LevelTrack>, Vec<MachineTrack>) {
-        let listed: HashMap<_, _, RandomState> =
-            figures.levels.iter().map(|level| (level.object, level)).collect();
-        let shown = |track: LevelTrack| {
-            let level = listed.get(&track.object)?;
-            // The last mention has the current name.
-            Some(LevelTrack { object: level.object, counts_free: level.counts_free, ..track })
+        let (mut levels, mut machines) = (self.levels.into_map(), self.machines.into_map());
+        // The figures have the current name of each object.
+        let level = |level: &Level| {
+            let Level { object, counts_free, .. } = *level;
+            Some(LevelTrack { object, counts_free, ..levels.remove(&object)? })
         };
-        let names: HashSet<_, RandomState> =
-            figures.machines.iter().map(|machine| machine.name).collect();
-        let machines = self.machines.list.into_iter().filter_map(|followed| {
-            let machine = *names.get(&followed.track.machine)?;
-            Some(MachineTrack { machine, ..followed.track })
-        });
-        (self.levels.list.into_iter().filter_map(shown).collect(), machines.collect())
+        let machine = |machine: &Machine| {
+            let name = machine.name;
+            Some(MachineTrack { machine: name, ..machines.remove(&name)?.track })
+        };
+        let levels = figures.levels.iter().filter_map(level).collect();
+        (levels, figures.machines.iter().filter_map(machine).collect())
     }
 }
 

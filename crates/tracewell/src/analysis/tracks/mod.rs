@@ -79,9 +79,9 @@ pub struct Tracks {
     pub marks: Vec<Mark>,
     /// Causes and effects, in the order of the effects.
     pub arrows: Vec<Arrow>,
-    /// Levels of queues, pools and semaphores, in the order of the first mention.
+    /// Levels of queues, pools and semaphores, in the order of the figures.
     pub levels: Vec<LevelTrack>,
-    /// State machines, in the order of the first mention.
+    /// State machines, in the order of the figures.
     pub machines: Vec<MachineTrack>,
     /// Priority inversions and missed deadlines, in the order of their ends.
     pub findings: Vec<Finding>,

@@ -397,7 +397,8 @@ impl<'a, 'o> Layout<'a, 'o> {
             let without = self.member(&mut group, &format!("{name} without budget"))?;
             let without = Place::Track(without);
             let spans = server.without.iter();
-            let spans = spans.filter_map(|(from, until)| timeline.within(at(*from), Some(at(*until))));
+            let spans =
+                spans.filter_map(|(from, until)| timeline.within(at(*from), Some(at(*until))));
             self.merge.add(spans.flat_map(move |(from, until)| {
                 let begin = Change::Begin(Label::new("budget", "budget exhausted"));
                 [(from, Act::On(without, begin)), (until, Act::On(without, Change::End))]
@@ -420,7 +421,8 @@ impl<'a, 'o> Layout<'a, 'o> {
         let mut group = self.group("Findings", "priority inversions and missed deadlines")?;
         let mut tracks = Vec::new();
         for row in 0..=rows.iter().copied().max().unwrap_or(0) {
-            let title = if row == 0 { "findings".to_owned() } else { format!("findings ({})", row + 1) };
+            let title =
+                if row == 0 { "findings".to_owned() } else { format!("findings ({})", row + 1) };
             tracks.push(self.member(&mut group, &title)?);
         }
         let changes = shown.into_iter().zip(rows).flat_map(|(finding, row)| {

@@ -191,7 +191,7 @@ impl<'a> Signals<'a> {
             });
             let step = scope.add(&format!("{title}_step"), Kind::Bit);
             let ends = machine.steps.iter().filter_map(|step| Some((step.from, step.until?)));
-            self.spans(timeline, step, ends);
+            self.known_spans(timeline, step, ends);
         }
         self.scopes.push(scope);
     }
@@ -203,12 +203,13 @@ impl<'a> Signals<'a> {
             let used = scope.add(&format!("server_{title}_used"), Kind::Real);
             let points = server.used.iter().map(|used| (at(used.ticks), used.used));
             let points = points.filter(|(at, _)| timeline.contains(*at));
-            self.changes.add(points.filter_map(move |(at, value)| {
-                Some((at, (used, Value::Real(value? as f64))))
-            }));
+            self.changes.add(
+                points
+                    .filter_map(move |(at, value)| Some((at, (used, Value::Real(value? as f64))))),
+            );
             let without = scope.add(&format!("server_{title}_exhausted"), Kind::Bit);
             let ends = server.without.iter().map(|(from, until)| (at(*from), at(*until)));
-            self.spans(timeline, without, ends);
+            self.known_spans(timeline, without, ends);
         }
         self.scopes.push(scope);
     }
@@ -242,11 +243,20 @@ impl<'a> Signals<'a> {
         spans: impl Iterator<Item = (Position, Position)> + 'a,
     ) {
         let start = (at(timeline.range.start), (signal, Value::Bit('0')));
-        let within = spans.filter_map(|(from, until)| timeline.within(from, Some(until)));
-        let changes = within.flat_map(move |(from, until)| {
-            [(from, (signal, Value::Bit('1'))), (until, (signal, Value::Bit('0')))]
-        });
-        self.changes.add(std::iter::once(start).chain(changes));
+        self.changes.add(std::iter::once(start).chain(edges(timeline, signal, spans)));
+    }
+
+    /// Does the same for a bit that is unknown before its first span and after missing events.
+    fn known_spans(
+        &mut self,
+        timeline: &'a Timeline,
+        signal: usize,
+        spans: impl Iterator<Item = (Position, Position)> + 'a,
+    ) {
+        self.changes.add(edges(timeline, signal, spans));
+        let gaps = timeline.tracks.gaps.iter().map(|gap| gap.from);
+        let gaps = gaps.filter(|from| timeline.contains(*from));
+        self.changes.add(gaps.map(move |from| (from, (signal, Value::Bit('x')))));
     }
 
     fn events(&mut self, timeline: &Timeline) {
@@ -257,9 +267,8 @@ impl<'a> Signals<'a> {
         }
         self.scopes.push(scope);
         let mut scope = self.scope("values");
-        let records = |id: &u32| {
-            schema.event(*id).means.is_some_and(|means| means.meaning == Meaning::Value)
-        };
+        let records =
+            |id: &u32| schema.event(*id).means.is_some_and(|means| means.meaning == Meaning::Value);
         for id in timeline.ids.iter().copied().filter(records) {
             self.values.insert(id, scope.add(&schema.label(id), Kind::Real));
         }
@@ -275,6 +284,18 @@ impl<'a> Signals<'a> {
         let gaps = timeline.tracks.gaps.iter().map(|gap| (gap.from, gap.until.unwrap_or(end)));
         self.spans(timeline, signal, joined(gaps.collect()).into_iter());
     }
+}
+
+/// Returns the changes of a bit that is 1 in these spans.
+fn edges<'a>(
+    timeline: &'a Timeline,
+    signal: usize,
+    spans: impl Iterator<Item = (Position, Position)> + 'a,
+) -> impl Iterator<Item = (Position, (usize, Value))> + 'a {
+    let within = spans.filter_map(|(from, until)| timeline.within(from, Some(until)));
+    within.flat_map(move |(from, until)| {
+        [(from, (signal, Value::Bit('1'))), (until, (signal, Value::Bit('0')))]
+    })
 }
 
 /// A position before all events at this tick.
