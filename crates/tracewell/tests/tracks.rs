@@ -73,10 +73,10 @@ fn compare_machines(place: &str, tracks: &Tracks) {
     assert_eq!(tracks.levels.len(), shown.clone().count(), "{place}");
     for (track, level) in tracks.levels.iter().zip(shown) {
         assert_eq!((track.object, track.counts_free), (level.object, level.counts_free), "{place}");
-        let levels = track.row.changes().iter().filter_map(|change| change.state);
+        let mut levels = track.row.changes().iter().filter_map(|change| change.state);
         assert_eq!(levels.clone().max(), level.most, "{place}");
         assert_eq!(levels.clone().min(), level.least, "{place}");
-        assert_eq!(levels.last(), level.last, "{place}");
+        assert_eq!(levels.next_back(), level.last, "{place}");
     }
     let mut tracked = tracks.machines.iter().peekable();
     for machine in &figures.machines {

@@ -17,11 +17,11 @@ use crate::analysis::tracks::{
     Arrow, ArrowKind, Finding, FindingKind, Gap, Job, Occupant, Row, State,
 };
 use crate::model::{ContextId, Trace};
-use crate::report::scheduling::{asked_object, kind_of, resource_label};
+use crate::report::scheduling::asked_object;
 use crate::text::missing;
 
 /// A change of the timeline.
-enum Act<'a> {
+pub(super) enum Act<'a> {
     /// A context gets this state; `None` if it has the processor.
     Context(ContextId, Option<u8>),
     Core(u16, Occupant),
@@ -32,7 +32,7 @@ enum Act<'a> {
 
 /// The place of a slice or an instant.
 #[derive(Clone, Copy)]
-enum Place {
+pub(super) enum Place {
     Track(u64),
     Context(ContextId),
 }
@@ -46,9 +46,9 @@ pub(super) struct Layout<'a, 'o> {
     pub(super) kernel: Kernel,
     /// Number of arrows above the maximum.
     pub(super) arrows_left_out: u64,
-    timeline: &'a Timeline,
-    descriptors: Descriptors,
-    merge: Merge<'a, Act<'a>>,
+    pub(super) timeline: &'a Timeline,
+    pub(super) descriptors: Descriptors,
+    pub(super) merge: Merge<'a, Act<'a>>,
     /// Counters of values, and the events that have one.
     values: Option<Group>,
     valued: HashSet<u32, RandomState>,
@@ -143,11 +143,11 @@ impl<'a, 'o> Layout<'a, 'o> {
         Ok(of_values(id))
     }
 
-    fn group(&mut self, name: &str, description: &str) -> io::Result<Group> {
+    pub(super) fn group(&mut self, name: &str, description: &str) -> io::Result<Group> {
         self.descriptors.group(&mut self.packets, name, description)
     }
 
-    fn member(&mut self, group: &mut Group, name: &str) -> io::Result<u64> {
+    pub(super) fn member(&mut self, group: &mut Group, name: &str) -> io::Result<u64> {
         self.descriptors.member(&mut self.packets, group, name)
     }
 
@@ -226,7 +226,7 @@ impl<'a, 'o> Layout<'a, 'o> {
     }
 
     /// Adds a slice for each span of a row that has a label.
-    fn slices<S: Copy + PartialEq>(
+    pub(super) fn slices<S: Copy + PartialEq>(
         &mut self,
         place: Place,
         row: &'a Row<S>,
@@ -267,23 +267,6 @@ impl<'a, 'o> Layout<'a, 'o> {
         Ok(())
     }
 
-    /// Adds the holders of mutexes.
-    fn locks(&mut self) -> io::Result<()> {
-        let Timeline { trace, tracks, .. } = self.timeline;
-        let mut held = tracks.locks.iter().filter(|lock| !lock.holder.changes().is_empty());
-        let Some(first) = held.next() else { return Ok(()) };
-        let mut group = self.group("Mutexes", "the context that holds each mutex")?;
-        for lock in std::iter::once(first).chain(held) {
-            let kind = kind_of(trace, lock.is_mutex, lock.kind);
-            let title = format!("{kind} {}", resource_label(trace, lock.key, lock.kind));
-            let track = self.member(&mut group, &title)?;
-            self.slices(Place::Track(track), &lock.holder, |holder| {
-                holder.context().map(|holder| Label::new("mutex", name(trace, holder)))
-            });
-        }
-        Ok(())
-    }
-
     /// Adds the jobs of each task. Jobs that overlap have several tracks.
     fn jobs(&mut self) -> io::Result<()> {
         let timeline = self.timeline;
@@ -317,92 +300,6 @@ impl<'a, 'o> Layout<'a, 'o> {
                     changes.map(move |(at, change)| (at, Act::On(Place::Track(track), change))),
                 );
             }
-        }
-        Ok(())
-    }
-
-    /// Adds the current state of each machine, and its steps.
-    fn machines(&mut self) -> io::Result<()> {
-        let timeline = self.timeline;
-        let Timeline { trace, tracks, .. } = timeline;
-        if tracks.machines.is_empty() {
-            return Ok(());
-        }
-        let mut group = self.group("State machines", "the state of each machine, and its steps")?;
-        for machine in &tracks.machines {
-            let name = machine.machine.label(trace);
-            let track = self.member(&mut group, &name)?;
-            self.slices(Place::Track(track), &machine.row, move |state| {
-                let state = machine.states.get(state? as usize)?;
-                Some(Label::new("machine state", state.label(trace)))
-            });
-            let steps = Place::Track(self.member(&mut group, &format!("{name} steps"))?);
-            self.merge.add(machine.steps.iter().flat_map(move |step| {
-                let ended = step.until.and_then(|until| timeline.within(step.from, Some(until)));
-                let label = Label::new("step", "step");
-                let begin = ended.map(|(from, _)| (from, Act::On(steps, Change::Begin(label))));
-                let end = ended.map(|(_, until)| (until, Act::On(steps, Change::End)));
-                let label = Label::new("step", "step, end not recorded");
-                let alone = step.until.is_none() && timeline.contains(step.from);
-                let alone =
-                    alone.then(|| (step.from, Act::On(steps, Change::Instant(label, None))));
-                begin.into_iter().chain(end).chain(alone)
-            }));
-        }
-        Ok(())
-    }
-
-    /// Adds the levels of queues, pools and semaphores.
-    fn levels(&mut self) -> io::Result<()> {
-        let timeline = self.timeline;
-        if timeline.tracks.levels.is_empty() {
-            return Ok(());
-        }
-        let mut group = self.group("Levels", "items in queues, pools and semaphores")?;
-        for level in &timeline.tracks.levels {
-            let name = level.object.label(&timeline.trace);
-            let unit = if level.counts_free { "free items" } else { "items" };
-            let track = self.descriptors.counter(&mut self.packets, &mut group, &name, unit)?;
-            // Perfetto has no unknown counts. The track of losses shows where events are missing.
-            let known = timeline.changes(&level.row).filter_map(|(at, level)| Some((at, level?)));
-            self.merge.add(known.map(move |(at, level)| {
-                (at, Act::On(Place::Track(track), slices::unsigned(level)))
-            }));
-        }
-        Ok(())
-    }
-
-    /// Adds the used budget of each server, and the times in which it has none.
-    fn budgets(&mut self) -> io::Result<()> {
-        let timeline = self.timeline;
-        let clock = &timeline.trace.clock;
-        let servers = &timeline.tracks.figures.servers;
-        if servers.is_empty() {
-            return Ok(());
-        }
-        let mut group = self.group("Servers", "used budget of each server")?;
-        let unit = if clock.rate.is_some() { "ns" } else { "ticks" };
-        for server in servers {
-            let name = resource_label(&timeline.trace, server.key, None);
-            let track = self.descriptors.counter(&mut self.packets, &mut group, &name, unit)?;
-            let points = server.used.iter().map(|used| (at(used.ticks), used.used));
-            let points = points.filter(|(at, _)| timeline.contains(*at));
-            self.merge.add(points.filter_map(move |(at, used)| {
-                let used = used?;
-                let size = used.unsigned_abs();
-                let size = clock.nanoseconds(size).unwrap_or(size).cast_signed();
-                let used = if used < 0 { -size } else { size };
-                Some((at, Act::On(Place::Track(track), Change::Count(used))))
-            }));
-            let without = self.member(&mut group, &format!("{name} without budget"))?;
-            let without = Place::Track(without);
-            let spans = server.without.iter();
-            let spans =
-                spans.filter_map(|(from, until)| timeline.within(at(*from), Some(at(*until))));
-            self.merge.add(spans.flat_map(move |(from, until)| {
-                let begin = Change::Begin(Label::new("budget", "budget exhausted"));
-                [(from, Act::On(without, begin)), (until, Act::On(without, Change::End))]
-            }));
         }
         Ok(())
     }
@@ -492,7 +389,7 @@ impl<'a, 'o> Layout<'a, 'o> {
 }
 
 /// A position before all events at this tick.
-fn at(ticks: u64) -> Position {
+pub(super) fn at(ticks: u64) -> Position {
     Position { ticks, seq: 0 }
 }
 
@@ -509,7 +406,7 @@ fn finding_label<'a>(trace: &'a Trace, finding: &Finding) -> Label<'a> {
     label.note("last event", Note::Number(finding.until.seq))
 }
 
-fn name(trace: &Trace, context: ContextId) -> &str {
+pub(super) fn name(trace: &Trace, context: ContextId) -> &str {
     trace.contexts.get(context).map_or("?", |context| context.name.as_str())
 }
 

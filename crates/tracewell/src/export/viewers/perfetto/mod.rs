@@ -8,12 +8,14 @@
 //! | `kernel` | who runs on each core, and the states of threads |
 //! | `slices` | slices, instants, counters, flows |
 //! | `layout` | the tracks of a timeline and their changes |
+//! | `objects` | the tracks of mutexes, machines, queues and servers |
 //!
 //! Packets are written in order of time while the events are read for the second time.
 
 mod descriptors;
 mod kernel;
 mod layout;
+mod objects;
 mod packets;
 mod proto;
 mod slices;

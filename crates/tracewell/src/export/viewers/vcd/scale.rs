@@ -49,7 +49,7 @@ impl<'a> Scale<'a> {
         let steps = UNITS.iter().flat_map(|(unit, femtoseconds)| {
             [100, 10, 1].map(|count| (count, *unit, count * femtoseconds))
         });
-        let exact = |step: &(u128, &str, u128)| length % (u128::from(ticks) * step.2) == 0;
+        let exact = |step: &(u128, &str, u128)| length.is_multiple_of(u128::from(ticks) * step.2);
         let rounded = (1, "ps", 1_000);
         let of = |(count, unit, step): (u128, &'static str, u128)| Self {
             count,
