@@ -5,13 +5,13 @@
 mod pftrace;
 mod support;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use pftrace::{Packet, Read};
-use support::{fixture, settings};
+use support::{dumps, fixture, settings};
 use tracewell::analysis::tracks::{TrackBuilder, Tracks};
 use tracewell::export::{ExportError, ExportNames, by_name};
 use tracewell::format::Options;
@@ -21,6 +21,7 @@ use tracewell::select::{Bound, Selection};
 use tracewell_record::stream::{EventType, Family, Stream, StreamOptions};
 
 const RUNNING: u64 = 3;
+const DEAD: u64 = 7;
 
 fn export(mut input: Input, format: &str, options: &[&str]) -> Result<Vec<u8>, ExportError> {
     let names = ExportNames { input: "trace".to_owned(), output: "out".to_owned() };
@@ -85,8 +86,14 @@ fn overlap(one: &Intervals, other: &Intervals) -> u64 {
 /// kernel.
 fn runs(read: &Read, end: u64) -> HashMap<(u64, u64), Intervals> {
     let (mut on, mut runs) = (HashMap::new(), HashMap::<_, Intervals>::new());
+    let mut dead = HashSet::new();
     for (time, packet) in &read.packets {
         let Packet::State(core, thread, state) = packet else { continue };
+        // Perfetto accepts no state of a dead thread.
+        assert!(!dead.contains(thread), "thread {thread} at {time}");
+        if *state == DEAD {
+            dead.insert(*thread);
+        }
         if *state == RUNNING {
             assert!(on.insert(*core, (*thread, *time)).is_none(), "core {core} at {time}");
         } else if on.get(core).is_some_and(|(runs, _)| runs == thread) {
@@ -138,6 +145,14 @@ fn threads_of_perfetto_run_as_long_as_the_figures_say() {
     });
 }
 
+/// Some of these dumps have threads that are deleted and created again.
+#[test]
+fn a_deleted_thread_can_be_created_again() {
+    for (path, _) in dumps() {
+        runs(&Read::of(&export(open(&path, &[]), "perfetto", &[]).unwrap()), u64::MAX);
+    }
+}
+
 /// The example has a tick of 10 ns, so all times are exact.
 #[test]
 fn slices_of_perfetto_are_the_spans_of_the_tracks() {
@@ -175,8 +190,7 @@ fn lock_is(trace: &Trace, key: u64, name: &str) -> bool {
     trace.objects.at(key, trace.span, None).is_some_and(|(_, object)| object.label == name)
 }
 
-/// The last sample of each counter is the last level of the figures; the levels of a machine's track
-/// are its states.
+/// Levels and findings are those of the figures, and each completed step of a machine is a slice.
 #[test]
 fn levels_machines_and_findings_are_in_both_formats() {
     let (trace, tracks) = tracks(open(&example(), &[]));

@@ -192,8 +192,8 @@ impl<M: MachineMoments> Machines<M> {
         self.moments.gap(self.last);
     }
 
-    /// Returns the figures after all events, and the consumer of moments. `trace` is the trace after
-    /// the last event.
+    /// Returns the figures after all events, and the consumer of moments. `trace` is the trace
+    /// after the last event.
     pub fn finish(self, trace: &Trace) -> (Figures, M) {
         let (flows, messages, more_messages) = self.messages.finish();
         let (machines, more_transitions) = self.states.finish(self.end.unwrap_or(trace.span));

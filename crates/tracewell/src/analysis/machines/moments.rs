@@ -10,7 +10,7 @@ use crate::model::ContextId;
 /// An event that sends or takes a message: its position, and the context that recorded it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passed {
-    /// The event.
+    /// The position of the event.
     pub at: Position,
     /// The context that recorded the event.
     pub context: ContextId,

@@ -34,7 +34,7 @@ impl FindingKind {
 /// A part of the trace that deserves attention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Finding {
-    /// The kind.
+    /// The reason for the finding.
     pub kind: FindingKind,
     /// The context that was delayed.
     pub context: ContextId,

@@ -22,7 +22,7 @@ pub struct LevelTrack {
 /// A state machine over time.
 #[derive(Clone, Debug)]
 pub struct MachineTrack {
-    /// The machine.
+    /// The machine that the track describes.
     pub machine: Named,
     /// The states that the row refers to.
     pub states: Vec<Named>,

@@ -7,7 +7,7 @@
 //! | ready, preempted | runnable | `R` |
 //! | waits for a mutex | uninterruptible sleep | `D` |
 //! | blocked otherwise, sleeping, job done | interruptible sleep | `S` |
-//! | unknown, or off the processor for an unrecorded reason | stopped | `T` |
+//! | unknown, off the processor for an unrecorded reason, deleted and created again | stopped | `T` |
 //! | deleted | dead | `Z` |
 //!
 //! Perfetto drops events with an unknown state, so the last state before missing events would last
@@ -16,7 +16,7 @@
 use std::io;
 
 use super::packets::Packets;
-use crate::analysis::tracks::{Occupant, Row, State, Tracks};
+use crate::analysis::tracks::{Occupant, State, Tracks};
 use crate::model::{ContextId, Meaning};
 
 /// Fields of `TracePacket` and of `GenericKernelTaskStateEvent`.
@@ -153,8 +153,9 @@ impl Kernel {
     }
 }
 
-/// Returns Perfetto's state for a state in a row; `None` if the context has the processor.
-pub(super) fn code(tracks: &Tracks, row: &Row<State>, state: State) -> Option<u8> {
+/// Returns Perfetto's state for a state of a context; `None` if the context has the processor.
+/// `is_last` is true for the last state in the trace.
+pub(super) fn code(tracks: &Tracks, state: State, is_last: bool) -> Option<u8> {
     let waits_for_mutex =
         || tracks.reason(state).is_some_and(|reason| reason.request == Some(Meaning::Lock));
     match state {
@@ -162,8 +163,8 @@ pub(super) fn code(tracks: &Tracks, row: &Row<State>, state: State) -> Option<u8
         State::Ready | State::Preempted => Some(RUNNABLE),
         State::Blocked(_) if waits_for_mutex() => Some(UNINTERRUPTIBLE),
         State::Blocked(_) | State::Sleeping | State::Done => Some(SLEEP),
-        // Perfetto accepts no state after this one.
-        State::Deleted if row.last() == Some(state) => Some(DEAD),
+        // Perfetto accepts no state after this one, but a deleted context may be created again.
+        State::Deleted if is_last => Some(DEAD),
         State::Deleted | State::Unknown | State::Off => Some(STOPPED),
     }
 }

@@ -162,9 +162,9 @@ impl<'a, 'o> Layout<'a, 'o> {
         Descriptors::process_tree(&mut self.packets, name, threads)?;
         let timeline = self.timeline;
         for (context, row) in tracks.contexts() {
-            let changes = timeline.changes(row);
-            self.merge.add(changes.map(move |(at, state)| {
-                (at, Act::Context(context, kernel::code(tracks, row, state)))
+            let last = row.changes().last().map(|change| change.at);
+            self.merge.add(timeline.changes(row).map(move |(at, state)| {
+                (at, Act::Context(context, kernel::code(tracks, state, last == Some(at))))
             }));
         }
         for (core, row) in (0..).zip(&tracks.cores) {

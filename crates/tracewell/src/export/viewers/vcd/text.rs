@@ -74,7 +74,8 @@ impl Scope {
         Self { name, first, signals: Vec::new(), names: HashMap::default() }
     }
 
-    /// Adds a signal. Returns its index. If the scope has its name already, the signal gets a number.
+    /// Adds a signal. Returns its index. If the scope has this name already, the signal's name ends
+    /// with a number.
     pub(super) fn add(&mut self, name: &str, kind: Kind) -> usize {
         let name = self.unique(plain(name));
         self.signals.push(Signal { name, kind });
