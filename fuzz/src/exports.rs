@@ -26,6 +26,8 @@ pub fn exports(data: &[u8]) {
                 let again = read_again("aix", &written);
                 assert_eq!(again.ids.len(), events.ids.len(), "number of events");
             }
+            "perfetto" => packets(&written, &trace),
+            "vcd" => dump(&written),
             _ => assert_harmless(&String::from_utf8_lossy(&written)),
         }
     }
@@ -66,6 +68,29 @@ fn json_lines(written: &[u8], trace: &Trace) {
         events += u64::from(value.get("seq").is_some());
     }
     assert_eq!(events, trace.events);
+}
+
+/// Checks that a trace for Perfetto has whole packets, and at least one for each event.
+fn packets(mut written: &[u8], trace: &Trace) {
+    let mut packets = 0;
+    while let [0x0A, rest @ ..] = written {
+        let digits = rest.iter().take_while(|byte| **byte >= 0x80).count() + 1;
+        let length = rest[..digits].iter().rev();
+        let length = length.fold(0, |length, byte| length << 7 | usize::from(byte & 0x7F));
+        written = &rest[digits + length..];
+        packets += 1;
+    }
+    assert!(written.is_empty(), "bytes after the last packet");
+    assert!(packets >= trace.events, "an event without a packet");
+}
+
+/// Checks that a value change dump is plain text with ascending times.
+fn dump(written: &[u8]) {
+    let text = std::str::from_utf8(written).expect("a dump is text");
+    assert_harmless(text);
+    let times = text.lines().filter_map(|line| line.strip_prefix('#'));
+    let times: Vec<u64> = times.map(|time| time.parse().expect("a time is a number")).collect();
+    assert!(times.is_sorted_by(|a, b| a < b), "times ascend");
 }
 
 /// Checks a table: a row of names, then one row per event and loss, all with the same number of

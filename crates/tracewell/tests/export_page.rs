@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use dump::{Dump, USUAL, event, thread};
 use serde_json::Value;
 use support::{EventLog, fixture, settings};
-use tracewell::analysis::tracks::{State, TrackBuilder};
+use tracewell::analysis::tracks::{ArrowKind, State, TrackBuilder};
 use tracewell::export::{ExportError, ExportNames, page};
 use tracewell::format::Options;
 use tracewell::input::Input;
@@ -156,7 +156,8 @@ fn compare_tracks(place: &str, page: &Page, mut input: Input) {
         assert!(running.eq(known), "{place}");
     }
     assert_eq!(page.columns["gap.from"].len(), tracks.gaps.len(), "{place}");
-    assert_eq!(page.columns["arrow.kind"].len(), tracks.arrows.len(), "{place}");
+    let arrows = tracks.arrows.iter().filter(|arrow| arrow.kind != ArrowKind::Message);
+    assert_eq!(page.columns["arrow.kind"].len(), arrows.count(), "{place}");
     let waits: usize = tracks.locks.iter().map(|lock| lock.waits.len()).sum();
     assert_eq!(page.columns["wait.from"].len(), waits, "{place}");
 }

@@ -7,15 +7,18 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use proptest::prelude::*;
-use support::{dumps, settings, shared};
-use tracewell::analysis::scheduling::Figures;
-use tracewell::analysis::tracks::{Occupant, State, TrackBuilder, Tracks};
+use support::{dumps, fixture, settings, shared};
+use tracewell::analysis::scheduling::{Figures, Wanted};
+use tracewell::analysis::tracks::{
+    ArrowKind, Finding, FindingKind, Occupant, State, TrackBuilder, Tracks,
+};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{ContextId, Processor, Trace};
 use tracewell_wire::shark::{Record, ids};
 
 fn tracks(mut input: Input) -> (Trace, Tracks) {
-    let mut builder = TrackBuilder::default();
+    let wanted = Wanted { waits: true, ..Wanted::default() };
+    let mut builder = TrackBuilder::with_figures(wanted);
     let trace = input.read(&mut builder).unwrap();
     let tracks = builder.finish(&trace);
     (trace, tracks)
@@ -59,6 +62,64 @@ fn compare(place: &str, trace: &Trace, tracks: &Tracks) {
         assert_eq!(waits.count() as u64, resource.figures.blocks, "{place}");
     }
     agree_on_who_runs(place, trace, tracks);
+    compare_machines(place, tracks);
+    compare_findings(place, tracks);
+}
+
+/// Asserts that levels, steps, states and messages agree with the figures of machines.
+fn compare_machines(place: &str, tracks: &Tracks) {
+    let figures = &tracks.machine_figures;
+    let shown = figures.levels.iter().filter(|level| level.most.is_some());
+    assert_eq!(tracks.levels.len(), shown.clone().count(), "{place}");
+    for (track, level) in tracks.levels.iter().zip(shown) {
+        assert_eq!((track.object, track.counts_free), (level.object, level.counts_free), "{place}");
+        let mut levels = track.row.changes().iter().filter_map(|change| change.state);
+        assert_eq!(levels.clone().max(), level.most, "{place}");
+        assert_eq!(levels.clone().min(), level.least, "{place}");
+        assert_eq!(levels.next_back(), level.last, "{place}");
+    }
+    let mut tracked = tracks.machines.iter().peekable();
+    for machine in &figures.machines {
+        let Some(track) = tracked.next_if(|track| track.machine == machine.name) else {
+            assert_eq!((machine.steps, machine.state), (0, None), "{place}");
+            continue;
+        };
+        assert_eq!(track.steps.len() as u64, machine.steps, "{place}");
+        let lengths = track.steps.iter().flat_map(|step| Some(step.until?.ticks - step.from.ticks));
+        assert_eq!(lengths.clone().count() as u64, machine.step.count, "{place}");
+        assert_eq!(lengths.clone().max().unwrap_or(0), machine.step.max, "{place}");
+        assert_eq!(lengths.sum::<u64>(), machine.step.sum(), "{place}");
+        let last = track.row.last().flatten().map(|index| track.states[index as usize]);
+        assert_eq!(last, machine.state, "{place}");
+    }
+    assert!(tracked.next().is_none(), "{place}");
+    if !figures.flows.is_empty() {
+        let messages = tracks.arrows.iter().filter(|arrow| arrow.kind == ArrowKind::Message);
+        let lengths = messages.map(|arrow| arrow.to.ticks - arrow.from.ticks);
+        let waited = figures.flows.iter().map(|flow| flow.waiting);
+        assert_eq!(lengths.clone().count() as u64, waited.clone().map(|w| w.count).sum::<u64>());
+        assert_eq!(lengths.sum::<u64>(), waited.map(|w| w.sum()).sum::<u64>(), "{place}");
+    }
+}
+
+/// Asserts that findings are the inversions and missed deadlines of the figures.
+fn compare_findings(place: &str, tracks: &Tracks) {
+    let found = tracks.findings.iter().filter_map(|finding| match finding.kind {
+        FindingKind::PriorityInversion { ticks } => {
+            Some((finding.until.ticks, finding.context, finding.from.ticks, ticks))
+        }
+        FindingKind::DeadlineMissed => None,
+    });
+    let expected = tracks.figures.waits.iter().filter_map(|wait| {
+        let ticks = wait.inverted_by_priority.or(wait.inverted).filter(|ticks| *ticks > 0)?;
+        Some((wait.until, wait.context, wait.from, ticks))
+    });
+    assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{place}");
+    let missed = |finding: &&Finding| finding.kind == FindingKind::DeadlineMissed;
+    let missed = tracks.findings.iter().filter(missed).count() as u64;
+    let jobs = tracks.figures.tasks.iter().filter_map(|task| task.jobs);
+    // A deadline can be missed although its job's release is not in the trace.
+    assert!(missed <= jobs.map(|jobs| jobs.deadline_misses).sum(), "{place}");
 }
 
 /// Returns the times at which the cores ran each context.
@@ -110,6 +171,38 @@ fn sums_over_shark_tracks_are_the_figures() {
         let (trace, tracks) = tracks(set.open(&set.files()));
         compare(&set.name, &trace, &tracks);
     }
+}
+
+#[test]
+fn extremes_and_sums_over_tracks_of_machines_are_the_figures() {
+    for name in ["ahsm-a.bin", "ahsm-b.bin", "ahsm-overrun.bin", "shared-c.bin"] {
+        let path = fixture("rkh").join(name);
+        let (_, tracks) = tracks(Input::open(&path, Settings::default()).unwrap());
+        compare_machines(name, &tracks);
+        let machines = tracks.machines.iter().filter(|machine| !machine.steps.is_empty());
+        assert!(machines.count() > 0, "{name}");
+    }
+}
+
+/// In the example, `logger` holds the log file, for which `control` waits while `telemetry` runs.
+#[test]
+fn the_inversion_of_the_example_is_a_finding_with_its_cause() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let path = path.join("scheduling.trx");
+    let (trace, tracks) = tracks(Input::open(&path, Settings::default()).unwrap());
+    compare("scheduling.trx", &trace, &tracks);
+    let name = |context| trace.contexts.get(context).unwrap().name.as_str();
+    let found: Vec<_> = tracks.findings.iter().collect();
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[0].from.ticks, 4_214_515);
+    for finding in found {
+        assert_eq!(name(finding.context), "control");
+        assert_eq!(finding.culprit.map(name), Some("telemetry"));
+    }
+    let levels = tracks.levels.iter().map(|level| level.object.label(&trace));
+    assert_eq!(levels.collect::<Vec<_>>(), ["samples"]);
+    let messages = tracks.arrows.iter().filter(|arrow| arrow.kind == ArrowKind::Message);
+    assert!(messages.count() > 0);
 }
 
 /// Formats without scheduling have marks and no states.

@@ -86,7 +86,7 @@ impl View {
         let dates = shows_dates.then(|| self.selection.zone().zone()).transpose()?;
         let options = ChartOptions { width: width()?, ascii: self.ascii, selection, dates };
         let made = for_each_file(&self.files, &self.input, |input| {
-            let mut builder = TrackBuilder::default();
+            let mut builder = TrackBuilder::default().without_machines();
             let trace = input.read(&mut builder)?;
             // The whole trace was read, even if the chart ends earlier.
             let whole = Selection { to: None, ..options.selection.clone() };

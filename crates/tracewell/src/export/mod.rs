@@ -25,8 +25,10 @@ pub mod diagram;
 pub mod events;
 pub mod list;
 pub mod page;
+mod shown_part;
 pub mod threadx;
 pub mod tracex;
+pub mod viewers;
 
 use std::io::{self, Write};
 
@@ -105,6 +107,8 @@ pub static EXPORTS: &[&Export] = &[
     &diagram::PLANTUML,
     &diagram::SVG,
     &page::HTML,
+    &viewers::PERFETTO,
+    &viewers::VCD,
 ];
 
 /// Returns the format with this name.

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use super::Rows;
+use super::moments::MachineMoments;
 use super::sight::{Named, Sight};
 use crate::model::Meaning;
 
@@ -51,7 +52,7 @@ const MAX_SAMPLES: usize = 1 << 20;
 pub(super) struct Levels(Rows<Named, Level>);
 
 impl Levels {
-    pub(super) fn take(&mut self, sight: &Sight<'_>) {
+    pub(super) fn take(&mut self, sight: &Sight<'_>, moments: &mut impl MachineMoments) {
         let Some(object) = sight.object().filter(|_| sight.acts_on_object()) else { return };
         let details = sight.details();
         let has_levels =
@@ -75,7 +76,9 @@ impl Levels {
         if let Some(level) = self.0.get(object, new) {
             level.object.again(object, sight.event.trace);
             level.is_owner |= is_owner(sight, object);
-            level.take(sight, samples);
+            if let Some(now) = level.take(sight, samples) {
+                moments.level(object, now, sight.position());
+            }
         }
     }
 
@@ -138,8 +141,9 @@ impl Level {
         }
     }
 
-    /// Handles an event. At most `samples` samples are kept.
-    fn take(&mut self, sight: &Sight<'_>, samples: usize) {
+    /// Handles an event. Returns the level if the event contains it. At most `samples` samples are
+    /// kept.
+    fn take(&mut self, sight: &Sight<'_>, samples: usize) -> Option<u64> {
         let details = sight.details();
         match sight.meaning {
             Meaning::Create => {
@@ -156,9 +160,9 @@ impl Level {
             self.least_free =
                 Some(self.least_free.map_or(least_free, |known| known.min(least_free)));
         }
-        if let Some(level) = self.level(sight) {
-            self.note(sight.ticks(), level, samples);
-        }
+        let level = self.level(sight)?;
+        self.note(sight.ticks(), level, samples);
+        Some(level)
     }
 
     fn level(&mut self, sight: &Sight<'_>) -> Option<u64> {

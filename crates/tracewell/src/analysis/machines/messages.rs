@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::moments::{MachineMoments, Passed};
 use super::sight::{Named, Sight};
 use super::waiting::Waiting;
 use super::{MAX_MESSAGES, MAX_ROWS, Rows};
@@ -76,20 +77,28 @@ struct Open {
     message: Message,
     /// Its number among the listed messages, including those before the range.
     kept: Option<usize>,
+    /// The event that posted it.
+    sent: Option<Passed>,
 }
 
 impl Messages {
     /// Handles an event. If the event belongs to a step that is in progress or has just ended,
     /// returns the message of the step.
-    pub(super) fn take(&mut self, sight: &Sight<'_>) -> Option<Message> {
+    pub(super) fn take(
+        &mut self,
+        sight: &Sight<'_>,
+        moments: &mut impl MachineMoments,
+    ) -> Option<Message> {
         match sight.meaning {
             Meaning::Send | Meaning::SendFirst => {
                 self.post(sight);
                 None
             }
-            Meaning::Receive => self.begin(sight, |message, ticks| message.taken = Some(ticks)),
+            Meaning::Receive => {
+                self.begin(sight, moments, |message, ticks| message.taken = Some(ticks))
+            }
             Meaning::Dispatch => {
-                self.begin(sight, |message, ticks| message.dispatched = Some(ticks))
+                self.begin(sight, moments, |message, ticks| message.dispatched = Some(ticks))
             }
             Meaning::Complete | Meaning::Unhandled => self.end(sight),
             // All other events of a receiver belong to the message that it is processing.
@@ -105,7 +114,8 @@ impl Messages {
             posted: Some(sight.ticks()),
             ..Message::new(receiver, signal)
         };
-        let open = self.open(message);
+        let passed = Passed { at: sight.position(), context: sight.event.row.context };
+        let open = Open { sent: Some(passed), ..self.open(message) };
         let first = sight.meaning == Meaning::SendFirst;
         self.waiting.post(receiver, signal, open, first);
         if let Some(flow) = self.flow(&message) {
@@ -120,7 +130,7 @@ impl Messages {
             Some(_) => self.kept.push(message),
             None => self.more += 1,
         }
-        Open { message, kept }
+        Open { message, kept, sent: None }
     }
 
     fn flow(&mut self, message: &Message) -> Option<&mut Flow> {
@@ -138,7 +148,12 @@ impl Messages {
     }
 
     /// Handles an event that takes or dispatches a message.
-    fn begin(&mut self, sight: &Sight<'_>, note: fn(&mut Message, u64)) -> Option<Message> {
+    fn begin(
+        &mut self,
+        sight: &Sight<'_>,
+        moments: &mut impl MachineMoments,
+        note: fn(&mut Message, u64),
+    ) -> Option<Message> {
         let (receiver, signal) = (sight.subject()?, sight.value()?);
         let mut open = match self.steps.remove(&receiver.key) {
             // The message was taken earlier and is dispatched now.
@@ -154,6 +169,10 @@ impl Messages {
             posted
                 .into_iter()
                 .for_each(|posted| flow.waiting.add(sight.ticks().saturating_sub(posted)));
+        }
+        if let Some(sent) = open.sent.filter(|_| first) {
+            let taken = Passed { at: sight.position(), context: sight.event.row.context };
+            moments.message(sent, taken);
         }
         self.keep(&open);
         let message = open.message;

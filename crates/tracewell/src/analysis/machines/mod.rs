@@ -10,6 +10,8 @@
 //! | `levels` | fill levels of queues and pools |
 //! | `timers` | starts, stops and expiries of timers |
 //! | `exchange` | items that threads exchange through queues and semaphores |
+//! | `handovers` | the puts and the takings of these items |
+//! | `moments` | passes the changes to consumers such as timelines |
 //! | `sequence` | the steps of a sequence diagram |
 //!
 //! All figures are derived from meanings ([`crate::model::Meaning`]) and from the roles of
@@ -36,8 +38,10 @@
 //! ```
 
 mod exchange;
+mod handovers;
 mod levels;
 mod messages;
+mod moments;
 mod responses;
 mod sequence;
 mod sight;
@@ -50,14 +54,17 @@ use std::hash::Hash;
 
 use foldhash::fast::RandomState;
 
+pub(in crate::analysis) use handovers::Handovers;
 pub use levels::Level;
 pub use messages::{Flow as MessageFlow, Message};
+pub use moments::{MachineMoments, Passed};
 pub use responses::{Response, Responses};
 pub use sequence::{Happening, Occurrence, Sequence};
 pub use sight::Named;
 pub use states::{Machine, Outcome, StateTime, Transition, Unhandled};
 pub use timers::Timer;
 
+use super::scheduling::Position;
 use crate::model::{Batch, Event, Flow, Loss, Meaning, Sink, Trace};
 use levels::Levels;
 use messages::Messages;
@@ -70,11 +77,14 @@ pub const MAX_MESSAGES: usize = 10_000;
 
 /// A sink that follows state machines. [`Machines::figures`] returns the results.
 #[derive(Debug, Default)]
-pub struct Machines {
+pub struct Machines<M = ()> {
+    moments: M,
     messages: Messages,
     states: States,
     levels: Levels,
     timers: Timers,
+    /// The previous event.
+    last: Position,
     /// The tick after the range of the figures; `None` for the end of the trace.
     end: Option<u64>,
 }
@@ -106,20 +116,10 @@ impl Figures {
     }
 }
 
-impl Sink for Machines {
+impl<M: MachineMoments> Sink for Machines<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         for row in batch.events() {
-            let Some(sight) = Sight::of(Event::new(trace, &row)) else { continue };
-            if sight.meaning == Meaning::Boot {
-                self.cut();
-                continue;
-            }
-            self.levels.take(&sight);
-            self.timers.take(&sight);
-            // `states` needs the message of the step, even at the event that ends the step, so
-            // call `messages` first.
-            let open = self.messages.take(&sight);
-            self.states.take(&sight, open);
+            self.event(Event::new(trace, &row));
         }
         Flow::Continue(())
     }
@@ -131,6 +131,46 @@ impl Sink for Machines {
 }
 
 impl Machines {
+    /// Returns the figures after all events. `trace` is the trace after the last event.
+    pub fn figures(self, trace: &Trace) -> Figures {
+        self.finish(trace).0
+    }
+}
+
+impl<M: MachineMoments> Machines<M> {
+    /// Creates a sink that also passes each moment to `moments`.
+    pub fn with_moments(moments: M) -> Self {
+        Self {
+            moments,
+            messages: Messages::default(),
+            states: States::default(),
+            levels: Levels::default(),
+            timers: Timers::default(),
+            last: Position::default(),
+            end: None,
+        }
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        self.last = Position { ticks: event.ticks(), seq: event.seq() };
+        let Some(sight) = Sight::of(event) else { return };
+        if sight.meaning == Meaning::Boot {
+            return self.cut();
+        }
+        let moments = &mut self.moments;
+        self.levels.take(&sight, moments);
+        self.timers.take(&sight);
+        // `states` needs the message of the step, even at the event that ends the step, so call
+        // `messages` first.
+        let open = self.messages.take(&sight, moments);
+        self.states.take(&sight, open, moments);
+    }
+
+    /// Returns the consumer of moments.
+    pub(in crate::analysis) fn moments(&mut self) -> &mut M {
+        &mut self.moments
+    }
+
     /// Begins the range of the figures at a tick: forgets all figures so far and keeps the state.
     pub fn begin(&mut self, from: u64) {
         self.messages.restart();
@@ -149,13 +189,15 @@ impl Machines {
         self.messages.cut();
         self.states.cut();
         self.timers.cut();
+        self.moments.gap(self.last);
     }
 
-    /// Returns the figures after all events. `trace` is the trace after the last event.
-    pub fn figures(self, trace: &Trace) -> Figures {
+    /// Returns the figures after all events, and the consumer of moments. `trace` is the trace
+    /// after the last event.
+    pub fn finish(self, trace: &Trace) -> (Figures, M) {
         let (flows, messages, more_messages) = self.messages.finish();
         let (machines, more_transitions) = self.states.finish(self.end.unwrap_or(trace.span));
-        Figures {
+        let figures = Figures {
             machines,
             more_transitions,
             flows,
@@ -163,7 +205,8 @@ impl Machines {
             more_messages,
             levels: self.levels.finish(),
             timers: self.timers.finish(),
-        }
+        };
+        (figures, self.moments)
     }
 }
 

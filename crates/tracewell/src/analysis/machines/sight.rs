@@ -2,6 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use crate::analysis::scheduling::Position;
 use crate::model::schema::{ArgumentKind, Details, Means};
 use crate::model::{ContextKind, Event, Meaning, Trace};
 use crate::text::{TextBuffer, put_name};
@@ -81,6 +82,10 @@ impl<'a> Sight<'a> {
 
     pub(super) fn ticks(&self) -> u64 {
         self.event.ticks()
+    }
+
+    pub(super) fn position(&self) -> Position {
+        Position { ticks: self.event.ticks(), seq: self.event.seq() }
     }
 
     pub(super) fn details(&self) -> &Details {

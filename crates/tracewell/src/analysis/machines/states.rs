@@ -6,6 +6,7 @@
 //! at the end of the step that reaches another state.
 
 use super::messages::Message;
+use super::moments::MachineMoments;
 use super::sight::{Named, Sight};
 use super::{MAX_DETAILS, MAX_TRANSITIONS, Room, Rows};
 use crate::analysis::Range;
@@ -139,7 +140,12 @@ struct Run {
 
 impl States {
     /// Handles an event. `message` is the message whose step is in progress or has just ended.
-    pub(super) fn take(&mut self, sight: &Sight<'_>, message: Option<Message>) {
+    pub(super) fn take(
+        &mut self,
+        sight: &Sight<'_>,
+        message: Option<Message>,
+        moments: &mut impl MachineMoments,
+    ) {
         let of_machine = match sight.meaning {
             Meaning::Runs => sight.details().state.is_some(),
             Meaning::Unhandled
@@ -157,7 +163,17 @@ impl States {
         let Some(name) = sight.subject().filter(|_| of_machine) else { return };
         if let Some(run) = self.runs.get(name, || Run::new(name)) {
             run.machine.name.again(name, sight.event.trace);
+            let before = run.machine.state;
+            let ended = run.begun.is_some() && sight.meaning != Meaning::Dispatch;
             run.take(sight, message.map(|message| message.signal), &mut self.room);
+            if run.machine.state != before {
+                moments.state(name, run.machine.state, sight.position());
+            }
+            if sight.meaning == Meaning::Dispatch {
+                moments.step(name, true, sight.position());
+            } else if ended && run.begun.is_none() {
+                moments.step(name, false, sight.position());
+            }
         }
     }
 

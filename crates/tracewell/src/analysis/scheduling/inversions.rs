@@ -19,6 +19,11 @@ pub(super) struct Inverted {
 }
 
 impl Inverted {
+    /// Returns the inverted ticks by priority, or by deadline if the priority is unknown.
+    pub(super) fn ticks(&self) -> u64 {
+        self.by_priority.or(self.by_deadline).unwrap_or(0)
+    }
+
     /// Charges `ticks`, the time for which `runs` ran while `task` waited. `helps` is true if
     /// `runs` is the owner or ran on behalf of `task`.
     pub(super) fn charge(

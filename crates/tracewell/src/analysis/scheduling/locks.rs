@@ -355,6 +355,7 @@ impl Requests {
         running: &Running<OnBehalf>,
         ticks: u64,
         deadline: impl Fn(ContextId) -> Option<u64>,
+        moments: &mut impl Moments,
     ) {
         if self.blocked.is_empty() || running.in_interrupt() {
             return;
@@ -368,7 +369,11 @@ impl Requests {
             // Execution of the owner, or of a task on behalf of the waiting one, is not an
             // inversion.
             let helps = request.owner == Some(runs) || running.now().of.get() == Some(*task);
+            let before = request.inverted;
             request.inverted.charge(*task, runs, helps, ticks, &self.urgency, &deadline);
+            if request.inverted.ticks() > before.ticks() {
+                moments.inverted(*task, runs, ticks);
+            }
         }
     }
 

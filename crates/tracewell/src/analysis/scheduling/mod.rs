@@ -327,11 +327,12 @@ impl<M: Moments> Scheduling<M> {
         self.accounts.charge(&core.running, ticks);
         self.budgets.charge(&core.running, ticks, now);
         let (timings, releases) = (&self.timings, &self.releases);
-        self.requests.charge(&core.running, ticks, |task| {
+        let deadline = |task| {
             let deadline = timings.deadline(task)?;
             let release = trace.clock.nanoseconds(releases.oldest(task)?)?;
             Some(release.saturating_add(deadline))
-        });
+        };
+        self.requests.charge(&core.running, ticks, deadline, &mut self.moments);
     }
 
     fn follow(&mut self, event: Event<'_>, step: &Step) {

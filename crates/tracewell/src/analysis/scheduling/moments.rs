@@ -65,6 +65,10 @@ pub trait Moments {
     /// A task continued after a wait.
     fn wait_ended(&mut self, _wait: &Wait, _at: Position) {}
 
+    /// While `task` waited for a mutex, `runs` ran for `ticks` up to now although it is less urgent
+    /// and does not hold the mutex.
+    fn inverted(&mut self, _task: ContextId, _runs: ContextId, _ticks: u64) {}
+
     /// A task got a mutex: at its request, or at the end of its wait.
     fn locked(&mut self, _task: ContextId, _key: u64, _kind: Option<u32>, _at: Position) {}
 

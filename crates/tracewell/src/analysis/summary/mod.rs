@@ -23,12 +23,13 @@ use std::ops::Range;
 
 use self::row::SummaryRow;
 use self::sample::{Sample, distinct};
+use super::machines;
 use super::scheduling::Wanted;
 use super::tracks::{
-    Arrow, ArrowKind, Change, Mark, Occupant, Position, Settled, State, TrackBuilder, Tracks,
-    WaitSpan,
+    Arrow, ArrowKind, Change, Holder, Mark, Occupant, Position, Settled, State, TrackBuilder,
+    Tracks, WaitSpan,
 };
-use crate::model::{Batch, ContextId, Flow, Loss, MaybeContext, Sink, Trace};
+use crate::model::{Batch, ContextId, Flow, Loss, Sink, Trace};
 
 /// Number of entries that are collected at a time.
 const PENDING: u64 = 1 << 16;
@@ -67,7 +68,7 @@ impl Default for SummaryBuilder {
     fn default() -> Self {
         let wanted = Wanted { waits: true, ..Wanted::default() };
         Self {
-            tracks: TrackBuilder::with_figures(wanted),
+            tracks: TrackBuilder::with_figures(wanted).without_machines(),
             parts: Parts::default(),
             pending: PENDING,
         }
@@ -160,10 +161,14 @@ impl Summary {
             locks: locks.collect(),
             marks,
             arrows,
+            findings: rest.findings.clone(),
             gaps: rest.gaps.clone(),
             reasons: rest.reasons.clone(),
             left_out: rest.left_out + parts.marks.left_out() + parts.arrows.left_out() + waits,
             figures: rest.figures.clone(),
+            levels: Vec::new(),
+            machines: Vec::new(),
+            machine_figures: machines::Figures::default(),
         }
     }
 
@@ -192,7 +197,7 @@ struct Parts {
 
 #[derive(Debug, Default)]
 struct LockPart {
-    holder: SummaryRow<MaybeContext>,
+    holder: SummaryRow<Holder>,
     waits: Sample<WaitSpan>,
 }
 
@@ -213,7 +218,7 @@ impl Settled for Parts {
         grown(&mut self.contexts, context.index()).extend(changes);
     }
 
-    fn lock(&mut self, lock: usize, changes: impl Iterator<Item = Change<MaybeContext>>) {
+    fn lock(&mut self, lock: usize, changes: impl Iterator<Item = Change<Holder>>) {
         grown(&mut self.locks, lock).holder.extend(changes);
     }
 

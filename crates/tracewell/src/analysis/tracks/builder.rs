@@ -1,12 +1,15 @@
 //! Turns moments into tracks.
 
 use super::contexts::Contexts;
+use super::findings::Inversions;
 use super::jobs::Jobs;
 use super::locks::Locks;
+use super::machines::MachineBuilder;
 use super::{
-    Arrow, ArrowKind, Gap, MAX_ENTRIES, Mark, Occupant, Position, Reason, Row, Settled, State,
-    Tracks,
+    Arrow, ArrowKind, Gap, Holder, MAX_ENTRIES, Mark, Occupant, Position, Reason, Row, Settled,
+    State, Tracks,
 };
+use crate::analysis::machines::{Handovers, MachineMoments, Machines};
 use crate::analysis::scheduling::{JobChange, Moments, Scheduling, Wait, Wanted};
 use crate::model::{
     Batch, ContextId, ContextKind, Event, Flow, Loss, Meaning, OnBehalf, Processor, Running, Sink,
@@ -15,7 +18,24 @@ use crate::model::{
 
 /// A sink that builds tracks; [`TrackBuilder::finish`] returns them.
 #[derive(Debug)]
-pub struct TrackBuilder(Scheduling<Builder>);
+pub struct TrackBuilder {
+    scheduling: Scheduling<Builder>,
+    machines: Option<MachineSinks>,
+}
+
+/// The sinks for tracks of machines, levels and messages.
+#[derive(Debug)]
+struct MachineSinks {
+    machines: Machines<MachineBuilder>,
+    handovers: Handovers,
+}
+
+impl Default for MachineSinks {
+    fn default() -> Self {
+        let machines = Machines::with_moments(MachineBuilder::default());
+        Self { machines, handovers: Handovers::default() }
+    }
+}
 
 impl Default for TrackBuilder {
     fn default() -> Self {
@@ -26,13 +46,22 @@ impl Default for TrackBuilder {
 impl TrackBuilder {
     /// Creates a builder that also derives these figures; see [`Tracks::figures`].
     pub fn with_figures(wanted: Wanted) -> Self {
-        Self(Scheduling::with_moments(wanted, Builder::default()))
+        Self {
+            scheduling: Scheduling::with_moments(wanted, Builder::default()),
+            machines: Some(MachineSinks::default()),
+        }
+    }
+
+    /// Omits the tracks of machines, levels and messages, and their figures. This saves their cost.
+    #[must_use]
+    pub fn without_machines(self) -> Self {
+        Self { machines: None, ..self }
     }
 
     /// Passes on the parts of tracks that later events cannot change, and forgets them.
     /// [`Self::finish`] returns only the rest. Jobs and gaps stay, because their ends may follow.
     pub(in crate::analysis) fn settle(&mut self, settled: &mut impl Settled) {
-        let builder = self.0.moments_mut();
+        let builder = self.scheduling.moments_mut();
         for (number, row) in builder.cores.iter_mut().enumerate() {
             let before = row.changes().len();
             settled.core(number, row.settle());
@@ -55,37 +84,61 @@ impl TrackBuilder {
 
     /// Returns the number of entries of all tracks that have not been passed on.
     pub(in crate::analysis) fn unsettled(&self) -> u64 {
-        let builder = self.0.moments();
+        let builder = self.scheduling.moments();
         builder.entries + builder.contexts.changes
     }
 
     /// Returns the tracks after all events. `trace` is the trace after the last event.
     pub fn finish(self, trace: &Trace) -> Tracks {
-        let (figures, builder) = self.0.finish(trace);
+        let (figures, mut builder) = self.scheduling.finish(trace);
+        let sinks = self.machines.unwrap_or_default();
+        let (machine_figures, mut machines) = sinks.machines.finish(trace);
         let (contexts, reasons) = builder.contexts.finish();
+        let left_out = builder.left_out + machines.left_out;
+        builder.arrows.append(&mut machines.arrows);
+        // Of one effect, the causes keep their order.
+        builder.arrows.sort_by_key(|arrow| arrow.to);
+        let (levels, machines) = machines.finish(&machine_figures);
+        let jobs = builder.jobs.finish();
         Tracks {
             span: trace.span,
+            findings: builder.inversions.finish(&jobs, builder.cores.len()),
             cores: builder.cores,
             contexts,
-            jobs: builder.jobs.finish(),
+            jobs,
             locks: builder.locks.finish(),
             marks: builder.marks,
             arrows: builder.arrows,
+            levels,
+            machines,
             gaps: builder.gaps,
             reasons,
-            left_out: builder.left_out,
+            left_out,
             figures,
+            machine_figures,
         }
     }
 }
 
 impl Sink for TrackBuilder {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        self.0.events(trace, batch)
+        if let Some(MachineSinks { machines, handovers }) = &mut self.machines {
+            for row in batch.events() {
+                if let Some((sent, taken)) = handovers.take(Event::new(trace, &row)) {
+                    machines.moments().message(sent, taken);
+                }
+            }
+            machines.events(trace, batch)?;
+        }
+        self.scheduling.events(trace, batch)
     }
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
-        self.0.loss(trace, loss)
+        if let Some(MachineSinks { machines, handovers }) = &mut self.machines {
+            handovers.gap();
+            machines.loss(trace, loss)?;
+        }
+        self.scheduling.loss(trace, loss)
     }
 }
 
@@ -98,6 +151,7 @@ struct Builder {
     contexts: Contexts,
     jobs: Jobs,
     locks: Locks,
+    inversions: Inversions,
     marks: Vec<Mark>,
     arrows: Vec<Arrow>,
     gaps: Vec<Gap>,
@@ -186,18 +240,23 @@ impl Moments for Builder {
         if self.has_room() {
             self.contexts.wait_ended(wait, at);
             self.entries += u64::from(self.locks.wait_ended(wait, at));
+            self.entries += u64::from(self.inversions.wait_ended(wait, at));
         }
+    }
+
+    fn inverted(&mut self, task: ContextId, runs: ContextId, ticks: u64) {
+        self.inversions.charge(task, runs, ticks);
     }
 
     fn locked(&mut self, task: ContextId, key: u64, kind: Option<u32>, at: Position) {
         if self.has_room() {
-            self.entries += u64::from(self.locks.held(key, kind, Some(task), at));
+            self.entries += u64::from(self.locks.held(key, kind, Holder::Context(task), at));
         }
     }
 
     fn unlocked(&mut self, _: ContextId, key: u64, kind: Option<u32>, at: Position) {
         if self.has_room() {
-            self.entries += u64::from(self.locks.held(key, kind, None, at));
+            self.entries += u64::from(self.locks.held(key, kind, Holder::Free, at));
         }
     }
 
@@ -244,6 +303,7 @@ impl Moments for Builder {
         self.contexts.gap(from);
         self.jobs.gap();
         self.locks.gap(from);
+        self.inversions.gap();
         self.interrupts.iter_mut().for_each(Vec::clear);
         for core in &mut self.cores {
             self.entries += u64::from(core.set(from, Occupant::Unknown));

@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::{Position, Row};
 use crate::analysis::scheduling::Wait;
-use crate::model::{ContextId, MaybeContext};
+use crate::model::ContextId;
 
 /// The track of a mutex or a semaphore.
 #[derive(Clone, Debug)]
@@ -18,9 +18,30 @@ pub struct LockTrack {
     /// True for a mutex.
     pub is_mutex: bool,
     /// Its holder over time; empty for a semaphore.
-    pub holder: Row<MaybeContext>,
+    pub holder: Row<Holder>,
     /// Waits for it, in the order of their ends. Waits whose end is not in the trace are last.
     pub waits: Vec<WaitSpan>,
+}
+
+/// The holder of a mutex.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Holder {
+    /// Unknown, because events are missing.
+    Unknown,
+    /// No context holds it.
+    Free,
+    /// This context holds it.
+    Context(ContextId),
+}
+
+impl Holder {
+    /// Returns the context that is known to hold the mutex.
+    pub const fn context(self) -> Option<ContextId> {
+        match self {
+            Self::Context(context) => Some(context),
+            Self::Unknown | Self::Free => None,
+        }
+    }
 }
 
 /// A wait for an object.
@@ -63,10 +84,10 @@ impl Locks {
         &mut self,
         key: u64,
         kind: Option<u32>,
-        holder: Option<ContextId>,
+        holder: Holder,
         at: Position,
     ) -> bool {
-        self.at((true, kind, key)).holder.set(at, holder.into())
+        self.at((true, kind, key)).holder.set(at, holder)
     }
 
     pub(super) fn wait_began(&mut self, wait: &Wait) {
@@ -93,7 +114,7 @@ impl Locks {
         }
         for track in &mut self.list {
             if !track.holder.changes().is_empty() {
-                track.holder.set(at, MaybeContext::NONE);
+                track.holder.set(at, Holder::Unknown);
             }
         }
     }

@@ -8,9 +8,12 @@
 //! | `contexts` | the state of each context |
 //! | `locks` | holders of mutexes, and waits |
 //! | `jobs` | jobs from release to completion |
+//! | `machines` | states and steps of machines, levels of queues, messages |
+//! | `findings` | priority inversions and missed deadlines |
 //! | `settled` | passes on finished parts of tracks before the end of the trace |
 //!
-//! Tracks come from the moments from which [`super::scheduling::Scheduling`] derives its figures.
+//! Tracks come from the moments from which [`super::scheduling::Scheduling`] and
+//! [`super::machines::Machines`] derive their figures.
 //! So for the whole trace, sums over a track equal these figures: the time in [`State::Running`] is
 //! the execution time of a context, the lengths of [`Job`]s are its response times.
 //!
@@ -37,19 +40,24 @@
 
 mod builder;
 mod contexts;
+mod findings;
 mod jobs;
 mod locks;
+mod machines;
 mod row;
 mod settled;
 mod state;
 
 pub use builder::TrackBuilder;
+pub use findings::{Finding, FindingKind};
 pub use jobs::Job;
-pub use locks::{LockTrack, WaitSpan};
+pub use locks::{Holder, LockTrack, WaitSpan};
+pub use machines::{LevelTrack, MachineTrack, StepSpan};
 pub use row::{Change, Row, Span};
 pub(in crate::analysis) use settled::Settled;
 pub use state::{Occupant, Reason, State};
 
+use crate::analysis::machines as machine_figures;
 use crate::analysis::scheduling::Figures;
 pub use crate::analysis::scheduling::Position;
 use crate::model::{ContextId, LossCause};
@@ -59,7 +67,7 @@ use crate::model::{ContextId, LossCause};
 pub const MAX_ENTRIES: u64 = 1 << 24;
 
 /// The tracks of a trace.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Tracks {
     /// Ticks from the first event of the trace to its last.
     pub span: u64,
@@ -74,6 +82,12 @@ pub struct Tracks {
     pub marks: Vec<Mark>,
     /// Causes and effects, in the order of the effects.
     pub arrows: Vec<Arrow>,
+    /// Levels of queues, pools and semaphores, in the order of the figures.
+    pub levels: Vec<LevelTrack>,
+    /// State machines, in the order of the figures.
+    pub machines: Vec<MachineTrack>,
+    /// Priority inversions and missed deadlines, in the order of their ends.
+    pub findings: Vec<Finding>,
     /// Gaps in order of time.
     pub gaps: Vec<Gap>,
     /// Why contexts were blocked; [`State::Blocked`] has an index into this list.
@@ -82,6 +96,8 @@ pub struct Tracks {
     pub left_out: u64,
     /// The scheduling figures of the same trace.
     pub figures: Figures,
+    /// The figures of machines, messages and levels of the same trace.
+    pub machine_figures: machine_figures::Figures,
 }
 
 impl Tracks {
@@ -121,6 +137,9 @@ pub enum ArrowKind {
     WakeUp,
     /// From a context that waits for a mutex to its holder.
     WaitsFor,
+    /// From the event that sent a message, or put an item into a queue or a semaphore, to the event
+    /// that took it.
+    Message,
 }
 
 /// A cause and its effect.

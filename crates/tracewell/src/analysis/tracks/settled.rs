@@ -1,14 +1,14 @@
 //! The interface through which finished parts of tracks leave the builder while it continues.
 
-use super::{Arrow, Change, Mark, Occupant, State, WaitSpan};
-use crate::model::{ContextId, MaybeContext};
+use super::{Arrow, Change, Holder, Mark, Occupant, State, WaitSpan};
+use crate::model::ContextId;
 
 /// Receives the parts of tracks that later events cannot change. `lock` is the index of a lock in
 /// [`super::Tracks::locks`].
 pub(in crate::analysis) trait Settled {
     fn core(&mut self, number: usize, changes: impl Iterator<Item = Change<Occupant>>);
     fn context(&mut self, context: ContextId, changes: impl Iterator<Item = Change<State>>);
-    fn lock(&mut self, lock: usize, changes: impl Iterator<Item = Change<MaybeContext>>);
+    fn lock(&mut self, lock: usize, changes: impl Iterator<Item = Change<Holder>>);
     fn waits(&mut self, lock: usize, waits: impl Iterator<Item = WaitSpan>);
     fn mark(&mut self, mark: Mark);
     fn arrow(&mut self, arrow: Arrow);

@@ -28,6 +28,7 @@ use self::events::Events;
 pub use self::events::{MAX_EVENTS, MAX_TEXT};
 pub use self::html::served;
 pub use self::served::{LargePage, ListedEvents, MAX_LISTED, ServedBuilder};
+use super::shown_part::{no_events, shown_range};
 use super::{Export, ExportError, ExportNames};
 use crate::analysis::scheduling::Wanted;
 use crate::analysis::tracks::{TrackBuilder, Tracks};
@@ -82,14 +83,6 @@ fn write(
     html::write(&names.input, &payload, out).map_err(ExportError::Write)?;
     selection.remark(&mut trace);
     Ok(trace)
-}
-
-/// Returns the ticks that the page shows: the whole trace unless times or numbers limit it.
-fn range(trace: &Trace, events: &Events, selection: &Selection) -> Range<u64> {
-    let (first, last) = events.ticks.unwrap_or((0, trace.span));
-    let from = if selection.from.is_some() || selection.skip > 0 { first } else { 0 };
-    let is_cut = selection.to.is_some() || selection.head.is_some();
-    from..if is_cut { last } else { trace.span }
 }
 
 /// Returns the facts of the trace. Numbers of ticks are strings, because they may need 64 bits.
@@ -160,14 +153,9 @@ impl PageBuilder {
     /// event was selected.
     fn payload(self, trace: &Trace, title: &str) -> Result<Vec<u8>, ExportError> {
         let Self { tracks, events, selection, .. } = self;
-        if events.count == 0 {
-            let message = "the trace, or the selected part of it, has no events";
-            let doubts = selection.unknown_names(trace).into_iter();
-            let doubts = doubts.map(|doubt| format!("; {doubt}"));
-            return Err(ExportError::NotPossible(message.to_owned() + &doubts.collect::<String>()));
-        }
+        let Some(ticks) = events.ticks else { return Err(no_events(&selection, trace)) };
         let tracks = tracks.finish(trace);
-        let range = range(trace, &events, &selection);
+        let range = shown_range(trace, ticks, &selection);
         let mut columns = Columns::default();
         let (rows, reasons) = tracks::put(trace, &tracks, &events, &range, &mut columns);
         let mut header = header(trace, &tracks, title, &range);
@@ -183,7 +171,7 @@ impl PageBuilder {
         Self {
             selector: Selector::new(selection.clone()),
             selection,
-            tracks: TrackBuilder::with_figures(wanted),
+            tracks: TrackBuilder::with_figures(wanted).without_machines(),
             events: Events::default(),
         }
     }

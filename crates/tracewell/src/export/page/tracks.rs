@@ -1,7 +1,6 @@
 //! The tracks of the page as columns. Of each row, the page contains only the part that lies in
 //! the page's range.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::{Value, json};
@@ -9,10 +8,10 @@ use serde_json::{Value, json};
 use super::columns::{Column, Columns};
 use super::events::Events;
 use crate::analysis::tracks::{
-    ArrowKind, Change, LockTrack, Occupant, Position, Reason, Row, State, Tracks,
+    ArrowKind, Change, Holder, LockTrack, Occupant, Position, Reason, Row, State, Tracks,
 };
-use crate::model::{ContextId, MaybeContext, Meaning, Trace};
-use crate::report::scheduling::{kind_of, resource_name};
+use crate::model::{ContextId, Trace};
+use crate::report::scheduling::{asked_object, kind_of, resource_label};
 
 /// Adds all columns of the tracks. Returns the members `rows` and `reasons` of the header.
 ///
@@ -43,11 +42,10 @@ pub(super) fn put(
         rows.add("context", json!({ "context": context.0, "changes": place }));
     }
     for lock in &tracks.locks {
-        let held = |state: MaybeContext| (u64::from(state.get().is_some()), maybe(state.get()));
+        let held = |state: Holder| (u64::from(state.context().is_some()), maybe(state.context()));
         let changes = rows.changes(&lock.holder, held);
         let waits = rows.waits(lock);
-        let name = resource_name(trace, lock.key, lock.kind, trace.span);
-        let name = name.map_or_else(|| format!("{:#x}", lock.key), Cow::into_owned);
+        let name = resource_label(trace, lock.key, lock.kind);
         let what = kind_of(trace, lock.is_mutex, lock.kind);
         rows.add("lock", json!({ "name": name, "what": what, "changes": changes, "waits": waits }));
     }
@@ -93,28 +91,14 @@ fn maybe(context: Option<ContextId>) -> u64 {
 /// Returns the reason why a context is blocked: the kind and the name of the object, the context
 /// that holds it, and the state code.
 fn described(trace: &Trace, events: &Events, reason: &Reason) -> Value {
-    let name = reason.key.and_then(|key| {
-        let known = resource_name(trace, key, reason.kind, trace.span);
-        let any = || trace.objects.at(key, trace.span, None).map(|(_, o)| o.label.as_str().into());
-        known.or_else(any)
-    });
-    let object = reason.key.and_then(|key| trace.objects.at(key, trace.span, reason.kind));
-    let kind = object.and_then(|(_, object)| trace.schema.object_kind(object.kind));
-    let noun = match reason.request {
-        Some(Meaning::Lock) => Some("mutex"),
-        Some(Meaning::Wait) => Some("semaphore"),
-        Some(Meaning::Receive | Meaning::Send | Meaning::SendFirst) => Some("queue"),
-        Some(Meaning::Allocate) => Some("memory"),
-        _ => None,
-    };
-    let noun = kind.map(|kind| kind.label.as_str()).or(noun);
+    let (noun, object) = asked_object(trace, reason);
     let code = reason.code.map(|code| {
         let known = events.codes.get(&code);
         known.cloned().unwrap_or_else(|| code.to_string())
     });
     json!({
         "what": noun,
-        "object": name.map(Cow::into_owned).or_else(|| reason.key.map(|key| format!("{key:#x}"))),
+        "object": object,
         "holder": maybe(reason.holder),
         "code": code,
     })
@@ -238,7 +222,9 @@ fn entries(tracks: &Tracks, range: &Range<u64>, columns: &mut Columns) {
     columns.numbers("mark.context", context);
 
     let mut arrows: [Column; 7] = Default::default();
-    for arrow in tracks.arrows.iter().filter(|arrow| overlaps(range, arrow.from, Some(arrow.to))) {
+    // The page draws no arrows of messages.
+    let shown = tracks.arrows.iter().filter(|arrow| arrow.kind != ArrowKind::Message);
+    for arrow in shown.filter(|arrow| overlaps(range, arrow.from, Some(arrow.to))) {
         let [kind, by, whom, from, from_seq, until, until_seq] = &mut arrows;
         kind.number(u64::from(arrow.kind == ArrowKind::WaitsFor));
         by.number(maybe(arrow.from_context));

@@ -16,8 +16,8 @@ mod symbols;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::scheduling::resource_name;
-use crate::analysis::tracks::{Gap, LockTrack, Occupant, Row, State, Tracks};
+use super::scheduling::resource_label;
+use crate::analysis::tracks::{Gap, Occupant, Row, State, Tracks};
 use crate::model::{ContextId, Trace};
 use crate::select::{Selection, SelectionError, is_context};
 use crate::text::calendar::Zone;
@@ -60,7 +60,7 @@ impl Default for ChartOptions {
 /// use tracewell::report::chart::{ChartOptions, chart};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/threadx/tiny.trx").as_ref();
-/// let mut builder = TrackBuilder::default();
+/// let mut builder = TrackBuilder::default().without_machines();
 /// let trace = Input::open(path, Settings::default())?.read(&mut builder)?;
 /// let text = chart(&trace, &builder.finish(&trace), &ChartOptions::default())?;
 /// assert!(text.lines().all(|line| line.chars().count() <= 100));
@@ -234,17 +234,17 @@ impl<'a> Chart<'a> {
         let has_all_rows = contexts.is_empty() && cpus.is_empty();
         for lock in tracks.locks.iter().filter(|_| has_all_rows) {
             let held = lock.holder.spans(self.ticks.clone(), self.tracks.span);
-            let held: Vec<_> = held.filter(|span| span.state.get().is_some()).collect();
+            let held: Vec<_> = held.filter(|span| span.state.context().is_some()).collect();
             let mut waiting = self.grid();
             for wait in &lock.waits {
                 let until = wait.until.map_or(self.tracks.span, |until| until.ticks);
                 waiting.add(wait.from.ticks..until, Activity::Blocked);
             }
-            let name = lock_name(self.trace, lock);
+            let name = shown(&resource_label(self.trace, lock.key, lock.kind)).into_owned();
             if !held.is_empty() {
                 let mut holders = vec![self.symbols.free(); self.columns];
                 for span in held {
-                    let context = span.state.get();
+                    let context = span.state.context();
                     let index = self.contexts.iter().position(|id| Some(*id) == context);
                     let letter = index.map_or('*', symbols::letter);
                     let columns = waiting.columns_of(span.from.ticks..span.end);
@@ -364,11 +364,6 @@ fn shown_contexts(trace: &Trace, tracks: &Tracks, selection: &Selection) -> Vec<
 fn name(trace: &Trace, context: ContextId) -> String {
     let name = trace.contexts.get(context).map_or("?", |context| context.name.as_str());
     shown(name).into_owned()
-}
-
-fn lock_name(trace: &Trace, lock: &LockTrack) -> String {
-    let name = resource_name(trace, lock.key, lock.kind, trace.span);
-    name.map_or_else(|| format!("{:#x}", lock.key), |name| shown(&*name).into_owned())
 }
 
 fn activity(state: State) -> Activity {

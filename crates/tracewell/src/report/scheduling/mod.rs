@@ -9,6 +9,7 @@ mod json_system;
 mod json_tasks;
 pub(super) mod load;
 mod missing;
+mod reason;
 pub(super) mod tables;
 pub(super) mod text;
 
@@ -22,6 +23,7 @@ pub use json_tasks::{
     Inversions, JobFigures, KindRequests, MarkName, PassageRow, Requests, TaskPassages, TaskRow,
     TimingRow,
 };
+pub(crate) use reason::{asked_object, resource_label};
 pub use text::text;
 
 use std::borrow::Cow;

@@ -1,0 +1,58 @@
+//! Follows items from the event that puts them into a queue or a semaphore to the event that takes
+//! them, for systems whose events do not name the receivers of messages.
+
+use super::exchange::{Act, Exchange, tells_messages};
+use super::moments::Passed;
+use super::sight::Sight;
+use crate::analysis::scheduling::Position;
+use crate::model::Event;
+
+/// Maximum number of items whose puts are stored. If there are more, all are dropped.
+const MAX_PUTS: usize = 1 << 20;
+
+/// Follows all items.
+#[derive(Debug, Default)]
+pub(in crate::analysis) struct Handovers {
+    exchange: Exchange,
+    puts: Vec<Passed>,
+    /// True if events name the receivers of messages; `None` before the first event.
+    tells_messages: Option<bool>,
+}
+
+impl Handovers {
+    /// Handles an event. If the event hands over an item, returns its put and its taking. A context
+    /// that waits takes the item at the put.
+    pub(in crate::analysis) fn take(&mut self, event: Event<'_>) -> Option<(Passed, Passed)> {
+        let tells = *self.tells_messages.get_or_insert_with(|| tells_messages(&event.trace.schema));
+        if tells {
+            return None;
+        }
+        let sight = Sight::of(event);
+        self.exchange.recorded(event.row.context, sight.map(|sight| sight.meaning));
+        let sight = sight?;
+        let at = Position { ticks: event.ticks(), seq: event.seq() };
+        let passed = Passed { at, context: event.row.context };
+        match Act::of(&sight)? {
+            Act::Put { first } => {
+                if self.puts.len() >= MAX_PUTS {
+                    self.gap();
+                }
+                self.puts.push(passed);
+                let taker = self.exchange.put(&sight, Some(self.puts.len() - 1), first)?;
+                let context = event.trace.contexts.find(taker.key)?;
+                Some((passed, Passed { at, context }))
+            }
+            Act::Take => {
+                let taker = sight.recorder()?;
+                let put = self.exchange.take(&sight, taker)?;
+                Some((*self.puts.get(put)?, passed))
+            }
+        }
+    }
+
+    /// Handles missing events. After them, it is unknown which items are pending.
+    pub(in crate::analysis) fn gap(&mut self) {
+        self.exchange.clear();
+        self.puts.clear();
+    }
+}

@@ -1,0 +1,38 @@
+//! Passes the moments at which machines, queues and messages change to consumers such as timelines.
+//!
+//! [`super::Machines`] adds up figures. A [`MachineMoments`] receives the same changes one by one,
+//! so a timeline agrees with the figures.
+
+use super::sight::Named;
+use crate::analysis::scheduling::Position;
+use crate::model::ContextId;
+
+/// An event that sends or takes a message: its position, and the context that recorded it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Passed {
+    /// The position of the event.
+    pub at: Position,
+    /// The context that recorded the event.
+    pub context: ContextId,
+}
+
+/// A consumer of moments. It is called in the order of events.
+pub trait MachineMoments {
+    /// An event contains the level of a queue, a pool or a semaphore.
+    fn level(&mut self, _object: Named, _level: u64, _at: Position) {}
+
+    /// The state of a machine changed. `None` is an unknown state.
+    fn state(&mut self, _machine: Named, _state: Option<Named>, _at: Position) {}
+
+    /// A machine began a step, or ended the step that it had begun.
+    fn step(&mut self, _machine: Named, _begins: bool, _at: Position) {}
+
+    /// A message with a recorded post was taken or dispatched.
+    fn message(&mut self, _sent: Passed, _taken: Passed) {}
+
+    /// Events are missing after this position, or the system starts here.
+    fn gap(&mut self, _at: Position) {}
+}
+
+/// A consumer that ignores all moments.
+impl MachineMoments for () {}

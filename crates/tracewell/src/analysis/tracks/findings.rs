@@ -1,0 +1,100 @@
+//! Findings: parts of the trace that deserve attention.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::{Job, Position};
+use crate::analysis::scheduling::Wait;
+use crate::model::ContextId;
+
+/// Kind of a finding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FindingKind {
+    /// A context waited for a mutex while less urgent contexts ran that did not hold it, for this
+    /// number of ticks.
+    PriorityInversion {
+        /// Ticks of the inversion.
+        ticks: u64,
+    },
+    /// A job was not complete at its deadline.
+    DeadlineMissed,
+}
+
+impl FindingKind {
+    /// Returns the words for output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PriorityInversion { .. } => "priority inversion",
+            Self::DeadlineMissed => "deadline missed",
+        }
+    }
+}
+
+/// A part of the trace that deserves attention.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// The reason for the finding.
+    pub kind: FindingKind,
+    /// The context that was delayed.
+    pub context: ContextId,
+    /// The request of the mutex, or the release of the job.
+    pub from: Position,
+    /// The end of the wait, or the event that reports the missed deadline.
+    pub until: Position,
+    /// The context that caused most of an inversion; `None` if the trace does not show it.
+    pub culprit: Option<ContextId>,
+}
+
+/// Collects inversions.
+#[derive(Debug, Default)]
+pub(super) struct Inversions {
+    /// Inverted ticks during each open wait, by the context that ran.
+    open: HashMap<ContextId, HashMap<ContextId, u64, RandomState>, RandomState>,
+    list: Vec<Finding>,
+}
+
+impl Inversions {
+    pub(super) fn charge(&mut self, task: ContextId, runs: ContextId, ticks: u64) {
+        *self.open.entry(task).or_default().entry(runs).or_default() += ticks;
+    }
+
+    /// Handles the end of a wait. Returns true if it added a finding.
+    pub(super) fn wait_ended(&mut self, wait: &Wait, at: Position) -> bool {
+        let Some(by) = self.open.remove(&wait.task).filter(|_| wait.is_mutex) else { return false };
+        // Of equal contexts, name the one with the lower number.
+        let culprit = by.iter().max_by_key(|(id, ticks)| (**ticks, std::cmp::Reverse(**id)));
+        self.list.push(Finding {
+            kind: FindingKind::PriorityInversion { ticks: by.values().sum() },
+            context: wait.task,
+            from: wait.from,
+            until: at,
+            culprit: culprit.map(|(id, _)| *id),
+        });
+        true
+    }
+
+    /// Handles missing events: the ends of open waits are unknown.
+    pub(super) fn gap(&mut self) {
+        self.open.clear();
+    }
+
+    /// Returns all findings in the order of their ends. On several cores there are no inversions,
+    /// because other contexts run at the same time.
+    pub(super) fn finish(mut self, jobs: &[Job], cores: usize) -> Vec<Finding> {
+        if cores > 1 {
+            self.list.clear();
+        }
+        self.list.extend(jobs.iter().filter_map(|job| {
+            Some(Finding {
+                kind: FindingKind::DeadlineMissed,
+                context: job.context,
+                from: job.from,
+                until: job.missed?,
+                culprit: None,
+            })
+        }));
+        self.list.sort_by_key(|finding| finding.until);
+        self.list
+    }
+}

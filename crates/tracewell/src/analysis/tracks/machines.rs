@@ -1,0 +1,189 @@
+//! Tracks of state machines, of levels, and arrows of messages.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::{Arrow, ArrowKind, MAX_ENTRIES, Position, Row};
+use crate::analysis::machines::{Figures, Level, Machine, MachineMoments, Named, Passed};
+
+/// The level of a queue, a pool or a semaphore over time.
+#[derive(Clone, Debug)]
+pub struct LevelTrack {
+    /// The queue, pool or semaphore.
+    pub object: Named,
+    /// True if the levels are numbers of free items, because the capacity is unknown.
+    pub counts_free: bool,
+    /// The levels in events; `None` if the level is unknown because events are missing. An event
+    /// contains the level before its own effect.
+    pub row: Row<Option<u64>>,
+}
+
+/// A state machine over time.
+#[derive(Clone, Debug)]
+pub struct MachineTrack {
+    /// The machine that the track describes.
+    pub machine: Named,
+    /// The states that the row refers to.
+    pub states: Vec<Named>,
+    /// The index of the current state in `states`; `None` if it is unknown.
+    pub row: Row<Option<u32>>,
+    /// The steps, in the order of their beginnings.
+    pub steps: Vec<StepSpan>,
+}
+
+/// A step of a state machine, from the dispatch of a message to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StepSpan {
+    /// The event that dispatched the message.
+    pub from: Position,
+    /// The event that ended the step; `None` if the trace does not show it.
+    pub until: Option<Position>,
+}
+
+/// Receives the moments of machines.
+#[derive(Debug, Default)]
+pub(super) struct MachineBuilder {
+    levels: Table<LevelTrack>,
+    machines: Table<Followed>,
+    pub(super) arrows: Vec<Arrow>,
+    entries: u64,
+    pub(super) left_out: u64,
+}
+
+/// A machine, and its step in progress.
+#[derive(Debug)]
+struct Followed {
+    track: MachineTrack,
+    indices: HashMap<Named, u32, RandomState>,
+    /// Index of the step.
+    open: Option<usize>,
+}
+
+/// Tracks by name.
+#[derive(Debug)]
+struct Table<T> {
+    list: Vec<T>,
+    by_name: HashMap<Named, usize, RandomState>,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self { list: Vec::new(), by_name: HashMap::default() }
+    }
+}
+
+impl<T> Table<T> {
+    fn get(&mut self, name: Named, new: impl FnOnce() -> T) -> &mut T {
+        let index = *self.by_name.entry(name).or_insert_with(|| {
+            self.list.push(new());
+            self.list.len() - 1
+        });
+        &mut self.list[index]
+    }
+
+    fn into_map(self) -> HashMap<Named, T, RandomState> {
+        let mut tracks: Vec<_> = self.list.into_iter().map(Some).collect();
+        let named = self.by_name.into_iter();
+        named.filter_map(|(name, index)| Some((name, tracks.get_mut(index)?.take()?))).collect()
+    }
+}
+
+impl MachineBuilder {
+    fn has_room(&mut self) -> bool {
+        let room = self.entries < MAX_ENTRIES;
+        self.left_out += u64::from(!room);
+        self.entries += u64::from(room);
+        room
+    }
+
+    fn machine(&mut self, machine: Named) -> &mut Followed {
+        self.machines.get(machine, || Followed {
+            track: MachineTrack {
+                machine,
+                states: Vec::new(),
+                row: Row::default(),
+                steps: Vec::new(),
+            },
+            indices: HashMap::default(),
+            open: None,
+        })
+    }
+
+    /// Returns the tracks of levels and machines that `figures` lists, in the same order.
+    pub(super) fn finish(self, figures: &Figures) -> (Vec<LevelTrack>, Vec<MachineTrack>) {
+        let (mut levels, mut machines) = (self.levels.into_map(), self.machines.into_map());
+        // The figures have the current name of each object.
+        let level = |level: &Level| {
+            let Level { object, counts_free, .. } = *level;
+            Some(LevelTrack { object, counts_free, ..levels.remove(&object)? })
+        };
+        let machine = |machine: &Machine| {
+            let name = machine.name;
+            Some(MachineTrack { machine: name, ..machines.remove(&name)?.track })
+        };
+        let levels = figures.levels.iter().filter_map(level).collect();
+        (levels, figures.machines.iter().filter_map(machine).collect())
+    }
+}
+
+impl MachineMoments for MachineBuilder {
+    fn level(&mut self, object: Named, level: u64, at: Position) {
+        if self.has_room() {
+            let new = || LevelTrack { object, counts_free: false, row: Row::default() };
+            self.levels.get(object, new).row.set(at, Some(level));
+        }
+    }
+
+    fn state(&mut self, machine: Named, state: Option<Named>, at: Position) {
+        if !self.has_room() {
+            return;
+        }
+        let Followed { track, indices, .. } = self.machine(machine);
+        let index = state.map(|state| {
+            let next = track.states.len() as u32;
+            *indices.entry(state).or_insert_with(|| {
+                track.states.push(state);
+                next
+            })
+        });
+        track.row.set(at, index);
+    }
+
+    fn step(&mut self, machine: Named, begins: bool, at: Position) {
+        if begins && !self.has_room() {
+            return;
+        }
+        let Followed { track, open, .. } = self.machine(machine);
+        if begins {
+            *open = Some(track.steps.len());
+            track.steps.push(StepSpan { from: at, until: None });
+        } else if let Some(step) = open.take().and_then(|index| track.steps.get_mut(index)) {
+            step.until = Some(at);
+        }
+    }
+
+    fn message(&mut self, sent: Passed, taken: Passed) {
+        if self.has_room() {
+            self.arrows.push(Arrow {
+                kind: ArrowKind::Message,
+                from: sent.at,
+                from_context: Some(sent.context),
+                to: taken.at,
+                to_context: taken.context,
+            });
+        }
+    }
+
+    fn gap(&mut self, at: Position) {
+        for level in &mut self.levels.list {
+            self.entries += u64::from(level.row.set(at, None));
+        }
+        for Followed { track, open, .. } in &mut self.machines.list {
+            *open = None;
+            if !track.row.changes().is_empty() {
+                self.entries += u64::from(track.row.set(at, None));
+            }
+        }
+    }
+}

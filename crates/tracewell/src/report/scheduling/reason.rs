@@ -1,0 +1,37 @@
+//! Names of resources, and of the objects for which contexts are blocked.
+
+use std::borrow::Cow;
+
+use super::resource_name;
+use crate::analysis::tracks::Reason;
+use crate::model::{Meaning, Trace};
+
+/// Returns the last name of a resource, or its key if it has none.
+pub(crate) fn resource_label(trace: &Trace, key: u64, kind: Option<u32>) -> String {
+    let name = resource_name(trace, key, kind, trace.span);
+    name.map_or_else(|| format!("{key:#x}"), Cow::into_owned)
+}
+
+/// Returns the noun for the object that a blocked context asked for, and the name of the object, or
+/// its key if it has no name.
+pub(crate) fn asked_object<'a>(
+    trace: &'a Trace,
+    reason: &Reason,
+) -> (Option<&'a str>, Option<String>) {
+    let name = |key| {
+        let known = resource_name(trace, key, reason.kind, trace.span);
+        let any = || trace.objects.at(key, trace.span, None).map(|(_, o)| o.label.as_str().into());
+        known.or_else(any)
+    };
+    let named = |key| name(key).map_or_else(|| format!("{key:#x}"), Cow::into_owned);
+    let object = reason.key.and_then(|key| trace.objects.at(key, trace.span, reason.kind));
+    let kind = object.and_then(|(_, object)| trace.schema.object_kind(object.kind));
+    let noun = match reason.request {
+        Some(Meaning::Lock) => Some("mutex"),
+        Some(Meaning::Wait) => Some("semaphore"),
+        Some(Meaning::Receive | Meaning::Send | Meaning::SendFirst) => Some("queue"),
+        Some(Meaning::Allocate) => Some("memory"),
+        _ => None,
+    };
+    (kind.map(|kind| kind.label.as_str()).or(noun), reason.key.map(named))
+}
