@@ -237,7 +237,8 @@ mod tests {
         let mut out = [0; 64];
         for core_in_id in [false, true] {
             let form = Form { texts: TextOrder::LowFirst, core_in_id };
-            for (id, payload) in [(3, &[][..]), (7, &[0x81, 1, 4]), (14, b"\x02hi"), (513, b"abc")] {
+            for (id, payload) in [(3, &[][..]), (7, &[0x81, 1, 4]), (14, b"\x02hi"), (513, b"abc")]
+            {
                 let core = u8::from(core_in_id);
                 let packet = Packet { core, id, payload, delta: 70_000, length: 0 };
                 let length = packet.write(form, &mut out).unwrap();
