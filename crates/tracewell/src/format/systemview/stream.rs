@@ -21,9 +21,9 @@ const FEW: usize = 3;
 /// Maximum length of the parameters of a plausible packet in bytes.
 const PLAUSIBLE_PAYLOAD: usize = 512;
 
-/// Number of bytes of an incomplete packet at the end of an input that are not reported as damage.
-/// Packets are rarely longer.
-const LAST_PACKET: usize = 300;
+/// Maximum length of an incomplete packet at the end of an input that is no damage, in bytes.
+/// Recorders limit texts to 128 bytes by default.
+const LAST_PACKET: usize = 1 << 10;
 
 /// Number of ticks that packets with plausible times lie apart at most, if the rate is unknown.
 const PLAUSIBLE_DELTA: u32 = 1 << 30;
