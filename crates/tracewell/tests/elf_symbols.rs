@@ -229,7 +229,8 @@ fn symbols_without_effect_are_reported() {
     assert_eq!(of(&movable), format!("{unused}the system moved it when it started"));
     // The addresses would fit, but they are those of another processor.
     let wide = Elf { is_64_bit: true, ..Elf::arm() }.global("alpha_thread", A, 0xA0, OBJECT);
-    let expected = "program.elf has no effect: its addresses have 64 bits, and those of this trace 32";
+    let expected =
+        "program.elf has no effect: its addresses have 64 bits, and those of this trace 32";
     assert_eq!(of(&wide), expected);
 }
 

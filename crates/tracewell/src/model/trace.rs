@@ -7,7 +7,8 @@ use tracewell_wire::ByteOrder;
 
 use super::schema::Schema;
 use super::{
-    Clock, Context, Contexts, Diagnostics, Losses, Objects, SymbolAt, SymbolTable, WallClock, values,
+    Clock, Context, Contexts, Diagnostics, Losses, Objects, SymbolAt, SymbolTable, WallClock,
+    values,
 };
 
 /// The display form of a fact.

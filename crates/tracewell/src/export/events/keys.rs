@@ -52,8 +52,7 @@ impl Keys {
     }
 
     fn separated(separator: &str) -> Self {
-        let [ticks, time_ns, time, cpu, priority, text] =
-            [(); 6].map(|()| Literal::new(separator));
+        let [ticks, time_ns, time, cpu, priority, text] = [(); 6].map(|()| Literal::new(separator));
         let [seq, end] = [(); 2].map(|()| Literal::new(""));
         let absent = Absent::Empty;
         Self { seq, ticks, time_ns, time, cpu, priority, text, end, absent, room: ROOM }

@@ -131,7 +131,8 @@ impl<'a> Axis<'a> {
             }
             None => format!("{} ticks", (length + 1).div_ceil(self.columns as u64)),
         };
-        let whole = if length == span { String::new() } else { format!(" of {}", self.since_first(span)) };
+        let whole =
+            if length == span { String::new() } else { format!(" of {}", self.since_first(span)) };
         format!("{from} to {to}{whole}, {column} in a column")
     }
 
