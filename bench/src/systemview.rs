@@ -1,6 +1,6 @@
 //! Generates SystemView streams, and reads their packets with a plain loop.
 
-use tracewell_wire::systemview::{Form, Packet, SYNC, ids, number, text, TextOrder};
+use tracewell_wire::systemview::{Form, Packet, SYNC, TextOrder, ids, number, text};
 
 /// Sums over the packets of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

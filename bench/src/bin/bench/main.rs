@@ -17,8 +17,8 @@ mod memory;
 mod plan;
 mod posix;
 mod rkh;
-mod systemview;
 mod streams;
+mod systemview;
 mod text;
 mod tracing;
 

@@ -140,7 +140,7 @@ fn numbers(text: &str) -> Vec<(u32, String)> {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('=') {
         let number = before.trim_matches([' ', '\t', ',']);
-        let (name, behind) = match after.strip_prefix('"') {
+        let (name, next) = match after.strip_prefix('"') {
             Some(after) => after.split_once('"').unwrap_or((after, "")),
             None => {
                 let end = after.find([' ', '\t', ',']).unwrap_or(after.len());
@@ -152,7 +152,7 @@ fn numbers(text: &str) -> Vec<(u32, String)> {
             None => number.parse(),
         };
         found.extend(number.ok().map(|number| (number, name.to_owned())));
-        rest = behind;
+        rest = next;
     }
     found
 }

@@ -96,7 +96,7 @@ pub(super) fn is_head(bytes: &[u8]) -> bool {
 
 impl Head {
     fn line(&mut self, line: &[u8]) {
-        let line = shown(line.trim_ascii());
+        let line = String::from_utf8_lossy(line.trim_ascii());
         let (key, value) = line.split_once([' ', '\t']).unwrap_or((&line, ""));
         let value = value.trim();
         if key == "ESP_Extension" {
@@ -109,7 +109,7 @@ impl Head {
                 self.streams.extend(number);
             }
         } else if let Some((_, name)) = TEXTS.iter().find(|(known, _)| *known == key) {
-            self.texts.push((name, value.to_owned()));
+            self.texts.push((name, shown(value.as_bytes()).into_owned()));
         }
     }
 }

@@ -94,13 +94,13 @@ impl Conversion {
         let length = sign.len() + zeros + digits.len();
         let fill = self.width.saturating_sub(length);
         let pads_zeros = self.zero && !self.left && self.precision.is_none();
-        let (before, zeros, behind) = match (self.left, pads_zeros) {
+        let (before, zeros, after) = match (self.left, pads_zeros) {
             (true, _) => (0, zeros, fill),
             (_, true) => (0, zeros + fill, 0),
             _ => (fill, zeros, 0),
         };
         // Writing to a String does not fail.
-        let _ = write!(out, "{:before$}{sign}{:0>zeros$}{digits}{:behind$}", "", "", "");
+        let _ = write!(out, "{:before$}{sign}{:0>zeros$}{digits}{:after$}", "", "", "");
     }
 }
 
