@@ -15,20 +15,11 @@ use super::names::{Names, Numbers};
 use super::print;
 use super::row::Row;
 use super::stream::Known;
-use super::tables::{Field, Plan, Tables};
+use super::tables::{Field, Plan, Tables, shown_id};
 use crate::model::{
     Emitter, Fact, FactForm, Flow, LossCause, NewEvent, Rate, Severity, Trace, values,
 };
 use crate::text::shown;
-
-/// The id of the first extended event, as shown to users.
-const FIRST_EXTENDED: u32 = 0x8000;
-
-/// Maximum number of second ids.
-const EXTENDED_IDS: u32 = 0x100;
-
-/// Added to ids above 32767, so that they differ from those of extended events.
-const HIGH_IDS: u32 = 0x1_0000;
 
 /// Number of ticks after which the counter of a target wraps.
 const TURN: u64 = 1 << 32;
@@ -603,17 +594,4 @@ impl Events {
 /// Returns the operating system that the texts of a trace describe.
 fn kernel(trace: &Trace) -> Option<Kernel> {
     Kernel::described(trace.text("system"), trace.text("device"), trace.text("core"))
-}
-
-/// Returns the id of an event as shown to users.
-#[inline]
-fn shown_id(packet: &Packet<'_>, order: TextOrder) -> u32 {
-    match packet.id {
-        ids::EXTENDED => match packet.parameters(order).number() {
-            Some(id) if id < EXTENDED_IDS => FIRST_EXTENDED + id,
-            _ => ids::EXTENDED,
-        },
-        id if id < FIRST_EXTENDED => id,
-        id => id.saturating_add(HIGH_IDS),
-    }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use tracewell_wire::systemview::ids;
+use tracewell_wire::systemview::{Packet, TextOrder, ids};
 
 use super::FORMAT;
 use super::grammar;
@@ -16,6 +16,15 @@ use crate::model::schema::{ArgumentKind, EventType, Extension, Schema, TableId};
 
 /// Maximum number of events of all modules.
 const MAX_MODULE_EVENTS: usize = 1 << 12;
+
+/// The id of the first extended event, as shown to users.
+const FIRST_EXTENDED: u32 = 0x8000;
+
+/// Maximum number of second ids.
+const EXTENDED_IDS: u32 = 0x100;
+
+/// Added to ids above 32767, so that they differ from those of extended events.
+const HIGH_IDS: u32 = 0x1_0000;
 
 /// How an argument is recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -152,5 +161,18 @@ fn field(argument: &crate::model::schema::Argument) -> Field {
         ArgumentKind::Object(_) => Field::Object { shrunk },
         _ if shrunk => Field::Shrunk,
         _ => Field::Number,
+    }
+}
+
+/// Returns the id of an event as shown to users.
+#[inline]
+pub(super) fn shown_id(packet: &Packet<'_>, order: TextOrder) -> u32 {
+    match packet.id {
+        ids::EXTENDED => match packet.parameters(order).number() {
+            Some(id) if id < EXTENDED_IDS => FIRST_EXTENDED + id,
+            _ => ids::EXTENDED,
+        },
+        id if id < FIRST_EXTENDED => id,
+        id => id.saturating_add(HIGH_IDS),
     }
 }
