@@ -11,6 +11,7 @@ pub mod rkh;
 pub mod scaling;
 pub mod shark;
 pub mod stream;
+pub mod systemview;
 pub mod templates;
 pub mod trace;
 pub mod tracing;

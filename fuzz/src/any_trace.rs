@@ -3,7 +3,7 @@
 use tracewell::input::{Input, Settings};
 
 /// Dialects with their options. With these options, even short inputs decode to many events.
-const CHOICES: [(&str, &[&str]); 9] = [
+const CHOICES: [(&str, &[&str]); 10] = [
     ("threadx", &[]),
     ("threadx", &["rate=100MHz"]),
     ("rkh", &["dialect=3.4", "checksum=off", "seq=off", "ts=1", "rate=1000", "sender=on"]),
@@ -13,6 +13,7 @@ const CHOICES: [(&str, &[&str]); 9] = [
     ("native", &[]),
     ("posix", &[]),
     ("arrivals", &[]),
+    ("systemview", &["kernel=freertos"]),
 ];
 
 /// Opens a trace. The first byte selects the dialect, and the others are the trace.

@@ -25,6 +25,7 @@ mod posix;
 mod reports;
 mod selections;
 mod streams;
+mod systemview;
 mod target;
 mod template;
 mod wire_aix;
@@ -43,6 +44,7 @@ pub use selections::{selections, settings};
 pub use streams::{
     native, native_edited, native_image, posix_reader, posix_reader_edited, posix_reader_memory,
 };
+pub use systemview::{systemview, systemview_descriptions};
 pub use target::{target, target_packets};
 pub use template::{compress, template_machine, template_parser};
 pub use wire_aix::wire_aix;

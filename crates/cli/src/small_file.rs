@@ -11,6 +11,7 @@ use std::sync::Arc;
 use tracewell::compressed::Compression;
 use tracewell::compressed::lzw;
 use tracewell::compressed::reader::Decompressor;
+use tracewell::format::systemview::description;
 use tracewell::model::schema::Extension;
 use tracewell::source::check_text;
 use tracewell::text::shown_path;
@@ -51,10 +52,14 @@ pub(crate) fn read_rules(path: &Path) -> Result<Vec<u8>, Failure> {
     read_or_stdin(path, MAX_RULES, |_| false)
 }
 
-/// Reads and parses a schema file.
+/// Reads and parses a schema file, or a description file of SystemView.
 pub(crate) fn read_schema(path: &Path) -> Result<Arc<Extension>, Failure> {
-    let text = read_text(path)?;
-    let file = Extension::parse(&text, &path.display().to_string());
+    let mut text = read_text(path)?;
+    let name = path.display().to_string();
+    if description::is_description(&text) {
+        text = description::to_schema(&text, &name).map_err(Failure::usage)?;
+    }
+    let file = Extension::parse(&text, &name);
     file.map(Arc::new).map_err(|error| Failure::usage(error.to_string()))
 }
 

@@ -189,6 +189,29 @@ fn a_target_that_listens_is_connected_to_again_in_the_middle_of_a_frame() {
 }
 
 #[test]
+fn a_systemview_target_is_shown_while_it_sends() {
+    let sent = fs::read(fixture("systemview/recorder.bin")).unwrap();
+    let target = TcpListener::bind("127.0.0.1:0").unwrap();
+    let source = Source::Tcp(target.local_addr().unwrap().to_string());
+    let (collected, kept) = collecting(&source, Until::default(), |_, kept| {
+        let (mut connection, _) = target.accept().unwrap();
+        let mut received = 0;
+        for piece in sent.chunks(1000) {
+            send(&mut connection, piece);
+            received += piece.len();
+            kept.bytes.wait_for(received);
+        }
+        connection
+    });
+    assert_eq!(kept.bytes.bytes(), sent);
+    let trace = collected.shown.unwrap().trace.unwrap();
+    // The number of packets that the target counted.
+    assert_eq!((trace.format, trace.events), ("systemview", 1179));
+    assert!(trace.losses.is_empty());
+    assert!(kept.shown().contains("spindle"));
+}
+
+#[test]
 fn a_target_that_starts_again_is_seen_and_loses_nothing() {
     let sent = capture();
     let target = TcpListener::bind("127.0.0.1:0").unwrap();

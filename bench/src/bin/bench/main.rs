@@ -18,6 +18,7 @@ mod plan;
 mod posix;
 mod rkh;
 mod streams;
+mod systemview;
 mod text;
 mod tracing;
 
@@ -55,6 +56,7 @@ fn main() -> Result<()> {
     insert::insert(&plan);
     rkh::rkh_decode(&plan)?;
     rkh::rkh_encode(&plan);
+    systemview::systemview_decode(&plan)?;
     streams::record(&plan)?;
     tracing::record(&plan)?;
     posix::record(&plan)?;

@@ -20,6 +20,7 @@ pub mod posix;
 pub mod rkh;
 mod settings;
 pub mod shark;
+pub mod systemview;
 pub mod target;
 pub mod threadx;
 
@@ -273,6 +274,7 @@ pub static FORMATS: &[&Format] = &[
     &posix::FORMAT,
     &rkh::FORMAT,
     &shark::FORMAT,
+    &systemview::FORMAT,
     &target::FORMAT,
     &arrivals::FORMAT,
 ];

@@ -21,6 +21,10 @@
 pub enum Meaning {
     /// The subject is running from here on.
     Runs,
+    /// The running context loses the processor. The scheduler has not chosen another context yet.
+    Stops,
+    /// The scheduler found no context that is ready to run.
+    Idle,
     /// The subject became ready to run.
     Ready,
     /// The subject stopped being ready; the value is the reason.

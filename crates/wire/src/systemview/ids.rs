@@ -22,7 +22,7 @@ pub const TASK_CREATE: u32 = 8;
 pub const TASK_INFO: u32 = 9;
 /// Recording begins; post-mortem recorders repeat it.
 pub const TRACE_START: u32 = 10;
-/// Recording ends.
+/// The recorder stops.
 pub const TRACE_STOP: u32 = 11;
 /// The system's time as the value of the tick counter.
 pub const SYSTIME_CYCLES: u32 = 12;

@@ -28,9 +28,9 @@ pub struct Form {
 pub struct Packet<'a> {
     /// Number of the core, if ids contain it; otherwise 0.
     pub core: u8,
-    /// Event id.
+    /// The id of the event.
     pub id: u32,
-    /// The parameters.
+    /// The bytes of the parameters.
     pub payload: &'a [u8],
     /// Ticks since the previous packet.
     pub delta: u32,

@@ -59,7 +59,8 @@ impl Step {
             subject,
             next: named(role(|means| means.next)),
             names_next: role(|means| means.next).is_some(),
-            idles: argument(role(|means| means.next)) == Some(0),
+            idles: argument(role(|means| means.next)) == Some(0)
+                || means.is_some_and(|means| means.meaning == Meaning::Idle),
             object: argument(role(|means| means.object)),
             object_kind: means.filter(asks).and_then(|means| {
                 match event.kind().args.get(means.object?)?.kind {
@@ -96,6 +97,7 @@ impl Step {
                 let runs = self.next.unwrap_or(chosen).into();
                 running.choose(OnBehalf { runs, of: chosen.into() });
             }
+            (Some(Meaning::Idle | Meaning::Stops), _) => running.idle(),
             (Some(Meaning::Runs), Some(system)) if self.of_system => running.load_system(system),
             (Some(Meaning::Runs), Some(task)) => running.load(task),
             _ => self.apply_recorded(running),

@@ -260,6 +260,7 @@ fn argument_kind(kind: &str, names: &BTreeMap<String, ArgumentKind>) -> Option<A
         "text" => ArgumentKind::Text,
         "bytes" => ArgumentKind::Bytes,
         "list" => ArgumentKind::List,
+        "float" => ArgumentKind::Float,
         other => *names.get(other)?,
     })
 }

@@ -1,0 +1,80 @@
+//! The contexts that run on each core.
+
+use tracewell_wire::systemview::ids;
+
+use super::names::Names;
+use crate::model::{ContextId, Trace};
+
+/// Maximum nesting of interrupts. Only damaged streams nest deeper.
+const MAX_DEPTH: usize = 64;
+
+/// The activity of a core.
+#[derive(Debug, Default)]
+pub(super) struct Core {
+    /// The task, the idle context or the scheduler; `None` if unknown.
+    running: Option<ContextId>,
+    /// The interrupts that are being served, the outermost first.
+    interrupts: Vec<ContextId>,
+    /// The count of the last overflow packet.
+    pub(super) drops: Option<u32>,
+    /// True if the stream began within a recording, so the first count includes earlier losses.
+    pub(super) joined: bool,
+}
+
+impl Core {
+    #[inline]
+    pub(super) fn runs(&mut self, context: ContextId) {
+        self.running = Some(context);
+    }
+
+    /// Handles the end of the running task's execution.
+    pub(super) fn stops(&mut self, scheduler: ContextId) {
+        self.running = Some(scheduler);
+    }
+
+    #[inline]
+    pub(super) fn enter(&mut self, interrupt: ContextId) {
+        if self.interrupts.len() < MAX_DEPTH {
+            self.interrupts.push(interrupt);
+        }
+    }
+
+    /// Handles missing events: what runs after them is unknown.
+    pub(super) fn forget(&mut self) {
+        self.running = None;
+        self.interrupts.clear();
+    }
+}
+
+/// All cores.
+#[derive(Debug, Default)]
+pub(super) struct Cores(Vec<Core>);
+
+impl Cores {
+    /// Returns a core.
+    #[inline]
+    pub(super) fn at(&mut self, cpu: u16) -> &mut Core {
+        let index = usize::from(cpu);
+        if index >= self.0.len() {
+            self.0.resize_with(index + 1, Core::default);
+        }
+        &mut self.0[index]
+    }
+
+    /// Makes the activity of all cores unknown.
+    pub(super) fn forget(&mut self) {
+        self.0.iter_mut().for_each(Core::forget);
+    }
+
+    /// Returns the context that recorded an event, and ends the interrupt if the event is its end.
+    #[inline]
+    pub(super) fn context(&mut self, id: u32, cpu: u16, trace: &mut Trace) -> ContextId {
+        let core = self.at(cpu);
+        let ends = matches!(id, ids::ISR_EXIT | ids::ISR_TO_SCHEDULER);
+        let interrupt = if ends { core.interrupts.pop() } else { core.interrupts.last().copied() };
+        match interrupt.or(core.running) {
+            Some(context) => context,
+            None => Names::unknown(trace),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Reads the bytes before the first packet: the lines that host programs write in front of a
+//! stream, and the greeting of a target.
+//!
+//! Head lines begin with `;`. The head ends at the first line that does not. Only `ESP_Extension`
+//! and `Offset CoreN BYTES` change how the stream is read; all other lines are texts.
+
+use tracewell_wire::systemview::{SERIAL_GREETING, TCP_GREETING};
+
+use crate::text::shown;
+
+/// Maximum length of the head in bytes.
+const MAX_HEAD: usize = 1 << 16;
+
+/// Maximum number of streams in a file.
+const MAX_STREAMS: usize = 256;
+
+/// First bytes of a greeting over TCP.
+const TCP_START: &[u8] = b"SEGGER SystemView V";
+
+/// First bytes of a greeting over a serial line.
+const SERIAL_START: &[u8] = b"SV";
+
+/// Keys of head lines, and the names of the trace's texts.
+const TEXTS: [(&str, &str); 6] = [
+    ("Version", "version"),
+    ("RecordTime", "record_time"),
+    ("Author", "author"),
+    ("Title", "title"),
+    ("Description", "description"),
+    ("TargetName", "target"),
+];
+
+/// The content of a head.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Head {
+    /// Length in bytes.
+    pub(super) length: usize,
+    /// Texts with their names.
+    pub(super) texts: Vec<(&'static str, String)>,
+    /// True if the ids of the stream contain the number of the core.
+    pub(super) core_in_id: bool,
+    /// Core numbers and beginnings of streams in bytes after the head, in order of the beginnings.
+    pub(super) streams: Vec<(u16, u64)>,
+}
+
+/// Reads the head at the start of `bytes`. Returns `None` if the head may continue after these
+/// bytes; `last` is true if nothing follows them.
+pub(super) fn read(bytes: &[u8], last: bool) -> Option<Head> {
+    let mut head = Head::default();
+    for (start, length) in [(TCP_START, TCP_GREETING), (SERIAL_START, SERIAL_GREETING)] {
+        let is_part = !bytes.is_empty() && start.starts_with(bytes) && !last;
+        if is_part || (bytes.starts_with(start) && bytes.len() < length && !last) {
+            return None;
+        }
+        if bytes.starts_with(start) && bytes.len() >= length {
+            head.length = length;
+            let text = bytes.get(..length).filter(|_| length == TCP_GREETING).unwrap_or_default();
+            let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
+            if !text.is_empty() {
+                head.texts.push(("version", shown(text).into_owned()));
+            }
+            return Some(head);
+        }
+    }
+    loop {
+        let rest = bytes.get(head.length..).unwrap_or_default();
+        match rest.first() {
+            Some(b';') if head.length < MAX_HEAD => {}
+            None if !last => return None,
+            _ => break,
+        }
+        let end = rest.iter().position(|byte| *byte == b'\n');
+        let Some(end) = end.or(last.then_some(rest.len())) else {
+            // A line without an end is not part of a head.
+            if rest.len() < MAX_HEAD {
+                return None;
+            }
+            break;
+        };
+        head.line(rest.get(1..end).unwrap_or_default());
+        head.length += (end + 1).min(rest.len());
+    }
+    head.streams.sort_by_key(|(_, begin)| *begin);
+    Some(head)
+}
+
+/// Returns true if these lines are from a program that records SystemView streams.
+pub(super) fn is_head(bytes: &[u8]) -> bool {
+    let lines = bytes.split(|byte| *byte == b'\n').take_while(|line| line.starts_with(b";"));
+    let keys = ["Version", "RecordTime", "Author", "Offset"];
+    lines.take(64).any(|line| {
+        let line = line.get(1..).unwrap_or_default().trim_ascii();
+        keys.iter().any(|key| line.starts_with(key.as_bytes()))
+    })
+}
+
+impl Head {
+    fn line(&mut self, line: &[u8]) {
+        let line = String::from_utf8_lossy(line.trim_ascii());
+        let (key, value) = line.split_once([' ', '\t']).unwrap_or((&line, ""));
+        let value = value.trim();
+        if key == "ESP_Extension" {
+            self.core_in_id = true;
+        } else if key == "Offset" {
+            let core = value.strip_prefix("Core").and_then(|rest| rest.split_once([' ', '\t']));
+            let number = core
+                .and_then(|(core, begin)| Some((core.parse().ok()?, begin.trim().parse().ok()?)));
+            if self.streams.len() < MAX_STREAMS {
+                self.streams.extend(number);
+            }
+        } else if let Some((_, name)) = TEXTS.iter().find(|(known, _)| *known == key) {
+            self.texts.push((name, shown(value.as_bytes()).into_owned()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_ends_at_the_first_line_without_a_semicolon() {
+        let bytes =
+            b";\r\n; Version \tSEGGER SystemView V2.52d\r\n; ESP_Extension\n; Offset Core1 90\n\
+                      ; Offset Core0 0\n;\n\0\0";
+        let head = read(bytes, false).unwrap();
+        assert_eq!(head.length, bytes.len() - 2);
+        assert_eq!(head.texts, [("version", "SEGGER SystemView V2.52d".to_owned())]);
+        assert_eq!((head.core_in_id, head.streams), (true, vec![(0, 0), (1, 90)]));
+        for cut in 1..bytes.len() - 2 {
+            assert_eq!(read(&bytes[..cut], false), None, "{cut}");
+            assert!(read(&bytes[..cut], true).unwrap().length <= cut);
+        }
+    }
+
+    #[test]
+    fn greetings_are_skipped() {
+        let mut tcp = [0; 40];
+        tcp[..25].copy_from_slice(b"SEGGER SystemView V3.60.0");
+        assert_eq!(read(&tcp, false).unwrap().length, 32);
+        assert_eq!(read(&tcp[..31], false), None);
+        assert_eq!(read(b"SV\x06\x07\0\0", false).unwrap().length, 4);
+        assert_eq!(read(b"\0\0\0", false).unwrap().length, 0);
+    }
+}

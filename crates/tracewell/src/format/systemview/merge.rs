@@ -1,0 +1,154 @@
+//! Merges the streams of several cores by time.
+//!
+//! Espressif's tools copy some packets into the streams of all cores. Of equal packets with equal
+//! times, only the first is an event.
+
+use std::collections::VecDeque;
+
+use tracewell_wire::systemview::{Packet, ids};
+
+use super::events::{Events, Place};
+use super::lane::Lane;
+use super::stream::{Part, Skipped, Source};
+use crate::format::Input;
+use crate::model::{Severity, Trace};
+
+/// Maximum number of packets of one time that are compared with packets of other cores.
+const MAX_COMPARED: usize = 64;
+
+/// The next part of a stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Next<'a> {
+    /// A packet.
+    Packet(Packet<'a>, Place),
+    /// A packet that another core has recorded as well.
+    Copy,
+    /// Bytes that are not packets.
+    Skipped(Skipped),
+}
+
+#[derive(Debug)]
+struct Branch<'a> {
+    lane: Lane,
+    source: Source<'a>,
+    next: Option<Next<'a>>,
+}
+
+/// The streams of several cores.
+#[derive(Debug)]
+pub(super) struct Merger<'a> {
+    branches: Vec<Branch<'a>>,
+    /// Packets of the current time.
+    compared: VecDeque<(Place, Packet<'a>)>,
+}
+
+impl<'a> Merger<'a> {
+    /// Creates the streams from the parts of an input. Each part has a lane and its end in bytes.
+    pub(super) fn new(lanes: Vec<(Lane, u64)>, input: Input<'a>) -> Self {
+        let branches = lanes.into_iter().map(|(lane, end)| {
+            let end = usize::try_from(end.saturating_sub(input.offset)).unwrap_or(usize::MAX);
+            let bytes = input.bytes.get(..end).unwrap_or(input.bytes);
+            let source = Source { bytes, offset: input.offset, last: true };
+            Branch { lane, source, next: None }
+        });
+        Self { branches: branches.collect(), compared: VecDeque::new() }
+    }
+
+    /// Reads the first packet of each stream, and reports streams that do not begin with copies of
+    /// one packet: their clocks may have different origins.
+    pub(super) fn begin(&mut self, events: &Events, trace: &mut Trace) {
+        let mut first = None;
+        for branch in &mut self.branches {
+            branch.advance(events);
+            let Some(Next::Packet(packet, place)) = branch.next else { continue };
+            let begin = (packet.id, packet.delta);
+            if *first.get_or_insert(begin) != begin || packet.id != ids::TRACE_START {
+                let message = "the streams do not begin with the same packet: expected one clock, \
+                               assumed that all streams began at the same time";
+                trace.diagnostics.add(Severity::Warning, place.offset, message);
+            }
+        }
+    }
+
+    /// Returns the earliest part of all streams with its stream. [`Merger::advance`] must follow.
+    pub(super) fn earliest(&mut self) -> Option<(usize, Next<'a>)> {
+        let nexts = self.branches.iter().enumerate();
+        let nexts = nexts.filter_map(|(index, branch)| Some((index, branch.next?)));
+        let (index, next) = nexts.min_by_key(|(index, next)| match next {
+            Next::Packet(_, place) => (place.ticks, 1, *index),
+            Next::Copy | Next::Skipped(_) => (self.branches[*index].lane.ticks, 0, *index),
+        })?;
+        let Next::Packet(packet, place) = next else { return Some((index, next)) };
+        Some((index, if self.is_copy(packet, place) { Next::Copy } else { next }))
+    }
+
+    /// Returns a stream.
+    pub(super) fn lane(&mut self, index: usize) -> Option<&mut Lane> {
+        self.branches.get_mut(index).map(|branch| &mut branch.lane)
+    }
+
+    /// Reads the next part of a stream.
+    pub(super) fn advance(&mut self, index: usize, events: &Events) {
+        if let Some(branch) = self.branches.get_mut(index) {
+            branch.advance(events);
+        }
+    }
+
+    /// Returns true if time advanced in a stream.
+    pub(super) fn advanced(&self) -> bool {
+        self.branches.iter().any(|branch| branch.lane.advanced)
+    }
+
+    /// Returns true if another core has recorded the same packet at the same time.
+    fn is_copy(&mut self, packet: Packet<'a>, place: Place) -> bool {
+        if !is_copied(packet.id) {
+            return false;
+        }
+        self.compared.retain(|(other, _)| other.ticks == place.ticks);
+        let found = self.compared.iter().position(|(other, known)| {
+            other.cpu != place.cpu && known.id == packet.id && known.payload == packet.payload
+        });
+        if let Some(found) = found {
+            self.compared.remove(found);
+            return true;
+        }
+        if self.compared.len() == MAX_COMPARED {
+            self.compared.pop_front();
+        }
+        self.compared.push_back((place, packet));
+        false
+    }
+}
+
+/// Returns true if Espressif's tools copy the packets of this event into all streams.
+fn is_copied(id: u32) -> bool {
+    matches!(
+        id,
+        ids::OVERFLOW
+            | ids::TASK_START_READY
+            | ids::TASK_INFO
+            | ids::TRACE_START
+            | ids::TRACE_STOP
+            | ids::SYSTIME_CYCLES
+            | ids::SYSTIME_US
+            | ids::SYSDESC
+            | ids::STACK_INFO
+            | ids::MODULEDESC
+            | ids::INIT
+            | ids::NUMMODULES
+    )
+}
+
+impl<'a> Branch<'a> {
+    fn advance(&mut self, events: &Events) {
+        self.next = match self.lane.stream.next(self.source, events) {
+            Part::Packet(packet, offset) => {
+                let place = self.lane.place(&packet, offset);
+                Some(Next::Packet(packet, place))
+            }
+            Part::Skipped(skipped) => Some(Next::Skipped(skipped)),
+            // The whole stream has arrived.
+            Part::More(_) | Part::End => None,
+        };
+    }
+}

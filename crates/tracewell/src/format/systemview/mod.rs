@@ -1,0 +1,125 @@
+//! Decodes streams of SEGGER SystemView: files of host programs, and what a target sends.
+//!
+//! | file | task |
+//! |---|---|
+//! | `print` | formats texts with their arguments |
+//! | `grammar` | parses descriptions of events |
+//! | `description` | converts description files to schema files |
+//! | `head` | reads the lines or the greeting before the first packet |
+//! | `stream` | cuts a stream into packets, and finds the next one after damage |
+//! | `row` | builds the rows of arguments |
+//! | `names` | tasks, interrupts, resources, markers |
+//! | `kernels` | the operating systems whose events have descriptions |
+//! | `tables` | the schema of a stream |
+//! | `cores` | the contexts that run |
+//! | `events` | turns packets into events |
+//! | `options` | facts that the bytes do not contain |
+//! | `lane` | the time of a stream |
+//! | `merge` | merges the streams of several cores |
+//! | `decoder` | the decoder |
+//!
+//! [`tracewell_wire::systemview`] defines the byte layout. `docs/systemview.md` has the rules for
+//! losses, names and several cores, with their sources.
+
+mod cores;
+mod decoder;
+pub mod description;
+mod events;
+mod grammar;
+mod head;
+mod kernels;
+mod lane;
+mod merge;
+mod names;
+mod options;
+mod print;
+mod row;
+mod stream;
+mod tables;
+
+use std::sync::{Arc, LazyLock};
+
+use tracewell_wire::systemview::{Form, Packet, ids};
+
+use super::{Confidence, Format};
+use crate::model::schema::{Rules, Schema};
+
+/// The format's entry in the list of formats.
+pub static FORMAT: Format = Format {
+    description: "SEGGER SystemView: .SVDat files, raw streams, ESP-IDF's files of several cores",
+    recognised_by: "a sync with the packets that follow it, or the head of a .SVDat file",
+    names_follow: true,
+    is_whole: |start| head::read(start, false).is_some_and(|head| !head.streams.is_empty()),
+    options: options::OPTIONS,
+    joins: true,
+    schema,
+    rules: RULES,
+    ..Format::new("systemview", recognise, decoder::new)
+};
+
+/// The rules for schema files: modules name their events in the stream.
+const RULES: Rules = Rules { names_events: true, check_encoding };
+
+/// The encoding of an argument that is an identifier of an address.
+const SHRUNK: &str = "id";
+
+/// Type code of tasks in the schema.
+const TASK: u32 = 1;
+
+/// Type code of resources in the schema.
+const RESOURCE: u32 = 3;
+
+/// The event whose argument has the names of markers.
+const MARK_START: u32 = 15;
+
+/// Returns the events that every stream has. The events of operating systems and modules are known
+/// after their descriptions.
+///
+/// ```
+/// let schema = tracewell::format::systemview::schema();
+/// assert_eq!(schema.event(4).name, "TASK_START_EXEC");
+/// ```
+pub fn schema() -> Arc<Schema> {
+    static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
+        Schema::built_in(
+            include_str!("../../../schemas/systemview.toml"),
+            "schemas/systemview.toml",
+        )
+    });
+    SCHEMA.clone()
+}
+
+fn check_encoding(encoding: &str) -> Result<(), String> {
+    match encoding {
+        "" | SHRUNK => Ok(()),
+        found => Err(format!("expected no encoding or 'as {SHRUNK}', found 'as {found}'")),
+    }
+}
+
+fn recognise(start: &[u8]) -> Option<Confidence> {
+    let begins = std::iter::successors(stream::find_sync(start), |at| {
+        let from = at + 1;
+        stream::find_sync(start.get(from..)?).map(|next| from + next)
+    });
+    let recording = begins.take(16).any(|at| is_recording(start.get(at..).unwrap_or_default()));
+    if recording {
+        return Some(Confidence::Certain);
+    }
+    (start.starts_with(b";") && head::is_head(start)).then_some(Confidence::Possible)
+}
+
+/// Returns true if a sync is followed by the packets with which a recording begins.
+fn is_recording(bytes: &[u8]) -> bool {
+    let form = Form::default();
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    let start = bytes.get(zeros..).unwrap_or_default();
+    let Some(start) = Packet::read(start, form).ok().filter(|p| p.id == ids::TRACE_START) else {
+        return false;
+    };
+    let after = bytes.get(zeros + start.length..).unwrap_or_default();
+    let Ok(init) = Packet::read(after, form) else { return false };
+    let mut parameters = init.parameters(form.texts);
+    let [frequency, _, _, shift] =
+        std::array::from_fn(|_| parameters.number()).map(|number| number.unwrap_or(u32::MAX));
+    init.id == ids::INIT && (1_000..=u32::MAX - 1).contains(&frequency) && shift < 8
+}

@@ -1,0 +1,90 @@
+//! Builds the rows of values of events.
+
+use tracewell_wire::systemview::number;
+
+use crate::model::values::{self, ListItem, MAX_SLOTS};
+
+/// The row of one event.
+#[derive(Debug)]
+pub(super) struct Row {
+    slots: [u64; MAX_SLOTS],
+    count: usize,
+    present: u32,
+    /// The slots that refer to bytes in `tail`.
+    places: u32,
+    tail: Vec<u8>,
+}
+
+impl Default for Row {
+    fn default() -> Self {
+        Self { slots: [0; MAX_SLOTS], count: 0, present: 0, places: 0, tail: Vec::new() }
+    }
+}
+
+impl Row {
+    /// Removes all arguments.
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        (self.count, self.present, self.places) = (0, 0, 0);
+        self.tail.clear();
+    }
+
+    fn push(&mut self, value: Option<u64>) {
+        if let Some(slot) = self.slots.get_mut(self.count) {
+            *slot = value.unwrap_or(0);
+            self.present |= u32::from(value.is_some()) << self.count;
+            self.count += 1;
+        }
+    }
+
+    /// Adds a number.
+    #[inline]
+    pub(super) fn number(&mut self, value: impl Into<u64>) {
+        self.push(Some(value.into()));
+    }
+
+    /// Adds a number that may be absent.
+    pub(super) fn optional(&mut self, value: Option<impl Into<u64>>) {
+        self.push(value.map(Into::into));
+    }
+
+    /// Adds a text, bytes or a list.
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.places |= 1 << self.count.min(MAX_SLOTS - 1);
+        // The payload of a packet limits the length.
+        let place = values::place(self.tail.len() as u32, bytes.len() as u32);
+        self.tail.extend_from_slice(bytes);
+        self.push(Some(place));
+    }
+
+    /// Adds a list of the numbers in `payload`. Bytes that are not numbers end the list as bytes.
+    /// The argument is absent if the payload is empty.
+    pub(super) fn list(&mut self, payload: &[u8]) {
+        if payload.is_empty() {
+            return self.push(None);
+        }
+        let mut list = Vec::new();
+        let mut rest = payload;
+        while !rest.is_empty() {
+            let Ok((value, length)) = number::read(rest) else {
+                ListItem::Bytes(rest).write(&mut list);
+                break;
+            };
+            ListItem::Unsigned(u64::from(value), 0).write(&mut list);
+            rest = rest.get(length..).unwrap_or_default();
+        }
+        self.bytes(&list);
+    }
+
+    /// Appends the row to the payloads of a batch.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let start = (values::HEAD + 8 * self.count) as u64;
+        out.extend(values::head(self.present, self.count as u32).to_le_bytes());
+        for (index, slot) in self.slots.iter().take(self.count).enumerate() {
+            let is_place = self.places >> index & 1 == 1;
+            out.extend((slot + if is_place { start } else { 0 }).to_le_bytes());
+        }
+        out.extend_from_slice(&self.tail);
+        out.resize(out.len().next_multiple_of(8), 0);
+    }
+}

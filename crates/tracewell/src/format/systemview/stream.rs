@@ -1,0 +1,382 @@
+//! Cuts one stream into packets, and finds the next packet after damage.
+//!
+//! While the stream is in step, one packet follows the other. A run of at least ten zero bytes is a
+//! sync, or unused memory with a sync at its end. If bytes are not a packet, the stream searches
+//! its next [`RANGE`] bytes for a sync. If there is none, it continues at the first position from
+//! which [`MANY`] plausible packets follow each other. The result does not depend on the windows in
+//! which the bytes arrive.
+
+use tracewell_wire::systemview::ids::{self, SHAPES};
+use tracewell_wire::systemview::{Fault, Form, Packet, SYNC, TextOrder};
+
+/// Number of bytes that are searched for a sync before packets without a sync are accepted.
+const RANGE: usize = 1 << 14;
+
+/// Number of plausible packets after which a stream without a sync is in step again.
+const MANY: usize = 8;
+
+/// Number of plausible packets that are enough if the stream ends after them.
+const FEW: usize = 3;
+
+/// Maximum length of the parameters of a plausible packet in bytes.
+const PLAUSIBLE_PAYLOAD: usize = 512;
+
+/// Maximum length of an incomplete packet at the end of an input that is no damage, in bytes.
+/// Recorders limit texts to 128 bytes by default.
+const LAST_PACKET: usize = 1 << 10;
+
+/// Number of ticks that packets with plausible times lie apart at most, if the rate is unknown.
+const PLAUSIBLE_DELTA: u32 = 1 << 30;
+
+/// Why bytes are not packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Cause {
+    /// The input begins within a recording.
+    Joined,
+    /// The bytes are not a packet.
+    Fault(Fault),
+    /// The last packet before a sync has fewer bytes than it should have.
+    Cut,
+    /// The input ends within a packet.
+    Truncated,
+}
+
+/// Bytes that are not packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Skipped {
+    /// Offset of the first byte.
+    pub(super) from: u64,
+    /// Offset after the last byte.
+    pub(super) until: u64,
+    pub(super) cause: Cause,
+    /// True if no sync confirms that packets follow.
+    pub(super) guessed: bool,
+}
+
+/// The next part of a stream.
+#[derive(Debug)]
+pub(super) enum Part<'a> {
+    /// A packet, at this offset.
+    Packet(Packet<'a>, u64),
+    /// Bytes that are not packets.
+    Skipped(Skipped),
+    /// At least this number of bytes is needed after the consumed bytes.
+    More(usize),
+    /// The stream has ended.
+    End,
+}
+
+/// The available bytes of a stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source<'a> {
+    /// The bytes.
+    pub(super) bytes: &'a [u8],
+    /// Offset of the first byte.
+    pub(super) offset: u64,
+    /// True if the stream ends after these bytes.
+    pub(super) last: bool,
+}
+
+/// The facts that distinguish plausible packets from others.
+pub(super) trait Known {
+    /// Returns true if a task with this recorded id may exist.
+    fn task(&self, id: u32) -> bool;
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    InStep,
+    /// The bytes from this offset on are not packets.
+    Searching(u64, Cause),
+}
+
+/// The position in a stream.
+#[derive(Debug)]
+pub(super) struct Stream {
+    /// Offset of the next byte.
+    pub(super) at: u64,
+    pub(super) form: Form,
+    /// Ticks per second, if known.
+    pub(super) rate: Option<u32>,
+    /// True if the order of long texts is known.
+    order_known: bool,
+    state: State,
+    /// Number of zero bytes at the end of the last packet.
+    zeros: usize,
+}
+
+impl Stream {
+    /// Creates a stream that begins at this offset.
+    pub(super) fn new(at: u64, core_in_id: bool) -> Self {
+        Self {
+            at,
+            form: Form { texts: TextOrder::default(), core_in_id },
+            rate: None,
+            order_known: false,
+            state: State::Searching(at, Cause::Joined),
+            zeros: 0,
+        }
+    }
+
+    /// Returns the next part of the stream.
+    #[inline]
+    pub(super) fn next<'a>(&mut self, source: Source<'a>, known: &impl Known) -> Part<'a> {
+        loop {
+            let start = usize::try_from(self.at.saturating_sub(source.offset));
+            let rest = source.bytes.get(start.unwrap_or(usize::MAX)..).unwrap_or_default();
+            let part = match (self.state, rest.first()) {
+                (State::Searching(..), _) => self.search(rest, source.last, known),
+                (State::InStep, None) if source.last => Some(Part::End),
+                (State::InStep, None) => Some(Part::More(1)),
+                (State::InStep, Some(0)) => self.zeros(rest, source.last),
+                (State::InStep, Some(_)) => self.packet(rest, source.last),
+            };
+            if let Some(part) = part {
+                return part;
+            }
+        }
+    }
+
+    /// Reads the packet at the start of `rest`. Returns `None` if the search for one begins.
+    #[inline]
+    fn packet<'a>(&mut self, rest: &'a [u8], last: bool) -> Option<Part<'a>> {
+        if !self.order_known && begins_long_text(rest, self.form) {
+            match self.infer_order(rest, last) {
+                Some(order) => (self.form.texts, self.order_known) = (order, true),
+                None if !last => return Some(Part::More(rest.len() + 1)),
+                None => {}
+            }
+        }
+        let read = Packet::read(rest, self.form);
+        let checked = read.and_then(|packet| packet.check(self.form.texts).map(|_| packet));
+        match checked {
+            Ok(packet) => {
+                let at = self.at;
+                self.at += packet.length as u64;
+                self.zeros = 0;
+                if rest.get(packet.length - 1) == Some(&0) {
+                    let whole = rest.get(..packet.length).unwrap_or_default();
+                    self.zeros = whole.iter().rev().take_while(|byte| **byte == 0).count();
+                }
+                Some(Part::Packet(packet, at))
+            }
+            Err(Fault::Incomplete) if !last => Some(Part::More(rest.len() + 1)),
+            Err(Fault::Incomplete) if rest.len() <= LAST_PACKET && find_sync(rest).is_none() => {
+                let from = self.at;
+                self.at += rest.len() as u64;
+                let cause = Cause::Truncated;
+                Some(Part::Skipped(Skipped { from, until: self.at, cause, guessed: false }))
+            }
+            Err(fault) => {
+                self.state = State::Searching(self.at, Cause::Fault(fault));
+                None
+            }
+        }
+    }
+
+    /// Handles a zero byte between packets.
+    #[cold]
+    fn zeros<'a>(&mut self, rest: &'a [u8], last: bool) -> Option<Part<'a>> {
+        let run = rest.iter().take_while(|byte| **byte == 0).count();
+        let before = self.zeros.min(SYNC);
+        if run == rest.len() && !last {
+            // The last ten zeros may be a sync. The zeros before them are unused memory.
+            let unused = run.saturating_sub(2 * SYNC);
+            self.at += unused as u64;
+            return Some(Part::More(run - unused + 1));
+        }
+        if run >= SYNC {
+            self.at += run as u64;
+            self.zeros = 0;
+            return None;
+        }
+        if run + before >= SYNC && rest.get(run).is_some_and(|next| self.starts(*next)) {
+            let from = self.at;
+            self.at += run as u64;
+            self.zeros = 0;
+            let (cause, guessed) = (Cause::Cut, false);
+            return Some(Part::Skipped(Skipped { from, until: from, cause, guessed }));
+        }
+        self.packet(rest, last)
+    }
+
+    /// Returns true if this byte is the id of the event that follows a sync.
+    fn starts(&self, id: u8) -> bool {
+        let id = if self.form.core_in_id { id & 0x3F } else { id };
+        u32::from(id) == ids::TRACE_START
+    }
+
+    /// Searches for the next packet. Returns `None` if it begins at the current position.
+    #[cold]
+    fn search<'a>(&mut self, rest: &'a [u8], last: bool, known: &impl Known) -> Option<Part<'a>> {
+        let State::Searching(from, cause) = self.state else { return None };
+        let range = rest.get(..RANGE).unwrap_or(rest);
+        let whole = range.len() < RANGE;
+        let found = syncs(range).find(|end| range.get(*end).is_some_and(|id| self.starts(*id)));
+        if let Some(end) = found {
+            return self.resume(from, end - SYNC, cause, false);
+        }
+        if whole && !last {
+            return Some(Part::More(RANGE));
+        }
+        // The rest of the range is searched again with the bytes after it.
+        let until = if whole { range.len() } else { RANGE / 2 };
+        let damaged = usize::from(self.at == from && cause != Cause::Joined);
+        let guess = (damaged..until).find(|at| {
+            let rest = range.get(*at..).unwrap_or_default();
+            is_plausible(rest, whole, self.form, self.rate, known)
+        });
+        if let Some(start) = guess {
+            return self.resume(from, start, cause, true);
+        }
+        self.at += until as u64;
+        if !whole {
+            return None;
+        }
+        self.state = State::InStep;
+        let until = self.at;
+        (until > from).then_some(Part::Skipped(Skipped { from, until, cause, guessed: false }))
+    }
+
+    fn resume<'a>(
+        &mut self,
+        from: u64,
+        skip: usize,
+        cause: Cause,
+        guessed: bool,
+    ) -> Option<Part<'a>> {
+        self.at += skip as u64;
+        (self.state, self.zeros) = (State::InStep, 0);
+        let skipped = Skipped { from, until: self.at, cause, guessed };
+        (self.at > from || guessed).then_some(Part::Skipped(skipped))
+    }
+
+    /// Returns the order of the counts of long texts, or `None` if too few bytes have arrived. The
+    /// order is right if the parameters fit and another packet follows.
+    #[cold]
+    fn infer_order(&self, rest: &[u8], last: bool) -> Option<TextOrder> {
+        let mut orders = [TextOrder::HighFirst, TextOrder::LowFirst];
+        // The shorter text needs fewer bytes, so it is tried first.
+        let count = rest.iter().position(|byte| *byte == 0xFF);
+        let count = count.and_then(|at| rest.get(at + 1..at + 3));
+        if let Some([first, second]) = count
+            && first > second
+        {
+            orders.reverse();
+        }
+        for order in orders {
+            let form = Form { texts: order, ..self.form };
+            let read = |rest| {
+                let packet = Packet::read(rest, form)?;
+                packet.check(order).map(|more| (packet, more))
+            };
+            match read(rest) {
+                Ok((packet, 0)) => {
+                    let after = rest.get(packet.length..).unwrap_or_default();
+                    match read(after) {
+                        Ok(_) => return Some(order),
+                        Err(Fault::Incomplete) if last => return Some(order),
+                        Err(Fault::Incomplete) => return None,
+                        Err(_) => {}
+                    }
+                }
+                Err(Fault::Incomplete) if !last => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+}
+
+/// Returns the ends of all runs of at least ten zero bytes.
+fn syncs(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let mut zeros = 0;
+    bytes.iter().enumerate().filter_map(move |(at, byte)| {
+        let run = if *byte == 0 { 0 } else { std::mem::take(&mut zeros) };
+        zeros += usize::from(*byte == 0);
+        (run >= SYNC).then_some(at)
+    })
+}
+
+/// Returns the position of the first sync that an event follows.
+pub(super) fn find_sync(bytes: &[u8]) -> Option<usize> {
+    let is_start = |end: &usize| {
+        bytes.get(*end).is_some_and(|id| u32::from(id & 0x3F) == ids::TRACE_START && *id < 0x80)
+    };
+    syncs(bytes).find(is_start).map(|end| end - SYNC)
+}
+
+/// Returns true if the packet at the start of `rest` has a text whose count has three bytes.
+#[inline]
+fn begins_long_text(rest: &[u8], form: Form) -> bool {
+    let mask = if form.core_in_id { 0x3F } else { 0x7F };
+    let id = rest.first().map_or(0, |byte| u32::from(byte & mask));
+    matches!(
+        id,
+        ids::TASK_INFO
+            | ids::SYSDESC
+            | ids::MODULEDESC
+            | ids::NAME_RESOURCE
+            | ids::PRINT_FORMATTED
+            | ids::EXTENDED
+    ) && is_long(rest, id)
+}
+
+/// Returns true if the count of the text of the packet at the start of `rest` has three bytes.
+#[cold]
+fn is_long(rest: &[u8], id: u32) -> bool {
+    use tracewell_wire::systemview::number;
+    let numbers = match id {
+        ids::NAME_RESOURCE => 2,
+        ids::PRINT_FORMATTED => 1,
+        // The length, the second id and the number of the marker or of the series.
+        ids::EXTENDED => 3,
+        id => SHAPES.get(id as usize).map_or(0, |shape| usize::from(shape.numbers)),
+    };
+    let mut at = 1;
+    for index in 0..numbers {
+        let Ok((number, length)) = number::read(rest.get(at..).unwrap_or_default()) else {
+            return false;
+        };
+        let is_text = matches!(number, ids::extended::NAME_MARKER | ids::extended::REGISTER_DATA);
+        if id == ids::EXTENDED && index == 1 && !is_text {
+            return false;
+        }
+        at += length;
+    }
+    rest.get(at) == Some(&0xFF)
+}
+
+/// Returns true if plausible packets follow each other from the start of `rest`. `whole` is true if
+/// the stream ends after `rest`.
+fn is_plausible(
+    rest: &[u8],
+    whole: bool,
+    form: Form,
+    rate: Option<u32>,
+    known: &impl Known,
+) -> bool {
+    let mut rest = rest;
+    for count in 0..MANY {
+        let packet = match Packet::read(rest, form) {
+            Ok(packet) => packet,
+            Err(Fault::Incomplete) => return whole && count >= FEW,
+            Err(_) => return false,
+        };
+        let task = || packet.parameters(form.texts).number().unwrap_or(0);
+        let is_known = match packet.id {
+            ids::NOP => false,
+            ids::TASK_START_EXEC | ids::TASK_START_READY | ids::TASK_STOP_READY => {
+                known.task(task())
+            }
+            id => id < ids::FIRST_UNDEFINED,
+        };
+        let in_time = packet.delta < rate.unwrap_or(PLAUSIBLE_DELTA);
+        let fits = packet.payload.len() <= PLAUSIBLE_PAYLOAD && packet.check(form.texts).is_ok();
+        if !is_known || !in_time || !fits {
+            return false;
+        }
+        rest = rest.get(packet.length..).unwrap_or_default();
+    }
+    true
+}

@@ -1,0 +1,178 @@
+//! The schema of a stream: the events of all streams, of its operating system, of its modules and
+//! of the user's files, with the names that the stream gives to numbers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+use tracewell_wire::systemview::{Packet, TextOrder, ids};
+
+use super::FORMAT;
+use super::grammar;
+use super::kernels::Kernel;
+use super::names::{Names, Numbers};
+use crate::model::Trace;
+use crate::model::schema::{ArgumentKind, EventType, Extension, Schema, TableId};
+
+/// Maximum number of events of all modules.
+const MAX_MODULE_EVENTS: usize = 1 << 12;
+
+/// The id of the first extended event, as shown to users.
+const FIRST_EXTENDED: u32 = 0x8000;
+
+/// Maximum number of second ids.
+const EXTENDED_IDS: u32 = 0x100;
+
+/// Added to ids above 32767, so that they differ from those of extended events.
+const HIGH_IDS: u32 = 0x1_0000;
+
+/// How an argument is recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Field {
+    /// A number.
+    Number,
+    /// The key of an object of any form: an identifier or an address.
+    Object {
+        /// True if the description says that it is an identifier.
+        shrunk: bool,
+    },
+    /// An identifier of an address.
+    Shrunk,
+    /// A number of 32 bits in IEEE 754.
+    Float,
+    /// A text.
+    Text,
+    /// All parameters that follow.
+    Rest,
+}
+
+/// The arguments of an event from its description.
+pub(super) type Plan = Arc<[Field]>;
+
+/// The schema so far.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    files: Vec<Arc<Extension>>,
+    kernel: Option<Kernel>,
+    modules: Vec<EventType>,
+    plans: HashMap<u32, Plan, RandomState>,
+}
+
+impl Tables {
+    /// Creates the tables of a stream of this system with the schema files of a user.
+    pub(super) fn new(files: Vec<Arc<Extension>>, kernel: Option<Kernel>) -> Self {
+        Self { files, kernel, ..Self::default() }
+    }
+
+    pub(super) fn kernel(&self) -> Option<Kernel> {
+        self.kernel
+    }
+
+    /// Returns the arguments of an event.
+    pub(super) fn plan(&mut self, schema: &Schema, id: u32) -> Plan {
+        let fields = || schema.event(id).args.iter().map(field).collect();
+        self.plans.entry(id).or_insert_with(fields).clone()
+    }
+
+    /// Uses the events of an operating system from now on.
+    pub(super) fn use_kernel(&mut self, trace: &mut Trace, kernel: Kernel, names: &Names) {
+        self.kernel = Some(kernel);
+        let schema = FORMAT.extended(kernel.schema(), &self.files);
+        let mut schema = match schema {
+            Ok(schema) => Schema::clone(&schema),
+            Err(error) => {
+                let mut schema = Schema::clone(&kernel.schema());
+                schema.add_fault(error);
+                schema
+            }
+        };
+        for event in &self.modules {
+            schema.define(event.clone());
+        }
+        trace.schema = Arc::new(schema);
+        self.plans.clear();
+        self.name_calls(trace);
+        for numbers in [Numbers::Interrupts, Numbers::Markers, Numbers::Series] {
+            self.name_numbers(trace, numbers, names.numbers(numbers));
+        }
+    }
+
+    /// Gives the numbers of calls the names of their events.
+    pub(super) fn name_calls(&self, trace: &mut Trace) {
+        let events = trace.schema.events().iter();
+        let calls = events.filter(|event| (ids::FIRST_SYSTEM..=0x7FFF).contains(&event.id));
+        let names: Vec<_> = calls.map(|event| (u64::from(event.id), event.label.clone())).collect();
+        if let Some(table) = table(&trace.schema, ids::END_CALL) {
+            Arc::make_mut(&mut trace.schema).name_values(table, names.into_iter());
+        }
+    }
+
+    /// Sets names of numbers.
+    pub(super) fn name_numbers(
+        &self,
+        trace: &mut Trace,
+        numbers: Numbers,
+        names: impl Iterator<Item = (u64, String)>,
+    ) {
+        let event = match numbers {
+            Numbers::Interrupts => ids::ISR_ENTER,
+            Numbers::Markers => super::MARK_START,
+            Numbers::Series => ids::DATA_SAMPLE,
+        };
+        if let Some(table) = table(&trace.schema, event) {
+            Arc::make_mut(&mut trace.schema).name_values(table, names);
+        }
+    }
+
+    /// Adds the events that a module describes.
+    pub(super) fn add_module(&mut self, trace: &mut Trace, first: u32, text: &str) {
+        let (name, events) = grammar::module(text);
+        let family = if name.is_empty() { "module" } else { &name };
+        for (number, event) in events {
+            let Some(id) = first.checked_add(number) else { continue };
+            let is_known = self.modules.iter().any(|known| known.id == id);
+            if is_known || id < ids::FIRST_MODULE || self.modules.len() >= MAX_MODULE_EVENTS {
+                continue;
+            }
+            let event = event.event_type(id, family);
+            if Arc::make_mut(&mut trace.schema).define(event.clone()) {
+                self.plans.remove(&id);
+            }
+            self.modules.push(event);
+        }
+        self.name_calls(trace);
+    }
+}
+
+/// Returns the table of the first argument of an event.
+fn table(schema: &Schema, event: u32) -> Option<TableId> {
+    schema.event(event).args.iter().find_map(|argument| match argument.kind {
+        ArgumentKind::Enum(table) => Some(table),
+        _ => None,
+    })
+}
+
+fn field(argument: &crate::model::schema::Argument) -> Field {
+    let shrunk = argument.encoding == super::SHRUNK;
+    match argument.kind {
+        ArgumentKind::Text => Field::Text,
+        ArgumentKind::List | ArgumentKind::Bytes => Field::Rest,
+        ArgumentKind::Float => Field::Float,
+        ArgumentKind::Object(_) => Field::Object { shrunk },
+        _ if shrunk => Field::Shrunk,
+        _ => Field::Number,
+    }
+}
+
+/// Returns the id of an event as shown to users.
+#[inline]
+pub(super) fn shown_id(packet: &Packet<'_>, order: TextOrder) -> u32 {
+    match packet.id {
+        ids::EXTENDED => match packet.parameters(order).number() {
+            Some(id) if id < EXTENDED_IDS => FIRST_EXTENDED + id,
+            _ => ids::EXTENDED,
+        },
+        id if id < FIRST_EXTENDED => id,
+        id => id.saturating_add(HIGH_IDS),
+    }
+}

@@ -1,0 +1,432 @@
+//! Compares the SystemView reader with lists of packets from an independent decoder, with the truth
+//! of simulated targets, and with a recorder whose losses were counted.
+
+mod support;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use support::systemview::{Expected, args, events, is_packet, name, rows, truth};
+use support::{EventLog, fixture, read, shared};
+use tracewell::analysis::tracks::{Occupant, TrackBuilder, Tracks};
+use tracewell::input::{Input, Settings};
+use tracewell::model::{Loss, LossCause, Severity, Trace};
+use tracewell_wire::systemview::{Form, Packet, TextOrder};
+
+/// Returns the shared file of this name, or the copy among the fixtures.
+fn find(name: &str) -> Option<PathBuf> {
+    let copy = fixture("systemview").join(name);
+    if copy.exists() {
+        return Some(copy);
+    }
+    shared().map(|shared| shared.join("data/systemview/synthetic").join(name))
+}
+
+fn synthetic(name: &str) -> Option<(PathBuf, Vec<Expected>)> {
+    let stem = name.split('.').next().unwrap();
+    Some((find(name)?, truth(&find(&format!("{stem}.truth.tsv"))?)))
+}
+
+fn init(rows: &[Expected]) -> Option<(u64, u64)> {
+    let init = rows.iter().find(|row| row.name == "INIT")?;
+    Some((init.args["ram_base"].as_u64()?, init.args["id_shift"].as_u64()?))
+}
+
+/// Compares the events of a file with its expected list: times, cores, bytes and arguments.
+fn compare(path: &Path) {
+    let bytes = std::fs::read(path).unwrap();
+    let mut list = path.as_os_str().to_owned();
+    list.push(".events.tsv");
+    let expected = events(Path::new(&list));
+    let (trace, kept) = read(path, &[]);
+    let init = init(&expected);
+    // Times of several streams are merged; the list has one stream after the other.
+    let mut packets: Vec<_> = expected.iter().filter(|row| is_packet(row)).collect();
+    packets.sort_by_key(|row| (row.ticks, row.core));
+    drop_copies(&mut packets);
+    assert_eq!(kept.rows.len(), packets.len(), "{}", path.display());
+    let series: HashMap<_, _> = expected
+        .iter()
+        .filter(|row| row.name == "EX_REGISTER_DATA")
+        .map(|row| (row.args["data"].as_u64().unwrap(), row.args["type"].as_u64().unwrap_or(0)))
+        .collect();
+    for (row, expected) in kept.rows.iter().zip(packets) {
+        let place = format!("{} at byte {}", path.display(), expected.offset);
+        assert_eq!(row.record, bytes[expected.offset..][..expected.size], "{place}");
+        assert_eq!((Some(row.ticks), row.cpu), (expected.ticks, expected.core), "{place}");
+        assert_eq!(name(&trace, row.id), expected.name, "{place}");
+        let mut wanted = expected.args.clone();
+        let Some(found) = args(&trace, row, init) else {
+            // The parameters of events of systems and modules are compared as bytes.
+            let mut payload = Vec::new();
+            trace.recorded.as_ref().unwrap().append(&row.record, &mut payload);
+            let rest: String = payload.iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(wanted.get("rest").and_then(|r| r.as_str()).unwrap_or(""), rest, "{place}");
+            continue;
+        };
+        if row.id == 23 && series.get(&wanted["data"].as_u64().unwrap()) == Some(&1) {
+            let bits = (wanted["value"].as_f64().unwrap() as f32).to_bits().cast_signed();
+            wanted["value"] = f64::from(bits).into();
+        }
+        if row.id == 26 {
+            // The list has all bits of the options.
+            wanted["level"] = (wanted["level"].as_u64().unwrap() & 3).into();
+        }
+        wanted.as_object_mut().unwrap().remove("rest");
+        if row.id == 21 {
+            // The reader corrects base and size of Zephyr's single threads.
+            let pair = |value: &serde_json::Value| {
+                let mut pair = [value["base"].as_u64(), value["size"].as_u64()];
+                pair.sort_unstable();
+                pair
+            };
+            assert_eq!(pair(&found), pair(&wanted), "{place}");
+            continue;
+        }
+        assert_eq!(found, wanted, "{place}");
+    }
+}
+
+/// Removes packets that a host copied from the stream of another core.
+fn drop_copies(rows: &mut Vec<&Expected>) {
+    let copied = [
+        "OVERFLOW",
+        "TASK_START_READY",
+        "TASK_INFO",
+        "TRACE_START",
+        "TRACE_STOP",
+        "SYSTIME_CYCLES",
+        "SYSTIME_US",
+        "SYSDESC",
+        "STACK_INFO",
+        "MODULEDESC",
+        "INIT",
+        "NUMMODULES",
+    ];
+    let mut kept: Vec<&Expected> = Vec::new();
+    let mut matched = std::collections::HashSet::new();
+    rows.retain(|row| {
+        let same = kept.iter().enumerate().rev().take_while(|(_, k)| k.ticks == row.ticks).find(
+            |(at, known)| {
+                !matched.contains(at)
+                    && copied.contains(&row.name.as_str())
+                    && known.core != row.core
+                    && (&known.name, &known.args) == (&row.name, &row.args)
+            },
+        );
+        if let Some((at, _)) = same {
+            matched.insert(at);
+            return false;
+        }
+        kept.push(row);
+        true
+    });
+}
+
+#[test]
+fn every_packet_of_real_captures_is_as_the_independent_decoder_lists_it() {
+    let Some(shared) = shared() else { return };
+    let mut files = 0;
+    for folder in ["real", "recorder"] {
+        for entry in std::fs::read_dir(shared.join("data/systemview").join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "bin" || extension == "svdat")
+            {
+                compare(&path);
+                files += 1;
+            }
+        }
+    }
+    assert_eq!(files, 12);
+}
+
+/// Compares events with the truth of a simulated target, per core.
+fn compare_truth(name_of_file: &str, options: &[&str]) -> Option<(Trace, EventLog, Vec<Expected>)> {
+    let (path, expected) = synthetic(name_of_file)?;
+    let (trace, kept) = read(&path, options);
+    let mut wanted: Vec<_> = expected.iter().filter(|row| is_packet(row)).collect();
+    wanted.sort_by_key(|row| (row.ticks, row.core));
+    drop_copies(&mut wanted);
+    let in_order: Vec<_> = kept.rows.iter().collect();
+    assert_eq!(in_order.len(), wanted.len(), "{name_of_file}");
+    for (index, (row, wanted)) in in_order.iter().zip(wanted).enumerate() {
+        let place = format!("{name_of_file}: event {index} {wanted:?}");
+        assert_eq!((row.cpu, Some(row.ticks)), (wanted.core, wanted.ticks), "{place}");
+        assert_eq!(name(&trace, row.id), wanted.name, "{place}");
+        if let Some(found) = args(&trace, row, None) {
+            assert_eq!(found, wanted.args, "{place}");
+        }
+    }
+    Some((trace, kept, expected))
+}
+
+#[test]
+fn events_of_simulated_targets_are_true() {
+    for name in [
+        "usual.svdat",
+        "old.bin",
+        "long.bin",
+        "shift.svdat",
+        "zero.bin",
+        "restart.bin",
+        "cores.svdat",
+        "extension.svdat",
+        "wrap.bin",
+    ] {
+        let Some((trace, kept, _)) = compare_truth(name, &[]) else { continue };
+        assert!(kept.losses.is_empty(), "{name}");
+        assert_eq!(
+            trace.diagnostics.worst(),
+            match name {
+                "zero.bin" => Some(Severity::Warning),
+                // No table names the system.
+                _ => Some(Severity::Note),
+            },
+            "{name}: {:?}",
+            trace.diagnostics.iter().collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn silence_of_several_turns_shows_in_the_time_of_the_system() {
+    let (trace, ..) = compare_truth("wrap.bin", &[]).unwrap();
+    let notes: Vec<_> = trace.diagnostics.iter().map(ToString::to_string).collect();
+    assert!(
+        notes.iter().any(|note| note.contains("wrapped 2 times without a packet")),
+        "{notes:?}"
+    );
+    assert!(trace.span > 2 << 32);
+}
+
+#[test]
+fn a_counter_that_does_not_run_is_reported() {
+    let (trace, ..) = compare_truth("zero.bin", &[]).unwrap();
+    assert_eq!(trace.span, 0);
+    let notes: Vec<_> = trace.diagnostics.iter().map(ToString::to_string).collect();
+    assert!(notes.iter().any(|note| note.contains("counter did not run")), "{notes:?}");
+}
+
+#[test]
+fn every_lost_event_is_counted_in_its_place() {
+    let Some((_, kept, expected)) = compare_truth("loss.bin", &[]) else { return };
+    let mut wanted = Vec::new();
+    let (mut before, mut lost) = (0, 0);
+    for row in &expected {
+        match row.name.as_str() {
+            "lost" => lost += 1,
+            name => {
+                if name == "OVERFLOW" {
+                    wanted.push((before, Some(lost), LossCause::NoRoom));
+                    lost = 0;
+                }
+                before += u64::from(is_packet(row));
+            }
+        }
+    }
+    let found =
+        kept.losses.iter().map(|Loss { before, events, cause, .. }| (*before, *events, *cause));
+    assert_eq!(found.collect::<Vec<_>>(), wanted);
+    assert!(wanted.len() > 5);
+}
+
+#[test]
+fn losses_of_the_real_recorder_add_up() {
+    let Some(shared) = shared() else { return };
+    for (name, lost) in [("loss.bin", 3257), ("single.bin", 2), ("plain.bin", 0)] {
+        let path = shared.join("data/systemview/recorder").join(name);
+        let (trace, _) = read(&path, &[]);
+        let of_room = trace.losses.iter().find(|(cause, _)| *cause == LossCause::NoRoom);
+        assert_eq!(of_room.map_or(0, |(_, count)| count.events), lost, "{name}");
+    }
+}
+
+fn tracks(path: &Path) -> (Trace, Tracks) {
+    let mut builder = TrackBuilder::default();
+    let trace = Input::open(path, Settings::default()).unwrap().read(&mut builder).unwrap();
+    let tracks = builder.finish(&trace);
+    (trace, tracks)
+}
+
+#[test]
+fn the_contexts_that_ran_are_true_to_the_tick() {
+    for name in
+        ["usual.svdat", "old.bin", "long.bin", "shift.svdat", "cores.svdat", "extension.svdat"]
+    {
+        let stem = name.split('.').next().unwrap();
+        let (Some(path), Some(truth)) = (find(name), find(&format!("{stem}.run.tsv"))) else {
+            continue;
+        };
+        let (trace, tracks) = tracks(&path);
+        let mut wanted: HashMap<u16, Vec<(u64, u64, String)>> = HashMap::new();
+        for row in rows(&truth) {
+            let [core, from, to] = [0, 1, 2].map(|at| row[at].parse::<u64>().unwrap());
+            let list = wanted.entry(core as u16).or_default();
+            // The last row ends with the simulation.
+            let to = to.min(trace.span);
+            match list.last_mut() {
+                Some(last) if last.2 == row[3] => last.1 = to,
+                _ if from < to => list.push((from, to, row[3].clone())),
+                _ => {}
+            }
+        }
+        for (core, row) in tracks.cores.iter().enumerate() {
+            let mut found: Vec<(u64, u64, String)> = Vec::new();
+            for span in row.spans(0..trace.span, trace.span) {
+                let (from, to) = (span.from.ticks, span.end);
+                let who = match span.state {
+                    Occupant::Unknown => "unknown".to_owned(),
+                    Occupant::Idle => "idle".to_owned(),
+                    Occupant::Interrupt { number, .. } => format!("isr {}", number.unwrap()),
+                    Occupant::Task { runs, .. } => {
+                        trace.contexts.get(runs).unwrap().name.chars().take(32).collect()
+                    }
+                };
+                match found.last_mut() {
+                    Some(last) if last.2 == who => last.1 = to,
+                    _ if from < to => found.push((from, to, who)),
+                    _ => {}
+                }
+            }
+            // The simulation ended before the last packet.
+            let wanted = &wanted[&(core as u16)];
+            let end = wanted.last().unwrap().1;
+            // Until the first choice of the scheduler, the trace shows interrupts only.
+            let start =
+                found.iter().rposition(|(_, _, who)| who == "unknown").map_or(0, |at| at + 1);
+            let start = found[start].0;
+            assert!(start < trace.span / 10, "{name}: known from {start}");
+            let clipped = |list: &[(u64, u64, String)]| -> Vec<(u64, u64, String)> {
+                let list = list.iter().filter(|(from, to, _)| *to > start && *from < end);
+                list.map(|(from, to, who)| {
+                    (*from.max(&start), *to.min(&end), who.chars().take(32).collect())
+                })
+                .collect()
+            };
+            let wanted = clipped(wanted);
+            let found = clipped(&found);
+            for (index, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
+                assert_eq!(found, wanted, "{name}: core {core}, interval {index}");
+            }
+            assert_eq!(found.len(), wanted.len(), "{name}: core {core}");
+        }
+    }
+}
+
+#[test]
+fn every_damage_is_reported_and_every_later_sync_is_found() {
+    let (path, expected) = synthetic("damaged.bin").unwrap();
+    let (trace, kept) = read(&path, &[]);
+    let damages: Vec<u64> = expected
+        .iter()
+        .filter(|row| row.name == "damage")
+        .map(|row| row.args["at"].as_u64().unwrap())
+        .collect();
+    let found: Vec<u64> = kept.losses.iter().map(|loss| loss.offset).collect();
+    assert_eq!(found, damages);
+    assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage));
+    // Nothing is missing but the damage, and nothing is invented. Only the packet that was cut has
+    // another time.
+    let wanted: Vec<_> = expected.iter().filter(|row| is_packet(row)).collect();
+    let names: Vec<_> = kept.rows.iter().map(|row| name(&trace, row.id)).collect();
+    assert_eq!(names, wanted.iter().map(|row| row.name.clone()).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_sync_within_zeros_is_its_last_ten_and_unused_memory_is_no_loss() {
+    let Some((trace, kept, _)) = compare_truth("quiet.bin", &[]) else { return };
+    let losses: Vec<_> = kept.losses.iter().map(|l| (l.before, l.events, l.cause)).collect();
+    assert_eq!(losses, [(0, None, LossCause::Overwritten)]);
+    let notes: Vec<_> = trace.diagnostics.iter().map(ToString::to_string).collect();
+    assert!(
+        notes[0].contains("at byte 0: the recording began earlier: skipped 4 bytes"),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn a_post_mortem_ring_begins_at_its_first_sync() {
+    let Some((path, expected)) = synthetic("postmortem.bin") else { return };
+    let (trace, kept) = read(&path, &[]);
+    let wanted: Vec<_> = expected.iter().filter(|row| is_packet(row)).collect();
+    let wanted = &wanted[wanted.len() - kept.rows.len()..];
+    let origin = wanted[0].ticks.unwrap();
+    assert_eq!(wanted[0].name, "TRACE_START");
+    for (row, wanted) in kept.rows.iter().zip(wanted) {
+        assert_eq!(Some(row.ticks + origin), wanted.ticks);
+        assert_eq!(name(&trace, row.id), wanted.name);
+        if let Some(found) = args(&trace, row, None) {
+            assert_eq!(found, wanted.args);
+        }
+    }
+    assert!(kept.rows.len() > 300);
+    assert_eq!(kept.losses[0].before, 0);
+}
+
+#[test]
+fn files_of_two_cores_are_joined_as_one_file_with_two_streams() {
+    let Some((path, _)) = synthetic("cores.svdat") else { return };
+    let bytes = std::fs::read(&path).unwrap();
+    let (whole, expected) = read(&path, &[]);
+    let head = bytes.split_inclusive(|byte| *byte == b'\n').take_while(|line| line[0] == b';');
+    let head: usize = head.map(<[u8]>::len).sum();
+    let offset: usize = String::from_utf8_lossy(&bytes[..head])
+        .lines()
+        .find_map(|line| line.strip_prefix("; Offset Core1 ")?.trim().parse().ok())
+        .unwrap();
+    let part = offset.to_string();
+    let settings = support::settings(&[&format!("parts={part}")]);
+    let (trace, kept) = support::in_pieces("systemview", &settings, &bytes[head..], 1000).unwrap();
+    assert_eq!(kept.rows, expected.rows);
+    assert_eq!((trace.cpus, trace.span), (2, whole.span));
+}
+
+#[test]
+fn core_numbers_in_ids_can_be_specified_by_an_option() {
+    let Some((path, _)) = synthetic("extension.svdat") else { return };
+    let bytes = std::fs::read(&path).unwrap();
+    let (_, expected) = read(&path, &[]);
+    let start = bytes.iter().position(|byte| *byte == 0).unwrap();
+    let settings = support::settings(&["cores=in-ids"]);
+    let raw = &bytes[start..];
+    let (trace, kept) = support::in_pieces("systemview", &settings, raw, raw.len()).unwrap();
+    assert_eq!(kept.rows, expected.rows);
+    assert_eq!(trace.cpus, 2);
+}
+
+#[test]
+fn systems_and_modules_give_events_their_names() {
+    let (trace, kept) = read(&fixture("systemview/recorder.bin"), &[]);
+    let names = |id: u32| {
+        let event = trace.schema.event(id);
+        let args: Vec<_> = event.args.iter().map(|argument| argument.name.as_str()).collect();
+        format!("{}({})", event.label, args.join(" "))
+    };
+    assert_eq!(
+        names(161),
+        "xQueueGenericSend(queue item_to_queue ticks_to_wait copy_position values)"
+    );
+    assert_eq!(names(512), "Link(up values)");
+    assert_eq!(names(515), "Write(block count values)");
+    let found = kept.rows.iter().find(|row| row.id == 512).unwrap();
+    assert!(trace.payload.argument(&found.payload, 0).is_some());
+    let tasks: Vec<_> = trace.contexts.iter().map(|(_, context)| context.name.as_str()).collect();
+    for task in ["feed", "log", "spindle", "Tmr Svc", "SysTick"] {
+        assert!(tasks.contains(&task), "{task} in {tasks:?}");
+    }
+    let texts: Vec<_> = trace.texts.iter().map(|(name, text)| format!("{name}={text}")).collect();
+    assert_eq!(
+        texts,
+        ["application=mill", "device=MPS2-AN385", "core=Cortex-M3", "system=FreeRTOS"]
+    );
+}
+
+#[test]
+fn the_order_of_long_texts_is_found_and_kept() {
+    let Some((path, _)) = synthetic("old.bin") else { return };
+    let (_, kept) = read(&path, &[]);
+    let form = Form { texts: TextOrder::LowFirst, core_in_id: false };
+    let long = kept.rows.iter().filter(|row| row.id == 26 && row.record.len() > 260);
+    assert!(long.clone().count() >= 3);
+    assert!(long.clone().all(|row| Packet::read(&row.record, form).is_ok()));
+}
