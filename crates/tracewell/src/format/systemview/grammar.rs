@@ -4,7 +4,7 @@
 //! The first word is the name. A parameter is a word, `=%`, and a conversion. Other words are for
 //! display only. The text after `|` describes the returned value and is not used.
 
-use crate::model::schema::{Argument, ArgumentKind, Details, EventType};
+use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Instrumentation};
 use crate::text::shown;
 
 /// Maximum number of parameters of an event.
@@ -129,6 +129,7 @@ impl EventText {
             args: parameters.chain([values]).collect(),
             means: None,
             details: Details::default(),
+            instrumentation: Instrumentation::default(),
         }
     }
 }
