@@ -270,7 +270,7 @@ mod tests {
     /// Returns the exact tracks of a trace, and a summary for which parts move in every batch.
     fn both(name: &str) -> (Tracks, Summary) {
         let path = format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"));
-        let mut exact = TrackBuilder::default();
+        let mut exact = TrackBuilder::default().without_machines();
         let trace = crate::open(&path).unwrap().read(&mut exact).unwrap();
         let mut small = Small(SummaryBuilder { pending: 0, ..SummaryBuilder::default() });
         crate::open(&path).unwrap().read(&mut small).unwrap();
