@@ -27,8 +27,9 @@ use crate::verbs::template::Template;
   tracewell convert trace.trx -o be.trx -T order=big
   tracewell info --json trace.trx
 
-Exit status: 0 success, 1 a check failed, 2 wrong usage, 3 unreadable or damaged input (the readable part
-was still printed), 4 other input or output error; record returns the status of its program.")]
+Exit status: 0 success, 1 a check failed, 2 wrong usage, 3 unreadable or damaged
+input (the readable part was still printed), 4 other input or output error;
+record returns the status of its program.")]
 pub(crate) struct Cli {
     #[command(flatten)]
     screen: ScreenArgs,

@@ -113,6 +113,9 @@ fn junit_has_a_case_per_rule_and_an_error_for_an_unreadable_trace() {
         [["8", "2", "0", "1"], ["1", "0", "1", "0"]]
     );
     assert_eq!(suites[1].attribute("name"), Some("absent.bin"));
+    let error = suites[1].descendants().find(|n| n.has_tag_name("error")).unwrap();
+    let reason = error.attribute("message").unwrap();
+    assert!(reason.starts_with("absent.bin: ") && reason.contains("No such file"), "{reason}");
     let cases: Vec<_> = suites[0].children().filter(|n| n.has_tag_name("testcase")).collect();
     let failed = cases[5];
     assert_eq!(failed.attribute("name"), Some("100%: a, <b>: SM_DCH(sig = TWO)"));
@@ -136,7 +139,9 @@ fn annotations_name_the_place_of_each_failure() {
     let output = check(folder.path(), &["--format", "github"], &[&trace()]);
     let printed = stdout(&output);
     let lines: Vec<_> = printed.lines().collect();
-    assert_eq!((output.status.code(), lines.len()), (Some(1), 2), "{lines:#?}");
+    assert_eq!((output.status.code(), lines.len()), (Some(1), 3), "{lines:#?}");
+    let begins = "::warning file=my.rules,line=5,col=1,endColumn=37,title=undecided::";
+    assert!(lines[2].starts_with(begins), "{}", lines[2]);
     let begins = "::error file=my.rules,line=11,col=1,endColumn=39,title=count::";
     assert!(lines[0].starts_with(begins), "{}", lines[0]);
     let begins =
@@ -149,6 +154,9 @@ fn annotations_name_the_place_of_each_failure() {
 fn text_counts_the_rules_that_nothing_decides() {
     let folder = tempfile::tempdir().unwrap();
     let output = check(folder.path(), &[], &[&trace()]);
-    let undecided = "1 of 8 rules not decided: the trace has none of their events\n";
+    let undecided = "\
+my.rules:5:1: rule not decided: no event begins its range: 17 'SM DCH' events, none with sig=TERM
+FAILED in 2 places: 5 of 8 rules held in 392 events, 17 events answered, 3 steps met
+";
     assert!(stdout(&output).contains(undecided), "{}", stdout(&output));
 }

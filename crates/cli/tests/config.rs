@@ -142,6 +142,11 @@ fn rules_and_templates_of_the_configuration_replace_arguments() {
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     folder.copy("examples/scheduling.trx", "b.trx");
     assert_eq!(folder.run(&["check", "runs/a.trx", "b.trx"]).status.code(), Some(1));
+    // Results name the rules as they would name them as an argument.
+    assert!(output.stdout.starts_with(b"my.rules:1:1: error: forbidden event\n"), "{output:?}");
+    folder.run(&["check", "--quiet", "--junit", "results.xml", "runs/a.trx"]);
+    let xml = fs::read_to_string(folder.0.path().join("results.xml")).unwrap();
+    assert!(xml.contains("classname=\"my.rules\" file=\"my.rules\""), "{xml}");
     folder.write("other.rules", "never tx_timer_create\n");
     let given = folder.run(&["check", "other.rules", "runs/a.trx"]);
     assert_ne!(given.stdout, output.stdout);
@@ -213,6 +218,10 @@ fn errors_have_a_place_and_the_nearest_name() {
     for (config, expected) in [
         ("[threadx]\nrat = 5\n", "tracewell.toml:2:1: unknown key 'rat': expected "),
         ("[threadx]\nrat = 5\n", "did you mean 'rate'?"),
+        (
+            "[threadx]\nrat = 5\n",
+            "expected names, rate, direction, modulus, offset, search, oldest; did",
+        ),
         ("[thredx]\n", "tracewell.toml:1:2: unknown key 'thredx'"),
         ("[thredx]\n", "did you mean 'threadx'?"),
         ("rate = 5\n", "tracewell.toml:1:1: unknown key 'rate'"),

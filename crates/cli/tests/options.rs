@@ -241,6 +241,9 @@ fn completions_and_help_have_the_names_of_formats() {
     let help = text(&["report", "--help"]);
     let at = |heading: &str| help.find(&format!("\n{heading}:\n")).unwrap();
     assert!(at("Selection") < at("Layout") && at("Layout") < at("Input"), "{help}");
+    assert!(help.contains("threads that format the layout trcrpt"), "{help}");
+    let help = text(&["--help"]);
+    assert!(help.contains("\ninput (the readable part was still printed), 4 other"), "{help}");
 }
 
 #[test]

@@ -89,7 +89,10 @@ fn an_unknown_name_is_reported_with_the_closest_one() {
         (&["report", "--event", "tx_mutex_gte", "t"], &event),
         (&["report", "-d", "tx_mutex_gte", "t"], &event),
         (&["report", "-k", "tx_mutex_gte", "t"], &event),
-        (&["trcrpt", "-T", "contrl", "h"], "no context named 'contrl' in this trace"),
+        (
+            &["trcrpt", "-T", "contrl", "h"],
+            "no context named 'contrl' in this trace; its contexts are 'tid 9437300'",
+        ),
         (&["report", "--layout", "trcrpt", "-p", "contrl", "t"], &process),
         (&["report", "-C", "1-2", "t"], "no processor 1 in this trace; the last one is 0\n"),
         (&["check", "--write", "new", "--event", "tx_mutex_gte", "t"], &event),
@@ -183,4 +186,36 @@ fn an_event_that_does_not_occur_is_reported_after_the_whole_trace() {
     assert!(!warning(&["events", "--event", "tx_mutex_gte", "t"]).contains("do not occur"));
     // Programs for AIX may record any hook.
     assert_eq!(warning(&["report", "-d", "7FF", "h"]), "");
+}
+
+#[test]
+fn arguments_of_ranges_of_events_are_known() {
+    // The schema has one entry for all user events of ThreadX.
+    let cases: [&[&str]; 3] = [
+        &["--where", "arg1 == 5"],
+        &["--where", "arg1 == 5", "--event", "4097"],
+        &["--where", "arg1 == 5", "--event", "user_event_409?"],
+    ];
+    for selection in cases {
+        for verb in ["events", "report", "info", "analyze"] {
+            let output = run(&[&[verb, "t"], selection].concat());
+            assert_eq!(stderr(&output), "", "{verb} {selection:?}");
+        }
+    }
+    let output = run(&["events", "t", "--where", "arg1 == 5", "--event", "tx_mutex_put"]);
+    assert!(stderr(&output).contains("no selected event has an argument 'arg1'"), "{output:?}");
+}
+
+#[test]
+fn unknown_names_list_what_there_is() {
+    for (arguments, expected) in [
+        (["--context", "motor", "r"], "no context named 'motor' in this trace; its contexts are "),
+        (["--event", "log file", "t"], "; an object has this name: --object 'log file'\n"),
+    ] {
+        let message = stderr(&run(&[&["events"], &arguments[..]].concat()));
+        assert!(message.contains(expected), "{message}");
+    }
+    let contexts = stderr(&run(&["events", "--context", "motor", "r"]));
+    let listed = contexts.trim_end().split_once("contexts are ").unwrap().1;
+    assert!(listed.split(", ").any(|name| name == "'my'"), "{listed}");
 }

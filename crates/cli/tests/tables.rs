@@ -107,6 +107,12 @@ fn a_table_has_the_chosen_columns() {
         Some("name,arg:mutex_ptr,arg:inheritance,arg:stack_ptr,arg:arg4")
     );
     assert_eq!(table.lines().nth(1), Some("TX_TRACE_MUTEX_CREATE,0x20000580,1,0x20007FDC,0"));
+    // `args.*` adds only the arguments that have no column yet.
+    let table = text(&[&some[..], &["arg:arg4,name,args.*,args.*"]].concat());
+    assert_eq!(
+        table.lines().next(),
+        Some("arg:arg4,name,arg:mutex_ptr,arg:inheritance,arg:stack_ptr")
+    );
     // The same rows as without the option, in the order of the usual columns.
     let usual = "seq,ticks,time_ns,cpu,context,context_name,priority,id,name,args";
     let chosen = text(&["events", "--format", "csv", "--columns", usual]);

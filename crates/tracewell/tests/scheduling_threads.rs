@@ -183,7 +183,13 @@ fn options_that_show_nothing_say_why() {
     assert_eq!(options, ["--jobs", "--period", "--deadline", "--holes", "--ipoints 1,2"]);
     let why = "traces of this format do not record when jobs are released";
     assert_eq!(told[0]["reason"], why);
-    assert!(found.text.contains(&format!("--deadline has no effect: {why}\n")), "{}", found.text);
+    let rule =
+        "whenever START(@context = \"control\") then END(@context = \"control\") within 4 ms";
+    let hint = format!(
+        "{why}; tracewell check tests deadlines between two events, with rules such as: {rule}"
+    );
+    assert_eq!(told[2]["reason"], hint);
+    assert!(found.text.contains(&format!("--period has no effect: {why}\n")), "{}", found.text);
     let none = scheduling(&waits()).json["without_effect"].clone();
     assert_eq!(none, Value::Array(Vec::new()));
 }

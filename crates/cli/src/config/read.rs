@@ -169,9 +169,13 @@ impl Reader<'_> {
                     section.options.push(DefaultOption { format, key, value, place });
                 }
             } else {
-                let names = format.names.map(|_| NAMES);
                 let options = format.options.iter().map(|option| option.key);
-                self.unknown(key, &options.chain(names).collect::<Vec<_>>());
+                let mut known: Vec<_> = options.collect();
+                // The option `names` of some formats has the same key.
+                if format.names.is_some() && !known.contains(&NAMES) {
+                    known.push(NAMES);
+                }
+                self.unknown(key, &known);
             }
         }
     }

@@ -39,6 +39,8 @@ pub(crate) struct Made {
     pub(crate) files: usize,
     /// The worst outcome of all files.
     pub(crate) outcome: Outcome,
+    /// The first file of each run that failed, and the message of the failure.
+    pub(crate) failures: Vec<(PathBuf, String)>,
 }
 
 /// Runs `run`, which writes the results of several traces to a file or to standard output. An
@@ -53,7 +55,7 @@ pub(crate) fn write_files(
     };
     let whole = |out: &mut dyn Write| match run(out) {
         // After an error, `write_whole` removes the new file and keeps an existing file.
-        Made { files: 0, outcome } => Err(Failure::reported(outcome)),
+        Made { files: 0, outcome, .. } => Err(Failure::reported(outcome)),
         Made { outcome, .. } => Ok(outcome),
     };
     output::write_whole(path, inputs, whole).unwrap_or_else(Failure::report)
@@ -66,7 +68,7 @@ pub(crate) fn for_each_file(
     args: &InputArgs,
     mut work: impl FnMut(&mut Input) -> Result<Trace, Failure>,
 ) -> Made {
-    let mut made = Made { files: 0, outcome: Outcome::Done };
+    let mut made = Made { files: 0, outcome: Outcome::Done, failures: Vec::new() };
     let settings = args.inputs(files).refuse_stdout().and_then(|()| args.settings());
     let settings = match settings {
         Ok(settings) => settings,
@@ -86,7 +88,11 @@ pub(crate) fn for_each_file(
             made.files += 1;
             Ok(report_diagnostics(input.path(), &trace, args.verbose))
         };
-        let outcome = done().unwrap_or_else(Failure::report);
+        let outcome = done().unwrap_or_else(|failure: Failure| {
+            let first = run.first().cloned().unwrap_or_default();
+            made.failures.push((first, failure.message().to_owned()));
+            failure.report()
+        });
         made.outcome = made.outcome.max(outcome);
     }
     made

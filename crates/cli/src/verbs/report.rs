@@ -121,7 +121,7 @@ struct TemplatedArgs {
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Set the number of threads that format, at most 256 (one per processor)
+    /// Set the number of threads that format the layout trcrpt, at most 256 (one per processor)
     #[arg(
         long,
         alias = "jobs",

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use super::matching::{Matcher, Value};
+use super::missed::Missed;
 use super::steps::is_longer;
 use super::syntax::{Invariant, InvariantKind, Limit, Pattern};
 use super::verdict::{EventCopy, FailureKind, RuleKind, RuleResult, spoken};
@@ -36,6 +37,10 @@ pub(super) struct Watch<'r> {
     open: u64,
     /// Number of events that matched its patterns.
     matched: u64,
+    /// True if the `from` event occurred.
+    began: bool,
+    /// The events that almost matched the pattern that would decide the statement.
+    missed: Missed,
 }
 
 #[derive(Debug)]
@@ -71,11 +76,13 @@ impl<'r> Watch<'r> {
             held: 0,
             open: 0,
             matched: 0,
+            began: false,
+            missed: Missed::default(),
         }
     }
 
     /// Returns the result after the end of the trace. `rule` is the name of its rule.
-    pub(super) fn result(&self, rule: Option<&String>) -> RuleResult {
+    pub(super) fn result(&self, rule: Option<&String>, matcher: &Matcher<'_>) -> RuleResult {
         RuleResult {
             rule: rule.cloned(),
             kind: match self.invariant.kind {
@@ -88,7 +95,28 @@ impl<'r> Watch<'r> {
             failed: self.is_broken.into(),
             open: self.open,
             matched: self.matched,
+            open_because: self.open_because(matcher),
         }
+    }
+
+    /// Returns the reason why the trace does not decide the statement, after the end of the trace.
+    /// Returns `None` if the statement held or was broken.
+    fn open_because(&self, matcher: &Matcher<'_>) -> Option<String> {
+        if self.is_broken || self.held > 0 {
+            return None;
+        }
+        let Invariant { kind, from, until, .. } = self.invariant;
+        let has_range = from.is_some() || until.is_some();
+        let (place, pattern) = match (kind, from, until) {
+            (_, Some(from), _) if !self.began => ("no event begins its range: ", from),
+            (InvariantKind::Whenever { trigger, .. }, ..) if has_range => {
+                ("in its range: ", trigger)
+            }
+            (InvariantKind::Whenever { trigger, .. }, ..) => ("", trigger),
+            (_, _, Some(until)) => ("no event ends its range: ", until),
+            _ => return None,
+        };
+        Some(format!("rule not decided: {place}{}", self.missed.describe(matcher, pattern)))
     }
 
     /// Returns the first tick at which a trigger may have waited too long. The statement must
@@ -128,18 +156,29 @@ impl<'r> Watch<'r> {
         let Invariant { kind, from, until, .. } = self.invariant;
         if !self.on {
             // The event that begins the range does not belong to it.
-            let begins = |from: &Pattern| matcher.matches(from, event, &mut self.bindings).is_ok();
-            self.on = from.as_ref().is_some_and(begins);
+            let Some(from) = from else { return Ok(()) };
+            match matcher.matches(from, event, &mut self.bindings) {
+                Ok(()) if self.began => self.on = true,
+                Ok(()) => (self.on, self.began, self.missed) = (true, true, Missed::default()),
+                Err(miss) if !self.began => self.missed.note(matcher, from, event, miss),
+                Err(_) => {}
+            }
             return Ok(());
         }
-        if let Some(until) = until
-            && matcher.matches(until, event, &mut self.bindings).is_ok()
-        {
-            let ended = self.end(true);
-            // Without a `from`, the statement applies to only one range.
-            self.on = false;
-            self.bindings.fill(None);
-            return ended;
+        if let Some(until) = until {
+            match matcher.matches(until, event, &mut self.bindings) {
+                Ok(()) => {
+                    let ended = self.end(true);
+                    // Without a `from`, the statement applies to only one range.
+                    self.on = false;
+                    self.bindings.fill(None);
+                    return ended;
+                }
+                Err(miss) if self.held == 0 && !matches!(kind, InvariantKind::Whenever { .. }) => {
+                    self.missed.note(matcher, until, event, miss);
+                }
+                Err(_) => {}
+            }
         }
         match kind {
             InvariantKind::Never(pattern) => match self.is(matcher, pattern, event) {
@@ -207,9 +246,13 @@ impl<'r> Watch<'r> {
         }
         // Each trigger has its own values, because its answer must name the same objects.
         let mut bindings = self.bindings.clone();
-        if matcher.matches(trigger, event, &mut bindings).is_ok() {
-            self.matched += 1;
-            self.wait(bindings, event)?;
+        match matcher.matches(trigger, event, &mut bindings) {
+            Ok(()) => {
+                self.matched += 1;
+                self.wait(bindings, event)?;
+            }
+            Err(miss) if self.matched == 0 => self.missed.note(matcher, trigger, event, miss),
+            Err(_) => {}
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use super::shapes::{Shapes, is_named};
 use super::syntax::{Item, Pattern, Shape};
 use crate::model::{Event, Trace};
 use crate::select::expression::fields::{FieldPosition, Fields, Number, any_object, number};
-use crate::select::expression::syntax::{Comparison, Condition, Field, Property, Wanted};
+use crate::select::expression::syntax::{Comparison, Condition, Field, Property, Text, Wanted};
 use crate::source::Span;
 
 /// Average number of ids whose plans are cached for each shape. The limit prevents a trace with
@@ -205,6 +205,16 @@ impl<'r> Matcher<'r> {
         let shape = pattern.alternatives.get(alternative)?.shape;
         let positions = self.positions(shape, event)?;
         Some(self.value(*positions.get(condition)?, event)?.text)
+    }
+
+    /// Returns the names of a pattern as they are written in rules.
+    pub(super) fn names(&self, pattern: &Pattern) -> String {
+        let shapes = pattern.alternatives.iter().filter_map(|of| self.shapes.get(of.shape));
+        let names = shapes.map(|shape| {
+            let (Text::Like(name) | Text::Exactly(name)) = &shape.name;
+            name.as_str()
+        });
+        names.collect::<Vec<_>>().join(" | ")
     }
 
     /// Returns the field of a condition as it is written in rules.

@@ -15,6 +15,7 @@
 //! |`matching` | compares events with patterns |
 //! |`steps` | events in order: the state of a run, the events that may come next |
 //! |`invariants` | statements about the whole trace: never, count, whenever |
+//! |`missed` | explains why a trace does not decide a statement |
 //! |`unknown_names` | warns of names that no event of a format has |
 //! |`run` | the sink |
 //! |`verdict` | the result: the first difference of each rule, with the events around it |
@@ -47,6 +48,7 @@
 mod index;
 mod invariants;
 mod matching;
+mod missed;
 mod parser;
 mod run;
 mod shapes;

@@ -24,6 +24,7 @@ const BEHIND: usize = 2;
 /// A sink that compares a trace with rules. [`Check::verdict`] returns the verdict.
 #[derive(Debug)]
 pub struct Check<'r> {
+    rules: &'r Rules,
     matcher: Matcher<'r>,
     index: Index<'r>,
     /// The parts that an event affects. The list is kept to reuse its memory.
@@ -62,6 +63,7 @@ impl<'r> Check<'r> {
     pub fn new(rules: &'r Rules) -> Self {
         let shapes = Arc::new(Shapes::new(rules));
         Self {
+            rules,
             matcher: Matcher::new(Arc::clone(&shapes)),
             index: Index::new(rules, shapes),
             due: Vec::new(),
@@ -79,8 +81,9 @@ impl<'r> Check<'r> {
         for run in &mut self.runs {
             self.verdict.failures.extend(run.finish(trace));
             self.verdict.steps += run.steps_met;
-            self.verdict.rules.extend(run.results(trace));
+            self.verdict.rules.extend(run.results(trace, &self.matcher));
         }
+        self.verdict.warnings = self.rules.unknown_names(trace);
         self.verdict.rules.sort_by_key(|result| result.span.start);
         self.verdict.note_losses(&trace.losses);
         self.verdict.failures.sort_by_key(Failure::place);
@@ -337,7 +340,7 @@ impl<'r> RuleRun<'r> {
     }
 
     /// Returns the results after [`RuleRun::finish`].
-    fn results(&self, trace: &Trace) -> Vec<RuleResult> {
+    fn results(&self, trace: &Trace, matcher: &Matcher<'_>) -> Vec<RuleResult> {
         let name = self.rule.name.as_ref();
         let result = |kind, span, failed: bool, matched| RuleResult {
             rule: name.cloned(),
@@ -347,6 +350,7 @@ impl<'r> RuleRun<'r> {
             failed: failed.into(),
             open: 0,
             matched,
+            open_because: None,
         };
         let steps = self
             .rule
@@ -356,7 +360,7 @@ impl<'r> RuleRun<'r> {
             .rule
             .complete
             .map(|span| result(RuleKind::Complete, span, !trace.losses.is_empty(), 0));
-        let watches = self.watches.iter().map(|watch| watch.result(name));
+        let watches = self.watches.iter().map(|watch| watch.result(name, matcher));
         steps.into_iter().chain(watches).chain(complete).collect()
     }
 

@@ -5,7 +5,9 @@ use super::syntax::{Invariant, Pattern, Rules};
 use crate::model::Trace;
 use crate::model::schema::EventType;
 use crate::select::expression::syntax::{Field, Text};
-use crate::select::{self, did_you_mean, has_event, nearest, nearest_event, trailing_id};
+use crate::select::{
+    self, did_you_mean, event_id, has_event, nearest, nearest_event, trailing_id,
+};
 use crate::source::Finding;
 
 impl Rules {
@@ -58,8 +60,12 @@ impl Rules {
     }
 }
 
-fn named<'t>(name: &Text, trace: &'t Trace) -> impl Iterator<Item = &'t EventType> {
-    trace.schema.events().iter().filter(move |event| is_named(name, trace, event.id))
+fn named<'t>(name: &Text, trace: &'t Trace) -> Vec<&'t EventType> {
+    let (Text::Like(written) | Text::Exactly(written)) = name;
+    // A file may have thousands of names, so try only the ids that a name without wildcards can be.
+    let id = event_id(written, &trace.schema);
+    let tried = (!written.contains(['*', '?'])).then_some(id.as_slice());
+    trace.schema.entries_of(tried, |id| is_named(name, trace, id))
 }
 
 fn unknown_name(name: &Text, trace: &Trace) -> Option<String> {
@@ -68,7 +74,7 @@ fn unknown_name(name: &Text, trace: &Trace) -> Option<String> {
         Text::Like(written) => has_event(written, &trace.schema),
         Text::Exactly(_) => {
             trace.schema.ranges().any(|event| is_named(name, trace, event.id))
-                || named(name, trace).next().is_some()
+                || !named(name, trace).is_empty()
                 || is_named(name, trace, u32::MAX)
                 || trailing_id(written, &trace.schema).is_some_and(|id| is_named(name, trace, id))
         }
@@ -78,10 +84,12 @@ fn unknown_name(name: &Text, trace: &Trace) -> Option<String> {
 }
 
 fn unknown_field(name: &Text, fields: &[Field], trace: &Trace) -> Option<String> {
-    let mut events = named(name, trace).peekable();
+    if fields.is_empty() {
+        return None;
+    }
+    let events = named(name, trace);
     // An unknown name has its own warning, and its arguments cannot be checked.
-    events.peek()?;
-    let events: Vec<_> = events.collect();
+    events.first()?;
     let missing = fields.iter().find_map(|field| match field {
         Field::Argument(wanted) => {
             let has = |event: &&EventType| select::argument(wanted, &event.args).is_some();

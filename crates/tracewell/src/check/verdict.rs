@@ -3,7 +3,7 @@
 
 use crate::model::{Event, EventRef, Losses, Priority, Trace};
 use crate::select::Bound;
-use crate::source::Span;
+use crate::source::{Finding, Span};
 use crate::text::{Describer, TextBuffer, counted, spoken_time};
 
 /// The result of checking a trace.
@@ -30,12 +30,32 @@ pub struct Verdict {
     pub gaps: u64,
     /// Number of missing events, if known.
     pub lost: Option<u64>,
+    /// Warnings of names in the rules that no event of the trace's format has.
+    pub warnings: Vec<Finding>,
 }
 
 impl Verdict {
     /// Returns true if all rules are met.
     pub fn passed(&self) -> bool {
         self.failures.is_empty()
+    }
+
+    /// Returns a stricter verdict: rules that the trace does not decide are failures, and so are
+    /// names in the rules that no event of the trace's format has.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        for result in &mut self.rules {
+            let Some(why) = result.open_because.take() else { continue };
+            result.failed = 1;
+            let rule = result.rule.clone();
+            let failure = Failure::of_rules(rule, FailureKind::Undecided, result.span, why);
+            self.failures.push(failure);
+        }
+        let unknown = std::mem::take(&mut self.warnings).into_iter().map(|warning| {
+            Failure::of_rules(None, FailureKind::Unknown, warning.span, warning.message)
+        });
+        self.failures.extend(unknown);
+        self
     }
 
     pub(super) fn note_losses(&mut self, losses: &Losses) {
@@ -62,6 +82,8 @@ pub struct RuleResult {
     pub open: u64,
     /// Number of events that matched its patterns.
     pub matched: u64,
+    /// The reason why the trace does not decide the statement; `None` if it held or failed.
+    pub open_because: Option<String>,
 }
 
 impl RuleResult {
@@ -169,6 +191,11 @@ pub enum FailureKind {
     Unanswered,
     /// Events are missing in a trace that must be complete.
     Lost,
+    /// The trace does not decide a rule. This is a failure of a strict verdict only.
+    Undecided,
+    /// No event of the trace's format has a name in the rules. This is a failure of a strict
+    /// verdict only.
+    Unknown,
 }
 
 impl FailureKind {
@@ -183,7 +210,14 @@ impl FailureKind {
             Self::Count => "count",
             Self::Unanswered => "unanswered",
             Self::Lost => "lost",
+            Self::Undecided => "undecided",
+            Self::Unknown => "unknown",
         }
+    }
+
+    /// Returns true if the rules themselves are probably wrong, and no event shows the difference.
+    pub const fn is_about_rules(self) -> bool {
+        matches!(self, Self::Undecided | Self::Unknown)
     }
 }
 
@@ -211,6 +245,11 @@ pub struct Failure {
 }
 
 impl Failure {
+    fn of_rules(rule: Option<String>, kind: FailureKind, span: Span, message: String) -> Self {
+        let (since, at, near, context, more) = (None, None, None, Vec::new(), 0);
+        Self { rule, kind, span, message, since, at, near, context, more }
+    }
+
     /// Returns the number of the event that showed the difference. The end of the trace is after
     /// all events.
     pub(super) fn place(&self) -> u64 {

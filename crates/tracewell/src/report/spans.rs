@@ -90,6 +90,7 @@ pub(super) fn put(
         text,
         figures.names.len().saturating_sub(rows) as u64,
         "span",
+        Some(super::sections::Section::Spans),
     );
     if figures.unknown > 0 {
         let spans = counted(figures.unknown, "span");

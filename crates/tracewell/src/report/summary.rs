@@ -39,21 +39,27 @@ pub(super) fn text(
     let mut text = head(trace, figures, wanted, layout);
     let cores = figures.cores.iter().take(MOST_TASKS);
     table(&mut text, layout, &load::CORES, cores.map(load::core));
-    left_out(&mut text, figures.cores.len().saturating_sub(MOST_TASKS) as u64, "core");
+    left_out(
+        &mut text,
+        figures.cores.len().saturating_sub(MOST_TASKS) as u64,
+        "core",
+        Some(Section::Cores),
+    );
     tasks(&mut text, trace, figures, MOST_TASKS, layout);
     let waits = figures.longest_waits.iter().take(MOST_ROWS);
     table(&mut text, layout, &WAITS, waits.map(|wait| wait_row(trace, wait)));
     let (stacks, more) = fullest_stacks(figures);
     table(&mut text, layout, &STACKS, stacks.iter().map(|used| stack(trace, used)));
-    left_out(&mut text, more, "stack");
+    left_out(&mut text, more, "stack", Some(Section::Stacks));
     let mut busiest: Vec<_> = machines.machines.iter().collect();
     busiest.sort_by_key(|machine| Reverse(machine.steps));
     let rows = busiest.iter().take(MOST_ROWS).map(|machine| machine_row(trace, machine));
     table(&mut text, layout, &MACHINES, rows);
-    left_out(&mut text, busiest.len().saturating_sub(MOST_ROWS) as u64, "state machine");
+    let more = busiest.len().saturating_sub(MOST_ROWS) as u64;
+    left_out(&mut text, more, "state machine", Some(Section::Machines));
     let (queues, more) = busiest_queues(machines);
     table(&mut text, layout, &machines::LEVELS, queues.iter().map(|level| level_row(trace, level)));
-    left_out(&mut text, more, "queue");
+    left_out(&mut text, more, "queue", Some(Section::Queues));
     spans::put(&mut text, trace, all_spans, MOST_ROWS, layout);
     let findings = [inversions(trace, figures), misses(trace, figures)];
     for (index, finding) in findings.into_iter().flatten().enumerate() {
@@ -65,14 +71,15 @@ pub(super) fn text(
     text
 }
 
-const WAITS: [&str; 6] = ["LONGEST WAIT OF", "FOR", "OWNER", "AT", "DURATION", "INVERTED"];
+const WAITS: [&str; 7] = ["LONGEST WAIT OF", "FOR", "OWNER", "EVENT", "AT", "DURATION", "INVERTED"];
 
-fn wait_row(trace: &Trace, wait: &Waited) -> [Cell; 6] {
+fn wait_row(trace: &Trace, wait: &Waited) -> [Cell; 7] {
     let inverted = wait.inverted.or(wait.inverted_by_priority);
     [
         name(trace, wait.context),
         waited_for(trace, wait).into(),
         wait.owner.map(|owner| name(trace, owner)).into(),
+        wait.event.into(),
         moment(trace, wait.from),
         duration(trace, wait.ticks()),
         Cell::rare(inverted.map(|ticks| duration(trace, ticks))),

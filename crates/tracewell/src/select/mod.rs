@@ -32,7 +32,7 @@ use pattern::is_key;
 pub(crate) use pattern::like;
 pub use ranged::{CountsInRange, Covered, Ranged};
 pub use selected::Selected;
-pub(crate) use unknown_names::{has_event, nearest_event, trailing_id};
+pub(crate) use unknown_names::{event_id, has_event, nearest_event, trailing_id};
 
 /// The events that a user wants. Empty lists and absent bounds select everything.
 ///

@@ -2,13 +2,16 @@
 //! another trace.
 
 use super::names::{is_context, is_event, is_object, spoken};
-use super::pattern::hook_id;
+use super::pattern::{hook_id, key};
 use super::{IdOrName, IdPattern, Selection};
-use crate::model::schema::{EventType, Schema};
+use crate::model::schema::Schema;
 use crate::model::{Severity, Trace, did_you_mean, nearest};
 
 /// Maximum number of ids in a warning. A group may have many.
 const MAX_IDS: usize = 8;
+
+/// Maximum number of contexts in a warning.
+const MAX_CONTEXTS: usize = 5;
 
 impl Selection {
     /// Adds a warning to a trace for each name of the selection that does not occur in it. Call
@@ -26,13 +29,18 @@ impl Selection {
         let early = self.head.is_some() || self.to.is_some();
         let of = if early { "the part of this trace that was read" } else { "this trace" };
         let mut warnings = Vec::new();
-        let mut warning = |what: &str, name: &str, meant: Option<String>| {
-            warnings.push(format!("no {what} named '{name}' in {of}{}", did_you_mean(meant)));
+        let mut warning = |what: &str, name: &str, hint: String| {
+            warnings.push(format!("no {what} named '{name}' in {of}{hint}"));
         };
         let ids = self.ids.iter().chain(&self.without_ids).filter_map(IdOrName::name);
         for wanted in self.events.iter().map(String::as_str).chain(ids) {
             if !has_event(wanted, &trace.schema) {
-                warning("event", wanted, nearest_event(wanted, &trace.schema));
+                let mut objects = trace.objects.iter();
+                let hint = match objects.any(|(_, object)| is_object(wanted, object)) {
+                    true => format!("; an object has this name: --object '{wanted}'"),
+                    false => did_you_mean(nearest_event(wanted, &trace.schema)),
+                };
+                warning("event", wanted, hint);
             }
         }
         let never_occurred = self.never_occurred(trace);
@@ -40,12 +48,16 @@ impl Selection {
         let names = || contexts().map(|context| context.name.as_str());
         for wanted in self.contexts.iter().chain(&self.threads) {
             if !contexts().any(|context| is_context(wanted, context)) {
-                warning("context", wanted, nearest(wanted, names()).map(str::to_owned));
+                let hint = match nearest(wanted, names()) {
+                    Some(meant) => did_you_mean(Some(meant)),
+                    None => known_contexts(names()),
+                };
+                warning("context", wanted, hint);
             }
         }
         for wanted in &self.processes {
             if !contexts().any(|context| super::is_process(wanted, trace, context)) {
-                warning("process", wanted, nearest(wanted, names()).map(str::to_owned));
+                warning("process", wanted, did_you_mean(nearest(wanted, names())));
             }
         }
         for wanted in &self.objects {
@@ -53,17 +65,22 @@ impl Selection {
             // An address may be an argument without being the key of a known object.
             if !is_number(wanted) && !objects().any(|object| is_object(wanted, object)) {
                 let labels = objects().map(|object| object.label.as_str());
-                warning("object", wanted, nearest(wanted, labels).map(str::to_owned));
+                warning("object", wanted, did_you_mean(nearest(wanted, labels)));
             }
         }
-        let named: Vec<_> = trace.schema.events().iter().filter(|e| self.names(trace, e)).collect();
+        let named = match self.expressions.is_empty() {
+            true => Vec::new(),
+            false => trace.schema.entries_of(None, |id| self.names(&trace.schema, id)),
+        };
+        let names_all =
+            self.events.is_empty() && self.ids.is_empty() && self.without_ids.is_empty();
         for (place, wanted) in
             self.expressions.iter().flat_map(|expression| expression.unknown_arguments(&named))
         {
             let args = named.iter().flat_map(|event| &event.args);
             let names = args.flat_map(|argument| [argument.name.as_str(), spoken(argument)]);
             let meant = did_you_mean(nearest(wanted, names));
-            let events = if named.len() == trace.schema.events().len() { "" } else { "selected " };
+            let events = if names_all { "" } else { "selected " };
             warnings.push(format!("{place}: no {events}event has an argument '{wanted}'{meant}"));
         }
         let unknown_ids = self.unknown_ids(&trace.schema, of);
@@ -131,13 +148,32 @@ impl Selection {
     }
 
     /// Returns true if the events of an id are selected by their names or ids.
-    fn names(&self, trace: &Trace, event: &EventType) -> bool {
-        let listed = |list: &[IdOrName]| list.iter().any(|of| of.matches(&trace.schema, event.id));
-        let is = |wanted: &String| is_event(wanted, &trace.schema, event.id);
+    fn names(&self, schema: &Schema, id: u32) -> bool {
+        let listed = |list: &[IdOrName]| list.iter().any(|of| of.matches(schema, id));
+        let is = |wanted: &String| is_event(wanted, schema, id);
         (self.events.is_empty() || self.events.iter().any(is))
             && (self.ids.is_empty() || listed(&self.ids))
             && !listed(&self.without_ids)
     }
+}
+
+/// Returns the end of a message: the names of the first contexts, and the number of others.
+fn known_contexts<'t>(names: impl Iterator<Item = &'t str>) -> String {
+    let mut known: Vec<&str> = Vec::new();
+    let mut more = 0_u64;
+    for name in names.filter(|name| !name.is_empty()) {
+        if known.len() == MAX_CONTEXTS {
+            more += 1;
+        } else if !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    if known.is_empty() {
+        return String::new();
+    }
+    let known: Vec<_> = known.iter().map(|name| format!("'{}'", name.escape_debug())).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("; its contexts are {}{more}", known.join(", "))
 }
 
 /// Returns true if an event of the schema has this name. Any number may be an id.
@@ -156,6 +192,13 @@ pub(crate) fn trailing_id(name: &str, schema: &Schema) -> Option<u32> {
         true => hook_id(name.rsplit([' ', '_']).next()?),
         false => name.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok(),
     }
+}
+
+/// Returns the event id that a name is, or that is at its end.
+pub(crate) fn event_id(name: &str, schema: &Schema) -> Option<u32> {
+    // A hook id is hexadecimal even without `0x`.
+    let number = key(name).filter(|_| !schema.ids_are_hooks());
+    number.and_then(|id| u32::try_from(id).ok()).or_else(|| trailing_id(name, schema))
 }
 
 /// Returns the event name that is most similar to a word.

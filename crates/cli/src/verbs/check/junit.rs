@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use tracewell::check::{Failure as RuleFailure, RuleKind, RuleOutcome, RuleResult, Verdict};
+use tracewell::check::{
+    Failure as RuleFailure, FailureKind, RuleKind, RuleOutcome, RuleResult, Verdict,
+};
 use tracewell::report::{Layout, check};
-use tracewell::source::Source;
+use tracewell::source::{Source, Span};
 use tracewell::text::shown_path;
 
 use crate::inputs::Inputs;
@@ -33,6 +35,12 @@ impl Suites {
         for result in &verdict.rules {
             suite.add_test_case(test_case(source, verdict, result));
         }
+        let of_rule =
+            |failure: &&RuleFailure| verdict.rules.iter().any(|rule| is_of(failure, rule));
+        for failure in verdict.failures.iter().filter(|failure| !of_rule(failure)) {
+            let name = source.slice(failure.span);
+            suite.add_test_case(case(source, name, failure.span, failed(source, failure)));
+        }
         self.push(suite);
     }
 
@@ -41,14 +49,21 @@ impl Suites {
     }
 
     /// Writes the file. Traces without a verdict get a suite with an error, so that the file does
-    /// not look like a success.
-    pub(super) fn write(self, traces: &[PathBuf], inputs: &Inputs) -> Result<Outcome, Failure> {
+    /// not look like a success. `failures` has the reasons for these errors.
+    pub(super) fn write(
+        self,
+        traces: &[PathBuf],
+        failures: &[(PathBuf, String)],
+        inputs: &Inputs,
+    ) -> Result<Outcome, Failure> {
         let Self { path, suites } = self;
         let mut suites = suites.into_inner().unwrap_or_else(PoisonError::into_inner);
         for trace in traces {
             let name = shown_path(trace).to_string();
             if !suites.iter().any(|suite| suite.name.as_str() == name) {
-                suites.push(unreadable(&name));
+                let failure =
+                    failures.iter().find(|(of, message)| of == trace && !message.is_empty());
+                suites.push(unreadable(&name, failure.map(|(_, message)| message.as_str())));
             }
         }
         let mut report = Report::new("tracewell check");
@@ -61,9 +76,12 @@ impl Suites {
     }
 }
 
-fn unreadable(name: &str) -> TestSuite {
+/// Returns the suite of a trace without a verdict. If the reason is not known here, the suite
+/// refers to standard error.
+fn unreadable(name: &str, reason: Option<&str>) -> TestSuite {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    status.set_message("the trace could not be checked; standard error has the reason");
+    let other = "the trace could not be checked; standard error has the reason";
+    status.set_message(reason.unwrap_or(other));
     let mut suite = TestSuite::new(name);
     suite.add_test_case(TestCase::new("read the trace", status));
     suite
@@ -74,25 +92,35 @@ fn test_case(source: &Source, verdict: &Verdict, result: &RuleResult) -> TestCas
         RuleOutcome::Held => TestCaseStatus::success(),
         RuleOutcome::Open => {
             let mut status = TestCaseStatus::skipped();
-            status.set_message("the trace has none of its events, so nothing was decided");
+            status.set_message(result.open_because.as_deref().unwrap_or_default());
             status
         }
         RuleOutcome::Failed => {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            if let Some(failure) = verdict.failures.iter().find(|failure| is_of(failure, result)) {
-                status.set_type(failure.kind.as_str());
-                status.set_message(&failure.message);
-                status.set_description(check::failures(
-                    source,
-                    std::slice::from_ref(failure),
-                    Layout::default(),
-                ));
-            }
-            status
+            let failure = verdict.failures.iter().find(|failure| is_of(failure, result));
+            failure.map_or_else(failure_status, |failure| failed(source, failure))
         }
     };
-    let mut case = TestCase::new(check::title(source, result), status);
-    let line = source.position(result.span.start).line;
+    case(source, &check::title(source, result), result.span, status)
+}
+
+fn failure_status() -> TestCaseStatus {
+    TestCaseStatus::non_success(NonSuccessKind::Failure)
+}
+
+/// Returns the status of a failed case, with the text of the failure.
+fn failed(source: &Source, failure: &RuleFailure) -> TestCaseStatus {
+    let mut status = failure_status();
+    status.set_type(failure.kind.as_str());
+    status.set_message(&failure.message);
+    let failures = std::slice::from_ref(failure);
+    status.set_description(check::failures(source, failures, Layout::default()));
+    status
+}
+
+/// Returns a case with its place in the rules.
+fn case(source: &Source, name: &str, span: Span, status: TestCaseStatus) -> TestCase {
+    let mut case = TestCase::new(name, status);
+    let line = source.position(span.start).line;
     case.set_classname(&source.name);
     // Viewers of JUnit files use these attributes to show the rule in its file.
     case.extra.insert("file".into(), source.name.as_str().into());
@@ -104,10 +132,12 @@ fn test_case(source: &Source, verdict: &Verdict, result: &RuleResult) -> TestCas
 fn is_of(failure: &RuleFailure, result: &RuleResult) -> bool {
     let (inner, outer) = (failure.span, result.span);
     match result.kind {
+        // A name that no event has gets a case of its own.
+        _ if failure.kind == FailureKind::Unknown => false,
         // A failure has the span of one step. The steps of a rule need not be consecutive lines:
         // other statements may stand between them.
         RuleKind::Steps => {
-            use tracewell::check::FailureKind::{Early, Late, Missing, Unexpected};
+            use FailureKind::{Early, Late, Missing, Unexpected};
             matches!(failure.kind, Early | Late | Missing | Unexpected)
                 && failure.rule == result.rule
                 && outer.start <= inner.start

@@ -5,6 +5,7 @@ mod junit;
 mod printer;
 
 use std::cell::OnceCell;
+use std::env;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +22,7 @@ use tracewell::text::shown_path;
 use self::junit::Suites;
 use self::printer::{FailurePrinter, Form, Results};
 use super::follow::{StreamEnd, follow};
-use super::{for_each_file, title};
+use super::{Made, for_each_file, title};
 use crate::args::{InputArgs, SelectionArgs};
 use crate::config::Project;
 use crate::document::Document;
@@ -70,6 +71,10 @@ pub(crate) struct Check {
     /// Print nothing on standard output: the exit status has the result
     #[arg(short, long, conflicts_with_all = ["write", "format", "json"])]
     quiet: bool,
+
+    /// Fail if the trace does not decide a rule, or if a name in the rules is unknown
+    #[arg(long, conflicts_with = "write")]
+    strict: bool,
 
     /// Also write the results of all rules to this file, as JUnit XML
     #[arg(long, value_name = "FILE", conflicts_with = "write")]
@@ -133,7 +138,7 @@ impl Check {
             return Ok(());
         }
         let traces: Vec<_> = [&self.rules].into_iter().chain(&self.files).cloned().collect();
-        let rules = |project: &Project| project.rules().map(Path::to_owned);
+        let rules = |project: &Project| project.rules().map(relative);
         match self.input.shared(&traces, "RULES", rules)? {
             Some(rules) => {
                 self.configured.get_or_init(|| (rules, traces));
@@ -175,10 +180,12 @@ impl Check {
         let is_json = self.json || self.format == OutputForm::Json;
         let document = is_json.then(|| Document::new(check::SCHEMA));
         let outputs = (document.as_ref(), junit.as_ref());
-        let mut outcome = match self.follow {
-            true => {
-                self.followed(rules, &selection, outputs, &wrong).unwrap_or_else(Failure::report)
-            }
+        let Made { mut outcome, failures, .. } = match self.follow {
+            true => self.followed(rules, &selection, outputs, &wrong).unwrap_or_else(|failure| {
+                let first = self.files().first().cloned().unwrap_or_default();
+                let failures = vec![(first, failure.message().to_owned())];
+                Made { files: 0, outcome: failure.report(), failures }
+            }),
             false => self.read(rules, &selection, outputs, &wrong),
         };
         if let Some(document) = document {
@@ -188,7 +195,8 @@ impl Check {
             // Joined files are one trace, which has the name of the first.
             let traces = if self.input.join { 1 } else { self.files().len() };
             let traces = self.files().get(..traces).unwrap_or_default();
-            outcome = outcome.max(junit.write(traces, &inputs).unwrap_or_else(Failure::report));
+            let written = junit.write(traces, &failures, &inputs);
+            outcome = outcome.max(written.unwrap_or_else(Failure::report));
         }
         Ok(match outcome {
             // If a rule is violated, the outcome says so even if an input is damaged. The damage
@@ -212,9 +220,9 @@ impl Check {
         selection: &Selection,
         outputs: Outputs<'_>,
         wrong: &AtomicBool,
-    ) -> Outcome {
+    ) -> Made {
         let end = StreamEnd::default();
-        let made = for_each_file(self.files(), &self.input, |input| {
+        for_each_file(self.files(), &self.input, |input| {
             input.select(selection.clone());
             // Print the failures of a stream at once, because it may last for days.
             let results = self.results(outputs, input.is_stream());
@@ -225,8 +233,7 @@ impl Check {
             let path = input.path().to_owned();
             let mut printer = FailurePrinter::new(rules, &path, results, wrong, io::stdout());
             end.by_signal(input, |input| Ok(input.read_named(&mut printer)?))
-        });
-        made.outcome
+        })
     }
 
     /// Checks a trace while it is written, until a signal arrives.
@@ -236,14 +243,15 @@ impl Check {
         selection: &Selection,
         outputs: Outputs<'_>,
         wrong: &AtomicBool,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Made, Failure> {
         let results = self.results(outputs, true);
         let path = self.files().first().map_or(Path::new("-"), PathBuf::as_path);
         let sink = || {
             let printer = FailurePrinter::new(rules, path, results, wrong, io::stdout());
             Box::new(Selected::new(printer, selection.clone())) as _
         };
-        follow(self.files(), &self.input, selection, sink)
+        let outcome = follow(self.files(), &self.input, selection, sink)?;
+        Ok(Made { files: 1, outcome, failures: Vec::new() })
     }
 
     /// Returns the form of the results. `at_once` is true for traces that may never end.
@@ -255,7 +263,7 @@ impl Check {
             None if at_once => Form::TextAtOnce,
             None => Form::Text,
         };
-        Results { form, junit }
+        Results { form, junit, is_strict: self.strict }
     }
 
     fn written(&self) -> Result<Outcome, Failure> {
@@ -309,4 +317,11 @@ impl Check {
         }
         Ok(trace)
     }
+}
+
+/// Returns a path as seen from the current folder, if it is in this folder. Results then name the
+/// rules of the configuration file as they name rules that are an argument.
+fn relative(path: &Path) -> PathBuf {
+    let folder = env::current_dir().unwrap_or_default();
+    path.strip_prefix(folder).unwrap_or(path).to_owned()
 }

@@ -34,6 +34,8 @@ pub(super) struct FailurePrinter<'r, W> {
 pub(super) struct Results<'r> {
     pub(super) form: Form<'r>,
     pub(super) junit: Option<&'r Suites>,
+    /// True if undecided rules and unknown names are failures.
+    pub(super) is_strict: bool,
 }
 
 /// The form of the result on standard output.
@@ -83,9 +85,12 @@ impl<'r, W: Write> FailurePrinter<'r, W> {
 
     /// Ends the check, and writes the part of the verdict that has not been written yet.
     fn end(&mut self, trace: &Trace) -> io::Result<()> {
-        sources::report(self.source, &self.rules.unknown_names(trace));
         let check = std::mem::replace(&mut self.check, Check::new(self.rules));
-        let verdict: Verdict = check.verdict(trace);
+        let mut verdict: Verdict = check.verdict(trace);
+        if self.results.is_strict {
+            verdict = verdict.strict();
+        }
+        sources::report(self.source, &verdict.warnings);
         if !verdict.passed() {
             self.wrong.store(true, Ordering::Relaxed);
         }
@@ -105,7 +110,8 @@ impl<'r, W: Write> FailurePrinter<'r, W> {
             Form::Text | Form::TextAtOnce => {
                 let left = verdict.failures.get(self.printed..).unwrap_or_default();
                 let layout = screen::layout();
-                check::failures(self.source, left, layout) + &check::summary(&verdict, layout)
+                check::failures(self.source, left, layout)
+                    + &check::summary(self.source, &verdict, layout)
             }
         };
         self.write(&text)

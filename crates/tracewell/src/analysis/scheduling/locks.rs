@@ -322,6 +322,7 @@ impl Requests {
             is_mutex,
             kind: request.kind,
             owner: request.owner,
+            event: request.from.seq,
             from: request.from.ticks,
             until: now,
             spent: Some(spent),

@@ -17,6 +17,8 @@ pub struct Waited {
     /// The owner of the mutex, or, if the scheduler records it, the task that ran on behalf of the
     /// waiting task. That task is not the owner if the owner itself waits for another mutex.
     pub owner: Option<ContextId>,
+    /// Sequence number of the event of the request.
+    pub event: u64,
     /// Ticks of the request.
     pub from: u64,
     /// Ticks at which the task continued.
@@ -83,6 +85,7 @@ mod tests {
             is_mutex,
             kind: None,
             owner: None,
+            event: from,
             from,
             until: from + ticks,
             spent: Some(Split::default()),

@@ -1,6 +1,6 @@
 //! Parses patterns (names, conditions on fields, alternatives), and the numbers and times in rules.
 
-use super::Parser;
+use super::{Parser, is_keyword};
 use crate::check::syntax::{EventPattern, Limit, Pattern, Shape};
 use crate::select::Bound;
 use crate::select::expression::lexer::TokenKind;
@@ -29,6 +29,13 @@ impl Parser<'_> {
             _ => return Err(self.tokens.expected("the name of an event")),
         };
         self.tokens.advance();
+        if let (Text::Like(first), TokenKind::Word(second)) = (&name, self.tokens.peek())
+            && self.tokens.is_part_of_name()
+            && !is_keyword(second)
+        {
+            let expected = "expected one word as the name of an event";
+            return Err(self.tokens.blanks_in_name(first, expected, is_keyword, |_| true));
+        }
         let (mut fields, mut conditions) = (Vec::new(), Vec::new());
         if self.tokens.take_sign("(") {
             while !self.tokens.take_sign(")") {

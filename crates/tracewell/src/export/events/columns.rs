@@ -138,11 +138,13 @@ impl Columns {
         self.0.contains(&Column::Field(Field::Time))
     }
 
-    /// Replaces `args.*` by one column `arg:NAME` for each name.
+    /// Replaces `args.*` by one column `arg:NAME` for each name that has no column of its own.
     pub fn expand(&mut self, names: &[String]) {
-        let arguments = || names.iter().cloned().map(Column::Argument);
+        let mut others: Vec<_> = names.iter().cloned().map(Column::Argument).collect();
+        others.retain(|column| !self.0.contains(column));
         let expanded = self.0.drain(..).flat_map(|column| match column {
-            Column::AllArguments => arguments().collect(),
+            // A second `args.*` adds no columns.
+            Column::AllArguments => std::mem::take(&mut others),
             column => vec![column],
         });
         self.0 = expanded.collect();

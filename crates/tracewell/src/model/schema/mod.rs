@@ -228,6 +228,9 @@ impl Table {
     }
 }
 
+/// Maximum number of ids of a range that are compared with a name.
+const MAX_TRIED_IDS: usize = 1 << 16;
+
 /// The events, objects and tables of a dialect.
 ///
 /// ```
@@ -385,6 +388,24 @@ impl Schema {
     /// Returns all events with entries of their own.
     pub fn events(&self) -> &[EventType] {
         &self.events
+    }
+
+    /// Returns all entries that apply to at least one id for which `is_wanted` returns true. Of a
+    /// range, it tries the first id and the ids in `tried`; `None` stands for the first 65536 ids.
+    pub(crate) fn entries_of(
+        &self,
+        tried: Option<&[u32]>,
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> Vec<&EventType> {
+        let events = self.events.iter().filter(|event| is_wanted(event.id));
+        let ranges = self.ranges.iter().filter(|(range, entry)| {
+            // Another entry may apply to an id of the range.
+            let is = |id: u32| std::ptr::eq(self.event(id), entry) && is_wanted(id);
+            let some = tried.into_iter().flatten().copied().filter(|id| range.contains(id));
+            let first = if tried.is_some() { 1 } else { MAX_TRIED_IDS };
+            some.chain(range.clone().take(first)).any(is)
+        });
+        events.chain(ranges.map(|(_, entry)| entry)).collect()
     }
 
     /// Returns the entries for ranges of ids.

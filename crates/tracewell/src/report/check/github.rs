@@ -7,10 +7,11 @@ use std::fmt::Write;
 
 use super::shown;
 use crate::check::{Failure, Verdict};
-use crate::source::Source;
+use crate::source::{Source, Span};
 
-/// Returns one line for each failure, and one notice if events are missing. `trace` is the name of
-/// the trace.
+/// Returns one line for each failure, each rule that the trace does not decide, and each name that
+/// no event of the format has. Adds one notice if events are missing. `trace` is the name of the
+/// trace.
 ///
 /// ```
 /// use tracewell::check::{Check, Rules};
@@ -29,7 +30,16 @@ use crate::source::Source;
 pub fn github(source: &Source, verdict: &Verdict, trace: &str) -> String {
     let mut lines = String::new();
     for failure in &verdict.failures {
-        annotation(&mut lines, source, failure, trace);
+        put_failure(&mut lines, source, failure, trace);
+    }
+    for warning in &verdict.warnings {
+        let message = format!("{trace}: {}", warning.message);
+        annotation(&mut lines, source, ("warning", warning.span), ("unknown", &message));
+    }
+    for rule in &verdict.rules {
+        let Some(why) = &rule.open_because else { continue };
+        let message = format!("{trace}: {why}");
+        annotation(&mut lines, source, ("warning", rule.span), ("undecided", &message));
     }
     if verdict.gaps > 0 {
         let message = format!("{trace}: events are missing and were not checked");
@@ -38,8 +48,7 @@ pub fn github(source: &Source, verdict: &Verdict, trace: &str) -> String {
     lines
 }
 
-fn annotation(lines: &mut String, source: &Source, failure: &Failure, trace: &str) {
-    let (start, end) = (source.position(failure.span.start), source.position(failure.span.end));
+fn put_failure(lines: &mut String, source: &Source, failure: &Failure, trace: &str) {
     let mut message = format!("{trace}: {}", failure.message);
     if let Some(near) = &failure.near {
         let _ = write!(message, "\nevent {} almost matched: {}", near.event.seq, near.why);
@@ -52,9 +61,20 @@ fn annotation(lines: &mut String, source: &Source, failure: &Failure, trace: &st
         Some(rule) => format!("{rule} ({})", failure.kind.as_str()),
         None => failure.kind.as_str().to_owned(),
     };
+    annotation(lines, source, ("error", failure.span), (&title, &message));
+}
+
+/// Appends an annotation of a span of the rules.
+fn annotation(
+    lines: &mut String,
+    source: &Source,
+    (command, span): (&str, Span),
+    (title, message): (&str, &str),
+) {
+    let (start, end) = (source.position(span.start), source.position(span.end));
     let _ = write!(
         lines,
-        "::error file={},line={},col={}",
+        "::{command} file={},line={},col={}",
         escaped(&source.name, true),
         start.line,
         start.column
@@ -63,7 +83,7 @@ fn annotation(lines: &mut String, source: &Source, failure: &Failure, trace: &st
     if end.line == start.line {
         let _ = write!(lines, ",endColumn={}", end.column);
     }
-    let _ = writeln!(lines, ",title={}::{}", escaped(&title, true), escaped(&message, false));
+    let _ = writeln!(lines, ",title={}::{}", escaped(title, true), escaped(message, false));
 }
 
 /// Escapes a message, or a property of an annotation.

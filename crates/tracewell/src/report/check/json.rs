@@ -24,6 +24,8 @@ pub struct VerdictRow<'a> {
     pub rules: Vec<RuleRow<'a>>,
     /// The first difference of each rule that failed, in the order of the trace.
     pub failures: Vec<FailureRow<'a>>,
+    /// Names in the rules that no event of the trace's format has.
+    pub warnings: Vec<WarningRow<'a>>,
 }
 
 impl<'a> VerdictRow<'a> {
@@ -31,6 +33,10 @@ impl<'a> VerdictRow<'a> {
     pub fn new(source: &'a Source, verdict: &'a Verdict) -> Self {
         let rules = verdict.rules.iter().map(|result| RuleRow::of(source, result));
         let failures = verdict.failures.iter().map(|failure| FailureRow::of(source, failure));
+        let warnings = verdict.warnings.iter().map(|warning| WarningRow {
+            place: Place::of(source, warning.span),
+            message: &warning.message,
+        });
         Self {
             passed: verdict.passed(),
             events: verdict.events,
@@ -39,6 +45,7 @@ impl<'a> VerdictRow<'a> {
             lost: verdict.lost,
             rules: rules.collect(),
             failures: failures.collect(),
+            warnings: warnings.collect(),
         }
     }
 }
@@ -65,6 +72,8 @@ pub struct RuleRow<'a> {
     /// Number of events that matched its patterns; for `whenever`, the events that needed an
     /// answer and the events that answered one.
     pub matched: u64,
+    /// Why the result is `open`; null for other results.
+    pub reason: Option<&'a str>,
 }
 
 impl<'a> RuleRow<'a> {
@@ -80,6 +89,7 @@ impl<'a> RuleRow<'a> {
             failed: result.failed,
             open: result.open,
             matched: result.matched,
+            reason: result.open_because.as_deref(),
         }
     }
 }
@@ -95,7 +105,8 @@ pub(super) fn first_line(text: &str) -> &str {
 pub struct FailureRow<'a> {
     /// Name of the rule; null outside of named rules.
     pub rule: Option<&'a str>,
-    /// `missing`, `unexpected`, `late`, `early`, `never`, `count`, `unanswered` or `lost`.
+    /// `missing`, `unexpected`, `late`, `early`, `never`, `count`, `unanswered` or `lost`; with
+    /// `--strict` also `undecided` or `unknown`.
     pub kind: &'static str,
     /// The step or statement that is not met.
     pub place: Place<'a>,
@@ -129,6 +140,16 @@ impl<'a> FailureRow<'a> {
             context: failure.context.iter().map(EventRow::of).collect(),
         }
     }
+}
+
+/// A name in the rules that no event of the trace's format has.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WarningRow<'a> {
+    /// The event or condition with the name.
+    pub place: Place<'a>,
+    /// The name in words.
+    pub message: &'a str,
 }
 
 /// A place in the file of rules.

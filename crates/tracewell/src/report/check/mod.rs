@@ -4,10 +4,10 @@ mod github;
 mod json;
 
 pub use github::github;
-pub use json::{EventRow, FailureRow, Near, Place, RuleRow, Since, VerdictRow};
+pub use json::{EventRow, FailureRow, Near, Place, RuleRow, Since, VerdictRow, WarningRow};
 
 use super::Layout;
-use crate::check::{Failure, Line, RuleOutcome, RuleResult, Verdict};
+use crate::check::{Failure, Line, RuleKind, RuleOutcome, RuleResult, Verdict};
 use crate::source::{Finding, Source};
 use crate::text::style::{ERROR, LOSS, SUCCESS, styled};
 use crate::text::{counted, padded};
@@ -57,7 +57,7 @@ pub fn title(source: &Source, result: &RuleResult) -> String {
 /// # Ok::<(), tracewell::input::InputError>(())
 /// ```
 pub fn text(source: &Source, verdict: &Verdict, layout: Layout) -> String {
-    failures(source, &verdict.failures, layout) + &summary(verdict, layout)
+    failures(source, &verdict.failures, layout) + &summary(source, verdict, layout)
 }
 
 /// Returns failures as text, each followed by an empty line.
@@ -70,8 +70,12 @@ pub fn failures(source: &Source, failures: &[Failure], layout: Layout) -> String
     lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
 }
 
-/// Returns the last lines of a verdict: missing events, and the number of broken rules.
-pub fn summary(verdict: &Verdict, layout: Layout) -> String {
+/// Maximum number of undecided rules that the text lists.
+const MAX_OPEN: usize = 20;
+
+/// Returns the last lines of a verdict: missing events, rules that the trace does not decide, and
+/// the number of rules that held.
+pub fn summary(source: &Source, verdict: &Verdict, layout: Layout) -> String {
     let mut lines = Vec::new();
     if verdict.gaps > 0 {
         let gaps = counted(verdict.gaps, "place");
@@ -80,12 +84,13 @@ pub fn summary(verdict: &Verdict, layout: Layout) -> String {
             format!("events are missing in {gaps}{lost}: the missing events were not checked");
         lines.push(styled(&missing, LOSS, layout.color));
     }
-    let looked = counted(verdict.events, "event");
-    let steps = counted(verdict.steps, "step");
-    let open = verdict.rules.iter().filter(|rule| rule.outcome() == RuleOutcome::Open).count();
-    if open > 0 {
-        let of = counted(verdict.rules.len() as u64, "rule");
-        lines.push(format!("{open} of {of} not decided: the trace has none of their events"));
+    let open = || verdict.rules.iter().filter_map(|rule| Some((rule, rule.open_because.as_ref()?)));
+    for (rule, why) in open().take(MAX_OPEN) {
+        let place = source.position(rule.span.start);
+        lines.push(format!("{}:{}:{}: {why}", source.name, place.line, place.column));
+    }
+    if let more @ 1.. = open().count().saturating_sub(MAX_OPEN) {
+        lines.push(format!("and {} not decided", counted(more as u64, "more rule")));
     }
     let (word, style) = match verdict.failures.len() {
         0 => ("passed".to_owned(), SUCCESS),
@@ -93,8 +98,26 @@ pub fn summary(verdict: &Verdict, layout: Layout) -> String {
         failures => (format!("FAILED in {failures} places"), ERROR),
     };
     let word = styled(&word, style, layout.color);
-    lines.push(format!("{word}: {steps} met in {looked}"));
+    lines.push(format!("{word}: {}", rules_held(verdict)));
     lines.iter().map(|line| format!("{}\n", layout.fold(line, 2))).collect()
+}
+
+/// Returns the number of rules that held, with their answers and steps.
+fn rules_held(verdict: &Verdict) -> String {
+    let rules = &verdict.rules;
+    let held = rules.iter().filter(|rule| rule.outcome() == RuleOutcome::Held).count();
+    let all = counted(rules.len() as u64, "rule");
+    let held = if held == rules.len() { all } else { format!("{held} of {all}") };
+    let of_kind = |kind| rules.iter().filter(move |rule| rule.kind == kind);
+    let mut parts = vec![format!("{held} held in {}", counted(verdict.events, "event"))];
+    if of_kind(RuleKind::Whenever).next().is_some() {
+        let answered = of_kind(RuleKind::Whenever).map(|rule| rule.held).sum();
+        parts.push(format!("{} answered", counted(answered, "event")));
+    }
+    if of_kind(RuleKind::Steps).next().is_some() {
+        parts.push(format!("{} met", counted(verdict.steps, "step")));
+    }
+    parts.join(", ")
 }
 
 fn failure_text(lines: &mut Vec<String>, source: &Source, failure: &Failure, layout: Layout) {
@@ -114,7 +137,7 @@ fn failure_text(lines: &mut Vec<String>, source: &Source, failure: &Failure, lay
             lines.push(shown(' ', line));
         }
         // If an event caused the failure, do not mention that the rule waited from the start.
-        None if failure.at.is_none() => {
+        None if failure.at.is_none() && !failure.kind.is_about_rules() => {
             lines.push("  waiting since the start of the trace".to_owned());
         }
         None => {}

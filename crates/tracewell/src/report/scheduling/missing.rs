@@ -2,6 +2,7 @@
 
 use crate::analysis::scheduling::{Figures, Mark, Wanted};
 use crate::model::{Meaning, Trace};
+use crate::text::spoken_time;
 
 /// An option without effect.
 #[derive(Debug)]
@@ -24,8 +25,18 @@ pub(super) fn missing(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Vec<
     if wanted.expected.values().any(|expected| expected.period.is_some()) && !releases {
         add("--period", NO_RELEASES);
     }
-    if wanted.expected.values().any(|expected| expected.deadline.is_some()) && !releases {
-        add("--deadline", NO_RELEASES);
+    let deadlines = wanted.expected.iter();
+    let deadlines = deadlines.filter_map(|(task, expected)| Some((task, expected.deadline?)));
+    // Show the rule for the first task in alphabetical order.
+    if let Some((task, deadline)) = deadlines.min().filter(|_| !releases) {
+        let within = spoken_time(deadline);
+        let rule = format!(
+            "whenever START(@context = \"{task}\") then END(@context = \"{task}\") within {within}"
+        );
+        let check = format!(
+            "tracewell check tests deadlines between two events, with rules such as: {rule}"
+        );
+        add("--deadline", &format!("{NO_RELEASES}; {check}"));
     }
     // If the format never records releases, this was already reported above.
     for (name, option) in without_releases(trace, figures, wanted).filter(|_| releases) {

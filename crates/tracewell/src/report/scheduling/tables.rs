@@ -122,7 +122,8 @@ pub(super) fn locks(trace: &Trace, cores: usize, task: &Task, locks: &Locks) -> 
         locks.requests.into(),
         locks.blocks.into(),
         optional(trace, locks.wait, locks.wait.max),
-        spent(locks.spent.blocking),
+        // Semaphores and event flags have no owner that could block a task.
+        Cell::rare(spent(locks.spent.blocking)),
         spent(locks.spent.interference),
         spent(locks.spent.interrupts),
         optional(trace, locks.hold, locks.hold.max),

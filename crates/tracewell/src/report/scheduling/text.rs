@@ -165,7 +165,7 @@ pub(in crate::report) fn tasks(
     recorders.sort_by_key(|task| std::cmp::Reverse(task.seen.events));
     let rows = recorders.iter().take(most).map(|task| tables::recorder(trace, task));
     table(text, layout, &tables::RECORDERS, rows);
-    left_out(text, recorders.len().saturating_sub(most) as u64, "task");
+    left_out(text, recorders.len().saturating_sub(most) as u64, "task", Some(Section::Tasks));
 }
 
 fn jobs(text: &mut String, trace: &Trace, figures: &Figures, layout: Layout) {
@@ -223,20 +223,28 @@ pub(in crate::report) fn lists(
 ) {
     let jobs = figures.jobs.iter().map(|job| tables::job(trace, job));
     table(text, layout, &tables::EACH_JOB, jobs);
-    left_out(text, figures.more_jobs, "job");
+    left_out(text, figures.more_jobs, "job", None);
     let waits = figures.waits.iter().map(|wait| tables::wait(trace, wait));
     table(text, layout, &tables::EACH_WAIT, waits);
-    left_out(text, figures.more_waits, "wait");
+    left_out(text, figures.more_waits, "wait", None);
     for (from, to, passages) in &figures.passages {
         let rows = passages.iter().map(|passage| tables::passage(trace, from, to, passage));
         table(text, layout, &tables::PASSAGES, rows);
     }
 }
 
-/// Reports the number of rows that were dropped.
-pub(in crate::report) fn left_out(text: &mut String, more: u64, what: &str) {
+/// Reports the number of rows that were dropped, and the section that has them.
+pub(in crate::report) fn left_out(
+    text: &mut String,
+    more: u64,
+    what: &str,
+    section: Option<Section>,
+) {
     if more > 0 {
-        text.push_str(&format!("and {} more, which are not listed\n", counted(more, what)));
+        let more = counted(more, what);
+        let show = section.map(|section| format!(" (--show {})", section.name()));
+        let show = show.unwrap_or_default();
+        text.push_str(&format!("and {more} more, which are not listed{show}\n"));
     }
 }
 

@@ -244,6 +244,11 @@ mod tests {
         };
         for (text, expected) in [
             ("sig 3", "where:1:5: error: expected =, !=, <, <=, > or >=, found '3'"),
+            (
+                "previous state = mutex",
+                "where:1:10: error: expected =, !=, <, <=, > or >=, found 'state'; for a name with \
+                 blanks, write previous_state or \"previous state\"",
+            ),
             ("sig == $x", "where:1:8: error: expected a number, a name or a text, found '$x'"),
             ("sig == 3 ao == 4", "where:1:10: error: expected &&, || or the end, found 'ao'"),
             ("(sig == 3", "where:1:10: error: expected ')', found the end"),

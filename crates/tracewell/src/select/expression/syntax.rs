@@ -79,6 +79,18 @@ pub(crate) enum Comparison {
 }
 
 impl Comparison {
+    /// Returns the sign as it is written in conditions.
+    pub(crate) const fn sign(self) -> &'static str {
+        match self {
+            Self::Equal => "=",
+            Self::Different => "!=",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+        }
+    }
+
     pub(crate) fn holds(self, order: std::cmp::Ordering) -> bool {
         match self {
             Self::Equal => order.is_eq(),

@@ -4,6 +4,9 @@ use super::lexer::{Lexer, Position, Token, TokenKind};
 use super::syntax::{Comparison, Condition, Field, Property, Text, Wanted};
 use crate::source::{Finding, Source, Span};
 
+/// The signs of comparisons, for messages.
+const COMPARISONS: &str = "=, !=, <, <=, > or >=";
+
 /// Marks that an error was reported. The parser then skips the statement or stops.
 pub(crate) struct Reported;
 
@@ -117,6 +120,37 @@ impl<'a> Tokens<'a> {
         self.error(span, format!("expected {what}, found {found}"))
     }
 
+    /// Reports the words after the name `first`, with a message that begins with `message`. If the
+    /// token after the words is one that can follow a name, suggests how to write a name with
+    /// blanks. Words for which `ends` returns true are not part of the name.
+    pub(crate) fn blanks_in_name(
+        &mut self,
+        first: &str,
+        message: &str,
+        ends: impl Fn(&str) -> bool,
+        follows: impl Fn(&TokenKind) -> bool,
+    ) -> Reported {
+        let span = self.span();
+        let mut words = vec![first.to_owned()];
+        while let TokenKind::Word(word) = self.peek()
+            && !ends(word)
+        {
+            words.push(word.clone());
+            self.advance();
+        }
+        let (joined, spaced) = (words.join("_"), words.join(" "));
+        let hint = match follows(self.peek()) {
+            true => format!("; for a name with blanks, write {joined} or \"{spaced}\""),
+            false => String::new(),
+        };
+        self.error(span, format!("{message}, found '{}'{hint}", self.slice(span)))
+    }
+
+    /// Returns true if the next token is a word that could be a part of a name.
+    pub(crate) fn is_part_of_name(&self) -> bool {
+        matches!(self.peek(), TokenKind::Word(word) if word.starts_with(char::is_alphabetic))
+    }
+
     /// Returns true if there are findings so far.
     pub(crate) fn has_findings(&self) -> bool {
         !self.findings.is_empty() || self.lexer.has_findings()
@@ -172,6 +206,15 @@ impl<'a> Tokens<'a> {
             _ => return Err(self.expected("an argument's name or @ and a property")),
         };
         self.advance();
+        if let Field::Argument(name) = &field
+            && self.is_part_of_name()
+        {
+            let expected = format!("expected {COMPARISONS}");
+            let compares = |token: &TokenKind| {
+                matches!(token, TokenKind::Sign("=" | "==" | "!=" | "<" | "<=" | ">" | ">="))
+            };
+            return Err(self.blanks_in_name(name, &expected, |_| false, compares));
+        }
         Ok(field)
     }
 
@@ -183,7 +226,7 @@ impl<'a> Tokens<'a> {
             TokenKind::Sign("<=") => Comparison::LessOrEqual,
             TokenKind::Sign(">") => Comparison::Greater,
             TokenKind::Sign(">=") => Comparison::GreaterOrEqual,
-            _ => return Err(self.expected("=, !=, <, <=, > or >=")),
+            _ => return Err(self.expected(COMPARISONS)),
         };
         self.advance();
         Ok(comparison)
