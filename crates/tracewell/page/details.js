@@ -1,6 +1,8 @@
 // The side panel describes the selection: its state, reason, length and cause, or figures of a range.
 
-import { BLOCKED, INTERRUPT, RUNNING, STATES, TASK, lowerBound } from "./model.js";
+import { lowerBound } from "./bounds.js";
+import { BLOCKED, RUNNING, STATES, TASK } from "./model.js";
+import { culprits, occupants } from "./causes.js";
 import { selectedSpan } from "./overlays.js";
 import { counted } from "./rows.js";
 
@@ -25,25 +27,47 @@ export class Details {
     /**
      * @param {HTMLElement} panel
      * @param {import("./timeline.js").Timeline} timeline
+     * @param {import("./places.js").Places} places
      */
-    constructor(panel, timeline) {
+    constructor(panel, timeline, places) {
         this.panel = panel;
         this.timeline = timeline;
         this.model = timeline.model;
         this.view = timeline.view;
+        this.places = places;
+        /** @type {Content} */
+        this.parts = [];
+        /** What the panel shows, and what its parts about the selection describe. */
+        this.drawn = "";
+        this.described = "";
     }
 
     draw() {
         const { selection, range } = this.view;
-        /** @type {Content} */
-        const parts = [];
-        if (selection && "event" in selection) parts.push(...this.event(selection.event));
+        const key = JSON.stringify([selection, range, selection ? 0 : [this.view.from, this.view.to], this.timeline.theme.isDark]);
+        if (key === this.drawn) return;
+        this.drawn = key;
         const span = selectedSpan(this.model, this.view);
-        if (span) parts.push(...this.span(span));
-        if (!selection) parts.push(...this.findings());
+        const about = JSON.stringify([selection, this.timeline.theme.isDark]);
+        // The figures of the shown time change with each frame, the other parts do not.
+        if (about !== this.described) this.parts = this.about(span);
+        this.described = about;
+        const parts = [...this.parts];
         const [from, to] = range ?? (span ? [span.from, span.to] : [this.view.from, this.view.to]);
         parts.push(this.figures(range ? "Selected range" : span ? "During this time" : "Shown time", from, to));
         this.panel.replaceChildren(...parts);
+    }
+
+    /** Describes the content of a model that was replaced. */
+    refill() {
+        this.drawn = this.described = "";
+    }
+
+    /** Returns the parts about the selection. @param {any} span @returns {Content} */
+    about(span) {
+        const { selection } = this.view;
+        if (span) return this.span(span);
+        return selection && "event" in selection ? this.event(selection.event) : this.findings();
     }
 
     /**
@@ -64,10 +88,7 @@ export class Details {
     /** @param {number} index */
     eventLink(index) {
         const label = this.model.kinds[this.model.events.kind[index]].label;
-        const link = this.link(`event ${this.model.events.seq[index]}`, () => {
-            this.view.reveal(this.model.events.at[index]);
-            this.view.select({ event: index });
-        });
+        const link = this.link(`event ${this.model.events.seq[index]}`, () => this.places.event(index));
         return element("span", [link, ` ${label}`]);
     }
 
@@ -83,14 +104,9 @@ export class Details {
      * @param {number} time
      */
     context(context, time) {
-        const row = this.model.rows.find((/** @type {any} */ each) => each.kind === "context" && each.context === context);
+        const row = this.places.rowOf(context);
         const name = this.model.name(context);
-        if (!row) return name;
-        return this.link(name, () => {
-            const span = Math.max(row.spans.find(time), 0);
-            this.view.reveal(row.spans.from(span), row.spans.to(span));
-            this.view.select({ row: row.index, span });
-        });
+        return row ? this.link(name, () => this.places.span(row.index, Math.max(row.spans.find(time), 0))) : name;
     }
 
     /** @param {[string, Content][]} facts */
@@ -172,15 +188,11 @@ export class Details {
 
     /** Returns the request that a wait began with, if the trace shows it. @param {any} span */
     asked({ row, from, to, isBlocked }) {
-        const { wait } = this.model;
         if (!isBlocked) return [];
-        for (let i = 0; i < wait.from.length; i += 1) {
-            const overlaps = wait.from[i] <= from && (wait.untilSeq[i] === 0 || wait.until[i] >= to);
-            if (wait.context[i] === row.context && overlaps) {
-                return [/** @type {[string, Content]} */ (["asked", [this.numbered(wait.fromSeq[i])]])];
-            }
-        }
-        return [];
+        const { wait, intervals, length } = this.model;
+        const isWhole = (/** @type {number} */ i) => wait.from[i] <= from && (wait.untilSeq[i] === 0 ? length : wait.until[i]) >= to;
+        const found = intervals.waitsOf.get(row.context)?.find(from, to, isWhole) ?? -1;
+        return found < 0 ? [] : [/** @type {[string, Content]} */ (["asked", [this.numbered(wait.fromSeq[found])]])];
     }
 
     /** Returns what made a context ready, in or after a span. @param {any} span */
@@ -198,11 +210,9 @@ export class Details {
 
     /** Returns the index of the inversion that overlaps a wait, or null. @param {any} span */
     inversion({ row, from, to, isBlocked }) {
-        const { inversion } = this.model;
         if (!isBlocked) return null;
-        const index = inversion.from.findIndex((begin, i) =>
-            inversion.context[i] === row.context && begin < to && inversion.until[i] > from);
-        return index < 0 ? null : index;
+        const found = this.model.intervals.inversionsOf.get(row.context)?.find(from, to, () => true) ?? -1;
+        return found < 0 ? null : found;
     }
 
     /** Compares a wait with the others of its row for the same object. @param {any} span */
@@ -221,29 +231,13 @@ export class Details {
         return longer === 0 ? ` · longest of ${count}` : ` · ${count - longer} of ${count} waits are not longer`;
     }
 
-    /** Returns the ticks of each occupant of the cores. @type {(from: number, to: number) => Map<number, number>} */
-    occupants(from, to) {
-        const times = new Map();
-        for (const row of this.model.rows) {
-            if (row.kind !== "core") continue;
-            row.spans.overlap(from, to, (/** @type {number} */ i, /** @type {number} */ ticks) => {
-                const state = row.spans.state[i];
-                if (state !== TASK && state !== INTERRUPT) return;
-                // Interrupts have no context: -1.
-                const who = state === TASK ? row.spans.value[i] : -1;
-                times.set(who, (times.get(who) ?? 0) + ticks);
-            });
-        }
-        return new Map([...times].sort((a, b) => b[1] - a[1]));
-    }
-
     /**
      * @param {any} span
      * @param {number | null} inverted
      */
     spent(span, inverted) {
         const { model } = this;
-        const times = this.occupants(span.from, span.to);
+        const times = occupants(model, span.from, span.to);
         if (times.size === 0) return [];
         const bar = element("div", [], "shares");
         const holder = model.reasons[span.value].holder - 1;
@@ -267,8 +261,7 @@ export class Details {
         const { model } = this;
         const priority = (/** @type {number} */ who) => model.contexts[who]?.priority ?? null;
         const own = priority(span.row.context);
-        const others = [...times.keys()].filter((who) =>
-            who >= 0 && who !== holder && who !== span.row.context && (own === null || priority(who) > own));
+        const others = culprits(model, span.row.context, holder, times);
         const items = others.map((who) => element("li", [
             this.context(who, span.from), ` (${priority(who)}) ran ${model.span(span.from, span.from + (times.get(who) ?? 0))}: `
             + `it is less urgent than ${model.name(span.row.context)} (${own}) and does not hold the object`,
@@ -290,40 +283,21 @@ export class Details {
         for (const i of order.slice(0, 5)) {
             const length = model.span(inversion.from[i], inversion.from[i] + inversion.ticks[i]);
             const label = `priority inversion of ${model.name(inversion.context[i])}, ${length}`;
-            links.push(element("li", [this.link(label, () => this.showInversion(i))]));
+            links.push(element("li", [this.link(label, () => this.places.inversion(i))]));
         }
-        const missed = [...job.missed.keys()].filter((i) => job.missed_seq[i] > 0);
+        const missed = [...model.intervals.misses.indices];
         for (const i of missed.slice(0, 5)) {
             const label = `missed deadline of ${model.name(job.context[i])}`;
-            links.push(element("li", [this.link(label, () => this.zoom(job.from[i], job.untilSeq[i] > 0 ? job.until[i] : job.missed[i]))]));
+            links.push(element("li", [this.link(label, () => this.places.job(i))]));
         }
         for (let i = 0; i < Math.min(gap.from.length, 5); i += 1) {
-            links.push(element("li", [this.link(model.missing(i), () => this.zoom(gap.from[i], gap.until[i]))]));
+            links.push(element("li", [this.link(model.missing(i), () => this.places.zoom(gap.from[i], gap.until[i]))]));
         }
         const counts = [counted(order.length, "priority inversion"), counted(missed.length, "missed deadline"), counted(gap.from.length, "gap")];
         const parts = [element("h2", ["Findings"]), element("p", [counts.join(" · ")]), element("ul", links)];
         if (header.needed) parts.push(element("p", [`States are unknown: they need ${header.needed}.`]));
         if (header.leftOut > 0) parts.push(element("p", [`${counted(header.leftOut, "change")} left out: the trace has too many.`]));
         return parts;
-    }
-
-    /** @type {(from: number, to: number) => void} */
-    zoom(from, to) {
-        const margin = Math.max((to - from) * 0.6, 20);
-        this.view.jump(from - margin, to + margin);
-    }
-
-    /** @param {number} i */
-    showInversion(i) {
-        const { inversion, rows } = this.model;
-        const [from, until] = [inversion.from[i], inversion.until[i]];
-        this.zoom(from, until);
-        const row = rows.find((/** @type {any} */ each) => each.kind === "context" && each.context === inversion.context[i]);
-        if (!row) return;
-        const [first, last] = row.spans.within(from, until);
-        for (let span = first; span < last; span += 1) {
-            if (row.spans.state[span] === BLOCKED) this.view.select({ row: row.index, span });
-        }
     }
 
     /**
@@ -349,13 +323,8 @@ export class Details {
         const { model } = this;
         const rows = this.timeline.all.filter((lane) => lane.kind === "context");
         const shares = rows.map((lane) => {
-            const sums = [0, 0, 0];
-            lane.row.spans.overlap(from, to, (/** @type {number} */ i, /** @type {number} */ ticks) => {
-                const state = lane.row.spans.state[i];
-                const column = state === 1 ? 0 : state === 3 || state === 4 ? 1 : state === 5 ? 2 : -1;
-                if (column >= 0) sums[column] += ticks;
-            });
-            return { lane, sums };
+            const times = lane.row.spans.times(from, to);
+            return { lane, sums: [times[RUNNING], times[3] + times[4], times[BLOCKED]] };
         });
         const shown = shares.filter(({ sums }) => sums.some((sum) => sum > 0)).sort((a, b) => b.sums[0] - a.sums[0]);
         const percent = (/** @type {number} */ ticks) => `${((100 * ticks) / (to - from)).toFixed(1)} %`;
@@ -366,7 +335,7 @@ export class Details {
             return element("tr", [name, ...sums.map((sum) => element("td", [sum > 0 ? percent(sum) : ""]))]);
         });
         if (shown.length > MAX_LINES) lines.push(element("tr", [element("td", [`and ${shown.length - MAX_LINES} more`])]));
-        const head = element("tr", ["", "runs", "ready", "blocked"].map((text) => element("th", [text])));
+        const head = element("tr", ["context", "runs", "ready", "blocked"].map((text) => element("th", [text])));
         return element("table", [head, ...lines]);
     }
 }

@@ -1,6 +1,6 @@
 // The list of events. Only the lines in sight exist as elements.
 
-import { lowerBound } from "./model.js";
+import { lowerBound } from "./bounds.js";
 import { counted } from "./rows.js";
 import { element } from "./details.js";
 
@@ -26,6 +26,7 @@ export class EventList {
         this.found = new Set();
         this.ignored = -1;
         this.followed = -1;
+        this.shown = "";
         this.refill();
         scroller.addEventListener("scroll", () => this.scrolled());
         scroller.addEventListener("wheel", (event) => {
@@ -37,7 +38,12 @@ export class EventList {
             const line = /** @type {HTMLElement} */ (event.target).closest(".event");
             if (line) this.choose(Number(/** @type {HTMLElement} */ (line).dataset.index));
         });
-        new ResizeObserver(() => this.draw()).observe(scroller);
+        // Reading the height during each frame would make the browser compute the layout twice.
+        this.height = scroller.clientHeight;
+        new ResizeObserver(() => {
+            this.height = scroller.clientHeight;
+            this.draw();
+        }).observe(scroller);
     }
 
     /** Lists the events of a model whose content was replaced. */
@@ -48,11 +54,11 @@ export class EventList {
     }
 
     get rows() {
-        return Math.ceil(this.scroller.clientHeight / LINE) + 1;
+        return Math.ceil(this.height / LINE) + 1;
     }
 
     get last() {
-        return Math.max(this.events.count - Math.floor(this.scroller.clientHeight / LINE), 0);
+        return Math.max(this.events.count - Math.floor(this.height / LINE), 0);
     }
 
     scrolled() {
@@ -101,7 +107,7 @@ export class EventList {
         const key = `${view.from} ${view.to}`;
         if (current !== this.followed) {
             this.followed = current;
-            const visible = Math.floor(this.scroller.clientHeight / LINE);
+            const visible = Math.floor(this.height / LINE);
             const isInSight = current >= this.first && current < this.first + visible;
             if (current >= 0 && !isInSight) this.goTo(current - Math.floor(visible / 2));
         } else if (key !== this.shown && current < 0) {
@@ -134,6 +140,7 @@ export class EventList {
         ], "event");
         line.dataset.index = String(index);
         line.setAttribute("role", "row");
+        for (const part of line.children) part.setAttribute("role", "gridcell");
         const time = events.at[index];
         line.classList.toggle("outside", time < view.from || time > view.to);
         line.classList.toggle("match", this.found.has(index));

@@ -1,6 +1,7 @@
 // The keyboard: each key, what it does, and the overlay that lists them.
 
 import { element } from "./details.js";
+import { copyAddress, savePicture } from "./saving.js";
 
 /** Keys in the overlay, and what they do. */
 const HELP = [
@@ -11,10 +12,15 @@ const HELP = [
     ["j / k", "select the next, the previous event"],
     ["z, Enter", "zoom to the selection, or to the range"],
     ["f", "show everything"],
+    ["q", "events in sequence with equal width, or in proportion to time"],
+    ["1, 2, 3", "events, figures, distributions"],
     ["Backspace / Shift+Backspace", "back, forward"],
     ["/", "search; Enter and Shift+Enter: next, previous"],
     ["n / N", "next, previous found event"],
     ["m", "begin to measure at the selection, and end"],
+    ["p / h", "pin the selected row at the top, hide it"],
+    ["r", "show all rows, in their own places"],
+    ["c / i", "copy the address of this view; save the picture as PNG"],
     ["t", "light or dark"],
     ["Esc", "clear selection and range"],
     ["wheel", "zoom; with Shift: move; over the names: scroll"],
@@ -40,13 +46,15 @@ export class Keys {
      * @param {import("./timeline.js").Timeline} timeline
      * @param {import("./events.js").EventList} list
      * @param {import("./search.js").Search} search
+     * @param {import("./tabs.js").Tabs} tabs
      * @param {HTMLDialogElement} dialog
      */
-    constructor(timeline, list, search, dialog) {
+    constructor(timeline, list, search, tabs, dialog) {
         this.timeline = timeline;
         this.view = timeline.view;
         this.list = list;
         this.search = search;
+        this.tabs = tabs;
         this.dialog = dialog;
         /** @type {number | null} where a measurement began */
         this.begun = null;
@@ -74,7 +82,7 @@ export class Keys {
 
     /** @returns {Record<string, (event: KeyboardEvent) => void>} */
     get actions() {
-        const { view, list, search } = this;
+        const { view, list, search, timeline } = this;
         const middle = () => this.focus;
         const zoomIn = () => view.zoom(0.7, middle());
         const zoomOut = () => view.zoom(1 / 0.7, middle());
@@ -89,10 +97,15 @@ export class Keys {
             j: () => list.choose(list.current + 1), k: () => list.choose(list.current - 1),
             z: toSelection, Enter: toSelection,
             f: () => view.fit(),
+            q: () => view.setSequence(!view.isSequence),
+            1: () => this.tabs.choose("events"), 2: () => this.tabs.choose("figures"), 3: () => this.tabs.choose("distributions"),
             Backspace: (event) => (event.shiftKey ? view.forward() : view.back()),
             "/": () => search.input.focus(),
             n: () => search.next(1), N: () => search.next(-1),
             m: () => this.measure(),
+            p: () => timeline.arrange("+"), h: () => timeline.arrange("-"), r: () => timeline.arrangeNone(),
+            c: () => this.copy(),
+            i: () => savePicture(this.pictures, timeline.model.header.title),
             t: () => this.timeline.theme.toggle(),
             "?": () => this.help(),
             Escape: () => {
@@ -133,16 +146,7 @@ export class Keys {
         const start = direction > 0 ? 0 : rows.length - 1;
         const next = rows[place < 0 ? start : (place + direction + rows.length) % rows.length];
         view.select({ row: next.row.index, span: Math.max(next.row.spans.find(this.focus), 0) });
-        this.scrollTo(next);
-    }
-
-    /** @param {import("./rows.js").Lane} lane */
-    scrollTo(lane) {
-        const { timeline } = this;
-        const room = timeline.canvas.clientHeight - 44;
-        if (lane.y < timeline.scroll) timeline.scroll = lane.y;
-        if (lane.y + lane.height > timeline.scroll + room) timeline.scroll = lane.y + lane.height - room;
-        this.view.changed();
+        timeline.scrollToRow(next.row.index);
     }
 
     /** Selects the span before or after the selected one. @param {1 | -1} direction */
@@ -157,6 +161,18 @@ export class Keys {
         const span = Math.min(Math.max(selection.span + direction, 0), spans.count - 1);
         view.reveal(spans.from(span));
         view.select({ row: selection.row, span });
+    }
+
+    /** The canvases of the page from top to bottom. */
+    get pictures() {
+        return [this.search.overview.canvas, this.timeline.canvas];
+    }
+
+    copy() {
+        copyAddress().then((message) => {
+            const status = document.getElementById("count");
+            if (status) status.textContent = message;
+        });
     }
 
     measure() {

@@ -3,13 +3,18 @@
 import { Detail, unlisted } from "./detail.js";
 import { Details, element } from "./details.js";
 import { EventList } from "./events.js";
+import { Figures } from "./figures.js";
+import { DistributionPanel } from "./histogram.js";
 import { Keys } from "./keys.js";
 import { Live } from "./live.js";
 import { Model } from "./model.js";
 import { Overview } from "./overview.js";
+import { Places } from "./places.js";
 import { contextOrder, counted } from "./rows.js";
 import { Search } from "./search.js";
 import { fetched, inflated, payload } from "./source.js";
+import { FigurePanel } from "./tables.js";
+import { Tabs } from "./tabs.js";
 import { Theme, contextColours } from "./theme.js";
 import { duration } from "./time.js";
 import { Timeline } from "./timeline.js";
@@ -82,7 +87,7 @@ async function start() {
     const { header, columns } = content;
     data.remove();
     const model = new Model(header, columns);
-    const view = new View(model.length);
+    const view = new View(model.length, model.events.at);
     const order = contextOrder(model).map((/** @type {any} */ row) => row.context);
     const contexts = contextColours(model.contexts, order);
     document.title = header.title;
@@ -100,21 +105,34 @@ async function start() {
     const canvas = named("timeline");
     const timeline = new Timeline(canvas, named("tip"), model, view, theme, contexts);
     const overview = new Overview(named("overview"), timeline);
-    const details = new Details(named("details"), timeline);
+    const places = new Places(timeline);
+    const details = new Details(named("details"), timeline, places);
+    const figures = new FigurePanel(named("figures"), new Figures(places));
+    const histograms = new DistributionPanel(named("distributions"), places);
     const list = new EventList(named("scroller"), named("lines"), timeline);
     const search = new Search(named("query"), named("matches"), list, overview);
-    const keys = new Keys(timeline, list, search, named("keys"));
+    const tabs = new Tabs(named("bar"), (name) => {
+        view.tab = name;
+        view.changed();
+    });
+    const keys = new Keys(timeline, list, search, tabs, named("keys"));
     const exists = (/** @type {any} */ selection) => ("event" in selection
         ? selection.event < model.events.count
         : selection.span < (model.rows[selection.row]?.spans.count ?? 0));
-    const read = () => view.restore(location.hash.slice(1), model.origin, exists);
+    const read = () => {
+        view.restore(location.hash.slice(1), model.origin, exists);
+        tabs.choose(view.tab);
+    };
     let written = "";
     let isDrawn = false;
     const draw = () => {
+        const begun = performance.now();
         timeline.draw();
         overview.draw();
         details.draw();
-        list.follow();
+        if (view.tab === "events") list.follow();
+        figures.draw();
+        histograms.draw();
         search.show();
         announce(timeline);
         detail.check(model);
@@ -124,6 +142,8 @@ async function start() {
         if (address !== written && isDrawn) history.replaceState(null, "", `#${address}`);
         written = address;
         isDrawn = true;
+        named("sequence").setAttribute("aria-pressed", String(view.isSequence));
+        document.documentElement.dataset.frame = (performance.now() - begun).toFixed(2);
         document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn ?? 0) + 1);
     };
     const headings = () => {
@@ -134,12 +154,16 @@ async function start() {
     const refill = (next) => {
         const selected = model.selected(view.selection);
         model.fill(next.header, next.columns);
-        const colours = contextColours(model.contexts, contextOrder(model).map((row) => row.context));
+        const colours = contextColours(model.contexts, contextOrder(model).map((/** @type {any} */ row) => row.context));
         contexts.splice(0, contexts.length, ...colours);
         // A view may lack the selected event, because it lists no events.
         view.selection = model.found(selected);
+        view.refill(model.events.at);
         timeline.refill();
         list.refill();
+        details.refill();
+        figures.refill();
+        histograms.refill();
         headings();
     };
     const detail = new Detail(view, () => timeline.width, async (query) => {
@@ -163,6 +187,7 @@ async function start() {
     splitter(plan);
     const buttons = {
         back: () => view.back(), forward: () => view.forward(), fit: () => view.fit(),
+        sequence: () => view.setSequence(!view.isSequence),
         theme: () => theme.toggle(), help: () => keys.help(),
     };
     for (const [id, action] of Object.entries(buttons)) named(id).addEventListener("click", action);

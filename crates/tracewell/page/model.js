@@ -1,7 +1,9 @@
 // The trace as the page uses it: events, rows of spans, waits, arrows and gaps. Ticks are offsets
 // from the start of the page; `exact` returns them from the first event of the trace.
 
+import { lowerBound, upperBound } from "./bounds.js";
 import { partOf } from "./detail.js";
+import { IntervalIndex } from "./intervals.js";
 import { Clock, duration, fixed, grouped } from "./time.js";
 
 /** Codes of the states of contexts. */
@@ -17,35 +19,8 @@ export const TASK = 1;
 export const INTERRUPT = 2;
 export const IDLE = 3;
 
-/**
- * Returns the first index in `from..to` whose value is at least `value`, or `to`.
- * @param {ArrayLike<number>} values sorted
- * @param {number} value
- */
-export function lowerBound(values, value, from = 0, to = values.length) {
-    while (from < to) {
-        const middle = (from + to) >>> 1;
-        if (values[middle] < value) from = middle + 1;
-        else to = middle;
-    }
-    return from;
-}
-
-/**
- * Returns the first index whose value is greater than `value`, or the length.
- * @param {ArrayLike<number>} values sorted
- * @param {number} value
- */
-export function upperBound(values, value) {
-    let from = 0;
-    let to = values.length;
-    while (from < to) {
-        const middle = (from + to) >>> 1;
-        if (values[middle] <= value) from = middle + 1;
-        else to = middle;
-    }
-    return from;
-}
+/** Changes between two sums of a row: a sum costs less memory than a change. */
+const BLOCK = 8;
 
 /** A row of states that follow each other. */
 export class Spans {
@@ -87,24 +62,35 @@ export class Spans {
         return [first, lowerBound(this.at, to, first, this.count)];
     }
 
-    /** Time in running states before each change, for shares of many spans. */
-    get running() {
-        if (!this.sums) {
-            this.sums = new Float64Array(this.count + 1);
+    /** Times in each state before every `BLOCK`th change, so that sums cost as much for any length. */
+    get sums() {
+        if (!this.known) {
+            const states = STATES.length;
+            const blocks = Math.ceil(this.count / BLOCK) + 1;
+            this.known = new Float64Array(blocks * states);
+            const sums = new Float64Array(states);
             for (let i = 0; i < this.count; i += 1) {
-                const length = this.state[i] === RUNNING ? this.to(i) - this.at[i] : 0;
-                this.sums[i + 1] = this.sums[i] + length;
+                if (i % BLOCK === 0) this.known.set(sums, (i / BLOCK) * states);
+                sums[this.state[i]] += this.to(i) - this.at[i];
             }
         }
-        return this.sums;
+        return this.known;
     }
 
-    /** Returns the time in running states before a time. @param {number} time */
-    runningBefore(time) {
+    /** Returns the time in a state before a time. @type {(state: number, time: number) => number} */
+    before(state, time) {
         const index = this.find(time);
         if (index < 0) return 0;
-        const partial = this.state[index] === RUNNING ? time - this.at[index] : 0;
-        return this.running[index] + Math.max(0, Math.min(partial, this.to(index) - this.at[index]));
+        let sum = this.sums[Math.floor(index / BLOCK) * STATES.length + state];
+        for (let i = index - (index % BLOCK); i < index; i += 1) {
+            if (this.state[i] === state) sum += this.at[i + 1] - this.at[i];
+        }
+        return this.state[index] === state ? sum + Math.min(time, this.to(index)) - this.at[index] : sum;
+    }
+
+    /** Returns the time in each state within a time. @type {(from: number, to: number) => number[]} */
+    times(from, to) {
+        return STATES.map((_, state) => this.before(state, to) - this.before(state, from));
     }
 
     /**
@@ -127,6 +113,20 @@ function rowKey({ kind, number, context, name, what }) {
     return JSON.stringify([kind, number, context, name, what]);
 }
 
+/**
+ * Returns values in the smallest type that holds them: a page has up to 2 million events. Bytes are
+ * copied, so that the rest of the payload can be freed.
+ * @param {Float64Array | Uint8Array | Uint16Array | Uint32Array} values
+ */
+export function narrowed(values) {
+    if (values instanceof Uint8Array) return values.byteLength < values.buffer.byteLength ? values.slice() : values;
+    if (!(values instanceof Float64Array)) return values;
+    const most = values.reduce((a, b) => Math.max(a, b), 0);
+    if (most < 2 ** 8) return Uint8Array.from(values);
+    if (most < 2 ** 16) return Uint16Array.from(values);
+    return most < 2 ** 32 ? Uint32Array.from(values) : values;
+}
+
 /** The content of the page. */
 export class Model {
     /**
@@ -134,17 +134,10 @@ export class Model {
      * @param {Map<string, import("./source.js").Column>} columns
      */
     constructor(header, columns) {
-        this.fill(header, columns);
-    }
-
-    /**
-     * Replaces the content.
-     * @param {any} header
-     * @param {Map<string, import("./source.js").Column>} columns
-     */
-    fill(header, columns) {
         this.header = header;
         this.part = partOf(header);
+        /** @type {IntervalIndex | null} */
+        this.index = null;
         this.columns = columns;
         this.clock = new Clock(header.rates);
         this.origin = BigInt(header.from);
@@ -177,10 +170,20 @@ export class Model {
         this.showsStates = this.rows.some((/** @type {any} */ row) => row.kind === "context");
     }
 
+    /**
+     * Replaces the content.
+     * @param {any} header
+     * @param {Map<string, import("./source.js").Column>} columns
+     */
+    fill(header, columns) {
+        Object.assign(this, new Model(header, columns));
+    }
+
     /** @param {string} name */
     column(name) {
         const column = this.columns.get(name);
         if (!column) throw new Error(`the page has no column ${name}`);
+        column.values = narrowed(column.values);
         return column.values;
     }
 
@@ -188,9 +191,14 @@ export class Model {
     ticks(name) {
         const column = this.columns.get(name);
         if (!column) throw new Error(`the page has no column ${name}`);
-        if (column.exact) return Float64Array.from(column.exact, (t) => Number(t - this.origin));
-        const origin = Number(this.origin);
-        return Float64Array.from(column.values, (value) => value - origin);
+        // Models of the same content share the offsets, which replace the ticks to save memory.
+        if (!column.offsets) {
+            const origin = Number(this.origin);
+            column.offsets = column.exact ? Float64Array.from(column.exact, (ticks) => Number(ticks - this.origin))
+                : /** @type {Float64Array} */ (column.values).map((ticks) => ticks - origin);
+            column.values = column.offsets;
+        }
+        return column.offsets;
     }
 
     /**
@@ -271,10 +279,22 @@ export class Model {
         return this.contexts[context]?.name ?? "?";
     }
 
+    /** Returns what a context waits for. @param {number} reason */
+    object(reason) {
+        const { what, object, code } = this.reasons[reason] ?? {};
+        return object ? `${what ?? "object"} ${object}` : (code ?? what ?? "not recorded");
+    }
+
+    /** The lists of the page that can overlap, for searches. @returns {IntervalIndex} */
+    get intervals() {
+        this.index ??= new IntervalIndex(this);
+        return this.index;
+    }
+
     /** Returns why a context is blocked, in words. @param {number} reason */
     reason(reason) {
-        const { what, object, holder, code } = this.reasons[reason] ?? {};
-        const about = object ? `${what ?? "object"} ${object}` : (code ?? what ?? "not recorded");
+        const { holder } = this.reasons[reason] ?? {};
+        const about = this.object(reason);
         return holder > 0 ? `${about}, held by ${this.name(holder - 1)}` : about;
     }
 

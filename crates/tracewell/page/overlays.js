@@ -1,7 +1,9 @@
 // Draws over all lanes: the grid of times, gaps, priority inversions, arrows, selections.
 
-import { BLOCKED, lowerBound } from "./model.js";
-import { grid, hatch } from "./paint.js";
+import { lowerBound } from "./bounds.js";
+import { BLOCKED } from "./model.js";
+import { grid, hatch, sequenceGrid } from "./paint.js";
+import { PROPORTIONAL } from "./scale.js";
 
 /** @typedef {import("./spans.js").Frame} Frame */
 
@@ -15,8 +17,9 @@ const MAX_ARROWS = 400;
  * @param {Frame} frame
  * @param {number} height
  */
-export function drawAxis({ ink, model, view, colours, left, width, x }, height) {
-    const { unit, lines } = grid(model, view.from, view.to, width);
+export function drawAxis({ ink, model, view, colours, left, width, x, time }, height) {
+    const { unit, lines } = view.scale === PROPORTIONAL ? grid(model, view.from, view.to, width)
+        : sequenceGrid(model, left, width, time);
     ink.fillStyle = colours.soft;
     ink.textAlign = "right";
     ink.fillText(unit, left - 12, 12);
@@ -40,21 +43,21 @@ export function drawAxis({ ink, model, view, colours, left, width, x }, height) 
  */
 export function drawGaps(frame, height) {
     const { ink, model, view, colours, x } = frame;
-    const { gap } = model;
+    const { gap, intervals } = model;
     let drawn = -Infinity;
-    for (let i = 0; i < gap.from.length; i += 1) {
-        const until = gap.untilSeq[i] > 0 ? gap.until[i] : model.length;
-        if (until < view.from || gap.from[i] > view.to) continue;
-        const [from, to] = [Math.max(x(gap.from[i]), frame.left), x(Math.min(until, view.to))];
-        if (to < drawn + 1) continue;
+    let covered = frame.left;
+    intervals.gaps.visit(view.from, view.to, view.span / frame.width, (i, begin, until) => {
+        // Gaps can begin at the same place; each place is hatched once.
+        const [from, to] = [Math.max(x(begin), covered), x(Math.min(until, view.to))];
         ink.fillStyle = hatch(ink, colours.unknown);
         ink.globalAlpha = 0.5;
         ink.fillRect(from, AXIS, Math.max(to - from, 3), height - AXIS);
         ink.globalAlpha = 1;
+        covered = Math.max(covered, to);
         // Another gap at the same place has the number of missing events.
-        if (gap.events[i] === 1 && gap.fromSeq[i + 1] === gap.fromSeq[i]) continue;
-        drawn = pill(frame, `lost: ${model.missing(i)}`, from, colours.unknown, drawn);
-    }
+        const better = gap.events[i] === 1 && gap.fromSeq[i + 1] === gap.fromSeq[i] ? i + 1 : i;
+        drawn = pill(frame, `lost: ${model.missing(better)}`, from, colours.unknown, drawn);
+    });
 }
 
 /**
@@ -64,14 +67,13 @@ export function drawGaps(frame, height) {
  */
 export function drawInversions(frame, height) {
     const { ink, model, view, colours, left, width, x } = frame;
-    const { inversion } = model;
+    const { inversion, intervals } = model;
     let drawn = -Infinity;
     // Bands that overlap would be darker, so each begins after those before it.
     let end = left;
-    for (let i = 0; i < inversion.from.length; i += 1) {
-        if (inversion.until[i] < view.from || inversion.from[i] > view.to) continue;
-        const from = Math.max(x(inversion.from[i]), left);
-        const to = Math.min(x(inversion.until[i]), left + width);
+    intervals.inversions.visit(view.from, view.to, view.span / width, (i, begin, until) => {
+        const from = Math.max(x(begin), left);
+        const to = Math.min(x(until), left + width);
         const start = Math.max(from, end);
         end = Math.max(start, to, from + 2);
         ink.fillStyle = colours.alarmBand;
@@ -79,9 +81,9 @@ export function drawInversions(frame, height) {
         ink.fillStyle = colours.alarm;
         ink.fillRect(from, AXIS - 3, Math.max(to - from, 3), 3);
         const ticks = inversion.ticks[i];
-        const label = `priority inversion ${model.span(inversion.from[i], inversion.from[i] + ticks)}`;
+        const label = `priority inversion ${model.span(begin, begin + ticks)}`;
         drawn = pill(frame, label, from, colours.alarm, drawn);
-    }
+    });
 }
 
 /**

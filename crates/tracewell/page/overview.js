@@ -1,5 +1,6 @@
 // The overview: the whole page in a narrow band, with the shown time as a frame.
 
+import { lowerBound } from "./bounds.js";
 import { INTERRUPT, TASK } from "./model.js";
 import { FONT, prepared } from "./paint.js";
 import { LEFT } from "./timeline.js";
@@ -146,21 +147,18 @@ export class Overview {
         const bar = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ y) => {
             ink.fillRect(x(from), y, Math.max(x(to) - x(from), 2), 3);
         };
+        const { inversions, misses, gaps } = model.intervals;
+        const least = model.length / this.timeline.width;
         ink.fillStyle = colours.alarm;
-        model.inversion.from.forEach((from, i) => bar(from, model.inversion.until[i], 1));
-        model.job.missed.forEach((/** @type {number} */ at, /** @type {number} */ i) => {
-            if (model.job.missed_seq[i] > 0) bar(at, at, 1);
-        });
+        inversions.visit(0, model.length, least, (_, from, until) => bar(from, until, 1));
+        misses.visit(0, model.length, least, (_, missed) => bar(missed, missed, 1));
         ink.fillStyle = colours.unknown;
-        model.gap.from.forEach((/** @type {number} */ from, /** @type {number} */ i) => {
-            bar(from, model.gap.untilSeq[i] > 0 ? model.gap.until[i] : model.length, height - 6);
-        });
+        gaps.visit(0, model.length, least, (_, from, until) => bar(from, until, height - 6));
         ink.fillStyle = colours.select;
-        let drawn = -1;
-        for (let i = 0; i < this.found.length; i += 1) {
-            const place = Math.round(x(this.found[i]));
-            if (place !== drawn) ink.fillRect(place, height - 4, 1.5, 4);
-            drawn = place;
+        let i = 0;
+        while (i < this.found.length) {
+            ink.fillRect(Math.round(x(this.found[i])), height - 4, 1.5, 4);
+            i = Math.max(lowerBound(this.found, this.found[i] + least, i), i + 1);
         }
     }
 }

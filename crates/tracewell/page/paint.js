@@ -28,6 +28,36 @@ export function prepared(canvas) {
     return { ink, width, height };
 }
 
+/** Rectangles one pixel wide, next to each other. Equal neighbours are drawn as one. */
+export class Strip {
+    /** @param {CanvasRenderingContext2D} ink */
+    constructor(ink) {
+        this.ink = ink;
+        this.run = { x: 0, y: 0, width: 0, height: 0, colour: "" };
+    }
+
+    /** @type {(x: number, y: number, height: number, colour: string) => void} */
+    add(x, y, height, colour) {
+        const { run } = this;
+        if (run.x + run.width === x && run.y === y && run.height === height && run.colour === colour) {
+            run.width += 1;
+            return;
+        }
+        this.end();
+        this.run = { x, y, width: 1, height, colour };
+    }
+
+    /** Draws what was not drawn yet. */
+    end() {
+        const { x, y, width, height, colour } = this.run;
+        if (width > 0) {
+            this.ink.fillStyle = colour;
+            this.ink.fillRect(x, y, width, height);
+        }
+        this.run.width = 0;
+    }
+}
+
 /** @type {Map<string, CanvasPattern>} */
 const hatches = new Map();
 
@@ -116,6 +146,23 @@ export function grid(model, from, to, width) {
         if (at >= from) lines.push({ at, label: fixed(time, ns, decimals) });
     }
     return { unit, lines };
+}
+
+/**
+ * Returns lines at equal distances of a sequence, with their times.
+ * @param {import("./model.js").Model} model
+ * @param {number} left
+ * @param {number} width in pixels
+ * @param {(x: number) => number} time
+ * @returns {{ unit: string, lines: GridLine[] }}
+ */
+export function sequenceGrid(model, left, width, time) {
+    const lines = [];
+    for (let x = LABEL_DISTANCE; x < width; x += 2 * LABEL_DISTANCE) {
+        const at = Math.round(time(left + x));
+        if (at >= 0 && at <= model.length) lines.push({ at, label: model.time(model.exact(at)) });
+    }
+    return { unit: "in sequence", lines };
 }
 
 /**

@@ -7,7 +7,7 @@ import { INTERRUPT } from "./model.js";
  * @typedef {{
  *   kind: "group" | "core" | "interrupts" | "context" | "lock" | "events",
  *   label: string, detail: string, group: string, row?: any, context?: number,
- *   badge?: number | null, y: number, height: number
+ *   badge?: number | null, hidden?: number, y: number, height: number
  * }} Lane
  */
 
@@ -53,7 +53,7 @@ export function lanes(model) {
     const rows = contextOrder(model);
     if (rows.length > 0) {
         const group = "Threads";
-        const byPriority = rows.some((row) => model.contexts[row.context].priority !== null);
+        const byPriority = rows.some((/** @type {any} */ row) => model.contexts[row.context].priority !== null);
         const detail = `${rows.length}${byPriority ? ", by priority" : ""}`;
         add({ kind: "group", label: group, group, detail });
         for (const row of rows) {
@@ -106,14 +106,27 @@ export function counted(count, noun) {
     return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** The name of a lane in the set of folded, hidden and pinned lanes. @param {Lane} lane */
+export function laneName({ group, label }) {
+    return `${group}/${label}`;
+}
+
 /**
- * Places the lanes that are not folded. Returns them, and their height.
+ * Places the lanes that are neither folded nor hidden, pinned ones first. Returns them, and their
+ * height.
  * @param {Lane[]} all
- * @param {Set<string>} folded names of groups
+ * @param {Set<string>} folded names of groups; names of lanes after `-` are hidden, after `+` pinned
  * @returns {{ shown: Lane[], height: number }}
  */
 export function placed(all, folded) {
-    const shown = all.filter((lane) => lane.kind === "group" || !folded.has(lane.group));
+    const isGroup = (/** @type {Lane} */ lane) => lane.kind === "group";
+    const pinned = all.filter((lane) => !isGroup(lane) && folded.has(`+${laneName(lane)}`));
+    const others = all.filter((lane) => isGroup(lane)
+        || !(folded.has(lane.group) || folded.has(`-${laneName(lane)}`) || pinned.includes(lane)));
+    const hidden = (/** @type {Lane} */ group) => all.filter((lane) => !isGroup(lane)
+        && lane.group === group.group && folded.has(`-${laneName(lane)}`)).length;
+    for (const lane of others.filter(isGroup)) lane.hidden = hidden(lane);
+    const shown = [...pinned, ...others];
     const share = shown.length > MANY ? 0.75 : 1;
     let y = 0;
     for (const lane of shown) {

@@ -1,6 +1,6 @@
 // Search in events: by label, name, context and arguments; or for a time.
 
-import { lowerBound } from "./model.js";
+import { lowerBound } from "./bounds.js";
 import { parsed } from "./time.js";
 
 /**

@@ -3,8 +3,9 @@
 // The form of the columns is documented in crates/tracewell/src/export/page/columns.rs.
 
 /**
- * A column of numbers. `exact` has the same values if they need more than 53 bits.
- * @typedef {{ values: Float64Array | Uint8Array, exact: BigUint64Array | null }} Column
+ * A column of numbers. `exact` has the same values if they need more than 53 bits. `offsets` has ticks
+ * from the start of the page, after their first use.
+ * @typedef {{ values: Float64Array | Uint8Array | Uint16Array | Uint32Array, exact: BigUint64Array | null, offsets?: Float64Array }} Column
  */
 
 /**

@@ -1,15 +1,16 @@
 // Draws the spans of one lane. If a view has more spans than pixels, each pixel shows the share of
 // its time in which the lane was running, so that the cost depends on pixels only.
 
-import { BLOCKED, IDLE, INTERRUPT, INTERRUPTED, RUNNING, TASK, lowerBound } from "./model.js";
-import { cut, fitted, hatch } from "./paint.js";
+import { lowerBound } from "./bounds.js";
+import { BLOCKED, IDLE, INTERRUPT, INTERRUPTED, RUNNING, TASK } from "./model.js";
+import { Strip, cut, fitted, hatch } from "./paint.js";
 
 /**
  * Where and how a lane is drawn.
  * @typedef {{
  *   ink: CanvasRenderingContext2D, model: import("./model.js").Model,
  *   view: import("./view.js").View, colours: import("./theme.js").Colours, contexts: string[],
- *   left: number, width: number, x: (time: number) => number
+ *   left: number, width: number, x: (time: number) => number, time: (x: number) => number
  * }} Frame
  */
 
@@ -37,17 +38,21 @@ export function drawLane(frame, lane, y) {
  * @param {any} spans
  * @param {{ y: number, height: number }} box
  * @param {(frame: Frame, spans: any, index: number, box: any, x: number, width: number) => void} span
- * @param {(frame: Frame, spans: any, from: number, to: number, box: any, x: number) => void} pixel
+ * @param {(frame: Frame, spans: any, from: number, to: number, box: any, x: number, strips: Strip[]) => void} pixel
  */
 function drawRow(frame, spans, box, span, pixel) {
-    const { view, left, width, x } = frame;
+    const { view, left, width, x, time } = frame;
     const [first, last] = spans.within(view.from, view.to);
     if (last - first > 2 * width) {
-        const ticks = view.span / width;
+        /** @type {Strip[]} */
+        const strips = [];
+        let from = view.from;
         for (let column = 0; column < width; column += 1) {
-            const from = view.from + column * ticks;
-            pixel(frame, spans, from, from + ticks, box, left + column);
+            const to = time(left + column + 1);
+            pixel(frame, spans, from, to, box, left + column, strips);
+            from = to;
         }
+        strips.forEach((strip) => strip.end());
         return;
     }
     for (let index = first; index < last; index += 1) {
@@ -72,8 +77,8 @@ function coreSpan({ ink, model, colours, contexts }, spans, index, { y, height }
     ink.fillRect(x, y, Math.max(width, 1), height);
 }
 
-/** @type {(frame: Frame, spans: any, from: number, to: number, box: any, x: number) => void} */
-function corePixel({ ink, colours, contexts }, spans, from, to, { y, height }, x) {
+/** @type {(frame: Frame, spans: any, from: number, to: number, box: any, x: number, strips: Strip[]) => void} */
+function corePixel({ ink, colours, contexts }, spans, from, to, { y, height }, x, strips) {
     const [first, last] = spans.within(from, to);
     const stride = Math.max(1, Math.floor((last - first) / SAMPLES));
     const times = new Map();
@@ -89,11 +94,14 @@ function corePixel({ ink, colours, contexts }, spans, from, to, { y, height }, x
         busy += ticks;
     }
     let bottom = y + height;
-    for (const [colour, ticks] of times) {
-        const part = (height * ticks) / Math.max(all, busy, 1e-9);
-        ink.fillStyle = colour;
-        ink.fillRect(x, bottom - part, 1, part);
+    let slot = 0;
+    // Whole pixels and one order of colours, so that equal neighbours become one rectangle.
+    for (const colour of [...times.keys()].sort()) {
+        const part = Math.max(1, Math.round((height * (times.get(colour) ?? 0)) / Math.max(all, busy, 1e-9)));
+        strips[slot] ??= new Strip(ink);
+        strips[slot].add(x, bottom - part, part, colour);
         bottom -= part;
+        slot += 1;
     }
 }
 
@@ -113,13 +121,17 @@ function drawContext(frame, lane, y, box) {
         const text = stateText(frame.model, spans.state[index], spans.value[index]);
         if (text && width > 40) labels.push({ text, x: x + 8, room: width - 16 });
     };
+    let [ended, sum] = [-Infinity, 0];
     const pixel = (/** @type {any[]} */ ...args) => {
-        const [, spans, from, to, , x] = args;
-        const share = (spans.runningBefore(to) - spans.runningBefore(from)) / (to - from);
+        const [, spans, from, to, , x, strips] = args;
+        // A pixel begins where the one before it ends.
+        const begin = ended === from ? sum : spans.before(RUNNING, from);
+        [ended, sum] = [to, spans.before(RUNNING, to)];
+        const share = (sum - begin) / (to - from);
         if (share <= 0) return;
-        const part = Math.max(1, box.height * share);
-        frame.ink.fillStyle = colour;
-        frame.ink.fillRect(x, box.y + box.height - part, 1, part);
+        const part = Math.max(1, Math.round(box.height * share));
+        strips[0] ??= new Strip(frame.ink);
+        strips[0].add(x, box.y + box.height - part, part, colour);
     };
     drawRow(frame, lane.row.spans, box, span, pixel);
     drawStateLabels(frame, labels, box.y + box.height / 2);
@@ -216,29 +228,25 @@ function drawStateLabels({ ink, colours }, labels, y) {
  * @param {number} y
  * @param {string} colour
  */
-function drawJobs({ ink, model, view, colours, x }, lane, y, colour) {
-    const { job } = model;
+function drawJobs(frame, lane, y, colour) {
+    const { ink, model, view, colours, x } = frame;
+    const context = lane.context ?? -1;
+    const { jobsOf, missesOf } = model.intervals;
     const bottom = y + lane.height - 3;
-    let drawn = -Infinity;
-    for (let i = lowerBound(job.from, view.from - view.length); i < job.from.length; i += 1) {
-        if (job.from[i] > view.to) break;
-        if (job.context[i] !== lane.context) continue;
-        const end = job.untilSeq[i] > 0 ? job.until[i] : model.length;
-        if (end < view.from) continue;
-        const [from, to] = [x(Math.max(job.from[i], view.from)), x(Math.min(end, view.to))];
-        if (to - from > 1.5 || from > drawn + 1) {
-            ink.fillStyle = colour;
-            ink.globalAlpha = 0.5;
-            ink.fillRect(from, bottom, Math.max(to - from - 1, 1), 2);
-            ink.globalAlpha = 1;
-            drawn = to;
-        }
-        if (job.missed_seq[i] === 0) continue;
-        const missed = x(job.missed[i]);
-        ink.fillStyle = colours.alarm;
-        ink.fillRect(missed, y + 3, 2, lane.height - 6);
-        ink.fillRect(missed, bottom, Math.max(to - missed, 4), 2);
-    }
+    const least = view.span / frame.width;
+    ink.fillStyle = colour;
+    ink.globalAlpha = 0.5;
+    jobsOf.get(context)?.visit(view.from, view.to, least, (_, begin, end) => {
+        const [from, to] = [x(Math.max(begin, view.from)), x(Math.min(end, view.to))];
+        ink.fillRect(from, bottom, Math.max(to - from - 1, 1), 2);
+    });
+    ink.globalAlpha = 1;
+    ink.fillStyle = colours.alarm;
+    missesOf.get(context)?.visit(view.from, view.to, least, (_, missed, end) => {
+        const [from, to] = [x(missed), x(Math.min(end, view.to))];
+        ink.fillRect(from, y + 3, 2, lane.height - 6);
+        ink.fillRect(from, bottom, Math.max(to - from, 4), 2);
+    });
 }
 
 /**
@@ -247,22 +255,21 @@ function drawJobs({ ink, model, view, colours, x }, lane, y, colour) {
  * @param {import("./rows.js").Lane} lane
  * @param {number} y
  */
-function drawMarks({ ink, model, view, colours, x }, lane, y) {
-    const { at, context } = model.mark;
-    const last = lowerBound(at, view.to);
-    let drawn = -Infinity;
+function drawMarks({ ink, model, view, colours, x, time }, lane, y) {
+    const at = model.intervals.marksOf.get(lane.context ?? -1);
+    if (!at) return;
     ink.fillStyle = colours.soft;
-    for (let i = lowerBound(at, view.from); i < last; i += 1) {
-        if (context[i] !== lane.context) continue;
+    ink.beginPath();
+    let i = lowerBound(at, view.from);
+    while (i < at.length && at[i] <= view.to) {
         const place = x(at[i]);
-        if (place < drawn + 3) continue;
-        drawn = place;
-        ink.beginPath();
         ink.moveTo(place - 4, y);
         ink.lineTo(place + 4, y);
         ink.lineTo(place, y + 5);
-        ink.fill();
+        // A triangle covers most of those of the next pixels.
+        i = Math.max(lowerBound(at, time(place + 6), i), i + 1);
     }
+    ink.fill();
 }
 
 /**
@@ -271,26 +278,36 @@ function drawMarks({ ink, model, view, colours, x }, lane, y) {
  * @param {number} y
  * @param {number} height
  */
-function drawInterrupts({ ink, model, view, colours, left, width, x }, y, height) {
-    ink.fillStyle = colours.interrupt;
+function drawInterrupts(frame, y, height) {
+    const { ink, model, view, colours, left, x } = frame;
+    const box = { y: y + 3, height: height - 6 };
     for (const { kind, spans } of model.rows) {
         if (kind !== "core") continue;
-        const [first, last] = spans.within(view.from, view.to);
-        const stride = Math.max(1, Math.floor((last - first) / (4 * width)));
+        const last = spans.within(view.from, view.to)[1];
         let free = left;
-        for (let i = first; i < last; i += stride) {
-            if (spans.state[i] !== INTERRUPT) continue;
-            const [from, to] = [Math.max(x(spans.from(i)), left), x(spans.to(i))];
+        let [ended, sum] = [-Infinity, 0];
+        const span = (/** @type {any[]} */ ...args) => {
+            const [, , i, , from, width] = args;
+            if (spans.state[i] !== INTERRUPT) return;
             ink.fillStyle = colours.interrupt;
-            ink.fillRect(from, y + 3, Math.max(to - from, 1.5), height - 6);
+            ink.fillRect(from, box.y, Math.max(width, 1.5), box.height);
+            const to = from + width;
+            const room = nextInterrupt(spans, i, last, x) - to - 12;
             const label = spans.value[i] > 0 ? `isr ${spans.value[i] - 1}` : "interrupt";
-            const text = ink.measureText(label).width;
-            if (from > free && nextInterrupt(spans, i, last, x) - to > text + 12) {
-                ink.fillStyle = colours.soft;
-                ink.fillText(label, to + 5, y + height / 2 + 0.5);
-                free = to + text + 5;
-            }
-        }
+            if (from <= free || room < 20 || ink.measureText(label).width > room) return;
+            ink.fillStyle = colours.soft;
+            ink.fillText(label, to + 5, y + height / 2 + 0.5);
+            free = to + ink.measureText(label).width + 5;
+        };
+        const pixel = (/** @type {any[]} */ ...args) => {
+            const [, , from, to, , place, strips] = args;
+            const begin = ended === from ? sum : spans.before(INTERRUPT, from);
+            [ended, sum] = [to, spans.before(INTERRUPT, to)];
+            if (sum <= begin) return;
+            strips[0] ??= new Strip(ink);
+            strips[0].add(place, box.y, box.height, colours.interrupt);
+        };
+        drawRow(frame, spans, box, span, pixel);
     }
 }
 
@@ -323,23 +340,21 @@ function drawLock(frame, row, box) {
         fitted(ink, model.name(context), begin + 7, held.y + held.height / 2 + 0.5, length - 10);
     };
     const pixel = (/** @type {any[]} */ ...args) => {
-        const [, spans, from, to, , place] = args;
+        const [, spans, from, to, , place, strips] = args;
         const index = spans.find((from + to) / 2);
         if (index < 0 || spans.state[index] === 0) return;
-        ink.fillStyle = contexts[spans.value[index] - 1];
-        ink.fillRect(place, held.y, 1, held.height);
+        strips[0] ??= new Strip(ink);
+        strips[0].add(place, held.y, held.height, contexts[spans.value[index] - 1]);
     };
     drawRow(frame, row.spans, held, span, pixel);
-    const { wait } = model;
-    for (let i = row.waits[0]; i < row.waits[1]; i += 1) {
-        const until = wait.untilSeq[i] > 0 ? wait.until[i] : model.length;
-        if (until < view.from || wait.from[i] > view.to) continue;
-        const from = Math.max(x(wait.from[i]), left);
+    const { wait, intervals } = model;
+    intervals.waitsFor.get(row.index)?.visit(view.from, view.to, view.span / width, (i, begin, until) => {
+        const from = Math.max(x(begin), left);
         const to = Math.min(x(until), left + width);
         const lane = row.spans.count > 0 ? box.y + box.height - 3 : box.y + 2 + (wait.context[i] % 3) * 4;
         ink.fillStyle = contexts[wait.context[i]];
         ink.fillRect(from, lane, Math.max(to - from, 1), 3);
-    }
+    });
 }
 
 /**
@@ -348,15 +363,14 @@ function drawLock(frame, row, box) {
  * @param {import("./rows.js").Lane} lane
  * @param {{ y: number, height: number }} box
  */
-function drawEvents({ ink, model, view, contexts, left, width }, lane, { y, height }) {
+function drawEvents({ ink, model, view, contexts, left, x, time }, lane, { y, height }) {
     const at = model.events.byContext[lane.context ?? 0];
-    const ticks = view.span / width;
     ink.fillStyle = contexts[lane.context ?? 0];
     let first = lowerBound(at, view.from);
-    const last = lowerBound(at, view.to + ticks);
+    const last = lowerBound(at, time(x(view.to) + 1));
     while (first < last) {
-        const column = Math.floor((at[first] - view.from) / ticks);
-        const next = lowerBound(at, view.from + (column + 1) * ticks, first + 1, last);
+        const column = Math.floor(x(at[first]) - left);
+        const next = Math.max(lowerBound(at, time(left + column + 1), first, last), first + 1);
         // A pixel with one event is half as high as the lane; each doubling adds to it.
         const part = height * Math.min(1, 0.5 + Math.log2(next - first) / 16);
         ink.fillRect(left + column, y + height - part, 1.5, part);

@@ -2,9 +2,10 @@
 // and ranges.
 
 import { AXIS, drawArrows, drawAxis, drawGaps, drawInversions, drawSelection } from "./overlays.js";
-import { STATES, lowerBound } from "./model.js";
+import { lowerBound } from "./bounds.js";
+import { STATES } from "./model.js";
 import { FONT, fitted, prepared } from "./paint.js";
-import { lanes, placed } from "./rows.js";
+import { laneName, lanes, placed } from "./rows.js";
 import { drawLane } from "./spans.js";
 
 /** Width of the names at the left. */
@@ -23,17 +24,17 @@ export class Timeline {
      * @param {string[]} contexts colours
      */
     constructor(canvas, tip, model, view, theme, contexts) {
-        Object.assign(this, { canvas, tip, model, view, theme, contexts });
         this.canvas = canvas;
         this.tip = tip;
         this.model = model;
         this.view = view;
         this.theme = theme;
         this.contexts = contexts;
-        /** @type {Set<string>} */
-        this.folded = new Set();
         this.all = lanes(model);
         this.scroll = 0;
+        /** @type {import("./rows.js").Lane[]} */
+        this.shown = [];
+        this.content = 0;
         /** @type {Map<number, PointerEvent>} */
         this.pointers = new Map();
         /** @type {{ x: number, y: number, from: number, to: number, scroll: number, ranges: boolean, moved: boolean } | null} */
@@ -49,7 +50,7 @@ export class Timeline {
     }
 
     place() {
-        const { shown, height } = placed(this.all, this.folded);
+        const { shown, height } = placed(this.all, this.view.folded);
         this.shown = shown;
         this.content = height;
     }
@@ -60,7 +61,20 @@ export class Timeline {
 
     /** @param {number} x */
     time(x) {
-        return this.view.from + ((x - LEFT) / this.width) * this.view.span;
+        const { from, to, scale } = this.view;
+        const [first, last] = [scale.place(from), scale.place(to)];
+        return scale.time(first + ((x - LEFT) / this.width) * (last - first));
+    }
+
+    /** Returns the ways from a time to its pixel, and back, for the present view. */
+    get ways() {
+        const { from, to, scale } = this.view;
+        const [first, last] = [scale.place(from), scale.place(to)];
+        const pixels = this.width / (last - first);
+        return {
+            x: (/** @type {number} */ time) => LEFT + (scale.place(time) - first) * pixels,
+            time: (/** @type {number} */ x) => scale.time(first + (x - LEFT) / pixels),
+        };
     }
 
     /** @param {import("./rows.js").Lane} lane */
@@ -72,12 +86,12 @@ export class Timeline {
         const { ink, width, height } = prepared(this.canvas);
         const { model, view, contexts } = this;
         const { colours } = this.theme;
+        this.place();
         this.clampScroll();
         ink.font = `12px ${FONT}`;
         ink.fillStyle = colours.ground;
         ink.fillRect(0, 0, width, height);
-        const x = (/** @type {number} */ time) => LEFT + ((time - view.from) / view.span) * this.width;
-        const frame = { ink, model, view, colours, contexts, left: LEFT, width: this.width, x };
+        const frame = { ink, model, view, colours, contexts, left: LEFT, width: this.width, ...this.ways };
         const bottom = Math.min(height, AXIS + this.content - this.scroll);
         ink.save();
         ink.beginPath();
@@ -143,15 +157,16 @@ export class Timeline {
         ink.font = `11.5px ${FONT}`;
         ink.textAlign = "right";
         ink.fillStyle = colours.soft;
-        const detail = lane.detail ? ink.measureText(lane.detail).width + 4 : 0;
-        if (lane.detail) ink.fillText(lane.detail, LEFT - 10, middle);
+        const text = lane.hidden ? `${lane.detail}, ${lane.hidden} hidden` : lane.detail;
+        const detail = text ? ink.measureText(text).width + 4 : 0;
+        if (text) ink.fillText(text, LEFT - 10, middle);
         ink.textAlign = "left";
         ink.font = `${isGroup ? "600 " : ""}12.5px ${FONT}`;
         let left = 24;
         if (isGroup) {
             left = 12;
             ink.fillStyle = colours.text;
-            ink.fillText(this.folded.has(lane.group) ? "▸" : "▾", left, middle);
+            ink.fillText(this.view.folded.has(lane.group) ? "▸" : "▾", left, middle);
             left += 12;
         } else if (lane.context !== undefined) {
             this.drawBadge(ink, lane, middle);
@@ -204,14 +219,20 @@ export class Timeline {
         return null;
     }
 
+    /** Returns the times that are pointed at when a time is. @param {number} time */
+    near(time) {
+        const { x, time: back } = this.ways;
+        return [back(x(time) - NEAR), back(x(time) + NEAR)];
+    }
+
     /** @param {number} time */
     interruptAt(time) {
-        const near = (NEAR * this.view.span) / this.width;
+        const [before, after] = this.near(time);
         for (const row of this.model.rows) {
             if (row.kind !== "core") continue;
-            const [first, last] = row.spans.within(time - near, time + near);
+            const [first, last] = row.spans.within(before, after);
             for (let span = first; span < last; span += 1) {
-                const begins = row.spans.to(span) >= time - near;
+                const begins = row.spans.to(span) >= before;
                 if (row.spans.state[span] === 2 && begins) return { row: row.index, span };
             }
         }
@@ -224,10 +245,10 @@ export class Timeline {
      */
     eventAt(time, context) {
         const { events } = this.model;
-        const near = (NEAR * this.view.span) / this.width;
+        const [before, after] = this.near(time);
         let best = -1;
-        let first = lowerBound(events.at, time - near);
-        for (; first < events.count && events.at[first] <= time + near; first += 1) {
+        let first = lowerBound(events.at, before);
+        for (; first < events.count && events.at[first] <= after; first += 1) {
             if (events.context[first] !== context) continue;
             const isNearer = best < 0 || Math.abs(events.at[first] - time) < Math.abs(events.at[best] - time);
             if (isNearer) best = first;
@@ -307,16 +328,15 @@ export class Timeline {
             return;
         }
         this.scroll = drag.scroll - dy;
-        const ticks = (dx / this.width) * (drag.to - drag.from);
-        view.show(drag.from - ticks, drag.to - ticks);
+        view.moveFrom([drag.from, drag.to], -dx / this.width);
     }
 
     /** Returns the time of an event if one is near, otherwise a whole tick. @param {number} time */
     snapped(time) {
-        const near = (NEAR * this.view.span) / this.width;
+        const [before, after] = this.near(time);
         const { at } = this.model.events;
         const index = lowerBound(at, time);
-        const nearest = [at[index - 1], at[index]].filter((each) => Math.abs(each - time) <= near);
+        const nearest = [at[index - 1], at[index]].filter((each) => each >= before && each <= after);
         const inside = Math.min(Math.max(Math.round(time), 0), this.model.length);
         return nearest.sort((a, b) => Math.abs(a - time) - Math.abs(b - time))[0] ?? inside;
     }
@@ -353,8 +373,37 @@ export class Timeline {
 
     /** @param {string} group */
     fold(group) {
-        if (!this.folded.delete(group)) this.folded.add(group);
-        this.place();
+        if (!this.view.folded.delete(group)) this.view.folded.add(group);
+        this.view.changed();
+    }
+
+    /**
+     * Pins or hides the lane of the selection; a pinned lane returns to its place.
+     * @param {"+" | "-"} how
+     */
+    arrange(how) {
+        const { selection, folded } = this.view;
+        if (!selection || !("row" in selection)) return;
+        const lane = this.all.find((each) => each.row?.index === selection.row);
+        if (!lane) return;
+        const name = how + laneName(lane);
+        if (!folded.delete(name)) folded.add(name);
+        this.view.changed();
+    }
+
+    /** Shows all lanes in their own places. */
+    arrangeNone() {
+        this.view.folded.clear();
+        this.view.changed();
+    }
+
+    /** Scrolls so that a row is in sight. @param {number} row */
+    scrollToRow(row) {
+        const lane = this.shown.find((each) => each.row?.index === row);
+        if (!lane) return;
+        const room = this.canvas.clientHeight - AXIS;
+        if (lane.y < this.scroll) this.scroll = lane.y;
+        if (lane.y + lane.height > this.scroll + room) this.scroll = lane.y + lane.height - room;
         this.view.changed();
     }
 

@@ -1,6 +1,8 @@
 // The state of the page: the shown time, the selection, the range, and the way back. It says
 // nothing about drawing.
 
+import { PROPORTIONAL, Sequence } from "./scale.js";
+
 /**
  * A selection: a span of a row, or an event.
  * @typedef {{ row: number, span: number } | { event: number } | null} Selection
@@ -13,9 +15,21 @@ const MIN_LENGTH = 4;
 const MAX_HISTORY = 100;
 
 export class View {
-    /** @param {number} length ticks of the whole page */
-    constructor(length) {
+    /**
+     * @param {number} length ticks of the whole page
+     * @param {ArrayLike<number>} [at] times of events, for the view in sequence
+     */
+    constructor(length, at = []) {
         this.length = length;
+        this.at = at;
+        /** @type {typeof PROPORTIONAL | Sequence} */
+        this.scale = PROPORTIONAL;
+        /** @type {Sequence | null} */
+        this.sequence = null;
+        /** The panel below the timeline. */
+        this.tab = "events";
+        /** @type {Set<string>} names of groups and rows that are folded or hidden */
+        this.folded = new Set();
         this.from = 0;
         this.to = length;
         /** @type {Selection} */
@@ -118,6 +132,13 @@ export class View {
      * @param {number} at
      */
     zoom(factor, at) {
+        const { scale } = this;
+        if (scale !== PROPORTIONAL) {
+            const middle = scale.place(at);
+            const moved = (/** @type {number} */ time) => scale.time(middle + (scale.place(time) - middle) * factor);
+            this.show(moved(this.from), moved(this.to));
+            return;
+        }
         const least = Math.min(MIN_LENGTH, this.length);
         const span = Math.min(Math.max(this.span * factor, least), this.length + 2 * this.margin);
         const share = (at - this.from) / this.span;
@@ -126,7 +147,38 @@ export class View {
 
     /** @param {number} share of the shown time */
     pan(share) {
-        this.show(this.from + this.span * share, this.to + this.span * share);
+        this.moveFrom([this.from, this.to], share);
+    }
+
+    /** Shows the time that lies a share of its width after another. @type {(old: [number, number], share: number) => void} */
+    moveFrom([from, to], share) {
+        const { scale } = this;
+        const width = scale.place(to) - scale.place(from);
+        const moved = (/** @type {number} */ time) => scale.time(scale.place(time) + width * share);
+        const outside = share < 0 ? moved(from) < -this.margin : moved(to) > this.length + this.margin;
+        if (scale === PROPORTIONAL || !outside) this.show(moved(from), moved(to));
+    }
+
+    get isSequence() {
+        return this.scale !== PROPORTIONAL;
+    }
+
+    /** Takes the times of events that were replaced. @param {ArrayLike<number>} at */
+    refill(at) {
+        this.at = at;
+        this.sequence = null;
+        if (this.isSequence) this.setSequence(true);
+    }
+
+    /** Shows events with equal width, or in proportion to time. @param {boolean} isSequence */
+    setSequence(isSequence) {
+        if (isSequence && this.at.length > 1) {
+            this.sequence ??= new Sequence(this.at);
+            this.scale = this.sequence;
+        } else {
+            this.scale = PROPORTIONAL;
+        }
+        this.changed();
     }
 
     /** Moves the shown time only if a time lies outside. @param {number} from */
@@ -159,6 +211,9 @@ export class View {
         const { selection } = this;
         if (selection && "row" in selection) parts.push(`s=${selection.row}.${selection.span}`);
         if (selection && "event" in selection) parts.push(`e=${selection.event}`);
+        if (this.isSequence) parts.push("q=1");
+        if (this.tab !== "events") parts.push(`p=${this.tab}`);
+        if (this.folded.size > 0) parts.push(`f=${[...this.folded].map(encodeURIComponent).join(",")}`);
         return parts.join("&");
     }
 
@@ -183,8 +238,20 @@ export class View {
         if (span) selection = { row: Number(span[1]), span: Number(span[2]) };
         else if (event) selection = { event: Number(event[0]) };
         if (selection && exists(selection)) this.selection = selection;
+        this.tab = /^[a-z]{1,20}$/.exec(values.get("p") ?? "")?.[0] ?? "events";
+        this.folded = new Set(decodedNames(values.get("f") ?? ""));
+        this.setSequence(values.get("q") === "1");
         const time = pair("t");
         if (time) this.show(time[0], time[1]);
         else this.show(-this.margin, this.length + this.margin);
+    }
+}
+
+/** Returns the names in a part of an address; none if it is damaged. @param {string} text */
+function decodedNames(text) {
+    try {
+        return text.split(",").filter((part) => part !== "").map(decodeURIComponent);
+    } catch {
+        return [];
     }
 }

@@ -13,10 +13,13 @@ use std::path::{Path, PathBuf};
 use dump::{Dump, USUAL, event, thread};
 use serde_json::Value;
 use support::{EventLog, fixture, settings};
+use tracewell::analysis::scheduling::Wanted;
 use tracewell::analysis::tracks::{ArrowKind, State, TrackBuilder};
 use tracewell::export::{ExportError, ExportNames, page};
 use tracewell::format::Options;
 use tracewell::input::Input;
+use tracewell::report::analyses::Analyses;
+use tracewell::report::document::DocumentWriter;
 use tracewell::select::{Bound, Selection};
 use tracewell_record::stream::{EventType, Family, Stream, StreamOptions};
 
@@ -27,6 +30,8 @@ struct Page {
     columns: HashMap<String, Vec<u64>>,
     /// The different texts of arguments.
     texts: Vec<String>,
+    /// The figures, as `analyze --json` prints them.
+    figures: Value,
 }
 
 fn export(mut input: Input, title: &str) -> Result<Page, ExportError> {
@@ -46,12 +51,16 @@ impl Page {
         let header: Value = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
         let mut rest = &bytes[4 + length..];
         let mut columns = HashMap::new();
-        let mut text = Vec::new();
+        let (mut text, mut figures) = (Vec::new(), Value::Null);
         for column in header["columns"].as_array().unwrap() {
             let (part, after) = rest.split_at(column["bytes"].as_u64().unwrap() as usize);
             rest = after;
             let name = column["name"].as_str().unwrap().to_owned();
             let values = match column["form"].as_str().unwrap() {
+                "bytes" if name == "figures" => {
+                    figures = serde_json::from_slice(part).unwrap();
+                    continue;
+                }
                 "bytes" => {
                     text = part.to_vec();
                     continue;
@@ -69,7 +78,7 @@ impl Page {
             String::from_utf8(one.to_vec()).unwrap()
         };
         let texts = columns["text.length"].iter().map(one).collect();
-        Self { html, header, columns, texts }
+        Self { html, header, columns, texts, figures }
     }
 }
 
@@ -135,6 +144,19 @@ fn compare(place: &str, make: impl Fn() -> Input) {
     assert_eq!(page.header["losses"].as_array().unwrap().len(), trace.losses.iter().count());
     assert_eq!(page.header["span"], trace.span.to_string(), "{place}");
     compare_tracks(place, &page, make());
+    compare_figures(place, &page, make());
+}
+
+/// Compares the figures with those that the JSON document of the analyses has.
+fn compare_figures(place: &str, page: &Page, mut input: Input) {
+    let mut analyses = Analyses::new(Wanted::default());
+    let trace = input.read(&mut analyses).unwrap();
+    let mut document = DocumentWriter::new(Vec::new(), 1);
+    analyses.write_json(&trace, place, &mut document).unwrap();
+    let document: Value = serde_json::from_slice(&document.end().unwrap()).unwrap();
+    let mut expected = document["traces"][0].clone();
+    expected.as_object_mut().unwrap().remove("file");
+    assert_eq!(page.figures, expected, "{place}");
 }
 
 fn compare_tracks(place: &str, page: &Page, mut input: Input) {

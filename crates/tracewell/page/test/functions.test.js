@@ -3,11 +3,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { lowerBound, upperBound } from "../bounds.js";
 import { needed, partOf } from "../detail.js";
+import { bars, quantile } from "../distributions.js";
+import { sorted } from "../figures.js";
+import { Intervals } from "../intervals.js";
 import { inWords } from "../live.js";
-import { Spans, lowerBound, upperBound } from "../model.js";
+import { Spans } from "../model.js";
 import { grid } from "../paint.js";
 import { counted, placed } from "../rows.js";
+import { Sequence } from "../scale.js";
 import { inflated, numbers, payload, wideNumbers } from "../source.js";
 import { contextColours } from "../theme.js";
 import { Clock, duration, fixed, grouped, parsed, step } from "../time.js";
@@ -86,7 +91,7 @@ test("spans of a row, and the time in which it ran", () => {
     assert.deepEqual([5, 10, 19, 20, 99].map((time) => row.find(time)), [-1, 0, 0, 1, 2]);
     assert.deepEqual(row.within(15, 30), [0, 2]);
     assert.equal(row.to(2), 40);
-    assert.deepEqual([5, 15, 25, 35, 50].map((time) => row.runningBefore(time)), [0, 5, 10, 15, 20]);
+    assert.deepEqual([5, 15, 25, 35, 50].map((time) => row.before(1, time)), [0, 5, 10, 15, 20]);
     const parts = [];
     row.overlap(15, 35, (index, ticks) => parts.push([index, ticks]));
     assert.deepEqual(parts, [[0, 5], [1, 10], [2, 5]]);
@@ -100,6 +105,58 @@ test("the axis has round times in the unit of the largest", () => {
     assert.deepEqual(lines.slice(0, 2), [{ at: 4160000, label: "41.6" }, { at: 4180000, label: "41.8" }]);
     const unknown = { ...model, clock: new Clock([]) };
     assert.deepEqual(grid(/** @type {any} */ (unknown), 0, 5000, 400).lines[1], { at: 1000, label: "1,000" });
+});
+
+test("a picture of intervals leaves out only those that it covers already", () => {
+    // The second lies within the first; the third is long although it begins at the same place.
+    const all = new Intervals([0, 1, 1, 50, 51, 90], [10, 2, 40, 51, 52, 91], [7, 8, 9, 10, 11, 12]);
+    const seen = (/** @type {number[]} */ ...[from, to, least]) => {
+        const list = [];
+        all.visit(from, to, least, (index) => list.push(index));
+        return list;
+    };
+    assert.deepEqual(seen(0, 100, 0), [7, 8, 9, 10, 11, 12]);
+    assert.deepEqual(seen(0, 100, 1), [7, 9, 10, 11, 12]);
+    assert.deepEqual(seen(0, 100, 5), [7, 9, 10, 12]);
+    assert.deepEqual(seen(20, 30, 0), [9]);
+    assert.equal(all.find(5, 8, (index) => index === 9), 9);
+    assert.equal(all.find(60, 80, () => true), -1);
+});
+
+test("a sequence has one place for each time, and times between them", () => {
+    const sequence = new Sequence([10, 20, 20, 100]);
+    assert.deepEqual([10, 15, 20, 60, 100].map((time) => sequence.place(time)), [0, 0.5, 1, 1.5, 2]);
+    for (const time of [-30, 10, 33, 100, 500]) assert.equal(Math.round(sequence.time(sequence.place(time))), time);
+});
+
+test("bars have all lengths, once each", () => {
+    const lengths = [1, 2, 3, 5, 8, 8, 9, 400];
+    const list = bars(lengths);
+    assert.equal(list.reduce((sum, { count }) => sum + count, 0), lengths.length);
+    assert.ok(list.every(({ from, to, first, count }) =>
+        lengths.slice(first, first + count).every((length) => length >= from - 1e-9 && length <= to + 1e-9)));
+    assert.deepEqual(bars([7, 7, 7]), [{ from: 7, to: 7, first: 0, count: 3 }]);
+    assert.deepEqual([0, 0.5, 0.99, 1].map((share) => quantile(lengths, share)), [1, 5, 400, 400]);
+});
+
+test("sums of states equal the spans, for any time", () => {
+    const count = 500;
+    const at = Float64Array.from({ length: count }, (_, i) => i * 10 + (i % 7));
+    const state = Float64Array.from({ length: count }, (_, i) => (i * 13) % 9);
+    const change = { at, seq: at, state, value: state };
+    const row = new Spans(/** @type {any} */ ({ change, length: 6000 }), [0, count]);
+    for (const [from, to] of [[0, 6000], [333, 334], [17, 4711], [4990, 5999]]) {
+        const sums = new Array(10).fill(0);
+        row.overlap(from, to, (index, ticks) => { sums[state[index]] += ticks; });
+        assert.deepEqual(row.times(from, to), sums);
+    }
+});
+
+test("rows are sorted by value, and empty cells come last", () => {
+    const row = (/** @type {string} */ text, /** @type {any} */ value) => [{ text, value }];
+    const rows = [row("", -Infinity), row("2", 2), row("10", 10)];
+    const texts = (/** @type {boolean} */ down) => sorted(rows, 0, down).map(([cell]) => cell.text);
+    assert.deepEqual([texts(true), texts(false)], [["10", "2", ""], ["2", "10", ""]]);
 });
 
 test("a view zooms around a point, and goes back and forward", () => {
@@ -150,6 +207,11 @@ test("folded groups have no lanes", () => {
     const folded = placed(lanes, new Set(["Threads"]));
     assert.deepEqual([all.shown.length, folded.shown.length], [3, 2]);
     assert.ok(all.height > folded.height);
+    const named = /** @type {any} */ ([{ kind: "group", group: "Threads", label: "Threads" },
+        ...["a", "b", "c"].map((label) => ({ kind: "context", group: "Threads", label }))]);
+    const { shown } = placed(named, new Set(["+Threads/c", "-Threads/a"]));
+    assert.deepEqual(shown.map(({ label }) => label), ["c", "Threads", "b"]);
+    assert.equal(shown[1].hidden, 1);
     assert.deepEqual([counted(1, "event"), counted(1096, "event")], ["1 event", "1,096 events"]);
 });
 

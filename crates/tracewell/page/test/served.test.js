@@ -34,6 +34,9 @@ test("the server shows the page, and the page asks only the server", options, as
     await page.keyboard.press("Enter");
     await hash(page, /e=\d+/);
     await keep(page, "served");
+    await page.locator("#timeline").click({ position: { x: 20, y: 20 } });
+    await page.keyboard.press("2");
+    await page.waitForFunction(() => document.querySelector("#figures tbody tr")?.textContent.startsWith("logger30.28 ms"));
     assert.ok(await page.locator("#pause").isHidden());
     assert.deepEqual(faults, []);
     await page.close();

@@ -11,13 +11,16 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from those before it.
-const MODULES: [&str; 18] = [
+const MODULES: [&str; 29] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/live.js"),
+    include_str!("../../../page/bounds.js"),
     include_str!("../../../page/time.js"),
     include_str!("../../../page/detail.js"),
+    include_str!("../../../page/intervals.js"),
     include_str!("../../../page/model.js"),
     include_str!("../../../page/theme.js"),
+    include_str!("../../../page/scale.js"),
     include_str!("../../../page/view.js"),
     include_str!("../../../page/rows.js"),
     include_str!("../../../page/paint.js"),
@@ -25,9 +28,17 @@ const MODULES: [&str; 18] = [
     include_str!("../../../page/overlays.js"),
     include_str!("../../../page/timeline.js"),
     include_str!("../../../page/overview.js"),
+    include_str!("../../../page/causes.js"),
+    include_str!("../../../page/places.js"),
     include_str!("../../../page/details.js"),
     include_str!("../../../page/events.js"),
     include_str!("../../../page/search.js"),
+    include_str!("../../../page/figures.js"),
+    include_str!("../../../page/tables.js"),
+    include_str!("../../../page/distributions.js"),
+    include_str!("../../../page/histogram.js"),
+    include_str!("../../../page/tabs.js"),
+    include_str!("../../../page/saving.js"),
     include_str!("../../../page/keys.js"),
     include_str!("../../../page/main.js"),
 ];

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `events` | events as columns, and the limits of a page |
 //! | `tracks` | tracks as columns |
+//! | `figures` | the figures of `analyze` as JSON |
 //! | `columns` | the payload: a header and columns, compressed |
 //! | `html` | the document: text, style, script and payload |
 //! | `served` | the page from a server, for traces of any size |
@@ -13,6 +14,7 @@
 
 mod columns;
 mod events;
+mod figures;
 mod html;
 mod served;
 mod sha256;
@@ -26,6 +28,7 @@ use serde_json::{Value, json};
 use self::columns::Columns;
 use self::events::Events;
 pub use self::events::{MAX_EVENTS, MAX_TEXT};
+use self::figures::OtherFigures;
 pub use self::html::served;
 pub use self::served::{LargePage, ListedEvents, MAX_LISTED, ServedBuilder};
 use super::shown_part::{no_events, shown_range};
@@ -61,7 +64,7 @@ pub static HTML: Export = Export {
 };
 
 /// The version of the payload.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 fn write(
     input: &mut Input,
@@ -140,11 +143,12 @@ fn rates(clock: &Clock) -> Value {
     clock.changes.iter().map(|change| rate(change.ticks, change.nanoseconds, change.rate)).collect()
 }
 
-/// Collects the tracks of all events, and the selected events.
+/// Collects the tracks and the figures of all events, and the selected events.
 struct PageBuilder {
     selection: Selection,
     selector: Selector,
     tracks: TrackBuilder,
+    figures: OtherFigures,
     events: Events,
 }
 
@@ -152,12 +156,14 @@ impl PageBuilder {
     /// Returns the payload of the page. `trace` is the trace after the last event. Fails if no
     /// event was selected.
     fn payload(self, trace: &Trace, title: &str) -> Result<Vec<u8>, ExportError> {
-        let Self { tracks, events, selection, .. } = self;
+        let Self { tracks, figures, events, selection, .. } = self;
         let Some(ticks) = events.ticks else { return Err(no_events(&selection, trace)) };
         let tracks = tracks.finish(trace);
         let range = shown_range(trace, ticks, &selection);
         let mut columns = Columns::default();
         let (rows, reasons) = tracks::put(trace, &tracks, &events, &range, &mut columns);
+        let figures = figures.json(trace, &tracks.figures).map_err(ExportError::Write)?;
+        columns.bytes(figures::COLUMN, figures);
         let mut header = header(trace, &tracks, title, &range);
         header["rows"] = rows;
         header["reasons"] = reasons;
@@ -172,6 +178,7 @@ impl PageBuilder {
             selector: Selector::new(selection.clone()),
             selection,
             tracks: TrackBuilder::with_figures(wanted).without_machines(),
+            figures: OtherFigures::default(),
             events: Events::default(),
         }
     }
@@ -181,6 +188,7 @@ impl Sink for PageBuilder {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         Stop::on_error(self.selection.check(trace).map_err(SinkError::not_possible))?;
         self.tracks.events(trace, batch)?;
+        self.figures.events(trace, batch)?;
         for row in batch.events() {
             let event = Event::new(trace, &row);
             self.events.note(event);
@@ -192,7 +200,8 @@ impl Sink for PageBuilder {
     }
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
-        self.tracks.loss(trace, loss)
+        self.tracks.loss(trace, loss)?;
+        self.figures.loss(trace, loss)
     }
 
     fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {

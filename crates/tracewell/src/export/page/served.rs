@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::columns::Columns;
 use super::events::{Events, TooLarge};
+use super::figures::{self, OtherFigures};
 use super::{header, tracks};
 use crate::analysis::summary::{Summary, SummaryBuilder};
 use crate::export::ExportError;
@@ -34,6 +35,7 @@ pub const MAX_LISTED: u64 = 50_000;
 #[derive(Debug, Default)]
 pub struct ServedBuilder {
     summary: SummaryBuilder,
+    figures: OtherFigures,
     events: Events,
     /// True if the page cannot list all events.
     is_large: bool,
@@ -56,7 +58,11 @@ impl ServedBuilder {
         }
         let span = trace.span;
         let summary = self.summary.finish(&trace);
-        let page = LargePage { trace, title: title.to_owned(), summary, noted: self.events };
+        let tracks = summary.tracks(0..span, span);
+        let figures = self.figures.json(&trace, &tracks.figures);
+        let figures = figures.map_err(ExportError::Write)?;
+        let page =
+            LargePage { trace, title: title.to_owned(), summary, figures, noted: self.events };
         if self.is_large {
             let payload = page.view(0..span, PARTS, None).map_err(ExportError::Write)?;
             return Ok((payload, Some(page)));
@@ -69,6 +75,7 @@ impl ServedBuilder {
 impl Sink for ServedBuilder {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.summary.events(trace, batch)?;
+        self.figures.events(trace, batch)?;
         for row in batch.events() {
             let event = Event::new(trace, &row);
             self.events.note(event);
@@ -85,7 +92,8 @@ impl Sink for ServedBuilder {
     }
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
-        self.summary.loss(trace, loss)
+        self.summary.loss(trace, loss)?;
+        self.figures.loss(trace, loss)
     }
 }
 
@@ -103,16 +111,19 @@ pub struct LargePage {
     trace: Trace,
     title: String,
     summary: Summary,
+    /// The figures of the whole trace, as JSON.
+    figures: Vec<u8>,
     /// The known facts about all events, without a list of them.
     noted: Events,
 }
 
 impl LargePage {
     fn whole(self) -> std::io::Result<Vec<u8>> {
-        let Self { trace, title, summary, noted } = self;
+        let Self { trace, title, summary, figures, noted } = self;
         let range = 0..trace.span;
         let tracks = summary.tracks(range.clone(), 0);
         let mut columns = Columns::default();
+        columns.bytes(figures::COLUMN, figures);
         let (rows, reasons) = tracks::put(&trace, &tracks, &noted, &range, &mut columns);
         let mut header = header(&trace, &tracks, &title, &range);
         header["rows"] = rows;
@@ -134,7 +145,7 @@ impl LargePage {
         parts: u64,
         listed: Option<ListedEvents>,
     ) -> std::io::Result<Vec<u8>> {
-        let Self { trace, title, summary, noted } = self;
+        let Self { trace, title, summary, figures, noted } = self;
         let resolution = (range.end - range.start.min(range.end)) / parts.max(1);
         let tracks = summary.tracks(range.clone(), resolution);
         // The sequence numbers of the shown changes give the number of events, nearly.
@@ -147,6 +158,10 @@ impl LargePage {
         let about = seqs.map_or(0, |(first, last)| last - first);
         let is_cut = listed.as_ref().is_some_and(|listed| listed.is_cut);
         let mut columns = Columns::default();
+        // The page keeps the figures of its first view, which shows the whole trace.
+        if range == (0..trace.span) {
+            columns.bytes(figures::COLUMN, figures.clone());
+        }
         let (rows, reasons) = tracks::put(trace, &tracks, noted, &range, &mut columns);
         let mut header = header(trace, &tracks, title, &(0..trace.span));
         header["part"] = json!({

@@ -1,0 +1,57 @@
+// Who used the processors in a time, and which of them a waiting context suffered from.
+
+import { INTERRUPT, TASK } from "./model.js";
+
+/**
+ * Returns the ticks of each occupant of the cores, the largest first. Interrupts have the number -1.
+ * @param {import("./model.js").Model} model
+ * @param {number} from
+ * @param {number} to
+ * @returns {Map<number, number>}
+ */
+export function occupants(model, from, to) {
+    const times = new Map();
+    for (const row of model.rows) {
+        if (row.kind !== "core") continue;
+        row.spans.overlap(from, to, (/** @type {number} */ i, /** @type {number} */ ticks) => {
+            const state = row.spans.state[i];
+            if (state !== TASK && state !== INTERRUPT) return;
+            const who = state === TASK ? row.spans.value[i] : -1;
+            times.set(who, (times.get(who) ?? 0) + ticks);
+        });
+    }
+    return new Map([...times].sort((a, b) => b[1] - a[1]));
+}
+
+/**
+ * Returns the contexts that ran although they are less urgent than the waiter and do not hold what
+ * it waits for.
+ * @param {import("./model.js").Model} model
+ * @param {number} waiter
+ * @param {number} holder -1 if unknown
+ * @param {Map<number, number>} times of the occupants during the wait
+ */
+export function culprits(model, waiter, holder, times) {
+    const priority = (/** @type {number} */ who) => model.contexts[who]?.priority ?? null;
+    const own = priority(waiter);
+    return [...times.keys()].filter((who) =>
+        who >= 0 && who !== holder && who !== waiter && (own === null || priority(who) > own));
+}
+
+/**
+ * Returns the wait span of a row within a time that is the longest, or -1.
+ * @param {any} row
+ * @param {number} from
+ * @param {number} to
+ * @param {(state: number, value: number) => boolean} accepts
+ */
+export function longest(row, from, to, accepts) {
+    const { spans } = row;
+    const [first, last] = spans.within(from, to);
+    let best = -1;
+    for (let i = first; i < last; i += 1) {
+        if (!accepts(spans.state[i], spans.value[i])) continue;
+        if (best < 0 || spans.to(i) - spans.from(i) > spans.to(best) - spans.from(best)) best = i;
+    }
+    return best;
+}

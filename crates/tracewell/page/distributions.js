@@ -1,0 +1,95 @@
+// Distributions of lengths: waits by object, time running, time until a ready context runs, time for
+// which mutexes were held. Each length is a span of a row, so each bar of a histogram leads to spans.
+
+import { BLOCKED, RUNNING } from "./model.js";
+
+/** Maximum number of bars of a histogram. */
+const MAX_BARS = 24;
+
+/** If the longest span is longer than the shortest by this factor, bars are logarithmic. */
+const WIDE = 100;
+
+/**
+ * A distribution. `row` and `span` have the place of each length; all three are sorted by length.
+ * @typedef {{ group: string, name: string, lengths: number[], rows: number[], spans: number[] }} Distribution
+ */
+
+/**
+ * A bar: the number of lengths from `from` up to `to`, which begin at index `first`.
+ * @typedef {{ from: number, to: number, first: number, count: number }} Bar
+ */
+
+/**
+ * Returns all distributions of a trace. Leaves out spans whose beginning or end is not in the trace.
+ * @param {import("./model.js").Model} model
+ * @returns {Distribution[]}
+ */
+export function distributions(model) {
+    /** @type {Map<string, { group: string, name: string, entries: [number, number, number][] }>} */
+    const found = new Map();
+    const add = (/** @type {string} */ group, /** @type {string} */ name, /** @type {any} */ row, /** @type {number} */ span) => {
+        const key = `${group}\n${name}`;
+        const known = found.get(key) ?? { group, name, entries: [] };
+        known.entries.push([row.spans.to(span) - row.spans.from(span), row.index, span]);
+        found.set(key, known);
+    };
+    for (const row of model.rows) {
+        if (row.kind === "core") continue;
+        // The beginning of a span at tick 0, and the end of the last span, may lie outside of the page.
+        for (let span = row.spans.count > 0 && row.spans.from(0) > 0 ? 0 : 1; span + 1 < row.spans.count; span += 1) {
+            const [state, value] = [row.spans.state[span], row.spans.value[span]];
+            if (row.kind === "lock") {
+                if (state === 1) add("Held", `${row.what} ${row.name}`, row, span);
+                continue;
+            }
+            const name = model.name(row.context);
+            if (state === RUNNING) add("Running without a break", name, row, span);
+            else if (state === 3) add("Preempted", name, row, span);
+            else if (state === 4) add("Ready until it runs", name, row, span);
+            else if (state === BLOCKED) add("Waits", model.object(value), row, span);
+        }
+    }
+    const order = ["Waits", "Held", "Ready until it runs", "Preempted", "Running without a break"];
+    // Names of objects follow their kind; reasons without an object have one word and come last.
+    const isBare = (/** @type {string} */ name) => Number(!name.includes(" "));
+    return [...found.values()]
+        .sort((a, b) => order.indexOf(a.group) - order.indexOf(b.group)
+            || (a.group === "Waits" ? isBare(a.name) - isBare(b.name) : 0) || b.entries.length - a.entries.length)
+        .map(({ group, name, entries }) => {
+            entries.sort((a, b) => a[0] - b[0]);
+            return { group, name, lengths: entries.map((e) => e[0]), rows: entries.map((e) => e[1]), spans: entries.map((e) => e[2]) };
+        });
+}
+
+/**
+ * Returns the bars of sorted lengths. Bars have equal width, or an equal ratio if lengths differ much.
+ * @param {number[]} lengths
+ * @returns {Bar[]}
+ */
+export function bars(lengths) {
+    if (lengths.length === 0) return [];
+    const [least, most] = [lengths[0], lengths[lengths.length - 1]];
+    const count = most > least ? Math.min(MAX_BARS, Math.max(4, Math.ceil(Math.sqrt(lengths.length) * 2))) : 1;
+    const isWide = least > 0 && most / least > WIDE;
+    const edge = (/** @type {number} */ i) => (isWide ? least * (most / least) ** (i / count) : least + ((most - least) * i) / count);
+    /** @type {Bar[]} */
+    const list = [];
+    let first = 0;
+    for (let i = 0; i < count; i += 1) {
+        const to = i === count - 1 ? most : edge(i + 1);
+        let end = first;
+        while (end < lengths.length && (lengths[end] < to || i === count - 1)) end += 1;
+        list.push({ from: edge(i), to, first, count: end - first });
+        first = end;
+    }
+    return list;
+}
+
+/**
+ * Returns the value below or at which a share of the sorted lengths lies.
+ * @param {number[]} lengths not empty
+ * @param {number} share
+ */
+export function quantile(lengths, share) {
+    return lengths[Math.max(Math.ceil(lengths.length * share) - 1, 0)];
+}

@@ -1,0 +1,118 @@
+// Intervals of time that may overlap, sorted by their beginning, and found by binary search: waits,
+// jobs, gaps, inversions.
+
+import { lowerBound, upperBound } from "./bounds.js";
+
+export class Intervals {
+    /**
+     * @param {number[] | Float64Array} from sorted
+     * @param {number[] | Float64Array} until
+     * @param {number[]} indices numbers of the intervals in the columns of the page
+     */
+    constructor(from, until, indices) {
+        this.from = Float64Array.from(from);
+        this.until = Float64Array.from(until);
+        this.indices = Uint32Array.from(indices);
+        /** The latest end so far: it never decreases, so it can be searched. */
+        this.reach = new Float64Array(this.from.length);
+        let most = -Infinity;
+        this.until.forEach((end, i) => {
+            most = Math.max(most, end);
+            this.reach[i] = most;
+        });
+    }
+
+    /**
+     * Returns the intervals of these numbers. An interval without an end lasts to `limit`.
+     * @param {{ from: ArrayLike<number>, until: ArrayLike<number>, untilSeq?: ArrayLike<number> }} entries
+     * @param {number[]} indices
+     * @param {number} limit
+     */
+    static of(entries, indices, limit) {
+        const isOpen = (/** @type {number} */ i) => entries.untilSeq !== undefined && entries.untilSeq[i] === 0;
+        const sorted = [...indices].sort((a, b) => entries.from[a] - entries.from[b]);
+        return new Intervals(sorted.map((i) => entries.from[i]),
+            sorted.map((i) => (isOpen(i) ? limit : entries.until[i])), sorted);
+    }
+
+    /**
+     * Calls `each` for the intervals that overlap a time, in order. Leaves out those that lie within
+     * the time that the intervals before them cover, rounded up to `least`: a picture of them does
+     * not change, and its cost depends on its width only.
+     * @param {number} from
+     * @param {number} to
+     * @param {number} least
+     * @param {(index: number, from: number, until: number) => void} each
+     */
+    visit(from, to, least, each) {
+        const last = upperBound(this.from, to);
+        let i = lowerBound(this.reach, from);
+        while (i < last) {
+            if (this.until[i] >= from) each(this.indices[i], this.from[i], this.until[i]);
+            const covered = Math.max(this.until[i], Math.max(this.from[i], from) + least);
+            const next = least > 0 ? upperBound(this.reach, covered, i + 1) : i + 1;
+            i = Math.max(next, i + 1);
+        }
+    }
+
+    /**
+     * Returns the number of the first interval that overlaps a time and fulfils `accepts`, or -1.
+     * @param {number} from
+     * @param {number} to
+     * @param {(index: number) => boolean} accepts
+     */
+    find(from, to, accepts) {
+        const last = lowerBound(this.from, to);
+        for (let i = upperBound(this.reach, from); i < last; i += 1) {
+            if (this.until[i] > from && accepts(this.indices[i])) return this.indices[i];
+        }
+        return -1;
+    }
+}
+
+/** The intervals of a model, in groups that are drawn together. */
+export class IntervalIndex {
+    /** @param {import("./model.js").Model} model */
+    constructor(model) {
+        const { job, wait, gap, inversion, length } = model;
+        const all = (/** @type {any} */ entries) => Intervals.of(entries, [...entries.from.keys()], length);
+        this.gaps = all(gap);
+        this.inversions = all(inversion);
+        this.inversionsOf = byContext(inversion, inversion.context, length);
+        this.waitsOf = byContext(wait, wait.context, length);
+        this.jobsOf = byContext(job, job.context, length);
+        const missed = [...job.missed.keys()].filter((i) => job.missed_seq[i] > 0);
+        const late = { from: job.missed, until: job.until, untilSeq: job.untilSeq };
+        this.misses = Intervals.of(late, missed, length);
+        this.missesOf = new Map([...this.jobsOf.keys()].map((context) =>
+            [context, Intervals.of(late, missed.filter((i) => job.context[i] === context), length)]));
+        /** @type {Map<number, Intervals>} by row */
+        this.waitsFor = new Map(model.rows.filter((/** @type {any} */ row) => row.waits)
+            .map((/** @type {any} */ { index, waits: [first, last] }) =>
+                [index, Intervals.of(wait, Array.from({ length: last - first }, (_, i) => first + i), length)]));
+        const marks = numbersBy(model.mark.context);
+        /** Times of each context's marks. */
+        this.marksOf = new Map([...marks].map(([context, list]) => [context, Float64Array.from(list, (i) => model.mark.at[i])]));
+    }
+}
+
+/**
+ * @param {any} entries
+ * @param {ArrayLike<number>} contexts
+ * @param {number} limit
+ */
+function byContext(entries, contexts, limit) {
+    return new Map([...numbersBy(contexts)].map(([context, indices]) => [context, Intervals.of(entries, indices, limit)]));
+}
+
+/** Returns the positions of each value. @param {ArrayLike<number>} values */
+function numbersBy(values) {
+    /** @type {Map<number, number[]>} */
+    const lists = new Map();
+    for (let i = 0; i < values.length; i += 1) {
+        const list = lists.get(values[i]);
+        if (list) list.push(i);
+        else lists.set(values[i], [i]);
+    }
+    return lists;
+}

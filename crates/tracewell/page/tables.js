@@ -1,0 +1,131 @@
+// The panel of figures: a list of tables, and the chosen table with columns that can be sorted.
+
+import { element } from "./details.js";
+import { sorted } from "./figures.js";
+
+/** Maximum number of rows that a table shows. */
+const MAX_ROWS = 500;
+
+/** Milliseconds after which the tables of a range follow the shown time. */
+const DELAY = 120;
+
+export class FigurePanel {
+    /**
+     * @param {HTMLElement} panel
+     * @param {import("./figures.js").Figures} figures
+     */
+    constructor(panel, figures) {
+        this.panel = panel;
+        this.figures = figures;
+        this.view = figures.places.view;
+        this.chosen = "";
+        /** @type {Map<string, { column: number, isDescending: boolean }>} by table */
+        this.orders = new Map();
+        this.shown = "";
+        /** @type {ReturnType<typeof setTimeout> | undefined} */
+        this.timer = undefined;
+    }
+
+    /** Shows the figures of a model whose content was replaced. */
+    refill() {
+        this.figures.refill();
+        this.shown = "";
+    }
+
+    /** Draws the panel if it is visible and the time of its tables has changed. */
+    draw() {
+        if (this.panel.hidden) return;
+        const [from, to] = this.time;
+        const key = `${from} ${to} ${this.view.range !== null}`;
+        if (key === this.shown) return;
+        const isFirst = this.shown === "";
+        this.shown = key;
+        clearTimeout(this.timer);
+        if (isFirst) this.fill();
+        else this.timer = setTimeout(() => this.fill(), DELAY);
+    }
+
+    /** The selected range, or the shown time. @returns {[number, number]} */
+    get time() {
+        const [from, to] = this.view.range ?? [this.view.from, this.view.to];
+        return [Math.max(from, 0), Math.min(to, this.view.length)];
+    }
+
+    fill() {
+        const { figures, view } = this;
+        const whole = figures.tables;
+        const part = figures.range(...this.time);
+        const title = view.range ? "Selected range" : "Shown time";
+        const all = [...whole, ...part];
+        const table = all.find(({ name }) => name === this.chosen) ?? all[0];
+        const names = (/** @type {import("./figures.js").Table[]} */ tables) => tables.map((each) => this.entry(each, each === table));
+        const list = element("nav", [element("h2", ["Whole trace"]), ...names(whole), element("h2", [title]), ...names(part)]);
+        list.setAttribute("aria-label", "Tables");
+        const content = element("div", table ? this.table(table) : ["The trace has no figures."], "table");
+        content.tabIndex = 0;
+        content.setAttribute("role", "region");
+        content.setAttribute("aria-label", table?.name ?? "Figures");
+        const scroll = this.panel.querySelector("nav")?.scrollTop ?? 0;
+        this.panel.replaceChildren(list, content);
+        list.scrollTop = scroll;
+    }
+
+    /** @type {(table: import("./figures.js").Table, isChosen: boolean) => HTMLElement} */
+    entry({ name }, isChosen) {
+        const button = element("button", [name], isChosen ? "chosen" : "");
+        button.setAttribute("aria-pressed", String(isChosen));
+        button.addEventListener("click", () => {
+            this.chosen = name;
+            this.fill();
+            const again = [...this.panel.querySelectorAll("nav button")].find((each) => each.textContent === name);
+            /** @type {HTMLElement | undefined} */ (again)?.focus();
+        });
+        return button;
+    }
+
+    /** @param {import("./figures.js").Table} table */
+    table({ name, columns, rows }) {
+        const order = this.orders.get(name);
+        const shown = order ? sorted(rows, order.column, order.isDescending) : rows;
+        const head = columns.map((title, column) => {
+            const node = this.heading(name, title, column);
+            // A heading stands over its column: text at the left, numbers at the right.
+            node.className = typeof rows[0]?.[column].value === "string" ? "text" : "";
+            return node;
+        });
+        const lines = shown.slice(0, MAX_ROWS).map((row) => element("tr", row.map((each) => this.cell(each))));
+        const table = element("table", [element("thead", [element("tr", head)]), element("tbody", lines)]);
+        const more = rows.length - MAX_ROWS;
+        return more > 0 ? [table, element("p", [`and ${more.toLocaleString("en")} more rows: sort to see others`])] : [table];
+    }
+
+    /** @type {(table: string, title: string, column: number) => HTMLElement} */
+    heading(table, title, column) {
+        const order = this.orders.get(table);
+        const isSorted = order?.column === column;
+        const arrow = !isSorted ? "" : order.isDescending ? " ▾" : " ▴";
+        const button = element("button", [title + arrow]);
+        button.addEventListener("click", () => {
+            this.orders.set(table, { column, isDescending: isSorted ? !order.isDescending : column > 0 });
+            this.fill();
+            /** @type {HTMLElement | undefined} */ (this.panel.querySelectorAll("th button")[column])?.focus();
+        });
+        const node = element("th", [button]);
+        node.setAttribute("scope", "col");
+        node.setAttribute("aria-sort", !isSorted ? "none" : order.isDescending ? "descending" : "ascending");
+        return node;
+    }
+
+    /** @param {import("./figures.js").Cell} cell */
+    cell({ text, value, go }) {
+        const content = go && text !== "" ? element("a", [text]) : text;
+        if (go && typeof content !== "string") {
+            content.setAttribute("href", "#");
+            content.addEventListener("click", (event) => {
+                event.preventDefault();
+                go();
+            });
+        }
+        return element("td", [content], typeof value === "string" ? "text" : "");
+    }
+}
