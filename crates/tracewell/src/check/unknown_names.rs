@@ -5,9 +5,7 @@ use super::syntax::{Invariant, Pattern, Rules};
 use crate::model::Trace;
 use crate::model::schema::EventType;
 use crate::select::expression::syntax::{Field, Text};
-use crate::select::{
-    self, did_you_mean, event_id, has_event, nearest, nearest_event, trailing_id,
-};
+use crate::select::{self, did_you_mean, event_id, has_event, nearest, nearest_event, trailing_id};
 use crate::source::Finding;
 
 impl Rules {
