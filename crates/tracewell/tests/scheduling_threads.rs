@@ -86,6 +86,11 @@ fn event_flags_are_no_semaphores() {
     );
     assert_eq!(table(&found.text, "SEMAPHORES OF").len(), 1);
     assert_eq!(table(&found.text, "EVENT FLAGS OF")[0][..2], ["logger", "26"]);
+    // Only a mutex has an owner that can block a task.
+    for (kind, has_blocking) in [("MUTEXES OF", true), ("SEMAPHORES OF", false)] {
+        let heading = found.text.lines().find(|line| line.starts_with(kind)).unwrap();
+        assert_eq!(heading.contains(" BLOCKING "), has_blocking, "{heading}");
+    }
     let logger = &found.json["tasks"][4];
     assert_eq!((&logger["name"], &logger["semaphores"]["requests"]), (&"logger".into(), &0.into()));
     assert_eq!(logger["waits_for"][0]["kind"], "event flags");
