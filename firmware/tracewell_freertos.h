@@ -1,14 +1,14 @@
 /*
- * FreeRTOS for the recorder of tracewell_target.h: its trace macros, V10.4 to V11.2.
+ * The trace macros of FreeRTOS V10.4 to V11.2, for the recorder of tracewell_target.h.
  *
  * Include this file at the end of FreeRTOSConfig.h, set configUSE_TRACE_FACILITY to 1, and call
  * tw_target_init() before the first call of the kernel. Queues, semaphores and mutexes get their names
  * from vQueueAddToRegistry().
  *
  * The macros expand in the kernel's own files, where the private structures are known. Tasks have the
- * kernel's number (uxTCBNumber). Queues, timers, event groups and stream buffers get a number in the
- * field that the kernel keeps for tools. Ticks and memory are recorded if TW_TARGET_GROUPS contains
- * TW_TICKS and TW_MEMORY.
+ * kernel's number (uxTCBNumber). The macros give queues, timers, event groups and stream buffers a
+ * number, in the field that the kernel provides for tools. The recorder records ticks and sleep only
+ * if TW_TARGET_GROUPS contains TW_TICKS, and allocations only if it contains TW_MEMORY.
  */
 #ifndef TRACEWELL_FREERTOS_H
 #define TRACEWELL_FREERTOS_H
@@ -21,7 +21,7 @@
 
 #ifndef __ASSEMBLER__
 
-/* Returns the number of the interrupt that is being served. */
+/* Returns the number of the interrupt in progress. */
 #ifndef TW_FREERTOS_INTERRUPT
 #if defined(__arm__) && (__ARM_ARCH_PROFILE == 'M')
 static inline uint32_t tw_freertos_interrupt(void)
@@ -73,13 +73,13 @@ static inline uint32_t tw_freertos_interrupt(void)
 #define traceTASK_NOTIFY_TAKE(index) TW_EVENT(TW_NOTIFY_TAKE, pxCurrentTCB->ulNotifiedValue[index], 0)
 #define traceTASK_NOTIFY_WAIT(index) TW_EVENT(TW_NOTIFY_TAKE, pxCurrentTCB->ulNotifiedValue[index], 0)
 
-/* Queues, semaphores and mutexes: one structure of the kernel with a type. */
+/* Queues, semaphores and mutexes. The kernel has one structure for them, with a type. */
 #define TW_QUEUE_NUMBER(queue) ((uint32_t)(queue)->uxQueueNumber)
 #define TW_IS_MUTEX(queue) (((queue)->ucQueueType == 1u) || ((queue)->ucQueueType == 4u))
 #define TW_IS_SEMAPHORE(queue) (((queue)->ucQueueType == 2u) || ((queue)->ucQueueType == 3u))
 #define TW_QUEUE_KIND(queue) \
     (TW_IS_MUTEX(queue) ? TW_MUTEX : (TW_IS_SEMAPHORE(queue) ? TW_SEMAPHORE : TW_QUEUE))
-/* Records one of three events with the queue and, unless it is a mutex, the count before. */
+/* Records the event for the kind of a queue, with the count before the event unless it is a mutex. */
 #define TW_BY_KIND(queue, mutex, semaphore, other)                                                  \
     do {                                                                                            \
         if (TW_IS_MUTEX(queue)) {                                                                   \
@@ -106,7 +106,7 @@ static inline uint32_t tw_freertos_interrupt(void)
     } while (0)
 #define traceQUEUE_REGISTRY_ADD(queue, name)                                                        \
     tw_target_define(TW_QUEUE_KIND(queue), TW_QUEUE_NUMBER(queue), (uint32_t)(queue)->uxLength, 0, name)
-/* The kernel gives a new mutex once, before any task holds it. */
+/* The kernel gives each new mutex once, before any task holds it. This is not an unlock. */
 #define traceQUEUE_SEND(queue)                                                                      \
     do {                                                                                            \
         if (!TW_IS_MUTEX(queue) || ((queue)->u.xSemaphore.xMutexHolder != NULL)) {                  \
@@ -129,7 +129,7 @@ static inline uint32_t tw_freertos_interrupt(void)
 #define traceQUEUE_PEEK(queue) TW_EVENT(TW_QUEUE_PEEK, TW_QUEUE_NUMBER(queue), (queue)->uxMessagesWaiting)
 #define traceQUEUE_PEEK_FROM_ISR(queue) TW_EVENT(TW_QUEUE_PEEK, TW_QUEUE_NUMBER(queue), (queue)->uxMessagesWaiting)
 
-/* Timers. The commands are those of timers.h: start and reset, stop, new period, delete. */
+/* Timers. The numbers of commands are those of timers.h: 3 and 8 stop a timer, 5 deletes it. */
 #define TW_TIMER_NUMBER(timer) ((uint32_t)(timer)->uxTimerNumber)
 #define traceTIMER_CREATE(timer)                                                                    \
     do {                                                                                            \
@@ -196,7 +196,8 @@ static inline uint32_t tw_freertos_interrupt(void)
 #define traceMALLOC(address, size) TW_EVENT(TW_ALLOCATE, (uintptr_t)(address), size)
 #define traceFREE(address, size) TW_EVENT(TW_FREE, (uintptr_t)(address), size)
 
-/* Interrupts. The port records its tick; other handlers call traceISR_ENTER() and an exit themselves. */
+/* Interrupts. The kernel's port can call these macros for its tick only. Other handlers must call
+ * traceISR_ENTER() at their start, and at their end one of the exits if the port does not call it. */
 #define traceISR_ENTER() TW_EVENT(TW_INTERRUPT_ENTER, TW_FREERTOS_INTERRUPT(), 0)
 #define traceISR_EXIT() TW_EVENT(TW_INTERRUPT_EXIT, 0, 0)
 #define traceISR_EXIT_TO_SCHEDULER() TW_EVENT(TW_INTERRUPT_EXIT_TO_SCHEDULER, 0, 0)

@@ -1,10 +1,10 @@
 /*
  * The recorder of tracewell_target.h.
  *
- * The bytes are those of tracewell_record::target in Rust; a test compares both. A packet has a
- * header of 28 bytes and events; a slot of the ring has room for one packet. The checksum is
- * continued with each event, and stored together with the length as one word, so the open packet is
- * valid in a dump, too.
+ * It writes the same bytes as tracewell_record::target in Rust; a test compares both. A packet has
+ * a header of 28 bytes, followed by events. A slot of the ring contains one packet. The recorder
+ * continues the checksum with each event and stores it together with the length as one word. The
+ * open packet is therefore valid in a dump, too.
  */
 #include "tracewell_target.h"
 
@@ -64,14 +64,14 @@ static inline uint32_t tw_lock(void)
 #error "TW_TARGET_CORES must be from 1 to 32"
 #endif
 
-/* The packets of one core: the open one, which takes events, and the closed ones before it. */
+/* The packets of one core: the open packet, which receives events, and the closed ones before it. */
 struct lane {
     uint64_t time;     /* time of the last event in ticks */
     uint8_t *packet;   /* the open packet; a null pointer if none is open */
     uint32_t number;   /* number of the open packet, or of the next one */
     uint32_t events;   /* number of the next event */
     uint32_t last;     /* the counter at the last event */
-    uint32_t read;     /* number of the next packet to be read */
+    uint32_t read;     /* number of the next packet to read */
     uint16_t length;   /* bytes of the payload of the open packet */
     uint16_t sum;      /* checksum of the open packet */
     uint16_t refused;  /* events refused since the last packet was opened */
@@ -84,7 +84,7 @@ static struct {
     uint32_t filter;
     uint32_t objects;        /* numbers that tw_target_number() has returned */
     uint32_t define_number;  /* number of the next packet of definitions */
-    uint16_t define_next;    /* index of the next definition to be read */
+    uint16_t define_next;    /* index of the next definition to read */
     uint16_t since_repeat;   /* packets that were read since the definitions were repeated */
     uint8_t session;
 } tw;
@@ -165,7 +165,7 @@ static void seal(uint8_t *packet, uint32_t length, uint32_t sum)
 #endif
 }
 
-/* Writes a header without length and checksum, and returns the checksum of it. */
+/* Writes a header without length and checksum, and returns its checksum. */
 static uint32_t header_to(uint8_t *to, uint32_t core, uint32_t number, uint32_t first, const struct lane *lane,
                           uint32_t refused)
 {
@@ -191,7 +191,7 @@ static void close_packet(struct lane *lane)
 static void open_packet(struct lane *lane, uint32_t core)
 {
     close_packet(lane);
-    /* The reader has lost the packet that was in this slot. */
+    /* The reader loses the packet in this slot, because the new one overwrites it. */
     if ((lane->number - lane->read) >= tw.slots) {
         lane->read = lane->number - (tw.slots - 1u);
     }
@@ -212,7 +212,7 @@ static uint32_t advance(struct lane *lane)
     return ticks;
 }
 
-/* Makes the bytes from `from` to `to`, which follow the open packet, an event of this packet. */
+/* Adds an event to the open packet. Its bytes, from `from` up to `to`, are already in the slot. */
 static void commit(struct lane *lane, const uint8_t *from, const uint8_t *to)
 {
     uint32_t sum = lane->sum;
@@ -226,7 +226,7 @@ static void commit(struct lane *lane, const uint8_t *from, const uint8_t *to)
     seal(lane->packet, length, sum);
 }
 
-/* Appends an event with encoded arguments, to a new packet if the open one has no room for it. */
+/* Appends an event with encoded arguments. Opens a new packet if the open one has no room for it. */
 static void append(struct lane *lane, uint32_t core, uint32_t id, uint32_t ticks, const uint8_t *arguments,
                    uint32_t length)
 {
@@ -271,7 +271,7 @@ void tw_target_event(uint32_t code, uint32_t first, uint32_t second)
         const uint32_t core = TW_TARGET_CORE();
         struct lane *const lane = &tw.lanes[core];
         const uint32_t ticks = advance(lane);
-        /* Most events are written into the packet directly, without a check for each byte. */
+        /* If even the longest event fits, write it into the packet directly, without a copy. */
         if ((lane->packet != (uint8_t *)0) && ((HEADER + lane->length + MAX_EVENT) <= SLOT)) {
             uint8_t *const from = &lane->packet[HEADER + lane->length];
             uint8_t *to = from;
@@ -393,7 +393,7 @@ static uint8_t *entry(uint32_t index)
     return &tw.memory[CONTROL + (index * ENTRY)];
 }
 
-/* Returns the entry for a part of a name: its own, an unused one, or a deleted one; or ENTRIES. */
+/* Returns the entry for a part of a name: its own, else an unused one, else a deleted one, else ENTRIES. */
 static uint32_t find_entry(uint32_t kind, uint32_t number, uint32_t part)
 {
     uint32_t unused = ENTRIES;
@@ -463,7 +463,7 @@ void tw_target_remove(uint32_t kind, uint32_t number)
     }
 }
 
-/* Copies one packet of definitions, if there are new ones, and returns its length. */
+/* Copies one packet of definitions if there are new ones, and returns its length in bytes. */
 static uint32_t read_definitions(uint8_t *out)
 {
     const uint32_t state = TW_TARGET_LOCK();
@@ -498,7 +498,7 @@ uint32_t tw_target_read(uint8_t *out, uint32_t size)
     uint32_t length = 0;
     uint32_t more;
 
-    /* Names precede the events that refer to them, so events wait until they are read. */
+    /* Names precede the events that refer to them, so copy all definitions first. */
     do {
         if ((size - length) < SLOT) {
             return length;
@@ -523,7 +523,7 @@ uint32_t tw_target_read(uint8_t *out, uint32_t size)
             }
             copy(&out[length], packet, bytes);
             state = TW_TARGET_LOCK();
-            /* If the packet was overwritten during the copy, `read` has moved on. */
+            /* `read` has changed if a new packet overwrote this one during the copy. */
             if (lane->read == number) {
                 lane->read = number + 1u;
                 length += bytes;
@@ -591,14 +591,14 @@ int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_opti
     put16(&control[10], SLOT);
     put16(&control[12], slots);
     put16(&control[14], ENTRIES);
-    /* The session may differ; its checksum must fit. */
+    /* A ring of an earlier run may have any session, so take it from there. */
     control[16] = to[16];
     control[17] = 0;
     put16(&control[18], crc_of(0xFFFFu, control, 18));
     for (uint32_t i = 0; i < 20u; i++) {
         kept &= (control[i] == to[i]) ? 1u : 0u;
     }
-    /* A dump that is taken now must not find an invalid ring. */
+    /* If a dump is taken now, a decoder must not find an invalid ring in it. */
     clear(to, 8);
     if (kept != 0u) {
         tw.session = (uint8_t)(to[16] + 1u);

@@ -1,14 +1,14 @@
 /*
  * Tracewell's recorder for small targets, in C99: no libc, no allocation.
  *
- * It records what a kernel and its tasks do into a ring in RAM, which overwrites its oldest packets.
- * A dump of the memory contains the whole trace; tw_target_read() copies it out for a line. The guide
- * docs/target.md shows how to use it and describes every byte; `tracewell` reads it.
+ * It records events of a kernel and its tasks into a ring in RAM. New packets overwrite the oldest
+ * ones. A dump of the memory contains the whole ring; tw_target_read() copies packets to a buffer for
+ * a line. The guide docs/target.md shows how to use the recorder and describes every byte.
  *
  * Configuration: define these macros for the compiler, or in a file named by TW_TARGET_CONFIG.
  *
  *   TW_TARGET_CORES        cores that record (1)
- *   TW_TARGET_SLOT         bytes of a packet with its header: a multiple of 4, 64 to 4096 (256)
+ *   TW_TARGET_SLOT         maximum bytes of a packet with its header: a multiple of 4, 64 to 4096 (256)
  *   TW_TARGET_ENTRIES      entries of 32 bytes in the table of names (24)
  *   TW_TARGET_GROUPS       groups of events that are compiled in: TW_TASKS | ... (all but ticks and memory)
  *   TW_TARGET_CLOCK()      a counter of 32 bits that counts up and wraps (your tw_target_clock())
@@ -16,9 +16,9 @@
  *   TW_TARGET_LOCK()       disables interrupts of this core and returns the state before (PRIMASK, mstatus)
  *   TW_TARGET_UNLOCK(s)    restores this state
  *
- * The counter must not wrap more than once between two events. Interrupts that the lock does not
- * disable must not record. Recording never waits: an event takes a bounded number of instructions
- * with interrupts disabled.
+ * Fewer than 2^32 ticks of the counter may pass between two recorded events of a core. Interrupts
+ * that the lock does not disable must not record. With the default lock, recording never waits: an
+ * event takes a bounded number of instructions with interrupts disabled.
  */
 #ifndef TRACEWELL_TARGET_H
 #define TRACEWELL_TARGET_H
@@ -123,7 +123,7 @@
 #define TW_NOTIFY_WAIT TW_CODE(TW_MESSAGES, 0x58u)
 /* The running task's wait for its notification ends. Argument: the value; 0 if time ran out. */
 #define TW_NOTIFY_TAKE TW_CODE(TW_MESSAGES, 0x59u)
-/* A timer expired. Argument: timer. */
+/* A timer expires. Argument: timer. */
 #define TW_TIMER_EXPIRED TW_CODE(TW_TIMERS, 0x5Au)
 /* A timer is stopped. Argument: timer. */
 #define TW_TIMER_STOP TW_CODE(TW_TIMERS, 0x5Bu)
@@ -133,7 +133,7 @@
 #define TW_SECTION_BEGIN TW_CODE(TW_APPLICATION, 0x5Du)
 /* A section of the application ends. Argument: number. */
 #define TW_SECTION_END TW_CODE(TW_APPLICATION, 0x5Eu)
-/* An allocation failed. Argument: bytes. */
+/* An allocation fails. Argument: bytes. */
 #define TW_ALLOCATE_FAILED TW_CODE(TW_MEMORY, 0x5Fu)
 /* A task's priority is set. Arguments: task, priority. */
 #define TW_PRIORITY_SET TW_CODE(TW_TASKS, 0x80u)
@@ -222,26 +222,26 @@ struct tw_target_options {
 
 /*
  * Creates the ring in `memory` and records TW_START. Call it once, before all other functions.
- * Returns 0, or -1 if the memory has no room for two slots of each core.
+ * Returns 0, or -1 if the memory has no room for two slots of each core: then call no other function.
  */
 int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_options *options);
 
-/* Sets the groups of events that are recorded, among those that are compiled in. */
+/* Sets the groups of events to record, among those that are compiled in. */
 void tw_target_set_filter(uint32_t groups);
 
 /*
- * Stores the name of a task, object or event; `value` and `priority` as docs/target.md says. Cuts a
- * name after 160 bytes. If the table of names is full, drops the definition and counts it.
+ * Stores the name of a task, object or event. docs/target.md specifies `value` and `priority`. Cuts
+ * the name after 160 bytes. If the table of names is full, drops the definition and counts it.
  */
 void tw_target_define(uint32_t kind, uint32_t number, uint32_t value, uint32_t priority, const char *name);
 
-/* Marks a definition as no longer needed. */
+/* Marks a definition as deleted. New definitions replace its entries when the table is full. */
 void tw_target_remove(uint32_t kind, uint32_t number);
 
-/* Records an event with as many arguments as its code has. Use TW_EVENT(), which the compiler can drop. */
+/* Records an event without a block. Its code determines the number of arguments. Prefer TW_EVENT(). */
 void tw_target_event(uint32_t code, uint32_t first, uint32_t second);
 
-/* Records a text of at most 64 bytes. A longer one is cut. */
+/* Records a text. Cuts it if it does not fit into a packet or has more than 64 bytes. */
 void tw_target_text(uint32_t channel, const char *text);
 
 /* Records an event that the application has defined, with at most 8 arguments. */
@@ -250,22 +250,23 @@ void tw_target_user(uint32_t event, const int32_t *arguments, uint32_t count);
 /* Records a value of the application. */
 void tw_target_value(uint32_t channel, int32_t value);
 
-/* Returns 1, then 2, ...: a number for an object that has none. */
+/* Returns a number for an object that has none: 1, then 2, and so on. */
 uint32_t tw_target_number(void);
 
-/* Counts an event of this core that was not recorded. */
+/* Counts an event of this core that the caller could not record. */
 void tw_target_refuse(void);
 
-/* Closes the open packets, so that tw_target_read() returns all events. */
+/* Closes the open packets, so that tw_target_read() copies all events. */
 void tw_target_flush(void);
 
 /*
  * Copies whole packets that were not read yet into `out`, and returns their length in bytes. `size`
- * must be at least TW_TARGET_SLOT. One caller at a time; recording continues during the call.
+ * must be at least TW_TARGET_SLOT. Only one caller at a time may read. Recording continues during
+ * the call.
  */
 uint32_t tw_target_read(uint8_t *out, uint32_t size);
 
-/* Records an event if its group is compiled in. */
+/* Records an event if its group is compiled in. Otherwise, the compiler can remove the call. */
 #define TW_EVENT(code, first, second)                                            \
     do {                                                                         \
         if ((TW_GROUP(code) & (TW_TARGET_GROUPS | TW_ALWAYS)) != 0u) {           \

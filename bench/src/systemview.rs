@@ -11,8 +11,8 @@ pub struct Tally {
     pub ticks: u64,
 }
 
-/// Returns a stream of about `size` bytes, and its sums. An interrupt makes a task ready, which
-/// runs and waits.
+/// Returns a stream of about `size` bytes, and its sums. In the stream, interrupts make a task
+/// ready, and the task runs and waits.
 pub fn stream(size: usize) -> (Vec<u8>, Tally) {
     let mut out = vec![0; SYNC];
     let mut tally = Tally::default();

@@ -32,11 +32,11 @@
 #define xPortPendSVHandler PendSV_Handler
 #define xPortSysTickHandler SysTick_Handler
 
-/* Step 2 of the guide: the recorder needs the kernel's numbers, and replaces its trace macros. */
+/* Step 2 of docs/target.md: the recorder needs the kernel's numbers, and defines its trace macros. */
 #define configUSE_TRACE_FACILITY 1
 #include "tracewell_freertos.h"
 
-/* The program's own log of switches, against which a test compares the trace. */
+/* The program's own log of switches. A test compares the trace with it. */
 #ifndef __ASSEMBLER__
 void own_log(uint32_t task);
 #undef traceTASK_SWITCHED_IN

@@ -1,7 +1,8 @@
-/* A FreeRTOS program on a Cortex-M3 (QEMU's machine mps2-an385) with Tracewell's recorder: three tasks
- * share a mutex so that the most urgent one waits for the least urgent one, two share a queue, a timer
- * notifies a task, and a task is created and deleted. After 200 ms, it saves by semihosting the ring
- * (trace.bin), the bytes of the line (line.bin) and its own log of switches (switches.bin). */
+/* A FreeRTOS program on a Cortex-M3 (QEMU's machine mps2-an385) with Tracewell's recorder. Two tasks
+ * share a mutex, so that the more urgent one waits for the less urgent one while a third task runs.
+ * Two tasks share a queue. A timer notifies a task, which then deletes itself. After 200 ms, the
+ * program saves three files by semihosting: the ring (trace.bin), the bytes of the line (line.bin)
+ * and its own log of switches (switches.bin). */
 #include <stdint.h>
 #include "FreeRTOS.h"
 #include "queue.h"
@@ -17,7 +18,7 @@ void PendSV_Handler(void);
 void SysTick_Handler(void);
 void reset(void);
 
-/* Step 3 of the guide: memory and a clock. The board's counter runs at 25 MHz. */
+/* Step 3 of docs/target.md: memory and a clock. The board's counter runs at 25 MHz. */
 static uint32_t ring[16384];
 
 uint32_t tw_target_clock(void)

@@ -1,5 +1,5 @@
-//! Fuzz targets for files besides traces, and strings that users write: programs, names, groups,
-//! updates, options, times.
+//! Fuzz targets for files other than traces, and for strings that users write: programs, names,
+//! groups, updates, options, times.
 
 use std::str::FromStr;
 use std::sync::Arc;

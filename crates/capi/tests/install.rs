@@ -117,8 +117,8 @@ fn meson(meson: &str, prefix: &Path, version: &str) -> Result<PathBuf, String> {
     Ok(built)
 }
 
-/// Builds a project by Meson, which finds the library by pkg-config, and runs its program. A later
-/// version is not found.
+/// Builds a project with Meson, which finds the library with pkg-config, and runs its program.
+/// Meson must not accept the library for a project that requires a later version.
 fn with_meson(prefix: &Path) {
     let tools = ["meson", "ninja", "pkg-config"].map(tool);
     let [Some(name), Some(_), Some(_)] = tools else { return };

@@ -368,7 +368,7 @@ fn expression(text: &String) -> Result<Expression, Failure> {
 }
 
 /// Parses the processors of an option: `all`, or numbers and ranges such as `0,2-3`. Returns an
-/// empty list for `all`.
+/// empty list, which selects every processor, for `all`.
 pub(crate) fn cpus(option: &str, text: &str) -> Result<NumberList, Failure> {
     if text == "all" {
         return Ok(NumberList::default());

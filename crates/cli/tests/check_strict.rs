@@ -22,7 +22,7 @@ fn check(folder: &Path, rules: &str, options: &[&str]) -> Output {
     command.arg(root().join("examples/scheduling.trx")).output().unwrap()
 }
 
-/// Returns the number of events of the example that a selection has.
+/// Returns the number of events of the example that meet a selection.
 fn count(selection: &[&str]) -> usize {
     let output = run(&[&["events", "examples/scheduling.trx"], selection].concat());
     stdout(&output).lines().count()
@@ -46,7 +46,7 @@ fn an_undecided_rule_passes_with_its_reason_and_fails_if_strict() {
     );
     assert!(printed.contains("\nFAILED: 0 of 1 rule held in 1096 events"), "{printed}");
     assert!(!printed.contains("waiting since"), "{printed}");
-    // A rule of other names and a rule that is decided.
+    // A rule with another name, and a rule that the trace decides.
     let rules = "never SM from tx_thread_delete\nnever tx_thread_delete until user_event_4097(arg1 = 999)\n";
     let printed = stdout(&check(folder.path(), rules, &[]));
     let none = "my.rules:1:1: rule not decided: no event begins its range: the trace has no event \

@@ -142,7 +142,7 @@ fn rules_and_templates_of_the_configuration_replace_arguments() {
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     folder.copy("examples/scheduling.trx", "b.trx");
     assert_eq!(folder.run(&["check", "runs/a.trx", "b.trx"]).status.code(), Some(1));
-    // Results name the rules as they would name them as an argument.
+    // Results name these rules in the same form as rules from an argument.
     assert!(output.stdout.starts_with(b"my.rules:1:1: error: forbidden event\n"), "{output:?}");
     folder.run(&["check", "--quiet", "--junit", "results.xml", "runs/a.trx"]);
     let xml = fs::read_to_string(folder.0.path().join("results.xml")).unwrap();

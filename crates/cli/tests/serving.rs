@@ -1,4 +1,4 @@
-//! Tests `tracewell serve` over real connections: what it answers, and what it refuses.
+//! Tests `tracewell serve` over real connections: its answers and its refusals.
 
 mod program;
 
@@ -341,7 +341,7 @@ fn a_growing_file_is_read_again_and_reported() {
     assert!(server.get("api/v1/page").head.contains("ETag: \"2\"\r\n"));
 }
 
-/// The memory of a stream changes, but not the time of change of its file.
+/// The memory of a stream changes, but not the modification time of its file.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_stream_in_shared_memory_is_followed() {

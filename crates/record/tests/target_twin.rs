@@ -1,7 +1,7 @@
 //! Compares the C recorder of small targets with the Rust recorder: both must write the same bytes
-//! for the same random calls, compiled by each C compiler that is installed. The C recorder also
-//! compiles without warnings for each processor. Without a compiler, its part is skipped; in CI it
-//! fails.
+//! for the same random calls. Each installed C compiler compiles the C recorder. The C recorder
+//! must also compile without warnings for each processor. Outside CI, the test skips processors
+//! without an installed compiler.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -59,8 +59,8 @@ const EVENTS: [u8; 9] = [
     ids::TASK_CREATE,
 ];
 
-/// Makes random calls of the Rust recorder. Returns the script of these calls and the bytes: all
-/// that was read, then the ring.
+/// Makes random calls of the Rust recorder. Returns the script of these calls and the bytes: the
+/// packets that were read, then the ring.
 fn run(geometry: Geometry, seed: u64) -> (String, Vec<u8>) {
     let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let (mut script, mut out) = (String::new(), Vec::new());
@@ -163,7 +163,7 @@ fn firmware() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../firmware")
 }
 
-/// Options that find undefined behaviour.
+/// Options of the compiler that detect undefined behaviour.
 const SANITIZED: &[&str] = &["-fsanitize=undefined,address", "-fno-sanitize-recover=all"];
 
 /// Compiles the recorder with the harness.

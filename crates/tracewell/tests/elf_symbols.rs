@@ -1,4 +1,4 @@
-//! Tests the symbols of a program: reading them from its ELF file, and the names that they give to
+//! Tests the symbols of a program: reading them from its ELF file, and using their names for the
 //! contexts, objects and addresses of a trace.
 
 #[path = "support/dump.rs"]
@@ -169,7 +169,8 @@ fn names_that_share_bytes_of_the_file_do_not_fill_the_memory() {
 const A: u64 = 0x2100_0000;
 const B: u64 = 0x2100_0100;
 
-/// Two threads of which the first has a name, a thread without a slot, and a mutex without one.
+/// Returns a dump with two threads, a thread without a slot, and a mutex without a slot. Only the
+/// first thread has a name.
 fn dump() -> Vec<u8> {
     let mut events = vec![event(A, 6, 100), event(B, 6, 110), event(0x2200_0008, 6, 120)];
     let mut get = event(A, 52, 130);

@@ -1,5 +1,5 @@
-//! Tests the timelines for other viewers. Independent readers decode them, and their contents are
-//! compared with the figures of the same traces.
+//! Tests the timelines for other viewers. Independent readers decode them, and the tests compare
+//! their contents with the figures of the same traces.
 
 #[path = "support/pftrace.rs"]
 mod pftrace;

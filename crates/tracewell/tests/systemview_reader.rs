@@ -1,5 +1,5 @@
-//! Compares the SystemView reader with lists of packets from an independent decoder, with the truth
-//! of simulated targets, and with a recorder whose losses were counted.
+//! Compares the SystemView reader with three references: lists of packets from an independent
+//! decoder, the events that simulated targets recorded, and a recorder whose losses were counted.
 
 mod support;
 
@@ -140,7 +140,7 @@ fn every_packet_of_real_captures_is_as_the_independent_decoder_lists_it() {
     assert_eq!(files, 12);
 }
 
-/// Compares events with the truth of a simulated target, per core.
+/// Compares events with those that a simulated target recorded, per core.
 fn compare_truth(name_of_file: &str, options: &[&str]) -> Option<(Trace, EventLog, Vec<Expected>)> {
     let (path, expected) = synthetic(name_of_file)?;
     let (trace, kept) = read(&path, options);
@@ -325,8 +325,8 @@ fn every_damage_is_reported_and_every_later_sync_is_found() {
     let found: Vec<u64> = kept.losses.iter().map(|loss| loss.offset).collect();
     assert_eq!(found, damages);
     assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage));
-    // Nothing is missing but the damage, and nothing is invented. Only the packet that was cut has
-    // another time.
+    // Only the damaged bytes are missing, and the reader adds no packet. Only the packet that was
+    // cut has another time.
     let wanted: Vec<_> = expected.iter().filter(|row| is_packet(row)).collect();
     let names: Vec<_> = kept.rows.iter().map(|row| name(&trace, row.id)).collect();
     assert_eq!(names, wanted.iter().map(|row| row.name.clone()).collect::<Vec<_>>());

@@ -36,7 +36,7 @@ fn every_truncation_gives_the_events_before_it() {
         let (trace, kept) = whole(&bytes[..end]);
         assert_eq!(kept.rows, all.rows[..kept.rows.len()], "cut at {end}");
         let read: usize = kept.rows.iter().map(|row| row.record.len()).sum();
-        // A sync precedes the first packet. What follows the last packet is one incomplete packet.
+        // A sync precedes the first packet. One incomplete packet follows the last complete one.
         let rest = end.saturating_sub(10 + read);
         assert!(rest < 600, "cut at {end}: {rest} bytes are no events");
         assert!(worst(&trace) <= Some(Severity::Note), "cut at {end}");

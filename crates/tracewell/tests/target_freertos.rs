@@ -1,9 +1,9 @@
 //! Runs the example of FreeRTOS with the real kernel on a Cortex-M3 in QEMU, and compares its trace
-//! with the log of switches that the program keeps by itself.
+//! with the program's own log of switches.
 //!
 //! The kernel's sources are in the package `freertos-next`. The test finds them if cargo has
-//! downloaded the package, or at `FREERTOS_KERNEL`. It is skipped without them, the cross compiler
-//! or QEMU; in CI it fails.
+//! downloaded the package, or in the folder `FREERTOS_KERNEL`. If the sources, the cross compiler
+//! or QEMU are missing, the test is skipped; in CI it fails.
 
 mod support;
 
@@ -95,7 +95,7 @@ fn the_trace_of_the_real_kernel_agrees_with_its_own_log() {
     bytes_per_event(&folder.path().join("line.bin"));
 }
 
-/// The program is made so that the controller waits for the logger, and for no other task.
+/// In this program, the controller waits only for the logger.
 fn the_owner_is_known(path: &Path) {
     let mut scheduling = Scheduling::new(Wanted { waits: true, ..Wanted::default() });
     let trace = Input::open(path, Settings::default()).unwrap().read(&mut scheduling).unwrap();
@@ -116,7 +116,7 @@ fn mutex(trace: &Trace, key: u64) -> &str {
     &trace.objects.at(key, u64::MAX, Some(kind)).unwrap().1.label
 }
 
-/// The stream's limits: 5 bytes in the mean for a switch, 8 for an event with two arguments.
+/// The stream's limits: on average 5 bytes for a switch, 8 for an event with two arguments.
 fn bytes_per_event(path: &Path) {
     let (trace, events) = read(path, &[]);
     let mean = |chosen: &dyn Fn(u32) -> bool| {

@@ -1,5 +1,5 @@
-//! Reads streams of small targets that the Rust recorder wrote: the meanings of a kernel's hooks,
-//! and losses. The hooks come in the order in which FreeRTOS calls them.
+//! Reads streams of small targets that the Rust recorder wrote, and tests the meanings of a
+//! kernel's hooks, and losses. The hooks have the order in which FreeRTOS calls them.
 
 mod support;
 
@@ -208,7 +208,7 @@ fn numbers(trace: &Trace, log: &EventLog) -> Vec<u64> {
     marks.map(|row| trace.payload.argument(&row.payload, 0).unwrap()).collect()
 }
 
-/// Checks that the events are in order, and that those that are missing are counted. The start of
+/// Checks that the events are in order, and that the trace counts the missing ones. The start of
 /// the recorder is an event, too.
 fn accounted(bytes: &[u8], may_end_early: bool) {
     let (trace, log) = read(bytes);
@@ -216,7 +216,7 @@ fn accounted(bytes: &[u8], may_end_early: bool) {
     assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
     match trace.losses.events() {
         Some(lost) => assert_eq!(log.rows.len() as u64 + lost, 201, "{:?}", log.losses),
-        // Events at the end of the input are missing in unknown number.
+        // The number of events that are missing at the end of the input is unknown.
         None => assert!(may_end_early),
     }
     for piece in [1, 7, 100] {

@@ -5,9 +5,9 @@
 //! names of the fields. Most events have only numbers and need a single visit.
 //!
 //! The words of an event are its numbers, the lengths of all texts except the last, and the length
-//! of the whole string. [`Words`], [`Text`] and [`Names`] distribute the words in the same way:
-//! numbers first, then texts, in the order of the fields, as long as there are words. Fields that
-//! get no word follow in the last text as ` name=value`.
+//! of the whole string. [`Words`], [`Text`] and [`Names`] assign the words in the same way: numbers
+//! first, then texts, in the order of the fields. If no word is left for a field, the field follows
+//! in the last text as ` name=value`.
 
 use std::fmt::{self, Write};
 

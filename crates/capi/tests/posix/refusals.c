@@ -191,8 +191,8 @@ TEST(OWN_35)
     finished(start_role("finds_the_folder_taken", (char *[]){NULL}));
 }
 
-/* Lets later images load the shared library by a descriptor of its folder, because the folder may be in a directory
- * that other users cannot enter. */
+/* Keeps a descriptor of the folder of the shared library, so that later images can load the library. The folder may be
+ * in a directory that other users cannot enter. */
 static void keep_folder_of_library(void)
 {
     Dl_info library;

@@ -111,8 +111,8 @@ impl Project {
         files.chain([self.path.as_path()])
     }
 
-    /// Adds the settings of the input where the command line has none. Reads the files of names,
-    /// the schema files and the symbols. Returns what was added, in words.
+    /// Adds each setting of the input that the command line does not contain. Reads the files of
+    /// names, the schema files and the symbols. Returns a description of each added setting.
     pub(crate) fn add_to(&self, settings: &mut Settings) -> Result<Vec<String>, Failure> {
         let mut added = Vec::new();
         if settings.format.is_none()

@@ -31,7 +31,8 @@ pub(super) struct Section {
     pub(super) templates: Option<Vec<PathBuf>>,
     /// Schema files, and their places in the file.
     pub(super) schemas: Vec<(PathBuf, String)>,
-    /// The ELF file of the program that recorded the traces, and its place in the file.
+    /// The ELF file of the program that recorded the traces, and the place of this setting in the
+    /// configuration file.
     pub(super) elf: Option<(PathBuf, String)>,
     /// Options of formats.
     pub(super) options: Vec<DefaultOption>,

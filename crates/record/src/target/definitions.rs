@@ -6,13 +6,13 @@ use tracewell_wire::target::{Definition, DefinitionKind};
 /// Maximum number of entries for one name.
 const MAX_PARTS: usize = 8;
 
-/// Returns the first entry of the table for which `is` is true.
+/// Returns the index of the first entry for which `is` is true.
 fn find(table: &[u8], is: impl Fn(Option<Definition>) -> bool) -> Option<usize> {
     table.chunks_exact(ENTRY).position(|entry| is(Definition::read(entry)))
 }
 
-/// Stores a definition whose name may need several entries. Returns the index of the first entry
-/// that changed, or `None` if the table has no room for the whole name.
+/// Stores a definition, with one entry for each 20 bytes of its name. Returns the lowest index of a
+/// changed entry, or `None` if the table has no room for the whole name.
 pub(super) fn define(table: &mut [u8], definition: Definition, name: &[u8]) -> Option<usize> {
     let parts = name.len().div_ceil(NAME).clamp(1, MAX_PARTS);
     let mut first = None;
@@ -36,7 +36,7 @@ pub(super) fn define(table: &mut [u8], definition: Definition, name: &[u8]) -> O
     first
 }
 
-/// Marks a definition as deleted. Its entries are used again when the table is full.
+/// Marks a definition as deleted. New definitions replace its entries when the table is full.
 pub(super) fn remove(table: &mut [u8], kind: DefinitionKind, number: u32) {
     for bytes in table.chunks_exact_mut(ENTRY) {
         let entry = Definition::read(bytes);

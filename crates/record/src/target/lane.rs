@@ -1,9 +1,9 @@
-//! The packets of one core: the open one, which takes events, and the closed ones before it.
+//! The packets of one core: the open packet, which receives events, and the closed ones before it.
 
 use tracewell_wire::target::packet::{CHECKED, HEADER};
 use tracewell_wire::target::{Header, crc16};
 
-/// Longest event without a block: id, ticks, two arguments of 64 bits.
+/// Maximum length in bytes of an event without a block: id, ticks, two arguments of 64 bits.
 pub(super) const MAX_EVENT: usize = 1 + 3 * tracewell_wire::target::number::MAX_NUMBER;
 
 /// The state of a core's packets.
@@ -17,7 +17,7 @@ pub(super) struct Lane {
     pub(super) time: u64,
     /// The counter at the last event.
     pub(super) last: u32,
-    /// Number of the next packet to be read.
+    /// Number of the next packet to read.
     pub(super) read: u32,
     /// Bytes of the payload of the open packet; `None` if no packet is open.
     length: Option<u16>,
@@ -26,7 +26,7 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// Returns a lane that continues after this packet number.
+    /// Returns a lane whose next packet has this number.
     pub(super) fn after(number: u32) -> Self {
         Self { number, read: number, ..Self::default() }
     }
@@ -43,7 +43,7 @@ impl Lane {
         }
     }
 
-    /// Counts an event that was refused.
+    /// Counts a refused event.
     pub(super) fn refuse(&mut self) {
         self.close();
         self.events = self.events.wrapping_add(1);
@@ -67,7 +67,7 @@ impl Lane {
         self.length = Some(0);
         self.refused = 0;
         let count = (slots.len() / slot) as u32;
-        // The reader has lost the packet that was in this slot.
+        // The reader loses the packet in this slot, because the new one overwrites it.
         if self.number.wrapping_sub(self.read) >= count {
             self.read = self.number.wrapping_sub(count - 1);
         }

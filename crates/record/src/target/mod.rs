@@ -1,9 +1,9 @@
 //! Records the compact stream of small targets into a ring of packets.
 //!
-//! [`Recorder`] is the twin of the C recorder in `firmware/`: both write the same bytes for the same
-//! calls. It uses no allocation. An event costs some tens of instructions and a few bytes; the
-//! oldest packet is overwritten if the ring is full. [`Recorder::read`] copies packets out for a
-//! line. A dump of the memory contains the whole ring; a decoder finds it by its control block.
+//! [`Recorder`] and the C recorder in `firmware/` write the same bytes for the same calls. The
+//! recorder does not allocate memory. If the ring is full, a new packet overwrites the oldest one.
+//! [`Recorder::read`] copies packets to a buffer for a line. A dump of the memory contains the
+//! whole ring, which a decoder finds by its control block.
 //!
 //! | module | content |
 //! |---|---|
@@ -11,8 +11,8 @@
 //! | `lane` | the packets of one core |
 //! | `recorder` | the calls |
 //!
-//! The caller protects the recorder: put it into the system's lock if interrupts or several cores
-//! record. [`tracewell_wire::target`] defines the bytes.
+//! If interrupts or several cores record, the caller must protect the recorder with a lock, for
+//! example a critical section. [`tracewell_wire::target`] defines the bytes.
 
 mod definitions;
 mod lane;

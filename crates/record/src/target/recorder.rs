@@ -21,19 +21,19 @@ const REPEAT: u16 = 64;
 pub struct Options<'a> {
     /// Number of cores: 1 to 4.
     pub cores: u8,
-    /// Bytes of a slot, which has room for one packet: a multiple of 4, 64 to 4096. Small packets
-    /// lose fewer events when one of them is damaged, and need more bytes for headers.
+    /// Bytes of a slot, which contains one packet: a multiple of 4, from 64 to 4096. If packets are
+    /// small, a damaged one loses fewer events, but headers need more of the memory.
     pub slot: u16,
     /// Number of entries in the table of definitions: one for each name of at most 20 bytes.
     pub entries: u16,
     /// Ticks per second of the clock; 0 if unknown.
     pub rate: u32,
-    /// Name of the kernel, at most 20 bytes.
+    /// Name of the kernel. The recorder cuts it after 160 bytes.
     pub kernel: &'a str,
     /// True if a larger priority is more urgent.
     pub larger_is_urgent: bool,
-    /// True if packets of an earlier run are kept, if the memory contains a ring of the same
-    /// geometry: the memory survives a reset.
+    /// True to keep the packets of an earlier run, in memory that survives a reset. The memory must
+    /// contain a ring with the same cores, slots and entries; otherwise the recorder clears it.
     pub keep: bool,
 }
 
@@ -106,7 +106,7 @@ pub struct Recorder<'m, C> {
     lanes: [Lane; CORES],
     clock: C,
     filter: u32,
-    /// Index of the next definition to be read, and the number of its packet.
+    /// Index of the next definition to read, and the number of its packet.
     define_next: u16,
     define_number: u32,
     /// Packets that were read since the definitions were repeated.
@@ -114,9 +114,9 @@ pub struct Recorder<'m, C> {
 }
 
 impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
-    /// Creates a ring in `memory`. `clock` returns a counter of 32 bits that counts up and wraps; it
-    /// must not wrap more than once between two events. Records the start on core 0; other cores
-    /// record their own [`ids::START`].
+    /// Creates a ring in `memory`. `clock` returns a counter of 32 bits that counts up and wraps.
+    /// Fewer than 2^32 ticks may pass between two recorded events of a core. Records the start on
+    /// core 0; the caller records [`ids::START`] on other cores.
     ///
     /// # Errors
     /// Returns an error if an option is out of its range or the memory is too small.
@@ -168,15 +168,15 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         Ok(recorder)
     }
 
-    /// Sets the groups of events that are recorded: bit n is set for
+    /// Sets the groups of events to record: bit n stands for
     /// [group](tracewell_wire::target::ids::group) n.
     pub fn set_filter(&mut self, groups: u32) {
         self.filter = groups;
     }
 
     /// Stores the name of a task, object or event, with its value and priority
-    /// ([`tracewell_wire::target::definition`]). The name is cut after 160 bytes. If the table is
-    /// full, the definition is dropped and counted.
+    /// ([`tracewell_wire::target::definition`]). Cuts the name after 160 bytes. If the table is
+    /// full, drops the definition and counts it.
     pub fn define(
         &mut self,
         kind: DefinitionKind,
@@ -201,7 +201,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         }
     }
 
-    /// Marks a definition as no longer needed. Its room in the table is used when the table is full.
+    /// Marks a definition as deleted. New definitions replace its entries when the table is full.
     pub fn remove(&mut self, kind: DefinitionKind, number: u32) {
         let end = self.control.slots_at(0);
         definitions::remove(self.memory.get_mut(CONTROL..end).unwrap_or_default(), kind, number);
@@ -231,7 +231,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     /// Records a value of the application.
     pub fn value(&mut self, core: u8, channel: u32, value: i32) {
         let stored = number::unsigned(i64::from(value));
-        // The stored form of 32 bits has 32 bits.
+        // The stored form of a signed number of 32 bits has at most 32 bits.
         self.event(core, ids::VALUE, [channel, stored as u32]);
     }
 
@@ -314,8 +314,8 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         lane.append(&event[..head + length], slots, slot);
     }
 
-    /// Counts an event of a core that was not recorded, for example because the caller's lock was
-    /// taken.
+    /// Counts an event of a core that the caller could not record, for example because another core
+    /// held the lock.
     pub fn refuse(&mut self, core: u8) {
         if let Some(lane) = self.lanes.get_mut(usize::from(core)) {
             lane.refuse();
@@ -329,13 +329,14 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     }
 
     /// Copies whole packets that were not read yet into `out`, and returns their length in bytes.
-    /// Copies nothing if `out` is shorter than a slot. Definitions come first when they are new, and
-    /// again after each 64 packets. Packets that were overwritten before they were read are missing;
-    /// the decoder counts their events.
+    /// Copies nothing if `out` is shorter than a slot. New definitions precede the packets. The
+    /// recorder repeats all definitions after at least 64 packets, when a call has copied every
+    /// packet. Packets that were overwritten before a call are lost; the decoder counts their
+    /// events.
     pub fn read(&mut self, out: &mut [u8]) -> usize {
         let mut length = 0;
         loop {
-            // Names precede the events that refer to them, so events wait until they are read.
+            // Names precede the events that refer to them, so copy all definitions first.
             let rest = out.get_mut(length..).unwrap_or_default();
             if rest.len() < usize::from(self.control.slot) {
                 return length;
@@ -369,7 +370,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         length
     }
 
-    /// Copies one packet of definitions, if there are new ones.
+    /// Copies one packet of definitions if there are new ones, and returns its length in bytes.
     fn read_definitions(&mut self, out: &mut [u8]) -> usize {
         let table = self.memory.get(CONTROL..self.control.slots_at(0)).unwrap_or_default();
         let used = definitions::used(table);
@@ -407,7 +408,7 @@ const MAX_BLOCK: usize = 64;
 /// Maximum number of arguments of an event of the application. Each needs at most 5 bytes.
 const MAX_ARGUMENTS: usize = 8;
 
-/// Writes a number at an offset, if there is room, and returns its length.
+/// Writes a number at an offset and returns its length in bytes, or 0 if there is no room.
 fn put(bytes: &mut [u8], at: usize, value: u64) -> usize {
     let mut number = [0; number::MAX_NUMBER];
     let length = number::write(value, &mut number);

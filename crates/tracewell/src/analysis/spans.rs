@@ -1,12 +1,13 @@
-//! The spans of instrumented programs: how many of each name, how long they lived, and how long
-//! threads were in them.
+//! Figures of the spans of instrumented programs: the number of spans of each name, their
+//! durations, and the times in which threads were in them.
 //!
-//! The time of a span from its beginning to its end is its duration. The span is busy while at
-//! least one thread is in it, and idle in the rest of its duration. A span counts when it ends.
+//! The time from the beginning of a span to its end is its duration. The span is busy while at
+//! least one thread is in it, and idle in the rest of its duration. Figures of times contain a span
+//! when it has ended.
 //!
-//! Memory is bounded: there are at most `MAX_NAMES` names and `MAX_OPEN` open spans. Spans beyond
-//! these limits, spans whose beginning is missing, and spans that were open when events were lost
-//! are counted, but have no durations.
+//! Memory is bounded: there are at most `MAX_NAMES` names and `MAX_OPEN` open spans. Three kinds of
+//! spans are counted but have no durations: spans beyond these limits, spans whose beginning is
+//! missing, and spans that were open when events were lost.
 
 use std::collections::HashMap;
 
@@ -33,7 +34,7 @@ pub struct SpanFigures {
     pub begun: u64,
     /// Number of spans that had not ended at the end of the trace.
     pub open: u64,
-    /// Number of spans without a duration, because events are missing.
+    /// Number of spans without a duration, because events are missing or too many spans were open.
     pub cut: u64,
     /// Durations of the spans from beginning to end, in ticks.
     pub duration: Range,
@@ -53,9 +54,10 @@ impl SpanFigures {
 pub struct AllSpans {
     /// The spans of each call site, the longest total duration first.
     pub names: Vec<SpanFigures>,
-    /// Number of spans that ended, but whose beginning is not in the trace.
+    /// Number of ends of spans whose beginning is not in the trace, or was beyond a limit.
     pub unknown: u64,
-    /// Number of spans without a row or times, because there were too many different or open ones.
+    /// Number of spans beyond a limit: without a row, because there were too many names, or without
+    /// times, because too many spans were open.
     pub more: u64,
 }
 
@@ -67,11 +69,11 @@ type Key = (u32, u64);
 struct Open {
     row: usize,
     from: u64,
-    /// Number of times that threads are in the span, and the tick of the first of them.
+    /// Number of entries that have not been left, and the tick of the first of them.
     entered: u64,
     since: u64,
     busy: u64,
-    /// True if events were lost since the span began. It is then counted already.
+    /// True if events were lost since the span began. `SpanFigures::cut` then counts it already.
     is_cut: bool,
 }
 
@@ -183,8 +185,8 @@ impl Spans {
         }
     }
 
-    /// Begins the range of the figures: forgets all figures so far. Open spans stay open, and count
-    /// when they end.
+    /// Begins the range of the figures: forgets all figures so far. Spans that are open stay open
+    /// and count as begun.
     pub fn begin_range(&mut self) {
         for row in &mut self.rows {
             *row = SpanFigures {

@@ -11,8 +11,8 @@ use crate::text::counted;
 /// Maximum number of different values that are kept for a suggestion.
 const MAX_VALUES: usize = 64;
 
-/// Number of events whose values are compared. Later events are only counted, because turning a
-/// value into text takes time.
+/// Number of events whose values are compared. Later events are only counted, because it takes time
+/// to convert a value to text.
 const MAX_COMPARED: u64 = 4096;
 
 /// The events that have the name of a pattern but do not meet its conditions.
@@ -21,9 +21,9 @@ pub(super) struct Missed {
     count: u64,
     /// The label of the events. `None` before the first event, and if they have several labels.
     label: Option<String>,
-    /// The index of the alternative and of the condition that was not met.
+    /// The indices of the alternative and of the condition that the events did not meet.
     condition: Option<(usize, usize)>,
-    /// True if the events did not meet different conditions.
+    /// True if different events failed different conditions.
     differ: bool,
     /// The values that were compared with the condition.
     values: Vec<String>,
@@ -59,7 +59,7 @@ impl Missed {
         }
     }
 
-    /// Returns the events in words, with the condition that they do not meet.
+    /// Returns a description of the events, with the condition that they do not meet.
     pub(super) fn describe(&self, matcher: &Matcher<'_>, pattern: &Pattern) -> String {
         let names = matcher.names(pattern);
         let Some(at) = self.condition else {
@@ -80,7 +80,7 @@ impl Missed {
         }
     }
 
-    /// Returns the value that the condition probably means.
+    /// Returns the recorded value that the user probably meant in the condition.
     fn meant(&self, condition: &Condition) -> Option<&String> {
         let (Comparison::Equal, [Wanted::Text(Text::Like(wanted) | Text::Exactly(wanted))]) =
             (condition.comparison, &condition.values[..])

@@ -60,7 +60,7 @@ impl Rules {
 
 fn named<'t>(name: &Text, trace: &'t Trace) -> Vec<&'t EventType> {
     let (Text::Like(written) | Text::Exactly(written)) = name;
-    // A file may have thousands of names, so try only the ids that a name without wildcards can be.
+    // A file may have thousands of names. For a name without wildcards, try only its own id.
     let id = event_id(written, &trace.schema);
     let tried = (!written.contains(['*', '?'])).then_some(id.as_slice());
     trace.schema.entries_of(tried, |id| is_named(name, trace, id))

@@ -193,8 +193,8 @@ pub enum FailureKind {
     Lost,
     /// The trace does not decide a rule. This is a failure of a strict verdict only.
     Undecided,
-    /// No event of the trace's format has a name in the rules. This is a failure of a strict
-    /// verdict only.
+    /// The rules contain a name that no event of the trace's format has. This is a failure of a
+    /// strict verdict only.
     Unknown,
 }
 
@@ -215,7 +215,7 @@ impl FailureKind {
         }
     }
 
-    /// Returns true if the rules themselves are probably wrong, and no event shows the difference.
+    /// Returns true if the rules themselves are probably wrong, not the trace.
     pub const fn is_about_rules(self) -> bool {
         matches!(self, Self::Undecided | Self::Unknown)
     }

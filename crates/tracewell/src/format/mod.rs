@@ -71,13 +71,13 @@ pub struct Sidecar {
 /// `None`.
 pub type Snapshot = fn(&Path, &File) -> io::Result<Option<Vec<u8>>>;
 
-/// A note about an input, and what it says about the recording system now, which a decoder does not
-/// know.
+/// A note about an input. It can also contain the current state of the recording system, which a
+/// decoder does not know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
     /// The text of the note, for diagnostics.
     pub message: String,
-    /// A property of the source that replaces the recorded one, if the two contradict each other.
+    /// A property of the source that replaces the recorded one, if the recorded one is wrong now.
     pub fact: Option<Fact>,
 }
 

@@ -23,7 +23,7 @@ pub enum ElfError {
     /// The file is not an ELF file.
     #[error("at byte 0: expected an ELF file, found {0}")]
     NotElf(String),
-    /// The file is the output of a compiler, before a linker chose addresses.
+    /// The file is the output of a compiler, without the addresses that a linker chooses.
     #[error("expected a linked program, found an object file, which has no addresses yet")]
     NotLinked,
     /// The file has no symbol that names an address.
@@ -109,8 +109,8 @@ fn read<Elf: FileHeader<Endian = Endianness>>(
     Ok(SymbolTable::new(program, symbols))
 }
 
-/// Returns the symbols that have addresses, with the preferred one of equal addresses first.
-/// Returns `None` if a name is outside the file, or if all names are too long.
+/// Returns the symbols that have addresses. Of symbols with equal addresses, the preferred one
+/// comes first. Returns `None` if a name is outside the file, or if all names are too long.
 fn definitions<Elf: FileHeader<Endian = Endianness>>(
     entries: &Entries<'_, Elf>,
     endian: Endianness,
@@ -121,7 +121,7 @@ fn definitions<Elf: FileHeader<Endian = Endianness>>(
     let mut length = 0_usize;
     for entry in entries.iter().filter(|entry| entry.is_definition(endian, entries.strings())) {
         let name = entry.name(endian, entries.strings()).ok()?;
-        // Assemblers give such names to places within functions.
+        // Assemblers use such names for labels within functions.
         if name.is_empty() || name.starts_with(b".L") {
             continue;
         }
@@ -140,8 +140,8 @@ fn definitions<Elf: FileHeader<Endian = Endianness>>(
     Some(symbols.into_iter().map(|(_, symbol)| symbol).collect())
 }
 
-/// Returns the order in which symbols of the same address are preferred: the names of functions and
-/// variables before labels, and names that the whole program shares before others.
+/// Returns the rank of a symbol; the smallest rank at an address is preferred. Functions and
+/// variables precede labels, and global names precede local ones.
 fn rank(entry: &impl Sym) -> (bool, u8) {
     let binding = match entry.st_bind() {
         elf::STB_GLOBAL => 0,

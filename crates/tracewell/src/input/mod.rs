@@ -67,7 +67,7 @@ pub struct Input {
     notes_ids: bool,
 }
 
-/// Maximum number of processors whose files are counted for a note.
+/// Maximum number of files of processors that a note counts.
 const MAX_PARTS: usize = 1024;
 
 impl Input {
@@ -381,8 +381,8 @@ fn read_stream(
     }
 }
 
-/// Adds a note if other parts of the run are next to this file. AIX's trace daemon names the parts
-/// of processors like this: `trace`, `trace-0`, `trace-1`.
+/// Adds a note if other parts of the run are in the folder of this file. AIX's trace daemon names
+/// the parts of processors `trace`, `trace-0`, `trace-1` and so on.
 fn other_parts(path: &Path, diagnostics: &mut Diagnostics) {
     let part = |number: usize| {
         let mut name = path.as_os_str().to_owned();

@@ -11,7 +11,7 @@ use crate::model::{Batch, Event, EventIds, Severity, SymbolTable, Trace};
 /// Maximum number of events in one note.
 const MAX_LISTED: usize = 10;
 
-/// The names that a user gave or selected, and what they name in the events so far.
+/// The names that a user gave or selected, and their uses in the events so far.
 #[derive(Default)]
 pub(super) struct UserNames {
     files: Vec<Arc<Extension>>,
@@ -23,8 +23,8 @@ pub(super) struct UserNames {
 }
 
 impl UserNames {
-    /// Returns the files for this format, or `None` if there are none. Warns of schema files for
-    /// other formats if all are.
+    /// Returns the files for this format, or `None` if there are none. If all schema files are for
+    /// other formats, adds a warning.
     pub(super) fn new(format: &Format, settings: &Settings, trace: &mut Trace) -> Option<Self> {
         let is_ours = |file: &&Arc<Extension>| file.format() == format.name;
         let mut files = settings.all_schemas(format.name);

@@ -129,7 +129,7 @@ impl<'a> Event<'a> {
                 };
                 let before = (first..index).map(length).fold(0, usize::saturating_add);
                 let rest = all.get(before..).unwrap_or_default();
-                // The last text has the bytes after all parts.
+                // The last text has the bytes after those of all parts.
                 let length = if index == last { rest.len() } else { length(index) };
                 rest.get(..length).unwrap_or(rest)
             }
@@ -142,9 +142,10 @@ impl<'a> Event<'a> {
         self.kind().instrumentation.site.as_ref().map(|site| site.level)
     }
 
-    /// Returns the target of the event, if a call site of an instrumented program recorded it. This
-    /// is the part of the program, usually the path of a module. If a bridge passes on a record of
-    /// another logger, this is the target of the record. Bytes that are not UTF-8 are replaced.
+    /// Returns the target of the event, if a call site of an instrumented program recorded it. The
+    /// target is a part of the program, usually the path of a module. If a bridge passed on the
+    /// record of another logger, returns the target of the record. Replaces bytes that are not
+    /// UTF-8.
     pub fn target(&self) -> Option<Cow<'a, str>> {
         let site = self.kind().instrumentation.site.as_ref()?;
         let forwarded = site.forwarded.filter(|index| self.argument(*index).is_some());
@@ -162,7 +163,7 @@ impl<'a> Event<'a> {
     }
 
     /// Returns the name of a span of the program that recorded the event; `None` if the trace does
-    /// not contain its beginning, or if too many other spans began since.
+    /// not contain its beginning, or if too many other spans began after it.
     pub fn span_name(&self, number: u64) -> Option<&'a str> {
         let (context, ticks) = (self.row.context, self.row.ticks);
         let span = self.trace.program_spans.at(context, number, ticks)?;
@@ -249,7 +250,7 @@ pub enum ArgumentValue<'a> {
     /// Bits or an address, shown in hexadecimal.
     Hex(u64),
     /// The key of an object, and the label of the object that had this key at the time. If no
-    /// object had the key, a symbol that begins at this address.
+    /// object had the key, the label is a symbol that begins at this address.
     Object(u64, Option<&'a str>),
     /// A number and its name in the schema.
     Enum(u64, Option<&'a str>),

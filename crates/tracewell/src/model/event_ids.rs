@@ -29,7 +29,7 @@ impl EventIds {
     /// Ids below this number are stored.
     pub const LIMIT: u32 = 1 << 16;
 
-    /// Adds an id. Of ids at or above the limit, stores only that there are some.
+    /// Adds an id. For an id at or above the limit, stores only that there is one.
     pub fn insert(&mut self, id: u32) {
         match self.bits.get_mut(id as usize / 64) {
             Some(bits) => *bits |= 1 << (id % 64),

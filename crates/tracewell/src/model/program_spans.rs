@@ -1,9 +1,9 @@
 //! The spans of instrumented programs: units of work with a name, a beginning and an end.
 //!
-//! The decoder adds spans while it reads, and events ask for the name of a span by its number. A
-//! program may begin millions of spans, so memory is bounded: the table keeps the spans that are
-//! open, up to a limit, and the spans that ended last. A span whose beginning was not recorded, or
-//! was lost, or was removed from the table, has no name.
+//! The decoder adds spans while it reads, and events look up the name of a span by its number. A
+//! program may begin millions of spans, so memory is bounded. The table keeps the open spans, up to
+//! a limit, and the spans that ended last. A span has no name if its beginning was not recorded or
+//! was lost, or if the table removed the span.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -59,8 +59,8 @@ pub struct ProgramSpans {
     roles: Vec<Option<SpanRole>>,
     /// The spans of each number, in order of their beginnings.
     by_number: HashMap<Key, Vec<ProgramSpan>, RandomState>,
-    /// The keys and beginnings of spans, in order of their beginnings. Those of ended spans are
-    /// removed from time to time.
+    /// The keys and beginnings of spans, in order of their beginnings. Those of ended spans stay
+    /// until the next clean-up.
     begun: VecDeque<(Key, u64)>,
     /// The same for ended spans, in order of their ends.
     ended: VecDeque<(Key, u64)>,
@@ -99,8 +99,8 @@ impl ProgramSpans {
         self.roles.get(usize::from(id)).copied().flatten()
     }
 
-    /// Begins a span at a tick, with an event of the id `begun_by`. A span with the same number
-    /// ends.
+    /// Begins a span at a tick, with an event of the id `begun_by`. Ends an open span with the same
+    /// number.
     pub fn begin(&mut self, context: ContextId, number: u64, (from, begun_by): (u64, u32)) {
         self.end(context, number, from);
         let key = (self.process(context), number);
@@ -142,8 +142,8 @@ impl ProgramSpans {
         }
     }
 
-    /// Returns the latest span with a number that began at or before a tick, in the process of a
-    /// context. Returns `None` if the table has no such span.
+    /// Returns the latest span with this number, in the process of a context, that began at or
+    /// before a tick. Returns `None` if the table has no such span.
     pub fn at(&self, context: ContextId, number: u64, ticks: u64) -> Option<&ProgramSpan> {
         let spans = self.by_number.get(&(self.process(context), number))?;
         spans.iter().rev().find(|span| span.from <= ticks)

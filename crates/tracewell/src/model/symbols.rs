@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Symbol {
     /// The address of its first byte.
     pub address: u64,
-    /// Its size in bytes; 0 if it is unknown. Such a symbol names only its own address.
+    /// Its size in bytes; 0 if it is unknown. A symbol of unknown size names only its own address.
     pub size: u64,
     /// Its name as the source of the program spells it.
     pub name: String,
@@ -16,7 +16,7 @@ pub struct Symbol {
     pub is_code: bool,
 }
 
-/// Properties of the program that has the symbols.
+/// Properties of the program to which the symbols belong.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Program {
     /// Path of its file, for messages.
@@ -26,8 +26,8 @@ pub struct Program {
     /// True if bit 0 of an address of code is a mode of the processor (ARM's Thumb bit) and not a
     /// part of the address.
     pub has_thumb: bool,
-    /// True if the system chooses the addresses when it loads the program, so that the trace may
-    /// contain other addresses than the file.
+    /// True if the system chooses the addresses when it loads the program. The addresses in the
+    /// trace may then differ from those in the file.
     pub is_movable: bool,
 }
 

@@ -239,7 +239,7 @@ pub struct Trace {
     pub contexts: Contexts,
     /// The information about the use of the processor. A decoder can refine it while reading.
     pub processor: Processor,
-    /// True if a task with a larger priority is more urgent. In most systems, it is less urgent.
+    /// True if a task with a larger priority is more urgent. The default is that it is less urgent.
     pub larger_is_urgent: bool,
     /// The objects that events act on.
     pub objects: Objects,
@@ -253,8 +253,8 @@ pub struct Trace {
     pub diagnostics: Diagnostics,
     /// The highest core number so far, plus one. It can grow with each batch.
     pub cpus: u16,
-    /// The event ids that occurred, after the whole trace was read by an input that
-    /// [notes them](crate::input::Input::note_ids).
+    /// The event ids that occurred. An input that [notes them](crate::input::Input::note_ids) sets
+    /// this after it has read the whole trace.
     pub ids: Option<EventIds>,
     /// Events read so far.
     pub events: u64,
@@ -318,7 +318,7 @@ impl Trace {
     }
 
     /// Returns the symbol of the object that an argument of this type refers to. Returns `None` if
-    /// arguments of this type are no addresses.
+    /// arguments of this type are not addresses.
     pub fn object_symbol(&self, kind: Option<u32>, argument: u64) -> Option<SymbolAt<'_>> {
         let kind = kind.and_then(|code| self.schema.object_kind(code));
         if kind.is_some_and(|kind| kind.numbered) { None } else { self.symbol(argument) }

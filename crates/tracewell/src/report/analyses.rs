@@ -111,7 +111,7 @@ impl Analyses {
             }
             None => summary::text(trace, &figures, &machines, &all_spans, &self.wanted, layout),
         };
-        // Two kinds of lines precede all tables: the options without effect, and the range.
+        // Lines about options without effect and about the range precede all tables.
         let second = text.match_indices('\n').nth(1).map_or(text.len(), |(at, _)| at + 1);
         let mut lines = self.covered.map(|covered| line(covered, figures.span.end));
         let lines = lines.get_or_insert_default();

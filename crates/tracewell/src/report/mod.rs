@@ -396,8 +396,8 @@ fn loss_line(loss: &Loss) -> String {
     format!("-------- lost here: {how_many}, {cause}, at byte {offset} --------")
 }
 
-/// Returns the columns of an event's level and label. A label that is too long is followed by two
-/// spaces.
+/// Returns the columns of an event's level and label. Two spaces follow a label that is too long
+/// for its column.
 fn label(trace: &Trace, id: u32, columns: Columns) -> Literal {
     let label = trace.schema.label(id);
     let gap = if display_width(&label) < columns.event { "" } else { "  " };

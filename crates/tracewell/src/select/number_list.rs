@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 /// Numbers and ranges of numbers from 0 to 65535, such as `0,2-5`.
 ///
-/// The elements of the text are decimal numbers without a sign, or two of them with `-` between,
-/// the second not below the first. Commas or white space separate them. A list keeps the order of
-/// its elements, and elements may overlap. [`NumberList::default`] is an empty list; no text parses
-/// to it.
+/// Each element of the text is a decimal number without a sign, or a range: two such numbers with
+/// `-` between them, the second not less than the first. Commas or white space separate elements. A
+/// list keeps the order of its elements, and elements may overlap. [`NumberList::default`] is an
+/// empty list, which no text produces.
 ///
 /// ```
 /// use tracewell::select::NumberList;
@@ -69,7 +69,7 @@ impl FromStr for NumberList {
 }
 
 impl fmt::Display for NumberList {
-    /// Writes the elements in a form that can be parsed again, separated by commas.
+    /// Writes the elements, separated by commas. The text parses to the same list.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, range) in self.0.iter().enumerate() {
             let separator = if index == 0 { "" } else { "," };

@@ -117,9 +117,9 @@ impl Selection {
         Some(format!("no event with the hexadecimal id{s} {shown}{more} in {of}"))
     }
 
-    /// Returns a warning about the selected events that the schema knows, but the trace does not
-    /// contain. Returns `None` if only a part of the trace was read. Of a list of ids, such as a
-    /// group, only one has to occur. Programs for AIX may record any id.
+    /// Returns a warning about the selected events that the schema knows but the trace does not
+    /// contain. Returns `None` if only a part of the trace was read. For a list of ids, such as a
+    /// group, one id that occurs is enough. Programs for AIX may record any id.
     fn never_occurred(&self, trace: &Trace) -> Option<String> {
         let (schema, occurred) = (&trace.schema, trace.ids.as_ref()?);
         if schema.ids_are_hooks() || occurred.has_larger() || trace.events == 0 {

@@ -1,10 +1,10 @@
-//! For tests of parsers: compares the words that a parser knows with a list of the editor grammars.
-//! The tests of the grammars in `editors/vscode` check that they highlight each word of the lists.
+//! For tests of parsers: compares the words that a parser knows with a list of words for the editor
+//! grammars. The tests of the grammars in `editors/vscode` check that they highlight each word.
 
 use std::path::Path;
 
-/// Asserts that a list of the editor grammars has exactly these words, one per line: a kind, a tab
-/// and the word. `BLESS=1` writes the list. Does nothing in a package, which has no editors.
+/// Asserts that a list for the editor grammars has exactly these words, one per line: a kind, a tab
+/// and the word. `BLESS=1` writes the list. Does nothing in a package, which has no such list.
 pub(crate) fn assert_words(list: &str, words: &[(&str, String)]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = root.join("editors/vscode/test/words");

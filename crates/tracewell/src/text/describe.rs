@@ -250,8 +250,8 @@ fn put_argument(
     }
 }
 
-/// Appends the name and the number of a span, as in `request#7`. If the name is unknown, appends
-/// `?` instead.
+/// Appends the name and the number of a span, as in `request#7`. If the name is unknown, `?` stands
+/// for it.
 fn put_span(out: &mut TextBuffer, event: Event<'_>, number: u64) {
     if number == 0 {
         return out.text("none");

@@ -11,7 +11,7 @@ pub const FUNCTION: u8 = 2;
 pub struct Elf {
     pub is_64_bit: bool,
     pub is_big_endian: bool,
-    /// 1: an object file, 2: a program, 3: a program that can be moved.
+    /// 1: an object file, 2: a program, 3: a program whose addresses the system chooses.
     pub kind: u16,
     /// The processor; 40 is ARM.
     pub machine: u16,

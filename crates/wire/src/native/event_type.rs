@@ -9,9 +9,10 @@
 //! The word of such a field is a length in bytes. The following words hold the bytes, padded with
 //! 0.
 //!
-//! Several texts of a record share the bytes of the last field. Fields of kind `part` directly
-//! before a last field of kind `text` are lengths: the first part has the first bytes of the last
-//! field, the second part the bytes after them, and the last field itself the remaining bytes.
+//! A record can contain several texts: the bytes of all of them are in its last field. Each field
+//! of kind `part` directly before a last field of kind `text` is the length of one text. The first
+//! text has the first bytes of the last field, and the second text the bytes after them. The text
+//! of the last field itself has the remaining bytes.
 
 use core::fmt;
 
@@ -21,20 +22,23 @@ pub const SPAN_ENTER: &str = "span/enter(span:u64)";
 /// Event type for leaving a span, which may be finished or not. Readers treat the event as the
 /// return from the call.
 pub const SPAN_EXIT: &str = "span/exit(span:u64)";
-/// Event type for the end of a span. No later event names this span.
+/// Event type for the end of a span. No later event refers to this span.
 pub const SPAN_CLOSE: &str = "span/close(span:u64)";
-/// Name of the event types for values that a span gets later. Their first field is `span:u64`.
+/// Name of the event types for values that a program adds to an open span. Their first field is
+/// `span:u64`.
 pub const SPAN_RECORD: &str = "record";
 /// Family of the event types for spans.
 pub const SPAN_FAMILY: &str = "span";
 /// Families of the event types for call sites of the crate `tracing`, from the most severe level
-/// to the least. Readers recognise the types of call sites by their family, by a name of the form
-/// `TARGET:NAME`, and by their first field `span:u64`. The type of a new span has a second field
+/// to the least severe one. Readers recognise such a type by its family, its name of the form
+/// `TARGET:NAME` and its first field `span:u64`. The type of a new span has a second field
 /// `parent:u64`.
 pub const LEVEL_FAMILIES: [&str; 5] = ["error", "warn", "info", "debug", "trace"];
-/// First field of the event types for spans and call sites: the number of a span, or 0 for none.
+/// First field of the event types for spans and call sites: the number of a span, or 0 if there is
+/// none.
 pub const SPAN_FIELD: &str = "span";
-/// Second field of the event type for a new span: the number of the span around it, or 0.
+/// Second field of the event type for a new span: the number of its parent span, or 0 if there is
+/// none.
 pub const PARENT_FIELD: &str = "parent";
 
 /// The type of a field. The type determines the format in which readers show the field's word.

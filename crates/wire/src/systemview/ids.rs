@@ -1,6 +1,6 @@
 //! Event ids, and the parameters of the events whose packets have no length.
 
-/// A packet without meaning; also two zero bytes of a sync or of unused memory.
+/// A packet without meaning. Two zero bytes of a sync or of unused memory have the same form.
 pub const NOP: u32 = 0;
 /// The recorder can store packets again; the parameter counts the dropped ones.
 pub const OVERFLOW: u32 = 1;
@@ -42,7 +42,7 @@ pub const STACK_INFO: u32 = 21;
 pub const MODULEDESC: u32 = 22;
 /// A value of a registered series.
 pub const DATA_SAMPLE: u32 = 23;
-/// Rates of the clock, and the constants of identifiers.
+/// The rates of the clock and the processor, and the base and shift of shortened addresses.
 pub const INIT: u32 = 24;
 /// Name of a resource.
 pub const NAME_RESOURCE: u32 = 25;
@@ -50,15 +50,15 @@ pub const NAME_RESOURCE: u32 = 25;
 pub const PRINT_FORMATTED: u32 = 26;
 /// Number of modules.
 pub const NUMMODULES: u32 = 27;
-/// A call of the system returns.
+/// A function of the operating system returns.
 pub const END_CALL: u32 = 28;
 /// A task ends.
 pub const TASK_TERMINATE: u32 = 29;
 /// The packet contains a second id.
 pub const EXTENDED: u32 = 31;
-/// The first id of the operating system.
+/// The first id of the events of the operating system.
 pub const FIRST_SYSTEM: u32 = 32;
-/// The first id of modules.
+/// The first id of the events of modules.
 pub const FIRST_MODULE: u32 = 512;
 /// The first id that recorders do not define.
 pub const FIRST_UNDEFINED: u32 = 2048;
@@ -84,7 +84,7 @@ pub mod extended {
 /// The parameters of an event whose packets have no length: numbers, followed by at most one text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// Number of numbers.
+    /// The count of numbers.
     pub numbers: u8,
     /// True if a text follows the numbers.
     pub text: bool,

@@ -35,14 +35,14 @@ pub use text::TextOrder;
 /// Number of zero bytes of a sync.
 pub const SYNC: usize = 10;
 
-/// Maximum length of the parameters of a packet in bytes. Recorders write far less.
+/// Maximum length of the parameters of a packet in bytes. Recorders write much shorter packets.
 pub const MAX_PAYLOAD: usize = 1 << 16;
 
 /// Number of bytes of the greeting that a target sends over a serial line: `SV` and two bytes.
 pub const SERIAL_GREETING: usize = 4;
 
-/// Number of bytes of the greeting that a target sends over TCP: `SEGGER SystemView V`, a version,
-/// zero bytes.
+/// Number of bytes of the greeting that a target sends over TCP: `SEGGER SystemView V`, a version
+/// and zero bytes.
 pub const TCP_GREETING: usize = 32;
 
 /// The reason why bytes are not a packet.

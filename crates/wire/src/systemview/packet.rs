@@ -127,7 +127,7 @@ impl<'a> Packet<'a> {
     }
 
     /// Writes the packet at the start of `out` and returns its length, or `None` if it does not
-    /// fit. The parameters are written as they are, so they must match the id. `length` is ignored.
+    /// fit. Copies the payload without a check: it must match the id. Ignores `length`.
     pub fn write(&self, form: Form, out: &mut [u8]) -> Option<usize> {
         let mut at = number::write(self.id, out)?;
         if form.core_in_id {

@@ -1,8 +1,9 @@
 //! Definitions: names of tasks, objects and events, and the rate of the clock.
 //!
-//! A definition is an entry of 32 bytes. The recorder keeps all entries in a table in front of its
-//! ring. On a line, packets of core 255 repeat them: the payload of such a packet consists of
-//! entries, and the field `first` of its header is the index of its first entry in the table.
+//! A definition consists of entries of 32 bytes, one for each 20 bytes of its name. The recorder
+//! keeps all entries in a table before the slots of its ring. On a line, packets of core 255 repeat
+//! them. The payload of such a packet consists of entries. The field `first` of its header is the
+//! index of its first entry in the table.
 //!
 //! | offset | bytes | content |
 //! |---|---|---|
@@ -21,15 +22,15 @@
 //! | 3 | an interrupt | 0 |
 //! | 4 | a mutex | 1 if it is recursive |
 //! | 5 | a semaphore | largest count |
-//! | 6 | a queue | number of messages for which it has room |
+//! | 6 | a queue | capacity in messages |
 //! | 7 | an event group | 0 |
-//! | 8 | a stream buffer | bytes for which it has room |
+//! | 8 | a stream buffer | capacity in bytes |
 //! | 9 | a timer | period in ticks of the kernel; 0 if it expires once |
 //! | 10 | an event of the application: `name(argument,argument)` | 0 |
 //! | 11 | a mark, section or channel of the application | 0 |
 //!
-//! An argument of kind 10 is signed. With `:u` after its name it has 32 bits without a sign, with
-//! `:x` 32 bits in hexadecimal.
+//! An argument of kind 10 is signed. With `:u` after its name, it is an unsigned number of 32 bits.
+//! With `:x`, it is also unsigned, and shown in hexadecimal.
 
 use super::u32_at;
 
@@ -88,7 +89,7 @@ impl DefinitionKind {
         Self::Channel,
     ];
 
-    /// Returns the kind with this code.
+    /// Returns the kind with this code, or `None` if the code is unknown.
     pub fn of_code(code: u64) -> Option<Self> {
         Self::ALL.get(usize::try_from(code).ok()?.checked_sub(1)?).copied()
     }
@@ -123,7 +124,7 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// Returns the first entry of a definition with at most 20 bytes of its name.
+    /// Returns the first entry of a definition, with the first 20 bytes of its name.
     pub fn new(kind: DefinitionKind, number: u32, text: &[u8]) -> Self {
         let mut name = [0; NAME];
         name.iter_mut().zip(text).for_each(|(to, from)| *to = *from);

@@ -41,9 +41,9 @@ impl Form {
 pub struct RecordedEvent<'a> {
     /// The id; [`ids`](super::ids) lists them.
     pub id: u8,
-    /// Ticks since the previous event of the packet.
+    /// Ticks since the previous event of the packet; 0 for the first event.
     pub ticks: u64,
-    /// The arguments that are numbers; 0 if the form has fewer.
+    /// The arguments that are numbers; 0 for those that the form does not have.
     pub arguments: [u64; 2],
     /// The bytes of form [`Form::Block`].
     pub block: &'a [u8],
@@ -84,7 +84,8 @@ pub fn events(payload: &[u8]) -> impl Iterator<Item = Result<RecordedEvent<'_>, 
     })
 }
 
-/// Returns the event at the start of `bytes` and the bytes after it.
+/// Returns the event at the start of `bytes` and the bytes after it, or `None` if the event is
+/// incomplete or its id is 0.
 fn read(bytes: &[u8]) -> Option<(RecordedEvent<'_>, &[u8])> {
     let (id, rest) = bytes.split_first()?;
     if *id == 0 {

@@ -1,7 +1,7 @@
 //! The ids of events. `schemas/target.toml` of the crate `tracewell` has their meanings.
 //!
-//! Tasks and objects have numbers that the kernel chooses. Small numbers need fewer bytes. A number
-//! of a mutex and the same number of a queue are different objects.
+//! The kernel or the recorder gives tasks and objects their numbers. Small numbers need fewer
+//! bytes. Each kind has its own numbers: mutex 3 and queue 3 are different objects.
 
 /// An interrupt service routine ends.
 pub const INTERRUPT_EXIT: u8 = 0x01;
@@ -70,7 +70,7 @@ pub const STREAM_FLUSH: u8 = 0x57;
 pub const NOTIFY_WAIT: u8 = 0x58;
 /// The running task's wait for its notification ends. Argument: the value; 0 if time ran out.
 pub const NOTIFY_TAKE: u8 = 0x59;
-/// A timer expired. Argument: timer.
+/// A timer expires. Argument: timer.
 pub const TIMER_EXPIRED: u8 = 0x5A;
 /// A timer is stopped. Argument: timer.
 pub const TIMER_STOP: u8 = 0x5B;
@@ -80,7 +80,7 @@ pub const MARK: u8 = 0x5C;
 pub const SECTION_BEGIN: u8 = 0x5D;
 /// A section of the application ends. Argument: number.
 pub const SECTION_END: u8 = 0x5E;
-/// An allocation failed. Argument: bytes.
+/// An allocation fails. Argument: bytes.
 pub const ALLOCATE_FAILED: u8 = 0x5F;
 
 /// A task's priority is set. Arguments: task, priority.
@@ -143,7 +143,7 @@ pub const USER: u8 = 0xC1;
 
 /// Groups of events, which recorders can switch off. The bits of a filter have these numbers.
 pub mod group {
-    /// Tasks: who runs, is ready, sleeps; priorities.
+    /// Tasks: creation, deletion, switches, readiness, delays, suspension, priorities.
     pub const TASKS: u8 = 0;
     /// Interrupts.
     pub const INTERRUPTS: u8 = 1;
@@ -161,8 +161,8 @@ pub mod group {
     pub const APPLICATION: u8 = 7;
 }
 
-/// Returns the group of an event. The start and the stop of the recorder belong to no group that can
-/// be switched off, like unknown ids.
+/// Returns the group of an event, or `None` if no filter can switch the event off: start and stop
+/// of the recorder, creation and deletion of an object, unknown ids.
 pub const fn group_of(id: u8) -> Option<u8> {
     Some(match id {
         INTERRUPT_EXIT | INTERRUPT_EXIT_TO_SCHEDULER | INTERRUPT_ENTER => group::INTERRUPTS,

@@ -12,9 +12,10 @@
 //! | [`definition`] | names of tasks, objects and events |
 //! | [`ring`] | the ring in RAM, found by its control block in a dump of the memory |
 //!
-//! A stream on a line consists of packets without anything between them. Each packet is valid by
-//! itself: it has the full time of its first event, and numbers that show what is missing before
-//! it. A packet of core 255 contains definitions instead of events.
+//! A stream on a line consists of packets without any bytes between them. A reader can decode each
+//! packet alone: its header contains the full time of its first event. The numbers in the header
+//! show how many packets and events are missing before it. A packet of core 255 contains
+//! definitions instead of events.
 
 pub mod definition;
 pub mod event;

@@ -1,6 +1,6 @@
-//! Numbers of 1 to 10 bytes: seven bits per byte, the lowest first; bit 7 is set in all bytes but
-//! the last. A signed number is stored as `n << 1 ^ n >> 63`, so that small negative numbers are
-//! short, too.
+//! Numbers of 1 to 10 bytes: seven bits per byte, the lowest bits first. Bit 7 is set in all bytes
+//! but the last. The stored form of a signed number is `n << 1 ^ n >> 63`, so small negative
+//! numbers are short, too.
 
 /// Maximum length of a number in bytes.
 pub const MAX_NUMBER: usize = 10;
@@ -55,7 +55,7 @@ pub const fn unsigned(value: i64) -> u64 {
     (value << 1 ^ value >> 63).cast_unsigned()
 }
 
-/// Returns the signed number that a stored form stands for.
+/// Returns the signed number of a stored form.
 pub const fn signed(stored: u64) -> i64 {
     (stored >> 1).cast_signed() ^ -((stored & 1).cast_signed())
 }

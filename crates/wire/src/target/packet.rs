@@ -16,8 +16,8 @@
 //!
 //! The checksum is CRC-16/IBM-3740: polynomial 0x1021, initial value 0xFFFF, not reflected. It does
 //! not cover the length directly, but a wrong length makes it cover the wrong bytes. A recorder can
-//! therefore continue the checksum with each event and store both fields as one word of 32 bits: a
-//! packet in RAM is valid after each event, although it is not complete yet.
+//! therefore continue the checksum with each event and store both fields as one word of 32 bits.
+//! The packet in RAM is then valid after each event, before it is complete.
 
 use super::{DEFINITIONS, MAX_CORES, VERSION, u16_at, u32_at};
 
@@ -89,7 +89,7 @@ impl Header {
     }
 
     /// Returns the header at the start of `bytes` and the length of its payload, or `None` if the
-    /// bytes are too few or no header.
+    /// bytes are too few or are not a header.
     pub fn read(bytes: &[u8]) -> Option<(Self, usize)> {
         let &[sync0, sync1, version, core, ..] = bytes.first_chunk::<HEADER>()?;
         let [session, cores] = *bytes.get(22..)?.first_chunk()?;
@@ -127,7 +127,7 @@ impl Packet<'_> {
         HEADER + self.payload.len()
     }
 
-    /// Returns true if the packet has no events.
+    /// Returns true if the payload is empty.
     pub const fn is_empty(&self) -> bool {
         self.payload.is_empty()
     }
@@ -166,7 +166,7 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// Continues a CRC-16/IBM-3740 over `bytes`. The sum of no bytes is 0xFFFF.
+/// Continues a CRC-16/IBM-3740 over `bytes`. `sum` is 0xFFFF at the start.
 ///
 /// ```
 /// // The check value of the catalogue of checksums.

@@ -2,7 +2,7 @@
 //!
 //! | offset | bytes | content |
 //! |---|---|---|
-//! | 0 | 8 | `TWTARGET`; stored last, when all else is valid |
+//! | 0 | 8 | `TWTARGET`; the C recorder stores it last, when the rest is valid |
 //! | 8 | 1 | version: 1 |
 //! | 9 | 1 | cores: 1 to 32 |
 //! | 10 | 2 | bytes of a slot: a multiple of 4, 64 to 4,096 |
@@ -16,9 +16,9 @@
 //! | 32 | 32 each | the table of definitions |
 //! | | | the slots of core 0, then those of core 1, … |
 //!
-//! A slot contains one packet from its first byte on; the bytes after the packet mean nothing. The
-//! packet with number n of a core is in slot n modulo the number of slots. The last packet of a core
-//! may still be growing. A slot that never contained a packet has no valid packet.
+//! A slot contains one packet, which begins at the first byte of the slot. The bytes after the
+//! packet have no meaning. Packet n of a core is in slot n modulo the number of slots. The recorder
+//! may still append events to the last packet of a core. A slot without a packet contains zeros.
 
 use super::definition::ENTRY;
 use super::packet::MAX_PACKET;

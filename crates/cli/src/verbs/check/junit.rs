@@ -76,8 +76,8 @@ impl Suites {
     }
 }
 
-/// Returns the suite of a trace without a verdict. If the reason is not known here, the suite
-/// refers to standard error.
+/// Returns the suite of a trace without a verdict. If `reason` is `None`, the suite refers to
+/// standard error.
 fn unreadable(name: &str, reason: Option<&str>) -> TestSuite {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     let other = "the trace could not be checked; standard error has the reason";

@@ -319,8 +319,9 @@ impl Check {
     }
 }
 
-/// Returns a path as seen from the current folder, if it is in this folder. Results then name the
-/// rules of the configuration file as they name rules that are an argument.
+/// Returns a path relative to the current folder if it is in this folder, otherwise the path
+/// itself. Results then name rules from the configuration file in the same form as rules from an
+/// argument.
 fn relative(path: &Path) -> PathBuf {
     let folder = env::current_dir().unwrap_or_default();
     path.strip_prefix(folder).unwrap_or(path).to_owned()

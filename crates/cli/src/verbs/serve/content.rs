@@ -1,4 +1,4 @@
-//! The trace that the server shows: reads it in a thread, and again when its files have changed.
+//! The trace that the server shows. A thread reads it, and reads it again when its files change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(super) struct Traces {
     settings: Settings,
 }
 
-/// Size and time of change of each file, or `None` for a file that does not exist.
+/// Size and modification time of each file, or `None` for a file that does not exist.
 type Version = Vec<Option<(u64, Option<SystemTime>)>>;
 
 impl Traces {
@@ -56,7 +56,7 @@ impl Traces {
         name.unwrap_or_else(|| self.name())
     }
 
-    /// Returns true if a file is memory that recorders may write into.
+    /// Returns true if a file is memory into which a recorder may write.
     fn is_in_memory(&self) -> bool {
         let takes = |file: &PathBuf| {
             let open = fs::File::open(file);
@@ -84,11 +84,11 @@ struct State {
     advance: Advance,
     /// Number of bytes of the input, if it is known.
     size: Option<u64>,
-    /// Counts the payloads of the page that differ from their predecessors.
+    /// Counts the payloads of the page that differ from the payload before.
     edition: u64,
     /// The payload of the page.
     page: Option<Arc<Vec<u8>>>,
-    /// Answers with views, if the trace is too large for one payload.
+    /// The page from which requests get views, if the trace is too large for one payload.
     large: Option<Arc<LargePage>>,
     /// The document of `info --json`.
     info: Option<Value>,
@@ -104,10 +104,11 @@ pub(super) struct Content {
     changed: Condvar,
 }
 
-/// Minimum time from the start of one reading to the next.
+/// Minimum time from the end of one reading to the start of the next.
 const MIN_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Share of the time that the reading of a growing trace may take, as its inverse.
+/// Minimum length of the pause after a reading, in durations of the reading. With 4, reading a
+/// growing trace takes at most one fifth of the time.
 const INVERSE_SHARE: u32 = 4;
 
 /// Time between two reports of progress.
@@ -130,8 +131,11 @@ impl Content {
         self.changed.notify_all();
     }
 
-    /// Returns the payload of the page and its edition; an error if the trace cannot be shown.
-    /// Waits until the trace has been read for the first time.
+    /// Returns the payload of the page and its edition. Waits until the trace has been read for the
+    /// first time.
+    ///
+    /// # Errors
+    /// Returns the message of the failure if the trace cannot be shown.
     pub(super) fn page(&self) -> Result<(Arc<Vec<u8>>, u64), String> {
         let unknown = |state: &mut State| state.page.is_none() && state.failure.is_none();
         let state = self.changed.wait_while(self.state(), unknown);
@@ -146,7 +150,7 @@ impl Content {
         state.large.clone().map(|large| (large, state.edition))
     }
 
-    /// Returns the progress of reading, and with `info` the facts of the trace.
+    /// Returns the progress of reading, and as `info` the facts of the trace.
     pub(super) fn trace(&self) -> Value {
         let state = self.state();
         let mut trace = progress(&state);
@@ -154,8 +158,8 @@ impl Content {
         trace
     }
 
-    /// Waits until the state differs from the state with this number, at most for `time`. Returns
-    /// the number and the progress of the new state, or `None` if the state has not changed.
+    /// Waits at most for `time` until the number of the state differs from `last`. Returns the
+    /// number and the progress of the new state, or `None` if the state has not changed.
     pub(super) fn wait(&self, last: Option<u64>, time: Duration) -> Option<(u64, Value)> {
         let same = |state: &mut State| Some(state.number) == last;
         let waited = self.changed.wait_timeout_while(self.state(), time, same);
@@ -178,12 +182,13 @@ impl Content {
                 Ok(in_memory) => in_memory,
                 Err(failure) => {
                     let message = failure.message().to_owned();
-                    // Report later failures in the page only: the trace may be replaced often.
+                    // Report only a failure of the first reading on standard error, because another
+                    // program may replace the trace often.
                     let outcome = first.then(|| failure.report());
                     self.change(|state| {
                         state.reading = false;
                         state.outcome = outcome.or(state.outcome);
-                        // A file that is being replaced may be unreadable for a moment.
+                        // A file may be unreadable for a moment while another program replaces it.
                         if state.page.is_none() {
                             state.failure = Some(message);
                         }
@@ -199,8 +204,8 @@ impl Content {
         }
     }
 
-    /// Reads the trace once. Returns true if the trace can change although its file has the same
-    /// size and time.
+    /// Reads the trace once. Returns true if the trace can change while its file keeps its size and
+    /// modification time.
     fn read_once(self: &Arc<Self>, verbose: bool, report: bool) -> Result<bool, Failure> {
         let mut input = self.traces.open()?;
         let size = input.size();
@@ -233,7 +238,8 @@ impl Content {
             state.advance = Advance { events, ..state.advance };
             state.info = info.ok();
             state.failure = None;
-            // The page loads the payload again for each number, so keep the number of an equal one.
+            // The page loads the payload of each new edition, so an equal payload keeps its
+            // edition.
             if state.page.as_deref() != Some(&page) {
                 state.page = Some(Arc::new(page));
                 state.large = large.map(Arc::new);
@@ -255,7 +261,7 @@ fn progress(state: &State) -> Value {
     })
 }
 
-/// Everything that is collected in one pass.
+/// The sinks that collect all data of the page in one pass.
 #[derive(Default)]
 struct Sinks {
     page: ServedBuilder,

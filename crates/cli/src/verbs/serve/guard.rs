@@ -1,10 +1,11 @@
 //! Decides which requests are answered.
 //!
 //! The server is for the user who started it. Any page in the user's browser can send requests to a
-//! local address, and any program of the computer can connect to a local port. So a request needs
-//! the secret in its path, which only the printed address contains. It must name this computer as
-//! its host: a foreign name that leads to this address is an attempt to pass for the same site. If
-//! a page sends it, the page must be the server's own.
+//! local address, and any program of the computer can connect to a local port. So the path of a
+//! request must contain the secret, which only the printed address contains. The `Host` of a
+//! request must be the address of this server or `localhost`. This refuses DNS rebinding: requests
+//! of another site whose name resolves to this address. If a page sends a request, the page must be
+//! from this server.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -49,7 +50,7 @@ impl Guard {
         }
         let path = request.path.strip_prefix('/').unwrap_or_default();
         let (token, rest) = path.split_once('/').unwrap_or((path, ""));
-        // Compare all bytes, so that the time does not depend on the number of right ones.
+        // Compare all bytes, so that the time does not depend on the number of correct bytes.
         let differences =
             token.bytes().zip(self.token.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
         if token.len() != self.token.len() || differences != 0 {

@@ -1,6 +1,6 @@
 //! The part of HTTP/1.1 that the page needs: the head of a GET request, and a response.
 //!
-//! Each connection carries one request. This module neither knows routes nor decides who may ask.
+//! Each connection carries one request. `routes` has the addresses, and `guard` refuses requests.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -14,7 +14,7 @@ pub(super) struct Limits {
     pub(super) head_bytes: usize,
     /// Time in which the whole head must arrive.
     pub(super) head_time: Duration,
-    /// Time in which a client must take each [`PART`] of a response.
+    /// Time in which a client must accept each [`PART`] of a response.
     pub(super) part_time: Duration,
     /// Maximum number of connections at the same time.
     pub(super) connections: usize,
@@ -31,7 +31,7 @@ impl Default for Limits {
     }
 }
 
-/// Maximum number of bytes of a response that are written within one time limit.
+/// Maximum length of a part of a response, in bytes. Each part has its own time limit.
 const PART: usize = 1 << 20;
 
 /// Maximum number of header lines in a request.
@@ -74,7 +74,8 @@ pub(super) struct Response {
     body: Arc<Vec<u8>>,
 }
 
-/// The content security policy of all responses except the page: they show and execute nothing.
+/// The content security policy of all responses except the page: a browser loads nothing for them
+/// and executes nothing.
 const NOTHING: &str = "default-src 'none'";
 
 impl Response {
@@ -107,7 +108,7 @@ impl Response {
     /// Writes the response.
     ///
     /// # Errors
-    /// Returns an error if the client closes the connection, or takes the response too slowly.
+    /// Returns an error if the client closes the connection, or accepts the response too slowly.
     pub(super) fn write(&self, stream: &TcpStream, limits: &Limits) -> io::Result<()> {
         let edition =
             self.edition.map_or(String::new(), |edition| format!("ETag: \"{edition}\"\r\n"));
@@ -123,8 +124,8 @@ pub(super) fn stream_head() -> String {
     head(OK, "text/event-stream", NOTHING, "")
 }
 
-/// Returns the head of a response. Browsers show the response in no frame, send its address to no
-/// other site, and store nothing.
+/// Returns the head of a response. Its headers forbid browsers to show the response in a frame, to
+/// send its address to other sites, and to store it.
 fn head(status: Status, kind: &str, policy: &str, more: &str) -> String {
     let Status(code, text) = status;
     let allow = if status == METHOD { "Allow: GET\r\n" } else { "" };
@@ -162,7 +163,10 @@ pub(super) fn write_within(
     Ok(())
 }
 
-/// Returns the time until `end`. Fails if the time is over.
+/// Returns the time until `end`.
+///
+/// # Errors
+/// Returns an error if `end` has passed.
 fn left(end: Instant) -> io::Result<Duration> {
     let left = end.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
@@ -218,7 +222,7 @@ pub(super) fn read(stream: &TcpStream, limits: &Limits) -> Result<Option<Request
 }
 
 fn is_timeout(error: &io::Error) -> bool {
-    // The kind depends on the system.
+    // The operating system determines which of these kinds a time limit has.
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
@@ -247,8 +251,8 @@ fn read_head(mut stream: &TcpStream, limits: &Limits) -> io::Result<Option<Vec<u
     Ok(Some(head))
 }
 
-/// Ends a connection after a response. Reads what the client still sends, because otherwise the
-/// system could discard the response; stops after a second or [`PART`].
+/// Ends a connection after a response. If bytes of the client were unread, the system could discard
+/// the response, so this function reads them: for at most a second, and at most [`PART`] bytes.
 pub(super) fn close(mut stream: &TcpStream) {
     let _ = stream.shutdown(Shutdown::Write);
     let end = Instant::now() + Duration::from_secs(1);

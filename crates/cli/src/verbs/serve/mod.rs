@@ -9,7 +9,7 @@
 //! | `query` | the parameters of a request |
 //! | `content` | the trace: reads it, and again when it has changed |
 //!
-//! The server opens only the files of the command line: no path of a request reaches the disk.
+//! The server opens only the files of the command line. It never opens a path from a request.
 
 mod content;
 mod guard;
@@ -79,7 +79,7 @@ pub(crate) struct Serve {
     input: InputArgs,
 }
 
-/// Time between two looks at the signal that ends the server.
+/// Interval at which the server checks for the signal that ends it.
 const PAUSE: Duration = Duration::from_millis(50);
 
 impl Serve {
@@ -129,7 +129,8 @@ impl Serve {
     }
 }
 
-/// Opens an address in the user's browser. Warns if that fails: the user can open the printed one.
+/// Opens an address in the user's browser. Only warns if that fails, because the user can open the
+/// printed address.
 fn open(address: &str) {
     let program = if cfg!(windows) {
         "explorer"

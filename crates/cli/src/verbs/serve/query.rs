@@ -10,8 +10,8 @@ use super::http::{BAD, Response};
 pub(super) struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Parses `name=value&name=value`. Refuses names that are not among `known`, and repeated
-    /// names, because ignoring them would answer another question than the one that was asked.
+    /// Parses `name=value&name=value`. Refuses repeated names and names that are not in `known`:
+    /// if the server ignored them, its answer would not match the request.
     pub(super) fn parse(text: &str, known: &[&str]) -> Result<Self, Response> {
         let mut parameters: Vec<(String, String)> = Vec::new();
         for part in text.split('&').filter(|part| !part.is_empty()) {

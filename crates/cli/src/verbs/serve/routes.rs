@@ -38,17 +38,17 @@ const MAX_EVENTS: u64 = 100_000;
 /// Number of events in an answer if the request has no `limit`.
 const EVENTS: u64 = 1000;
 
-/// Number of parts of a view if the request has no `parts`, and the maximum.
+/// Number of parts of a view if the request has no `parts`, and the maximum of `parts`.
 const PARTS: u64 = 4000;
 const MAX_PARTS: u64 = 100_000;
 
-/// Time after which a stream of progress sends a comment, so that ended connections are noticed.
+/// Time after which a stream of progress sends a comment, to detect a closed connection.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// Answers the requests for one trace.
 pub(super) struct Routes {
     content: Arc<Content>,
-    /// Held while a request reads the trace, so that many requests do not read it at the same time.
+    /// Held while a request reads the trace, so that only one request at a time reads it.
     reading: Mutex<()>,
 }
 
@@ -199,7 +199,7 @@ impl Routes {
     }
 }
 
-/// Passes on the events after the one with the number `after` in a request.
+/// Passes on the events after the event whose number is `after` in a request.
 struct After<S> {
     sink: S,
     /// Number of the first event to pass on.

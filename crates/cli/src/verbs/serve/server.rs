@@ -52,7 +52,8 @@ impl<A: Answer> Server<A> {
         for stream in listener.incoming() {
             match stream {
                 Ok(stream) => self.connect(stream),
-                // Too many open files, for example: give the other threads time to close some.
+                // The process may have too many open files. Give the other threads time to close
+                // some.
                 Err(_) => thread::sleep(Duration::from_millis(20)),
             }
         }
@@ -68,10 +69,10 @@ impl<A: Answer> Server<A> {
             return;
         }
         let serve = move || {
-            // A client that goes away is no error of the server.
+            // A client that closes its connection early is not an error of the server.
             let _ = connection.0.serve(&stream);
         };
-        // If the system has no thread left, the connection ends, and the client may try again.
+        // If the system cannot start a thread, the connection ends. The client can try again.
         let _ = thread::Builder::new().name("request".to_owned()).spawn(serve);
     }
 

@@ -1,4 +1,4 @@
-//! Tests of the limits that a client could only reach after a long time, with short limits.
+//! Tests of limits, with short ones. With the default limits, each test would take a long time.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -73,13 +73,13 @@ fn a_client_that_sends_its_head_slowly_is_refused() {
 #[test]
 fn a_client_that_does_not_read_loses_its_connection() {
     let part_time = Duration::from_millis(200);
-    // More than the buffers of the system take.
+    // This response is larger than the buffers of the system, so the write must wait.
     let length = 64 << 20;
     let limits = Limits { part_time, connections: 1, ..Limits::default() };
     let (address, head) = start(limits, length);
     let mut idle = connect(address);
     idle.write_all(head.as_bytes()).unwrap();
-    // There is room for one connection: another one is served when the first one has been closed.
+    // The limit is one connection, so the server answers another one after it closed the first.
     let begin = Instant::now();
     while begin.elapsed() < LONG {
         let mut next = connect(address);

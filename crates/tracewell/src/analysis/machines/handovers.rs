@@ -1,5 +1,5 @@
-//! Follows items from the event that puts them into a queue or a semaphore to the event that takes
-//! them, for systems whose events do not name the receivers of messages.
+//! Follows items of queues and semaphores: from the event that puts an item to the event that takes
+//! it. This is for systems whose events do not name the receivers of messages.
 
 use super::exchange::{Act, Exchange, tells_messages};
 use super::moments::Passed;
@@ -20,8 +20,8 @@ pub(in crate::analysis) struct Handovers {
 }
 
 impl Handovers {
-    /// Handles an event. If the event hands over an item, returns its put and its taking. A context
-    /// that waits takes the item at the put.
+    /// Handles an event. If an item changes hands at this event, returns its put and its taking. If
+    /// a context waits for an item, it takes the item at the put.
     pub(in crate::analysis) fn take(&mut self, event: Event<'_>) -> Option<(Passed, Passed)> {
         let tells = *self.tells_messages.get_or_insert_with(|| tells_messages(&event.trace.schema));
         if tells {
@@ -50,7 +50,7 @@ impl Handovers {
         }
     }
 
-    /// Handles missing events. After them, it is unknown which items are pending.
+    /// Handles missing events: the pending items are unknown after them.
     pub(in crate::analysis) fn gap(&mut self) {
         self.exchange.clear();
         self.puts.clear();

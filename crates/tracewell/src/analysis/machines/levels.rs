@@ -141,8 +141,8 @@ impl Level {
         }
     }
 
-    /// Handles an event. Returns the level if the event contains it. At most `samples` samples are
-    /// kept.
+    /// Handles an event. Returns the level if the event contains it. Keeps at most `samples`
+    /// samples.
     fn take(&mut self, sight: &Sight<'_>, samples: usize) -> Option<u64> {
         let details = sight.details();
         match sight.meaning {

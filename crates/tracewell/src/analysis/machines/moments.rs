@@ -1,7 +1,7 @@
 //! Passes the moments at which machines, queues and messages change to consumers such as timelines.
 //!
-//! [`super::Machines`] adds up figures. A [`MachineMoments`] receives the same changes one by one,
-//! so a timeline agrees with the figures.
+//! [`super::Machines`] computes sums. A [`MachineMoments`] receives the same changes one by one, so
+//! a timeline agrees with the figures.
 
 use super::sight::Named;
 use crate::analysis::scheduling::Position;
@@ -16,7 +16,7 @@ pub struct Passed {
     pub context: ContextId,
 }
 
-/// A consumer of moments. It is called in the order of events.
+/// A consumer of moments. [`super::Machines`] calls it in the order of events.
 pub trait MachineMoments {
     /// An event contains the level of a queue, a pool or a semaphore.
     fn level(&mut self, _object: Named, _level: u64, _at: Position) {}

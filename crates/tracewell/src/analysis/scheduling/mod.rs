@@ -270,7 +270,7 @@ impl<M: Moments> Scheduling<M> {
             self.stacks.take(event);
         }
         if let (Some(ContextKind::Thread), Some(priority)) = (kind, row.priority.get()) {
-            // The requests compare priorities of which smaller ones are more urgent.
+            // The requests treat smaller priorities as more urgent.
             let priority = if trace.larger_is_urgent { u16::MAX - priority } else { priority };
             self.requests.note_priority(row.context, priority);
         }

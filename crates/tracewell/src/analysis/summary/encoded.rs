@@ -1,14 +1,15 @@
 //! The changes of a row as bytes, about four for each change.
 //!
-//! A change is three numbers: the ticks and the sequence number since the previous change, and the
-//! number of the state in a table. The first change of a block has its whole ticks and sequence
-//! number. Each number is in groups of 7 bits, the lowest first; bit 7 is set if another follows.
+//! A change is three numbers: the differences of ticks and sequence numbers from the previous
+//! change, and the index of the state in a table. The first change of a block has its full ticks
+//! and sequence number. Each number has 7 bits per byte, the lowest bits first. Bit 7 of a byte is
+//! set if another byte follows.
 
 use crate::analysis::tracks::Position;
 
 /// Appends a change that follows a change at `last`.
 pub(super) fn put(bytes: &mut Vec<u8>, last: Position, at: Position, state: u32) {
-    // The differences wrap, so any order of ticks survives.
+    // The differences wrap, so changes can be in any order of ticks.
     put_number(bytes, at.ticks.wrapping_sub(last.ticks));
     put_number(bytes, at.seq.wrapping_sub(last.seq));
     put_number(bytes, u64::from(state));
@@ -67,7 +68,7 @@ mod tests {
         let all = [
             (at(u64::MAX - 1, 7), 0),
             (at(u64::MAX, 8), 300),
-            // Ticks that go back, and a sequence number that repeats.
+            // Ticks that decrease, and an equal sequence number.
             (at(5, 8), u32::MAX),
             (at(5, u64::MAX), 1),
         ];

@@ -1,19 +1,18 @@
-//! A summary of the tracks of a trace of any size, from which each view is computed in a time that
-//! depends on the view and not on the trace.
+//! A summary of the tracks of a trace of any size. It computes views without reading the trace
+//! again. The time for the states of a row depends on the resolution and not on the trace.
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `row` | one row of states: all changes, encoded, and sums over more and more of them |
+//! | `row` | one row of states: all changes, encoded, and sums over parts of the row |
 //! | `encoded` | the changes of a row as bytes |
 //! | `sample` | a list of entries, of which it keeps a sample if there are too many |
 //!
-//! The changes of rows leave the builder of tracks while the trace is read, so the builder's limit
-//! [`super::tracks::MAX_ENTRIES`] holds for what is pending, and not for the whole trace.
+//! The changes of rows leave the builder of tracks while the trace is read. So the builder's limit
+//! [`super::tracks::MAX_ENTRIES`] applies to pending entries and not to the whole trace.
 //!
-//! [`Summary::tracks`] returns the tracks at a resolution: no two neighbouring states are shorter
-//! than this number of ticks, except those that stand for a sum. Each sum over a row is exact at
-//! every resolution: the states within a part are put in the order of their first occurrence, each
-//! with all its time.
+//! [`Summary::tracks`] returns the tracks at a resolution, in ticks. It combines neighbouring short
+//! states into parts of at most this length. Each state occurs once in a part, with the sum of its
+//! times, in the order of first occurrence. So the time in a state is exact at every resolution.
 
 mod encoded;
 mod row;
@@ -31,7 +30,7 @@ use super::tracks::{
 };
 use crate::model::{Batch, ContextId, Flow, Loss, Sink, Trace};
 
-/// Number of entries that are collected at a time.
+/// Number of entries that the builder of tracks collects before they move to the summary.
 const PENDING: u64 = 1 << 16;
 
 /// Maximum number of arrows, of marks, and of the waits of each lock. If there are more, the
@@ -112,7 +111,8 @@ impl Sink for SummaryBuilder {
 /// The summary of a trace.
 #[derive(Debug)]
 pub struct Summary {
-    /// The parts of tracks that do not become larger with the trace, and its jobs and gaps.
+    /// The parts of tracks that do not become larger with the trace, and its jobs, findings and
+    /// gaps.
     rest: Tracks,
     parts: Parts,
 }
@@ -121,9 +121,9 @@ impl Summary {
     /// Returns the part of the tracks that overlaps a range of ticks. Rows contain the change
     /// before the range and the change after it, if there is one.
     ///
-    /// `resolution` is a number of ticks: shorter states that follow each other are put together,
-    /// as far as they are together not longer. Of marks, arrows and waits that are shorter, one
-    /// within this number of ticks stands for the others. With 0, the tracks are exact.
+    /// `resolution` is a number of ticks. Neighbouring states are combined while they are together
+    /// not longer than this. Of the marks, arrows and waits that are not longer, only one remains
+    /// per context within this number of ticks. With 0, the rows are exact.
     pub fn tracks(&self, range: Range<u64>, resolution: u64) -> Tracks {
         let Self { rest, parts } = self;
         let locks = rest.locks.iter().enumerate().map(|(index, lock)| {

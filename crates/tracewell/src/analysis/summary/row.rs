@@ -1,5 +1,5 @@
-//! One row of states: all changes, encoded in blocks, and sums over blocks, over groups of blocks,
-//! over groups of groups, and so on.
+//! One row of states: all changes, encoded in blocks, and levels of sums. The first level has a sum
+//! for each block. Each further level has a sum for each `FAN` sums of the level before.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -21,16 +21,16 @@ const FAN: usize = 8;
 pub(super) struct SummaryRow<S> {
     states: Vec<S>,
     number_of: HashMap<S, u32, RandomState>,
-    /// The encoded blocks, one after the other, and the byte after each.
+    /// The encoded blocks, one after the other, and the end of each block in bytes.
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// Sums over blocks, and over `FAN` sums of the level before.
+    /// The levels of sums, the sums over blocks first.
     levels: Vec<Level>,
     /// The changes after the last block.
     open: Vec<(Position, u32)>,
 }
 
-/// Sums over parts of a row that follow each other.
+/// Sums over consecutive parts of a row.
 #[derive(Debug, Default)]
 struct Level {
     /// The first change of each part.
@@ -152,7 +152,7 @@ impl<S: Copy + Eq + Hash> SummaryRow<S> {
             length: 0,
             is_complete: false,
         };
-        // Each level has the sums of complete groups only, so levels below it have the rest.
+        // Each level has the sums of complete groups only. The levels below have the rest.
         let mut summed = 0;
         for (number, level) in self.levels.iter().enumerate().rev() {
             (summed..level.from.len()).for_each(|part| view.part(number, part));
@@ -181,13 +181,13 @@ impl<S: Copy + Eq + Hash> SummaryRow<S> {
     }
 }
 
-/// A row while it is put together.
+/// A row of a view under construction.
 struct View<'a, S> {
     row: &'a SummaryRow<S>,
     range: &'a Range<u64>,
     resolution: u64,
     shown: Vec<Change<S>>,
-    /// The states that have not been shown, where they begin, and their length together.
+    /// The combined states that have not been shown, their beginning, and their total length.
     sum: Sum,
     from: Position,
     length: u64,
@@ -196,7 +196,8 @@ struct View<'a, S> {
 }
 
 impl<S: Copy + Eq + Hash> View<'_, S> {
-    /// Adds a part of a level: as a whole if it is short enough, otherwise the parts that it sums.
+    /// Adds a part of a level: as a whole if it is short enough, otherwise the parts of the level
+    /// below.
     fn part(&mut self, number: usize, part: usize) {
         let level = &self.row.levels[number];
         let (from, end) = (level.from[part], self.row.end(number, part));
@@ -255,7 +256,7 @@ impl<S: Copy + Eq + Hash> View<'_, S> {
         self.is_complete || end.ticks <= self.range.start
     }
 
-    /// Shows the states so far if they would be too long together with another one.
+    /// Shows the combined states if another state of this length would make them too long.
     fn make_room(&mut self, at: Position, length: u64) {
         if self.length.saturating_add(length) > self.resolution {
             self.show_sum();
@@ -266,7 +267,7 @@ impl<S: Copy + Eq + Hash> View<'_, S> {
         self.length += length;
     }
 
-    /// Shows the states that were put together, one after the other.
+    /// Shows the combined states, one after the other.
     fn show_sum(&mut self) {
         let Position { mut ticks, seq } = self.from;
         for Share { state, ticks: length } in std::mem::take(&mut self.sum.0) {
@@ -357,8 +358,8 @@ mod tests {
         fn a_coarse_row_is_short(changes in lengths(), pixels in 1..200_u64) {
             let (_, summary, end) = rows(&changes);
             let shown = summary.row(&(0..end), (end / pixels).max(1));
-            // Two parts that follow each other are together longer than the resolution, or a long
-            // state is one of them; each part has at most five states.
+            // Two consecutive parts are together longer than the resolution, or one of them is a
+            // long state. Each part has at most five states.
             prop_assert!(shown.changes().len() as u64 <= 5 * (3 * pixels + 3));
         }
     }

@@ -1,4 +1,4 @@
-//! A list of entries, of which it keeps a sample if there are too many.
+//! A list of entries that keeps only a sample if there are too many.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,8 +7,8 @@ use foldhash::fast::RandomState;
 
 use super::MAX_LIST;
 
-/// All entries, or each entry whose number is divisible by a power of two, so that the sample is
-/// spread evenly over the trace.
+/// All entries, or the entries whose number is divisible by a power of two. Such a sample covers
+/// the trace evenly.
 #[derive(Debug)]
 pub(super) struct Sample<T> {
     list: Vec<T>,
@@ -53,9 +53,9 @@ impl<T> Sample<T> {
     }
 }
 
-/// Returns the entries that are distinct at a resolution: those that are longer, and of the
-/// others at most one within each `resolution` ticks for each key. `of` returns the key of an
-/// entry, and its first and last tick.
+/// Returns the entries that a view can distinguish: all entries that are longer than `resolution`
+/// ticks, and of the others at most one within `resolution` ticks for each key. `of` returns the
+/// key of an entry, and its first and last tick.
 pub(super) fn distinct<'a, T: Copy + 'a, K: Eq + Hash>(
     entries: impl Iterator<Item = &'a T>,
     resolution: u64,

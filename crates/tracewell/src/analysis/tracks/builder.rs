@@ -58,8 +58,9 @@ impl TrackBuilder {
         Self { machines: None, ..self }
     }
 
-    /// Passes on the parts of tracks that later events cannot change, and forgets them.
-    /// [`Self::finish`] returns only the rest. Jobs and gaps stay, because their ends may follow.
+    /// Passes on the parts of tracks that later events cannot change, and removes them from the
+    /// builder. [`Self::finish`] returns only the rest. Jobs and gaps stay, because later events
+    /// may end them.
     pub(in crate::analysis) fn settle(&mut self, settled: &mut impl Settled) {
         let builder = self.scheduling.moments_mut();
         for (number, row) in builder.cores.iter_mut().enumerate() {
@@ -76,7 +77,7 @@ impl TrackBuilder {
             settled.waits(index, track.waits.drain(..));
             entries -= track.holder.changes().len();
         }
-        // A gap ends waits without counting them.
+        // A gap ends waits that `entries` does not count.
         builder.entries = builder.entries.saturating_sub(entries as u64);
         builder.marks.drain(..).for_each(|mark| settled.mark(mark));
         builder.arrows.drain(..).for_each(|arrow| settled.arrow(arrow));
@@ -96,7 +97,7 @@ impl TrackBuilder {
         let (contexts, reasons) = builder.contexts.finish();
         let left_out = builder.left_out + machines.left_out;
         builder.arrows.append(&mut machines.arrows);
-        // Of one effect, the causes keep their order.
+        // The sort is stable, so the causes of one effect keep their order.
         builder.arrows.sort_by_key(|arrow| arrow.to);
         let (levels, machines) = machines.finish(&machine_figures);
         let jobs = builder.jobs.finish();

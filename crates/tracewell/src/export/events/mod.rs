@@ -20,8 +20,8 @@
 //!
 //! A gap has its own line: `{"lost":N or null,"cause":…,"offset":…}`.
 //!
-//! Tables have the same fields as columns, except `level`, `target`, `span` and `text`, which
-//! [`Columns`] add. A field that a JSON line omits is empty.
+//! Tables have the same fields as columns, except `level`, `target`, `span` and `text`. [`Columns`]
+//! can add these. A field that a JSON line omits is empty.
 //! `args` are `name=value`, separated by spaces. In the row of a gap, `seq` is empty, `name` is
 //! `lost`, and `args` has `lost=` (if the number is known), `cause=` and `offset=`.
 //! [`LossesApart`] writes the gaps to an output of their own.
@@ -216,9 +216,9 @@ impl<W: Write> EventWriter<W> {
         Self { cells: Some(Cells::new(columns)), ..self }
     }
 
-    /// Adds the field `time` after `time_ns`: seconds since the first event or since the previous
-    /// event that is written, with nine decimals, or the date, which is a string in JSON. A chosen
-    /// column `time` has this form.
+    /// Adds the field `time` after `time_ns`. With nine decimals, it is the number of seconds since
+    /// the first event or since the previous written event. Otherwise it is the date, a string in
+    /// JSON. A chosen column `time` has the same form.
     ///
     /// ```
     /// use tracewell::export::events::{EventFormat, EventWriter};
@@ -235,7 +235,7 @@ impl<W: Write> EventWriter<W> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Reading fails if the form is that of dates, and the trace has none.
+    /// Reading fails if `form` is a date and the trace has no wall clock.
     pub fn with_times(self, form: TimeForm) -> Self {
         Self { times: Times::new(form.clone()), form: Some(form), ..self }
     }

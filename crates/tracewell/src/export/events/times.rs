@@ -11,7 +11,7 @@ pub(super) struct Times {
     form: Form,
     /// Nanoseconds of the previous event that was written.
     before: Option<u64>,
-    /// True if an event was written, and true if its time was known.
+    /// True if an event was written, and true if the time of any of them was known.
     written: bool,
     is_known: bool,
 }
@@ -55,8 +55,8 @@ impl Times {
         is_known
     }
 
-    /// Appends the field with its key, a text in JSON if it is a date. An unknown time has the form
-    /// `absent`.
+    /// Appends the field with its key. A date is a string in JSON. An unknown time is written as
+    /// `absent` says.
     pub(super) fn put_field(
         &mut self,
         out: &mut TextBuffer,

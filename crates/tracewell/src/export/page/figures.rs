@@ -23,9 +23,8 @@ pub(super) struct OtherFigures {
 }
 
 impl OtherFigures {
-    /// Returns the content of the column: JSON in UTF-8. `figures` are the figures that were
-    /// derived with the tracks. Lists of single jobs and waits are left out, because the page has
-    /// them as tracks.
+    /// Returns the content of the column: JSON in UTF-8. `figures` are those of the tracks. Lists
+    /// of single jobs and waits are left out, because the page has them as tracks.
     pub(super) fn json(self, trace: &Trace, figures: &Figures) -> io::Result<Vec<u8>> {
         let scheduling = SchedulingFigures::new(trace, figures, &Wanted::default());
         let machines = MachineFigures::new(trace, &self.machines.figures(trace));

@@ -46,9 +46,9 @@ const MODULES: [&str; 29] = [
 /// Characters of base64 in a line: the page decodes line by line.
 const LINE: usize = 1 << 16;
 
-/// Returns the page that loads its payload from `api/v1/page` next to its own address, and its
-/// content security policy. It allows only the script and the style of the page, and requests to
-/// the server of the page.
+/// Returns the page that loads its payload from `api/v1/page`, relative to its own address, and the
+/// content security policy of the page. The policy allows only the script and the style of the
+/// page, and requests to the server of the page.
 ///
 /// ```
 /// use tracewell::export::page::served;

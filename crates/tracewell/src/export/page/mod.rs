@@ -8,7 +8,7 @@
 //! | `columns` | the payload: a header and columns, compressed |
 //! | `html` | the document: text, style, script and payload |
 //! | `served` | the page from a server, for traces of any size |
-//! | `sha256` | the hash with which a browser recognises the script |
+//! | `sha256` | the hash by which a browser recognises the script |
 //!
 //! The script and the style are in `crates/tracewell/page`.
 

@@ -43,8 +43,8 @@ pub struct ServedBuilder {
 
 impl ServedBuilder {
     /// Returns the payload of the page. If the trace has too many events for one page, the payload
-    /// shows all of it at a low resolution and lists no events; the second value answers with the
-    /// payloads of views. `trace` is the trace after the last event.
+    /// shows the whole trace at a low resolution and lists no events. The second value then creates
+    /// the payloads of views. `trace` is the trace after the last event.
     ///
     /// # Errors
     /// Returns an error if the trace has no events.
@@ -97,7 +97,7 @@ impl Sink for ServedBuilder {
     }
 }
 
-/// Returns an error if the trace shows no states: its page could only list events.
+/// Returns an error if the trace shows no states, because its page could only list events.
 fn too_large(trace: &Trace, error: TooLarge) -> Result<(), SinkError> {
     match trace.processor {
         Processor::Switches => Ok(()),
@@ -113,7 +113,7 @@ pub struct LargePage {
     summary: Summary,
     /// The figures of the whole trace, as JSON.
     figures: Vec<u8>,
-    /// The known facts about all events, without a list of them.
+    /// The facts about all events that the page needs, without a list of the events.
     noted: Events,
 }
 
@@ -133,9 +133,9 @@ impl LargePage {
         columns.payload(header)
     }
 
-    /// Returns the payload of a view: a range of ticks, divided into this number of parts. A state
-    /// that is shorter than a part is shown together with its neighbours. `listed` has the events
-    /// of the range.
+    /// Returns the payload of a view: a range of ticks, divided into this number of parts. States
+    /// that are shorter than a part are combined with their neighbours. `listed` has the events of
+    /// the range.
     ///
     /// # Errors
     /// Returns an error if the compression fails.
@@ -148,7 +148,7 @@ impl LargePage {
         let Self { trace, title, summary, figures, noted } = self;
         let resolution = (range.end - range.start.min(range.end)) / parts.max(1);
         let tracks = summary.tracks(range.clone(), resolution);
-        // The sequence numbers of the shown changes give the number of events, nearly.
+        // The sequence numbers of the shown changes give the approximate number of events.
         let shown = tracks.contexts().flat_map(|(_, row)| row.changes());
         let seqs = shown.filter(|change| range.contains(&change.at.ticks)).map(|c| c.at.seq);
         let seqs = seqs.fold(None, |all: Option<(u64, u64)>, seq| {

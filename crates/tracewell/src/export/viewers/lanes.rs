@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Returns the number of the row of each span, from 0: the first row that is free. `spans` has the
+/// Returns the number of the row of each span: the first free row, counted from 0. `spans` has the
 /// first and the last tick of each span, in order of the first ticks. A span may begin at the tick
 /// at which another one on its row ends.
 pub(super) fn lanes(spans: impl Iterator<Item = (u64, u64)>) -> Vec<usize> {

@@ -8,7 +8,8 @@ use crate::analysis::scheduling::Position;
 /// A source of changes in order of time.
 type Source<'a, T> = Box<dyn Iterator<Item = (Position, T)> + 'a>;
 
-/// Several sources as one. At equal positions, sources that were added earlier come first.
+/// Merges several sources. At equal positions, the changes of sources that were added earlier come
+/// first.
 pub(super) struct Merge<'a, T> {
     sources: Vec<(Option<T>, Source<'a, T>)>,
     /// The position of the next change of each source, with the number of the source.

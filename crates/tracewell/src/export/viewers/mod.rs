@@ -1,15 +1,15 @@
-//! Writes timelines for viewers of other projects.
+//! Writes timelines for the viewers of other projects.
 //!
 //! | file | purpose |
 //! |---|---|
 //! | `timeline` | reads a trace twice: for its tracks, and for its events |
 //! | `merge` | changes of all tracks in order of time |
-//! | `lanes` | spans that overlap, on rows without overlaps |
+//! | `lanes` | distributes overlapping spans over rows |
 //! | `perfetto` | Perfetto's protobuf format |
 //! | `vcd` | value change dumps for viewers of signals |
 //!
 //! Both formats show the tracks of [`crate::analysis::tracks`] and derive nothing about scheduling.
-//! Memory is bounded by the tracks: events are written while they are read.
+//! Only the tracks need memory, because the writers write each event when they read it.
 
 mod lanes;
 mod merge;

@@ -24,9 +24,9 @@ pub(super) struct Timeline {
 }
 
 impl Timeline {
-    /// Reads the tracks. A stream is kept in memory, so that its events can be read again.
+    /// Reads the tracks. Keeps the bytes of a stream in memory, to read its events again.
     pub(super) fn read(input: &mut Input) -> Result<Self, ExportError> {
-        // A state can depend on events from before the selection.
+        // A state can depend on events before the selection.
         let selection = input.take_selection();
         let selection = input.without_tail(selection)?;
         input.load()?;

@@ -51,8 +51,8 @@ fn role(text: &EventTypeText<'_>) -> Option<SpanRole> {
     })
 }
 
-/// Returns the call site of an event of a level. Its name has the form `TARGET:NAME`. A target is a
-/// path such as `app::net`, so a single colon ends it.
+/// Returns the call site of an event type whose family is a level. Its name has the form
+/// `TARGET:NAME`. A target is a path such as `app::net`, so only a single colon ends it.
 fn call_site(text: &EventTypeText<'_>) -> Option<CallSite> {
     let level = LEVEL_FAMILIES.iter().position(|family| *family == text.family)?;
     let level = *Level::ALL.get(level)?;
@@ -77,7 +77,7 @@ fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Returns the number of the first arguments that are numbers of spans.
+/// Returns the count of arguments that are numbers of spans. They come first.
 pub(super) const fn span_fields(role: Option<SpanRole>) -> usize {
     match role {
         None => 0,

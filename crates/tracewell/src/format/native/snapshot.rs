@@ -98,8 +98,8 @@ pub fn note(start: &[u8]) -> Option<Note> {
     Some(Note { message, fact })
 }
 
-/// The state of a stream or log that its process did not close. The recorded state is still that
-/// of a running stream.
+/// Returns the state of a stream or log that its process did not close. The recorded state still
+/// says that the stream is running.
 pub(super) fn not_closed() -> Fact {
     let form = FactForm::Text("not closed");
     Fact { name: "state", value: State::Running.code(), form }

@@ -13,11 +13,11 @@ const MAX_DEPTH: usize = 64;
 pub(super) struct Core {
     /// The task, the idle context or the scheduler; `None` if unknown.
     running: Option<ContextId>,
-    /// The interrupts that are being served, the outermost first.
+    /// The interrupts in progress, the outermost first.
     interrupts: Vec<ContextId>,
     /// The count of the last overflow packet.
     pub(super) drops: Option<u32>,
-    /// True if the stream began within a recording, so the first count includes earlier losses.
+    /// True if the stream began within a recording. The first count then includes earlier losses.
     pub(super) joined: bool,
 }
 
@@ -39,7 +39,7 @@ impl Core {
         }
     }
 
-    /// Handles missing events: what runs after them is unknown.
+    /// Handles missing events: the running context is unknown after them.
     pub(super) fn forget(&mut self) {
         self.running = None;
         self.interrupts.clear();

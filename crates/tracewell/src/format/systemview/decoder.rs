@@ -1,7 +1,7 @@
-//! Decodes an input: its head, one or several streams, and the end.
+//! Decodes an input: its head, then one or several streams.
 //!
-//! A stream that arrives is decoded packet by packet. Several streams of one recording are merged
-//! by time, after the whole input has arrived.
+//! The decoder decodes a single stream packet by packet while it arrives. It merges several streams
+//! of one recording by time, after the whole input has arrived.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::model::{
     Clock, Emitter, Flow, LossCause, PayloadLayout, Processor, RecordedArguments, Severity, Trace,
 };
 
-/// Number of events from which on equal times are reported.
+/// Minimum number of events for a report that all times are equal.
 const MANY_EVENTS: u64 = 8;
 
 /// Finds the parameters of a recorded packet.
@@ -106,7 +106,7 @@ impl Decoder for SystemViewDecoder {
             } else if !input.last {
                 return Ok(whole);
             } else {
-                // If the sink stopped, it has all it needs.
+                // A sink that stops has received all that it needs, so this is not an error.
                 let _ = self.several(&head, input, out);
                 return Ok(Progress::Done);
             }
@@ -166,7 +166,8 @@ impl SystemViewDecoder {
     ) -> Flow {
         let mut place = place;
         match packet.id {
-            // The times of several streams are compared before, so they cannot change here.
+            // `Merger` has already compared the times of several streams, so they must not change
+            // here.
             ids::SYSTIME_US if !self.merges => {
                 let missing = self.events.missing_ticks(packet, place, out.trace);
                 lane.ticks = lane.ticks.saturating_add(missing);
@@ -176,7 +177,7 @@ impl SystemViewDecoder {
             _ => {}
         }
         if self.form != lane.stream.form {
-            // The trace finds the arguments of the events so far with the old form.
+            // Deliver the events so far, because the trace finds their arguments with the old form.
             out.flush()?;
             self.form = lane.stream.form;
             out.trace.recorded = Some(Box::new(Recorded(self.form)));

@@ -49,7 +49,7 @@ pub fn is_description(text: &str) -> bool {
 /// ```
 ///
 /// # Errors
-/// Returns a message with the first line that is none of these.
+/// Returns a message with the first line that has none of these forms.
 pub fn to_schema(text: &str, path: &str) -> Result<String, String> {
     let mut out = "format = \"systemview\"\n".to_owned();
     let mut types: Vec<(String, Vec<(u32, String)>)> = Vec::new();

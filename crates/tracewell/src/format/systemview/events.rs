@@ -1,5 +1,5 @@
-//! Turns packets into events: their arguments, the contexts that recorded them, the names that they
-//! contain, and the losses that they report.
+//! Converts packets to events: their arguments, the contexts that recorded them, the names that
+//! they contain, and the losses that they report.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use crate::model::{
 };
 use crate::text::shown;
 
-/// Number of ticks after which the counter of a target wraps.
+/// Number of ticks of one turn: the counter of a target wraps after it.
 const TURN: u64 = 1 << 32;
 
 /// Maximum number of series with a type.
@@ -89,14 +89,14 @@ impl Events {
         }
     }
 
-    /// Returns the address of an identifier. The lowest bits are lost.
+    /// Returns the address of an identifier. The recorder removes the lowest bits of the address.
     #[inline]
     fn address(&self, id: u32) -> u64 {
         u64::from(self.base.wrapping_add(id.checked_shl(self.shift).unwrap_or(0)))
     }
 
-    /// Returns the ticks by which the time of the system is ahead of the counter: whole turns of
-    /// the counter that no packet shows.
+    /// Returns the number of ticks by which the time of the system is ahead of the counter: the
+    /// whole turns of the counter without a packet. Returns 0 if there are none.
     pub(super) fn missing_ticks(
         &mut self,
         packet: &Packet<'_>,
@@ -118,7 +118,8 @@ impl Events {
         let counted = u128::from(at.ticks.saturating_sub(ticks_before));
         let ahead = expected.saturating_sub(counted);
         let turns = (ahead + u128::from(TURN / 2)) / u128::from(TURN);
-        // The system's time is less precise than the counter, but not by a large part of a turn.
+        // The system's time is less precise than the counter, but its error is a small part of a
+        // turn.
         let difference = ahead.abs_diff(turns * u128::from(TURN));
         if turns == 0 || difference > u128::from(TURN / 8) {
             return 0;
@@ -136,7 +137,7 @@ impl Events {
         missing
     }
 
-    /// Adds the event of a packet, which consists of the bytes in `record`.
+    /// Adds the event of a packet. `record` is the range of the packet's bytes in the input.
     #[inline]
     pub(super) fn add(
         &mut self,
@@ -270,7 +271,7 @@ impl Events {
             ids::STACK_INFO => {
                 let (task, base, size, usage) =
                     (self.address(number()), number(), number(), number());
-                // Zephyr exchanges base and size of a single thread.
+                // Zephyr swaps base and size when it reports a single thread.
                 let (base, size) = if base < size { (size, base) } else { (base, size) };
                 self.names.stack(out.trace, task, base, size);
                 self.row.number(task);
@@ -353,7 +354,7 @@ impl Events {
             };
             let value = shown(value.trim().as_bytes()).into_owned();
             match trace.texts.iter_mut().find(|(known, _)| *known == name) {
-                // The streams of several cores differ in the core only.
+                // The streams of several cores differ only in this text.
                 Some(_) if name == "core" => {}
                 Some((_, known)) => *known = value,
                 None => trace.texts.push((name, value)),
@@ -401,7 +402,7 @@ impl Events {
             _ => Some(u64::from(count) + 1),
         };
         core.joined = false;
-        // Tasks and interrupts may have changed among the lost events.
+        // The lost events may have changed the running task and interrupt.
         core.forget();
         self.row.number(count);
         out.loss(lost, LossCause::NoRoom, at.offset)
@@ -556,7 +557,8 @@ impl Events {
     }
 
     /// Returns the key of an object. Systems record some objects by identifiers and others by
-    /// addresses, so the other reading applies if only that one names a known object.
+    /// addresses. `shrunk` says which is likely; the other one applies if only it is the key of a
+    /// known object.
     fn object(&self, number: u32, shrunk: bool, trace: &Trace) -> u64 {
         let readings = [self.address(number), u64::from(number)];
         let [first, second] = if shrunk { readings } else { [readings[1], readings[0]] };
@@ -564,7 +566,7 @@ impl Events {
         if !is_known(first) && is_known(second) { second } else { first }
     }
 
-    /// Handles skipped bytes: what runs after them is unknown.
+    /// Handles skipped bytes: the running contexts are unknown after them.
     pub(super) fn skipped(&mut self, cpu: Option<u16>, joined: bool) {
         match cpu {
             Some(cpu) => {

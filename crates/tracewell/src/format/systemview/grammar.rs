@@ -1,8 +1,8 @@
 //! Parses the descriptions of events that modules send and that description files contain:
 //! `Packet len=%u from=%p | Returns %u`.
 //!
-//! The first word is the name. A parameter is a word, `=%`, and a conversion. Other words are for
-//! display only. The text after `|` describes the returned value and is not used.
+//! The first word is the name. A parameter is a word, `=%`, and a conversion. The parser ignores
+//! all other words, and the text after `|`, which describes the returned value.
 
 use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Instrumentation};
 use crate::text::shown;

@@ -1,8 +1,8 @@
-//! Reads the bytes before the first packet: the lines that host programs write in front of a
-//! stream, and the greeting of a target.
+//! Reads the bytes before the first packet: the lines that host programs write before a stream, and
+//! the greeting of a target.
 //!
 //! Head lines begin with `;`. The head ends at the first line that does not. Only `ESP_Extension`
-//! and `Offset CoreN BYTES` change how the stream is read; all other lines are texts.
+//! and `Offset CoreN BYTES` change how the decoder reads the stream. All other lines are texts.
 
 use tracewell_wire::systemview::{SERIAL_GREETING, TCP_GREETING};
 

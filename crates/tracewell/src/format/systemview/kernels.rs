@@ -80,7 +80,7 @@ impl Kernel {
                 .and_then(|entries| schema.extend(&Arc::new(entries), super::RULES));
             match added {
                 Ok(()) => Arc::new(schema),
-                // The file is part of the program, and a test parses it.
+                // The file is part of this program, and a test parses it.
                 Err(error) => unreachable!("{error}"),
             }
         };

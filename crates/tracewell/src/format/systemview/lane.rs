@@ -25,7 +25,8 @@ impl Lane {
     /// Returns the place of the next packet.
     #[inline]
     pub(super) fn place(&mut self, packet: &Packet<'_>, offset: u64) -> Place {
-        // The first difference counts from the start of the recorder, or from an earlier recording.
+        // The first difference counts from the start of the recorder or from an earlier recording,
+        // so ignore it.
         if std::mem::replace(&mut self.started, true) {
             self.ticks = self.ticks.saturating_add(u64::from(packet.delta));
             self.advanced |= packet.delta > 0;

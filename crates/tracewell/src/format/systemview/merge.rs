@@ -13,7 +13,7 @@ use super::stream::{Part, Skipped, Source};
 use crate::format::Input;
 use crate::model::{Severity, Trace};
 
-/// Maximum number of packets of one time that are compared with packets of other cores.
+/// Maximum number of packets with equal times that are compared with packets of other cores.
 const MAX_COMPARED: usize = 64;
 
 /// The next part of a stream.
@@ -54,8 +54,8 @@ impl<'a> Merger<'a> {
         Self { branches: branches.collect(), compared: VecDeque::new() }
     }
 
-    /// Reads the first packet of each stream, and reports streams that do not begin with copies of
-    /// one packet: their clocks may have different origins.
+    /// Reads the first packet of each stream. Reports streams that do not begin with copies of one
+    /// packet, because their clocks may have different origins.
     pub(super) fn begin(&mut self, events: &Events, trace: &mut Trace) {
         let mut first = None;
         for branch in &mut self.branches {
@@ -70,7 +70,8 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Returns the earliest part of all streams with its stream. [`Merger::advance`] must follow.
+    /// Returns the earliest part of all streams, and the index of its stream. The caller must then
+    /// call [`Merger::advance`].
     pub(super) fn earliest(&mut self) -> Option<(usize, Next<'a>)> {
         let nexts = self.branches.iter().enumerate();
         let nexts = nexts.filter_map(|(index, branch)| Some((index, branch.next?)));

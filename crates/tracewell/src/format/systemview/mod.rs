@@ -1,4 +1,4 @@
-//! Decodes streams of SEGGER SystemView: files of host programs, and what a target sends.
+//! Decodes streams of SEGGER SystemView: files of host programs, and the bytes that a target sends.
 //!
 //! | file | task |
 //! |---|---|
@@ -6,13 +6,13 @@
 //! | `grammar` | parses descriptions of events |
 //! | `description` | converts description files to schema files |
 //! | `head` | reads the lines or the greeting before the first packet |
-//! | `stream` | cuts a stream into packets, and finds the next one after damage |
+//! | `stream` | splits a stream into packets, and finds the next one after damage |
 //! | `row` | builds the rows of arguments |
 //! | `names` | tasks, interrupts, resources, markers |
 //! | `kernels` | the operating systems whose events have descriptions |
 //! | `tables` | the schema of a stream |
 //! | `cores` | the contexts that run |
-//! | `events` | turns packets into events |
+//! | `events` | converts packets to events |
 //! | `options` | facts that the bytes do not contain |
 //! | `lane` | the time of a stream |
 //! | `merge` | merges the streams of several cores |
@@ -60,7 +60,7 @@ pub static FORMAT: Format = Format {
 /// The rules for schema files: modules name their events in the stream.
 const RULES: Rules = Rules { names_events: true, check_encoding };
 
-/// The encoding of an argument that is an identifier of an address.
+/// The encoding of an argument that is the identifier of an object: its shortened address.
 const SHRUNK: &str = "id";
 
 /// Type code of tasks in the schema.
@@ -72,8 +72,8 @@ const RESOURCE: u32 = 3;
 /// The event whose argument has the names of markers.
 const MARK_START: u32 = 15;
 
-/// Returns the events that every stream has. The events of operating systems and modules are known
-/// after their descriptions.
+/// Returns the events that every stream has. The decoder adds the events of an operating system and
+/// of modules when it has their descriptions.
 ///
 /// ```
 /// let schema = tracewell::format::systemview::schema();
@@ -108,7 +108,7 @@ fn recognise(start: &[u8]) -> Option<Confidence> {
     (start.starts_with(b";") && head::is_head(start)).then_some(Confidence::Possible)
 }
 
-/// Returns true if a sync is followed by the packets with which a recording begins.
+/// Returns true if the packets at the beginning of a recording follow a sync.
 fn is_recording(bytes: &[u8]) -> bool {
     let form = Form::default();
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();

@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::text::shown;
 
-/// Keys of contexts that are no tasks. Keys of tasks are addresses of 32 bits.
+/// Keys of contexts that are not tasks. Keys of tasks are addresses of 32 bits.
 mod key {
     pub(super) const INTERRUPT: u64 = 1 << 32;
     pub(super) const IDLE: u64 = 2 << 32;
@@ -87,7 +87,8 @@ impl Names {
         context
     }
 
-    /// Begins a new life of the task at this address, if an earlier task had a name or has ended.
+    /// Begins the life of a new task at this address, if an earlier task there had a name or has
+    /// ended.
     pub(super) fn create(&mut self, address: u64, ticks: u64, out: &mut Emitter<'_>) -> Flow {
         let used = self.tasks.get(&address).is_some_and(|task| !task.name.is_empty() || task.ended);
         if used {
@@ -98,7 +99,7 @@ impl Names {
 
     /// Replaces a task by another one with the same address.
     fn restart(&mut self, address: u64, ticks: u64, out: &mut Emitter<'_>) -> Flow {
-        // Earlier events belong to the earlier task.
+        // Deliver the earlier events first, because they belong to the earlier task.
         out.flush()?;
         if let Some(task) = self.tasks.get(&address)
             && !task.ended
@@ -109,7 +110,7 @@ impl Names {
         Flow::Continue(())
     }
 
-    /// Sets the name and the priority of a task. Another name begins a new life.
+    /// Sets the name and the priority of a task. Another name means another task.
     pub(super) fn describe(
         &mut self,
         address: u64,
@@ -133,7 +134,7 @@ impl Names {
 
     /// Sets the stack of a task.
     pub(super) fn stack(&mut self, trace: &mut Trace, address: u64, base: u32, size: u32) {
-        // A change of a priority is recorded with an empty stack.
+        // Targets report a change of a priority with an empty stack.
         if let Some(task) = self.tasks.get_mut(&address)
             && size > 0
         {

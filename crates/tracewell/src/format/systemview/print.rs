@@ -2,8 +2,8 @@
 //!
 //! The conversions are those of C: flags `-0+#` and blank, width, precision, `l` and `h` without
 //! effect, and `c d i u x X p s %`. The target counts the `%` characters of a text to find the
-//! number of arguments, so `%%` uses an argument that it does not show. The argument of `%s` is an
-//! address, because the target does not send the text.
+//! number of arguments. Therefore `%%` uses one argument, which is not shown. The argument of `%s`
+//! is an address, because the target does not send the text at this address.
 
 use std::fmt::Write;
 

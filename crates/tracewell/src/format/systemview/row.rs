@@ -57,8 +57,8 @@ impl Row {
         self.push(Some(place));
     }
 
-    /// Adds a list of the numbers in `payload`. Bytes that are not numbers end the list as bytes.
-    /// The argument is absent if the payload is empty.
+    /// Adds a list of the numbers in `payload`. The first bytes that are not a number, and all
+    /// bytes after them, follow as bytes. If the payload is empty, the argument is absent.
     pub(super) fn list(&mut self, payload: &[u8]) {
         if payload.is_empty() {
             return self.push(None);

@@ -1,41 +1,41 @@
-//! Cuts one stream into packets, and finds the next packet after damage.
+//! Splits one stream into packets, and finds the next packet after damage.
 //!
-//! While the stream is in step, one packet follows the other. A run of at least ten zero bytes is a
-//! sync, or unused memory with a sync at its end. If bytes are not a packet, the stream searches
-//! its next [`RANGE`] bytes for a sync. If there is none, it continues at the first position from
-//! which [`MANY`] plausible packets follow each other. The result does not depend on the windows in
-//! which the bytes arrive.
+//! While the stream is synchronised, each packet begins at the end of the packet before. A run of
+//! at least ten zero bytes is a sync, or unused memory with a sync at its end. If bytes are not a
+//! packet, the decoder searches the next [`RANGE`] bytes for a sync. If there is none, it continues
+//! at the first position from which [`MANY`] plausible packets follow each other. The result does
+//! not depend on the lengths of the windows in which the bytes arrive.
 
 use tracewell_wire::systemview::ids::{self, SHAPES};
 use tracewell_wire::systemview::{Fault, Form, Packet, SYNC, TextOrder};
 
-/// Number of bytes that are searched for a sync before packets without a sync are accepted.
+/// Number of bytes to search for a sync before the decoder accepts packets without a sync.
 const RANGE: usize = 1 << 14;
 
-/// Number of plausible packets after which a stream without a sync is in step again.
+/// Number of plausible packets that resynchronise a stream without a sync.
 const MANY: usize = 8;
 
-/// Number of plausible packets that are enough if the stream ends after them.
+/// Number of plausible packets that suffice if the stream ends after them.
 const FEW: usize = 3;
 
 /// Maximum length of the parameters of a plausible packet in bytes.
 const PLAUSIBLE_PAYLOAD: usize = 512;
 
-/// Maximum length of an incomplete packet at the end of an input that is no damage, in bytes.
-/// Recorders limit texts to 128 bytes by default.
+/// Maximum length in bytes of an incomplete packet at the end of an input that does not count as
+/// damage. Recorders limit texts to 128 bytes by default.
 const LAST_PACKET: usize = 1 << 10;
 
-/// Number of ticks that packets with plausible times lie apart at most, if the rate is unknown.
+/// Maximum number of ticks between packets with plausible times, if the rate is unknown.
 const PLAUSIBLE_DELTA: u32 = 1 << 30;
 
-/// Why bytes are not packets.
+/// The reason why bytes are not packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Cause {
     /// The input begins within a recording.
     Joined,
     /// The bytes are not a packet.
     Fault(Fault),
-    /// The last packet before a sync has fewer bytes than it should have.
+    /// The last packet before a sync is incomplete.
     Cut,
     /// The input ends within a packet.
     Truncated,
@@ -60,7 +60,7 @@ pub(super) enum Part<'a> {
     Packet(Packet<'a>, u64),
     /// Bytes that are not packets.
     Skipped(Skipped),
-    /// At least this number of bytes is needed after the consumed bytes.
+    /// The decoder needs at least this number of bytes after the consumed bytes.
     More(usize),
     /// The stream has ended.
     End,
@@ -137,7 +137,8 @@ impl Stream {
         }
     }
 
-    /// Reads the packet at the start of `rest`. Returns `None` if the search for one begins.
+    /// Reads the packet at the start of `rest`. Returns `None` if there is none, and the search for
+    /// one must begin.
     #[inline]
     fn packet<'a>(&mut self, rest: &'a [u8], last: bool) -> Option<Part<'a>> {
         if !self.order_known && begins_long_text(rest, self.form) {
@@ -219,7 +220,7 @@ impl Stream {
         if whole && !last {
             return Some(Part::More(RANGE));
         }
-        // The rest of the range is searched again with the bytes after it.
+        // The next search covers the rest of the range together with the bytes after it.
         let until = if whole { range.len() } else { RANGE / 2 };
         let damaged = usize::from(self.at == from && cause != Cause::Joined);
         let guess = (damaged..until).find(|at| {
@@ -256,7 +257,7 @@ impl Stream {
     #[cold]
     fn infer_order(&self, rest: &[u8], last: bool) -> Option<TextOrder> {
         let mut orders = [TextOrder::HighFirst, TextOrder::LowFirst];
-        // The shorter text needs fewer bytes, so it is tried first.
+        // Try the shorter text first, because it needs fewer bytes.
         let count = rest.iter().position(|byte| *byte == 0xFF);
         let count = count.and_then(|at| rest.get(at + 1..at + 3));
         if let Some([first, second]) = count

@@ -23,20 +23,20 @@ const FIRST_EXTENDED: u32 = 0x8000;
 /// Maximum number of second ids.
 const EXTENDED_IDS: u32 = 0x100;
 
-/// Added to ids above 32767, so that they differ from those of extended events.
+/// The number that is added to ids above 32767, so that they differ from those of extended events.
 const HIGH_IDS: u32 = 0x1_0000;
 
-/// How an argument is recorded.
+/// The form in which an argument is recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Field {
     /// A number.
     Number,
-    /// The key of an object of any form: an identifier or an address.
+    /// The key of an object: an identifier or an address.
     Object {
         /// True if the description says that it is an identifier.
         shrunk: bool,
     },
-    /// An identifier of an address.
+    /// The identifier of an object: its shortened address.
     Shrunk,
     /// A number of 32 bits in IEEE 754.
     Float,
@@ -97,7 +97,7 @@ impl Tables {
         }
     }
 
-    /// Gives the numbers of calls the names of their events.
+    /// Names the numbers of calls after the events of these calls.
     pub(super) fn name_calls(&self, trace: &mut Trace) {
         let events = trace.schema.events().iter();
         let calls = events.filter(|event| (ids::FIRST_SYSTEM..=0x7FFF).contains(&event.id));

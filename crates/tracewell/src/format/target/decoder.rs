@@ -1,5 +1,5 @@
-//! Finds packets in any bytes: a line that the reader joined late, with noise and missing pieces,
-//! or a dump of a target's memory, which contains a ring.
+//! Finds packets in any bytes. The input is a dump of a target's memory with a ring, or the bytes
+//! of a line. A line may begin within a packet, contain other bytes, and lack bytes.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ struct TargetDecoder {
     lanes: Lanes,
     rows: Rows,
     begun: bool,
-    /// True if the bytes before the current position are no packet.
+    /// True if the bytes before the current position are not a packet.
     in_noise: bool,
     definitions: u64,
     skipped: u64,
@@ -48,7 +48,7 @@ pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> 
     }))
 }
 
-/// Number of bytes at the start of an input that show if it is a line or a dump of memory.
+/// Number of bytes at the start of an input that the decoder examines to find its kind.
 const EXAMINED: usize = 2 * MAX_PACKET;
 
 /// The kind of an input.
@@ -58,14 +58,14 @@ enum Kind {
     Line,
     /// A dump of memory with a ring.
     Dump,
-    /// Neither is at the start. A dump can contain a ring further on.
+    /// Neither is at the start. A dump can contain a ring after these bytes.
     Unknown,
     /// More bytes are needed.
     Incomplete,
 }
 
-/// Returns the kind of an input by its first bytes: a packet at the very start, two adjacent packets,
-/// or a control block, whichever comes first.
+/// Returns the kind of an input by its first bytes. A packet at the start or two adjacent packets
+/// are a line, and a control block is a dump. The first of them determines the kind.
 fn kind(start: &[u8], last: bool) -> Kind {
     let complete = last || start.len() >= EXAMINED;
     let start = start.get(..EXAMINED).unwrap_or(start);
@@ -172,7 +172,7 @@ impl TargetDecoder {
         Flow::Continue(Progress::Done)
     }
 
-    /// Notes bytes that are no packet. Adjacent ones are reported once.
+    /// Notes bytes that are not a packet. Reports adjacent ones once.
     fn noise(&mut self, offset: u64, bytes: usize, out: &mut Emitter<'_>) {
         self.skipped += bytes as u64;
         if std::mem::replace(&mut self.in_noise, true) {
@@ -239,8 +239,8 @@ impl TargetDecoder {
         self.lanes.finish(&mut self.rows, out)?;
         if others > 0 {
             let message = format!("{others} slots contain no packet with a valid checksum");
-            // The numbers of the next packets count the events of damaged ones, unless these are
-            // the newest.
+            // The numbers of later packets show the number of lost events, except for the newest
+            // packets. So the total is unknown.
             return out.damage(message, (None, LossCause::Damaged), start);
         }
         Flow::Continue(())
@@ -270,7 +270,7 @@ const fn decimal(name: &'static str, value: u64) -> Fact {
 fn sync(bytes: &[u8], last: bool) -> usize {
     match bytes.windows(SYNC.len()).position(|two| *two == SYNC) {
         Some(at) => at,
-        // The last byte may be the first half of the sync bytes.
+        // The last byte may be the first of the two sync bytes.
         None if !last && bytes.ends_with(&SYNC[..1]) => bytes.len() - 1,
         None => bytes.len(),
     }

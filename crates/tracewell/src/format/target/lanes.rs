@@ -1,9 +1,9 @@
 //! The packets of each core, in order: gaps in their numbers, restarts of the target, and merging of
 //! several cores by time.
 //!
-//! A packet of one core is delivered when every other core has a later packet, so that events are
-//! in order of time. If a core sends nothing for long, the others do not wait: at most
-//! [`MAX_HELD`] bytes of packets are held.
+//! On a line, the decoder delivers the earliest event while it holds a packet of every core, so
+//! events are in order of time. If a core sends nothing for long, the others do not wait forever:
+//! the decoder holds about [`MAX_HELD`] bytes of packets.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use super::rows::{Place, Rows};
 use crate::format::order::Order;
 use crate::model::{Emitter, Flow, LossCause, Severity};
 
-/// Maximum number of bytes of packets that are held while other cores are silent.
+/// Number of bytes of held packets from which the decoder does not wait for silent cores.
 const MAX_HELD: usize = 1 << 16;
 
 /// Events that are missing before a packet.
@@ -30,7 +30,8 @@ struct Missing {
 struct Held {
     missing: Vec<Missing>,
     restart: bool,
-    /// The time of the next event, continued over restarts, without the ticks of this event.
+    /// The time of the previous event, or of the header before the first event. It continues over
+    /// restarts.
     time: u64,
     payload: Vec<u8>,
     /// Offset of the payload in the source.
@@ -46,9 +47,9 @@ struct Lane {
     /// The expected numbers of the next packet and of its first event.
     expected: Option<(u32, u32)>,
     session: u8,
-    /// Number of the target's restarts that this core has shown.
+    /// Number of the target's restarts in the packets of this core.
     restarts: u64,
-    /// Number of ticks that is added to its recorded times since its last restart.
+    /// Number of ticks to add to its recorded times since its last restart.
     base: u64,
     /// The recorded time of its last event.
     last: u64,
@@ -71,7 +72,7 @@ pub(super) struct Lanes {
     cores: usize,
     held: usize,
     restarts: u64,
-    /// The number of ticks that cores add to recorded times after the last restart.
+    /// Number of ticks to add to recorded times after the last restart.
     base: u64,
     /// The largest time so far, with this number added.
     latest: u64,
@@ -84,8 +85,8 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Notes bytes before the next packet that are no packet. Before the first packet, they are the
-    /// rest of a packet whose beginning the reader missed.
+    /// Notes bytes before the next packet that are not a packet. Before the first packet, they are
+    /// the rest of a packet whose beginning the reader missed.
     pub(super) fn skipped(&mut self, offset: u64, out: &mut Emitter<'_>) {
         let (severity, cause, message) = match self.packets {
             0 => (Severity::Note, LossCause::Truncated, "the input begins within a packet"),
@@ -122,7 +123,7 @@ impl Lanes {
         let lane = &mut self.lanes[index];
         let mut missing = Vec::new();
         missing.extend(self.damage.take().map(|(offset, cause)| Missing {
-            // The numbers of the next packet count the events of the damaged ones.
+            // The numbers of the next packet show how many events the damaged ones had.
             events: Some(0),
             cause,
             offset,
@@ -141,7 +142,7 @@ impl Lanes {
         let mut is_first = false;
         if restart {
             lane.restarts += 1;
-            // The first core that shows a restart determines the origin for all.
+            // The first core with a packet after a restart determines the origin for all cores.
             is_first = lane.restarts > self.restarts;
             if is_first {
                 self.restarts = lane.restarts;
@@ -178,7 +179,7 @@ impl Lanes {
         });
         match origin {
             Origin::Line => self.deliver(false, rows, out),
-            // The packets of one core follow those of another.
+            // Wait for all packets: a ring contains those of one core after those of another.
             Origin::Ring => Flow::Continue(()),
         }
     }
@@ -245,7 +246,7 @@ impl Lane {
         let ahead = header.number.wrapping_sub(number);
         match ahead < 1 << 31 {
             true => Some(false),
-            // Memory that is cleared by a restart begins with packet 0 at time 0.
+            // If a restart clears the memory, the recorder begins with packet 0 at time 0 again.
             false if header.time < self.last => Some(true),
             false => None,
         }
@@ -260,8 +261,8 @@ impl Lane {
         offset: u64,
         list: &mut Vec<Missing>,
     ) {
-        // The numbers of events begin again after a restart. Those of packets continue if the memory
-        // survived it, and show if the last packets before it are missing.
+        // The numbers of events begin at 0 after a restart. The numbers of packets continue if the
+        // memory survived it, so they show if the last packets before it are missing.
         if let Some((number, _)) =
             self.expected.filter(|_| restart && header.session != self.session)
             && header.number != number

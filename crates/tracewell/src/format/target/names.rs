@@ -49,7 +49,7 @@ fn last(kind: DefinitionKind, number: u32, trace: &Trace) -> Option<ObjectId> {
 }
 
 impl Names {
-    /// Returns true if a definition changes nothing.
+    /// Returns true if a definition is already known.
     pub(super) fn has(&self, entry: &Definition) -> bool {
         self.known.get(&(entry.kind, entry.number)).is_some_and(|known| {
             let part = known.part(entry.part);
@@ -70,7 +70,7 @@ impl Names {
             .known
             .entry((entry.kind, entry.number))
             .or_insert_with(|| Known { first: *entry, name: Vec::new() });
-        // Parts arrive in order. The first part of another name replaces the name.
+        // Parts usually arrive in order. The first part of another name replaces the name.
         let at = usize::from(entry.part) * NAME;
         if known.part(entry.part) != entry.text() {
             known.name.truncate(at);
@@ -99,7 +99,7 @@ impl Names {
         }
     }
 
-    /// Gives a task or object, if events or definitions mentioned it, its name and parameters.
+    /// Sets the name and the parameters of a task or object. Adds the object if it is new.
     fn describe(&self, kind: DefinitionKind, number: u32, trace: &mut Trace) {
         let label = self.label(kind, number);
         let Some(id) = last(kind, number, trace) else {
@@ -194,7 +194,7 @@ impl Names {
         known.map(|known| u64::from(known.first.value)).into_iter().collect()
     }
 
-    /// Returns the name, or a name of kind and number.
+    /// Returns the name of a task or object, or its kind and number if it has no name.
     fn label(&self, kind: DefinitionKind, number: u32) -> String {
         let known = self.known.get(&(kind, number)).filter(|known| !known.name.is_empty());
         known.map_or_else(|| unnamed(kind, number), |known| shown(&known.name).into_owned())
@@ -215,8 +215,8 @@ fn unnamed(kind: DefinitionKind, number: u32) -> String {
     format!("{label} {number}")
 }
 
-/// Defines an event of the application from `name(argument,argument)`. An incomplete name is
-/// ignored: another part of it follows.
+/// Defines an event of the application from `name(argument,argument)`. Ignores an incomplete name,
+/// because another part of it follows.
 fn define_event(text: &[u8], number: u32, trace: &mut Trace) {
     let text = shown(text);
     let Some((name, rest)) = text.split_once('(') else { return };

@@ -36,8 +36,9 @@ impl<'a> Ring<'a> {
         table.chunks_exact(ENTRY).filter_map(Definition::read)
     }
 
-    /// Returns the valid packets of all cores with their offsets in the ring, in order of time. The
-    /// second result is the number of slots that contain something else.
+    /// Returns the valid packets with their offsets in the ring: by session, then by core, then by
+    /// age. The second result is the number of slots without a valid packet, except for slots that
+    /// contain only zeros.
     pub(super) fn packets(&self) -> (Vec<(usize, Packet<'a>)>, u64) {
         let slots = self.bytes.get(self.control.slots_at(0)..).unwrap_or_default();
         let (mut packets, mut others) = (Vec::new(), 0);
@@ -51,7 +52,7 @@ impl<'a> Ring<'a> {
                 _ => others += u64::from(slot.iter().any(|byte| *byte != 0)),
             }
         }
-        // The oldest packet of a core follows the newest one, and numbers wrap.
+        // In the memory, the oldest packet of a core follows the newest one. Numbers wrap.
         for core in 0..self.control.cores {
             let numbers = packets.iter().filter(|(_, packet)| packet.header.core == core);
             let numbers: Vec<_> = numbers.map(|(_, packet)| packet.header.number).collect();

@@ -1,9 +1,9 @@
 //! Converts recorded events to events with contexts and arguments.
 //!
-//! The stream has one event for a switch, `RUNS`. What it means depends on the task that ran
-//! before: it was blocked, or preempted. A lock that a task waited for is recorded twice: as a
-//! request when the wait begins, and when the task has got it. This module derives ids above 255
-//! from the state of the tasks, so that each event of the schema has one meaning.
+//! The stream has one event for a switch, `RUNS`. Its meaning depends on the task that ran before:
+//! this task was blocked or preempted. If a task waits for a lock, the recorder records the request
+//! and, after the wait, the acquisition. This module derives ids above 255 from the state of the
+//! tasks, so that each event of the schema has one meaning.
 
 use tracewell_wire::target::{DefinitionKind, RecordedEvent, ids, number};
 
@@ -15,7 +15,7 @@ use crate::model::{Context, ContextId, ContextKind, Emitter, Flow, NewEvent, Pri
 
 /// Ids that the decoder derives.
 mod derived {
-    /// A task runs instead of one that stopped.
+    /// A task runs after one that stopped.
     pub(super) const SWITCH: u32 = 0x100;
     /// A task runs instead of one that was ready to continue.
     pub(super) const PREEMPT: u32 = 0x101;
@@ -31,15 +31,15 @@ mod derived {
     pub(super) const DELETE: u32 = 0x210;
 }
 
-/// Keys of contexts that are neither tasks nor interrupts. No task has numbers of this size.
+/// Keys of contexts that are neither tasks nor interrupts. Numbers of tasks are smaller.
 const START_UP: u64 = 1 << 48;
 const IDLE: u64 = START_UP + 1;
 const UNKNOWN: u64 = START_UP + 2;
 
-/// Maximum depth of nested interrupts. A deeper one is recorded, but its context is the outer one.
+/// Maximum depth of nested interrupts. The events of deeper ones have the context of the outer one.
 const MAX_DEPTH: usize = 64;
 
-/// The occupant of a core while no interrupt is served.
+/// The occupant of a core outside of interrupts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Runs {
     /// The scheduler has not started, or the trace does not show it.
@@ -59,7 +59,7 @@ struct Core {
 /// The counts that `info` shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Counts {
-    /// Number of events that made a ready task ready. They are not shown.
+    /// Number of events that made a ready task ready. The decoder drops them.
     pub(super) ready_again: u64,
     /// Number of ends of interrupts whose beginnings were not recorded.
     pub(super) unmatched_exits: u64,
@@ -105,8 +105,9 @@ impl Rows {
         if self.renames(event.id) {
             out.flush()?;
         }
-        // The beginning of an interrupt belongs to it, and the start to the time before the first
-        // task. A switch belongs to the task that loses the core.
+        // The context of the beginning of an interrupt is this interrupt. The context of the start
+        // is the time before the first task. The context of a switch is the task that loses the
+        // core, so the state changes after this.
         match event.id {
             ids::INTERRUPT_ENTER => self.enter(place.core, event.arguments[0] as u32),
             ids::START => self.core(place.core).runs = Runs::StartUp,
@@ -128,8 +129,8 @@ impl Rows {
         out.copied(NewEvent { ticks, cpu, context, id, priority }, place.offset)
     }
 
-    /// Returns true if an event ends the life of a number, so that earlier events must be delivered
-    /// before.
+    /// Returns true if an event can give a number to another task or object. The decoder must
+    /// deliver earlier events first.
     fn renames(&self, id: u8) -> bool {
         matches!(id, ids::TASK_CREATE | ids::OBJECT_CREATE | ids::START)
     }
@@ -180,7 +181,7 @@ impl Rows {
         }
     }
 
-    /// Updates the state by an event and returns its row, or `None` if the event says nothing new.
+    /// Updates the state by an event and returns its row, or `None` if the event changes nothing.
     fn take(
         &mut self,
         event: &RecordedEvent<'_>,

@@ -1,5 +1,5 @@
-//! The state of each task: enough to know why a task lost its core, if a request was made before,
-//! and if a task that becomes ready was ready already.
+//! The state of each task. It shows why a task lost its core, if the task requested a lock before,
+//! and if a task that becomes ready was already ready.
 
 use std::collections::HashMap;
 
@@ -41,7 +41,7 @@ pub(super) struct Task {
     pub(super) context: ContextId,
     pub(super) priority: Option<u16>,
     pub(super) state: State,
-    /// The object for which it asked, until it gets it or does something else.
+    /// The lock that it requested last, until it gets a lock or waits for another object.
     pub(super) asked: Option<(DefinitionKind, u32)>,
 }
 

@@ -45,7 +45,7 @@ fn arguments(id: u32, mut bytes: &[u8], trace: &Trace, row: &mut Vec<u8>) {
     let args = &trace.schema.event(id).args;
     let slots = args.len().min(MAX_SLOTS);
     for (value, argument) in values.iter_mut().zip(args) {
-        // The recorder passes 32 bits as a signed number.
+        // The recorder stores the 32 bits of each argument as a signed number.
         if argument.kind != ArgumentKind::Signed {
             *value &= u64::from(u32::MAX);
         }

@@ -199,11 +199,11 @@ impl Schema {
         Ok(())
     }
 
-    /// Checks that some argument uses each table of the files, which have been added to this
-    /// schema. The names of other tables would never appear.
+    /// Checks that at least one argument uses each table of the files, because the names of an
+    /// unused table would never appear. The files must have been added to this schema.
     ///
     /// # Errors
-    /// Returns an error with the position of the first table without use.
+    /// Returns an error with the position of the first unused table.
     pub(crate) fn check_tables<'e>(
         &self,
         files: impl Iterator<Item = &'e Extension> + Clone,

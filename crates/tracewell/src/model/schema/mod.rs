@@ -61,7 +61,7 @@ pub enum ArgumentKind {
     Flags(TableId),
     /// An IPv4 address in host order.
     Ipv4,
-    /// 0 for false, any other number for true.
+    /// True or false: 0 is false, any other number is true.
     Bool,
     /// The number of a span of an instrumented program, 0 for none.
     Span,
@@ -290,8 +290,7 @@ impl Schema {
         self.hooks
     }
 
-    /// Returns true if events have levels and targets, because they come from call sites of an
-    /// instrumented program.
+    /// Returns true if the events of call sites of an instrumented program have levels and targets.
     pub const fn has_call_sites(&self) -> bool {
         self.has_call_sites
     }
@@ -390,8 +389,9 @@ impl Schema {
         &self.events
     }
 
-    /// Returns all entries that apply to at least one id for which `is_wanted` returns true. Of a
-    /// range, it tries the first id and the ids in `tried`; `None` stands for the first 65536 ids.
+    /// Returns all entries that apply to at least one id for which `is_wanted` returns true. In a
+    /// range, tries the first id and the ids in `tried`. If `tried` is `None`, tries the first
+    /// 65536 ids of the range.
     pub(crate) fn entries_of(
         &self,
         tried: Option<&[u32]>,

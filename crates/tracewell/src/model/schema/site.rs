@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// The level of an event, from the most severe.
+/// The level of an event. The most severe level comes first.
 ///
 /// ```
 /// use tracewell::model::schema::Level;
@@ -26,7 +26,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// All levels, from the most severe.
+    /// All levels, the most severe first.
     pub const ALL: [Self; 5] = [Self::Error, Self::Warn, Self::Info, Self::Debug, Self::Trace];
 
     /// Returns the name in capital letters, as outputs show it.
@@ -64,11 +64,11 @@ pub struct CallSite {
 /// The role of an event in a span. Argument 0 of an event with a role is the number of the span.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SpanRole {
-    /// The span begins. Argument 1 is the number of the span around it.
+    /// The span begins. Argument 1 is the number of its parent span.
     Begins,
     /// The event happens in the span. The number is 0 if it happens in no span.
     Inside,
-    /// The span gets further values.
+    /// The program adds values to the span.
     Records,
     /// A thread enters the span.
     Enters,
@@ -86,7 +86,7 @@ pub struct Instrumentation {
     pub site: Option<CallSite>,
     /// The role of the event in a span.
     pub span: Option<SpanRole>,
-    /// Index of the first and of the last argument among those whose texts share the bytes of the
+    /// Index of the first and of the last argument of those whose texts are in the bytes of the
     /// last one.
     pub parts: Option<(usize, usize)>,
 }

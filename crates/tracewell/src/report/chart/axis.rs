@@ -78,7 +78,7 @@ impl<'a> Axis<'a> {
         let dates = zone.map(|zone| {
             let length = at(ticks.end).zip(at(ticks.start)).map_or(0, |(to, from)| to - from);
             let between = (length / (columns / LABEL_COLUMNS).max(1) as u64).max(1);
-            // Labels at distances of seconds need no decimals.
+            // Labels that are at least a second apart need no decimals.
             let decimals = match (0..9).find(|digits| 10_u64.pow(9 - *digits) <= between) {
                 Some(0) => 0,
                 Some(decimals) => decimals as usize + 1,

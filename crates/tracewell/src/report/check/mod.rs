@@ -102,7 +102,7 @@ pub fn summary(source: &Source, verdict: &Verdict, layout: Layout) -> String {
     lines.iter().map(|line| format!("{}\n", layout.fold(line, 2))).collect()
 }
 
-/// Returns the number of rules that held, with their answers and steps.
+/// Returns a line with the number of rules that held, and of their answers and steps.
 fn rules_held(verdict: &Verdict) -> String {
     let rules = &verdict.rules;
     let held = rules.iter().filter(|rule| rule.outcome() == RuleOutcome::Held).count();

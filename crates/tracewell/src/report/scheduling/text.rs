@@ -233,7 +233,7 @@ pub(in crate::report) fn lists(
     }
 }
 
-/// Reports the number of rows that were dropped, and the section that has them.
+/// Appends the number of rows that the table leaves out, and the section that has them.
 pub(in crate::report) fn left_out(
     text: &mut String,
     more: u64,

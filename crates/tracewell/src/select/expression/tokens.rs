@@ -121,8 +121,8 @@ impl<'a> Tokens<'a> {
     }
 
     /// Reports the words after the name `first`, with a message that begins with `message`. If the
-    /// token after the words is one that can follow a name, suggests how to write a name with
-    /// blanks. Words for which `ends` returns true are not part of the name.
+    /// token after these words can follow a name, suggests how to write a name with blanks. A word
+    /// for which `ends` returns true ends the name.
     pub(crate) fn blanks_in_name(
         &mut self,
         first: &str,

@@ -102,8 +102,8 @@ impl Descriptors {
         })
     }
 
-    /// Describes the track of a context, unless that was done before. A context with states and a
-    /// thread are threads of the process.
+    /// Describes the track of a context if it has no description yet. Contexts with states and
+    /// contexts of threads are threads of the process.
     pub(super) fn context(
         &mut self,
         packets: &mut Packets<'_>,
@@ -137,7 +137,7 @@ impl Descriptors {
         })
     }
 
-    /// Describes a group, after the groups before it. `description` explains its members.
+    /// Describes the next group. `description` explains its members.
     pub(super) fn group(
         &mut self,
         packets: &mut Packets<'_>,

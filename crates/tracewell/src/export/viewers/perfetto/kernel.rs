@@ -10,8 +10,9 @@
 //! | unknown, off the processor for an unrecorded reason, deleted and created again | stopped | `T` |
 //! | deleted | dead | `Z` |
 //!
-//! Perfetto drops events with an unknown state, so the last state before missing events would last
-//! through the gap. No other state of a context is written as stopped.
+//! Perfetto drops events with an unknown state, so the last state before missing events would seem
+//! to continue during the gap. Therefore `stopped` stands for the states in its row of the table,
+//! and for no others.
 
 use std::io;
 
@@ -121,7 +122,8 @@ impl Kernel {
             self.write(packets, ticks, before, STOPPED, core)?;
         }
         let Some(runs) = runs else { return Ok(()) };
-        // Events of several cores are not in exact order, so it may leave its old core later.
+        // Events of several cores are not in exact order, so the end on the old core may come
+        // later.
         if let Some(old) = self.at(runs).core.take() {
             *self.on(old) = None;
             self.write(packets, ticks, runs, RUNNABLE, old)?;

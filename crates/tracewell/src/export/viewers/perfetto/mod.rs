@@ -5,12 +5,13 @@
 //! | `proto` | the wire format of Protocol Buffers |
 //! | `packets` | packets, times, interned names |
 //! | `descriptors` | tracks and their names |
-//! | `kernel` | who runs on each core, and the states of threads |
+//! | `kernel` | the thread that runs on each core, and the states of threads |
 //! | `slices` | slices, instants, counters, flows |
 //! | `layout` | the tracks of a timeline and their changes |
 //! | `objects` | the tracks of mutexes, machines, queues and servers |
 //!
-//! Packets are written in order of time while the events are read for the second time.
+//! The writer reads the events twice, and writes the packets in order of time during the second
+//! reading.
 
 mod descriptors;
 mod kernel;

@@ -1,7 +1,7 @@
 //! Packets of a Perfetto trace: time, interned names, and one message each.
 //!
-//! A file is a sequence of packets. Names are numbered when a packet first uses them. After a loss,
-//! a reader forgets all numbers, so they are defined again.
+//! A file is a sequence of packets. The first packet that uses a name defines a number for it.
+//! After a loss, a reader forgets all numbers, so the writer defines them again.
 //!
 //! Source of the field numbers: Perfetto's published definitions, `protos/perfetto/trace`.
 
@@ -29,13 +29,13 @@ mod packet {
 /// The number of the only sequence.
 const SEQUENCE: u64 = 1;
 
-/// Flag: all interned names are forgotten.
+/// Flag: the reader must forget all interned names.
 const CLEARED: u64 = 1;
 
 /// Flag: the packet uses interned names.
 const NEEDS_NAMES: u64 = 2;
 
-/// Clocks of Perfetto: the clock of all timestamps, and nanoseconds since 1970.
+/// The ids of Perfetto's clocks: the clock of all timestamps, and nanoseconds since 1970.
 const BOOT_TIME: u64 = 6;
 const REAL_TIME: u64 = 1;
 
@@ -126,7 +126,8 @@ impl<'a> Packets<'a> {
     ) -> io::Result<()> {
         self.body.clear();
         if let Some(ticks) = ticks {
-            // Perfetto's times are nanoseconds. Without a rate, a tick is written as 1 ns.
+            // Perfetto's times are nanoseconds. If the clock's rate is unknown, a tick counts as 1
+            // ns.
             let time = self.clock.nanoseconds(ticks).unwrap_or(ticks);
             self.body.number(packet::TIMESTAMP, time);
         }

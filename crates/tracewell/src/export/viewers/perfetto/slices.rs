@@ -144,7 +144,7 @@ pub(super) fn count(event: Event<'_>, index: usize, value: u64) -> Change<'stati
     }
 }
 
-/// Returns a counter's value. Perfetto's integers have a sign.
+/// Returns a counter's value. Perfetto's integers are signed, so larger values are real numbers.
 pub(super) fn unsigned(value: u64) -> Change<'static> {
     i64::try_from(value).map_or(Change::RealCount(value as f64), Change::Count)
 }
@@ -157,7 +157,7 @@ pub(super) struct EventLabels {
 }
 
 impl EventLabels {
-    /// Returns the label of an event, its arguments as annotations.
+    /// Returns the label of an event, with its arguments as annotations.
     pub(super) fn of<'a>(&mut self, event: Event<'a>) -> Label<'a> {
         let name = event.label().to_string();
         let label = Label::new(&event.kind().family, name);

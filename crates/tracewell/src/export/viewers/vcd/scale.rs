@@ -26,9 +26,9 @@ pub(super) struct Scale<'a> {
 /// The conversion of ticks.
 #[derive(Clone, Copy, Debug)]
 enum Form<'a> {
-    /// A tick is a unit, because the clock's rate is unknown.
+    /// One unit per tick, because the clock's rate is unknown.
     Ticks,
-    /// A number of units in a number of ticks.
+    /// This number of units in this number of ticks.
     Ratio(u128, u128),
     /// Nanoseconds of a clock whose rate changes.
     Nanoseconds(&'a Clock),
@@ -77,7 +77,7 @@ impl<'a> Scale<'a> {
         self.checked(ticks).unwrap_or(u64::MAX)
     }
 
-    /// Returns a remark if times are not what the scale says.
+    /// Returns a remark if the times are not exact in the unit of the scale.
     pub(super) fn remark(&self) -> Option<String> {
         let message = "the clock's rate is unknown, so 1 ns in the output is 1 tick: \
                        give the rate with -O rate=TICKS_PER_SECOND";

@@ -12,8 +12,8 @@
 //! | `values` | numbers that the program recorded |
 //! | `trace` | 1 while events are missing |
 //!
-//! An unknown state is `x`, as text `?`. The number of a context is its position in the legend, and
-//! 0 is no context.
+//! An unknown state is `x`, or `?` in a text. The number of a context is its position in the
+//! legend. The number 0 means no context.
 
 use std::collections::HashMap;
 
@@ -246,7 +246,8 @@ impl<'a> Signals<'a> {
         self.changes.add(std::iter::once(start).chain(edges(timeline, signal, spans)));
     }
 
-    /// Does the same for a bit that is unknown before its first span and after missing events.
+    /// Adds changes of a bit that is 1 in these spans, unknown before the first one and after
+    /// missing events, and otherwise 0.
     fn known_spans(
         &mut self,
         timeline: &'a Timeline,

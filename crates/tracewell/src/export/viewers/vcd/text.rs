@@ -64,7 +64,7 @@ pub(super) struct Scope {
     /// Index of the first signal.
     pub(super) first: usize,
     pub(super) signals: Vec<Signal>,
-    /// All names, and the number of signals that asked for each.
+    /// All names, and the number of signals that were added with each.
     names: HashMap<String, u64, RandomState>,
 }
 
@@ -74,8 +74,8 @@ impl Scope {
         Self { name, first, signals: Vec::new(), names: HashMap::default() }
     }
 
-    /// Adds a signal. Returns its index. If the scope has this name already, the signal's name ends
-    /// with a number.
+    /// Adds a signal. Returns its index. If the scope already has this name, adds a number to the
+    /// name.
     pub(super) fn add(&mut self, name: &str, kind: Kind) -> usize {
         let name = self.unique(plain(name));
         self.signals.push(Signal { name, kind });
@@ -111,18 +111,20 @@ fn identifier(mut index: usize) -> String {
         if index == 0 {
             return text;
         }
-        // Without this, `!` and `!!` would be the same number.
+        // Otherwise `!` and `!!` would be the same number.
         index -= 1;
     }
 }
 
-/// Returns a text without the words and spaces that would end it.
+/// Returns the first [`MAX_NAME`] characters of a text, with `_` for spaces, `$` and all characters
+/// that are not printable ASCII. A space would end the value.
 fn spaced(text: &str) -> String {
     let letter = |c: char| if c.is_ascii_graphic() && c != '$' { c } else { '_' };
     text.chars().take(MAX_NAME).map(letter).collect()
 }
 
-/// Returns the text of a comment: printable characters without `$`, which would end it.
+/// Returns the text of a comment, with `_` for `$` and all characters that are not printable ASCII.
+/// `$end` would end the comment.
 fn commented(text: &str) -> String {
     let letter = |c: char| if (c == ' ' || c.is_ascii_graphic()) && c != '$' { c } else { '_' };
     text.chars().map(letter).collect()
@@ -168,7 +170,7 @@ pub(super) fn put_value(out: &mut dyn Write, signal: usize, value: &Value) -> io
         Value::Number(Some(number)) => writeln!(out, "b{number:b} {id}"),
         Value::Text(text) => writeln!(out, "s{} {id}", spaced(text)),
         Value::Real(real) if real.is_finite() => writeln!(out, "r{real:e} {id}"),
-        // The format has no other real numbers.
+        // The format has only finite real numbers.
         Value::Real(_) => Ok(()),
         Value::Event => writeln!(out, "1{id}"),
     }
