@@ -91,7 +91,7 @@
 #define TW_TICK TW_CODE(TW_TICKS, 0x48u)
 /* The kernel's tick count jumps after a sleep. Argument: ticks. */
 #define TW_TICKS_JUMP TW_CODE(TW_TICKS, 0x49u)
-/* The running task is going to wait for a mutex. Argument: mutex. */
+/* The running task begins to wait for a mutex. Argument: mutex. */
 #define TW_MUTEX_WAIT TW_CODE(TW_LOCKS, 0x4Au)
 /* The running task has locked a mutex. Argument: mutex. */
 #define TW_MUTEX_LOCK TW_CODE(TW_LOCKS, 0x4Bu)
@@ -99,13 +99,13 @@
 #define TW_MUTEX_UNLOCK TW_CODE(TW_LOCKS, 0x4Cu)
 /* The running task did not get a mutex in time. Argument: mutex. */
 #define TW_MUTEX_REFUSE TW_CODE(TW_LOCKS, 0x4Du)
-/* The running task is going to wait for a semaphore. Argument: semaphore. */
+/* The running task begins to wait for a semaphore. Argument: semaphore. */
 #define TW_SEMAPHORE_WAIT TW_CODE(TW_LOCKS, 0x4Eu)
 /* The running task did not get a semaphore in time. Argument: semaphore. */
 #define TW_SEMAPHORE_REFUSE TW_CODE(TW_LOCKS, 0x4Fu)
-/* The running task is going to wait for a message. Argument: queue. */
+/* The running task begins to wait for a message. Argument: queue. */
 #define TW_QUEUE_WAIT_RECEIVE TW_CODE(TW_MESSAGES, 0x50u)
-/* The running task is going to wait for room. Argument: queue. */
+/* The running task begins to wait for room. Argument: queue. */
 #define TW_QUEUE_WAIT_SEND TW_CODE(TW_MESSAGES, 0x51u)
 /* A queue refused a message. Argument: queue. */
 #define TW_QUEUE_REFUSE TW_CODE(TW_MESSAGES, 0x52u)
@@ -113,13 +113,13 @@
 #define TW_QUEUE_EMPTY TW_CODE(TW_MESSAGES, 0x53u)
 /* All messages of a queue are discarded. Argument: queue. */
 #define TW_QUEUE_FLUSH TW_CODE(TW_MESSAGES, 0x54u)
-/* The running task is going to wait for bytes. Argument: stream buffer. */
+/* The running task begins to wait for bytes. Argument: stream buffer. */
 #define TW_STREAM_WAIT_RECEIVE TW_CODE(TW_MESSAGES, 0x55u)
-/* The running task is going to wait for room. Argument: stream buffer. */
+/* The running task begins to wait for room. Argument: stream buffer. */
 #define TW_STREAM_WAIT_SEND TW_CODE(TW_MESSAGES, 0x56u)
 /* All bytes of a stream buffer are discarded. Argument: stream buffer. */
 #define TW_STREAM_FLUSH TW_CODE(TW_MESSAGES, 0x57u)
-/* The running task is going to wait for its notification. Argument: index of the notification. */
+/* The running task begins to wait for its notification. Argument: index of the notification. */
 #define TW_NOTIFY_WAIT TW_CODE(TW_MESSAGES, 0x58u)
 /* The running task's wait for its notification ends. Argument: the value; 0 if time ran out. */
 #define TW_NOTIFY_TAKE TW_CODE(TW_MESSAGES, 0x59u)
@@ -155,7 +155,7 @@
 #define TW_QUEUE_RECEIVE TW_CODE(TW_MESSAGES, 0x88u)
 /* A message is read and stays. Arguments: queue, messages. */
 #define TW_QUEUE_PEEK TW_CODE(TW_MESSAGES, 0x89u)
-/* The running task is going to wait for bits. Arguments: event group, bits. */
+/* The running task begins to wait for bits. Arguments: event group, bits. */
 #define TW_GROUP_WAIT TW_CODE(TW_MESSAGES, 0x8Au)
 /* Bits are set. Arguments: event group, bits. */
 #define TW_GROUP_SET TW_CODE(TW_MESSAGES, 0x8Bu)

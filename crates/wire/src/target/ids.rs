@@ -38,7 +38,7 @@ pub const INTERRUPT_ENTER: u8 = 0x47;
 pub const TICK: u8 = 0x48;
 /// The kernel's tick count jumps after a sleep. Argument: ticks.
 pub const TICKS_JUMP: u8 = 0x49;
-/// The running task is going to wait for a mutex. Argument: mutex.
+/// The running task begins to wait for a mutex. Argument: mutex.
 pub const MUTEX_WAIT: u8 = 0x4A;
 /// The running task has locked a mutex. Argument: mutex.
 pub const MUTEX_LOCK: u8 = 0x4B;
@@ -46,13 +46,13 @@ pub const MUTEX_LOCK: u8 = 0x4B;
 pub const MUTEX_UNLOCK: u8 = 0x4C;
 /// The running task did not get a mutex in time. Argument: mutex.
 pub const MUTEX_REFUSE: u8 = 0x4D;
-/// The running task is going to wait for a semaphore. Argument: semaphore.
+/// The running task begins to wait for a semaphore. Argument: semaphore.
 pub const SEMAPHORE_WAIT: u8 = 0x4E;
 /// The running task did not get a semaphore in time. Argument: semaphore.
 pub const SEMAPHORE_REFUSE: u8 = 0x4F;
-/// The running task is going to wait for a message. Argument: queue.
+/// The running task begins to wait for a message. Argument: queue.
 pub const QUEUE_WAIT_RECEIVE: u8 = 0x50;
-/// The running task is going to wait for room. Argument: queue.
+/// The running task begins to wait for room. Argument: queue.
 pub const QUEUE_WAIT_SEND: u8 = 0x51;
 /// A queue refused a message. Argument: queue.
 pub const QUEUE_REFUSE: u8 = 0x52;
@@ -60,13 +60,13 @@ pub const QUEUE_REFUSE: u8 = 0x52;
 pub const QUEUE_EMPTY: u8 = 0x53;
 /// All messages of a queue are discarded. Argument: queue.
 pub const QUEUE_FLUSH: u8 = 0x54;
-/// The running task is going to wait for bytes. Argument: stream buffer.
+/// The running task begins to wait for bytes. Argument: stream buffer.
 pub const STREAM_WAIT_RECEIVE: u8 = 0x55;
-/// The running task is going to wait for room. Argument: stream buffer.
+/// The running task begins to wait for room. Argument: stream buffer.
 pub const STREAM_WAIT_SEND: u8 = 0x56;
 /// All bytes of a stream buffer are discarded. Argument: stream buffer.
 pub const STREAM_FLUSH: u8 = 0x57;
-/// The running task is going to wait for its notification. Argument: index of the notification.
+/// The running task begins to wait for its notification. Argument: index of the notification.
 pub const NOTIFY_WAIT: u8 = 0x58;
 /// The running task's wait for its notification ends. Argument: the value; 0 if time ran out.
 pub const NOTIFY_TAKE: u8 = 0x59;
@@ -103,7 +103,7 @@ pub const QUEUE_OVERWRITE: u8 = 0x87;
 pub const QUEUE_RECEIVE: u8 = 0x88;
 /// A message is read and stays. Arguments: queue, messages.
 pub const QUEUE_PEEK: u8 = 0x89;
-/// The running task is going to wait for bits. Arguments: event group, bits.
+/// The running task begins to wait for bits. Arguments: event group, bits.
 pub const GROUP_WAIT: u8 = 0x8A;
 /// Bits are set. Arguments: event group, bits.
 pub const GROUP_SET: u8 = 0x8B;

@@ -338,7 +338,7 @@ mod tests {
             let (row, summary, end) = rows(&changes);
             let shown = summary.row(&(0..end), resolution);
             prop_assert_eq!(times(&shown, &(0..end), end), times(&row, &(0..end), end));
-            // Each long state is shown where it is.
+            // The view shows each long state at its own position.
             let is_long = |span: &crate::analysis::tracks::Span<u8>| span.ticks() > resolution;
             for long in row.spans(0..end, end).filter(is_long) {
                 let at = long.from.ticks;

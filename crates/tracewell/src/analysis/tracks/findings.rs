@@ -78,8 +78,8 @@ impl Inversions {
         self.open.clear();
     }
 
-    /// Returns all findings in the order of their ends. On several cores there are no inversions,
-    /// because other contexts run at the same time.
+    /// Returns all findings in the order of their ends. Omits inversions on several cores, because
+    /// a less urgent context can run at the same time there without delaying the waiting one.
     pub(super) fn finish(mut self, jobs: &[Job], cores: usize) -> Vec<Finding> {
         if cores > 1 {
             self.list.clear();

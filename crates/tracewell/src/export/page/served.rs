@@ -20,7 +20,7 @@ const PARTS: u64 = 4000;
 /// Maximum number of events that a view lists.
 pub const MAX_LISTED: u64 = 50_000;
 
-/// A sink that collects what a served page needs.
+/// A sink that collects the data of a served page.
 ///
 /// ```
 /// use tracewell::export::page::ServedBuilder;

@@ -102,7 +102,7 @@ impl Timeline {
         }
     }
 
-    /// Returns the trace, with remarks on what the output does not show.
+    /// Returns the trace, with remarks about data that the output does not show.
     pub(super) fn into_trace(self) -> Trace {
         let Self { mut trace, tracks, selection, .. } = self;
         selection.remark(&mut trace);

@@ -49,7 +49,7 @@ struct SystemViewDecoder {
     events: Events,
     /// The only stream; `None` before the head has been read.
     lane: Option<Lane>,
-    /// The form of the packets that the trace knows.
+    /// The form of packets with which the trace finds arguments.
     form: Form,
 }
 

@@ -1,7 +1,7 @@
 //! Merges the streams of several cores by time.
 //!
-//! Espressif's tools copy some packets into the streams of all cores. Of equal packets with equal
-//! times, only the first is an event.
+//! Espressif's tools copy some packets into the streams of all cores. If streams have equal packets
+//! with equal times, the decoder makes only one event of them.
 
 use std::collections::VecDeque;
 

@@ -96,7 +96,7 @@ impl Lanes {
         self.damage.get_or_insert((offset, cause));
     }
 
-    /// Reports damage after which no packet follows.
+    /// Delivers all held events, and reports damage that no packet follows.
     pub(super) fn finish(&mut self, rows: &mut Rows, out: &mut Emitter<'_>) -> Flow {
         self.deliver(true, rows, out)?;
         match self.damage.take() {
@@ -105,7 +105,8 @@ impl Lanes {
         }
     }
 
-    /// Adds a packet of events, which is at `offset` of the source, and delivers what is ready.
+    /// Adds a packet of events, which is at `offset` of the source. On a line, delivers the events
+    /// that are ready.
     pub(super) fn add(
         &mut self,
         packet: &Packet<'_>,

@@ -77,7 +77,7 @@ impl<'a> Scale<'a> {
         self.checked(ticks).unwrap_or(u64::MAX)
     }
 
-    /// Returns a remark if the times are not exact in the unit of the scale.
+    /// Returns a remark if the clock's rate is unknown.
     pub(super) fn remark(&self) -> Option<String> {
         let message = "the clock's rate is unknown, so 1 ns in the output is 1 tick: \
                        give the rate with -O rate=TICKS_PER_SECOND";
