@@ -77,6 +77,9 @@ static inline uint32_t tw_freertos_interrupt(void)
 #define TW_QUEUE_NUMBER(queue) ((uint32_t)(queue)->uxQueueNumber)
 #define TW_IS_MUTEX(queue) (((queue)->ucQueueType == 1u) || ((queue)->ucQueueType == 4u))
 #define TW_IS_SEMAPHORE(queue) (((queue)->ucQueueType == 2u) || ((queue)->ucQueueType == 3u))
+/* For a mutex 1 if it is recursive, for all others the capacity. */
+#define TW_QUEUE_VALUE(queue) \
+    (TW_IS_MUTEX(queue) ? (((queue)->ucQueueType == 4u) ? 1u : 0u) : (uint32_t)(queue)->uxLength)
 #define TW_QUEUE_KIND(queue) \
     (TW_IS_MUTEX(queue) ? TW_MUTEX : (TW_IS_SEMAPHORE(queue) ? TW_SEMAPHORE : TW_QUEUE))
 /* Records the event for the kind of a queue, with the count before the event unless it is a mutex. */
@@ -94,9 +97,7 @@ static inline uint32_t tw_freertos_interrupt(void)
 #define traceQUEUE_CREATE(queue)                                                                    \
     do {                                                                                            \
         (queue)->uxQueueNumber = (UBaseType_t)tw_target_number();                                   \
-        tw_target_define(TW_QUEUE_KIND(queue), TW_QUEUE_NUMBER(queue),                              \
-                         TW_IS_MUTEX(queue) ? (((queue)->ucQueueType == 4u) ? 1u : 0u)              \
-                                            : (uint32_t)(queue)->uxLength, 0, "");                  \
+        tw_target_define(TW_QUEUE_KIND(queue), TW_QUEUE_NUMBER(queue), TW_QUEUE_VALUE(queue), 0, "");\
         TW_EVENT(TW_OBJECT_CREATE, TW_QUEUE_KIND(queue), TW_QUEUE_NUMBER(queue));                   \
     } while (0)
 #define traceQUEUE_DELETE(queue)                                                                    \
@@ -105,7 +106,7 @@ static inline uint32_t tw_freertos_interrupt(void)
         tw_target_remove(TW_QUEUE_KIND(queue), TW_QUEUE_NUMBER(queue));                             \
     } while (0)
 #define traceQUEUE_REGISTRY_ADD(queue, name)                                                        \
-    tw_target_define(TW_QUEUE_KIND(queue), TW_QUEUE_NUMBER(queue), (uint32_t)(queue)->uxLength, 0, name)
+    tw_target_define(TW_QUEUE_KIND(queue), TW_QUEUE_NUMBER(queue), TW_QUEUE_VALUE(queue), 0, name)
 /* The kernel gives each new mutex once, before any task holds it. This is not an unlock. */
 #define traceQUEUE_SEND(queue)                                                                      \
     do {                                                                                            \
@@ -129,7 +130,8 @@ static inline uint32_t tw_freertos_interrupt(void)
 #define traceQUEUE_PEEK(queue) TW_EVENT(TW_QUEUE_PEEK, TW_QUEUE_NUMBER(queue), (queue)->uxMessagesWaiting)
 #define traceQUEUE_PEEK_FROM_ISR(queue) TW_EVENT(TW_QUEUE_PEEK, TW_QUEUE_NUMBER(queue), (queue)->uxMessagesWaiting)
 
-/* Timers. The numbers of commands are those of timers.h: 3 and 8 stop a timer, 5 deletes it. */
+/* Timers. The numbers of commands are those of timers.h: 3 and 8 stop a timer, 5 deletes it, 4 and 9
+ * change its period to the value, before the kernel stores it. */
 #define TW_TIMER_NUMBER(timer) ((uint32_t)(timer)->uxTimerNumber)
 #define traceTIMER_CREATE(timer)                                                                    \
     do {                                                                                            \
@@ -145,6 +147,9 @@ static inline uint32_t tw_freertos_interrupt(void)
             TW_EVENT(TW_TIMER_STOP, TW_TIMER_NUMBER(timer), 0);                                     \
         } else if ((command) == 5) {                                                                \
             TW_EVENT(TW_OBJECT_DELETE, TW_TIMER, TW_TIMER_NUMBER(timer));                           \
+            tw_target_remove(TW_TIMER, TW_TIMER_NUMBER(timer));                                     \
+        } else if (((command) == 4) || ((command) == 9)) {                                          \
+            TW_EVENT(TW_TIMER_START, TW_TIMER_NUMBER(timer), value);                                \
         } else {                                                                                    \
             TW_EVENT(TW_TIMER_START, TW_TIMER_NUMBER(timer), (timer)->xTimerPeriodInTicks);         \
         }                                                                                           \

@@ -416,9 +416,12 @@ static uint32_t find_entry(uint32_t kind, uint32_t number, uint32_t part)
 static void define(uint32_t kind, uint32_t number, uint32_t value, uint32_t priority, uint32_t flags,
                    const char *name)
 {
-    const uint32_t state = TW_TARGET_LOCK();
     uint32_t lowest = ENTRIES;
     uint32_t part = 0;
+    if (tw.memory == (uint8_t *)0) {
+        return;
+    }
+    const uint32_t state = TW_TARGET_LOCK();
     do {
         const uint32_t index = find_entry(kind, number, part);
         uint8_t *to;
@@ -453,6 +456,9 @@ void tw_target_define(uint32_t kind, uint32_t number, uint32_t value, uint32_t p
 
 void tw_target_remove(uint32_t kind, uint32_t number)
 {
+    if (tw.memory == (uint8_t *)0) {
+        return;
+    }
     for (uint32_t i = 0; i < ENTRIES; i++) {
         const uint32_t state = TW_TARGET_LOCK();
         uint8_t *const at = entry(i);
@@ -498,6 +504,14 @@ uint32_t tw_target_read(uint8_t *out, uint32_t size)
     uint32_t length = 0;
     uint32_t more;
 
+    if (tw.memory == (uint8_t *)0) {
+        return 0;
+    }
+    /* Also if the caller never takes all packets, names have to come again. */
+    if (tw.since_repeat >= REPEAT) {
+        tw.since_repeat = 0;
+        tw.define_next = 0;
+    }
     /* Names precede the events that refer to them, so copy all definitions first. */
     do {
         if ((size - length) < SLOT) {
@@ -533,10 +547,6 @@ uint32_t tw_target_read(uint8_t *out, uint32_t size)
             }
             TW_TARGET_UNLOCK(state);
         }
-    }
-    if (tw.since_repeat >= REPEAT) {
-        tw.since_repeat = 0;
-        tw.define_next = 0;
     }
     return length;
 }

@@ -335,6 +335,10 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     /// events.
     pub fn read(&mut self, out: &mut [u8]) -> usize {
         let mut length = 0;
+        // Also if the caller never takes all packets, names have to come again.
+        if self.since_repeat >= REPEAT {
+            (self.since_repeat, self.define_next) = (0, 0);
+        }
         loop {
             // Names precede the events that refer to them, so copy all definitions first.
             let rest = out.get_mut(length..).unwrap_or_default();
@@ -363,9 +367,6 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
                 lane.read = lane.read.wrapping_add(1);
                 self.since_repeat = self.since_repeat.saturating_add(1);
             }
-        }
-        if self.since_repeat >= REPEAT {
-            (self.since_repeat, self.define_next) = (0, 0);
         }
         length
     }

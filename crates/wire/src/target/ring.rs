@@ -107,7 +107,9 @@ impl Control {
     /// Returns the offset of the slots of a core.
     pub fn slots_at(&self, core: u8) -> usize {
         let each = usize::from(self.slot) * usize::from(self.slots);
-        CONTROL + usize::from(self.entries) * ENTRY + usize::from(core) * each
+        // Also on a host of 32 bits, whose memory is smaller than such a ring.
+        (CONTROL + usize::from(self.entries) * ENTRY)
+            .saturating_add(usize::from(core).saturating_mul(each))
     }
 
     /// Returns the length of the ring in bytes, with the control block.

@@ -188,10 +188,9 @@ impl Content {
                     self.change(|state| {
                         state.reading = false;
                         state.outcome = outcome.or(state.outcome);
-                        // A file may be unreadable for a moment while another program replaces it.
-                        if state.page.is_none() {
-                            state.failure = Some(message);
-                        }
+                        // The page keeps its content, and shows the failure until a later reading
+                        // succeeds.
+                        state.failure = Some(message);
                     });
                     false
                 }

@@ -22,7 +22,7 @@ mod tests;
 
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -101,15 +101,19 @@ impl Serve {
         self.input.warn_ineffective(&traces.open()?, self.files.len());
         let address = (self.listen, self.port).into();
         let failed = |error| Failure::io(Path::new(&format!("{address}")), &error);
-        let listener = TcpListener::bind::<std::net::SocketAddr>(address).map_err(failed)?;
+        let listener = TcpListener::bind::<SocketAddr>(address).map_err(failed)?;
         let local = listener.local_addr().map_err(failed)?;
         let stop = stop_signal().map_err(|error| Failure::io(Path::new("signals"), &error))?;
         let guard = Guard::new().map_err(|error| {
             Failure::io(Path::new("random numbers"), &io::Error::other(error.to_string()))
         })?;
-        let printed = format!("http://{local}/{}/", guard.token());
+        let printed = format!("http://{}/{}/", reachable(local), guard.token());
         if !self.listen.is_loopback() {
-            warn!("{}: other computers can reach this address, without encryption", self.listen);
+            let port = local.port();
+            warn!(
+                "{}: other computers can reach port {port} of this one, without encryption",
+                self.listen
+            );
         }
         let content = Arc::new(Content::new(traces));
         let reader = Arc::clone(&content);
@@ -126,6 +130,16 @@ impl Serve {
             thread::sleep(PAUSE);
         }
         Ok(outcome.max(content.outcome()))
+    }
+}
+
+/// Returns an address of this computer at which a server with this local address answers. A server
+/// at `0.0.0.0` or `::` answers at all addresses of the computer.
+fn reachable(local: SocketAddr) -> SocketAddr {
+    match local.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => (Ipv4Addr::LOCALHOST, local.port()).into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => (Ipv6Addr::LOCALHOST, local.port()).into(),
+        _ => local,
     }
 }
 
