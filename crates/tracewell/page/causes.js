@@ -1,4 +1,4 @@
-// Who used the processors in a time, and which of them a waiting context suffered from.
+// Finds the contexts that used the processors during a time, and those that delayed a wait.
 
 import { INTERRUPT, TASK } from "./model.js";
 
@@ -39,7 +39,7 @@ export function culprits(model, waiter, holder, times) {
 }
 
 /**
- * Returns the wait span of a row within a time that is the longest, or -1.
+ * Returns the index of the longest span of a row within a time that `accepts` accepts, or -1.
  * @param {any} row
  * @param {number} from
  * @param {number} to

@@ -8,11 +8,11 @@
  * }} Part
  */
 
-/** Time without a change of the view before the server is asked, in milliseconds. */
+/** Time without a change of the view before the page asks the server, in milliseconds. */
 const PAUSE = 80;
 
 /**
- * Returns the part of a header, or null if the header has the whole trace.
+ * Returns the part that a header describes, or null if the payload has the whole trace.
  * @param {any} header
  * @returns {Part | null}
  */
@@ -24,7 +24,7 @@ export function partOf({ part, from }) {
 }
 
 /**
- * Returns the range to ask for, or null if the part is good enough for a view.
+ * Returns the range to ask for, or null if the part has the range and resolution of a view.
  * @param {Part} part
  * @param {{ from: number, to: number, length: number }} view
  * @param {number} width of the view in pixels
@@ -56,7 +56,7 @@ export class Detail {
         this.timer = undefined;
     }
 
-    /** Asks for a better view, if there is one. @param {import("./model.js").Model} model */
+    /** Asks for a view with missing data, after a pause. @param {import("./model.js").Model} model */
     check(model) {
         const { part } = model;
         if (!part || this.isLoading) return;
@@ -81,7 +81,7 @@ export class Detail {
     }
 }
 
-/** Says why the list has no events. @param {Part} part */
+/** Returns the reason for which the list has no events. @param {Part} part */
 export function unlisted({ events, most }) {
     if (events <= most) return "events are being read";
     return `about ${events.toLocaleString("en")} events in this part: zoom in to list at most ${most.toLocaleString("en")}`;

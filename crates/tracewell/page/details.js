@@ -37,7 +37,7 @@ export class Details {
         this.places = places;
         /** @type {Content} */
         this.parts = [];
-        /** What the panel shows, and what its parts about the selection describe. */
+        /** Keys of the whole content, and of the parts about the selection. */
         this.drawn = "";
         this.described = "";
     }
@@ -49,7 +49,7 @@ export class Details {
         this.drawn = key;
         const span = selectedSpan(this.model, this.view);
         const about = JSON.stringify([selection, this.timeline.theme.isDark]);
-        // The figures of the shown time change with each frame, the other parts do not.
+        // Only the figures of the shown time change with each frame.
         if (about !== this.described) this.parts = this.about(span);
         this.described = about;
         const parts = [...this.parts];
@@ -58,7 +58,7 @@ export class Details {
         this.panel.replaceChildren(...parts);
     }
 
-    /** Describes the content of a model that was replaced. */
+    /** Updates the panel after the content of the model was replaced. */
     refill() {
         this.drawn = this.described = "";
     }

@@ -1,5 +1,5 @@
-// Distributions of lengths: waits by object, time running, time until a ready context runs, time for
-// which mutexes were held. Each length is a span of a row, so each bar of a histogram leads to spans.
+// Distributions of the lengths of spans: waits for each object, holds of mutexes, times until ready
+// contexts run, preemptions, times of running. A bar of a histogram can show its spans.
 
 import { BLOCKED, RUNNING } from "./model.js";
 
@@ -10,7 +10,7 @@ const MAX_BARS = 24;
 const WIDE = 100;
 
 /**
- * A distribution. `row` and `span` have the place of each length; all three are sorted by length.
+ * A distribution. `rows` and `spans` have the place of each length; all three are sorted by length.
  * @typedef {{ group: string, name: string, lengths: number[], rows: number[], spans: number[] }} Distribution
  */
 
@@ -35,7 +35,7 @@ export function distributions(model) {
     };
     for (const row of model.rows) {
         if (row.kind === "core") continue;
-        // The beginning of a span at tick 0, and the end of the last span, may lie outside of the page.
+        // A span at tick 0 may begin before the page, and the last span may end after it.
         for (let span = row.spans.count > 0 && row.spans.from(0) > 0 ? 0 : 1; span + 1 < row.spans.count; span += 1) {
             const [state, value] = [row.spans.state[span], row.spans.value[span]];
             if (row.kind === "lock") {
@@ -50,7 +50,7 @@ export function distributions(model) {
         }
     }
     const order = ["Waits", "Held", "Ready until it runs", "Preempted", "Running without a break"];
-    // Names of objects follow their kind; reasons without an object have one word and come last.
+    // Names of objects follow their kind. Reasons without an object are a single word.
     const isBare = (/** @type {string} */ name) => Number(!name.includes(" "));
     return [...found.values()]
         .sort((a, b) => order.indexOf(a.group) - order.indexOf(b.group)
@@ -62,7 +62,8 @@ export function distributions(model) {
 }
 
 /**
- * Returns the bars of sorted lengths. Bars have equal width, or an equal ratio if lengths differ much.
+ * Returns the bars of sorted lengths. Bars have equal widths, or equal ratios of their ends if the
+ * lengths differ much.
  * @param {number[]} lengths
  * @returns {Bar[]}
  */
@@ -86,7 +87,7 @@ export function bars(lengths) {
 }
 
 /**
- * Returns the value below or at which a share of the sorted lengths lies.
+ * Returns the smallest length such that a share of all lengths is not longer.
  * @param {number[]} lengths not empty
  * @param {number} share
  */

@@ -46,7 +46,7 @@ export class EventList {
         }).observe(scroller);
     }
 
-    /** Lists the events of a model whose content was replaced. */
+    /** Updates the list after the content of the model was replaced. */
     refill() {
         this.events = this.timeline.model.events;
         const filler = /** @type {HTMLElement} */ (this.scroller.querySelector("#filler"));

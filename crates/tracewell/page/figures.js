@@ -1,11 +1,11 @@
-// The figures of the trace as tables: those of `analyze`, which the page contains as JSON, each row
-// with the place in the trace that it comes from. The tables of a range are computed from spans.
+// Tables of figures. For the whole trace, they show the JSON of `analyze`, which the page contains.
+// Their rows are links to places in the trace. The tables of a range are computed from spans.
 
 import { culprits, longest, occupants } from "./causes.js";
 import { lowerBound } from "./bounds.js";
 import { BLOCKED, RUNNING, STATES } from "./model.js";
 
-/** A cell: its text, the value by which a column is sorted, and the place that it leads to. */
+/** A cell: its text, the value by which a column is sorted, and a function that shows its place. */
 /** @typedef {{ text: string, value: number | string, go?: () => void }} Cell */
 /** @typedef {{ name: string, columns: string[], rows: Cell[][], note?: string }} Table */
 
@@ -24,7 +24,7 @@ export class Figures {
         this.refill();
     }
 
-    /** Reads the figures of a model whose content was replaced. Views of a part of it have none. */
+    /** Updates the figures after the content of the model was replaced. Views of a part have none. */
     refill() {
         /** @type {Table[] | null} */
         this.known = null;
@@ -82,7 +82,7 @@ export class Figures {
             "worst response", "missed", "preempted", "dispatches", "priority", "events"] };
     }
 
-    /** Returns the longest response of a context's jobs, which leads to the job. @param {number} context */
+    /** Returns the longest response of a context's jobs, as a link to the job. @param {number} context */
     response(context) {
         const { job } = this.model;
         let best = -1;
@@ -182,7 +182,7 @@ export class Figures {
         return { name: "Missed deadlines", rows, columns: ["thread", "released", "deadline missed", "response"] };
     }
 
-    /** Returns the tables of the JSON as they are, without columns that are empty. @returns {Table[]} */
+    /** Returns the other lists of the JSON as tables without empty columns. @returns {Table[]} */
     others() {
         const { json } = this;
         const lists = { ...json, "interrupt sources": json.interrupts?.sources, "threads, all figures": json.tasks,
@@ -216,7 +216,7 @@ export class Figures {
         return cell(value);
     }
 
-    /** Returns the way to the place of a row of the JSON, if the row has one. @param {any} row */
+    /** Returns a function that shows the place of a row of the JSON, if it has one. @param {any} row */
     placeOf(row) {
         const origin = Number(this.model.origin);
         const from = row.from_ticks ?? row.at_ticks ?? row.first_ticks;
@@ -264,7 +264,7 @@ function sortedBy(rows, column) {
 }
 
 /**
- * Returns rows in the order of a column: numbers by value, text by the alphabet, empty cells last.
+ * Returns rows in the order of a column: numbers by value, text alphabetically, empty cells last.
  * @param {Cell[][]} rows
  * @param {number} column
  * @param {boolean} isDescending
@@ -291,7 +291,7 @@ function capital(text) {
 }
 
 /**
- * Returns the names and values of a row of JSON; a list has its length.
+ * Returns the names and values of a row of JSON. The value of a list is its length.
  * @param {any} row
  * @param {string} prefix
  * @returns {[string, any][]}

@@ -17,11 +17,11 @@ export class DistributionPanel {
         /** @type {import("./distributions.js").Distribution[] | null} */
         this.list = null;
         this.chosen = 0;
-        /** The bar that was clicked last, and how often. */
+        /** The bar that was clicked last, and the number of clicks. */
         this.bar = { index: -1, step: 0 };
     }
 
-    /** Shows the distributions of a model whose content was replaced. */
+    /** Updates the panel after the content of the model was replaced. */
     refill() {
         this.list = null;
         this.chosen = 0;
@@ -71,7 +71,7 @@ export class DistributionPanel {
         const most = Math.max(...list.map(({ count }) => count));
         const columns = list.map((bar, index) => {
             const fill = element("i", []);
-            // The root makes bars of a few spans visible beside bars of many.
+            // With square roots, bars of a few spans are visible beside bars of many.
             fill.style.height = `${bar.count > 0 ? Math.max(100 * Math.sqrt(bar.count / most), 3) : 0}%`;
             const label = `${counted(bar.count, "span")} from ${text(bar.from)} to ${text(bar.to)}`;
             const button = element("button", [element("b", [bar.count > 0 ? String(bar.count) : ""]), fill], index === this.bar.index ? "chosen" : "");

@@ -13,7 +13,7 @@ export class Intervals {
         this.from = Float64Array.from(from);
         this.until = Float64Array.from(until);
         this.indices = Uint32Array.from(indices);
-        /** The latest end so far: it never decreases, so it can be searched. */
+        /** The latest end of each interval and those before it: sorted, so binary search works. */
         this.reach = new Float64Array(this.from.length);
         let most = -Infinity;
         this.until.forEach((end, i) => {
@@ -36,9 +36,9 @@ export class Intervals {
     }
 
     /**
-     * Calls `each` for the intervals that overlap a time, in order. Leaves out those that lie within
-     * the time that the intervals before them cover, rounded up to `least`: a picture of them does
-     * not change, and its cost depends on its width only.
+     * Calls `each` for the intervals that overlap a time, in order. Leaves out intervals within the
+     * time that an earlier one covers, which is at least `least`: the picture is the same without
+     * them, and its cost depends only on its width.
      * @param {number} from
      * @param {number} to
      * @param {number} least
@@ -70,7 +70,7 @@ export class Intervals {
     }
 }
 
-/** The intervals of a model, in groups that are drawn together. */
+/** The intervals of a model, in groups that the page draws together. */
 export class IntervalIndex {
     /** @param {import("./model.js").Model} model */
     constructor(model) {

@@ -1,5 +1,5 @@
-// Follows a trace that the server is still reading, or that grows: shows the progress, and loads
-// the trace again when it has changed, unless the user has paused.
+// Follows a trace that the server is still reading, or that grows. Shows the progress, and loads
+// the payload again after each change, unless the user has paused the updates.
 
 /**
  * Progress of the server, as it sends it.
@@ -48,7 +48,7 @@ export class Live {
     }
 
     /**
-     * Calls `load` for each edition after this one. It returns the edition that it has loaded.
+     * Calls `load` for each edition after this one. `load` returns the edition that it has loaded.
      * @param {number} edition
      * @param {() => Promise<number>} load
      */

@@ -156,7 +156,7 @@ async function start() {
         model.fill(next.header, next.columns);
         const colours = contextColours(model.contexts, contextOrder(model).map((/** @type {any} */ row) => row.context));
         contexts.splice(0, contexts.length, ...colours);
-        // A view may lack the selected event, because it lists no events.
+        // The new content may not list the selected event.
         view.selection = model.found(selected);
         view.refill(model.events.at);
         timeline.refill();

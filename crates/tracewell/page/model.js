@@ -19,7 +19,7 @@ export const TASK = 1;
 export const INTERRUPT = 2;
 export const IDLE = 3;
 
-/** Changes between two sums of a row: a sum costs less memory than a change. */
+/** Number of changes for each stored sum of a row. More changes need less memory, but more time. */
 const BLOCK = 8;
 
 /** A row of states that follow each other. */
@@ -62,7 +62,7 @@ export class Spans {
         return [first, lowerBound(this.at, to, first, this.count)];
     }
 
-    /** Times in each state before every `BLOCK`th change, so that sums cost as much for any length. */
+    /** Times in each state before every `BLOCK`th change: a sum costs the same for any length. */
     get sums() {
         if (!this.known) {
             const states = STATES.length;
@@ -218,7 +218,7 @@ export class Model {
     }
 
     /**
-     * Returns what a selection means in the trace, independently of the page's content.
+     * Returns the identity of a selection in the trace. It does not depend on the page's content.
      * @param {import("./view.js").Selection} selection
      */
     selected(selection) {
@@ -285,7 +285,7 @@ export class Model {
         return object ? `${what ?? "object"} ${object}` : (code ?? what ?? "not recorded");
     }
 
-    /** The lists of the page that can overlap, for searches. @returns {IntervalIndex} */
+    /** The index of the intervals that may overlap. @returns {IntervalIndex} */
     get intervals() {
         this.index ??= new IntervalIndex(this);
         return this.index;

@@ -69,7 +69,7 @@ export function drawInversions(frame, height) {
     const { ink, model, view, colours, left, width, x } = frame;
     const { inversion, intervals } = model;
     let drawn = -Infinity;
-    // Bands that overlap would be darker, so each begins after those before it.
+    // Bands that overlap would be darker, so each begins at the end of those before it.
     let end = left;
     intervals.inversions.visit(view.from, view.to, view.span / width, (i, begin, until) => {
         const from = Math.max(x(begin), left);

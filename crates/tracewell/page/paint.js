@@ -47,7 +47,7 @@ export class Strip {
         this.run = { x, y, width: 1, height, colour };
     }
 
-    /** Draws what was not drawn yet. */
+    /** Draws the last rectangle. */
     end() {
         const { x, y, width, height, colour } = this.run;
         if (width > 0) {
@@ -149,7 +149,7 @@ export function grid(model, from, to, width) {
 }
 
 /**
- * Returns lines at equal distances of a sequence, with their times.
+ * Returns the lines of the grid for a view in sequence, at equal distances, with their times.
  * @param {import("./model.js").Model} model
  * @param {number} left
  * @param {number} width in pixels

@@ -1,5 +1,4 @@
-// Ways to a place of the timeline: to a span, a time, an inversion. Links in panels and tables use
-// them.
+// Shows places of the timeline: spans, events, inversions, jobs. Links in panels and tables use this.
 
 import { longest } from "./causes.js";
 import { BLOCKED } from "./model.js";

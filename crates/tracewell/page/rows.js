@@ -106,7 +106,7 @@ export function counted(count, noun) {
     return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** The name of a lane in the set of folded, hidden and pinned lanes. @param {Lane} lane */
+/** Returns the name of a lane in the set of folded, hidden and pinned lanes. @param {Lane} lane */
 export function laneName({ group, label }) {
     return `${group}/${label}`;
 }
@@ -115,7 +115,7 @@ export function laneName({ group, label }) {
  * Places the lanes that are neither folded nor hidden, pinned ones first. Returns them, and their
  * height.
  * @param {Lane[]} all
- * @param {Set<string>} folded names of groups; names of lanes after `-` are hidden, after `+` pinned
+ * @param {Set<string>} folded names of folded groups; names of lanes, after `-` if hidden, after `+` if pinned
  * @returns {{ shown: Lane[], height: number }}
  */
 export function placed(all, folded) {

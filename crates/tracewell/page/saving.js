@@ -1,4 +1,4 @@
-// What leaves the page: the picture of the timeline as a file, and the address of the view.
+// Saves the picture of the timeline as a file, and copies the address of the view.
 
 /**
  * Saves overview and timeline as a PNG file.
@@ -21,7 +21,7 @@ export function savePicture(canvases, title) {
         link.href = URL.createObjectURL(blob);
         link.download = `${title}.png`;
         link.click();
-        // The browser reads the file after the click, so its address has to live a little longer.
+        // The browser reads the file some time after the click, so its address must stay valid.
         setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
     });
 }

@@ -11,7 +11,7 @@ export const PROPORTIONAL = {
     time: (place) => place,
 };
 
-/** Places count the different times of events; events of the same tick share a place. */
+/** Places are the numbers of the different times of events. */
 export class Sequence {
     /** @param {ArrayLike<number>} at sorted times of events */
     constructor(at) {
@@ -22,7 +22,7 @@ export class Sequence {
         }
         this.times = times.slice(0, count);
         this.last = count - 1;
-        /** Ticks of a place before the first and after the last event. */
+        /** Number of ticks between two places before the first and after the last event. */
         this.outside = Math.max((this.times[this.last] - this.times[0]) / Math.max(this.last, 1), 1);
     }
 

@@ -1,4 +1,4 @@
-// Reads the payload of the page: zlib, a header in JSON, columns of numbers. The payload lies in the
+// Reads the payload of the page: zlib, a header in JSON, columns of numbers. The payload is in the
 // page itself, as base64, or comes from the server of the page.
 // The form of the columns is documented in crates/tracewell/src/export/page/columns.rs.
 

@@ -95,7 +95,7 @@ function corePixel({ ink, colours, contexts }, spans, from, to, { y, height }, x
     }
     let bottom = y + height;
     let slot = 0;
-    // Whole pixels and one order of colours, so that equal neighbours become one rectangle.
+    // With whole pixels and a fixed order of colours, equal neighbours become one rectangle.
     for (const colour of [...times.keys()].sort()) {
         const part = Math.max(1, Math.round((height * (times.get(colour) ?? 0)) / Math.max(all, busy, 1e-9)));
         strips[slot] ??= new Strip(ink);
@@ -124,7 +124,7 @@ function drawContext(frame, lane, y, box) {
     let [ended, sum] = [-Infinity, 0];
     const pixel = (/** @type {any[]} */ ...args) => {
         const [, spans, from, to, , x, strips] = args;
-        // A pixel begins where the one before it ends.
+        // A pixel usually begins where the previous one ends, so that the sum is known.
         const begin = ended === from ? sum : spans.before(RUNNING, from);
         [ended, sum] = [to, spans.before(RUNNING, to)];
         const share = (sum - begin) / (to - from);
@@ -266,7 +266,7 @@ function drawMarks({ ink, model, view, colours, x, time }, lane, y) {
         ink.moveTo(place - 4, y);
         ink.lineTo(place + 4, y);
         ink.lineTo(place, y + 5);
-        // A triangle covers most of those of the next pixels.
+        // A triangle covers most of the triangles at the next pixels.
         i = Math.max(lowerBound(at, time(place + 6), i), i + 1);
     }
     ink.fill();

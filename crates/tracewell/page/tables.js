@@ -6,7 +6,7 @@ import { sorted } from "./figures.js";
 /** Maximum number of rows that a table shows. */
 const MAX_ROWS = 500;
 
-/** Milliseconds after which the tables of a range follow the shown time. */
+/** Delay of an update of the panel after a change of the shown time, in milliseconds. */
 const DELAY = 120;
 
 export class FigurePanel {
@@ -26,7 +26,7 @@ export class FigurePanel {
         this.timer = undefined;
     }
 
-    /** Shows the figures of a model whose content was replaced. */
+    /** Updates the panel after the content of the model was replaced. */
     refill() {
         this.figures.refill();
         this.shown = "";
@@ -89,7 +89,7 @@ export class FigurePanel {
         const shown = order ? sorted(rows, order.column, order.isDescending) : rows;
         const head = columns.map((title, column) => {
             const node = this.heading(name, title, column);
-            // A heading stands over its column: text at the left, numbers at the right.
+            // A heading is aligned with its column: text at the left, numbers at the right.
             node.className = typeof rows[0]?.[column].value === "string" ? "text" : "";
             return node;
         });

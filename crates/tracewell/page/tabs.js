@@ -1,4 +1,4 @@
-// The tabs of the list below the timeline: which of its panels is visible.
+// The tabs below the timeline. They choose the visible panel.
 
 export class Tabs {
     /**

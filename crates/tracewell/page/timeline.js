@@ -43,7 +43,7 @@ export class Timeline {
         this.listen();
     }
 
-    /** Shows the rows of a model whose content was replaced. */
+    /** Updates the rows after the content of the model was replaced. */
     refill() {
         this.all = lanes(this.model);
         this.place();
@@ -66,7 +66,7 @@ export class Timeline {
         return scale.time(first + ((x - LEFT) / this.width) * (last - first));
     }
 
-    /** Returns the ways from a time to its pixel, and back, for the present view. */
+    /** Returns functions that convert a time to its pixel and back, for the present view. */
     get ways() {
         const { from, to, scale } = this.view;
         const [first, last] = [scale.place(from), scale.place(to)];
@@ -219,7 +219,7 @@ export class Timeline {
         return null;
     }
 
-    /** Returns the times that are pointed at when a time is. @param {number} time */
+    /** Returns the range of times that count as pointed at if the pointer is at a time. @param {number} time */
     near(time) {
         const { x, time: back } = this.ways;
         return [back(x(time) - NEAR), back(x(time) + NEAR)];
@@ -378,7 +378,7 @@ export class Timeline {
     }
 
     /**
-     * Pins or hides the lane of the selection; a pinned lane returns to its place.
+     * Pins or hides the lane of the selection, or moves a pinned lane back to its place.
      * @param {"+" | "-"} how
      */
     arrange(how) {

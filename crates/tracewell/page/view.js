@@ -58,8 +58,7 @@ export class View {
     }
 
     /**
-     * Continues with a page of another length. If the shown time reached the end of the page, it
-     * reaches the new end too.
+     * Changes the length of the page. If the view showed the end of the page, it shows the new end.
      * @param {number} length
      */
     resize(length) {
@@ -150,7 +149,7 @@ export class View {
         this.moveFrom([this.from, this.to], share);
     }
 
-    /** Shows the time that lies a share of its width after another. @type {(old: [number, number], share: number) => void} */
+    /** Shows the time `old`, moved by a share of its width. @type {(old: [number, number], share: number) => void} */
     moveFrom([from, to], share) {
         const { scale } = this;
         const width = scale.place(to) - scale.place(from);
@@ -163,7 +162,7 @@ export class View {
         return this.scale !== PROPORTIONAL;
     }
 
-    /** Takes the times of events that were replaced. @param {ArrayLike<number>} at */
+    /** Replaces the times of events. @param {ArrayLike<number>} at */
     refill(at) {
         this.at = at;
         this.sequence = null;

@@ -1,4 +1,4 @@
-// The page in a browser, from disk: pages of each dialect, every way to use them, no errors.
+// Tests pages in a browser, opened from disk: each dialect, each action of a user, no errors.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -30,7 +30,7 @@ function converted(trace, rate) {
     const file = temporary(`${trace.replaceAll("/", "-")}.html`);
     const given = rate ? ["-O", rate] : [];
     const { stderr } = spawnSync(PROGRAM, ["convert", ...given, join(ROOT, trace), "-o", file]);
-    // The status of a damaged trace is 1, but its page is complete.
+    // The status of a damaged trace is 3, but its page is complete.
     assert.ok(existsSync(file), String(stderr));
     return pathToFileURL(file).href;
 }
@@ -127,7 +127,7 @@ test("figures lead to their places, and their columns can be sorted", options, a
     const { page, faults } = await opened(converted("examples/scheduling.trx", "rate=100MHz"));
     await page.keyboard.press("2");
     await hash(page, /p=figures/);
-    // The expected figures are those of docs/analysis.md's tables, as `analyze` prints them.
+    // The expected figures are those that `analyze` prints in docs/analysis.md.
     assert.match(await page.textContent("#figures tbody tr"), /^logger30.28 ms/);
     await page.getByRole("button", { name: "events", exact: true }).click();
     assert.match(await page.textContent("#figures tbody tr"), /^logger/);
@@ -215,8 +215,8 @@ test("axe finds nothing serious, in both themes and all panels", options, async 
 });
 
 test("a large page is small on disk and in memory, and draws fast", options, async (context) => {
-    // 50,000 events by default, because programs without optimisation are slow. With 2 million events
-    // and without other load, the median must be below FRAME_MS, 16 by the project's aim.
+    // 50,000 events by default, because a program without optimisation is slow. With 2 million
+    // events and no other load, the median must be below FRAME_MS. The aim of the project is 16 ms.
     const trace = temporary("large.trx");
     const count = writeLarge(join(ROOT, "examples/scheduling.trx"), trace, Number(process.env.PAGE_EVENTS ?? 50_000));
     const file = temporary("large.html");

@@ -1,4 +1,5 @@
-// What the tests in a browser share: the program, the browser, and pages that report every fault.
+// Functions that the tests in a browser share: they start the browser, and open pages that report
+// each fault.
 //
 // The tests need TRACEWELL (the program), Chromium (CHROMIUM, or /usr/bin/chromium) and
 // playwright-core; see .ci/page. Without them the tests are skipped, and with CI=true they fail.
@@ -53,7 +54,7 @@ export function temporary(name) {
 }
 
 /**
- * Opens a page, and notes any message, error or request to another place than `allowed`.
+ * Opens a page, and records as faults all messages, errors, and requests that `allowed` excludes.
  * @param {string} address
  */
 export async function opened(address, { width = 1280, height = 800, scheme = "light", allowed = /^(file|data):/ } = {}) {
@@ -80,7 +81,7 @@ export async function hash(page, pattern) {
 }
 
 /**
- * Keeps a screenshot to look at.
+ * Saves a screenshot, if the folder for screenshots is set.
  * @param {any} page
  * @param {string} name
  */

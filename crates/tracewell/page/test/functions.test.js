@@ -220,7 +220,7 @@ test("a view of a large trace is asked for when it is outside or too coarse", ()
     const view = (from, to) => ({ from, to, length: 10000 });
     assert.equal(needed(part, view(2000, 3000), 500), null);
     assert.equal(needed({ ...part, from: 0, until: 10000, resolution: 10 }, view(-100, 10100), 1000), null);
-    // Four ticks per part would do for 500 pixels, but not for 1000.
+    // Four ticks per part are enough for 500 pixels, but not for 1000.
     assert.deepEqual(needed({ ...part, resolution: 4 }, view(2000, 3000), 250), null);
     assert.deepEqual(needed({ ...part, resolution: 4 }, view(2000, 3000), 1000), { from: 1000, to: 4000, parts: 6000 });
     assert.deepEqual(needed(part, view(500, 1500), 500), { from: 0, to: 2500, parts: 2500 });

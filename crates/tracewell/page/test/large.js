@@ -1,8 +1,8 @@
-// Makes a large ThreadX trace from the example: its events again and again, with later times.
+// Makes a large ThreadX trace that repeats the events of the example with later times.
 
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** Offsets in the control header (docs/formats of ThreadX): addresses of the buffer and of its end. */
+/** Offsets in the control header, as in crates/wire/src/threadx/header.rs. */
 const BASE = 8;
 const START = 24;
 const END = 28;

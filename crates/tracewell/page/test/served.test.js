@@ -1,4 +1,4 @@
-// The page in a browser, from the server: the same page as from disk, while the trace grows too.
+// Tests the page of a server in a browser, also while the trace grows.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -121,7 +121,7 @@ test("a trace of more than two million events is loaded in parts", options, asyn
     assert.match(await page.textContent("#facts"), new RegExp(`${count.toLocaleString("en")} events`));
     assert.match(await page.textContent("#count"), /zoom in to list/);
     await keep(page, "large");
-    // Show the last but one copy of the example: it contains the same waits.
+    // Show the second last copy of the example, which contains the same waits.
     const from = 1998 * length + 4_155_000;
     await page.evaluate((hash) => { location.hash = hash; }, `t=${from}-${from + 197_000}`);
     await page.waitForFunction(() => /^\d+ events/.test(document.getElementById("count").textContent));
