@@ -16,7 +16,9 @@ uint32_t tw_target_clock(void);
 #define TW_TARGET_CORE() 0u
 #endif
 #ifndef TW_TARGET_LOCK
-#if defined(__arm__) && (__ARM_ARCH_PROFILE == 'M')
+#if TW_TARGET_CORES > 1
+#error "define TW_TARGET_LOCK() and TW_TARGET_UNLOCK(state) so that they also exclude the other cores"
+#elif defined(__arm__) && (__ARM_ARCH_PROFILE == 'M')
 static inline uint32_t tw_lock(void)
 {
     uint32_t state;
@@ -376,7 +378,9 @@ uint32_t tw_target_number(void)
 
 void tw_target_set_filter(uint32_t groups)
 {
-    tw.filter = groups | TW_ALWAYS;
+    if (tw.memory != (uint8_t *)0) {
+        tw.filter = groups | TW_ALWAYS;
+    }
 }
 
 void tw_target_flush(void)
@@ -421,6 +425,9 @@ static void define(uint32_t kind, uint32_t number, uint32_t value, uint32_t prio
     if (tw.memory == (uint8_t *)0) {
         return;
     }
+    if (name == (const char *)0) {
+        name = "";
+    }
     const uint32_t state = TW_TARGET_LOCK();
     do {
         const uint32_t index = find_entry(kind, number, part);
@@ -445,6 +452,13 @@ static void define(uint32_t kind, uint32_t number, uint32_t value, uint32_t prio
     } while ((*name != '\0') && (part < MAX_PARTS));
     if (lowest < tw.define_next) {
         tw.define_next = (uint16_t)lowest;
+    }
+    /* A longer earlier name has further parts. */
+    for (uint32_t i = 0; (lowest != ENTRIES) && (i < ENTRIES); i++) {
+        uint8_t *const at = entry(i);
+        if ((at[0] == kind) && (at[1] >= part) && (get32(&at[4]) == number)) {
+            clear(at, ENTRY);
+        }
     }
     TW_TARGET_UNLOCK(state);
 }
@@ -587,10 +601,11 @@ int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_opti
         return -1;
     }
     slots = (slots < 0xFFFFu) ? slots : 0xFFFFu;
+    /* An interrupt must not record before the ring is complete. */
+    tw.filter = 0;
     tw.memory = to;
     tw.slots = slots;
     tw.session = 0;
-    tw.filter = 0xFFFFFFFFu;
     tw.objects = 0;
     tw.define_number = 0;
     tw.define_next = 0;
@@ -630,6 +645,7 @@ int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_opti
     define(TW_SYSTEM, 0, options->rate, 0, (options->larger_is_urgent != 0u) ? 2u : 0u, options->kernel);
     copy(&to[8], &control[8], 12);
     copy(to, control, 8);
+    tw.filter = 0xFFFFFFFFu;
     tw_target_event(TW_START, 0, 0);
     return 0;
 }

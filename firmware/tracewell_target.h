@@ -13,7 +13,8 @@
  *   TW_TARGET_GROUPS       groups of events that are compiled in: TW_TASKS | ... (all but ticks and memory)
  *   TW_TARGET_CLOCK()      a counter of 32 bits that counts up and wraps (your tw_target_clock())
  *   TW_TARGET_CORE()       number of the calling core (0)
- *   TW_TARGET_LOCK()       disables interrupts of this core and returns the state before (PRIMASK, mstatus)
+ *   TW_TARGET_LOCK()       disables interrupts of this core and returns the state before (PRIMASK, mstatus).
+ *                          If several cores record, it must also exclude them, for example by a spinlock
  *   TW_TARGET_UNLOCK(s)    restores this state
  *
  * Fewer than 2^32 ticks of the counter may pass between two recorded events of a core. Interrupts

@@ -33,6 +33,16 @@ pub(super) fn define(table: &mut [u8], definition: Definition, name: &[u8]) -> O
         *to = entry.to_bytes();
         first = Some(first.map_or(index, |first: usize| first.min(index)));
     }
+    // A longer earlier name has further parts.
+    for bytes in table.chunks_exact_mut(ENTRY) {
+        let is_left = |entry: Definition| {
+            (entry.kind, entry.number) == (definition.kind, definition.number)
+                && usize::from(entry.part) >= parts
+        };
+        if Definition::read(bytes).is_some_and(is_left) {
+            bytes.fill(0);
+        }
+    }
     first
 }
 
@@ -50,4 +60,19 @@ pub(super) fn remove(table: &mut [u8], kind: DefinitionKind, number: u32) {
 pub(super) fn used(table: &[u8]) -> usize {
     let last = table.chunks_exact(ENTRY).rposition(|entry| Definition::read(entry).is_some());
     last.map_or(0, |last| last + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shorter_name_replaces_all_parts_of_a_longer_one() {
+        let mut table = [0; 4 * ENTRY];
+        let mutex = Definition::new(DefinitionKind::Mutex, 1, b"");
+        assert_eq!(define(&mut table, mutex, b"sensor measurements xyzuv"), Some(0));
+        assert_eq!(used(&table), 2);
+        assert_eq!(define(&mut table, mutex, b"sensor measurements!"), Some(0));
+        assert_eq!(used(&table), 1);
+    }
 }
