@@ -158,3 +158,21 @@ fn options_are_checked_and_override_the_stream() {
         assert!(error.starts_with(message), "{error}");
     }
 }
+
+#[test]
+fn impossible_streams_in_a_head_are_reported() {
+    let after_the_end = [b"; Offset Core0 18446744073709551615\n", &recorder()[..]].concat();
+    let (trace, kept) = whole(&after_the_end);
+    assert_eq!((kept.rows.len(), worst(&trace)), (0, Some(Severity::Warning)));
+    let message = "expected the stream of core 0 at 18446744073709551615 bytes after the head, \
+                   found the end of the input";
+    assert_eq!(trace.diagnostics.iter().next().unwrap().message, message);
+
+    // The packet enters an interrupt on core 1.
+    let head = b"; Version x\n; ESP_Extension\n; Offset Core65535 0\n";
+    let start = [&[0; 10][..], &[10, 0, 2 | 0x40, 15, 1, 3, 1]].concat();
+    let (trace, kept) = whole(&[&head[..], &start].concat());
+    assert_eq!(kept.rows.iter().map(|row| row.cpu).collect::<Vec<_>>(), [0, 1, 0]);
+    let found = trace.diagnostics.iter().next().unwrap();
+    assert_eq!((found.severity, found.offset), (Severity::Warning, Some(28)));
+}

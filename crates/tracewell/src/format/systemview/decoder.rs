@@ -12,7 +12,7 @@ use super::head::{self, Head};
 use super::lane::Lane;
 use super::merge::{Merger, Next};
 use super::stream::{Cause, Part, Skipped, Source, Stream};
-use super::tables::Tables;
+use super::tables::{self, Tables};
 use super::{FORMAT, options};
 use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings};
 use crate::model::schema::Schema;
@@ -83,9 +83,7 @@ impl Decoder for SystemViewDecoder {
         trace.objects.share_names_among_kinds();
         trace.processor = Processor::Switches;
         trace.recorded = Some(Box::new(Recorded(self.form)));
-        if self.given.kernel.flatten().is_some() {
-            Tables::default().name_calls(&mut trace);
-        }
+        tables::name_calls(&mut trace);
         trace
     }
 
@@ -121,7 +119,7 @@ impl Decoder for SystemViewDecoder {
 impl SystemViewDecoder {
     /// Returns the stream after a head at this offset.
     fn begin(&mut self, head: &Head, offset: u64, trace: &mut Trace) -> Lane {
-        add_texts(trace, head);
+        add_head(trace, head, offset);
         let core_in_id = self.core_in_id || head.core_in_id;
         Lane::new(Stream::new(offset + head.length as u64, core_in_id), 0)
     }
@@ -230,10 +228,8 @@ impl SystemViewDecoder {
         let length = input.bytes.len() as u64;
         let mut lanes = Vec::new();
         if self.parts.is_empty() {
-            add_texts(out.trace, head);
-            let begins =
-                head.streams.iter().map(|(core, begin)| (*core, begin + head.length as u64));
-            let begins: Vec<_> = begins.filter(|(_, begin)| *begin < length).collect();
+            add_head(out.trace, head, input.offset);
+            let begins = begins(head, length, out.trace);
             for (index, (core, begin)) in begins.iter().enumerate() {
                 let end = begins.get(index + 1).map_or(length, |(_, next)| *next);
                 let stream = Stream::new(*begin, self.core_in_id || head.core_in_id);
@@ -267,7 +263,33 @@ impl SystemViewDecoder {
     }
 }
 
-fn add_texts(trace: &mut Trace, head: &Head) {
+/// Returns the core numbers and the beginnings of the streams in an input of `length` bytes.
+fn begins(head: &Head, length: u64, trace: &mut Trace) -> Vec<(u16, u64)> {
+    let mut begins = Vec::new();
+    for (core, after) in &head.streams {
+        match after.checked_add(head.length as u64) {
+            Some(begin) if begin < length => begins.push((*core, begin)),
+            // The stream is empty.
+            Some(begin) if begin == length => {}
+            _ => {
+                let message = format!(
+                    "expected the stream of core {core} at {after} bytes after the head, found the \
+                     end of the input"
+                );
+                trace.diagnostics.add(Severity::Warning, length, message);
+            }
+        }
+    }
+    begins
+}
+
+/// Adds the texts of a head at this offset, and reports its invalid lines.
+fn add_head(trace: &mut Trace, head: &Head, offset: u64) {
+    for ignored in &head.ignored {
+        let message = "expected at most 256 lines 'Offset CoreN BYTES' with N below 256; ignored \
+                       this line";
+        trace.diagnostics.add(Severity::Warning, offset + ignored, message);
+    }
     for (name, text) in &head.texts {
         if trace.texts.iter().all(|(known, _)| known != name) {
             trace.texts.push((name, text.clone()));

@@ -41,6 +41,8 @@ pub(super) struct Head {
     pub(super) core_in_id: bool,
     /// Core numbers and beginnings of streams in bytes after the head, in order of the beginnings.
     pub(super) streams: Vec<(u16, u64)>,
+    /// Offsets of lines `Offset` that were ignored, in bytes.
+    pub(super) ignored: Vec<u64>,
 }
 
 /// Reads the head at the start of `bytes`. Returns `None` if the head may continue after these
@@ -103,10 +105,12 @@ impl Head {
             self.core_in_id = true;
         } else if key == "Offset" {
             let core = value.strip_prefix("Core").and_then(|rest| rest.split_once([' ', '\t']));
-            let number = core
-                .and_then(|(core, begin)| Some((core.parse().ok()?, begin.trim().parse().ok()?)));
-            if self.streams.len() < MAX_STREAMS {
-                self.streams.extend(number);
+            let stream = core.and_then(|(core, begin)| {
+                Some((u16::from(core.parse::<u8>().ok()?), begin.trim().parse().ok()?))
+            });
+            match stream {
+                Some(stream) if self.streams.len() < MAX_STREAMS => self.streams.push(stream),
+                _ => self.ignored.push(self.length as u64),
             }
         } else if let Some((_, name)) = TEXTS.iter().find(|(known, _)| *known == key) {
             self.texts.push((name, shown(value.as_bytes()).into_owned()));
@@ -131,6 +135,15 @@ mod tests {
             assert_eq!(read(&bytes[..cut], false), None, "{cut}");
             assert!(read(&bytes[..cut], true).unwrap().length <= cut);
         }
+    }
+
+    #[test]
+    fn streams_of_too_many_or_impossible_cores_are_ignored() {
+        let bytes = b";\n; Offset Core256 0\n; Offset Core255 7\n; Offset Core1 -1\n; Offset\n";
+        let head = read(bytes, true).unwrap();
+        assert_eq!((head.streams, head.ignored), (vec![(255, 7)], vec![2, 40, 58]));
+        let head = read("; Offset Core0 0\n".repeat(258).as_bytes(), true).unwrap();
+        assert_eq!((head.streams.len(), head.ignored), (256, vec![256 * 17, 257 * 17]));
     }
 
     #[test]

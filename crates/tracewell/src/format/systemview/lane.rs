@@ -31,7 +31,7 @@ impl Lane {
             self.ticks = self.ticks.saturating_add(u64::from(packet.delta));
             self.advanced |= packet.delta > 0;
         }
-        let cpu = self.cpu + u16::from(packet.core);
+        let cpu = self.cpu.saturating_add(u16::from(packet.core));
         Place { ticks: self.ticks, cpu, offset, order: self.stream.form.texts }
     }
 }

@@ -17,7 +17,7 @@ mod key {
     pub(super) const UNKNOWN: u64 = 4 << 32;
 }
 
-/// Maximum number of names of interrupts, markers and series.
+/// Maximum number of names of interrupts, of markers and of series.
 const MAX_NAMES: usize = 1 << 16;
 
 /// A task during one of its lives.
@@ -206,7 +206,8 @@ impl Names {
         system(trace, key::UNKNOWN, "unknown".to_owned(), ContextKind::Unknown)
     }
 
-    /// Sets the name of a number. Returns true if this is a change.
+    /// Sets the name of a number. Returns false if this is no change, or if there are already
+    /// [`MAX_NAMES`] names.
     pub(super) fn set(
         &mut self,
         trace: &mut Trace,
@@ -225,11 +226,14 @@ impl Names {
             Numbers::Markers => &mut self.markers,
             Numbers::Series => &mut self.series,
         };
-        let is_new = table.get(&u64::from(number)) != Some(&name);
-        if is_new && table.len() < MAX_NAMES {
-            table.insert(u64::from(number), name);
+        let is_full = table.len() >= MAX_NAMES;
+        match table.get(&u64::from(number)) {
+            Some(known) if *known == name => return false,
+            None if is_full => return false,
+            _ => {}
         }
-        is_new
+        table.insert(u64::from(number), name);
+        true
     }
 
     /// Returns the names of numbers.
@@ -263,4 +267,21 @@ fn system(trace: &mut Trace, key: u64, name: String, kind: ContextKind) -> Conte
     }
     let key_text = "-".to_owned();
     trace.contexts.add(Context { key, key_text, kind, name, object: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Settings;
+
+    #[test]
+    fn names_beyond_the_limit_are_no_change() {
+        let decoder = super::super::FORMAT.decoder(&Settings::default()).unwrap();
+        let (mut trace, mut names) = (decoder.trace(), Names::default());
+        let mut set = |number, name| names.set(&mut trace, Numbers::Markers, number, name);
+        assert!((0..1 << 16).all(|number| set(number, b"old")));
+        assert!(!set(1 << 16, b"old") && !set(7, b"old"));
+        assert!(set(7, b"new") && !set(7, b"new"));
+        assert_eq!(names.numbers(Numbers::Markers).count(), 1 << 16);
+    }
 }

@@ -91,19 +91,9 @@ impl Tables {
         }
         trace.schema = Arc::new(schema);
         self.plans.clear();
-        self.name_calls(trace);
+        name_calls(trace);
         for numbers in [Numbers::Interrupts, Numbers::Markers, Numbers::Series] {
             self.name_numbers(trace, numbers, names.numbers(numbers));
-        }
-    }
-
-    /// Names the numbers of calls after the events of these calls.
-    pub(super) fn name_calls(&self, trace: &mut Trace) {
-        let events = trace.schema.events().iter();
-        let calls = events.filter(|event| (ids::FIRST_SYSTEM..=0x7FFF).contains(&event.id));
-        let names: Vec<_> = calls.map(|event| (u64::from(event.id), event.label.clone())).collect();
-        if let Some(table) = table(&trace.schema, ids::END_CALL) {
-            Arc::make_mut(&mut trace.schema).name_values(table, names.into_iter());
         }
     }
 
@@ -127,6 +117,7 @@ impl Tables {
     /// Adds the events that a module describes.
     pub(super) fn add_module(&mut self, trace: &mut Trace, first: u32, text: &str) {
         let (name, events) = grammar::module(text);
+        let mut added = Vec::new();
         let family = if name.is_empty() { "module" } else { &name };
         for (number, event) in events {
             let Some(id) = first.checked_add(number) else { continue };
@@ -139,8 +130,27 @@ impl Tables {
                 self.plans.remove(&id);
             }
             self.modules.push(event);
+            added.push(id);
         }
-        self.name_calls(trace);
+        name_calls_of(trace, &added);
+    }
+}
+
+/// Names the numbers of calls after the events of these calls.
+pub(super) fn name_calls(trace: &mut Trace) {
+    let events: Vec<_> = trace.schema.events().iter().map(|event| event.id).collect();
+    name_calls_of(trace, &events);
+}
+
+/// Names the numbers of the calls among these events.
+fn name_calls_of(trace: &mut Trace, events: &[u32]) {
+    let calls = events.iter().filter(|id| (ids::FIRST_SYSTEM..=0x7FFF).contains(*id));
+    let names = calls.map(|id| (u64::from(*id), trace.schema.event(*id).label.clone()));
+    let names: Vec<_> = names.collect();
+    if !names.is_empty()
+        && let Some(table) = table(&trace.schema, ids::END_CALL)
+    {
+        Arc::make_mut(&mut trace.schema).name_values(table, names.into_iter());
     }
 }
 

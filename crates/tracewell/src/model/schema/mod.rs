@@ -22,6 +22,7 @@ mod site;
 mod versions;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -208,23 +209,29 @@ pub struct Capacity {
     pub words: Option<usize>,
 }
 
-/// A table of names for numbers, sorted by number if `sorted` is set.
+/// A table of names for numbers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Table {
     name: String,
     is_flags: bool,
+    /// Numbers and names in the order of their definitions.
     names: Vec<(u64, String)>,
+    /// Positions in `names` by number.
+    positions: BTreeMap<u64, usize>,
     unit: String,
-    /// True if the names are in ascending order of their numbers.
-    sorted: bool,
 }
 
 impl Table {
     fn add_names(&mut self, names: impl Iterator<Item = (u64, String)>) {
-        let mut all: BTreeMap<_, _> = self.names.drain(..).collect();
-        all.extend(names);
-        self.names.extend(all);
-        self.sorted = true;
+        for (number, name) in names {
+            match self.positions.entry(number) {
+                Entry::Occupied(known) => self.names[*known.get()].1 = name,
+                Entry::Vacant(new) => {
+                    new.insert(self.names.len());
+                    self.names.push((number, name));
+                }
+            }
+        }
     }
 }
 
@@ -464,12 +471,8 @@ impl Schema {
 
     /// Returns the name of a number in a table.
     pub fn enum_name(&self, table: TableId, value: u64) -> Option<&str> {
-        let Table { names, sorted, .. } = self.tables.get(usize::from(table.0))?;
-        let found = match sorted {
-            true => names.get(names.binary_search_by_key(&value, |(number, _)| *number).ok()?),
-            false => names.iter().find(|(number, _)| *number == value),
-        };
-        found.map(|(_, name)| name.as_str())
+        let Table { names, positions, .. } = self.tables.get(usize::from(table.0))?;
+        names.get(*positions.get(&value)?).map(|(_, name)| name.as_str())
     }
 
     /// Sets the names of numbers in a table, and replaces existing names.

@@ -23,8 +23,10 @@ pub struct SchemaError {
 
 impl Table {
     pub(super) fn new(name: String, is_flags: bool, table: Names) -> Self {
-        let sorted = table.names.is_sorted_by_key(|(number, _)| *number);
-        Self { name, is_flags, names: table.names, unit: table.unit, sorted }
+        // The first name of a number is valid.
+        let numbers = table.names.iter().enumerate().rev();
+        let positions = numbers.map(|(position, (number, _))| (*number, position)).collect();
+        Self { name, is_flags, names: table.names, positions, unit: table.unit }
     }
 }
 
