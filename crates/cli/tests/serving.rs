@@ -179,6 +179,25 @@ fn programs_get_what_the_commands_print() {
     assert_eq!((found["events"].as_array().unwrap().len(), &found["more"]), (2, &true.into()));
 }
 
+/// The file has 8 losses, and no event that meets the condition, so events do not end the answer.
+#[test]
+fn the_limit_of_events_is_also_one_of_losses() {
+    let server = Server::start(&["crates/tracewell/tests/fixtures/rkh/ahsm-overrun.bin"]);
+    let lines = |limit: &str| {
+        let answer = server.get(&format!("api/v1/events?where=id+%3D%3D+60000{limit}"));
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let lines = answer.text().lines().map(|line| serde_json::from_str(line).unwrap());
+        lines.collect::<Vec<Value>>()
+    };
+    let all = lines("");
+    assert_eq!(all.len(), 8);
+    assert!(all.iter().all(|loss| loss["cause"].is_string()), "{all:?}");
+    assert_eq!(lines("&limit=8"), all);
+    let some = lines("&limit=3");
+    assert_eq!(some[..3], all[..3]);
+    assert_eq!(some[3..], [serde_json::json!({ "losses_left_out": 5 })]);
+}
+
 #[test]
 fn wrong_parameters_are_errors_that_say_what_was_expected() {
     let server = Server::start(&[TRACE]);

@@ -25,17 +25,14 @@ export function occupants(model, from, to) {
 
 /**
  * Returns the contexts that ran although they are less urgent than the waiter and do not hold what
- * it waits for.
+ * it waits for. If the priority of the waiter is unknown, there are none.
  * @param {import("./model.js").Model} model
  * @param {number} waiter
  * @param {number} holder -1 if unknown
  * @param {Map<number, number>} times of the occupants during the wait
  */
 export function culprits(model, waiter, holder, times) {
-    const priority = (/** @type {number} */ who) => model.contexts[who]?.priority ?? null;
-    const own = priority(waiter);
-    return [...times.keys()].filter((who) =>
-        who >= 0 && who !== holder && who !== waiter && (own === null || priority(who) > own));
+    return [...times.keys()].filter((who) => who !== holder && model.isMoreUrgent(waiter, who));
 }
 
 /**

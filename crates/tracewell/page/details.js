@@ -259,12 +259,10 @@ export class Details {
     /** @type {(span: any, inverted: number, holder: number, times: Map<number, number>) => HTMLElement} */
     explained(span, inverted, holder, times) {
         const { model } = this;
-        const priority = (/** @type {number} */ who) => model.contexts[who]?.priority ?? null;
-        const own = priority(span.row.context);
         const others = culprits(model, span.row.context, holder, times);
         const items = others.map((who) => element("li", [
-            this.context(who, span.from), ` (${priority(who)}) ran ${model.span(span.from, span.from + (times.get(who) ?? 0))}: `
-            + `it is less urgent than ${model.name(span.row.context)} (${own}) and does not hold the object`,
+            this.context(who, span.from), ` (${model.priority(who)}) ran ${model.span(span.from, span.from + (times.get(who) ?? 0))}: `
+            + `it is less urgent than ${model.name(span.row.context)} (${model.priority(span.row.context)}) and does not hold the object`,
         ]));
         const ticks = model.inversion.ticks[inverted];
         const sum = model.span(span.from, span.from + ticks);

@@ -15,6 +15,27 @@ function cell(value) {
     return { text: typeof value === "number" ? value.toLocaleString("en", { maximumFractionDigits: 2 }) : value, value };
 }
 
+/**
+ * Returns a function that computes a value when it is first called.
+ * @template T
+ * @param {() => T} compute
+ * @returns {() => T}
+ */
+function once(compute) {
+    /** @type {{ value: T } | undefined} */
+    let known;
+    return () => (known ??= { value: compute() }).value;
+}
+
+/** Returns a cell that is computed when it is first shown or compared. @param {() => Cell} compute @returns {Cell} */
+function lazy(compute) {
+    const made = once(compute);
+    return {
+        get text() { return made().text; },
+        get value() { return made().value; },
+    };
+}
+
 export class Figures {
     /** @param {import("./places.js").Places} places */
     constructor(places) {
@@ -35,8 +56,9 @@ export class Figures {
     /** Returns the tables of the whole trace that are not empty. @returns {Table[]} */
     get tables() {
         if (!this.known) {
-            const own = [this.threads(), this.locks(), this.inversions(), this.misses()];
-            this.known = [...own.map(withoutEmpty), ...this.others()].filter((table) => table.rows.length > 0);
+            // The columns of inversions stay: a check of all their cells would compute them.
+            const own = [withoutEmpty(this.threads()), withoutEmpty(this.locks()), this.inversions(), withoutEmpty(this.misses())];
+            this.known = [...own, ...this.others()].filter((table) => table.rows.length > 0);
         }
         return this.known;
     }
@@ -96,15 +118,15 @@ export class Figures {
     /** @returns {Table} */
     locks() {
         const { model } = this;
+        const inversions = this.worstInversions();
         const rows = this.json.locks.map((/** @type {any} */ lock) => {
-            const row = model.rows.find((/** @type {any} */ each) => each.kind === "lock"
-                && each.what === lock.kind && (each.name === lock.name || each.name === lock.key));
+            const row = model.locks.find((/** @type {any} */ each) => each.what === lock.kind && each.key === lock.key);
             const holder = (/** @type {number} */ i) => `by ${model.name(row.spans.value[i] - 1)}`;
             return [
                 { ...cell(lock.name ?? lock.key), go: row && row.spans.count > 0 ? () => this.places.span(row.index, 0) : undefined },
                 cell(lock.kind), this.longestWait(row),
                 this.worst(row, (state) => state === 1, holder),
-                this.worstInversion(row), cell(lock.inversions?.count),
+                this.inversion(inversions.get(row)), cell(lock.inversions?.count),
                 cell(lock.requests), cell(lock.blocks), cell(lock.hold?.count),
             ];
         });
@@ -130,34 +152,44 @@ export class Figures {
         return { ...found, text: `${found.text} by ${model.name(wait.context[best])}` };
     }
 
-    /** @param {any} row of a lock */
-    worstInversion(row) {
-        const { inversion } = this.model;
-        let best = -1;
-        for (let i = 0; i < inversion.from.length; i += 1) {
-            const isOf = row && this.model.rows.filter((/** @type {any} */ r) => r.kind === "lock")[inversion.lock[i] - 1] === row;
-            if (isOf && (best < 0 || inversion.ticks[i] > inversion.ticks[best])) best = i;
+    /** Returns the index of the worst inversion of each lock. @returns {Map<any, number>} by row */
+    worstInversions() {
+        const { inversion, locks } = this.model;
+        const worst = new Map();
+        for (let i = 0; i < inversion.ticks.length; i += 1) {
+            const row = locks[inversion.lock[i] - 1];
+            const best = worst.get(row);
+            if (row && (best === undefined || inversion.ticks[i] > inversion.ticks[best])) worst.set(row, i);
         }
-        return best < 0 ? cell(null) : this.length(inversion.ticks[best], () => this.places.inversion(best));
+        return worst;
+    }
+
+    /** @param {number | undefined} i */
+    inversion(i) {
+        return i === undefined ? cell(null) : this.length(this.model.inversion.ticks[i], () => this.places.inversion(i));
     }
 
     /** @returns {Table} */
     inversions() {
         const { model } = this;
-        const { inversion } = model;
-        const locks = model.rows.filter((/** @type {any} */ row) => row.kind === "lock");
+        const { inversion, locks } = model;
         const rows = [...inversion.from.keys()].map((i) => {
             const [from, until] = [inversion.from[i], inversion.until[i]];
             const go = () => this.places.inversion(i);
-            const waiter = this.places.rowOf(inversion.context[i]);
-            const span = waiter ? longest(waiter, from, until, (state) => state === BLOCKED) : -1;
-            const holder = span < 0 ? -1 : model.reasons[waiter.spans.value[span]].holder - 1;
-            const times = occupants(model, from, until);
-            const who = culprits(model, inversion.context[i], holder, times);
+            const holder = once(() => {
+                const waiter = this.places.rowOf(inversion.context[i]);
+                const span = waiter ? longest(waiter, from, until, (state) => state === BLOCKED) : -1;
+                return span < 0 ? -1 : model.reasons[waiter.spans.value[span]].holder - 1;
+            });
+            const culprit = () => {
+                const times = occupants(model, from, until);
+                const who = culprits(model, inversion.context[i], holder(), times);
+                return cell(who.map((each) => `${model.name(each)} ${model.span(0, times.get(each) ?? 0)}`).join(", "));
+            };
             return [
                 { ...cell(model.name(inversion.context[i])), go },
-                cell(locks[inversion.lock[i] - 1]?.name), cell(holder < 0 ? null : model.name(holder)),
-                cell(who.map((each) => `${model.name(each)} ${model.span(0, times.get(each) ?? 0)}`).join(", ")),
+                cell(locks[inversion.lock[i] - 1]?.name),
+                lazy(() => cell(holder() < 0 ? null : model.name(holder()))), lazy(culprit),
                 this.length(inversion.ticks[i], go), this.length(until - from, go),
                 { text: model.time(model.exact(from)), value: from, go },
             ];

@@ -109,8 +109,8 @@ export class Spans {
 }
 
 /** Returns the identity of a row among the rows of a trace. @param {any} row */
-function rowKey({ kind, number, context, name, what }) {
-    return JSON.stringify([kind, number, context, name, what]);
+function rowKey({ kind, number, context, key, what }) {
+    return JSON.stringify([kind, number, context, key, what]);
 }
 
 /**
@@ -156,6 +156,7 @@ export class Model {
             index,
             spans: new Spans(this, row.changes),
         }));
+        this.locks = this.rows.filter((/** @type {any} */ row) => row.kind === "lock");
         this.reasons = header.reasons;
         this.wait = this.entries("wait", ["context", "owner"]);
         this.job = this.entries("job", ["context", "missed_seq"]);
@@ -277,6 +278,23 @@ export class Model {
     /** @param {number} context */
     name(context) {
         return this.contexts[context]?.name ?? "?";
+    }
+
+    /** Returns the priority of a context, or null if it is unknown. @type {(context: number) => number | null} */
+    priority(context) {
+        return this.contexts[context]?.priority ?? null;
+    }
+
+    /**
+     * Returns true if context `a` is more urgent than context `b`, and false if the priority of one
+     * of them is unknown.
+     * @param {number} a
+     * @param {number} b
+     */
+    isMoreUrgent(a, b) {
+        const [ours, theirs] = [this.priority(a), this.priority(b)];
+        if (ours === null || theirs === null) return false;
+        return this.header.largerIsUrgent ? ours > theirs : ours < theirs;
     }
 
     /** Returns what a context waits for. @param {number} reason */

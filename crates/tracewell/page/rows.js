@@ -3,11 +3,12 @@
 import { INTERRUPT } from "./model.js";
 
 /**
- * A lane. `row` is a row of the model; lanes of events have only a context.
+ * A lane. `row` is a row of the model; lanes of events have only a context. `key` distinguishes lanes of
+ * equal group and label.
  * @typedef {{
  *   kind: "group" | "core" | "interrupts" | "context" | "lock" | "events",
  *   label: string, detail: string, group: string, row?: any, context?: number,
- *   badge?: number | null, hidden?: number, y: number, height: number
+ *   key?: string, badge?: number | null, hidden?: number, y: number, height: number
  * }} Lane
  */
 
@@ -16,20 +17,17 @@ const HEIGHTS = { group: 22, core: 34, interrupts: 22, context: 32, lock: 26, ev
 /** With more lanes than this, lanes are lower. */
 const MANY = 18;
 
-/** @param {import("./model.js").Model} model */
+/**
+ * Returns the rows of the contexts, the most urgent first, and those of unknown priority last.
+ * @param {import("./model.js").Model} model
+ */
 export function contextOrder(model) {
     const rows = model.rows.filter((/** @type {any} */ row) => row.kind === "context");
-    const priority = (/** @type {any} */ row) => model.contexts[row.context].priority ?? Infinity;
+    const isUnknown = (/** @type {any} */ row) => Number(model.priority(row.context) === null);
+    const isAfter = (/** @type {any} */ a, /** @type {any} */ b) => Number(model.isMoreUrgent(b.context, a.context));
     // The sort is stable: equal priorities stay in the order of first mention.
-    return rows.sort((/** @type {any} */ a, /** @type {any} */ b) => compare(priority(a), priority(b)));
-}
-
-/**
- * @param {number} a
- * @param {number} b
- */
-function compare(a, b) {
-    return a === b ? 0 : a - b;
+    return rows.sort((/** @type {any} */ a, /** @type {any} */ b) =>
+        isUnknown(a) - isUnknown(b) || isAfter(a, b) - isAfter(b, a));
 }
 
 /**
@@ -71,7 +69,21 @@ export function lanes(model) {
         add({ kind: "group", label: group, group, detail: String(rows.length) });
         for (const row of rows) add({ kind: "lock", label: row.name, group, row });
     }
-    return list;
+    return distinguished(list);
+}
+
+/**
+ * Gives a key to each lane whose group and label another lane has too. The names of all other lanes
+ * stay short, as addresses contain them.
+ * @param {Lane[]} list
+ */
+function distinguished(list) {
+    const seen = new Map();
+    for (const lane of list) seen.set(laneName(lane), (seen.get(laneName(lane)) ?? 0) + 1);
+    return list.map((lane) => {
+        const isAlone = lane.kind === "group" || seen.get(laneName(lane)) === 1;
+        return isAlone ? lane : { ...lane, key: String(lane.context ?? lane.row.key) };
+    });
 }
 
 /**
@@ -107,8 +119,8 @@ export function counted(count, noun) {
 }
 
 /** Returns the name of a lane in the set of folded, hidden and pinned lanes. @param {Lane} lane */
-export function laneName({ group, label }) {
-    return `${group}/${label}`;
+export function laneName({ group, label, key }) {
+    return key === undefined ? `${group}/${label}` : `${group}/${label}/${key}`;
 }
 
 /**

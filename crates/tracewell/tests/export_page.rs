@@ -143,6 +143,7 @@ fn compare(place: &str, make: impl Fn() -> Input) {
     }
     assert_eq!(page.header["losses"].as_array().unwrap().len(), trace.losses.iter().count());
     assert_eq!(page.header["span"], trace.span.to_string(), "{place}");
+    assert_eq!(page.header["largerIsUrgent"], trace.larger_is_urgent, "{place}");
     compare_tracks(place, &page, make());
     compare_figures(place, &page, make());
 }
@@ -217,6 +218,16 @@ fn the_inversion_of_the_example_is_in_its_page() {
     for context in contexts {
         assert_eq!(page.header["contexts"][context]["name"], "control");
         assert_eq!(page.header["contexts"][context]["priority"], 5);
+    }
+}
+
+/// Page and trace could agree by chance in `compare`. FreeRTOS treats larger priorities as more
+/// urgent, and ThreadX treats smaller ones as more urgent.
+#[test]
+fn the_page_says_which_priorities_are_urgent() {
+    for (name, larger) in [("freertos.bin", true), ("scheduling.trx", false)] {
+        let page = export(open(&example(name), &[]), name).unwrap();
+        assert_eq!(page.header["largerIsUrgent"], larger, "{name}");
     }
 }
 

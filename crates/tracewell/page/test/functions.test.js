@@ -4,14 +4,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { lowerBound, upperBound } from "../bounds.js";
+import { culprits } from "../causes.js";
 import { needed, partOf } from "../detail.js";
 import { bars, quantile } from "../distributions.js";
-import { sorted } from "../figures.js";
+import { Figures, sorted } from "../figures.js";
 import { Intervals } from "../intervals.js";
 import { inWords } from "../live.js";
-import { Spans } from "../model.js";
+import { BLOCKED, Model, Spans, TASK } from "../model.js";
 import { grid } from "../paint.js";
-import { counted, placed } from "../rows.js";
+import { contextOrder, counted, laneName, lanes, placed } from "../rows.js";
 import { Sequence } from "../scale.js";
 import { inflated, numbers, payload, wideNumbers } from "../source.js";
 import { contextColours } from "../theme.js";
@@ -197,6 +198,97 @@ test("each context has a colour of its own, interrupts share one", () => {
     assert.equal(colours[0], colours[1]);
     assert.equal(new Set(colours).size, 39);
     assert.equal(colours[5], contextColours(contexts, [5])[5]);
+});
+
+/**
+ * A model of contexts with these priorities, whose rows are in the order of the contexts.
+ * @param {boolean} largerIsUrgent
+ * @param {(number | null)[]} priorities
+ * @returns {any}
+ */
+function ordered(largerIsUrgent, priorities) {
+    const contexts = priorities.map((priority, index) => ({ name: `c${index}`, priority }));
+    const rows = contexts.map((_, context) => ({ kind: "context", context }));
+    return Object.assign(Object.create(Model.prototype), { header: { largerIsUrgent }, contexts, rows });
+}
+
+test("contexts are in the order of urgency, whichever priorities are urgent", () => {
+    const order = (/** @type {boolean} */ largerIsUrgent) =>
+        contextOrder(ordered(largerIsUrgent, [null, 0, 3, 7, 3])).map((/** @type {any} */ row) => row.context);
+    assert.deepEqual(order(true), [3, 2, 4, 1, 0]);
+    assert.deepEqual(order(false), [1, 2, 4, 3, 0]);
+});
+
+test("only contexts that are less urgent than the waiter delay it", () => {
+    // Context 2 waits, and context 4 holds what it waits for. Interrupts have the number -1.
+    const times = new Map([-1, 0, 1, 2, 3, 4, 5].map((who) => [who, 1]));
+    const found = (/** @type {boolean} */ larger, /** @type {number | null} */ own) =>
+        culprits(ordered(larger, [1, 9, own, null, 0, 5]), 2, 4, times);
+    assert.deepEqual(found(true, 5), [0]);
+    assert.deepEqual(found(false, 5), [1]);
+    assert.deepEqual([found(true, null), found(false, null)], [[], []]);
+});
+
+test("two lanes of equal name are hidden one by one", () => {
+    const contexts = ["worker", "worker", "main"].map((name) => ({ name, priority: null }));
+    const rows = [...contexts.map((_, context) => ({ kind: "context", context })),
+        ...["0x10", "0x20"].map((key) => ({ kind: "lock", what: "mutex", name: "bus", key }))];
+    const model = Object.assign(Object.create(Model.prototype), { header: {}, contexts, rows });
+    const all = lanes(model);
+    const names = all.filter(({ kind }) => kind !== "group").map(laneName);
+    assert.deepEqual(names, ["Threads/worker/0", "Threads/worker/1", "Threads/main", "Mutexes/bus/0x10", "Mutexes/bus/0x20"]);
+    const { shown } = placed(all, new Set(["-Threads/worker/1", "+Mutexes/bus/0x20"]));
+    assert.deepEqual(shown.map((lane) => lane.row && laneName(lane)).filter((name) => name),
+        ["Mutexes/bus/0x20", "Threads/worker/0", "Threads/main", "Mutexes/bus/0x10"]);
+});
+
+/**
+ * Figures of inversions of context 0. It waits for two mutexes in turn, while context 1 runs. Counts
+ * the spans that were examined, and the passes over all rows.
+ * @param {number} count
+ */
+function inverted(count) {
+    const done = { spans: 0, passes: 0 };
+    const change = { at: Float64Array.of(0), seq: Float64Array.of(0), state: Float64Array.of(TASK), value: Float64Array.of(1) };
+    const blocked = { ...change, state: Float64Array.of(BLOCKED), value: Float64Array.of(0) };
+    const of = (/** @type {any} */ values) => new Spans(/** @type {any} */ ({ change: values, length: 1e6 }), [0, 1]);
+    const core = { kind: "core", spans: of(change) };
+    const waiter = { kind: "context", context: 0, spans: of(blocked) };
+    for (const { spans } of [core, waiter]) {
+        const { within } = spans;
+        spans.within = (from, to) => { done.spans += 1; return within.call(spans, from, to); };
+    }
+    const locks = ["a", "b"].map((key) => ({ kind: "lock", what: "mutex", name: "same", key, spans: of(change), waits: [0, 0] }));
+    const model = {
+        get rows() { done.passes += 1; return [core, waiter, ...locks]; },
+        locks, header: { largerIsUrgent: true }, contexts: [{ name: "high", priority: 9 }, { name: "low", priority: 1 }],
+        columns: new Map(), reasons: [{ holder: 0 }], wait: {}, length: 1e6, clock: new Clock([]),
+        inversion: { from: Float64Array.from({ length: count }, (_, i) => i), until: Float64Array.from({ length: count }, (_, i) => i + 5),
+            context: new Uint8Array(count), lock: Float64Array.from({ length: count }, (_, i) => 1 + (i % 2)),
+            ticks: Float64Array.from({ length: count }, (_, i) => 1 + i) },
+        exact: BigInt, span: (/** @type {number} */ from, /** @type {number} */ to) => `${to - from}`, time: String,
+        priority: Model.prototype.priority, isMoreUrgent: Model.prototype.isMoreUrgent, name: Model.prototype.name,
+    };
+    const places = { model, rowOf: (/** @type {number} */ context) => (context === 0 ? waiter : undefined) };
+    const figures = new Figures(/** @type {any} */ (places));
+    figures.json = { locks: ["a", "b"].map((key) => ({ kind: "mutex", name: "same", key })) };
+    return { figures, done };
+}
+
+test("the table of inversions examines only the rows that are read", () => {
+    const { figures, done } = inverted(2000);
+    const { rows } = figures.inversions();
+    assert.deepEqual([rows.length, done.spans], [2000, 0]);
+    assert.deepEqual(rows[0].map(({ text }) => text), ["high", "same", "", "low 5", "2000", "5", "1999"]);
+    assert.equal(done.spans, 2);
+    sorted(rows, 5, true);
+    assert.equal(done.spans, 2);
+});
+
+test("the worst inversions of all mutexes need one pass, and mutexes of equal name stay apart", () => {
+    const { figures, done } = inverted(2000);
+    assert.deepEqual(figures.locks().rows.map((row) => row[4].text), ["1999", "2000"]);
+    assert.ok(done.passes <= 2, `${done.passes} passes over the rows`);
 });
 
 test("folded groups have no lanes", () => {

@@ -7,6 +7,7 @@
 //! | `guard` | decides which requests are answered |
 //! | `routes` | the addresses under the secret, and their answers |
 //! | `query` | the parameters of a request |
+//! | `redirect` | the private file that leads the browser to the address |
 //! | `content` | the trace: reads it, and again when it has changed |
 //!
 //! The server opens only the files of the command line. It never opens a path from a request.
@@ -15,11 +16,13 @@ mod content;
 mod guard;
 mod http;
 mod query;
+mod redirect;
 mod routes;
 mod server;
 #[cfg(test)]
 mod tests;
 
+use std::env;
 use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -36,6 +39,7 @@ use tracewell::text::shown_path;
 use self::content::{Content, Traces};
 use self::guard::Guard;
 use self::http::Limits;
+use self::redirect::Redirect;
 use self::routes::Routes;
 use self::server::Server;
 use super::collect::stop_signal;
@@ -123,9 +127,8 @@ impl Serve {
         let server = Arc::new(Server::new(guard, Limits::default(), routes));
         thread::spawn(move || server.run(&listener));
         let outcome = output::print_exactly(format!("{printed}\n"));
-        if self.open {
-            open(&printed);
-        }
+        // The file exists until the server ends, because the browser may read it late.
+        let _redirect = self.open.then(|| open(&printed));
         while !stop.load(Ordering::Relaxed) {
             thread::sleep(PAUSE);
         }
@@ -143,9 +146,11 @@ fn reachable(local: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Opens an address in the user's browser. Only warns if that fails, because the user can open the
-/// printed address.
-fn open(address: &str) {
+/// Opens an address in the user's browser. Returns the file that the browser reads. Only warns if
+/// that fails, because the user can open the printed address.
+fn open(address: &str) -> Option<Redirect> {
+    let redirect = Redirect::new(&env::temp_dir(), address);
+    let redirect = redirect.inspect_err(|error| warn!("--open: {error}")).ok()?;
     let program = if cfg!(windows) {
         "explorer"
     } else if cfg!(target_os = "macos") {
@@ -154,10 +159,11 @@ fn open(address: &str) {
         "xdg-open"
     };
     let mut command = Command::new(program);
-    command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg(redirect.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     match command.spawn() {
         // The thread collects the exit status of the program.
         Ok(mut child) => drop(thread::spawn(move || child.wait())),
         Err(error) => warn!("--open: {program}: {error}"),
     }
+    Some(redirect)
 }

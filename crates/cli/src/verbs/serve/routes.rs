@@ -136,15 +136,22 @@ impl Routes {
         Ok(Response::new("application/octet-stream", view).of_edition(edition))
     }
 
-    /// Answers with the events of a range, one JSON object per line.
+    /// Answers with the events of a range, one JSON object per line. `limit` applies to events and
+    /// to losses. If losses are left out, the last line has their number.
     fn events(&self, query: &Query) -> Result<Response, Response> {
         let limit = query.number("limit", EVENTS, MAX_EVENTS)?;
         let selection = Selection { head: Some(limit), ..query.selection()? };
         let lines = EventWriter::new(Vec::new(), EventFormat::JsonLines, selection);
-        let mut after = After::new(lines, query)?;
+        let mut after = After::new(FewLosses::new(lines, limit), query)?;
         self.read(|input| input.read(&mut after))?;
-        let lines = after.sink.into_inner();
-        let lines = lines.map_err(|error| Response::error(FAILED, error.to_string()))?;
+        let FewLosses { sink, left_out, .. } = after.sink;
+        let lines = sink.into_inner();
+        let mut lines = lines.map_err(|error| Response::error(FAILED, error.to_string()))?;
+        if left_out > 0 {
+            lines.extend_from_slice(
+                format!("{}\n", json!({ "losses_left_out": left_out })).as_bytes(),
+            );
+        }
         Ok(Response::new("application/jsonl", lines))
     }
 
@@ -230,6 +237,40 @@ impl<S: Sink> Sink for After<S> {
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
         if trace.events >= self.first { self.sink.loss(trace, loss) } else { Flow::Continue(()) }
+    }
+
+    fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
+        self.sink.finish(trace)
+    }
+}
+
+/// Passes on events, and a limited number of losses: a damaged trace can have millions of losses,
+/// without an event between them.
+struct FewLosses<S> {
+    sink: S,
+    /// Number of losses that may still be passed on.
+    room: u64,
+    left_out: u64,
+}
+
+impl<S: Sink> FewLosses<S> {
+    fn new(sink: S, limit: u64) -> Self {
+        Self { sink, room: limit, left_out: 0 }
+    }
+}
+
+impl<S: Sink> Sink for FewLosses<S> {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.sink.events(trace, batch)
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        let Some(room) = self.room.checked_sub(1) else {
+            self.left_out += 1;
+            return Flow::Continue(());
+        };
+        self.room = room;
+        self.sink.loss(trace, loss)
     }
 
     fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {

@@ -64,7 +64,7 @@ pub static HTML: Export = Export {
 };
 
 /// The version of the payload.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 fn write(
     input: &mut Input,
@@ -125,6 +125,7 @@ fn header(trace: &Trace, tracks: &Tracks, title: &str, range: &Range<u64>) -> Va
         "causes": causes.map(LossCause::as_str),
         "cpus": trace.cpus,
         "needed": needed,
+        "largerIsUrgent": trace.larger_is_urgent,
         "leftOut": tracks.left_out,
         "moreWaits": tracks.figures.more_waits,
     })

@@ -11,6 +11,7 @@ use crate::analysis::tracks::{
     ArrowKind, Change, Holder, LockTrack, Occupant, Position, Reason, Row, State, Tracks,
 };
 use crate::model::{ContextId, Trace};
+use crate::report::key_text;
 use crate::report::scheduling::{asked_object, kind_of, resource_label};
 
 /// Adds all columns of the tracks. Returns the members `rows` and `reasons` of the header.
@@ -47,7 +48,10 @@ pub(super) fn put(
         let waits = rows.waits(lock);
         let name = resource_label(trace, lock.key, lock.kind);
         let what = kind_of(trace, lock.is_mutex, lock.kind);
-        rows.add("lock", json!({ "name": name, "what": what, "changes": changes, "waits": waits }));
+        let key = key_text(trace, lock.key);
+        let row =
+            json!({ "name": name, "key": key, "what": what, "changes": changes, "waits": waits });
+        rows.add("lock", row);
     }
     rows.finish(columns);
     entries(tracks, range, columns);
