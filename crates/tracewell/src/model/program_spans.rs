@@ -57,13 +57,17 @@ pub struct ProgramSpans {
     processes: Vec<u32>,
     /// The role of each event id that begins or ends spans.
     roles: Vec<Option<SpanRole>>,
-    /// The spans of each number, in order of their beginnings.
-    by_number: HashMap<Key, Vec<ProgramSpan>, RandomState>,
-    /// The keys and beginnings of spans, in order of their beginnings. Those of ended spans stay
-    /// until the next clean-up.
+    /// The spans of each number and their serial numbers, in order of their beginnings. Only the
+    /// last one can be open.
+    by_number: HashMap<Key, VecDeque<(u64, ProgramSpan)>, RandomState>,
+    /// The keys and serial numbers of spans, in order of their beginnings. Those of ended spans
+    /// stay until the next clean-up.
     begun: VecDeque<(Key, u64)>,
     /// The same for ended spans, in order of their ends.
     ended: VecDeque<(Key, u64)>,
+    /// Number of spans that have begun: the serial number of the next one. Spans of one number can
+    /// begin at the same tick.
+    serial: u64,
     open: usize,
     /// Number of open spans that were removed.
     removed: u64,
@@ -105,20 +109,21 @@ impl ProgramSpans {
         self.end(context, number, from);
         let key = (self.process(context), number);
         let span = ProgramSpan { number, begun_by, from, until: None };
-        self.by_number.entry(key).or_default().push(span);
-        self.begun.push_back((key, from));
+        self.by_number.entry(key).or_default().push_back((self.serial, span));
+        self.begun.push_back((key, self.serial));
+        self.serial += 1;
         self.open += 1;
         while self.open > MAX_OPEN {
-            let Some((key, from)) = self.begun.pop_front() else { break };
-            if self.is_open(key, from) {
-                self.remove(key, from);
+            let Some((key, serial)) = self.begun.pop_front() else { break };
+            if self.is_open(key, serial) {
+                self.remove(key, serial);
                 self.open -= 1;
                 self.removed += 1;
             }
         }
         if self.begun.len() > 2 * MAX_OPEN {
             let mut begun = std::mem::take(&mut self.begun);
-            begun.retain(|(key, from)| self.is_open(*key, *from));
+            begun.retain(|(key, serial)| self.is_open(*key, *serial));
             self.begun = begun;
         }
     }
@@ -126,19 +131,17 @@ impl ProgramSpans {
     /// Ends an open span at a tick. Does nothing if no span with this number is open.
     pub fn end(&mut self, context: ContextId, number: u64, until: u64) {
         let key = (self.process(context), number);
-        let Some(span) = self.by_number.get_mut(&key).and_then(|spans| spans.last_mut()) else {
+        let last = self.by_number.get_mut(&key).and_then(VecDeque::back_mut);
+        let Some((serial, span)) = last.filter(|(_, span)| span.until.is_none()) else {
             return;
         };
-        if span.until.is_some() {
-            return;
-        }
         span.until = Some(until);
-        self.ended.push_back((key, span.from));
+        self.ended.push_back((key, *serial));
         self.open -= 1;
         if self.ended.len() > MAX_ENDED
-            && let Some((key, from)) = self.ended.pop_front()
+            && let Some((key, serial)) = self.ended.pop_front()
         {
-            self.remove(key, from);
+            self.remove(key, serial);
         }
     }
 
@@ -146,7 +149,7 @@ impl ProgramSpans {
     /// before a tick. Returns `None` if the table has no such span.
     pub fn at(&self, context: ContextId, number: u64, ticks: u64) -> Option<&ProgramSpan> {
         let spans = self.by_number.get(&(self.process(context), number))?;
-        spans.iter().rev().find(|span| span.from <= ticks)
+        spans.iter().rev().map(|(_, span)| span).find(|span| span.from <= ticks)
     }
 
     /// Returns the number of open spans that were removed because there were too many.
@@ -154,14 +157,15 @@ impl ProgramSpans {
         self.removed
     }
 
-    fn is_open(&self, key: Key, from: u64) -> bool {
-        let last = self.by_number.get(&key).and_then(|spans| spans.last());
-        last.is_some_and(|span| span.from == from && span.until.is_none())
+    fn is_open(&self, key: Key, serial: u64) -> bool {
+        let last = self.by_number.get(&key).and_then(VecDeque::back);
+        last.is_some_and(|(last, span)| *last == serial && span.until.is_none())
     }
 
-    fn remove(&mut self, key: Key, from: u64) {
+    /// Removes a span. It is the first of its number if it has ended, and the last if it is open.
+    fn remove(&mut self, key: Key, serial: u64) {
         let Some(spans) = self.by_number.get_mut(&key) else { return };
-        if let Some(place) = spans.iter().position(|span| span.from == from) {
+        if let Ok(place) = spans.binary_search_by_key(&serial, |(serial, _)| *serial) {
             spans.remove(place);
         }
         if spans.is_empty() {
@@ -225,5 +229,31 @@ mod tests {
         }
         assert_eq!((spans.open, spans.removed()), (MAX_OPEN, 1));
         assert!(spans.at(THREAD, 1, 2_000_000).is_none());
+    }
+
+    #[test]
+    fn a_number_that_begins_many_times_in_a_tick_has_one_open_span() {
+        let mut spans = ProgramSpans::default();
+        for begun_by in 0..=2 * MAX_OPEN as u32 {
+            spans.begin(THREAD, 7, (0, begun_by));
+        }
+        assert_eq!((spans.open, spans.begun.len(), spans.ended.len()), (1, 1, MAX_ENDED));
+        assert_eq!(spans.by_number[&(0, 7)].len(), MAX_ENDED + 1);
+        assert_eq!(spans.at(THREAD, 7, 0).unwrap().begun_by, 2 * MAX_OPEN as u32);
+    }
+
+    #[test]
+    fn an_ended_span_is_not_removed_for_an_open_one_of_the_same_tick() {
+        let mut spans = ProgramSpans::default();
+        spans.begin(THREAD, 1, (0, 100));
+        spans.end(THREAD, 1, 0);
+        spans.begin(THREAD, 1, (0, 101));
+        let others = 2..MAX_OPEN as u64 + 3;
+        others.clone().for_each(|number| spans.begin(THREAD, number, (0, 3)));
+        // The table has removed the open spans 1 and 2.
+        assert_eq!((spans.open, spans.removed()), (MAX_OPEN, 2));
+        assert_eq!(spans.at(THREAD, 1, 0).unwrap().begun_by, 100);
+        others.for_each(|number| spans.end(THREAD, number, 1));
+        assert_eq!(spans.open, 0);
     }
 }
