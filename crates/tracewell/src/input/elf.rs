@@ -43,8 +43,9 @@ pub enum ElfError {
 /// compiler's encoding can describe names of any length in a few bytes.
 const MAX_READABLE: usize = 1024;
 
-/// Maximum total length of all names, relative to the length of the file. Names can share bytes of
-/// the file, so a small damaged file could otherwise fill the memory.
+/// Maximum total length of all names as the file has them, and of the readable names, relative to
+/// the length of the file. Names can share bytes of the file, so a small damaged file could
+/// otherwise take hours, or fill the memory.
 const MAX_NAMES: usize = 4;
 
 /// Reads the symbols of a program from the bytes of its ELF file. `path` is for later messages.
@@ -115,21 +116,22 @@ fn definitions<Elf: FileHeader<Endian = Endianness>>(
     entries: &Entries<'_, Elf>,
     endian: Endianness,
     has_thumb: bool,
-    limit: usize,
+    mut limit: usize,
 ) -> Option<Vec<Symbol>> {
     let mut symbols = Vec::new();
-    let mut length = 0_usize;
-    for entry in entries.iter().filter(|entry| entry.is_definition(endian, entries.strings())) {
+    for entry in entries.iter().filter(|entry| has_address(*entry, endian)) {
         let name = entry.name(endian, entries.strings()).ok()?;
-        // Assemblers use such names for labels within functions.
-        if name.is_empty() || name.starts_with(b".L") {
+        // Names without a symbol count too: the search for their ends takes time.
+        limit = limit.checked_sub(name.len())?;
+        let is_local_label =
+            entry.st_type() == elf::STT_NOTYPE && entry.st_bind() == elf::STB_LOCAL;
+        // Assemblers use `.L` for labels within functions, and `$` for mapping symbols.
+        let is_internal = name.starts_with(b".L") || is_local_label && name.starts_with(b"$");
+        if name.is_empty() || is_internal {
             continue;
         }
         let name = readable(name);
-        length = length.saturating_add(name.len());
-        if length > limit {
-            return None;
-        }
+        limit = limit.checked_sub(name.len())?;
         let is_code = entry.st_type() == elf::STT_FUNC;
         let value = entry.st_value(endian).into();
         let address = if has_thumb && is_code { value & !1 } else { value };
@@ -138,6 +140,13 @@ fn definitions<Elf: FileHeader<Endian = Endianness>>(
     }
     symbols.sort_by_key(|(rank, _)| *rank);
     Some(symbols.into_iter().map(|(_, symbol)| symbol).collect())
+}
+
+/// Returns true if a symbol is code, data or a label with an address. Does not read its name.
+fn has_address<S: Sym<Endian = Endianness>>(entry: &S, endian: Endianness) -> bool {
+    let section = entry.st_shndx(endian);
+    let is_in_section = !section.is_special() || section == elf::SHN_XINDEX;
+    is_in_section && matches!(entry.st_type(), elf::STT_FUNC | elf::STT_OBJECT | elf::STT_NOTYPE)
 }
 
 /// Returns the rank of a symbol; the smallest rank at an address is preferred. Functions and
