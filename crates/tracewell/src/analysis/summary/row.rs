@@ -16,6 +16,9 @@ const BLOCK: usize = 64;
 /// Number of sums that a sum of the next level contains.
 const FAN: usize = 8;
 
+/// Maximum number of states in a sum without an index.
+const MAX_SEARCHED: usize = 32;
+
 /// A row of a summary. States are numbered in the order of their first occurrence.
 #[derive(Debug)]
 pub(super) struct SummaryRow<S> {
@@ -55,21 +58,37 @@ impl Level {
 
     fn push(&mut self, from: Position, sum: &Sum) {
         self.from.push(from);
-        self.shares.extend_from_slice(&sum.0);
+        self.shares.extend_from_slice(&sum.shares);
         self.ends.push(self.shares.len());
     }
 }
 
 /// Time by state, in the order of the first occurrence.
 #[derive(Debug, Default)]
-struct Sum(Vec<Share>);
+struct Sum {
+    shares: Vec<Share>,
+    /// The index of each state in `shares`; empty if there are few states.
+    index_of: HashMap<u32, usize, RandomState>,
+}
 
 impl Sum {
     fn add(&mut self, state: u32, ticks: u64) {
-        match self.0.iter_mut().find(|share| share.state == state) {
-            Some(share) => share.ticks += ticks,
-            None => self.0.push(Share { state, ticks }),
+        if let Some(index) = self.index(state) {
+            self.shares[index].ticks += ticks;
+            return;
         }
+        self.shares.push(Share { state, ticks });
+        if self.shares.len() > MAX_SEARCHED {
+            let new = self.index_of.len()..self.shares.len();
+            self.index_of.extend(new.map(|index| (self.shares[index].state, index)));
+        }
+    }
+
+    fn index(&self, state: u32) -> Option<usize> {
+        if self.shares.len() > MAX_SEARCHED {
+            return self.index_of.get(&state).copied();
+        }
+        self.shares.iter().position(|share| share.state == state)
     }
 }
 
@@ -206,7 +225,7 @@ impl<S: Copy + Eq + Hash> View<'_, S> {
             return;
         }
         let length = end.ticks.saturating_sub(from.ticks);
-        if length <= self.resolution {
+        if self.resolution > 0 && length <= self.resolution {
             self.make_room(from, length);
             shares.iter().for_each(|share| self.sum.add(share.state, share.ticks));
             return;
@@ -253,7 +272,8 @@ impl<S: Copy + Eq + Hash> View<'_, S> {
             self.last(from, state);
             self.is_complete = true;
         }
-        self.is_complete || end.ticks <= self.range.start
+        // States that begin and end at the start of the range are within it.
+        self.is_complete || from.ticks < self.range.start && end.ticks <= self.range.start
     }
 
     /// Shows the combined states if another state of this length would make them too long.
@@ -261,7 +281,7 @@ impl<S: Copy + Eq + Hash> View<'_, S> {
         if self.length.saturating_add(length) > self.resolution {
             self.show_sum();
         }
-        if self.sum.0.is_empty() {
+        if self.sum.shares.is_empty() {
             self.from = at;
         }
         self.length += length;
@@ -270,7 +290,7 @@ impl<S: Copy + Eq + Hash> View<'_, S> {
     /// Shows the combined states, one after the other.
     fn show_sum(&mut self) {
         let Position { mut ticks, seq } = self.from;
-        for Share { state, ticks: length } in std::mem::take(&mut self.sum.0) {
+        for Share { state, ticks: length } in std::mem::take(&mut self.sum).shares {
             if length > 0 {
                 self.show(Position { ticks, seq }, state);
                 ticks += length;
@@ -315,7 +335,22 @@ mod tests {
 
     fn lengths() -> impl Strategy<Value = Vec<(u64, u8)>> {
         let length = prop_oneof![4 => 0..20_u64, 1 => 0..5000_u64];
-        prop::collection::vec((length, 0..5_u8), 1..3000)
+        let different = prop::collection::vec((length, 0..5_u8), 1..1500);
+        // Changes within one tick that fill whole blocks.
+        let equal = prop::collection::vec((Just(0), 0..5_u8), BLOCK..10 * BLOCK);
+        let parts = prop::collection::vec(prop_oneof![2 => different, 1 => equal], 1..4);
+        parts.prop_map(|parts| parts.concat())
+    }
+
+    #[test]
+    fn a_sum_has_an_index_when_it_has_many_states() {
+        let mut sum = Sum::default();
+        for ticks in 1..=3 {
+            (0..1000).rev().for_each(|state| sum.add(state, ticks));
+        }
+        assert_eq!(sum.index_of.len(), 1000);
+        let shares: Vec<_> = sum.shares.iter().map(|share| (share.state, share.ticks)).collect();
+        assert_eq!(shares, (0..1000).rev().map(|state| (state, 6)).collect::<Vec<_>>());
     }
 
     proptest! {
