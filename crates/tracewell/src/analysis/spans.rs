@@ -9,7 +9,7 @@
 //! spans are counted but have no durations: spans beyond these limits, spans whose beginning is
 //! missing, and spans that were open when events were lost.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 
@@ -20,7 +20,7 @@ use crate::model::{Batch, Event, Flow, Loss, Sink, Trace};
 /// Maximum number of different spans with a row of their own.
 const MAX_NAMES: usize = 1 << 12;
 
-/// Maximum number of open spans with times.
+/// Maximum number of open spans with times, together with those that were open at a loss.
 const MAX_OPEN: usize = 1 << 16;
 
 /// The spans of one call site.
@@ -54,7 +54,9 @@ impl SpanFigures {
 pub struct AllSpans {
     /// The spans of each call site, the longest total duration first.
     pub names: Vec<SpanFigures>,
-    /// Number of ends of spans whose beginning is not in the trace, or was beyond a limit.
+    /// Number of ends of spans whose beginning is not in the trace. The end of a span that `more`
+    /// counts is not among them. While such spans are open, each end without a known beginning is
+    /// taken for one of theirs.
     pub unknown: u64,
     /// Number of spans beyond a limit: without a row, because there were too many names, or without
     /// times, because too many spans were open.
@@ -73,8 +75,6 @@ struct Open {
     entered: u64,
     since: u64,
     busy: u64,
-    /// True if events were lost since the span began. `SpanFigures::cut` then counts it already.
-    is_cut: bool,
 }
 
 /// A sink that measures spans. [`Spans::figures`] returns the results.
@@ -96,8 +96,12 @@ pub struct Spans {
     /// The row of each event id that begins spans; `None` if there are too many rows.
     row_of: HashMap<u32, Option<usize>, RandomState>,
     open: HashMap<Key, Open, RandomState>,
+    /// The spans that were open when events were lost. `SpanFigures::cut` counts them already.
+    cut: HashSet<Key, RandomState>,
     unknown: u64,
     more: u64,
+    /// Number of spans beyond a limit that have not ended.
+    more_open: u64,
 }
 
 impl Sink for Spans {
@@ -119,9 +123,9 @@ impl Sink for Spans {
 
     fn loss(&mut self, _: &Trace, _: &Loss) -> Flow {
         // The end of a span, or an entry into it, may be missing.
-        for open in self.open.values_mut().filter(|open| !open.is_cut) {
-            open.is_cut = true;
+        for (key, open) in std::mem::take(&mut self.open) {
             self.rows[open.row].cut += 1;
+            self.cut.insert(key);
         }
         Flow::Continue(())
     }
@@ -147,13 +151,14 @@ impl Spans {
                 }
             }
             SpanRole::Ends => match self.open.remove(&key) {
-                Some(open) if open.is_cut => {}
                 Some(open) => {
                     let row = &mut self.rows[open.row];
                     row.duration.add(ticks.saturating_sub(open.from));
                     let last = if open.entered > 0 { ticks.saturating_sub(open.since) } else { 0 };
                     row.busy.add(open.busy + last);
                 }
+                None if self.cut.remove(&key) => {}
+                None if self.more_open > 0 => self.more_open -= 1,
                 None => self.unknown += 1,
             },
             SpanRole::Inside | SpanRole::Records => {}
@@ -161,28 +166,31 @@ impl Spans {
     }
 
     fn begin(&mut self, key: Key, event: Event<'_>) {
+        // The end of an earlier span with this number is missing.
+        self.cut.remove(&key);
+        if let Some(before) = self.open.remove(&key) {
+            self.rows[before.row].cut += 1;
+        }
         let rows = &mut self.rows;
         let row = *self.row_of.entry(event.id()).or_insert_with(|| row(rows, event));
         let Some(row) = row else {
             self.more += 1;
+            self.more_open += 1;
             return;
         };
         self.rows[row].begun += 1;
         let from = event.ticks();
-        if self.open.len() >= MAX_OPEN {
+        if self.open.len() + self.cut.len() >= MAX_OPEN {
             // The ends of these spans may be lost.
-            self.open.retain(|_, open| !open.is_cut);
+            self.cut.clear();
         }
         if self.open.len() >= MAX_OPEN {
             self.more += 1;
+            self.more_open += 1;
             self.rows[row].cut += 1;
             return;
         }
-        let open = Open { row, from, entered: 0, since: from, busy: 0, is_cut: false };
-        if let Some(before) = self.open.insert(key, open).filter(|before| !before.is_cut) {
-            // The end of the earlier span with this number is missing.
-            self.rows[before.row].cut += 1;
-        }
+        self.open.insert(key, Open { row, from, entered: 0, since: from, busy: 0 });
     }
 
     /// Begins the range of the figures: forgets all figures so far. Spans that are open stay open
@@ -196,14 +204,14 @@ impl Spans {
             };
         }
         (self.unknown, self.more) = (0, 0);
-        for open in self.open.values().filter(|open| !open.is_cut) {
+        for open in self.open.values() {
             self.rows[open.row].begun += 1;
         }
     }
 
     /// Returns the figures after all events.
     pub fn figures(mut self) -> AllSpans {
-        for open in self.open.values().filter(|open| !open.is_cut) {
+        for open in self.open.values() {
             self.rows[open.row].open += 1;
         }
         self.rows.retain(|row| row.begun > 0);
@@ -226,4 +234,123 @@ fn row(rows: &mut Vec<SpanFigures>, event: Event<'_>) -> Option<usize> {
     let (name, target) = (site.name.clone(), site.target.clone());
     rows.push(SpanFigures { name, target, ..SpanFigures::default() });
     Some(rows.len() - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::model::schema::{CallSite, Details, EventType, Instrumentation, Level, Schema};
+    use crate::model::{Clock, ContextId, EventRef, LossCause, PayloadLayout, Priority};
+
+    const MAX: u64 = MAX_OPEN as u64;
+
+    /// The figures of spans, and a trace whose event `id` begins spans with the name `id`.
+    struct Spanned {
+        trace: Trace,
+        spans: Spans,
+    }
+
+    impl Spanned {
+        fn new(names: u32) -> Self {
+            let mut schema = Schema::empty();
+            let types = Arc::make_mut(&mut schema);
+            for id in 0..names {
+                let name = id.to_string();
+                let target = String::new();
+                let site = CallSite { level: Level::Info, target, name, forwarded: None };
+                types.define(EventType {
+                    id,
+                    name: id.to_string(),
+                    label: String::new(),
+                    family: String::new(),
+                    filter: 0,
+                    args: Vec::new(),
+                    means: None,
+                    details: Details::default(),
+                    instrumentation: Instrumentation { site: Some(site), ..Default::default() },
+                });
+            }
+            let payload = PayloadLayout::Fields(&[]);
+            let trace = Trace::new("native", schema, payload, Clock::of_64_bits(None));
+            Self { trace, spans: Spans::default() }
+        }
+
+        fn take(&mut self, role: SpanRole, id: u32, number: u64) {
+            let row = EventRef {
+                seq: 0,
+                ticks: number,
+                cpu: 0,
+                context: ContextId(0),
+                id,
+                priority: Priority::NONE,
+                payload: &[],
+                record: &[],
+            };
+            self.spans.take(role, (1, number), Event::new(&self.trace, &row));
+        }
+
+        fn begin(&mut self, numbers: std::ops::Range<u64>) {
+            numbers.for_each(|number| self.take(SpanRole::Begins, 0, number));
+        }
+
+        fn end(&mut self, numbers: std::ops::Range<u64>) {
+            numbers.for_each(|number| self.take(SpanRole::Ends, 0, number));
+        }
+
+        fn lose(&mut self) {
+            let loss = Loss { before: 1, events: None, cause: LossCause::NoRoom, offset: 0 };
+            assert!(self.spans.loss(&self.trace, &loss).is_continue());
+        }
+    }
+
+    #[test]
+    fn a_span_beyond_a_limit_counts_once() {
+        let mut many_open = Spanned::new(1);
+        many_open.begin(0..MAX + 2);
+        many_open.end(0..MAX + 3);
+        let figures = many_open.spans.figures();
+        assert_eq!((figures.more, figures.unknown), (2, 1));
+        let row = &figures.names[0];
+        assert_eq!((row.begun, row.cut, row.duration.count), (MAX + 2, 2, MAX));
+
+        let mut many_names = Spanned::new(MAX_NAMES as u32 + 1);
+        for id in 0..=MAX_NAMES as u32 {
+            many_names.take(SpanRole::Begins, id, u64::from(id));
+        }
+        many_names.end(0..MAX_NAMES as u64 + 2);
+        let figures = many_names.spans.figures();
+        assert_eq!((figures.more, figures.unknown, figures.names.len()), (1, 1, MAX_NAMES));
+    }
+
+    #[test]
+    fn a_loss_cuts_each_open_span_once_and_leaves_no_span_to_search() {
+        let mut spanned = Spanned::new(1);
+        spanned.begin(0..MAX);
+        spanned.lose();
+        assert!(spanned.spans.open.is_empty());
+        spanned.lose();
+        // The ends of cut spans are known. Further spans replace those without an end.
+        spanned.end(0..1);
+        spanned.begin(MAX..2 * MAX);
+        assert_eq!((spanned.spans.open.len(), spanned.spans.cut.len()), (MAX_OPEN, 0));
+        spanned.end(MAX..2 * MAX);
+        let figures = spanned.spans.figures();
+        let row = &figures.names[0];
+        assert_eq!((row.begun, row.cut, row.duration.count), (2 * MAX, MAX, MAX));
+        assert_eq!((figures.more, figures.unknown), (0, 0));
+    }
+
+    #[test]
+    fn a_number_that_begins_again_beyond_the_limit_of_names_cuts_the_earlier_span() {
+        let mut spanned = Spanned::new(MAX_NAMES as u32 + 1);
+        for id in 0..=MAX_NAMES as u32 {
+            spanned.take(SpanRole::Begins, id, 7);
+        }
+        spanned.end(7..8);
+        let figures = spanned.spans.figures();
+        assert!(figures.names.iter().all(|row| (row.cut, row.duration.count) == (1, 0)));
+        assert_eq!((figures.more, figures.unknown), (1, 0));
+    }
 }
