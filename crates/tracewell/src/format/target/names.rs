@@ -9,8 +9,9 @@ use tracewell_wire::target::definition::{LARGER_IS_URGENT, NAME};
 use tracewell_wire::target::{Definition, DefinitionKind};
 
 use crate::model::schema::{Argument, ArgumentKind, EventType};
-use crate::model::unique;
-use crate::model::{Context, ContextId, ContextKind, Lifetime, Object, ObjectId, Rate, Trace};
+use crate::model::{
+    Context, ContextId, ContextKind, Lifetime, Object, ObjectId, Rate, Trace, unique,
+};
 use crate::text::shown;
 
 /// The id of the application's event 0.
