@@ -181,8 +181,11 @@ fn a_ring_that_wrapped_begins_with_its_oldest_packet() {
     let (ring, line) = record(&options, memory, |event| {
         (0..1000).for_each(|mark| event(1000 * mark, ids::MARK, [mark, 0]));
     });
-    let dump = [vec![0xA5; 1003], ring, vec![0x5A; 77]].concat();
+    let dump = [vec![0xA5; 20_003], ring, vec![0x5A; 77]].concat();
     let (trace, log) = read(&dump);
+    let (in_parts, of_parts) = in_pieces("target", &Settings::default(), &dump, 1000).unwrap();
+    assert_eq!((&in_parts.facts, &of_parts.losses), (&trace.facts, &log.losses));
+    assert_eq!(shown(&in_parts, &of_parts), shown(&trace, &log));
     let marks: Vec<_> =
         log.rows.iter().map(|row| trace.payload.argument(&row.payload, 0).unwrap()).collect();
     let first = *marks.first().unwrap();

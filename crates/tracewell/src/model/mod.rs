@@ -40,8 +40,8 @@ pub use object::{Lifetime, NamedAt, Object, ObjectId, Objects};
 pub use program_spans::{ProgramSpan, ProgramSpans};
 pub use running::{Choice, MaybeContext, OnBehalf, Running};
 pub use sink::{Flow, IntoFlow, Sink, SinkError, Stop};
-pub(crate) use spelling::folded;
 pub use spelling::{did_you_mean, nearest};
+pub(crate) use spelling::{folded, unique};
 pub use symbols::{Program, Symbol, SymbolAt, SymbolTable};
 pub use trace::{
     ContextDetail, Fact, FactForm, Field, NoDates, PayloadLayout, Processor, RecordedArguments,

@@ -1,10 +1,21 @@
-//! Suggests a known name for a word that is not known. Patterns and names of events, contexts and
-//! objects are in `select`.
+//! Suggests a known name for a word that is not known, and makes names unique. Patterns and names
+//! of events, contexts and objects are in `select`.
 
 /// Returns a normal form of a name. Names that differ only in case, spaces and `_` have the same
 /// normal form.
 pub(crate) fn folded(name: &str) -> String {
     name.chars().map(|c| if c == '_' { ' ' } else { c }).flat_map(char::to_lowercase).collect()
+}
+
+/// Returns the name, followed by `_2`, `_3`, … if it is used.
+pub(crate) fn unique(name: &str, is_used: impl Fn(&str) -> bool) -> String {
+    let mut candidate = name.to_owned();
+    let mut number = 2;
+    while is_used(&candidate) {
+        candidate = format!("{name}_{number}");
+        number += 1;
+    }
+    candidate
 }
 
 /// Returns the name that is most similar to a word, or `None` if none is similar.

@@ -5,6 +5,7 @@
 //! all other words, and the text after `|`, which describes the returned value.
 
 use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Instrumentation};
+use crate::model::unique;
 use crate::text::shown;
 
 /// Maximum number of parameters of an event.
@@ -38,23 +39,14 @@ pub(super) fn event(text: &str) -> Option<EventText> {
         let end = conversion.find(|c: char| !c.is_alphanumeric() && c != '_');
         let conversion = conversion.get(..end.unwrap_or(conversion.len())).unwrap_or_default();
         if parameters.len() < MAX_PARAMETERS {
-            let name = unique(&snake_case(word), &parameters);
+            // `values` is the name of undescribed parameters.
+            let is_used =
+                |name: &str| name == "values" || parameters.iter().any(|p| p.name == name);
+            let name = unique(&snake_case(word), is_used);
             parameters.push(Parameter { name, conversion: conversion.to_owned() });
         }
     }
     Some(EventText { name, parameters })
-}
-
-/// Returns a name that no parameter has. `values` is the name of undescribed parameters.
-fn unique(name: &str, parameters: &[Parameter]) -> String {
-    let is_used = |name: &str| name == "values" || parameters.iter().any(|p| p.name == name);
-    let mut candidate = name.to_owned();
-    let mut number = 2;
-    while is_used(&candidate) {
-        candidate = format!("{name}_{number}");
-        number += 1;
-    }
-    candidate
 }
 
 fn snake_case(word: &str) -> String {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tracewell_wire::target::definition::ENTRY;
 use tracewell_wire::target::packet::{HEADER, MAX_PACKET, SYNC};
+use tracewell_wire::target::ring::CONTROL;
 use tracewell_wire::target::{Control, DEFINITIONS, Definition, Lookup, Packet};
 
 use super::FORMAT;
@@ -25,6 +26,8 @@ struct TargetDecoder {
     lanes: Lanes,
     rows: Rows,
     begun: bool,
+    /// Number of bytes at the start that contain neither a line nor a dump.
+    passed: usize,
     /// True if the bytes before the current position are not a packet.
     in_noise: bool,
     definitions: u64,
@@ -42,6 +45,7 @@ pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> 
         lanes: Lanes::default(),
         rows,
         begun: false,
+        passed: 0,
         in_noise: false,
         definitions: 0,
         skipped: 0,
@@ -88,6 +92,29 @@ fn kind(start: &[u8], last: bool) -> Kind {
     if complete { Kind::Unknown } else { Kind::Incomplete }
 }
 
+/// Searches the bytes after the start for the kind, because a line can begin with other bytes, such
+/// as messages at start-up. Two packets that are near each other are a line: a dump can contain a
+/// copy of one before its control block. Also returns the number of bytes that the decoder does not
+/// need.
+fn search(bytes: &[u8]) -> (Kind, usize) {
+    let mut packet = None;
+    let mut at = 0;
+    while let Some(rest) = bytes.get(at..).filter(|rest| rest.len() >= CONTROL) {
+        if Control::read(rest).is_some() {
+            return (Kind::Dump, at);
+        }
+        packet = packet.filter(|packet| at - packet <= EXAMINED);
+        match Lookup::at(rest) {
+            Lookup::Packet(_) if packet.is_some() => return (Kind::Line, 0),
+            Lookup::Packet(_) => packet = Some(at),
+            Lookup::Incomplete(_) => break,
+            Lookup::No => {}
+        }
+        at += 1;
+    }
+    (Kind::Unknown, packet.unwrap_or(at))
+}
+
 /// Recognises a ring or a packet.
 pub(super) fn recognise(start: &[u8]) -> Option<Confidence> {
     let found = match kind(start, true) {
@@ -111,22 +138,32 @@ impl Decoder for TargetDecoder {
         out: &mut Emitter<'_>,
     ) -> Result<Progress, ReadError> {
         if !self.begun {
-            let kind = kind(input.bytes, input.last);
-            let wanted = input.bytes.len() + 1;
-            match kind {
+            let mut found = match self.passed {
+                0 => kind(input.bytes, input.last),
+                _ => Kind::Unknown,
+            };
+            let mut consumed = 0;
+            if found == Kind::Unknown && !input.last {
+                (found, consumed) = search(input.bytes);
+            }
+            match found {
                 Kind::Line => {}
-                Kind::Incomplete => return Ok(Progress::More { consumed: 0, wanted }),
-                Kind::Dump | Kind::Unknown if !input.last => {
-                    return Ok(Progress::More { consumed: 0, wanted });
-                }
-                Kind::Dump | Kind::Unknown => {
+                Kind::Dump | Kind::Unknown if input.last => {
                     if let Some(ring) = Ring::find(input.bytes) {
                         self.dump(ring, &input, out);
                         return Ok(Progress::Done);
                     }
                 }
+                Kind::Dump | Kind::Unknown | Kind::Incomplete => {
+                    self.passed += consumed;
+                    let wanted = input.bytes.len() - consumed + 1;
+                    return Ok(Progress::More { consumed, wanted });
+                }
             }
             self.begun = true;
+            if self.passed > 0 {
+                self.noise(input.offset - self.passed as u64, self.passed, out);
+            }
         }
         let progress = self.line(&input, out).continue_value().unwrap_or(Progress::Done);
         self.facts("line", out.trace);

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use tracewell_wire::target::packet::HEADER;
 use tracewell_wire::target::{Header, Packet, events};
 
+use super::recent::{Old, Recent};
 use super::rows::{Place, Rows};
 use crate::format::order::Order;
 use crate::model::{Emitter, Flow, LossCause, Severity};
@@ -46,6 +47,7 @@ struct Lane {
     at: usize,
     /// The expected numbers of the next packet and of its first event.
     expected: Option<(u32, u32)>,
+    recent: Recent,
     session: u8,
     /// Number of the target's restarts in the packets of this core.
     restarts: u64,
@@ -72,6 +74,8 @@ pub(super) struct Lanes {
     cores: usize,
     held: usize,
     restarts: u64,
+    /// The session after the last restart.
+    session: u8,
     /// Number of ticks to add to recorded times after the last restart.
     base: u64,
     /// The largest time so far, with this number added.
@@ -80,7 +84,7 @@ pub(super) struct Lanes {
     damage: Option<(u64, LossCause)>,
     order: Order,
     pub(super) packets: u64,
-    /// Number of packets that are older than packets before them.
+    /// Number of packets that are late, repeated, or older than the packets before them.
     pub(super) out_of_order: u64,
 }
 
@@ -122,13 +126,11 @@ impl Lanes {
             self.lanes.resize_with(index + 1, Lane::default);
         }
         let lane = &mut self.lanes[index];
-        let mut missing = Vec::new();
-        missing.extend(self.damage.take().map(|(offset, cause)| Missing {
-            // The numbers of the next packet show how many events the damaged ones had.
-            events: Some(0),
-            cause,
-            offset,
-        }));
+        if let Some(old) = lane.recent.relation(packet) {
+            self.out_of_order += 1;
+            old.report(&header, offset, out);
+            return Flow::Continue(());
+        }
         let Some(restart) = lane.follows(&header) else {
             self.out_of_order += 1;
             let lost = events(payload).filter(Result::is_ok).count() as u64;
@@ -139,14 +141,24 @@ impl Lanes {
             out.trace.diagnostics.add(Severity::Damage, offset, message);
             return out.loss(Some(lost), LossCause::Damaged, offset);
         };
+        let mut missing = Vec::new();
+        missing.extend(self.damage.take().map(|(offset, cause)| Missing {
+            // The numbers of the next packet show how many events the damaged ones had.
+            events: Some(0),
+            cause,
+            offset,
+        }));
         lane.missing(&header, restart, origin, offset, &mut missing);
+        if lane.expected.is_none() && header.session == self.session {
+            (lane.restarts, lane.base) = (self.restarts, self.base);
+        }
         let mut is_first = false;
         if restart {
             lane.restarts += 1;
             // The first core with a packet after a restart determines the origin for all cores.
             is_first = lane.restarts > self.restarts;
             if is_first {
-                self.restarts = lane.restarts;
+                (self.restarts, self.session) = (lane.restarts, header.session);
                 self.base = self.latest.saturating_sub(header.time);
             }
             lane.base = self.base;
@@ -166,6 +178,7 @@ impl Lanes {
             }
         }
         lane.expected = Some((header.number.wrapping_add(1), header.first.wrapping_add(count)));
+        lane.recent.add(packet);
         lane.session = header.session;
         lane.last = end;
         self.latest = self.latest.max(lane.base.saturating_add(end));
@@ -233,6 +246,19 @@ impl Lanes {
         let ticks = out.ticks(place.time);
         self.order.watch(ticks, offset, out, "a core was silent for long");
         rows.add(&event, place, out)
+    }
+}
+
+impl Old {
+    /// Reports a packet that the decoder ignores.
+    fn report(self, header: &Header, offset: u64, out: &mut Emitter<'_>) {
+        let (severity, what) = match self {
+            // The decoder reported a gap at this place when the next packet arrived.
+            Self::Late => (Severity::Damage, "is late: its events count as missing"),
+            Self::Repeated => (Severity::Note, "is repeated"),
+        };
+        let message = format!("packet {} of core {} {what}", header.number, header.core);
+        out.trace.diagnostics.add(severity, offset, message);
     }
 }
 

@@ -6,6 +6,7 @@
 //! | `tasks` | the state of each task, as far as events need it |
 //! | `user` | texts, and events of the application |
 //! | `rows` | converts recorded events to events with contexts and arguments |
+//! | `recent` | the last packets of a core: finds late and repeated ones |
 //! | `lanes` | the packets of each core: gaps, restarts, and merging by time |
 //! | `rings` | finds rings in a dump of the memory |
 //! | `decoder` | finds packets in any bytes |
@@ -15,6 +16,7 @@
 mod decoder;
 mod lanes;
 mod names;
+mod recent;
 mod rings;
 mod rows;
 mod tasks;

@@ -9,7 +9,9 @@ use tracewell_wire::target::definition::{LARGER_IS_URGENT, NAME};
 use tracewell_wire::target::{Definition, DefinitionKind};
 
 use crate::model::schema::{Argument, ArgumentKind, EventType};
-use crate::model::{Context, ContextId, ContextKind, Lifetime, Object, ObjectId, Rate, Trace};
+use crate::model::{
+    Context, ContextId, ContextKind, Lifetime, Object, ObjectId, Rate, Trace, unique,
+};
 use crate::text::shown;
 
 /// The id of the application's event 0.
@@ -233,8 +235,7 @@ fn define_event(text: &[u8], number: u32, trace: &mut Trace) {
             _ => (argument, ArgumentKind::Signed),
         };
         // Programs may give two arguments the same name, but consumers need unique names.
-        let taken = args.iter().any(|other| other.name == name);
-        let name = if taken { format!("{name}_{}", args.len() + 1) } else { name.to_owned() };
+        let name = unique(name, |name| args.iter().any(|other| other.name == name));
         args.push(Argument { name, kind, encoding: String::new(), zero: None });
     }
     let unnamed = trace.schema.event(FIRST_USER).clone();

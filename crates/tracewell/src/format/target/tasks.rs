@@ -43,21 +43,34 @@ pub(super) struct Task {
     pub(super) state: State,
     /// The lock that it requested last, until it gets a lock or waits for another object.
     pub(super) asked: Option<(DefinitionKind, u32)>,
+    /// The number of gaps before the state.
+    gaps: u64,
 }
 
 /// The tasks by their numbers.
 #[derive(Debug, Default)]
-pub(super) struct Tasks(HashMap<u32, Task, RandomState>);
+pub(super) struct Tasks {
+    known: HashMap<u32, Task, RandomState>,
+    /// Number of gaps so far. A gap does not visit the tasks, because both can be many: the state
+    /// of a task with a smaller number is out of date.
+    gaps: u64,
+}
 
 impl Tasks {
     /// Returns the task with a number. Adds it if it is new.
     pub(super) fn at(&mut self, number: u32, names: &Names, trace: &mut Trace) -> &mut Task {
-        self.0.entry(number).or_insert_with(|| Task {
+        let gaps = self.gaps;
+        let task = self.known.entry(number).or_insert_with(|| Task {
             context: names.add_task(number, None, trace),
             priority: names.priority(DefinitionKind::Task, number),
             state: State::Unknown,
             asked: None,
-        })
+            gaps,
+        });
+        if task.gaps != gaps {
+            *task = Task { state: State::Unknown, asked: None, gaps, ..*task };
+        }
+        task
     }
 
     /// Begins the life of a task. A task that had the number before has ended.
@@ -70,19 +83,17 @@ impl Tasks {
         trace: &mut Trace,
     ) {
         let context = names.add_task(number, Some(ticks), trace);
-        let (state, priority) = (State::Unknown, Some(priority));
-        self.0.insert(number, Task { context, priority, state, asked: None });
+        let (state, priority, gaps) = (State::Unknown, Some(priority), self.gaps);
+        self.known.insert(number, Task { context, priority, state, asked: None, gaps });
     }
 
     /// Forgets the states, because events are missing.
     pub(super) fn gap(&mut self) {
-        for task in self.0.values_mut() {
-            (task.state, task.asked) = (State::Unknown, None);
-        }
+        self.gaps += 1;
     }
 
     /// Forgets all tasks, because the target restarted.
     pub(super) fn restart(&mut self) {
-        self.0.clear();
+        self.known.clear();
     }
 }

@@ -1,0 +1,166 @@
+//! Reads lines of small targets with late and repeated packets, restarts, gaps, and other bytes.
+//! The tests build the packets from the tables in `docs/target.md`.
+
+mod support;
+
+use support::{EventLog, in_pieces};
+use tracewell::format::{self, Progress, Settings};
+use tracewell::model::Trace;
+use tracewell_wire::target::packet::CHECKED;
+use tracewell_wire::target::{Header, crc16, ids};
+
+fn packet(header: Header, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = header.to_bytes();
+    let sum = crc16(crc16(u16::MAX, &bytes[..CHECKED]), payload);
+    bytes[24..26].copy_from_slice(&(payload.len() as u16).to_le_bytes());
+    bytes[26..].copy_from_slice(&sum.to_le_bytes());
+    [&bytes[..], payload].concat()
+}
+
+/// Returns packet `number` of a run, with a mark at its time, and another one after `ticks`.
+fn marks(number: u32, ticks: u8) -> Vec<u8> {
+    let time = 1000 * u64::from(number);
+    let header = Header { number, first: 2 * number, time, cores: 1, ..Header::default() };
+    packet(header, &[ids::MARK, 0, 1, ids::MARK, ticks, 2])
+}
+
+fn run(ticks: u8) -> Vec<Vec<u8>> {
+    (0..12).map(|number| marks(number, ticks)).collect()
+}
+
+fn read(bytes: &[u8]) -> (Trace, EventLog) {
+    in_pieces("target", &Settings::default(), bytes, bytes.len()).unwrap()
+}
+
+fn times(log: &EventLog) -> Vec<u64> {
+    log.rows.iter().map(|row| row.ticks).collect()
+}
+
+fn notes(trace: &Trace) -> String {
+    trace.diagnostics.iter().map(|note| format!("{note}\n")).collect()
+}
+
+#[test]
+fn a_late_packet_is_not_a_restart() {
+    let mut packets = run(10);
+    let expected = times(&read(&packets.concat()).1);
+    packets.swap(8, 9);
+    let (trace, log) = read(&packets.concat());
+    assert_eq!(times(&log), [&expected[..16], &expected[18..]].concat());
+    assert_eq!(trace.losses.events(), Some(2));
+    assert_eq!(trace.fact("packets_out_of_order"), Some(1));
+    let notes = notes(&trace);
+    assert!(notes.contains("packet 8 of core 0 is late"), "{notes}");
+    assert!(!notes.contains("restarted"), "{notes}");
+}
+
+#[test]
+fn a_repeated_packet_changes_no_event() {
+    let mut packets = run(10);
+    let expected = times(&read(&packets.concat()).1);
+    packets.insert(9, packets[7].clone());
+    let (trace, log) = read(&packets.concat());
+    assert_eq!((times(&log), trace.losses.events()), (expected, Some(0)));
+    assert_eq!(trace.fact("packets_out_of_order"), Some(1));
+    assert!(notes(&trace).contains("packet 7 of core 0 is repeated"));
+}
+
+#[test]
+fn a_restart_after_few_packets_is_not_a_repetition() {
+    let packets = [&run(10)[..5], &run(11)[..5]].concat();
+    let (trace, log) = read(&packets.concat());
+    let of_run =
+        |base: u64, ticks| (0..5).flat_map(move |n| [base + 1000 * n, base + 1000 * n + ticks]);
+    assert_eq!(times(&log), of_run(0, 10).chain(of_run(4010, 11)).collect::<Vec<_>>());
+    assert_eq!((trace.losses.events(), trace.fact("packets_out_of_order")), (Some(0), Some(0)));
+    assert!(notes(&trace).contains("restarted"));
+}
+
+#[test]
+fn a_core_that_begins_after_a_restart_has_the_same_origin_of_time() {
+    let of = |core, session, number, first, time| {
+        let header = Header { core, session, number, first, time, cores: 2, ..Header::default() };
+        packet(header, &[ids::MARK, 0, core])
+    };
+    let mut line = of(0, 0, 0, 0, 50_000);
+    for n in 0..3 {
+        line.extend(of(0, 1, 1 + n, n, 1000 * u64::from(n)));
+        line.extend(of(1, 1, n, n, 1000 * u64::from(n) + 100));
+    }
+    let (_, log) = read(&line);
+    assert_eq!(times(&log), [0, 0, 100, 1000, 1100, 2000, 2100]);
+}
+
+#[test]
+fn a_gap_makes_the_states_of_all_tasks_unknown() {
+    let labels = |first_of_core_1| {
+        let of = |core, first, time, payload: &[u8]| {
+            let number = u32::from(time > 0);
+            let header = Header { core, number, first, time, cores: 2, ..Header::default() };
+            packet(header, payload)
+        };
+        let line = [
+            of(0, 0, 0, &[ids::RUNS, 0, 1]),
+            of(1, 0, 0, &[ids::MARK, 1, 1]),
+            of(1, first_of_core_1, 10, &[ids::MARK, 0, 1]),
+            of(0, 1, 20, &[ids::RUNS, 0, 2]),
+        ];
+        let (trace, log) = read(&line.concat());
+        log.rows.iter().map(|row| trace.schema.label(row.id).to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(labels(1), ["run", "mark", "mark", "preempt"]);
+    assert_eq!(labels(2), ["run", "mark", "mark", "run"]);
+}
+
+/// Passes the bytes to a decoder in pieces, without an end. Returns the number of events and the
+/// largest number of bytes that the decoder kept.
+fn live(bytes: &[u8]) -> (usize, usize) {
+    let mut decoder = format::by_name("target").unwrap().decoder(&Settings::default()).unwrap();
+    let (mut trace, mut log) = (decoder.trace(), EventLog::default());
+    let (mut start, mut most) = (0, 0);
+    for end in (0..=bytes.len()).step_by(1000) {
+        let bytes = &bytes[start..end];
+        let window = format::Input { offset: start as u64, bytes, last: false };
+        match decoder.decode(window, &mut trace, &mut log).unwrap() {
+            Progress::Done => panic!("the input continues"),
+            Progress::More { consumed, .. } => start += consumed,
+        }
+        most = most.max(end - start);
+    }
+    (log.rows.len(), most)
+}
+
+#[test]
+fn a_live_line_can_begin_with_text() {
+    let text = b"[    0.000] memory: 512 KiB\r\n".repeat(2000);
+    let adjacent = [text.clone(), run(10).concat(), text.clone()].concat();
+    let apart = [text.clone(), run(10).join(&b"ready\r\n"[..]), text.clone()].concat();
+    for line in [adjacent, apart] {
+        let (events, most) = live(&line);
+        assert_eq!(events, 24);
+        assert!(most < 1 << 14, "{most}");
+        let (whole, of_whole) = read(&line);
+        for piece in [1000, 10_007] {
+            let settings = Settings::default();
+            let (trace, log) = in_pieces("target", &settings, &line, piece).unwrap();
+            assert_eq!((times(&log), &log.losses), (times(&of_whole), &of_whole.losses));
+            assert_eq!(trace.facts, whole.facts);
+        }
+    }
+}
+
+#[test]
+fn arguments_with_equal_names_get_unique_ones() {
+    for (text, expected) in
+        [("e(a,a_3,a)", ["a", "a_3", "a_2"]), ("e(a,a,a_2)", ["a", "a_2", "a_2_2"])]
+    {
+        let mut entry = vec![10, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0];
+        entry.extend(text.as_bytes());
+        entry.resize(32, 0);
+        let header = Header { core: 255, cores: 1, ..Header::default() };
+        let (trace, _) = read(&[packet(header, &entry), marks(0, 1)].concat());
+        let arguments = trace.schema.event(0x1003).args.iter();
+        let names: Vec<_> = arguments.map(|argument| argument.name.as_str()).collect();
+        assert_eq!(names, expected);
+    }
+}
