@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tracewell::text::fold;
 
-use crate::draft::{Draft, Ending};
+use crate::draft::{Draft, DraftFolder, Ending};
 use crate::inputs::Inputs;
 pub(crate) use crate::outcome::stdout_path;
 use crate::outcome::{Failure, Outcome};
@@ -112,6 +112,24 @@ pub(crate) fn write_whole<T>(
     }
     let (mut draft, file) = Draft::create(path, inputs, Ending::Removed)?;
     let result = buffered(file, path, write)?;
+    draft.commit().map_err(|error| Failure::io(path, &error))?;
+    Ok(result)
+}
+
+/// Runs `write` on the path of an empty draft folder, which becomes the folder at `path` if `write`
+/// succeeds.
+///
+/// Fails if there is something other than an empty folder, or if `path` is `-`.
+pub(crate) fn write_folder<T>(
+    path: &Path,
+    inputs: &Inputs,
+    write: impl FnOnce(&Path) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    if path == Path::new("-") {
+        return Err(Failure::usage("this format is a folder, which -o must name"));
+    }
+    let mut draft = DraftFolder::create(path, inputs)?;
+    let result = write(draft.path())?;
     draft.commit().map_err(|error| Failure::io(path, &error))?;
     Ok(result)
 }
