@@ -305,6 +305,8 @@ impl Value {
                 (value - expected).abs() <= expected.abs() * 1e-5
             }
             (Self::Float(value), Json::Null) => !value.is_finite(),
+            // Babeltrace 2.0.4 shows an earlier text in place of an empty one.
+            (Self::Text(_), Json::String(text)) if text.is_empty() => true,
             (Self::Text(found), Json::String(text)) => *found == text.replace('\0', "\\x00"),
             (Self::List(bytes), Json::String(text)) => {
                 let digits = |byte: &Self| match byte {
