@@ -9,11 +9,13 @@
 //! | `stamps` | ticks to the clock of the output |
 //! | `metadata` | the text that describes the streams |
 //! | `names` | identifiers and strings in this text |
+//! | `kernel` | additional events that imitate a Linux kernel |
 //!
 //! The metadata is written last, when all event classes and names are known. Memory is bounded by
 //! the packets that are not full, and by the number of event classes.
 
 mod classes;
+mod kernel;
 mod metadata;
 mod names;
 mod stamps;
@@ -27,10 +29,12 @@ use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::path::Path;
 
+use super::viewers::Timeline;
 use super::{Export, ExportError, ExportNames, Output};
 use crate::format::{OptionError, OptionHelp, Options};
 use crate::input::Input;
 use crate::model::{Clock, Severity, Trace};
+use kernel::Imitation;
 use metadata::{Origin, metadata};
 use writer::Writer;
 
@@ -57,11 +61,18 @@ pub static CTF: Export = Export {
     output: Output::Folder(write),
 };
 
-const OPTIONS: &[OptionHelp] = &[OptionHelp {
-    key: "uuid",
-    value: "UUID",
-    help: "UUID of the trace; by default a random one, because readers join traces of one UUID",
-}];
+const OPTIONS: &[OptionHelp] = &[
+    OptionHelp {
+        key: "kernel",
+        value: "on|off",
+        help: "also write the scheduling events of a Linux kernel, for the views of Trace Compass",
+    },
+    OptionHelp {
+        key: "uuid",
+        value: "UUID",
+        help: "UUID of the trace; by default a random one, because readers join traces of one UUID",
+    },
+];
 
 fn write(
     input: &mut Input,
@@ -74,19 +85,47 @@ fn write(
         Some(text) => parse_uuid(text)?,
         None => random_uuid(),
     };
-    let (mut trace, writer) = read(input, folder, uuid)?;
+    let is_kernel = match options.get("kernel") {
+        None | Some("off") => false,
+        Some("on") => true,
+        Some(found) => {
+            let message = format!("expected on or off, found '{found}'");
+            return Err(OptionError::new("kernel", message).into());
+        }
+    };
+    let (mut trace, writer) = match is_kernel {
+        true => read_kernel(input, folder, uuid)?,
+        false => read(input, folder, uuid)?,
+    };
+    let (domain, environment, more_events) = match is_kernel {
+        true => ("kernel", kernel::ENVIRONMENT.to_owned(), kernel::classes()),
+        false => ("bare", tracer(), String::new()),
+    };
     let origin = Origin {
         uuid: &uuid_text(uuid),
         input: &names.input,
         stamps: writer.stamps(),
-        domain: "bare",
-        environment: &tracer(),
-        more_events: "",
+        domain,
+        environment: &environment,
+        more_events: &more_events,
     };
     let text = metadata(&trace, &origin, writer.classes());
     fs::write(folder.join("metadata"), text).map_err(ExportError::Write)?;
     writer.remark(&mut trace);
     Ok(trace)
+}
+
+/// Reads the input twice and writes its streams, with the events of a kernel.
+fn read_kernel(
+    input: &mut Input,
+    folder: &Path,
+    uuid: [u8; 16],
+) -> Result<(Trace, Writer), ExportError> {
+    let timeline = Timeline::read(input)?;
+    let mut writer = create(folder, uuid, Some(timeline.trace.clock.clone()))?;
+    input.select(timeline.selection().clone());
+    input.read_named(&mut Imitation::new(&timeline, &mut writer))?;
+    Ok((timeline.into_trace(), writer))
 }
 
 /// Reads the input and writes its streams. If the rate of the clock became known after the first
@@ -114,10 +153,14 @@ fn read_with(
     uuid: [u8; 16],
     clock: Option<Clock>,
 ) -> Result<(Trace, Writer), ExportError> {
-    fs::create_dir(folder.join("index")).map_err(ExportError::Write)?;
-    let mut writer = Writer::new(folder, uuid, clock);
+    let mut writer = create(folder, uuid, clock)?;
     let trace = input.read_named(&mut writer)?;
     Ok((trace, writer))
+}
+
+fn create(folder: &Path, uuid: [u8; 16], clock: Option<Clock>) -> Result<Writer, ExportError> {
+    fs::create_dir(folder.join("index")).map_err(ExportError::Write)?;
+    Ok(Writer::new(folder, uuid, clock))
 }
 
 fn remove(path: &Path) -> io::Result<()> {

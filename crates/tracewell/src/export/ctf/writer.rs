@@ -88,45 +88,56 @@ impl Writer {
         }
     }
 
-    fn begin(&mut self, trace: &Trace) {
+    /// Chooses the stamps by the clock of the trace, unless they are known. Call this before the
+    /// first event.
+    pub(super) fn begin(&mut self, trace: &Trace) {
         if !self.is_timed {
             self.is_timed = true;
             self.stamps = Stamps::new(&trace.clock);
         }
     }
 
-    fn event(&mut self, event: Event<'_>) -> Result<(), SinkError> {
-        let cpu = event.cpu();
+    /// Writes an event.
+    pub(super) fn event(&mut self, event: Event<'_>) -> Result<(), SinkError> {
         let Some(id) = self.classes.id(event) else {
             let message = format!("the trace has more than {MAX_CLASSES} types of events");
             return Err(SinkError::not_possible(message));
         };
-        let stamp = self.stamps.stamp(event.ticks());
+        let end = self.streams.get(&event.cpu()).map_or(0, Stream::end);
+        self.late += u64::from(self.stamps.stamp(event.ticks()) < end);
+        let place = (event.cpu(), event.ticks());
+        Ok(self.imitated(event, place, id, |out| put_arguments(out, event))?)
+    }
+
+    /// Writes an event with the context of another event. `place` is the core and the time of the
+    /// new event. `put` appends its arguments.
+    pub(super) fn imitated(
+        &mut self,
+        of: Event<'_>,
+        place: (u16, u64),
+        id: u32,
+        put: impl FnOnce(&mut Vec<u8>),
+    ) -> io::Result<()> {
+        let (cpu, ticks) = place;
+        let stamp = self.stamps.stamp(ticks);
         self.put_losses(cpu, stamp)?;
-        let stream = stream(&mut self.streams, &self.folder, cpu, self.uuid);
-        if stamp < stream.end() {
-            self.late += 1;
-        }
-        let stamp = stamp.max(stream.end());
-        let before = stream.buffered();
         // Contexts may get their names while reading.
-        event
-            .trace
+        of.trace
             .contexts
             .update(&mut self.contexts, &mut self.seen_contexts, |_, context| encoded(context));
-        let context = self.contexts.get(event.row.context.index());
-        let priority = event.priority().map_or(NO_PRIORITY, i32::from);
+        let context = self.contexts.get(of.row.context.index());
+        let priority = of.priority().map_or(NO_PRIORITY, i32::from);
+        let stream = stream(&mut self.streams, &self.folder, cpu, self.uuid);
+        let stamp = stamp.max(stream.end());
+        let before = stream.buffered();
         stream.event(id, stamp, |out| {
             out.extend(context.map_or(&[0; 9][..], Vec::as_slice));
             out.extend(priority.to_le_bytes());
-            put_arguments(out, event);
+            put(out);
         })?;
         self.buffered = (self.buffered + stream.buffered()).saturating_sub(before);
         self.last = (self.last.0.max(stamp), cpu);
-        if self.buffered > MAX_BUFFERED {
-            self.flush_streams()?;
-        }
-        Ok(())
+        if self.buffered > MAX_BUFFERED { self.flush_streams() } else { Ok(()) }
     }
 
     /// Writes the losses before an event of a core into the stream of this core.
