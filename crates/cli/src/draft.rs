@@ -172,8 +172,10 @@ impl DraftFolder {
             Err(error) => error.kind() == io::ErrorKind::NotFound,
         };
         if !is_free || target.file_name().is_none() {
-            let message = "expected a new or an empty folder: choose another name, or remove it";
-            return Err(Failure::io(path, &io::Error::other(message)));
+            return Err(Failure::usage(format!(
+                "{}: expected a new or an empty folder: choose another name, or remove it",
+                shown_path(path)
+            )));
         }
         #[cfg(unix)]
         interrupt::remove_drafts();

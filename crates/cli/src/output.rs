@@ -119,15 +119,12 @@ pub(crate) fn write_whole<T>(
 /// Runs `write` on the path of an empty draft folder, which becomes the folder at `path` if `write`
 /// succeeds.
 ///
-/// Fails if there is something other than an empty folder, or if `path` is `-`.
+/// Fails if there is something other than an empty folder.
 pub(crate) fn write_folder<T>(
     path: &Path,
     inputs: &Inputs,
     write: impl FnOnce(&Path) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    if path == Path::new("-") {
-        return Err(Failure::usage("this format is a folder, which -o must name"));
-    }
     let mut draft = DraftFolder::create(path, inputs)?;
     let result = write(draft.path())?;
     draft.commit().map_err(|error| Failure::io(path, &error))?;

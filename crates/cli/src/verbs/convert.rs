@@ -135,6 +135,10 @@ fn write(
         Output::File(write) => output::write_whole(output, &inputs, |out| {
             write(&mut input, options, &names, out).map_err(failed)
         })?,
+        Output::Folder(_) if output == Path::new("-") => {
+            let message = format!("{} is a folder: name it with -o", export.name);
+            return Err(Failure::usage(message));
+        }
         Output::Folder(write) => output::write_folder(output, &inputs, |folder| {
             write(&mut input, options, &names, folder).map_err(failed)
         })?,

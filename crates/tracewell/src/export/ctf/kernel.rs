@@ -9,8 +9,8 @@
 //!
 //! Names, types and numbers are those of LTTng's kernel tracer, except that names of tasks are
 //! strings of any length. The events are additions: all events of the trace are written as well.
-//! After missing events a core keeps its task until an event shows another one, because the views
-//! have no unknown state.
+//! The views have no unknown state. So while it is unknown which task runs on a core, a thread with
+//! the name `unknown` and the largest number runs there.
 
 use std::io;
 
@@ -70,9 +70,18 @@ enum Change {
     Ready(ContextId),
 }
 
+/// The thread that runs on a core.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Runs {
+    #[default]
+    Unknown,
+    Idle,
+    Task(ContextId),
+}
+
 #[derive(Clone, Default)]
 struct Core {
-    runs: Option<ContextId>,
+    runs: Runs,
     /// Numbers of the interrupts that are being served.
     interrupts: Vec<u32>,
 }
@@ -130,7 +139,7 @@ impl<'a> Imitation<'a> {
 
     fn wakeup(&mut self, event: Event<'_>, at: Position, context: ContextId) -> io::Result<()> {
         let core = self.tasks.get(context.index()).map_or(0, |task| task.core);
-        let task = self.task(Some(context), core);
+        let task = self.thread(Runs::Task(context), core);
         self.writer.imitated(event, (event.cpu(), at.ticks), id::WAKEUP, |out| {
             task.put(out);
             out.extend(i32::from(core).to_le_bytes());
@@ -167,19 +176,25 @@ impl<'a> Imitation<'a> {
             })?;
         }
         let runs = match state {
-            Occupant::Task { runs, .. } => Some(runs),
-            Occupant::Idle => None,
-            Occupant::Unknown | Occupant::Interrupt { .. } => return Ok(()),
+            Occupant::Task { runs, .. } => Runs::Task(runs),
+            Occupant::Idle => Runs::Idle,
+            Occupant::Unknown => Runs::Unknown,
+            Occupant::Interrupt { .. } => return Ok(()),
         };
         let before = std::mem::replace(&mut known.runs, runs);
         if before == runs {
             return Ok(());
         }
-        if let Some(task) = runs.and_then(|context| self.tasks.get_mut(context.index())) {
+        if let Runs::Task(context) = runs
+            && let Some(task) = self.tasks.get_mut(context.index())
+        {
             task.core = core;
         }
-        let (prev, next) = (self.task(before, core), self.task(runs, core));
-        let state = before.map_or(state::READY, |context| self.state(context, at));
+        let (prev, next) = (self.thread(before, core), self.thread(runs, core));
+        let state = match before {
+            Runs::Task(context) => self.state(context, at),
+            Runs::Idle | Runs::Unknown => state::READY,
+        };
         self.writer.imitated(event, place, id::SWITCH, |out| {
             prev.put(out);
             out.extend(state.to_le_bytes());
@@ -206,10 +221,13 @@ impl<'a> Imitation<'a> {
         }
     }
 
-    /// Returns a context as a thread of Linux; the idle thread of the core for `None`.
-    fn task(&self, context: Option<ContextId>, core: u16) -> Thread {
-        let Some(context) = context else {
-            return Thread { name: format!("swapper/{core}"), tid: 0, priority: USUAL_PRIORITY };
+    /// Returns what runs on a core as a thread of Linux.
+    fn thread(&self, runs: Runs, core: u16) -> Thread {
+        let usual = |name, tid| Thread { name, tid, priority: USUAL_PRIORITY };
+        let context = match runs {
+            Runs::Unknown => return usual("unknown".to_owned(), i32::MAX),
+            Runs::Idle => return usual(format!("swapper/{core}"), 0),
+            Runs::Task(context) => context,
         };
         let name = self.timeline.trace.contexts.get(context).map(|context| context.name.as_str());
         let priority = self.tasks.get(context.index()).and_then(|task| task.priority);
