@@ -47,7 +47,7 @@ use watch::{Watch, Watching};
 
 use crate::compressed;
 use crate::compressed::reader::Decompressor;
-use crate::format::{self, Confidence, FORMATS, Format};
+use crate::format::{self, Confidence, FORMATS, Format, TraceFile};
 use crate::model::{
     Batch, Diagnostics, Event, Fact, Flow, IntoFlow, Rate, Severity, Sink, Stop, Trace,
 };
@@ -223,6 +223,11 @@ impl Input {
     /// Returns the path as given.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns the files of the trace, if it consists of several files in a folder.
+    pub fn files(&self) -> &[TraceFile] {
+        &self.settings.files
     }
 
     /// Returns the format that the settings name, or the detected format if the settings name none.

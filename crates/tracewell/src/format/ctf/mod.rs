@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `folder` | finds the files of a trace |
 //! | `classes` | the types of a trace |
+//! | `metadata` | metadata to types |
+//! | `tsdl`, `json` | the languages of metadata: CTF 1.8 and CTF 2 |
 //! | `bits` | reads numbers of any length at any bit |
 //! | `program` | runs compiled layouts |
 //! | `compile` | compiles structures to programs |
@@ -29,13 +31,16 @@ mod compile;
 mod decoder;
 mod events;
 mod folder;
+mod json;
 mod layout;
+pub mod metadata;
 mod packets;
 mod print;
 mod program;
 mod reader;
 mod row;
 mod stream;
+mod tsdl;
 mod who;
 
 use super::{Confidence, Format};

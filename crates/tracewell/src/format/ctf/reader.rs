@@ -153,7 +153,13 @@ fn read_layout(
     };
     let parsed = metadata::read(file.bytes());
     let parsed = parsed.map_err(|found| error(found.offset as u64, found.to_string()))?;
-    warnings.extend(parsed.warnings.iter().map(|warning| (index, warning.to_string())));
+    warnings.extend(parsed.warnings.iter().map(|warning| {
+        (index, format!("{}:{}: {}", warning.line, warning.column, warning.message))
+    }));
+    if parsed.further_warnings > 0 {
+        let more = format!("{} more warnings about the metadata", parsed.further_warnings);
+        warnings.push((index, more));
+    }
     let layout = Layout::new(parsed.metadata);
     layout.map_err(|fault| error(0, format!("expected a layout of packets, {fault}")))
 }
