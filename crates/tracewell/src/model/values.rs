@@ -42,7 +42,7 @@ pub fn put(out: &mut Vec<u8>, present: u32, slots: &[u64], bytes: &[u8]) {
 
 /// Returns the value in a slot, or `None` if it is not present.
 #[inline]
-pub fn value(row: &[u8], index: usize) -> Option<u64> {
+pub(super) fn value(row: &[u8], index: usize) -> Option<u64> {
     if index >= MAX_SLOTS || word(row, 0)? >> index & 1 == 0 {
         return None;
     }

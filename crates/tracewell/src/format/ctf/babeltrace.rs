@@ -128,7 +128,7 @@ impl Lines {
         self.printer.out.truncate(0);
         let clock = declared.clock.and_then(|clock| layout.metadata.clocks.get(clock));
         if let Some(clock) = clock {
-            let now = clocks::nanoseconds(clock, stream.time);
+            let now = clocks::babeltrace_nanoseconds(clock, stream.time);
             let date = self.date_of(now);
             self.printer.out.text(format!("[{date}] (+"));
             match self.last.replace(now) {
@@ -227,7 +227,7 @@ impl Lines {
         let clock = class.clock.and_then(|clock| layout.metadata.clocks.get(clock));
         let range = match clock.zip(gap.between) {
             Some((clock, (from, to))) => {
-                let [from, to] = [from, to].map(|at| self.date_of(clocks::nanoseconds(clock, at)));
+                let [from, to] = [from, to].map(|at| self.date_of(clocks::babeltrace_nanoseconds(clock, at)));
                 format!("between [{from}] and [{to}]")
             }
             None => "(unknown time range)".to_owned(),
@@ -250,7 +250,7 @@ impl Lines {
         });
         let stream_id = match packet.numbers.instance {
             Some(id) => format!("stream ID: {id}"),
-            None => "stream ID: 0".to_owned(),
+            None => format!("stream ID: {}", unnumbered_before(reader, index)),
         };
         let text = format!(
             "WARNING: Tracer {begin} {range} in trace \"{name}\" ({uuid}) within stream \"{path}\" \
@@ -259,6 +259,16 @@ impl Lines {
         );
         Some(Message { text, is_damage: false })
     }
+}
+
+/// Returns the number of streams without a number before a stream of the same class. Babeltrace
+/// numbers these streams.
+fn unnumbered_before(reader: &Reader<'_>, index: usize) -> usize {
+    let class = |index: usize| {
+        let stream = reader.streams.get(index)?;
+        stream.part().map(|part| (part.layout, stream.class))
+    };
+    (0..index).filter(|before| class(*before) == class(index)).count()
 }
 
 fn environment(metadata: &Metadata, name: &str) -> Option<String> {

@@ -88,16 +88,19 @@ impl Common {
     }
 }
 
-/// Returns the nanoseconds from the origin of a clock.
-pub(super) fn nanoseconds(clock: &Clock, value: u64) -> i128 {
+/// Returns the nanoseconds from the origin of a clock as Babeltrace 2 computes them: offset and
+/// value are rounded down separately, and with the precision of a double.
+pub(super) fn babeltrace_nanoseconds(clock: &Clock, value: u64) -> i128 {
     let rate = i128::from(clock.frequency.max(1));
-    let (seconds, cycles) = (
-        i128::from(clock.offset_seconds) + i128::from(clock.offset_cycles).div_euclid(rate),
-        i128::from(clock.offset_cycles).rem_euclid(rate),
-    );
-    let cycles = cycles + i128::from(value);
-    let whole = (seconds + cycles / rate) * i128::from(NANOSECONDS);
-    whole + cycles % rate * i128::from(NANOSECONDS) / rate
+    let seconds =
+        i128::from(clock.offset_seconds) + i128::from(clock.offset_cycles).div_euclid(rate);
+    let cycles = i128::from(clock.offset_cycles).rem_euclid(rate);
+    let of_cycles = |cycles: u64| match clock.frequency {
+        NANOSECONDS => i128::from(cycles),
+        frequency => (1e9 * cycles as f64 / frequency.max(1) as f64) as i128,
+    };
+    let offset = of_cycles(u64::try_from(cycles).unwrap_or(0));
+    seconds * i128::from(NANOSECONDS) + offset + of_cycles(value)
 }
 
 #[cfg(test)]
@@ -119,10 +122,10 @@ mod tests {
 
     #[test]
     fn times_count_from_the_origin() {
-        // 8 cycles at 3 Hz are 2 s and two thirds.
-        assert_eq!(nanoseconds(&clock(3, 10, 4), 4), 12_666_666_666);
-        assert_eq!(nanoseconds(&clock(3, 0, -1), 0), -333_333_334 + 1);
-        assert_eq!(nanoseconds(&clock(1_000_000_000, 0, 1 << 60), 7), (1 << 60) + 7);
+        // A third of a second and one and a third are rounded down separately.
+        assert_eq!(babeltrace_nanoseconds(&clock(3, 10, 4), 4), 12_666_666_666);
+        assert_eq!(babeltrace_nanoseconds(&clock(1000, 0, -1), 2), 1_000_000);
+        assert_eq!(babeltrace_nanoseconds(&clock(NANOSECONDS, 0, 1 << 60), 7), (1 << 60) + 7);
     }
 
     #[test]

@@ -72,7 +72,9 @@ impl<'o> Row<'o> {
     /// Returns the number in a slot that was written.
     #[inline]
     pub(super) fn number_in(&self, slot: u8) -> Option<u64> {
-        values::value(self.out.get(self.start..)?, usize::from(slot)).filter(|_| self.has(slot))
+        let at = self.start + HEAD + 8 * usize::from(slot);
+        let place = self.out.get(at..)?.first_chunk().filter(|_| self.has(slot))?;
+        Some(u64::from_le_bytes(*place))
     }
 
     /// Returns the text in a slot that was written.

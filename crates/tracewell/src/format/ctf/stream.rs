@@ -80,6 +80,8 @@ pub(super) struct Stream<'a> {
     /// Offset of the next packet in its file.
     at: usize,
     pub(super) packet: Option<Packet<'a>>,
+    /// Index of the stream class of the last packet.
+    pub(super) class: usize,
     /// Number of packets so far.
     pub(super) packets: u64,
     pub(super) bits: Bits<'a>,
@@ -109,6 +111,7 @@ impl<'a> Stream<'a> {
             part: 0,
             at: 0,
             packet: None,
+            class: 0,
             packets: 0,
             bits: Bits { bytes: &[], at: 0, end: 0 },
             state: State::default(),
@@ -339,6 +342,7 @@ impl<'a> Stream<'a> {
                 self.gaps_before(&packet);
                 self.previous = Some(previous);
                 self.packets += 1;
+                self.class = packet.class;
                 self.moved = None;
                 self.bits = Bits { bytes: packet.bytes, at: packet.body, end: packet.end };
                 self.event_at = packet.body;
