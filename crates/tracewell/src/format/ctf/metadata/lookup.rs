@@ -20,8 +20,8 @@ const MAX_TARGETS: usize = 1 << 10;
 pub(super) enum Frame {
     /// A structure, and the index of the member.
     Structure(Arc<StructureType>, usize),
-    /// A choice, and the index of the option.
-    Choice(Arc<ChoiceType>, usize),
+    /// A choice, with the index of the option.
+    Choice(usize),
     /// An array.
     Array,
 }
@@ -121,7 +121,7 @@ impl Search<'_> {
     /// Goes down from the structure of a frame.
     fn from_frame(&mut self, index: usize) -> Result<(), Fault> {
         self.path.extend(self.frames[..index].iter().filter_map(|frame| match frame {
-            Frame::Structure(_, index) | Frame::Choice(_, index) => Some(*index as u32),
+            Frame::Structure(_, index) | Frame::Choice(index) => Some(*index as u32),
             Frame::Array => None,
         }));
         let Some(Frame::Structure(structure, _)) = self.frames.get(index) else {
@@ -195,7 +195,7 @@ impl Search<'_> {
         names: &[Arc<str>],
         frame: Option<usize>,
     ) -> Result<(), Fault> {
-        if let Some(Frame::Choice(_, option)) = frame.and_then(|frame| self.frames.get(frame)) {
+        if let Some(Frame::Choice(option)) = frame.and_then(|frame| self.frames.get(frame)) {
             return self.option(choice, *option, names, frame.map(|frame| frame + 1));
         }
         let (depth, found) = (self.path.len(), self.paths.len());

@@ -126,6 +126,12 @@ fn trimmed(text: &[u8]) -> &[u8] {
     &text[..length]
 }
 
+/// Returns an alignment if it is a power of two within the limit.
+pub(crate) fn checked_alignment(alignment: u64) -> Option<u32> {
+    let alignment = u32::try_from(alignment).ok()?;
+    (alignment.is_power_of_two() && alignment <= MAX_ALIGNMENT).then_some(alignment)
+}
+
 /// Adds the line and the column to a fault.
 fn located(text: &[u8], fault: Fault) -> MetadataError {
     let offset = (fault.at as usize).min(text.len());

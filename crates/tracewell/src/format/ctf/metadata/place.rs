@@ -222,7 +222,7 @@ impl Placer<'_> {
         Ok(Class::Array(Arc::new(Array { length, alignment: array.shape.alignment, element })))
     }
 
-    fn choice(&mut self, choice: &Arc<ChoiceType>, place: Place<'_>) -> Result<Class, Fault> {
+    fn choice(&mut self, choice: &ChoiceType, place: Place<'_>) -> Result<Class, Fault> {
         let at = self.at;
         let Some(reference) = &choice.selector else {
             return Err(fault(
@@ -235,7 +235,7 @@ impl Placer<'_> {
         let mut options = Vec::with_capacity(choice.options.len());
         for (index, (option, values)) in choice.options.iter().zip(values).enumerate() {
             self.at = option.at;
-            self.frames.push(Frame::Choice(Arc::clone(choice), index));
+            self.frames.push(Frame::Choice(index));
             let place = Place { name: &option.name, is_root: false, is_first: false, ..place };
             let class = self.class(&option.class, place)?;
             self.frames.pop();

@@ -67,13 +67,14 @@ impl<'a> Lexer<'a> {
         let rest = &self.text[start..];
         let kind = match rest.first() {
             None => Kind::End,
-            Some(b'"') => {
+            // A character of C is a short string here.
+            Some(quote @ (b'"' | b'\'')) => {
                 self.at += 1;
-                Kind::Text(self.string(at)?)
+                Kind::Text(self.string(at, *quote)?)
             }
-            Some(b'L') if rest.get(1) == Some(&b'"') => {
+            Some(b'L') if matches!(rest.get(1), Some(b'"' | b'\'')) => {
                 self.at += 2;
-                Kind::Text(self.string(at)?)
+                Kind::Text(self.string(at, rest[1])?)
             }
             Some(byte) if byte.is_ascii_digit() => self.number()?,
             Some(byte) if byte.is_ascii_alphabetic() || *byte == b'_' => Kind::Word(self.word()),
@@ -146,17 +147,17 @@ impl<'a> Lexer<'a> {
     }
 
     /// Cuts the rest of a string that begins at `start`. Bytes that are not UTF-8 become U+FFFD.
-    fn string(&mut self, start: u32) -> Result<String, Fault> {
+    fn string(&mut self, start: u32, quote: u8) -> Result<String, Fault> {
         let mut bytes = Vec::new();
         loop {
             let Some(byte) = self.text.get(self.at) else {
                 let message =
-                    "expected '\"' at the end of this string, found the end of the metadata";
+                    "expected a quote at the end of this string, found the end of the metadata";
                 return Err(Fault { is_end: true, ..fault(start, message) });
             };
             self.at += 1;
             match byte {
-                b'"' => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
+                byte if *byte == quote => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
                 b'\\' => self.escape(&mut bytes)?,
                 0 => {
                     let message = "expected a character of a string, found byte 0x00";

@@ -14,7 +14,7 @@ use super::tree::{
 use crate::format::ctf::classes::{
     Clock, Encoding, Float, Integer, IntegerKind, Mapping, Scope, Value,
 };
-use crate::format::ctf::metadata::MAX_ALIGNMENT;
+use crate::format::ctf::metadata::checked_alignment;
 use crate::format::ctf::metadata::fault::{Fault, Log, fault};
 use crate::format::ctf::metadata::ranges::without_underscore;
 use crate::format::ctf::metadata::types::{
@@ -239,7 +239,7 @@ impl<'l> Resolver<'l> {
             return self.named(at, &["struct", name.unwrap_or_default()], 0);
         };
         let alignment = match alignment {
-            Some((alignment, at)) => checked_alignment(alignment.into())
+            Some((alignment, at)) => checked_alignment(alignment)
                 .ok_or_else(|| fault(at, format!("expected {ALIGNMENT}, found {alignment}")))?,
             None => 1,
         };
@@ -447,12 +447,6 @@ impl<'l> Resolver<'l> {
 /// The words for an alignment in messages.
 const ALIGNMENT: &str = "a power of two up to 65536 as alignment";
 
-/// Returns an alignment if it is a power of two within the limit.
-pub(in crate::format::ctf) fn checked_alignment(alignment: u128) -> Option<u32> {
-    let alignment = u32::try_from(alignment).ok()?;
-    (alignment.is_power_of_two() && alignment <= MAX_ALIGNMENT).then_some(alignment)
-}
-
 /// Returns an array of a type. An array of characters is a text.
 fn array(at: u32, length: LengthType, element: Type) -> Result<Type, Fault> {
     if let Type::Integer(integer) = &element {
@@ -472,7 +466,7 @@ fn size_of(attribute: &Attribute<'_>) -> Result<u8, Fault> {
 }
 
 fn alignment_of(attribute: &Attribute<'_>) -> Result<u32, Fault> {
-    checked_alignment(attribute.unsigned()?.into()).ok_or_else(|| attribute.expected(ALIGNMENT))
+    checked_alignment(attribute.unsigned()?).ok_or_else(|| attribute.expected(ALIGNMENT))
 }
 
 /// Returns the byte order of a word.
