@@ -228,8 +228,7 @@ pub enum IntegerKind {
 /// A label of a range of values.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mapping {
-    /// The label as people see it: CTF 1.8 labels that select an option lose one leading
-    /// underscore.
+    /// The label as the metadata declares it.
     pub label: Arc<str>,
     /// First value.
     pub low: i128,
@@ -336,7 +335,9 @@ pub struct ChoiceOption {
 pub struct Location {
     /// The scope that contains the field.
     pub scope: Scope,
-    /// The way from the scope's structure to the field: the index of a member in a structure, or of
-    /// an option in a choice. Steps through arrays are missing: the current element is meant.
-    pub path: Vec<u32>,
+    /// The ways from the scope's structure to the field: the index of a member in a structure, or
+    /// of an option in a choice. Steps through arrays are missing: the current element is meant.
+    /// There are several ways if different options of a choice contain the field. The field that
+    /// was read last counts; it is an error if none was read.
+    pub paths: Vec<Vec<u32>>,
 }
