@@ -5,6 +5,7 @@
 
 mod distribution;
 pub mod machines;
+mod measured;
 mod position;
 mod range;
 pub mod scheduling;
@@ -13,5 +14,6 @@ pub mod summary;
 pub mod tracks;
 
 pub use distribution::{Bucket, Distribution, MAX_EXACT, NotAQuantile, Quantile, WORST, Worst};
+pub use measured::{Measure, Measured};
 pub use position::Position;
 pub use range::Range;
