@@ -5,7 +5,6 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use crate::select::Bound;
 use crate::select::expression::syntax::Text;
 use crate::select::like;
 use crate::text::{counted, spoken_time};
@@ -244,8 +243,8 @@ pub struct Figure {
     pub names: Vec<Name>,
     /// The statistic of the values; `None` if the measure has one value.
     pub statistic: Option<Statistic>,
-    /// The period of [`Measure::Jitter`], or the window of [`Measure::Load`].
-    pub time: Option<Bound>,
+    /// The period of [`Measure::Jitter`], or the window of [`Measure::Load`], in nanoseconds.
+    pub time: Option<u64>,
 }
 
 impl Figure {
@@ -262,16 +261,12 @@ impl Figure {
 /// text.
 impl Display for Figure {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let time = |time: Bound| match time {
-            Bound::Ticks(ticks) => format!("{ticks} ticks"),
-            Bound::Nanoseconds(ns) | Bound::WallClock(ns) => spoken_time(ns),
-        };
         let names = self.names.iter().map(|name| match &name.0 {
             Text::Exactly(name) => format!("\"{}\"", name.escape_debug()),
             Text::Like(name) => name.clone(),
         });
         let is_window = self.measure == Measure::Load;
-        let period = self.time.filter(|_| !is_window).map(time);
+        let period = self.time.filter(|_| !is_window).map(spoken_time);
         let names: Vec<_> = names.chain(period).collect();
         out.write_str(self.measure.word())?;
         if !names.is_empty() {
@@ -279,7 +274,7 @@ impl Display for Figure {
         }
         out.write_str(self.statistic.map_or("", Statistic::word))?;
         match self.time.filter(|_| is_window) {
-            Some(window) => write!(out, " in {}", time(window)),
+            Some(window) => write!(out, " in {}", spoken_time(window)),
             None => Ok(()),
         }
     }
@@ -361,8 +356,8 @@ pub struct Value {
 /// The place of the worst single value of a figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Worst {
-    /// Number of the event at which the value was known.
-    pub seq: u64,
+    /// Number of the event at which the value was known, if the analysis stores it.
+    pub seq: Option<u64>,
     /// Ticks of this event since the first event.
     pub ticks: u64,
     /// Nanoseconds since the first event, if the clock's rate is known.

@@ -66,7 +66,7 @@ pub use figures::{Figure, Figures, Measure, Name, Quantity, Statistic, Unit, Val
 pub use parser::Parsed;
 pub use run::Check;
 pub use syntax::Rules;
-pub use thresholds::{Baseline, ThresholdResult};
+pub use thresholds::{Baseline, NoFigures, ThresholdResult};
 pub use verdict::{
     Failure, FailureKind, Line, NearMiss, RuleKind, RuleOutcome, RuleResult, Verdict,
 };

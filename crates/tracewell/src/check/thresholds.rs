@@ -98,9 +98,9 @@ pub(super) struct Known<'a> {
     pub(super) baseline: Option<&'a Baseline>,
 }
 
-/// The source of figures if the caller has none.
-#[derive(Debug)]
-pub(super) struct NoFigures;
+/// A source without figures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoFigures;
 
 impl Figures for NoFigures {
     fn values(&self, _: &Figure) -> Result<Vec<Value>, String> {
@@ -254,7 +254,8 @@ fn put_place(message: &mut String, subject: Option<&str>, worst: Option<Worst>) 
     }
     if let Some(Worst { seq, ticks, time_ns, quantity }) = worst {
         let time = time_ns.map_or_else(|| format!("tick {ticks}"), spoken_time);
-        let _ = write!(message, "; worst: {quantity} at event {seq}, {time}");
+        let event = seq.map_or_else(String::new, |seq| format!("event {seq}, "));
+        let _ = write!(message, "; worst: {quantity} at {event}{time}");
     }
 }
 

@@ -232,9 +232,9 @@ impl FailureKind {
         matches!(self, Self::Undecided | Self::Unknown)
     }
 
-    /// Returns true if a figure caused the failure, not an event.
-    pub const fn is_about_figures(self) -> bool {
-        matches!(self, Self::Exceeded | Self::Worse)
+    /// Returns true if an event caused the failure, or an event that did not occur.
+    pub const fn is_about_events(self) -> bool {
+        !self.is_about_rules() && !matches!(self, Self::Exceeded | Self::Worse)
     }
 }
 

@@ -25,7 +25,7 @@ impl Parser<'_> {
         let (names, mut time) = self.names(measure)?;
         let statistic = self.statistic(measure)?;
         if measure == Measure::Load && self.tokens.take_word("in") {
-            time = Some(self.time()?);
+            time = Some(self.nanoseconds()?);
         }
         let figure = Figure { measure, names, statistic, time };
         let comparison = self.tokens.comparison()?;
@@ -56,7 +56,7 @@ impl Parser<'_> {
     }
 
     /// `(NAME, NAME)`; for jitter, `(NAME, TIME)`.
-    fn names(&mut self, measure: Measure) -> Result<(Vec<Name>, Option<Bound>)> {
+    fn names(&mut self, measure: Measure) -> Result<(Vec<Name>, Option<u64>)> {
         let (least, most) = measure.names();
         let (mut names, mut period) = (Vec::new(), None);
         if most > 0 && self.tokens.take_sign("(") {
@@ -70,7 +70,7 @@ impl Parser<'_> {
                 if !self.tokens.take_sign(",") {
                     return Err(self.tokens.expected("',' and the period, such as 10 ms"));
                 }
-                period = Some(self.time()?);
+                period = Some(self.nanoseconds()?);
             }
             if names.len() >= least {
                 self.tokens.expect_sign(")")?;
@@ -85,6 +85,19 @@ impl Parser<'_> {
             return Err(self.tokens.expected(example));
         }
         Ok((names, period))
+    }
+
+    /// `10 ms`: a time that is not in ticks.
+    fn nanoseconds(&mut self) -> Result<u64> {
+        let start = self.tokens.span();
+        match self.time()? {
+            Bound::Nanoseconds(ns) => Ok(ns),
+            _ => {
+                let span = start.to(self.tokens.span_before());
+                let message = "expected a time such as 10 ms, not a number of ticks";
+                Err(self.tokens.error(span, message))
+            }
+        }
     }
 
     fn name(&mut self) -> Result<Name> {
