@@ -53,7 +53,7 @@ pub struct Distribution {
 /// One of the longest durations of a distribution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Worst {
-    /// The duration.
+    /// The duration, in the unit of the values.
     pub value: u64,
     /// The event with which it ended.
     pub at: Position,
@@ -289,13 +289,13 @@ const WHOLE: u32 = 1_000_000;
 const PERCENT: u32 = 10_000;
 
 impl Quantile {
-    /// The median.
+    /// The median, which half of the values do not exceed.
     pub const P50: Self = Self(500_000);
-    /// 90 %.
+    /// The value that 90 % of the values do not exceed.
     pub const P90: Self = Self(900_000);
-    /// 99 %.
+    /// The value that 99 % of the values do not exceed.
     pub const P99: Self = Self(990_000);
-    /// 99.9 %.
+    /// The value that 99.9 % of the values do not exceed.
     pub const P99_9: Self = Self(999_000);
     /// The quantiles that tables show.
     pub const SHOWN: [Self; 4] = [Self::P50, Self::P90, Self::P99, Self::P99_9];

@@ -6,6 +6,7 @@
 mod comparison;
 mod distribution;
 pub mod machines;
+mod measured;
 mod position;
 mod range;
 pub mod scheduling;
@@ -15,5 +16,6 @@ pub mod tracks;
 
 pub use comparison::{Difference, MIN_VALUES, Sample, corrected, difference};
 pub use distribution::{Bucket, Distribution, MAX_EXACT, NotAQuantile, Quantile, WORST, Worst};
+pub use measured::{Measure, Measured};
 pub use position::Position;
 pub use range::Range;

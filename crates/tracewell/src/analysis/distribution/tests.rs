@@ -50,14 +50,16 @@ proptest! {
         let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
         let mean = sum.checked_div(values.len() as u128).map(|mean| mean as u64);
         prop_assert_eq!(distribution.mean(), mean);
-        let mut longest: Vec<_> = (0_u64..).zip(&values).map(|(seq, value)| (*value, seq)).collect();
+        let numbered = (0_u64..).zip(&values);
+        let mut longest: Vec<_> = numbered.map(|(seq, value)| (*value, seq)).collect();
         longest.sort_by_key(|(value, seq)| (std::cmp::Reverse(*value), *seq));
         longest.truncate(WORST);
         let worst: Vec<_> =
             distribution.worst().iter().map(|worst| (worst.value, worst.at.seq)).collect();
         prop_assert_eq!(worst, longest);
         let buckets = distribution.buckets();
-        prop_assert_eq!(buckets.iter().map(|bucket| bucket.count).sum::<u64>(), values.len() as u64);
+        let counted: u64 = buckets.iter().map(|bucket| bucket.count).sum();
+        prop_assert_eq!(counted, values.len() as u64);
         for Bucket { from, to, count } in buckets {
             let within = sorted.iter().filter(|value| (from..=to).contains(*value)).count();
             prop_assert_eq!(within as u64, count);
