@@ -122,8 +122,9 @@ impl<'r> Check<'r> {
         self.verdict.events += 1;
         self.keep(row);
         // An earlier failure may still need events after it as context: add this event.
-        for failure in self.verdict.failures.iter_mut().skip(self.whole) {
-            failure.more = failure.more.saturating_sub(1);
+        let recent = self.verdict.failures.iter_mut().skip(self.whole);
+        for failure in recent.filter(|failure| failure.more > 0) {
+            failure.more -= 1;
             failure.context.push(Line::of(event));
         }
         // Failures become complete in order. Later events skip the complete failures at the start

@@ -286,7 +286,7 @@ mod tests {
         }
         let trace = Trace::new(
             "native",
-            crate::model::Schema::default(),
+            crate::format::threadx::schema(),
             crate::model::PayloadLayout::Values { digits: 8 },
             crate::model::Clock::of_64_bits(None),
         );

@@ -19,7 +19,6 @@ use tracewell::input::Input;
 use tracewell::model::Trace;
 use tracewell::report::check;
 use tracewell::select::{Selected, Selection, Share};
-use tracewell::source::Source;
 use tracewell::text::shown_path;
 
 use self::junit::Suites;

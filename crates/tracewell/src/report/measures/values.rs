@@ -49,7 +49,14 @@ impl Measures {
     fn of_times(&self, figure: &Figure, measure: Measure) -> Result<Vec<Value>, String> {
         let all: Vec<_> = self.times.iter().filter(|times| times.measure == measure).collect();
         let known = all.iter().map(|times| &times.subject);
-        let what = format!("{} times", measure.name());
+        let needed = match measure {
+            Measure::Response | Measure::StartLatency | Measure::Execution | Measure::Jitter => {
+                ", which need events for the release and the completion of jobs"
+            }
+            _ => "",
+        };
+        let needed = if all.is_empty() { needed } else { "" };
+        let what = format!("{} times{needed}", measure.name());
         let found: Vec<_> = all.iter().filter(|times| self.is_meant(figure, &times.subject)).collect();
         if found.is_empty() {
             return Err(absent(figure, &what, known));
