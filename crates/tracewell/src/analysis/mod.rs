@@ -3,6 +3,7 @@
 //! No analysis names a format or prints. All analyses use the meanings of events
 //! ([`crate::model::schema`]), so each works for every dialect.
 
+mod comparison;
 mod distribution;
 pub mod machines;
 mod measured;
@@ -13,6 +14,7 @@ pub mod spans;
 pub mod summary;
 pub mod tracks;
 
+pub use comparison::{Difference, MIN_VALUES, Sample, corrected, difference};
 pub use distribution::{Bucket, Distribution, MAX_EXACT, NotAQuantile, Quantile, WORST, Worst};
 pub use measured::{Measure, Measured};
 pub use position::Position;

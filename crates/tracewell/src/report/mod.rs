@@ -31,6 +31,7 @@ mod figures;
 pub mod info;
 mod layout;
 pub mod machines;
+pub mod measures;
 pub mod scheduling;
 mod screen;
 mod sections;
