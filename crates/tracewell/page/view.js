@@ -69,6 +69,16 @@ export class View {
         else this.show(this.from, this.to);
     }
 
+    /** Shows all of another trace, without selection. @param {number} length */
+    reset(length) {
+        this.length = length;
+        this.selection = this.range = null;
+        this.past = [];
+        this.future = [];
+        this.folded.clear();
+        this.show(-this.margin, length + this.margin);
+    }
+
     /**
      * Shows a time. The length stays, if it can, when the time lies partly outside.
      * @param {number} from

@@ -38,10 +38,6 @@ const MAX_EVENTS: u64 = 100_000;
 /// Number of events in an answer if the request has no `limit`.
 const EVENTS: u64 = 1000;
 
-/// Number of parts of a view if the request has no `parts`, and the maximum of `parts`.
-const PARTS: u64 = 4000;
-const MAX_PARTS: u64 = 100_000;
-
 /// Time after which a stream of progress sends a comment, to detect a closed connection.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
@@ -124,7 +120,7 @@ impl Routes {
         let from = query.number("from", 0, u64::MAX)?;
         let to = query.number("to", u64::MAX, u64::MAX)?;
         let range = from..to.max(from);
-        let parts = query.number("parts", PARTS, MAX_PARTS)?;
+        let parts = query.number("parts", page::PARTS, page::MAX_PARTS)?;
         let mut listed = None;
         if query.number("events", 0, 1)? == 1 {
             let mut events = large.listed(range.clone());

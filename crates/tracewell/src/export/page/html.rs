@@ -11,7 +11,7 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from those before it.
-const MODULES: [&str; 29] = [
+const MODULES: [&str; 30] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/live.js"),
     include_str!("../../../page/bounds.js"),
@@ -40,6 +40,7 @@ const MODULES: [&str; 29] = [
     include_str!("../../../page/tabs.js"),
     include_str!("../../../page/saving.js"),
     include_str!("../../../page/keys.js"),
+    include_str!("../../../page/page.js"),
     include_str!("../../../page/main.js"),
 ];
 
