@@ -200,7 +200,7 @@ class Start {
             this.reader = reader;
             delete document.body.dataset.empty;
             if (this.page) this.page.replace(content);
-            else this.page = show(content, (query) => /** @type {Reader} */ (this.reader).view(query));
+            else this.page = show(content, null, (query) => /** @type {Reader} */ (this.reader).view(query));
             this.opened(format, diagnostics);
         } catch (error) {
             reader.end("");

@@ -2,7 +2,7 @@
 
 import { Live } from "./live.js";
 import { named, show } from "./page.js";
-import { fetched, inflated, payload } from "./source.js";
+import { ServerMarks, fetched, inflated, payload } from "./source.js";
 
 async function start() {
     const data = named("payload");
@@ -10,12 +10,12 @@ async function start() {
     data.remove();
     const view = (/** @type {string} */ query) => fetched(`view?${query}`);
     if (text.trim() !== "") {
-        show(payload(await inflated(text)), view);
+        show(payload(await inflated(text)), null, view);
         return;
     }
     const live = new Live(named("progress"), named("pause"));
     const content = await fetched("page");
-    const page = show(content, view);
+    const page = show(content, new ServerMarks(), view);
     live.follow(content.edition, async () => {
         const next = await fetched("page");
         page.update(next);

@@ -6,6 +6,7 @@ import { EventList } from "./events.js";
 import { Figures } from "./figures.js";
 import { DistributionPanel } from "./histogram.js";
 import { Keys } from "./keys.js";
+import { Marking } from "./marking.js";
 import { Model } from "./model.js";
 import { Overview } from "./overview.js";
 import { Places } from "./places.js";
@@ -84,9 +85,10 @@ function announce(timeline) {
 /**
  * Shows a trace.
  * @param {Content} content the whole trace
+ * @param {import("./marking.js").Store | null} store for the marks of the user
  * @param {(query: string) => Promise<Content>} load returns a view of a trace that is too large for one payload
  */
-export function show(content, load) {
+export function show(content, store, load) {
     const { header, columns } = content;
     const model = new Model(header, columns);
     const view = new View(model.length, model.events.at);
@@ -108,7 +110,8 @@ export function show(content, load) {
     const timeline = new Timeline(canvas, named("tip"), model, view, theme, contexts);
     const overview = new Overview(named("overview"), timeline);
     const places = new Places(timeline);
-    const details = new Details(named("details"), timeline, places);
+    const marking = new Marking(timeline, named("progress"), store);
+    const details = new Details(named("details"), timeline, places, marking);
     const figures = new FigurePanel(named("figures"), new Figures(places));
     const histograms = new DistributionPanel(named("distributions"), places);
     const list = new EventList(named("scroller"), named("lines"), timeline);
@@ -117,7 +120,7 @@ export function show(content, load) {
         view.tab = name;
         view.changed();
     });
-    const keys = new Keys(timeline, list, search, tabs, named("keys"));
+    const keys = new Keys(timeline, list, search, tabs, marking, named("keys"));
     const exists = (/** @type {any} */ selection) => ("event" in selection
         ? selection.event < model.events.count
         : selection.span < (model.rows[selection.row]?.spans.count ?? 0));
@@ -183,7 +186,9 @@ export function show(content, load) {
     whole(content);
     headings();
     view.listeners.push(plan);
+    view.keepsMarks = store === null;
     read();
+    marking.load();
     addEventListener("hashchange", read);
     new ResizeObserver(plan).observe(canvas);
     splitter(plan);

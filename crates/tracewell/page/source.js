@@ -29,6 +29,31 @@ export async function unpacked(packed) {
     return payload(new Uint8Array(await new Response(bytes).arrayBuffer()));
 }
 
+/** The marks that the server of the page keeps in a file next to the trace. */
+export class ServerMarks {
+    constructor() {
+        /** The version of the file that this page has. */
+        this.edition = "";
+    }
+
+    async load() {
+        return this.received(await fetch("api/v1/marks"));
+    }
+
+    /** @param {string} content */
+    async save(content) {
+        await this.received(await fetch(`api/v1/marks?was=${this.edition}`, { method: "PUT", body: content }));
+    }
+
+    /** @param {Response} response */
+    async received(response) {
+        const text = await response.text();
+        if (!response.ok) throw new Error(text.trim());
+        this.edition = (response.headers.get("ETag") ?? "").replaceAll('"', "");
+        return text;
+    }
+}
+
 /**
  * Returns the bytes of a base64 text in lines, decompressed.
  * @param {string} text
