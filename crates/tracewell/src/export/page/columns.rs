@@ -94,11 +94,16 @@ impl Columns {
         self.content.push(bytes);
     }
 
-    /// Returns the compressed payload with this header, to which it adds `columns`.
-    pub(super) fn payload(self, mut header: Value) -> io::Result<Vec<u8>> {
+    /// Returns the payload with this header, to which it adds `columns`. The payload has the form
+    /// of zlib for each `compression`, even for none.
+    pub(super) fn payload(
+        self,
+        mut header: Value,
+        compression: Compression,
+    ) -> io::Result<Vec<u8>> {
         header["columns"] = Value::Array(self.list);
         let header = header.to_string();
-        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        let mut encoder = ZlibEncoder::new(Vec::new(), compression);
         let length = u32::try_from(header.len()).map_err(io::Error::other)?;
         encoder.write_all(&length.to_le_bytes())?;
         encoder.write_all(header.as_bytes())?;
