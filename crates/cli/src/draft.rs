@@ -4,6 +4,8 @@
 //! A dropped draft leaves no file. If a signal ends the command, drafts created with
 //! [`Ending::Removed`] leave no file either. An existing file stays until the rename.
 
+#[cfg(target_os = "linux")]
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -177,9 +179,25 @@ fn create_partial(path: &Path) -> io::Result<(PathBuf, File)> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < MAX_NAMES => {
                 number += 1;
             }
-            made => return made.map(|file| (partial, file)),
+            made => {
+                let file = made?;
+                // The lock shows that the draft is in use. Without locks, drafts of killed
+                // processes stay.
+                let _ = file.try_lock();
+                return Ok((partial, file));
+            }
         }
     }
+}
+
+/// Returns the id of the process that created a draft of `path`, if `name` is the name of a draft
+/// in the same folder.
+#[cfg(target_os = "linux")]
+pub(crate) fn process_of_partial(path: &Path, name: &OsStr) -> Option<u32> {
+    let rest = name.as_encoded_bytes().strip_prefix(path.file_name()?.as_encoded_bytes())?;
+    let number = rest.strip_prefix(b".")?.strip_suffix(b".partial")?;
+    let process = number.split(|byte| *byte == b'-').next()?;
+    std::str::from_utf8(process).ok()?.parse().ok()
 }
 
 /// Maximum number of temporary names to try.
