@@ -11,6 +11,7 @@ pub mod aix;
 pub mod arrivals;
 mod blocks;
 mod copies;
+pub mod ctf;
 mod decoder;
 mod names;
 pub mod native;

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part of this")]
 
 pub mod board;
+pub mod ctf;
 pub mod shark;
 pub mod systemview;
 
