@@ -13,6 +13,7 @@ mod blocks;
 mod copies;
 pub mod ctf;
 mod decoder;
+mod files;
 mod names;
 pub mod native;
 mod options;
@@ -36,6 +37,7 @@ use crate::select::{did_you_mean, nearest};
 use crate::source::Source;
 
 pub use decoder::{Decoder, Input, Progress, ReadError};
+pub use files::{FindFiles, FolderFiles, TraceFile};
 use names::Names;
 pub use options::{OptionError, OptionHelp, Options};
 pub use settings::{DefaultNames, DefaultOption, Defaults, NamesFile, Settings};
@@ -118,6 +120,9 @@ pub struct Format {
     /// True if the target's datagrams have sequence numbers. In other formats, datagrams are parts
     /// of a stream.
     pub orders_datagrams: bool,
+    /// Finds the files of a trace that consists of several files in a folder. The decoder gets them
+    /// as [`Settings::files`].
+    pub folder: Option<FindFiles>,
     /// Copies memory that is being written, so that the bytes cannot change during decoding.
     pub snapshot: Option<Snapshot>,
     /// Returns a note about an input that begins with these bytes, in addition to the decoder's
@@ -156,6 +161,7 @@ impl Format {
             joins: false,
             names: None,
             orders_datagrams: false,
+            folder: None,
             snapshot: None,
             note: |_| None,
             sidecar: None,
@@ -277,6 +283,7 @@ pub static FORMATS: &[&Format] = &[
     &shark::FORMAT,
     &systemview::FORMAT,
     &target::FORMAT,
+    &ctf::FORMAT,
     &arrivals::FORMAT,
 ];
 

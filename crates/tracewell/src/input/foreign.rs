@@ -8,15 +8,10 @@ use tracewell_wire::number;
 use crate::source::check_text;
 
 /// Traces of other systems: the first bytes, and the name.
-const TRACES: [(&[u8], &str); 13] = [
+const TRACES: [(&[u8], &str); 8] = [
     (b"\x17\x08\x44tracing", "a trace-cmd file"),
     (b"PERFILE2", "a perf.data file"),
     (b"2ELIFREP", "a perf.data file"),
-    (b"\xC1\x1F\xFC\xC1", "a CTF data stream"),
-    (b"\xC1\xFC\x1F\xC1", "a CTF data stream"),
-    (b"\x57\x1D\xD1\x75", "CTF metadata"),
-    (b"\x75\xD1\x1D\x57", "CTF metadata"),
-    (b"/* CTF ", "CTF metadata"),
     (b"\xD4\xC3\xB2\xA1", "a pcap file"),
     (b"\xA1\xB2\xC3\xD4", "a pcap file"),
     (b"\x0A\x0D\x0D\x0A", "a pcapng file"),

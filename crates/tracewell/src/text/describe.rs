@@ -7,7 +7,7 @@
 use super::names::{ALWAYS, NameCache, NameKey, Names, NoNames};
 use super::{Literal, PerEvent, Reservation, TextBuffer, put_bytes, put_shown};
 use crate::model::schema::{Argument, ArgumentKind, EventType, TableId};
-use crate::model::values::{self, ListItem};
+use crate::model::values::{self, ListItem, Nesting};
 use crate::model::{ContextDetail, Event, NamedAt, Trace};
 
 /// Writes decoded arguments. It keeps a plan for each event id and a cache of names, so use one for
@@ -249,7 +249,9 @@ fn put_argument(
         ArgumentKind::Float => out.text(f64::from_bits(value).to_string()),
         ArgumentKind::Text => put_shown(out, bytes()),
         ArgumentKind::Bytes => put_bytes(out, bytes()),
-        ArgumentKind::List => put_list(out, names, (trace, row.ticks), bytes()),
+        ArgumentKind::List | ArgumentKind::Nested => {
+            put_list(out, names, (trace, row.ticks), bytes());
+        }
         ArgumentKind::Hex | ArgumentKind::Address | ArgumentKind::Unnamed => {
             put_address(out, trace, value);
         }
@@ -393,11 +395,27 @@ fn put_ipv4(out: &mut TextBuffer, value: u64) {
 }
 
 fn put_list(out: &mut TextBuffer, names: &mut impl NameCache, at: (&Trace, u64), list: &[u8]) {
-    for (index, item) in values::list_items(list).enumerate() {
-        if index > 0 {
-            out.text(", ");
+    let mut before = "";
+    for item in values::list_items(list) {
+        if !matches!(item, ListItem::Close(_)) {
+            out.text(before);
         }
+        before = match item {
+            ListItem::Open(_) => " ",
+            ListItem::Name(_) => "",
+            _ => SEPARATOR,
+        };
         match item {
+            ListItem::Open(Nesting::Structure) => out.byte(b'{'),
+            ListItem::Open(Nesting::Array) => out.byte(b'['),
+            ListItem::Close(Nesting::Structure) => out.text(" }"),
+            ListItem::Close(Nesting::Array) => out.text(" ]"),
+            ListItem::Name(name) => {
+                put_shown(out, name);
+                out.text(" = ");
+            }
+            ListItem::Float(bits) => out.text(f64::from_bits(bits).to_string()),
+            ListItem::Absent => out.text("none"),
             // The sign counts as one character of the width.
             ListItem::Signed(value, width) => {
                 out.text(format!("{value:0width$}", width = usize::from(width)));

@@ -44,7 +44,7 @@ impl TableId {
 }
 
 /// The type of an argument.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ArgumentKind {
     /// A number, shown in decimal.
     Unsigned,
@@ -72,6 +72,8 @@ pub enum ArgumentKind {
     Bytes,
     /// Values with their own types.
     List,
+    /// A structure or an array: values in values.
+    Nested,
     /// The bits of an IEEE 754 number of 64 bits.
     Float,
     /// A recorded word without a name. Most outputs omit it. Outputs that show all words identify
@@ -494,6 +496,28 @@ impl Schema {
         if let Some(table) = self.tables.get_mut(usize::from(table.0)) {
             table.add_names(names);
         }
+    }
+
+    /// Adds a table of names for numbers. The first name of a number is valid.
+    ///
+    /// Returns `None` if there are 65536 tables.
+    ///
+    /// ```
+    /// use tracewell::model::schema::Schema;
+    ///
+    /// let mut schema = Schema::parse("", "mine.toml").unwrap();
+    /// let table = schema.add_table("state", [(0, "off".to_owned()), (1, "on".to_owned())]).unwrap();
+    /// assert_eq!(schema.enum_name(table, 1), Some("on"));
+    /// ```
+    pub fn add_table(
+        &mut self,
+        name: &str,
+        names: impl IntoIterator<Item = (u64, String)>,
+    ) -> Option<TableId> {
+        let id = TableId(u16::try_from(self.tables.len()).ok()?);
+        let names = file::Names { names: names.into_iter().collect(), unit: String::new() };
+        self.tables.push(Table::new(name.to_owned(), false, names));
+        Some(id)
     }
 
     /// Returns the text that follows a number without a name in the table, such as ` ticks`.
