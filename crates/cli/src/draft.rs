@@ -4,6 +4,8 @@
 //! A dropped draft leaves nothing. If a signal ends the command, drafts created with
 //! [`Ending::Removed`] leave no file either. An existing file stays until the rename.
 
+#[cfg(target_os = "linux")]
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -79,7 +81,13 @@ impl Draft {
             // Hold the lock, so that a signal takes effect before the draft exists or after it is
             // listed.
             let mut unfinished = unfinished();
-            let made = create_partial(&target, |path| File::create_new(path))?;
+            let made = create_partial(&target, |path| {
+                let file = File::create_new(path)?;
+                // The lock shows that the draft is in use. Without locks, drafts of killed
+                // processes stay.
+                let _ = file.try_lock();
+                Ok(file)
+            })?;
             if ending == Ending::Removed {
                 unfinished.push(made.0.clone());
             }
@@ -264,6 +272,16 @@ fn create_partial<T>(
             made => return made.map(|made| (partial, made)),
         }
     }
+}
+
+/// Returns the id of the process that created a draft of `path`, if `name` is the name of a draft
+/// in the same folder.
+#[cfg(target_os = "linux")]
+pub(crate) fn process_of_partial(path: &Path, name: &OsStr) -> Option<u32> {
+    let rest = name.as_encoded_bytes().strip_prefix(path.file_name()?.as_encoded_bytes())?;
+    let number = rest.strip_prefix(b".")?.strip_suffix(b".partial")?;
+    let process = number.split(|byte| *byte == b'-').next()?;
+    std::str::from_utf8(process).ok()?.parse().ok()
 }
 
 /// Maximum number of temporary names to try.

@@ -8,9 +8,10 @@ use std::io;
 
 use serde::Serialize;
 
+use super::distributions::{self, DistributionFigures};
 use super::document::DocumentWriter;
 use super::machines::{self, MachineFigures};
-use super::scheduling::{self, SchedulingFigures};
+use super::scheduling::{self, SchedulingFigures, WithoutEffect};
 pub use super::sections::Section;
 use super::spans::{self, SpansFigures};
 use super::{Layout, summary};
@@ -37,6 +38,9 @@ pub struct AllFigures<'a> {
     /// Figures of the spans of instrumented programs.
     #[serde(flatten)]
     pub spans: SpansFigures,
+    /// Distributions of all times, if they are collected.
+    #[serde(flatten)]
+    pub distributions: Option<DistributionFigures>,
     /// The part of the trace that the figures cover; absent if they cover the whole trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<RangeRow>,
@@ -82,16 +86,28 @@ pub struct Analyses {
     scheduling: Scheduling,
     machines: Machines,
     spans: Spans,
+    histograms: bool,
     /// The part of the trace that the figures cover; `None` for the whole trace.
     covered: Option<Covered>,
 }
 
 impl Analyses {
-    /// Creates all analyses. `wanted` selects optional scheduling figures.
+    /// Creates all analyses. `wanted` selects optional figures.
     pub fn new(wanted: Wanted) -> Self {
         let scheduling = Scheduling::new(wanted.clone());
         let (machines, spans) = (Machines::default(), Spans::default());
-        Self { scheduling, machines, spans, wanted, covered: None }
+        let (machines, spans) = match wanted.distributions {
+            true => (machines.with_distributions(), spans.with_distributions()),
+            false => (machines, spans),
+        };
+        Self { scheduling, machines, spans, wanted, histograms: false, covered: None }
+    }
+
+    /// Also writes a histogram of each distribution. The caller must have selected
+    /// [`Wanted::distributions`].
+    #[must_use]
+    pub fn with_histograms(self) -> Self {
+        Self { histograms: true, ..self }
     }
 
     /// Returns the figures of `sections` as text; without sections, a summary of the most important
@@ -100,6 +116,7 @@ impl Analyses {
         let figures = self.scheduling.figures(trace);
         let machines = self.machines.figures(trace);
         let all_spans = self.spans.figures();
+        let times = distributions::named(trace, &figures, &machines, &all_spans);
         let mut text = match sections {
             Some(sections) => {
                 let mut text = scheduling::text(trace, &figures, &self.wanted, sections, layout)
@@ -107,14 +124,26 @@ impl Analyses {
                 if sections.contains(&Section::Spans) {
                     spans::put(&mut text, trace, &all_spans, usize::MAX, layout);
                 }
+                if sections.contains(&Section::Distributions) {
+                    distributions::put_tables(&mut text, trace, &times, layout);
+                }
                 text
             }
             None => summary::text(trace, &figures, &machines, &all_spans, &self.wanted, layout),
         };
+        if self.histograms {
+            distributions::put_histograms(&mut text, trace, &times, layout);
+        }
+        if self.wanted.distributions {
+            text.extend(distributions::more_times(&figures, &machines));
+        }
         // Lines about options without effect and about the range precede all tables.
         let second = text.match_indices('\n').nth(1).map_or(text.len(), |(at, _)| at + 1);
         let mut lines = self.covered.map(|covered| line(covered, figures.span.end));
         let lines = lines.get_or_insert_default();
+        if self.histograms && times.is_empty() {
+            lines.push_str(&format!("{HISTOGRAM} has no effect: {NO_TIMES}\n"));
+        }
         for section in sections.filter(|chosen| chosen.len() < Section::ALL.len()).unwrap_or(&[]) {
             if !section.has_figures(&figures, &machines, &all_spans) {
                 let name = section.name();
@@ -136,9 +165,19 @@ impl Analyses {
         document: &mut DocumentWriter<W>,
     ) -> io::Result<()> {
         let figures = self.scheduling.figures(trace);
-        let scheduling = SchedulingFigures::new(trace, &figures, &self.wanted);
-        let machines = MachineFigures::new(trace, &self.machines.figures(trace));
-        let spans = SpansFigures::new(&self.spans.figures());
+        let (all_machines, all_spans) = (self.machines.figures(trace), self.spans.figures());
+        let mut scheduling = SchedulingFigures::new(trace, &figures, &self.wanted);
+        let machines = MachineFigures::new(trace, &all_machines);
+        let spans = SpansFigures::new(&all_spans);
+        let times = distributions::named(trace, &figures, &all_machines, &all_spans);
+        if self.histograms && times.is_empty() {
+            let (option, reason) = (HISTOGRAM.to_owned(), NO_TIMES.to_owned());
+            scheduling.without_effect.push(WithoutEffect { option, reason });
+        }
+        let more_times = figures.more_times + all_machines.more_times;
+        let buckets = self.histograms;
+        let distributions = DistributionFigures::new(&times, more_times, buckets);
+        let distributions = self.wanted.distributions.then_some(distributions);
         let range = self.covered.map(|covered| RangeRow {
             from_ticks: covered.from,
             until_ticks: covered.until.unwrap_or(figures.span.end),
@@ -146,9 +185,12 @@ impl Analyses {
             events_not_selected: covered.not_selected,
             read_to_end: covered.until.is_none(),
         });
-        document.trace(file, &AllFigures { scheduling, machines, spans, range })
+        document.trace(file, &AllFigures { scheduling, machines, spans, distributions, range })
     }
 }
+
+const HISTOGRAM: &str = "--histogram";
+const NO_TIMES: &str = "the trace shows no times";
 
 /// Returns a line about the part of a trace that all tables cover.
 fn line(covered: Covered, end: u64) -> String {

@@ -12,6 +12,7 @@ mod number_list;
 mod pattern;
 mod ranged;
 mod selected;
+mod share;
 mod unknown_names;
 
 use std::collections::HashSet;
@@ -32,6 +33,7 @@ use pattern::is_key;
 pub(crate) use pattern::like;
 pub use ranged::{CountsInRange, Covered, Ranged};
 pub use selected::Selected;
+pub use share::{Share, ShareError};
 pub(crate) use unknown_names::{event_id, has_event, nearest_event, trailing_id};
 
 /// The events that a user wants. Empty lists and absent bounds select everything.

@@ -1,6 +1,8 @@
 //! Helpers for several integration tests: paths of data, tables, and a sink that stores all events.
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part of this")]
 
+pub mod board;
+pub mod ctf;
 pub mod shark;
 pub mod systemview;
 

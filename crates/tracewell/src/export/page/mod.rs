@@ -23,6 +23,7 @@ mod tracks;
 use std::io::Write;
 use std::ops::Range;
 
+use flate2::Compression;
 use serde_json::{Value, json};
 
 use self::columns::Columns;
@@ -30,7 +31,7 @@ use self::events::Events;
 pub use self::events::{MAX_EVENTS, MAX_TEXT};
 use self::figures::OtherFigures;
 pub use self::html::served;
-pub use self::served::{LargePage, ListedEvents, MAX_LISTED, ServedBuilder};
+pub use self::served::{LargePage, ListedEvents, MAX_LISTED, MAX_PARTS, PARTS, ServedBuilder};
 use super::shown_part::{no_events, shown_range};
 use super::{Export, ExportError, ExportNames, Output};
 use crate::analysis::scheduling::Wanted;
@@ -170,7 +171,7 @@ impl PageBuilder {
         header["reasons"] = reasons;
         header["contexts"] = events.contexts(trace);
         header["kinds"] = events.finish(trace, &mut columns);
-        columns.payload(header).map_err(ExportError::Write)
+        columns.payload(header, Compression::default()).map_err(ExportError::Write)
     }
 
     fn new(selection: Selection) -> Self {

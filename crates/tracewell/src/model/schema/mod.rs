@@ -95,6 +95,20 @@ pub struct Argument {
     pub zero: Option<Zero>,
 }
 
+impl Argument {
+    /// Returns the number of bytes of the encoding, such as 2 of `u16`. Returns `None` if the
+    /// encoding does not name a fixed number.
+    pub(crate) fn encoded_bytes(&self) -> Option<usize> {
+        match self.encoding.as_str() {
+            "u8" | "i8" => Some(1),
+            "u16" | "i16" => Some(2),
+            "u32" | "i32" => Some(4),
+            "u64" | "i64" => Some(8),
+            _ => None,
+        }
+    }
+}
+
 /// The replacement for the value 0 of an argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Zero {
