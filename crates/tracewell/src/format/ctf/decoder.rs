@@ -141,7 +141,7 @@ impl<'a> Decoding<'a> {
             // The context was read before, when the packet was opened.
             let _ = class.context.run(&mut bits, &mut stream.state.clone(), context);
         }
-        let stamp = stream.stamp();
+        let stamp = stream.timing.stamp(stream.time);
         let mut row = Row::begin(&mut out.buffer.payloads, event.slots, rest);
         if let Err(fault) = stream.body(event, &mut row) {
             row.discard();

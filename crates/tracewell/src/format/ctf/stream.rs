@@ -93,6 +93,9 @@ pub(super) struct Stream<'a> {
     pub(super) event_at: u64,
     /// Value of the clock at the next event.
     pub(super) time: u64,
+    /// Value of the clock at the beginning of the last packet. The events of a packet can be
+    /// earlier: old versions of barectf write it too late.
+    begin: u64,
     /// Position after the last event in a packet; used to notice events without bits.
     moved: Option<u64>,
     previous: Option<Previous>,
@@ -119,6 +122,7 @@ impl<'a> Stream<'a> {
             event: 0,
             event_at: 0,
             time: 0,
+            begin: 0,
             moved: None,
             previous: None,
             gaps: VecDeque::new(),
@@ -133,10 +137,13 @@ impl<'a> Stream<'a> {
         self.parts.get(self.part).or(self.parts.last()).copied()
     }
 
-    /// Returns the time of the next element.
+    /// Returns the time of the next element. A gap is at the beginning of its packet.
     #[inline]
     pub(super) fn stamp(&self) -> u64 {
-        self.timing.stamp(self.time)
+        match self.next {
+            Some(Next::Gap(_)) => self.timing.stamp(self.time.max(self.begin)),
+            _ => self.timing.stamp(self.time),
+        }
     }
 
     /// Reads the header of the next event, or finds the next gap. Sets [`Stream::next`], to `None`
@@ -348,7 +355,7 @@ impl<'a> Stream<'a> {
                 self.event_at = packet.body;
                 if let Some(begin) = packet.numbers.begin {
                     self.shift = 0;
-                    self.time = self.time.max(begin);
+                    self.begin = begin;
                 }
                 self.packet = Some(packet);
             }
