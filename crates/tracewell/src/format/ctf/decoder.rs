@@ -13,7 +13,7 @@ use super::who::Threads;
 use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings, TraceFile};
 use crate::model::schema::Schema;
 use crate::model::{
-    Clock, Emitter, Flow, LossCause, NewEvent, PayloadLayout, Priority, Severity, Trace,
+    Clock, Emitter, Flow, LossCause, NewEvent, PayloadLayout, Priority, Processor, Severity, Trace,
 };
 use crate::text::counted;
 
@@ -25,7 +25,7 @@ struct CtfDecoder {
 
 /// Creates a decoder.
 pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
-    let schema = FORMAT.with_schemas(Schema::empty(), settings)?;
+    let schema = FORMAT.with_schemas(super::systems::objects(), settings)?;
     Ok(Box::new(CtfDecoder { schema, files: settings.files.clone() }))
 }
 
@@ -41,9 +41,10 @@ impl Decoder for CtfDecoder {
         out: &mut Emitter<'_>,
     ) -> Result<Progress, ReadError> {
         if self.files.is_empty() {
-            let message = "expected the folder of a trace, with a file `metadata` and the files of \
+            let message =
+                "expected the folder of a trace, with a file `metadata` and the files of \
                            its streams; found a single file"
-                .to_owned();
+                    .to_owned();
             return Err(ReadError { offset: 0, message });
         }
         if !input.last {
@@ -85,6 +86,9 @@ struct Decoding<'a> {
 impl<'a> Decoding<'a> {
     fn new(reader: Reader<'a>, files: &'a [TraceFile], trace: &mut Trace) -> Self {
         let events = Events::define(&reader.layouts, Arc::make_mut(&mut trace.schema));
+        if trace.schema.shows_switches() {
+            trace.processor = Processor::Switches;
+        }
         let contexts = reader.streams.iter().map(|_| (PacketRow::default(), 0)).collect();
         Self { reader, files, events, threads: Threads::default(), contexts, rest: Vec::new() }
     }
@@ -133,11 +137,8 @@ impl<'a> Decoding<'a> {
         if !event.packet.is_empty() && *read != stream.packets {
             *read = stream.packets;
             context.clear();
-            let mut bits = super::program::Bits {
-                bytes: packet.bytes,
-                at: packet.context,
-                end: packet.body,
-            };
+            let mut bits =
+                super::program::Bits { bytes: packet.bytes, at: packet.context, end: packet.body };
             // The context was read before, when the packet was opened.
             let _ = class.context.run(&mut bits, &mut stream.state.clone(), context);
         }
@@ -169,6 +170,11 @@ impl<'a> Decoding<'a> {
         let file = part.and_then(|part| self.files.get(part.file));
         let path = file.map_or(String::new(), |file| file.path().display().to_string());
         let at = gap.offset;
+        if !matches!(gap.kind, GapKind::Padding(_) | GapKind::Backwards(_)) {
+            let stream = self.reader.streams.get(index);
+            let packet = stream.and_then(|stream| stream.packet.as_ref());
+            self.threads.gap(packet.and_then(|packet| packet.numbers.cpu));
+        }
         let mut note = |severity, message: String| {
             let message = format!("{path}: at byte {at}: {message}");
             out.trace.diagnostics.add(severity, None, message);

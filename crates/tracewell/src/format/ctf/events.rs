@@ -10,6 +10,7 @@ use foldhash::fast::RandomState;
 
 use super::classes::{Class, EventClass, Integer, IntegerKind, StreamClass, Structure};
 use super::layout::{Layout, packet_arguments};
+use super::systems::System;
 use super::who::Who;
 use crate::model::schema::{Argument, ArgumentKind, EventType, Schema, TableId};
 use crate::model::values::MAX_SLOTS;
@@ -44,7 +45,7 @@ impl Events {
 
     /// Adds the events of all layouts to a schema.
     pub(super) fn define(layouts: &[Layout], schema: &mut Schema) -> Self {
-        let mut maker = Maker::default();
+        let mut maker = Maker { system: System::of(layouts), ..Maker::default() };
         let by_class = layouts.iter().map(|layout| {
             let classes = layout.metadata.streams.iter();
             let of_class = |class: &StreamClass| {
@@ -59,6 +60,7 @@ impl Events {
 /// The event types and tables so far.
 #[derive(Debug, Default)]
 struct Maker {
+    system: System,
     ids: HashMap<(String, Vec<(String, ArgumentKind)>), u32, RandomState>,
     tables: HashMap<Vec<(u64, String)>, TableId, RandomState>,
     next: u32,
@@ -71,9 +73,10 @@ impl Maker {
             None => format!("event {}", event.id),
         };
         let args = self.arguments(event, stream, schema);
-        let who = Who::new(&name, &args);
+        let mut who = Who::new(&name, &args, &self.system);
         let key = (name, args);
         if let Some(id) = self.ids.get(&key) {
+            who.describe(schema.event(*id));
             return Known { id: *id, who };
         }
         let id = self.next;
@@ -86,7 +89,7 @@ impl Maker {
             zero: None,
         });
         let family = name.split_once(':').map_or("event", |(provider, _)| provider).to_owned();
-        schema.define(EventType {
+        schema.define(self.system.describe(EventType {
             id,
             label: name.clone(),
             name,
@@ -96,7 +99,8 @@ impl Maker {
             means: None,
             details: crate::model::schema::Details::default(),
             instrumentation: crate::model::schema::Instrumentation::default(),
-        });
+        }));
+        who.describe(schema.event(id));
         self.ids.insert(key, id);
         Known { id, who }
     }

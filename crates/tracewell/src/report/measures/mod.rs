@@ -9,8 +9,8 @@ mod values;
 
 use std::collections::HashMap;
 
-use crate::analysis::scheduling::{Expected, Figures, Mark, Scheduling, WINDOWS, Wanted};
 use crate::analysis::machines::{Figures as MachineFigures, Machines};
+use crate::analysis::scheduling::{Expected, Figures, Mark, Scheduling, WINDOWS, Wanted};
 use crate::analysis::{Distribution, Measure};
 use crate::check::{self, Figure};
 use crate::model::{Batch, Flow, Loss, Rate, Sink, Trace};
