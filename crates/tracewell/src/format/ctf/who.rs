@@ -99,6 +99,8 @@ impl Who {
         let recorder = thread(number("vtid"), "procname");
         let recorder = recorder.or_else(|| thread(number("context_tid"), "procname"));
         let recorder = recorder.or_else(|| thread(number("perf_tid"), "perf_comm"));
+        // The state of a kernel at the beginning of a trace has a `vtid` for each thread.
+        let recorder = recorder.filter(|_| !event.starts_with("lttng_statedump_"));
         let cpu = number("perf_cpu").or_else(|| number("core_id"));
         let mut named = [None; 2];
         if system.is_known() {
