@@ -10,6 +10,7 @@ const LIMITS: [(&str, usize); 8] = [
     ("tracewell-posix", 4),
     ("tracewell-wire", 1),
     ("tracewell-record", 2),
+    ("tracewell-rtos-trace", 5),
     ("tracewell-tracing", 10),
     ("tracewell", 42),
     ("tracewell-web", 43),
