@@ -3,6 +3,7 @@
 //! No analysis names a format or prints. All analyses use the meanings of events
 //! ([`crate::model::schema`]), so each works for every dialect.
 
+pub mod critical_path;
 mod distribution;
 pub mod machines;
 mod measured;
