@@ -30,7 +30,9 @@ mod walk;
 
 pub use question::{NoPath, Question, QuestionError};
 
-use super::tracks::{Position, Reason, State, TrackBuilder};
+use std::ops::Range;
+
+use super::tracks::{Position, Reason, State, TrackBuilder, Tracks};
 use crate::model::{Batch, ContextId, Flow, Loss, Processor, Sink, Trace};
 
 /// Maximum number of listed parts.
@@ -160,18 +162,30 @@ impl Explainer {
     /// Returns an error if the trace does not show what runs, or does not contain the response or
     /// the wait.
     pub fn explain(self, trace: &Trace, question: &Question) -> Result<CriticalPath, NoPath> {
-        if let Processor::Recorders { needed } = trace.processor {
-            return Err(NoPath::UnknownExecution { needed });
-        }
         let tracks = self.builder.finish(trace);
-        if tracks.left_out > 0 {
-            return Err(NoPath::TooLong);
-        }
-        let range = self.from..self.until.unwrap_or(u64::MAX);
-        let interval = intervals::find(trace, &tracks, question, &range)?;
-        let path = walk::explain(&tracks, interval);
-        Ok(CriticalPath { reasons: tracks.reasons, ..path })
+        explain(trace, &tracks, question, self.from..self.until.unwrap_or(u64::MAX))
     }
+}
+
+/// Explains a response or a wait of a trace whose tracks are known. The longest time of a task must
+/// end within `range`, in ticks.
+///
+/// # Errors
+/// Returns an error if the trace does not show what runs, or does not contain the response or the
+/// wait.
+pub fn explain(
+    trace: &Trace,
+    tracks: &Tracks,
+    question: &Question,
+    range: Range<u64>,
+) -> Result<CriticalPath, NoPath> {
+    if let Processor::Recorders { needed } = trace.processor {
+        return Err(NoPath::UnknownExecution { needed });
+    }
+    if tracks.left_out > 0 {
+        return Err(NoPath::TooLong);
+    }
+    Ok(walk::explain(tracks, intervals::find(trace, tracks, question, &range)?))
 }
 
 impl Sink for Explainer {

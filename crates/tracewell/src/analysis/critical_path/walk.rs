@@ -55,7 +55,7 @@ pub(super) fn explain(tracks: &Tracks, interval: Interval) -> CriticalPath {
     }
     walk.follow(context, Time { from, until: until.ticks });
     let Walk { parts, more, .. } = walk;
-    CriticalPath { context, kind, from, until, parts, more, reasons: Vec::new() }
+    CriticalPath { context, kind, from, until, parts, more, reasons: tracks.reasons.clone() }
 }
 
 struct Walk<'a> {
