@@ -17,8 +17,8 @@ const MAX_PROBABILITY: f64 = 0.01;
 /// Minimum part of the values that differs: the Kolmogorov–Smirnov distance.
 const MIN_DISTANCE: f64 = 0.2;
 
-/// Minimum change of the mean or a quantile, as a part of the larger value. It is larger than the
-/// error of a distribution's buckets.
+/// Minimum change of the mean or a quantile, as a part of the old value. It is larger than the error
+/// of a distribution's buckets.
 const MIN_CHANGE: f64 = 0.01;
 
 /// Maximum number of runs of a side that are compared in pairs, because the number of pairs grows
@@ -74,9 +74,8 @@ pub struct Shift {
     pub old: Summary,
     /// The new values.
     pub new: Summary,
-    /// The statistic that changed most: `mean`, `p50` or `p90`.
-    pub statistic: &'static str,
-    /// Its change as a part of the old value: 0.5 is half more. Infinite if the old value was 0.
+    /// The change of the mean as a part of the old mean: 0.5 is half more. Infinite if the old mean
+    /// was 0.
     pub change: f64,
     /// The part of the values that differs, and the direction. The probability is corrected for
     /// the number of comparisons.
@@ -296,10 +295,9 @@ fn judge(result: &mut Comparison, figures: Vec<Compared>) {
     result.compared = found.len() as u64;
     let probabilities: Vec<_> = found.iter().map(|(.., found)| found.probability).collect();
     for ((figure, old, new, found), probability) in found.iter().zip(corrected(&probabilities)) {
-        let (statistic, change) = largest_change(old, new);
         let counts = probability <= MAX_PROBABILITY
             && found.distance >= MIN_DISTANCE
-            && is_considerable(change)
+            && is_considerable(old, new)
             && found.distance > noise(&figure.old).max(noise(&figure.new));
         if counts {
             result.findings.push(Finding {
@@ -308,8 +306,7 @@ fn judge(result: &mut Comparison, figures: Vec<Compared>) {
                 shift: Some(Shift {
                     old: Summary::of(old),
                     new: Summary::of(new),
-                    statistic,
-                    change,
+                    change: change(old.mean(), new.mean()),
                     difference: Difference { probability, ..*found },
                 }),
             });
@@ -317,26 +314,20 @@ fn judge(result: &mut Comparison, figures: Vec<Compared>) {
     }
 }
 
-/// Returns the statistic that changed most, and its change as a part of the old value.
-fn largest_change(old: &Sample, new: &Sample) -> (&'static str, f64) {
+/// Returns true if the mean, the median or the 90 % quantile changed by a considerable part.
+fn is_considerable(old: &Sample, new: &Sample) -> bool {
     let part = |of: &Sample, part| of.part(part) as f64;
     let changes = [
-        ("mean", old.mean(), new.mean()),
-        ("p50", part(old, 500_000), part(new, 500_000)),
-        ("p90", part(old, 900_000), part(new, 900_000)),
+        change(old.mean(), new.mean()),
+        change(part(old, 500_000), part(new, 500_000)),
+        change(part(old, 900_000), part(new, 900_000)),
     ];
-    let change = |(name, old, new): (&'static str, f64, f64)| {
-        (name, if old == new { 0.0 } else { (new - old) / old })
-    };
-    let larger = |a: (&'static str, f64), b: (&'static str, f64)| {
-        if b.1.abs() > a.1.abs() { b } else { a }
-    };
-    changes.map(change).into_iter().reduce(larger).unwrap_or(("mean", 0.0))
+    changes.into_iter().any(|change| change.abs() >= MIN_CHANGE)
 }
 
-fn is_considerable(change: f64) -> bool {
-    // The change is a part of the old value; a decrease is a larger part of the new one.
-    change.abs() >= MIN_CHANGE
+/// Returns a change as a part of the old value.
+fn change(old: f64, new: f64) -> f64 {
+    if old == new { 0.0 } else { (new - old) / old }
 }
 
 /// Returns the largest distance between two runs of a side.

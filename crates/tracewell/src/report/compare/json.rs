@@ -61,9 +61,7 @@ pub struct FindingRow<'a> {
     pub old: Option<SummaryRow>,
     /// The new values.
     pub new: Option<SummaryRow>,
-    /// The statistic that changed most: `mean`, `p50` or `p90`.
-    pub statistic: Option<&'static str>,
-    /// Its change as a part of the old value; null if the old value was 0.
+    /// The change of the mean as a part of the old mean; null if the old mean was 0.
     pub change: Option<f64>,
     /// The Kolmogorov–Smirnov distance: the part of the values that differs, from 0 to 1.
     pub distance: Option<f64>,
@@ -152,7 +150,6 @@ impl<'a> FindingRow<'a> {
             unit,
             old: shift.map(|Shift { old, .. }| SummaryRow::of(old)),
             new: shift.map(|Shift { new, .. }| SummaryRow::of(new)),
-            statistic: shift.map(|shift| shift.statistic),
             change: shift.map(|shift| shift.change).filter(|change| change.is_finite()),
             distance: difference.map(|difference| difference.distance),
             delta: difference.map(|difference| difference.delta),

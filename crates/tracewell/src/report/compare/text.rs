@@ -1,13 +1,14 @@
 //! The result of a comparison as text for people.
 
-use super::findings::{Comparison, Finding, FindingKind, Shift};
+use super::findings::{Comparison, Finding, FindingKind, Shift, Summary};
 use crate::report::Layout;
 use crate::report::table::{Cell, table};
 use crate::text::counted;
 use crate::text::style::{ERROR, SUCCESS, styled};
 
-const HEADINGS: [&str; 9] =
-    ["", "OF", "OLD P50", "NEW P50", "OLD P99", "NEW P99", "CHANGE", "STATISTIC", "SHIFTED"];
+const HEADINGS: [&str; 10] = [
+    "", "OF", "OLD MEAN", "NEW MEAN", "CHANGE", "OLD P50", "NEW P50", "OLD P99", "NEW P99", "SHIFTED",
+];
 
 /// Returns the result as text: the notes, tables of findings, and a line that counts them.
 ///
@@ -52,8 +53,8 @@ pub fn text(comparison: &Comparison, layout: Layout) -> String {
     text
 }
 
-fn row(finding: &Finding, cell: &dyn Fn(u64) -> Cell) -> Option<[Cell; 9]> {
-    let Shift { old, new, statistic, change, difference } = finding.shift.as_ref()?;
+fn row(finding: &Finding, cell: &dyn Fn(u64) -> Cell) -> Option<[Cell; 10]> {
+    let Shift { old, new, change, difference } = finding.shift.as_ref()?;
     let name = match finding.kind {
         FindingKind::Time(measure) => measure.name(),
         FindingKind::Load => "load",
@@ -63,15 +64,17 @@ fn row(finding: &Finding, cell: &dyn Fn(u64) -> Cell) -> Option<[Cell; 9]> {
         true => format!("{:+.1} %", change * 100.0),
         false => "from 0".to_owned(),
     };
+    let mean = |of: &Summary| cell(of.mean.round() as u64);
     Some([
         name.into(),
         finding.subject.as_str().into(),
+        mean(old),
+        mean(new),
+        change.into(),
         cell(old.p50),
         cell(new.p50),
         cell(old.p99),
         cell(new.p99),
-        change.into(),
-        (*statistic).into(),
         format!("{:.0} %", difference.distance * 100.0).into(),
     ])
 }
