@@ -19,6 +19,7 @@ const WITHOUT_CIRCLES: &[&str] = &[
     "crates/record/src",
     "crates/posix/src",
     "crates/capi/src",
+    "crates/rtos-trace/src",
     "crates/tracing/src",
     "crates/cli/src",
     "crates/collect/src",

@@ -49,7 +49,10 @@ export function saveSvg(pictures, title) {
     const ruler = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
     const measure = (/** @type {string} */ text, /** @type {string} */ font) => {
         ruler.font = font;
-        return ruler.measureText(text).width;
+        ruler.textBaseline = "alphabetic";
+        const { width, actualBoundingBoxAscent: whole } = ruler.measureText(text);
+        ruler.textBaseline = "middle";
+        return { width, rise: whole - ruler.measureText(text).actualBoundingBoxAscent };
     };
     let top = 0;
     const inks = pictures.map(({ canvas, paint }) => {

@@ -15,7 +15,8 @@ const ANCHORS = { left: "start", center: "middle", right: "end" };
 
 export class SvgInk {
     /**
-     * @param {(text: string, font: string) => number} measure returns the width of a text
+     * @param {(text: string, font: string) => { width: number, rise: number }} measure returns the width of a text, and
+     *     the height of its middle over its baseline
      * @param {number} top distance from the upper edge, added to all places
      */
     constructor(measure, top = 0) {
@@ -132,13 +133,13 @@ export class SvgInk {
         const [, weight, size, family] = /^(?:(\d+) )?([\d.]+)px (.*)$/.exec(this.font) ?? [];
         const bold = weight ? ` font-weight="${weight}"` : "";
         const anchor = this.textAlign === "left" ? "" : ` text-anchor="${ANCHORS[this.textAlign]}"`;
-        this.parts.push(`<text x="${short(x)}" y="${short(y + this.top)}" dominant-baseline="central" font-size="${size}"`
+        this.parts.push(`<text x="${short(x)}" y="${short(y + this.top + this.measure(text, this.font).rise)}" font-size="${size}"`
             + ` font-family="${escaped(family)}"${bold}${anchor}${this.filled}>${escaped(text)}</text>`);
     }
 
     /** @param {string} text */
     measureText(text) {
-        return { width: this.measure(text, this.font) };
+        return { width: this.measure(text, this.font).width };
     }
 
     /** @type {(x: number, y: number, width: number, height: number) => string} */

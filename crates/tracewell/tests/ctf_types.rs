@@ -71,6 +71,44 @@ fn types_are_those_that_babeltrace_finds() {
     assert!(compared >= 40, "{compared}");
 }
 
+#[test]
+fn both_languages_declare_the_same_types() {
+    let Some(shared) = support::shared() else { return };
+    let twins = metadata_files(&shared.join("data/ctf"));
+    let twins = twins.into_iter().filter(|path| path.parent().unwrap().ends_with("ctf2"));
+    let mut compared = 0;
+    for path in twins {
+        let folder = path.parent().unwrap().with_file_name("trace");
+        let other = metadata_files(&folder).remove(0);
+        let [found, expected] = [&path, &other].map(|path| {
+            let parsed = metadata::read(&std::fs::read(path).unwrap()).unwrap();
+            assert_eq!(parsed.warnings, [], "{}", path.display());
+            Types::of(&parsed.metadata, true)
+        });
+        assert_eq!(found, expected, "{}", path.display());
+        compared += 1;
+    }
+    assert_eq!(compared, 8);
+}
+
+#[test]
+fn a_draft_is_read_as_the_final_language() {
+    let Some(shared) = support::shared() else { return };
+    let finals = metadata_files(&shared.join("data/ctf"));
+    let finals = finals.into_iter().filter(|path| path.parent().unwrap().ends_with("final"));
+    let mut compared = 0;
+    for path in finals {
+        let draft = path.parent().unwrap().with_file_name("trace").join("metadata");
+        let [found, expected] = [&draft, &path].map(|path| {
+            let parsed = metadata::read(&std::fs::read(path).unwrap()).unwrap();
+            Types::of(&parsed.metadata, true)
+        });
+        assert_eq!(found, expected, "{}", path.display());
+        compared += 1;
+    }
+    assert_eq!(compared, 7);
+}
+
 /// Traces of ours with one of each kind of field and of each producer.
 const FIXTURES: [&str; 5] = ["lttng", "lttng-ctf2", "barectf", "zephyr", "made"];
 

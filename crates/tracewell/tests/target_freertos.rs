@@ -8,7 +8,7 @@ mod support;
 
 use std::path::Path;
 
-use support::{board, read};
+use support::{board, read, switches};
 use tracewell::analysis::scheduling::{Scheduling, Wanted};
 use tracewell::format::Settings;
 use tracewell::input::Input;
@@ -25,37 +25,14 @@ fn run(folder: &Path) -> bool {
     true
 }
 
-/// Returns the tasks that got the core, without repetitions.
-fn without_repetitions(tasks: impl Iterator<Item = u64>) -> Vec<u64> {
-    let mut list: Vec<_> = tasks.collect();
-    list.dedup();
-    list
-}
-
 #[test]
 fn the_trace_of_the_real_kernel_agrees_with_its_own_log() {
     let folder = tempfile::tempdir().unwrap();
     if !run(folder.path()) {
         return;
     }
-    let log = std::fs::read(folder.path().join("switches.bin")).unwrap();
-    let own = log.as_chunks::<2>().0.iter().map(|two| u64::from(u16::from_le_bytes(*two)));
-    let own = without_repetitions(own);
-    assert!(own.len() > 200, "{}", own.len());
     for file in ["trace.bin", "line.bin"] {
-        let (trace, events) = read(&folder.path().join(file), &[]);
-        let runs = events.rows.iter().filter(|row| {
-            let family = &trace.schema.event(row.id).family;
-            let label = &trace.schema.event(row.id).label;
-            family == "task" && ["run", "switch", "preempt"].contains(&label.as_str())
-        });
-        let runs = runs.map(|row| trace.payload.argument(&row.payload, 0).unwrap());
-        // In the trace, all idle tasks have the number 0.
-        let idle = trace.objects.iter().find(|(_, object)| object.label == "IDLE").unwrap().1.key;
-        let own = own.iter().map(|task| if *task == idle { 0 } else { *task });
-        assert_eq!(without_repetitions(runs), own.collect::<Vec<_>>(), "{file}");
-        assert!(trace.losses.is_empty(), "{file}");
-        assert_eq!(trace.diagnostics.iter().len(), 0, "{file}");
+        switches::agree(folder.path(), file);
     }
     events_have_their_objects(&folder.path().join("line.bin"));
     the_owner_is_known(&folder.path().join("line.bin"));

@@ -277,6 +277,29 @@ fn a_structure_of_c_is_named_in_a_schema() {
 }
 
 #[test]
+fn a_table_names_the_signals_of_rkh() {
+    let path = file("crates/tracewell/tests/fixtures/rkh/ahsm-a.bin");
+    let names = |texts: &[&str]| {
+        let (_, events) = read(Input::open(&path, settings(texts)).unwrap());
+        let sent = events.into_iter().filter(|(label, _)| label == "SM DCH");
+        let signal =
+            |args: &str| args.split_once("sig=").unwrap().1.split(',').next().map(str::to_owned);
+        sent.filter_map(|(_, args)| signal(&args)).collect::<Vec<_>>()
+    };
+    // The trace names signal 1 and 2 itself. The file has precedence.
+    let own = names(&[]);
+    assert!(own.contains(&"ONE".to_owned()) && own.contains(&"TWO".to_owned()), "{own:?}");
+    let text = "format = \"rkh\"\n[enum.signal]\nnames = [[1, \"GO\"]]\n";
+    let renamed = names(&[text]);
+    let expected = own.iter().map(|name| if name == "ONE" { "GO" } else { name.as_str() });
+    assert!(renamed.iter().eq(expected), "{renamed:?}");
+    // The short name of an event is its name as well.
+    let short = "format = \"rkh\"\n[[event]]\nname = \"SM_DCH\"\nlabel = \"dispatched\"\n";
+    let (_, events) = read(Input::open(&path, settings(&[short])).unwrap());
+    assert!(events.iter().any(|(label, _)| label == "dispatched"));
+}
+
+#[test]
 fn a_file_for_another_format_is_reported() {
     let other = "format = \"rkh\"\n";
     let message = "app.toml has no effect: it is for format rkh, and this trace has format threadx";
@@ -341,8 +364,8 @@ fn errors_of_a_schema_file_have_a_position_and_a_suggestion() {
             as in \"value: unit\"",
         ),
         (
-            "format = \"rkh\"\n\n[enum.signal]\nnames = [[1, \"GO\"]]\n",
-            "--schema: app.toml:3:1: 'signal' is a type of objects, which the trace names; choose \
+            "format = \"rkh\"\n\n[enum.state]\nnames = [[1, \"GO\"]]\n",
+            "--schema: app.toml:3:1: 'state' is a type of objects, which the trace names; choose \
             another name",
         ),
     ];

@@ -4,6 +4,7 @@
 pub mod board;
 pub mod ctf;
 pub mod shark;
+pub mod switches;
 pub mod systemview;
 
 use std::collections::HashMap;

@@ -105,8 +105,8 @@ pub(super) fn check_encoding(encoding: &str, kind: ArgumentKind) -> Result<(), S
     Err(format!("expected {expected}, found 'as {encoding}'"))
 }
 
-/// Returns a message if an argument without an encoding does not fit: the first one is the data as a
-/// whole. `number` counts such arguments from 0.
+/// Returns a message if an argument without an encoding does not fit: the first one is all of the
+/// data. `number` counts such arguments from 0.
 pub(super) fn check_unencoded(number: usize, kind: Option<ArgumentKind>) -> Result<(), String> {
     match kind {
         Some(ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::Unnamed) => Ok(()),

@@ -43,6 +43,7 @@ pub static FORMAT: Format = Format {
         names_arguments: false,
         check_encoding: fields::check_encoding,
         check_unencoded: fields::check_unencoded,
+        ..Rules::WORDS
     },
     template: Some(include_str!("../../../templates/posix.fmt")),
     snapshot: Some(snapshot::take),

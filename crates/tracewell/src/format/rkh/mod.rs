@@ -61,7 +61,7 @@ pub static FORMAT: Format = Format {
     names_follow: true,
     options: options::OPTIONS,
     schema: || schema(Dialect::V3_4),
-    rules: Rules { check_encoding, ..Rules::WORDS },
+    rules: Rules { names_objects: true, check_encoding, ..Rules::WORDS },
     template: Some(include_str!("../../../templates/rkh.fmt")),
     ..Format::new("rkh", recognise, reader::new)
 };

@@ -22,6 +22,9 @@ pub struct Rules {
     /// True if the arguments of an entry for an event that the trace defines name recorded arguments.
     /// Otherwise they rename them, in order.
     pub names_arguments: bool,
+    /// True if a table with the name of a type of numbered objects names these objects, such as
+    /// `[enum.signal]`.
+    pub names_objects: bool,
     /// Returns a message if the dialect has no such encoding of arguments, or if the encoding does
     /// not fit the kind. The text is empty if no encoding is given.
     pub check_encoding: fn(&str, ArgumentKind) -> Result<(), String>,
@@ -36,6 +39,7 @@ impl Rules {
     pub const WORDS: Self = Self {
         names_events: false,
         names_arguments: false,
+        names_objects: false,
         check_encoding: no_encoding,
         check_unencoded: |_, _| Ok(()),
     };
@@ -221,6 +225,7 @@ impl Schema {
     pub(crate) fn check_tables<'e>(
         &self,
         files: impl Iterator<Item = &'e Extension> + Clone,
+        rules: Rules,
     ) -> Result<(), SchemaError> {
         let kinds = self.kinds_by_name();
         // The trace may define the events of some entries later, so look at the entries as well.
@@ -237,7 +242,13 @@ impl Schema {
                 .map(|name| ("enum", name))
                 .chain(flags.keys().map(|name| ("flags", name)))
             {
+                let is_numbered = |code: &u32| self.object_kind(*code).is_some_and(|k| k.numbered);
                 let message = match kinds.get(name) {
+                    Some(ArgumentKind::Object(Some(code)))
+                        if rules.names_objects && word == "enum" && is_numbered(code) =>
+                    {
+                        continue;
+                    }
                     Some(ArgumentKind::Object(_)) => format!(
                         "'{name}' is a type of objects, which the trace names; choose another name"
                     ),

@@ -538,6 +538,18 @@ impl Schema {
         names.get(*positions.get(&value)?).map(|(_, name)| name.as_str())
     }
 
+    /// Returns the names in tables that have the name of a type of numbered objects: the code of
+    /// the type, the number, and the name.
+    pub(crate) fn object_names(&self) -> impl Iterator<Item = (u32, u64, &str)> {
+        let tables = self.tables.iter().filter(|table| !table.is_flags);
+        tables.flat_map(|table| {
+            let kinds = self.kinds.iter().filter(|kind| kind.numbered && kind.label == table.name);
+            kinds.flat_map(|kind| {
+                table.names.iter().map(|(number, name)| (kind.code, *number, name.as_str()))
+            })
+        })
+    }
+
     /// Sets the names of numbers in a table, and replaces existing names.
     pub fn name_values(&mut self, table: TableId, names: impl Iterator<Item = (u64, String)>) {
         if let Some(table) = self.tables.get_mut(usize::from(table.0)) {

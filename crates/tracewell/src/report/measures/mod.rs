@@ -10,10 +10,10 @@ mod values;
 use std::collections::HashMap;
 
 use crate::analysis::machines::{Figures as MachineFigures, Machines};
-use crate::analysis::scheduling::{Expected, Figures, Mark, Scheduling, WINDOWS, Wanted};
+use crate::analysis::scheduling::{Expected, Figures, Mark, Moments, Scheduling, WINDOWS, Wanted};
 use crate::analysis::{Distribution, Measure};
 use crate::check::{self, Figure};
-use crate::model::{Batch, Flow, Loss, Rate, Sink, Trace};
+use crate::model::{Batch, Clock, Flow, Loss, Meaning, Rate, Sink, Trace};
 use crate::select::{CountsInRange, Covered};
 
 /// A sink that derives the figures of a trace for thresholds.
@@ -28,8 +28,8 @@ use crate::select::{CountsInRange, Covered};
 /// # Ok::<(), tracewell::input::InputError>(())
 /// ```
 #[derive(Debug)]
-pub struct Measuring {
-    scheduling: Scheduling,
+pub struct Measuring<M = ()> {
+    scheduling: Scheduling<M>,
     machines: Machines,
     pairs: Vec<(String, String)>,
     periods: Vec<(String, u64)>,
@@ -38,6 +38,18 @@ pub struct Measuring {
 impl Measuring {
     /// Creates a sink. Pairs of marks and periods of tasks are those of `figures`.
     pub fn new<'a>(figures: impl IntoIterator<Item = &'a Figure>) -> Self {
+        Self::with_moments(figures, ())
+    }
+
+    /// Returns the figures after all events. `trace` is the trace after the last event.
+    pub fn measures(self, trace: &Trace) -> Measures {
+        self.finish_with(trace).0
+    }
+}
+
+impl<M: Moments> Measuring<M> {
+    /// Creates a sink that also passes each moment to `moments`.
+    pub fn with_moments<'a>(figures: impl IntoIterator<Item = &'a Figure>, moments: M) -> Self {
         let mut wanted = Wanted { distributions: true, ..Wanted::default() };
         let (mut pairs, mut periods) = (Vec::new(), Vec::new());
         let mut expected: HashMap<String, Expected, _> = HashMap::default();
@@ -57,16 +69,16 @@ impl Measuring {
         }
         wanted.expected = expected;
         let machines = Machines::default().with_distributions();
-        Self { scheduling: Scheduling::new(wanted), machines, pairs, periods }
+        Self { scheduling: Scheduling::with_moments(wanted, moments), machines, pairs, periods }
     }
 
-    /// Returns the figures after all events. `trace` is the trace after the last event.
-    pub fn measures(self, trace: &Trace) -> Measures {
+    /// Returns the figures and the consumer of moments after all events. `trace` is the trace after
+    /// the last event.
+    pub fn finish_with(self, trace: &Trace) -> (Measures, M) {
         let Self { scheduling, machines, pairs, periods } = self;
-        let mut measures =
-            Measures::new(trace, &scheduling.figures(trace), &machines.figures(trace), &pairs);
-        measures.periods = periods;
-        measures
+        let (figures, moments) = scheduling.finish(trace);
+        let measures = Measures::new(trace, &figures, &machines.figures(trace), &pairs);
+        (Measures { periods, ..measures }, moments)
     }
 }
 
@@ -77,7 +89,7 @@ fn mark(text: &str) -> Mark {
     }
 }
 
-impl CountsInRange for Measuring {
+impl<M: Moments> CountsInRange for Measuring<M> {
     fn begin(&mut self, trace: &Trace, from: u64) {
         self.scheduling.begin(trace, from);
         self.machines.begin(from);
@@ -89,7 +101,7 @@ impl CountsInRange for Measuring {
     }
 }
 
-impl Sink for Measuring {
+impl<M: Moments> Sink for Measuring<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.scheduling.events(trace, batch)?;
         self.machines.events(trace, batch)
@@ -117,8 +129,8 @@ pub struct Measures {
     pub missed: Option<Vec<(Subject, u64)>>,
     /// The rate of the clock; `None` if it is unknown, or if it changes.
     pub rate: Option<Rate>,
-    /// The rate changes at these moments, so that times since the first event are exact.
-    clock: crate::model::Clock,
+    /// The clock, for times since the first event.
+    clock: Clock,
     /// The period of each task that was known before reading, in nanoseconds.
     periods: Vec<(String, u64)>,
 }
@@ -200,7 +212,7 @@ impl Measures {
         let missed = figures.tasks.iter().filter_map(|task| {
             Some((names::of_task(trace, task.context), task.jobs?.deadline_misses))
         });
-        let records_misses = trace.schema.has_meaning(crate::model::Meaning::DeadlineMissed);
+        let records_misses = trace.schema.has_meaning(Meaning::DeadlineMissed);
         Self {
             times: scheduled.chain(machine_times).collect(),
             shares: loads(trace, figures).into_iter().chain(stacks(trace, figures)).collect(),
