@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::FORMAT;
+use super::classes::Value;
 use super::clocks::Common;
 use super::events::Events;
 use super::layout::packet_arguments;
@@ -15,7 +16,7 @@ use crate::model::schema::Schema;
 use crate::model::{
     Clock, Emitter, Flow, LossCause, NewEvent, PayloadLayout, Priority, Severity, Trace,
 };
-use crate::text::counted;
+use crate::text::{counted, shown};
 
 #[derive(Debug)]
 struct CtfDecoder {
@@ -59,11 +60,31 @@ impl Decoder for CtfDecoder {
     }
 }
 
-/// Adds the facts of the metadata to the trace.
+/// The facts of a trace's environment that summaries show.
+const SHOWN: [&str; 8] = [
+    "hostname",
+    "domain",
+    "sysname",
+    "kernel_release",
+    "tracer_name",
+    "trace_name",
+    "procname",
+    "vpid",
+];
+
+/// Adds the facts of the metadata to the trace. Of several traces, those of the first one.
 fn describe(reader: &Reader<'_>, files: &[TraceFile], trace: &mut Trace) {
     let common: &Common = &reader.common;
     trace.clock = common.clock();
     trace.wall_clock = common.wall_clock();
+    let environment = reader.layouts.first().map(|layout| &layout.metadata.environment);
+    for name in SHOWN {
+        let found = environment.into_iter().flatten().find(|(known, _)| known == name);
+        trace.texts.extend(found.map(|(_, value)| match value {
+            Value::Text(text) => (name, shown(text).into_owned()),
+            Value::Number(number) => (name, number.to_string()),
+        }));
+    }
     for (file, warning) in &reader.warnings {
         let path = files.get(*file).map(|file| file.path().display().to_string());
         let message = format!("{}: {warning}", path.unwrap_or_default());
