@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::FORMAT;
 use super::classes::Value;
 use super::clocks::Common;
-use super::events::Events;
+use super::events;
 use super::layout::packet_arguments;
 use super::reader::Reader;
 use super::row::{PacketRow, Row};
@@ -96,7 +96,6 @@ fn describe(reader: &Reader<'_>, files: &[TraceFile], trace: &mut Trace) {
 struct Decoding<'a> {
     reader: Reader<'a>,
     files: &'a [TraceFile],
-    events: Events,
     threads: Threads,
     /// The values of the packet context of each stream, and the number of its packet.
     contexts: Vec<(PacketRow, u64)>,
@@ -104,10 +103,10 @@ struct Decoding<'a> {
 }
 
 impl<'a> Decoding<'a> {
-    fn new(reader: Reader<'a>, files: &'a [TraceFile], trace: &mut Trace) -> Self {
-        let events = Events::define(&reader.layouts, Arc::make_mut(&mut trace.schema));
+    fn new(mut reader: Reader<'a>, files: &'a [TraceFile], trace: &mut Trace) -> Self {
+        events::define(&mut reader.layouts, Arc::make_mut(&mut trace.schema));
         let contexts = reader.streams.iter().map(|_| (PacketRow::default(), 0)).collect();
-        Self { reader, files, events, threads: Threads::default(), contexts, rest: Vec::new() }
+        Self { reader, files, threads: Threads::default(), contexts, rest: Vec::new() }
     }
 
     /// Delivers all events.
@@ -135,22 +134,21 @@ impl<'a> Decoding<'a> {
     }
 
     fn event(&mut self, index: usize, out: &mut Emitter<'_>) -> Flow {
-        let Self { reader, events, threads, contexts, rest, .. } = self;
+        let Self { reader, threads, contexts, rest, .. } = self;
         let Some(stream) = reader.streams.get_mut(index) else { return Flow::Continue(()) };
         let (Some(part), Some(packet)) = (stream.part(), stream.packet) else {
             return Flow::Continue(());
         };
         let found = reader.layouts.get(part.layout).and_then(|layout| {
             let class = layout.streams.get(packet.class)?;
-            let metadata = layout.metadata.streams.get(packet.class)?;
-            let known = events.get(part.layout, packet.class, stream.event)?;
-            Some((class, metadata, class.events.get(stream.event)?, known))
+            Some((layout, class, class.events.get(stream.event)?))
         });
-        let (Some((class, metadata, event, known)), Some((context, read))) =
+        let (Some((layout, class, event)), Some((context, read))) =
             (found, contexts.get_mut(index))
         else {
             return Flow::Continue(());
         };
+        let known = &event.known;
         if !event.packet.is_empty() && *read != stream.packets {
             *read = stream.packets;
             context.clear();
@@ -170,7 +168,8 @@ impl<'a> Decoding<'a> {
             return Flow::Continue(());
         }
         if !event.packet.is_empty() {
-            let names = packet_arguments(metadata).map(|(_, name, _)| name);
+            let metadata = layout.metadata.streams.get(packet.class);
+            let names = metadata.into_iter().flat_map(packet_arguments).map(|(_, name, _)| name);
             context.put(&mut row, &event.packet, names);
         }
         stream.note_interrupt(known.who.is_interrupt);

@@ -146,6 +146,9 @@ pub(super) enum Count {
 pub(super) enum Op {
     /// Rounds the position up. `mask` is the alignment in bits minus 1.
     Align { mask: u64 },
+    /// Reads numbers that begin with a byte: the entries of `fixed` from `first` on, which have this
+    /// number of bits together.
+    Fixed { first: u32, count: u32, bits: u32 },
     /// Reads a number of 8, 16, 32 or 64 bits that begins with a byte.
     Bytes { field: u32, bits: u8, order: ByteOrder, is_signed: bool },
     /// Reads a number of any length.
@@ -174,6 +177,17 @@ pub(super) enum Op {
     Jump { to: u32 },
 }
 
+/// A number of 8, 16, 32 or 64 bits among several numbers that are read together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct FixedNumber {
+    pub(super) field: u32,
+    /// Offset in bytes from the first of the numbers.
+    pub(super) offset: u32,
+    pub(super) bits: u8,
+    pub(super) order: ByteOrder,
+    pub(super) is_signed: bool,
+}
+
 /// The values of a selector that select an option, and the first instruction of the option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Case {
@@ -182,10 +196,14 @@ pub(super) struct Case {
     pub(super) to: u32,
 }
 
+/// The content of a register whose field was not read. No field has this value.
+pub(super) const NO_VALUE: i128 = i128::MIN;
+
 /// The numbers that fields refer to, and those with a role.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
-    pub(super) registers: Vec<Option<i128>>,
+    /// [`NO_VALUE`] if a field was not read.
+    pub(super) registers: Vec<i128>,
     /// Value of the clock.
     pub(super) clock: u64,
     /// True if a number set the clock.
@@ -261,6 +279,7 @@ pub(super) struct Program {
     pub(super) ops: Vec<Op>,
     pub(super) fields: Vec<Field>,
     pub(super) cases: Vec<Case>,
+    pub(super) fixed: Vec<FixedNumber>,
     /// Registers that a run may leave without a new value.
     pub(super) cleared: Vec<u32>,
 }
@@ -279,7 +298,7 @@ impl Program {
     ) -> Result<(), Fault> {
         for register in &self.cleared {
             if let Some(register) = state.registers.get_mut(*register as usize) {
-                *register = None;
+                *register = NO_VALUE;
             }
         }
         self.part(0, self.ops.len(), bits, state, out)
@@ -301,6 +320,19 @@ impl Program {
             next += 1;
             match *op {
                 Op::Align { mask } => bits.align(mask)?,
+                Op::Fixed { first, count, bits: length } => {
+                    let bytes = bits.bytes_of(u64::from(length))?;
+                    let numbers = self.fixed.get(first as usize..).unwrap_or_default();
+                    for number in numbers.iter().take(count as usize) {
+                        let rest = bytes.get(number.offset as usize..).unwrap_or_default();
+                        let Some(value) = number_at(rest, number.bits, number.order) else {
+                            return Err(bits.fault(FaultKind::Beyond));
+                        };
+                        let value =
+                            if number.is_signed { signed(value, number.bits) } else { value };
+                        self.put(number.field, |field| out.number(field, value));
+                    }
+                }
                 Op::Bytes { field, bits: length, order, is_signed } => {
                     last = bits.bytes(length, order)?;
                     if is_signed {
@@ -331,7 +363,7 @@ impl Program {
                     let value =
                         if is_signed { i128::from(last.cast_signed()) } else { i128::from(last) };
                     if let Some(register) = state.registers.get_mut(register as usize) {
-                        *register = Some(value);
+                        *register = value;
                     }
                 }
                 Op::Role { role, bits } => state.apply(role, last, bits),
@@ -387,8 +419,9 @@ impl Program {
     }
 }
 
+#[inline]
 fn register_of(register: u32, state: &State, bits: &Bits<'_>) -> Result<i128, Fault> {
-    let value = state.registers.get(register as usize).copied().flatten();
+    let value = state.registers.get(register as usize).copied().filter(|value| *value != NO_VALUE);
     value.ok_or_else(|| bits.fault(FaultKind::NoReference))
 }
 
@@ -400,6 +433,17 @@ fn count(count: Count, state: &State, bits: &Bits<'_>) -> Result<u64, Fault> {
             let value = register_of(register, state, bits)?;
             u64::try_from(value).map_err(|_| bits.fault(FaultKind::Beyond))
         }
+    }
+}
+
+/// Returns the number of 8, 16, 32 or 64 bits at the start of bytes.
+#[inline]
+fn number_at(bytes: &[u8], bits: u8, order: ByteOrder) -> Option<u64> {
+    match bits {
+        8 => bytes.first().map(|byte| u64::from(*byte)),
+        16 => bytes.first_chunk().map(|bytes| u64::from(order.u16(*bytes))),
+        32 => bytes.first_chunk().map(|bytes| u64::from(order.u32(*bytes))),
+        _ => bytes.first_chunk().map(|bytes| order.u64(*bytes)),
     }
 }
 
@@ -450,15 +494,19 @@ impl<'a> Bits<'a> {
     fn bytes(&mut self, bits: u8, order: ByteOrder) -> Result<u64, Fault> {
         let after = self.after(u64::from(bits))?;
         let rest = self.bytes.get((self.at / 8) as usize..).unwrap_or_default();
-        let value = match bits {
-            8 => rest.first().map(|byte| u64::from(*byte)),
-            16 => rest.first_chunk().map(|bytes| u64::from(order.u16(*bytes))),
-            32 => rest.first_chunk().map(|bytes| u64::from(order.u32(*bytes))),
-            _ => rest.first_chunk().map(|bytes| order.u64(*bytes)),
-        };
-        let value = value.ok_or_else(|| self.fault(FaultKind::Beyond))?;
+        let value = number_at(rest, bits, order).ok_or_else(|| self.fault(FaultKind::Beyond))?;
         self.at = after;
         Ok(value)
+    }
+
+    /// Returns the bytes of the next fields, which have this number of bits together.
+    #[inline]
+    fn bytes_of(&mut self, bits: u64) -> Result<&'a [u8], Fault> {
+        let after = self.after(bits)?;
+        let bytes = self.bytes.get((self.at / 8) as usize..(after / 8) as usize);
+        let bytes = bytes.ok_or_else(|| self.fault(FaultKind::Beyond))?;
+        self.at = after;
+        Ok(bytes)
     }
 
     #[inline]
